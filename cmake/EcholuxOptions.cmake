@@ -1,0 +1,82 @@
+# Options, flags and the two functions that every room and test folder uses.
+
+option(ECHOLUX_TESTS "Build tests and benchmarks" ON)
+option(ECHOLUX_RENDER "Build the Vulkan renderer" ON)
+option(ECHOLUX_FFTW "FFTW for CPU transforms; OFF: kissfft, which may be distributed with NVIDIA's libraries" ON)
+option(ECHOLUX_COVERAGE "Count executed lines" OFF)
+set(ECHOLUX_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
+set(ECHOLUX_MARCH "auto" CACHE STRING "Instruction set; auto: x86-64-v3 where this machine has it, else the baseline")
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(ECHOLUX_CCACHE ccache)
+if(ECHOLUX_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${ECHOLUX_CCACHE})
+endif()
+
+if(ECHOLUX_MARCH STREQUAL "auto")
+    set(march "")
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+        file(READ /proc/cpuinfo cpuinfo LIMIT 20000)
+        if(cpuinfo MATCHES " avx2 " AND cpuinfo MATCHES " fma " AND cpuinfo MATCHES " bmi2 ")
+            set(march x86-64-v3)
+        endif()
+    endif()
+else()
+    set(march ${ECHOLUX_MARCH})
+endif()
+
+add_library(echolux_flags INTERFACE)
+target_include_directories(echolux_flags INTERFACE ${CMAKE_SOURCE_DIR})
+# errno and traps are not used; leaving them out changes no result and lets loops with sqrt and min vectorise.
+target_compile_options(echolux_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+    -Wcast-align -Woverloaded-virtual -Werror -fno-math-errno -fno-trapping-math)
+if(march)
+    target_compile_options(echolux_flags INTERFACE -march=${march})
+endif()
+if(ECHOLUX_SANITIZE)
+    target_compile_options(echolux_flags INTERFACE -fsanitize=${ECHOLUX_SANITIZE} -fno-sanitize-recover=all
+        -fno-omit-frame-pointer -g1)
+    target_link_options(echolux_flags INTERFACE -fsanitize=${ECHOLUX_SANITIZE})
+endif()
+set(ECHOLUX_TEST_TIMEOUT 300)  # seconds for one case
+if(ECHOLUX_SANITIZE OR ECHOLUX_COVERAGE)
+    set(ECHOLUX_TEST_TIMEOUT 1800)
+endif()
+if(ECHOLUX_COVERAGE)
+    target_compile_options(echolux_flags INTERFACE --coverage -fprofile-update=atomic)
+    target_link_options(echolux_flags INTERFACE --coverage)
+endif()
+
+# echolux_room(NAME): the library echolux_NAME from every source below the current folder. A new file joins by being there.
+function(echolux_room name)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+    add_library(echolux_${name} STATIC ${sources})
+    target_link_libraries(echolux_${name} PUBLIC echolux_flags)
+endfunction()
+
+# echolux_test(KIND LIBRARIES...): one program KIND_tests from the folder's sources; ctest runs each case, labelled KIND.
+# Cases whose names contain "Slow" also get the label slow. Sanitizers make everything slower.
+function(echolux_test kind)
+    file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+    if(NOT sources)
+        return()
+    endif()
+    add_executable(${kind}_tests ${sources})
+    target_link_libraries(${kind}_tests PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main echolux_flags)
+    target_compile_definitions(${kind}_tests PRIVATE
+        ECHOLUX_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}" ECHOLUX_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    gtest_discover_tests(${kind}_tests TEST_LIST cases DISCOVERY_TIMEOUT 60
+        PROPERTIES LABELS ${kind} TIMEOUT ${ECHOLUX_TEST_TIMEOUT})
+    set(label_slow ${CMAKE_CURRENT_BINARY_DIR}/label_slow.cmake)  # read by ctest, which is the first to know the cases
+    file(CONFIGURE OUTPUT ${label_slow} @ONLY CONTENT [[
+foreach(case IN LISTS cases)
+    if(case MATCHES "Slow")
+        set_tests_properties(${case} PROPERTIES LABELS "@kind@;slow")
+    endif()
+endforeach()
+]])
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${label_slow})
+endfunction()

@@ -1,0 +1,58 @@
+# Parts that we do not write ourselves, each with the Debian package it comes from. `./dev build` installs them all.
+
+# echolux_need(PACKAGE DEBIAN_PACKAGE ARGUMENTS...): find_package that says what to install. A macro, because packages
+# leave variables behind.
+macro(echolux_need package debian_package)
+    find_package(${package} QUIET ${ARGN})
+    if(NOT ${package}_FOUND)
+        message(FATAL_ERROR "${package} not found: install the package ${debian_package}, or run ./dev build, which does")
+    endif()
+endmacro()
+
+find_package(Threads REQUIRED)
+echolux_need(PkgConfig pkg-config)
+echolux_need(TBB libtbb-dev)
+echolux_need(PNG libpng-dev)
+echolux_need(tomlplusplus libtomlplusplus-dev)
+echolux_need(fmt libfmt-dev)
+echolux_need(CLI11 libcli11-dev)
+echolux_need(nlohmann_json nlohmann-json3-dev)
+set(CMAKE_MESSAGE_LOG_LEVEL WARNING)  # ITK lists many tools of others that are not installed and not needed
+echolux_need(ITK libinsighttoolkit5-dev 5 COMPONENTS ITKIOImageBase ITKIONRRD ITKIONIFTI ITKIOTIFF ITKIOMeta)
+unset(CMAKE_MESSAGE_LOG_LEVEL)
+
+if(ECHOLUX_FFTW)
+    pkg_check_modules(FFTW3F QUIET IMPORTED_TARGET fftw3f)
+    if(NOT FFTW3F_FOUND)
+        message(STATUS "FFTW not found (libfftw3-dev): CPU transforms use kissfft, which is several times slower")
+        set(ECHOLUX_FFTW OFF)
+    endif()
+endif()
+if(NOT ECHOLUX_FFTW)
+    echolux_need(kissfft libkissfft-dev COMPONENTS SHARED)
+endif()
+
+if(ECHOLUX_RENDER)
+    find_package(Vulkan QUIET COMPONENTS glslc)
+    if(Vulkan_FOUND AND Vulkan_glslc_FOUND)
+        echolux_need(glm libglm-dev)
+    else()
+        message(STATUS "Vulkan headers or glslc not found (libvulkan-dev, glslc): built without the renderer")
+        set(ECHOLUX_RENDER OFF)
+    endif()
+endif()
+
+if(ECHOLUX_TESTS)
+    find_package(GTest QUIET)
+    find_package(benchmark QUIET)
+    if(GTest_FOUND)
+        include(GoogleTest)
+        set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)
+    else()
+        message(STATUS "GoogleTest not found (libgtest-dev, libgmock-dev): built without tests")
+        set(ECHOLUX_TESTS OFF)
+    endif()
+    # NumPy and the readers of other people's formats come as Debian packages, so Debian's Python goes first.
+    find_program(ECHOLUX_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+    find_program(ECHOLUX_PYTHON python3 REQUIRED)
+endif()

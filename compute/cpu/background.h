@@ -1,0 +1,42 @@
+// The background of each acquired B-scan (ALGORITHMS 2.2 a-d), found before its lines are reconstructed. Sums are exact
+// integers, so the mean does not depend on order or threads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compute/cpu/read_line.h"
+#include "compute/params.h"
+#include "compute/place.h"
+
+namespace echolux {
+
+class FrameBackground {
+  public:
+    // `mode` is none, stored, frame_mean, running, median or rolling (which acts along the line: nothing to find here).
+    FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
+                    const Calibration& calibration, double running_alpha, std::int64_t most_frames);
+
+    // Finds the backgrounds of all acquired B-scans of the block.
+    void find(const Block& block);
+
+    // [samples], of acquired B-scan `frame` counted within the block.
+    const float* of(std::int64_t frame) const;
+
+  private:
+    void find_mean(const std::byte* frame, double* mean) const;
+    void find_median(const std::byte* frame, double* median, float* column) const;
+    void blend(const Block& block, std::int64_t frames);
+
+    Background mode_;
+    LineFormat lines_;
+    std::int64_t lines_per_frame_;
+    std::int64_t frames_per_b_scan_;
+    double running_alpha_;
+    std::vector<float> background_;  // [frames][samples], or [samples] where all frames share it
+    std::vector<double> found_;      // [frames][samples]
+    std::vector<double> running_;    // [samples]
+    std::vector<float> columns_;     // [frames][lines]
+};
+
+}  // namespace echolux

@@ -1,0 +1,16 @@
+// Fixed lines in depth, removed from a whole B-scan after the transform (ALGORITHMS 2.2 d and e; Moon 2010).
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "compute/params.h"
+
+namespace echolux {
+
+// Subtracts the pattern of depth bin `z` from all `lines` of a B-scan stored as [lines][depth].
+// `column` is scratch of `lines` floats.
+void remove_fixed_pattern(FixedPattern mode, std::int64_t segments, std::complex<float>* b_scan, std::int64_t lines,
+                          std::int64_t depth, std::int64_t z, float* column);
+
+}  // namespace echolux

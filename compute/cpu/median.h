@@ -1,0 +1,17 @@
+// Median as NumPy defines it: the mean of the middle two where the count is even.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace echolux {
+
+// Reorders `values`.
+inline double median_of(float* values, std::int64_t count) {
+    float* middle = values + count / 2;
+    std::nth_element(values, middle, values + count);
+    if (count % 2 == 1) return static_cast<double>(*middle);
+    return (static_cast<double>(*middle) + static_cast<double>(*std::max_element(values, middle))) / 2;
+}
+
+}  // namespace echolux

@@ -1,0 +1,72 @@
+// Runs a plan on the CPU. Lines are dealt out to one worker a thread; each line depends on nothing but its own samples
+// and its B-scan's background, so the voxels are the same for any number of threads and any block size.
+//
+// Two ways through a block: straight from line to voxels, or, where whole B-scans are needed (fixed pattern,
+// averaging), by way of complex depth bins kept in memory.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "compute/cpu/background.h"
+#include "compute/cpu/plain.h"
+#include "compute/cpu/voxels.h"
+#include "compute/reconstructor.h"
+#include "compute/validate.h"
+
+namespace echolux {
+
+class CpuRunner : public Reconstructor {
+  public:
+    explicit CpuRunner(const ReconstructionPlan& plan);
+
+    const VolumeGrid& grid() const override { return grid_; }
+    std::string backend() const override;
+    void prime(const Block& block) override;
+    Completion submit(const Block& block, const Place& place) override;
+    void wait(Completion) override {}  // submit returns when the work is done
+
+  private:
+    // What one thread works with.
+    struct Worker {
+        Worker(const PlainTables& plain, const LineFormat& format, const VoxelTables& voxels, std::int64_t lines,
+               std::int64_t repeats);
+        PlainLine line;
+        VoxelLine voxels;
+        std::vector<float> column;                       // of a B-scan, for the fixed pattern
+        std::vector<const std::complex<float>*> joined;  // lines that become one output line
+    };
+
+    // body(worker, i) for i in [0, count), in runs of `run` consecutive i.
+    template <class Body>
+    void deal(std::int64_t count, std::int64_t run, const Body& body);
+
+    void check(const Block& block, const Place& place) const;
+    const std::byte* line_at(const Block& block, std::int64_t line) const;
+    const std::complex<float>* bins_of(Worker& worker, const Block& block, std::int64_t line) const;
+    std::byte* target(const Block& block, const Place& place, std::int64_t output_line) const;
+
+    void lines_to_voxels(const Block& block, const Place& place);
+    void lines_to_bins(const Block& block);
+    void remove_fixed_patterns(const Block& block);
+    void bins_to_voxels(const Block& block, const Place& place);
+    void join(Worker& worker, std::int64_t output_line) const;
+    void store(Worker& worker, std::int64_t output_line, std::byte* target);
+    void store_frames(const Block& block, const Place& place);
+
+    ReconstructionPlan plan_;
+    VolumeGrid grid_;
+    LineFormat format_;
+    PlainTables plain_;
+    VoxelTables voxel_tables_;
+    DepthRange kept_;
+    std::int64_t frame_lines_;         // lines of an acquired B-scan
+    std::int64_t block_frames_;        // most acquired B-scans of a block
+    std::int64_t outputs_per_b_scan_;  // output lines for each B-scan position of a block
+    FrameBackground background_;
+    std::vector<Worker> workers_;
+    std::vector<std::complex<float>> bins_;  // [frames][lines][depth]
+    std::vector<float> values_;              // [output lines][depth], for levels = frame
+};
+
+}  // namespace echolux

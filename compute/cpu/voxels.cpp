@@ -1,0 +1,109 @@
+#include "compute/cpu/voxels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "compute/steps/depth.h"
+
+namespace echolux {
+namespace {
+
+template <class Step>
+void in_place(std::vector<float>& values, const Step& step) {
+    for (float& value : values) value = step(value);
+}
+
+template <class Code>
+void store_codes(std::span<const float> values, CodeRange range, float max_code, std::byte* target) {
+    const float width = range.high - range.low;
+    const Quantised<Code> code{range.low, width > 0 ? max_code / width : 0.0f, max_code};
+    Code* out = reinterpret_cast<Code*>(target);
+    for (std::size_t z = 0; z < values.size(); ++z) out[z] = code(values[z]);
+}
+
+}  // namespace
+
+VoxelLine::VoxelLine(const VoxelTables& tables)
+    : tables_(tables), mean_(static_cast<std::size_t>(tables.depth)), values_(mean_.size()) {}
+
+std::span<const float> VoxelLine::values(std::span<const std::complex<float>* const> lines) {
+    power_of(lines);
+    if (!tables_.noise_floor.empty()) subtract_noise_floor();
+    to_quantity();
+    if (tables_.depth_flip) std::reverse(values_.begin(), values_.end());
+    return values_;
+}
+
+void VoxelLine::store(std::span<const float> values, CodeRange range, std::byte* target) const {
+    switch (tables_.recipe.voxel) {
+        case VoxelType::u8: return store_codes<std::uint8_t>(values, range, 255.0f, target);
+        case VoxelType::u16: return store_codes<std::uint16_t>(values, range, 65535.0f, target);
+        default: std::memcpy(target, values.data(), values.size_bytes());
+    }
+}
+
+void VoxelLine::store_complex(std::span<const std::complex<float>* const> lines, std::byte* target) {
+    mean_complex(lines);
+    for (std::complex<float>& value : mean_) value *= tables_.scale;
+    if (tables_.depth_flip) std::reverse(mean_.begin(), mean_.end());
+    std::memcpy(target, mean_.data(), mean_.size() * sizeof(mean_[0]));
+}
+
+void VoxelLine::mean_complex(std::span<const std::complex<float>* const> lines) {
+    std::copy_n(lines[0], mean_.size(), mean_.begin());
+    if (lines.size() == 1) return;
+    for (const std::complex<float>* line : lines.subspan(1)) {
+        for (std::size_t z = 0; z < mean_.size(); ++z) mean_[z] += line[z];
+    }
+    const float share = 1.0f / static_cast<float>(lines.size());
+    for (std::complex<float>& value : mean_) value *= share;
+}
+
+void VoxelLine::power_of(std::span<const std::complex<float>* const> lines) {
+    const Power power;
+    const auto each = [&](const std::complex<float>* line, const auto& use) {
+        for (std::size_t z = 0; z < values_.size(); ++z) use(values_[z], power(line[z].real(), line[z].imag()));
+    };
+    const float share = 1.0f / static_cast<float>(lines.size());
+    float factor = tables_.scale * tables_.scale;
+    if (lines.size() == 1 || tables_.recipe.average == Average::complex) {
+        const std::complex<float>* line = lines[0];
+        if (lines.size() > 1) {
+            mean_complex(lines);
+            line = mean_.data();
+        }
+        each(line, [factor](float& value, float p) { value = p * factor; });
+        return;
+    }
+    std::fill(values_.begin(), values_.end(), 0.0f);
+    if (tables_.recipe.average == Average::power) {
+        factor *= share;
+        for (const auto* line : lines) each(line, [factor](float& value, float p) { value += p * factor; });
+    } else {
+        factor = tables_.scale * share;
+        for (const auto* line : lines) each(line, [factor](float& value, float p) { value += std::sqrt(p) * factor; });
+        in_place(values_, [](float amplitude) { return amplitude * amplitude; });
+    }
+}
+
+void VoxelLine::subtract_noise_floor() {
+    const auto each = [&](const auto& step) {
+        for (std::size_t z = 0; z < values_.size(); ++z) values_[z] = step(values_[z], tables_.noise_floor[z]);
+    };
+    if (tables_.recipe.noise_floor == NoiseFloor::amplitude) {
+        each(LessNoiseAmplitude{});
+    } else {
+        each(LessNoisePower{});
+    }
+}
+
+void VoxelLine::to_quantity() {
+    switch (tables_.recipe.quantity) {
+        case Quantity::db: return in_place(values_, Decibel{static_cast<float>(tables_.reference_db)});
+        case Quantity::amplitude: return in_place(values_, Amplitude{});
+        default: return in_place(values_, Intensity{});
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,37 @@
+// The one error type of Echolux. Every error tells what is wrong, where (file, key, A-scan) and what to do about it,
+// so that any front end can show it as a single line.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace echolux {
+
+enum class ErrorCode {
+    bad_setting,    // a value, a key or a combination that cannot work
+    bad_file,       // a file that is missing, truncated, malformed or of the wrong size
+    output,         // a result could not be written
+    out_of_memory,  //
+    device,         // a compute or graphics device failed or is missing
+    cancelled,      // the user stopped the work
+};
+
+class Error : public std::runtime_error {
+  public:
+    // `where` and `remedy` may be empty. Texts start in lower case and have no full stop.
+    Error(ErrorCode code, std::string what, std::string where = {}, std::string remedy = {});
+
+    ErrorCode code() const { return code_; }
+    const std::string& where() const { return where_; }
+    const std::string& remedy() const { return remedy_; }
+
+    // "where: what (remedy)": what() returns the same text.
+    std::string line() const { return std::runtime_error::what(); }
+
+  private:
+    ErrorCode code_;
+    std::string where_;
+    std::string remedy_;
+};
+
+}  // namespace echolux

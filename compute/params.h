@@ -1,0 +1,120 @@
+// What one has to know to turn spectra into voxels: how samples are stored (RawFormat), how the scan was made
+// (ScanGeometry), what was calibrated (Calibration) and what is wanted (Recipe). Descriptions stand in params.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute/describe.h"
+#include "compute/types.h"
+
+namespace echolux {
+
+// ---- [scan] ---------------------------------------------------------------------------------------------------------
+
+enum class SampleFormat { u8, u16, u32, i16, f32, packed12 };  // packed12: two 12-bit samples in three bytes
+enum class ByteOrder { little, big };
+enum class ChannelLayout { interleaved, planar };  // planar: within a line, one channel's spectrum after the other's
+
+struct RawFormat {
+    SampleFormat sample_format = SampleFormat::u16;
+    ByteOrder byte_order = ByteOrder::little;
+    std::int64_t shift = 0;  // right shift of integer samples (12 bits in the high end of 16: 4)
+    std::int64_t bits = 0;   // significant bits after the shift; 0: all
+    std::int64_t channels = 1;
+    std::int64_t channel = 0;  // the one to reconstruct
+    ChannelLayout channel_layout = ChannelLayout::interleaved;
+    std::int64_t line_bytes = 0;  // from one line to the next; 0: no gap
+};
+
+struct ScanGeometry {
+    std::int64_t samples = 0;  // of one spectrum of one channel
+    std::int64_t a_scans = 0;  // positions along the fast axis
+    std::int64_t b_scans = 0;  // positions along the slow axis
+    std::int64_t volumes = 1;
+    std::int64_t a_repeats = 1;  // lines at each A-scan position, one after the other
+    std::int64_t b_repeats = 1;  // B-scans at each slow position, one after the other
+    bool depth_flip = false;     // object on the far side of zero delay: rows are reversed
+    double spacing_a_um = 0;     // between A-scans; 0: unknown
+    double spacing_b_um = 0;     // between B-scans; 0: unknown
+    double refractive_index = 1;
+    double line_rate_hz = 0;  // 0: unknown
+
+    std::int64_t lines_per_b_scan() const { return a_scans * a_repeats; }
+    std::int64_t frames_per_volume() const { return b_scans * b_repeats; }  // acquired B-scans
+};
+
+// Bytes from one line (all channels of one sweep) to the next.
+std::int64_t line_bytes(const RawFormat& format, const ScanGeometry& geometry);
+
+// ---- [calibration] --------------------------------------------------------------------------------------------------
+
+enum class PhaseMeaning { theta, correction };  // of a dispersion file: theta, or the exponent to multiply by
+
+// Vectors are empty when not given. Lengths are checked by plan().
+struct Calibration {
+    std::vector<double> background;   // counts [samples], sample arm blocked
+    std::vector<double> dark;         // counts [samples], no light
+    std::vector<double> k_positions;  // sample position of each point of the uniform k grid, k ascending or descending
+    std::vector<double> wavelengths_nm;  // [samples], strictly monotone
+    std::vector<double> k_polynomial;    // position = sum c_i (j / (n - 1))^i in samples
+    std::vector<double> dispersion_rad;  // one for each point of the k grid
+    std::vector<double> noise_floor;     // mean amplitude of each depth bin, recorded without a sample
+    PhaseMeaning dispersion_holds = PhaseMeaning::theta;
+    double depth_pitch_um = 0;        // of one bin in air without zero padding; 0: from wavelengths, or unknown
+    double centre_wavelength_nm = 0;  // 0: from wavelengths, or unknown
+};
+
+// ---- [recipe] -------------------------------------------------------------------------------------------------------
+
+enum class Background { automatic, none, stored, frame_mean, running, median, rolling };
+enum class FixedPattern { none, median, minimum_variance };
+enum class Resample { none, nearest, linear, linear_wavelength, catmull_rom, lagrange3, spline };
+enum class Window { rect, hann, hamming, blackman, blackman_harris, tukey, gaussian };
+enum class Shaping { none, gaussian, hann };
+enum class Average { none, magnitude, power, complex };
+enum class NoiseFloor { none, amplitude, power };
+enum class Quantity { db, intensity, amplitude, complex };
+enum class Levels { noise_floor, fixed, frame };
+
+struct Recipe {
+    Background background = Background::automatic;
+    double running_alpha = 0.1;
+    std::int64_t rolling_width = 64;
+    FixedPattern fixed_pattern = FixedPattern::none;
+    std::int64_t fixed_pattern_segments = 8;
+
+    std::int64_t upsample = 1;  // 1, 2, 4
+    bool upsample_pad = false;  // first pad both sides to a power of two (at least 2048)
+    Resample resample = Resample::lagrange3;
+
+    Window window = Window::hann;
+    double tukey_alpha = 0.5;
+    double gaussian_sigma = 0.15;
+    Shaping shaping = Shaping::none;
+    double shaping_fwhm = 0.5;
+    double shaping_floor = 0.05;
+    std::int64_t shaping_smooth = 15;
+
+    bool dispersion = true;
+    double a2_rad = 0;
+    double a3_rad = 0;
+    double gdd_fs2 = 0;
+    double tod_fs3 = 0;
+
+    std::int64_t zero_padding = 1;  // 1, 2, 4
+    std::int64_t depth_begin = 0;
+    std::int64_t depth_end = 0;  // 0: the end
+
+    Average average = Average::none;
+    NoiseFloor noise_floor = NoiseFloor::none;
+    Quantity quantity = Quantity::db;
+    VoxelType voxel = VoxelType::f32;
+    Levels levels = Levels::noise_floor;
+    double low = -5;
+    double high = 45;
+    double noise_floor_db = 0;  // 0: measured from the first volume, then frozen
+};
+
+}  // namespace echolux

@@ -1,0 +1,37 @@
+// Where voxels go, and the block of raw spectra they come from: the two kinds of memory that a reconstructor works on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace echolux {
+
+enum class MemoryKind { host, pinned, device };
+
+// Some whole B-scans of raw spectra: [b_scans][b_repeats][a_scans][a_repeats] lines of line_bytes() each.
+struct Block {
+    const std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    MemoryKind memory = MemoryKind::host;
+    std::int64_t volume = 0;
+    std::int64_t first_b_scan = 0;       // position in its volume
+    std::int64_t b_scans = 0;            // positions along the slow axis
+    std::uint64_t sequence = 0;          // counts blocks of the source, without gaps
+    double time_s = 0;                   // of the first line, from the start of the source
+    std::shared_ptr<const void> keeper;  // holds the memory; destroyed with the last view
+};
+
+enum class PlaceKind { host_linear, device_linear, device_surface };
+
+// A volume-shaped target. Voxel (depth z, A-scan a, B-scan b) lies at
+//   data + (b - first_b_scan) * b_scan_bytes + a * a_scan_bytes + z * bytes_of(type).
+struct Place {
+    PlaceKind kind = PlaceKind::host_linear;
+    void* data = nullptr;
+    std::int64_t first_b_scan = 0;
+    std::int64_t a_scan_bytes = 0;
+    std::int64_t b_scan_bytes = 0;
+};
+
+}  // namespace echolux

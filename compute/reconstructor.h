@@ -1,0 +1,58 @@
+// The public face of compute: plan once, then submit blocks of spectra and get voxels written to a place.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "compute/params.h"
+#include "compute/place.h"
+#include "compute/types.h"
+
+namespace echolux {
+
+struct ReconstructionPlan {
+    RawFormat format;
+    ScanGeometry geometry;
+    Calibration calibration;
+    Recipe recipe;
+    std::int64_t block_b_scans = 1;  // most B-scan positions in one block
+};
+
+// Identifies submitted work; values grow in order of submission.
+struct Completion {
+    std::uint64_t value = 0;
+};
+
+class Reconstructor {
+  public:
+    virtual ~Reconstructor() = default;
+
+    // One volume as it is written: repeats are joined or lie side by side as recipe.average says.
+    virtual const VolumeGrid& grid() const = 0;
+
+    // "cpu (2 threads, AVX2)", "cuda (NVIDIA H200)".
+    virtual std::string backend() const = 0;
+
+    // Takes note of a block that is not reconstructed, so that what couples B-scans (running background) is the same
+    // for any part of a scan. Blocks come in sequence order.
+    virtual void prime(const Block& block) = 0;
+
+    // Writes the block's B-scans to `place`. Allocates nothing. Throws Error{bad_setting} when block and plan differ.
+    virtual Completion submit(const Block& block, const Place& place) = 0;
+
+    // Returns when the work is done; throws what went wrong in it.
+    virtual void wait(Completion completion) = 0;
+};
+
+// What `plan` would write, without allocating anything. Throws Error{bad_setting} naming the key that cannot work.
+VolumeGrid planned_grid(const ReconstructionPlan& plan);
+
+// Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory}.
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionPlan& plan);
+
+// Level in dB (10 log10 of the scaled power) of the quietest depth band of `b_scans` B-scans given as one block: the
+// least median over bands of a sixteenth of the depth, zero delay left out. What recipe.noise_floor_db = 0 asks for.
+double measured_noise_floor_db(const ReconstructionPlan& plan, const Block& block);
+
+}  // namespace echolux

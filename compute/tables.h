@@ -1,0 +1,67 @@
+// Everything that is computed once for a plan, on the host and in double: where each point of the uniform k grid lies
+// between the samples, the interpolation weights, and window x shaping x dispersion folded into one complex vector.
+// Formulas: ALGORITHMS 2.5, 3.1-3.5, 3.8-3.10.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "compute/params.h"
+
+namespace echolux {
+
+// Lengths of the stages of one spectrum.
+struct Lengths {
+    std::int64_t samples = 0;    // N, as recorded
+    std::int64_t pad_left = 0;   // zeros before the first sample
+    std::int64_t padded = 0;     // N'
+    std::int64_t upsampled = 0;  // M' = upsample * N'
+    std::int64_t points = 0;     // M_k, of the uniform k grid
+    std::int64_t transform = 0;  // M = zero_padding * M_k
+    std::int64_t bins = 0;       // M / 2, one-sided depth bins before cropping
+};
+
+Lengths lengths_of(const ScanGeometry& geometry, const Recipe& recipe);
+
+// The uniform k grid.
+struct KGrid {
+    std::vector<double> positions;  // of each point, in recorded samples, not yet clamped
+    double k_min_per_um = 0;        // both 0: the absolute scale is unknown
+    double k_max_per_um = 0;        //
+    double depth_pitch_um = 0;      // single trip in air, of a bin without zero padding; 0: unknown
+};
+
+KGrid k_grid(const Calibration& calibration, std::int64_t samples);
+
+// out[j] = sum over m < taps of weights[j * taps + m] * in[base[j] + m].
+struct ResampleTable {
+    std::int64_t taps = 1;
+    bool prefilter = false;          // `in` are B-spline coefficients, the first one belonging to sample -1
+    std::vector<std::int32_t> base;  // [points]
+    std::vector<float> weights;      // [points][taps]
+};
+
+ResampleTable resample_table(Resample method, const KGrid& grid, const Calibration& calibration, const Lengths& lengths,
+                             std::int64_t upsample);
+
+// The window chosen by `recipe`, [n], symmetric, peak 1.
+std::vector<double> window_weights(const Recipe& recipe, std::int64_t n);
+
+// The target of spectral shaping, [n], peak 1.
+std::vector<double> shaping_target(const Recipe& recipe, std::int64_t n);
+
+// Phase theta of the sample arm on the k grid, [points] in rad: what dispersion compensation multiplies by exp(-i
+// theta).
+std::vector<double> dispersion_phase(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);
+
+// Window or shaping, times exp(-i theta), on the k grid.
+struct SpectralWeight {
+    std::vector<std::complex<float>> values;  // [points]
+    bool real = true;                         // every imaginary part is zero: a real transform will do
+    double sum = 1;                           // of the window or of the shaping target
+};
+
+SpectralWeight spectral_weight(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);
+
+}  // namespace echolux

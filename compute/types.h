@@ -1,0 +1,41 @@
+// Plain types that every room shares: what a voxel is and how a volume lies in memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace echolux {
+
+enum class VoxelType { u8, u16, i16, f32, complex64 };  // complex64: two f32, real and imaginary
+
+constexpr std::int64_t bytes_of(VoxelType type) {
+    switch (type) {
+        case VoxelType::u8: return 1;
+        case VoxelType::u16:
+        case VoxelType::i16: return 2;
+        case VoxelType::f32: return 4;
+        case VoxelType::complex64: return 8;
+    }
+    return 0;
+}
+
+// Geometry and meaning of a volume. Memory order: depth fastest, then A-scan, then B-scan.
+struct VolumeGrid {
+    std::int64_t depth = 0;
+    std::int64_t a_scans = 0;
+    std::int64_t b_scans = 0;
+    VoxelType type = VoxelType::f32;
+    std::array<double, 3> spacing_um{};  // along depth, A-scans, B-scans; 0: unknown, never invented
+    double first_depth_um = 0;           // of the first depth row, from zero delay; meaningful when spacing_um[0] > 0
+    double scale = 1;                    // value = code * scale + offset
+    double offset = 0;
+    std::string quantity;  // "dB", "amplitude", "intensity", "complex", "" for foreign volumes
+    std::string unit;      // of the value: "dB above noise floor", "dB", "counts", ...
+
+    std::int64_t voxels() const { return depth * a_scans * b_scans; }
+    std::int64_t bytes() const { return voxels() * bytes_of(type); }
+};
+
+}  // namespace echolux

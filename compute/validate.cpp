@@ -1,0 +1,237 @@
+#include "compute/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/error.h"
+#include "compute/tables.h"
+
+namespace echolux {
+namespace {
+
+void require(bool condition, std::string what, std::string key, std::string remedy) {
+    if (!condition) throw Error(ErrorCode::bad_setting, std::move(what), std::move(key), std::move(remedy));
+}
+
+void require_one_two_four(std::int64_t value, const char* key) {
+    require(value == 1 || value == 2 || value == 4, fmt::format("{} is not possible", value), key, "choose 1, 2 or 4");
+}
+
+void validate_geometry(const ScanGeometry& geometry) {
+    require(geometry.samples >= 16, fmt::format("a spectrum of {} samples is too short", geometry.samples),
+            "scan.samples", "give at least 16");
+    require(geometry.a_scans >= 1, "there must be at least one A-scan", "scan.a_scans", "give a positive number");
+    require(geometry.b_scans >= 1, "there must be at least one B-scan", "scan.b_scans", "give a positive number");
+}
+
+void validate_format(const RawFormat& format, const ScanGeometry& geometry) {
+    require(format.channel < format.channels,
+            fmt::format("channel {} does not exist, the file has {}", format.channel, format.channels), "scan.channel",
+            "channels count from 0");
+    RawFormat packed = format;
+    packed.line_bytes = 0;
+    const std::int64_t least = line_bytes(packed, geometry);
+    require(format.line_bytes == 0 || format.line_bytes >= least,
+            fmt::format("{} bytes cannot hold a line of {} bytes", format.line_bytes, least), "scan.line_bytes",
+            "give 0 when lines follow without a gap");
+    const bool half_byte_left = format.sample_format == SampleFormat::packed12 && format.line_bytes == 0 &&
+                                geometry.samples * format.channels % 2 != 0;
+    require(!half_byte_left, "an odd number of packed 12-bit samples ends within a byte", "scan.samples",
+            "give scan.line_bytes where every line is padded to whole bytes");
+}
+
+void validate_vector(const std::vector<double>& values, std::int64_t wanted, const char* key, const char* counts) {
+    if (values.empty()) return;
+    require(std::ssize(values) == wanted, fmt::format("{} values where {} are expected", values.size(), wanted), key,
+            fmt::format("it needs one value for each of the {}", counts));
+    const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
+    require(bad == values.end(), fmt::format("value {} is not a finite number", bad - values.begin()), key,
+            "replace it");
+}
+
+void validate_monotone(const std::vector<double>& values, const char* key) {
+    if (values.size() < 2) return;
+    const double sign = values.back() > values.front() ? 1 : -1;
+    for (std::size_t i = 1; i < values.size(); ++i) {
+        require(sign * (values[i] - values[i - 1]) > 0,
+                fmt::format("values {} and {} ({} and {}) do not go on in one direction", i - 1, i, values[i - 1],
+                            values[i]),
+                key, "a k map must be strictly ascending or descending");
+    }
+}
+
+void validate_k_map(const Calibration& calibration, std::int64_t samples) {
+    const auto& wavelengths = calibration.wavelengths_nm;
+    validate_vector(wavelengths, samples, "calibration.wavelengths", "samples");
+    validate_monotone(wavelengths, "calibration.wavelengths");
+    require(wavelengths.empty() || *std::min_element(wavelengths.begin(), wavelengths.end()) > 0,
+            "a wavelength is not positive", "calibration.wavelengths", "give nanometres");
+    validate_vector(calibration.k_positions, samples, "calibration.k_map", "samples");
+    const bool two_maps =
+        !wavelengths.empty() + !calibration.k_positions.empty() + !calibration.k_polynomial.empty() > 1;
+    require(!two_maps, "more than one k map is given", "calibration",
+            "keep one of wavelengths, k_map and k_polynomial");
+    const KGrid grid = k_grid(calibration, samples);
+    const char* key = calibration.k_polynomial.empty() ? "calibration.k_map" : "calibration.k_polynomial";
+    validate_monotone(grid.positions, key);
+    const auto [least, most] = std::minmax(grid.positions.front(), grid.positions.back());
+    const double slack = 0.02 * static_cast<double>(samples);  // real maps leave the spectrum by a little
+    require(least >= -slack && most <= static_cast<double>(samples - 1) + slack,
+            fmt::format("positions {} to {} leave the {} samples", least, most, samples), key,
+            "positions count samples from 0");
+}
+
+void validate_calibration(const ReconstructionPlan& plan) {
+    const std::int64_t samples = plan.geometry.samples;
+    const Calibration& calibration = plan.calibration;
+    validate_vector(calibration.background, samples, "calibration.background", "samples");
+    validate_vector(calibration.dark, samples, "calibration.dark", "samples");
+    validate_vector(calibration.dispersion_rad, samples, "calibration.dispersion", "points of the k grid");
+    validate_k_map(calibration, samples);
+    const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
+    validate_vector(calibration.noise_floor, lengths.bins, "calibration.noise_floor", "depth bins");
+}
+
+void validate_background(const ReconstructionPlan& plan) {
+    const Background background = chosen_background(plan.recipe, plan.calibration);
+    require(background != Background::stored || !plan.calibration.background.empty(), "no background is given",
+            "recipe.background", "name a file in calibration.background or choose frame_mean");
+    const bool needs_lines =
+        background == Background::frame_mean || background == Background::running || background == Background::median;
+    require(!needs_lines || plan.geometry.lines_per_b_scan() > 1,
+            "the mean of a B-scan of one A-scan is that A-scan: nothing would be left", "recipe.background",
+            "choose stored, rolling or none");
+    require(background != Background::rolling || plan.recipe.rolling_width <= plan.geometry.samples,
+            fmt::format("{} is longer than the spectrum", plan.recipe.rolling_width), "recipe.rolling_width",
+            fmt::format("give at most {}", plan.geometry.samples));
+    const bool segments_fit = plan.recipe.fixed_pattern != FixedPattern::minimum_variance ||
+                              plan.recipe.fixed_pattern_segments * 2 <= plan.geometry.lines_per_b_scan();
+    require(segments_fit, "segments of fewer than two A-scans have no variance", "recipe.fixed_pattern_segments",
+            fmt::format("give at most {}", plan.geometry.lines_per_b_scan() / 2));
+}
+
+void validate_spectrum(const ReconstructionPlan& plan) {
+    const Recipe& recipe = plan.recipe;
+    require_one_two_four(recipe.upsample, "recipe.upsample");
+    require_one_two_four(recipe.zero_padding, "recipe.zero_padding");
+    require(recipe.resample != Resample::linear_wavelength || !plan.calibration.wavelengths_nm.empty(),
+            "linear_wavelength needs the wavelength of each sample", "recipe.resample",
+            "name a file in calibration.wavelengths or choose linear");
+    require(recipe.shaping == Shaping::none || !plan.calibration.background.empty(),
+            "shaping needs the source spectrum", "recipe.shaping", "name a file in calibration.background");
+    const bool physical = recipe.gdd_fs2 != 0 || recipe.tod_fs3 != 0;
+    require(!physical || k_grid(plan.calibration, plan.geometry.samples).k_max_per_um > 0,
+            "femtoseconds need the absolute scale of k", recipe.gdd_fs2 != 0 ? "recipe.gdd_fs2" : "recipe.tod_fs3",
+            "give calibration.wavelengths, or depth_pitch_um and centre_wavelength_nm, or use a2_rad and a3_rad");
+}
+
+void validate_shaping_source(const ReconstructionPlan& plan) {
+    if (plan.recipe.shaping == Shaping::none) return;
+    double most = 0;
+    for (std::size_t p = 0; p < plan.calibration.background.size(); ++p) {
+        const double dark = plan.calibration.dark.empty() ? 0 : plan.calibration.dark[p];
+        most = std::max(most, plan.calibration.background[p] - dark);
+    }
+    require(most > 0, "background minus dark has no light in it", "calibration.background",
+            "record it with the reference arm open");
+}
+
+void validate_depth(const ReconstructionPlan& plan) {
+    const Recipe& recipe = plan.recipe;
+    const std::int64_t bins = lengths_of(plan.geometry, recipe).bins;
+    require(recipe.depth_end <= bins, fmt::format("{} is beyond the last of {} depth bins", recipe.depth_end, bins),
+            "recipe.depth_end", fmt::format("give at most {}, or 0 for all", bins));
+    const DepthRange kept = kept_depth(recipe, bins);
+    require(kept.begin < kept.end, fmt::format("no depth bin lies between {} and {}", kept.begin, kept.end),
+            "recipe.depth_begin", fmt::format("there are {} depth bins", bins));
+}
+
+void validate_voxels(const ReconstructionPlan& plan) {
+    const Recipe& recipe = plan.recipe;
+    require(recipe.voxel != VoxelType::i16, "reconstruction writes no i16", "recipe.voxel", "choose u8, u16 or f32");
+    require(recipe.voxel != VoxelType::complex64 || recipe.quantity == Quantity::complex,
+            "only quantity = complex is stored as complex64", "recipe.voxel", "choose u8, u16 or f32");
+    require(recipe.high > recipe.low, fmt::format("{} is not above low = {}", recipe.high, recipe.low), "recipe.high",
+            "give a range of positive width");
+    require(recipe.noise_floor == NoiseFloor::none || !plan.calibration.noise_floor.empty(), "no noise floor is given",
+            "recipe.noise_floor", "name a file in calibration.noise_floor");
+    const bool complex = recipe.quantity == Quantity::complex;
+    require(!complex || recipe.noise_floor == NoiseFloor::none, "a complex amplitude has no noise floor to subtract",
+            "recipe.noise_floor", "choose none");
+    require(!complex || recipe.average == Average::none || recipe.average == Average::complex,
+            "complex voxels can only be averaged as complex", "recipe.average", "choose none or complex");
+}
+
+}  // namespace
+
+Background chosen_background(const Recipe& recipe, const Calibration& calibration) {
+    if (recipe.background != Background::automatic) return recipe.background;
+    return calibration.background.empty() ? Background::frame_mean : Background::stored;
+}
+
+Resample chosen_resample(const Recipe& recipe, const Calibration& calibration) {
+    const bool mapped =
+        !calibration.wavelengths_nm.empty() || !calibration.k_positions.empty() || !calibration.k_polynomial.empty();
+    return mapped ? recipe.resample : Resample::none;
+}
+
+bool needs_whole_b_scans(const Recipe& recipe) {
+    return recipe.fixed_pattern != FixedPattern::none || recipe.average != Average::none;
+}
+
+DepthRange kept_depth(const Recipe& recipe, std::int64_t bins) {
+    return {recipe.depth_begin, recipe.depth_end == 0 ? bins : recipe.depth_end};
+}
+
+void validate(const ReconstructionPlan& plan) {
+    check(plan.format, "scan");
+    check(plan.geometry, "scan");
+    check(plan.calibration, "calibration");
+    check(plan.recipe, "recipe");
+    validate_geometry(plan.geometry);
+    validate_format(plan.format, plan.geometry);
+    validate_spectrum(plan);
+    validate_calibration(plan);
+    validate_shaping_source(plan);
+    validate_background(plan);
+    validate_depth(plan);
+    validate_voxels(plan);
+    require(plan.block_b_scans >= 1, "a block must hold at least one B-scan", "block", "give a positive number");
+}
+
+VolumeGrid planned_grid(const ReconstructionPlan& plan) {
+    validate(plan);
+    const Recipe& recipe = plan.recipe;
+    const ScanGeometry& geometry = plan.geometry;
+    const Lengths lengths = lengths_of(geometry, recipe);
+    const DepthRange kept = kept_depth(recipe, lengths.bins);
+    const bool joined = recipe.average != Average::none;
+    const std::int64_t a_side_by_side = joined ? 1 : geometry.a_repeats;
+    const std::int64_t b_side_by_side = joined ? 1 : geometry.b_repeats;
+    const double pitch = k_grid(plan.calibration, geometry.samples).depth_pitch_um /
+                         static_cast<double>(recipe.zero_padding) / geometry.refractive_index;
+    VolumeGrid grid;
+    grid.depth = kept.end - kept.begin;
+    grid.a_scans = geometry.a_scans * a_side_by_side;
+    grid.b_scans = geometry.b_scans * b_side_by_side;
+    grid.spacing_um = {pitch, geometry.spacing_a_um / static_cast<double>(a_side_by_side),
+                       geometry.spacing_b_um / static_cast<double>(b_side_by_side)};
+    grid.first_depth_um = pitch * static_cast<double>(geometry.depth_flip ? 1 - kept.end : kept.begin);
+    grid.type = recipe.quantity == Quantity::complex ? VoxelType::complex64 : recipe.voxel;
+    grid.quantity = std::get<std::string>(value_of(recipe, "quantity"));
+    const bool db = recipe.quantity == Quantity::db;
+    grid.unit = !db ? "counts" : recipe.levels == Levels::noise_floor ? "dB above noise floor" : "dB";
+    const bool codes = grid.type == VoxelType::u8 || grid.type == VoxelType::u16;
+    if (codes && recipe.levels == Levels::frame) {
+        grid.unit = "of each B-scan's range";
+        grid.scale = grid.type == VoxelType::u8 ? 1.0 / 255 : 1.0 / 65535;
+    } else if (codes) {
+        grid.scale = (recipe.high - recipe.low) / (grid.type == VoxelType::u8 ? 255 : 65535);
+        grid.offset = recipe.low;
+    }
+    return grid;
+}
+
+}  // namespace echolux

@@ -1,0 +1,27 @@
+// Whether a plan can work, and what it would write; allocates nothing from numbers that it has not checked.
+#pragma once
+
+#include "compute/reconstructor.h"
+
+namespace echolux {
+
+// recipe.background with `automatic` resolved.
+Background chosen_background(const Recipe& recipe, const Calibration& calibration);
+
+// recipe.resample, or none where no k map is given.
+Resample chosen_resample(const Recipe& recipe, const Calibration& calibration);
+
+// Whether whole B-scans have to be kept as complex depth bins before voxels can be made.
+bool needs_whole_b_scans(const Recipe& recipe);
+
+// [begin, end) of the depth bins kept.
+struct DepthRange {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+};
+DepthRange kept_depth(const Recipe& recipe, std::int64_t bins);
+
+// Throws Error{bad_setting} naming the first key that cannot work and what would.
+void validate(const ReconstructionPlan& plan);
+
+}  // namespace echolux

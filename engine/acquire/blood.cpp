@@ -1,0 +1,92 @@
+#include "engine/acquire/blood.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "engine/acquire/counter_random.h"
+
+namespace echolux {
+namespace {
+
+constexpr double pitch_um = 10;  // between scatterers of a streamline, on average
+
+}  // namespace
+
+Blood::Blood(const SampleArm& arm, std::uint64_t seed) : arm_(arm) {
+    for (std::size_t t = 0; t < arm.scenery.tubes.size(); ++t) {
+        const Tube& tube = arm.scenery.tubes[t];
+        const double area_um2 = std::numbers::pi * tube.radius_um * tube.radius_um;
+        const auto count = static_cast<std::uint64_t>(std::ceil(area_um2 * pitch_um * arm.density));
+        std::vector<Streamline>& lines = tubes_.emplace_back();
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const std::uint64_t key = hashed(seed, t, i);
+            const double share = low_fraction(hashed(key));  // of the area within: (r / R)^2
+            const double angle = 2 * std::numbers::pi * high_fraction(hashed(key));
+            const double r = tube.radius_um * std::sqrt(share);
+            lines.push_back({r * std::cos(angle), r * std::sin(angle), 1000 * tube.peak_mm_s * (1 - share), key});
+        }
+        std::sort(lines.begin(), lines.end(), [](const Streamline& a, const Streamline& b) { return a.dx < b.dx; });
+    }
+}
+
+Blood::Section Blood::section(double y) const {
+    const Scenery& scenery = arm_.scenery;
+    Section section{y, {}};
+    for (std::size_t t = 0; t < tubes_.size(); ++t) {
+        const Tube& tube = scenery.tubes[t];
+        std::vector<Section::Point>& points = section.tubes.emplace_back();
+        std::vector<double> heights;
+        for (const Boundary& boundary : scenery.boundaries) {
+            heights.push_back(scenery.height_um(boundary, scenery.x_um(tube, y), y));
+        }
+        for (const Streamline& line : tubes_[t]) {
+            const double x = scenery.x_um(tube, y) + line.dx;
+            const double z = scenery.z_um(tube, y) + line.dz;
+            points.push_back({x, z, arm_.amplitude(tube.brightness, z, scenery.loss(heights, x, y, z))});
+        }
+    }
+    return section;
+}
+
+void Blood::gather(const Section& section, double x, double time_s, SlabLists& lists) const {
+    const double flow_time_s = arm_.scenery.flow_time_s(time_s);
+    for (std::size_t t = 0; t < tubes_.size(); ++t) {
+        const Tube& tube = arm_.scenery.tubes[t];
+        const std::vector<Section::Point>& points = section.tubes[t];
+        const double reach = arm_.reach_um() * (1 + std::abs(arm_.scenery.x_slope(tube, section.y)));
+        const auto first = std::lower_bound(points.begin(), points.end(), x - reach,
+                                            [](const Section::Point& point, double low) { return point.x < low; });
+        for (auto point = first; point != points.end() && point->x < x + reach; ++point) {
+            const auto i = static_cast<std::size_t>(point - points.begin());
+            gather_streamline(tubes_[t][i], tube, section, *point, x, flow_time_s, lists);
+        }
+    }
+}
+
+void Blood::gather_streamline(const Streamline& line, const Tube& tube, const Section& section,
+                              const Section::Point& point, double x, double flow_time_s, SlabLists& lists) const {
+    const double x_slope = arm_.scenery.x_slope(tube, section.y);
+    const double z_slope = arm_.scenery.z_slope(tube, section.y);
+    const double flown = line.speed * flow_time_s;
+    const double reach = arm_.reach_um();
+    const auto inverse_square = static_cast<float>(1 / (arm_.beam_um * arm_.beam_um));
+    const auto first = static_cast<std::int64_t>(std::floor((section.y - reach - flown) / pitch_um)) - 1;
+    const auto last = static_cast<std::int64_t>(std::floor((section.y + reach - flown) / pitch_um)) + 1;
+    for (std::int64_t c = first; c <= last; ++c) {
+        const std::uint64_t bits = hashed(line.key, static_cast<std::uint64_t>(c));
+        const double dy = (static_cast<double>(c) + low_fraction(bits)) * pitch_um + flown - section.y;
+        const double dx = point.x + x_slope * dy - x;
+        if (std::abs(dy) > reach || std::abs(dx) > reach) continue;
+        const double z = point.z + z_slope * dy + high_fraction(bits) - 0.5;  // a streamline is a micrometre thick
+        if (z < 0 || z >= arm_.scenery.deepest_um) continue;
+        const auto weight = static_cast<double>(beam_weight(static_cast<float>(dx), static_cast<float>(dy), inverse_square));
+        const Echo echo = arm_.echo(z, point.amplitude * weight);
+        SlabLists::List& list = lists.lists[static_cast<std::size_t>(echo.slab)];
+        list.u.push_back(echo.u);
+        list.real.push_back(echo.real);
+        list.imaginary.push_back(echo.imaginary);
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,60 @@
+#include "engine/acquire/sample_arm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace echolux {
+
+using std::numbers::pi;
+
+void SlabLists::clear() {
+    for (List& list : lists) {
+        list.u.clear();
+        list.real.clear();
+        list.imaginary.clear();
+    }
+}
+
+SampleArm::SampleArm(const Simulation& s, const Scenery& scenery_in, const Spectrometer& spectrometer,
+                     const SpectrumSum& sum_in)
+    : scenery(scenery_in), sum(sum_in), beam_um(s.beam_radius_um), index(s.refractive_index),
+      phase_per_um_(2 * spectrometer.k0_per_um * s.refractive_index) {
+    const double depth_range = spectrometer.z_max_um() / index;
+    const double cell_um3 = pi * beam_um * beam_um / 2 * spectrometer.coherence_um / index;
+    const auto in_cell = static_cast<double>(s.scatterers_per_cell);
+    density = in_cell / cell_um3;
+    // Power of the speckle: density * a^2 * (integral of the squared beam weight, pi w0^2 / 4) * (integral of the squared
+    // point spread, 0.7526 of its FWHM).
+    amplitude_ = s.brightness / std::sqrt(in_cell * 0.7526 / 2);
+    focus_um_ = 0.4 * depth_range;
+    if (s.confocal) rayleigh_um_ = pi * beam_um * beam_um * index / (s.centre_nm / 1000);
+    for (double depth = 0; depth <= depth_range + 1; depth += 1) {
+        sensitivity_.push_back(exact_sensitivity(spectrometer, depth));
+    }
+}
+
+double SampleArm::exact_sensitivity(const Spectrometer& spectrometer, double depth_um) const {
+    const double defocus = rayleigh_um_ > 0 ? (depth_um - focus_um_) / rayleigh_um_ : 0;
+    return spectrometer.roll_off(index * depth_um) / std::sqrt(1 + defocus * defocus);
+}
+
+double SampleArm::sensitivity(double depth_um) const {
+    const double depth = std::clamp(depth_um, 0.0, static_cast<double>(sensitivity_.size() - 2));
+    const auto below = static_cast<std::size_t>(depth);
+    const double part = depth - static_cast<double>(below);
+    return sensitivity_[below] * (1 - part) + sensitivity_[below + 1] * part;
+}
+
+double SampleArm::amplitude(double brightness, double z, double loss) const {
+    return amplitude_ * brightness * sensitivity(z) * std::exp(-loss);
+}
+
+Echo SampleArm::echo(double z, double amplitude) const {
+    const std::int64_t slab = sum.slab_of(index * z);
+    const double phase = phase_per_um_ * z;
+    return {slab, sum.place_in(slab, index * z), static_cast<float>(amplitude * std::cos(phase)),
+            static_cast<float>(amplitude * std::sin(phase))};
+}
+
+}  // namespace echolux

@@ -1,0 +1,41 @@
+// Two-dimensional pictures of a volume in gray: a B-scan (columns = A-scans, rows = depth downwards) and an en-face
+// projection (columns = A-scans, rows = B-scans).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/io/png_file.h"
+#include "engine/io/volume_file.h"
+
+namespace echolux {
+
+// A gray picture before it has grays: values row by row, and how wide and high one is (any unit, 0: unknown).
+struct Figure {
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+    std::vector<float> values;
+    double column_um = 0;
+    double row_um = 0;
+};
+
+// Values shown as black and white.
+struct GrayRange {
+    double black = 0;
+    double white = 1;
+};
+
+// Throws Error{bad_setting} when there is no such B-scan, or for complex voxels.
+Figure b_scan_figure(const Volume& volume, std::int64_t b_scan);
+
+// Mean over the depth rows [begin, end). Throws Error{bad_setting} for an impossible range.
+Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end);
+
+// Range that leaves half a percent of the values below and above.
+GrayRange percentile_range(const Figure& figure);
+
+// `range`: nothing for percentile_range. Where both sizes are known the picture gets square pixels, enlarged linearly.
+Picture gray_picture(const Figure& figure, std::optional<GrayRange> range = std::nullopt);
+
+}  // namespace echolux

@@ -1,0 +1,50 @@
+// Complete files only: see atomic_file.h.
+#include "engine/io/atomic_file.h"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <random>
+#include <utility>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::error_code& problem) {
+    throw Error(ErrorCode::output, "cannot be written: " + problem.message(), path.string(),
+                "check folder, permissions and free space");
+}
+
+// The prefix leaves all extensions (.nii.gz) at the end; the number keeps two programs apart.
+std::filesystem::path temporary_beside(const std::filesystem::path& path) {
+    std::random_device random;
+    return path.parent_path() / fmt::format("unfinished-{:08x}-{}", random(), path.filename().string());
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path final_path)
+    : final_(std::move(final_path)), temporary_(temporary_beside(final_)) {
+    std::error_code problem;
+    if (final_.filename().empty() || std::filesystem::is_directory(final_, problem)) {
+        throw Error(ErrorCode::output, "is a folder", final_.string(), "give a file name");
+    }
+    if (!final_.parent_path().empty()) std::filesystem::create_directories(final_.parent_path(), problem);
+    if (problem) fail(final_, problem);
+    if (!std::ofstream(temporary_, std::ios::binary)) fail(final_, std::make_error_code(std::errc::permission_denied));
+}
+
+AtomicFile::~AtomicFile() {
+    std::error_code ignored;
+    if (!committed_) std::filesystem::remove(temporary_, ignored);
+}
+
+void AtomicFile::commit() {
+    std::error_code problem;
+    std::filesystem::rename(temporary_, final_, problem);
+    if (problem) fail(final_, problem);
+    committed_ = true;
+}
+
+}  // namespace echolux

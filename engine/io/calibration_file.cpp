@@ -1,0 +1,147 @@
+// Calibration vectors: see calibration_file.h.
+#include "engine/io/calibration_file.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw numbers are read as they lie in the file");
+
+constexpr std::uintmax_t most_bytes = 64 << 20;  // a million samples as text
+
+std::string read_all(const std::filesystem::path& path, const std::string& where) {
+    std::error_code problem;
+    if (!std::filesystem::exists(path, problem)) throw Error(ErrorCode::bad_file, "does not exist", where);
+    if (!std::filesystem::is_regular_file(path, problem)) throw Error(ErrorCode::bad_file, "is not a file", where);
+    const std::uintmax_t size = std::filesystem::file_size(path, problem);
+    if (problem || size > most_bytes) {
+        throw Error(ErrorCode::bad_file, "is too long for one number a sample", where, "check the name");
+    }
+    std::ifstream stream(path, std::ios::binary);
+    std::string bytes(size, '\0');
+    if (!stream.read(bytes.data(), static_cast<std::streamsize>(size))) {
+        throw Error(ErrorCode::bad_file, "cannot be read", where, "check its permissions");
+    }
+    return bytes;
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\"";
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::optional<double> number_in(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+std::vector<double> numbers_in_text(std::string_view text, const std::filesystem::path& path, const std::string& key) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    std::vector<double> numbers;
+    bool heading_allowed = true;
+    for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = trimmed(text.substr(0, std::min(end, text.find('#'))));
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line.empty()) continue;
+        const std::string_view last = trimmed(line.substr(line.find_last_of(",; \t") + 1));  // npos + 1 is 0
+        const std::optional<double> number = number_in(last);
+        if (number && std::isfinite(*number)) {
+            numbers.push_back(*number);
+        } else if (number || !heading_allowed) {
+            throw Error(ErrorCode::bad_file, fmt::format("expected a finite number, got \"{}\"", last.substr(0, 40)),
+                        fmt::format("{} line {}, {}", path.string(), line_number, key));
+        }
+        heading_allowed = false;
+    }
+    return numbers;
+}
+
+template <class T>
+std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string& where) {
+    if (bytes.size() % sizeof(T) != 0) {
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("has {} bytes, no multiple of the {} bytes of a number", bytes.size(), sizeof(T)),
+                    where);
+    }
+    std::vector<T> raw(bytes.size() / sizeof(T));
+    std::memcpy(raw.data(), bytes.data(), bytes.size());
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+        if (!std::isfinite(raw[i])) {
+            throw Error(ErrorCode::bad_file, fmt::format("number {} (counted from 0) is not finite", i), where);
+        }
+    }
+    return {raw.begin(), raw.end()};
+}
+
+void check_monotone(const std::vector<double>& numbers, const std::string& where) {
+    const bool ascending = numbers.size() < 2 || numbers[1] > numbers[0];
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+        if (ascending ? numbers[i] > numbers[i - 1] : numbers[i] < numbers[i - 1]) continue;
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("must rise or fall all along, but number {} (counted from 0) is {} after {}", i,
+                                numbers[i], numbers[i - 1]),
+                    where);
+    }
+}
+
+}  // namespace
+
+std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key) {
+    const std::string where = path.string() + ", " + key;
+    const std::string bytes = read_all(path, where);
+    std::vector<double> numbers;
+    if (path.extension() == ".f32") {
+        numbers = numbers_in_bytes<float>(bytes, where);
+    } else if (path.extension() == ".f64") {
+        numbers = numbers_in_bytes<double>(bytes, where);
+    } else {
+        numbers = numbers_in_text(bytes, path, key);
+    }
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    if (count == 0) throw Error(ErrorCode::bad_file, "holds no numbers", where);
+    if (length > 0 && count != length) {
+        throw Error(ErrorCode::bad_file, fmt::format("holds {} numbers, expected {} (scan.samples)", count, length),
+                    where);
+    }
+    return numbers;
+}
+
+void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where) {
+    check_monotone(positions, where);
+    const double slack = 0.01 * static_cast<double>(samples);
+    const double last = static_cast<double>(samples - 1);
+    for (const double position : positions) {
+        if (position >= -slack && position <= last + slack) continue;
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("position {} is outside 0..{} by more than 1 % of the samples", position, samples - 1),
+                    where, "positions count samples of the raw spectrum from 0");
+    }
+}
+
+void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where) {
+    check_monotone(wavelengths_nm, where);
+    for (const double wavelength : wavelengths_nm) {
+        if (wavelength > 0) continue;
+        throw Error(ErrorCode::bad_file, fmt::format("{} nm is no wavelength", wavelength), where);
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,322 @@
+// NIfTI-1: see nifti_file.h. zlib reads and writes plain files through the same calls as compressed ones.
+#include "engine/io/nifti_file.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t header_bytes = 348;
+constexpr std::size_t voxels_start = 352;     // after the extension flag
+constexpr std::size_t most_side = 32767;      // sizes are 16-bit
+constexpr std::int32_t comment_code = 6;      // of an extension
+constexpr std::int64_t most_start = 1 << 24;  // of the voxels; the place is stored as a float
+constexpr int units_mm = 2;
+
+// Places of header fields in bytes.
+constexpr std::size_t at_dim = 40, at_datatype = 70, at_bitpix = 72, at_pixdim = 76, at_vox_offset = 108,
+                      at_slope = 112, at_intercept = 116, at_units = 123, at_description = 148, at_qform = 252,
+                      at_sform = 254, at_quaternion_d = 264, at_q_offset = 268, at_srow = 280, at_magic = 344;
+
+struct Datatype {
+    std::int16_t code;
+    StoredType type;
+};
+// Of those with the same voxel type and size the first is written.
+constexpr Datatype datatypes[] = {{2, StoredType::u8},     {4, StoredType::i16},        {16, StoredType::f32},
+                                  {8, StoredType::i32},    {32, StoredType::complex64}, {64, StoredType::f64},
+                                  {256, StoredType::i8},   {512, StoredType::u16},      {768, StoredType::u32},
+                                  {1024, StoredType::i64}, {1280, StoredType::u64}};
+
+class ZFile {
+  public:
+    ZFile(const std::filesystem::path& path, const char* mode) : file_(gzopen(path.c_str(), mode)) {}
+    ~ZFile() { close(); }
+    ZFile(const ZFile&) = delete;
+    ZFile& operator=(const ZFile&) = delete;
+
+    bool is_open() const { return file_ != nullptr; }
+
+    bool read(void* out, std::size_t bytes) {
+        return in_pieces(bytes, [&](std::size_t done, unsigned piece) {
+            return gzread(file_, static_cast<char*>(out) + done, piece);
+        });
+    }
+
+    bool write(const void* in, std::size_t bytes) {
+        return in_pieces(bytes, [&](std::size_t done, unsigned piece) {
+            return gzwrite(file_, static_cast<const char*>(in) + done, piece);
+        });
+    }
+
+    // Reads to the end, where the check sum of a compressed file is compared, and closes.
+    bool rest_is_intact() {
+        std::array<char, 4096> rest{};
+        int count = 1;
+        while (count > 0) count = gzread(file_, rest.data(), rest.size());
+        return count == 0 && close();
+    }
+
+    bool close() {
+        const bool closed = file_ != nullptr && gzclose(file_) == Z_OK;
+        file_ = nullptr;
+        return closed;
+    }
+
+  private:
+    template <class Step>
+    bool in_pieces(std::size_t bytes, Step step) {
+        constexpr std::size_t most = 1 << 26;  // zlib counts in int
+        for (std::size_t done = 0; done < bytes;) {
+            const int count = step(done, static_cast<unsigned>(std::min(bytes - done, most)));
+            if (count <= 0) return false;
+            done += static_cast<std::size_t>(count);
+        }
+        return true;
+    }
+
+    gzFile file_ = nullptr;
+};
+
+void reverse_each(std::byte* bytes, std::size_t count, std::size_t size) {
+    for (std::size_t i = 0; i < count; ++i) std::reverse(bytes + i * size, bytes + (i + 1) * size);
+}
+
+// The fixed part of a file, in either byte order.
+class Fields {
+  public:
+    std::array<std::byte, voxels_start> bytes{};
+    bool swapped = false;
+
+    template <class T>
+    T get(std::size_t place, std::size_t index = 0) const {
+        std::array<std::byte, sizeof(T)> raw;
+        std::copy_n(bytes.data() + place + index * sizeof(T), sizeof(T), raw.data());
+        if (swapped) std::ranges::reverse(raw);
+        T value;
+        std::memcpy(&value, raw.data(), sizeof(T));
+        return value;
+    }
+
+    template <class T>
+    void put(std::size_t place, T value, std::size_t index = 0) {
+        std::memcpy(bytes.data() + place + index * sizeof(T), &value, sizeof(T));
+    }
+};
+
+// ---- reading --------------------------------------------------------------------------------------------------------
+
+Fields read_fields(ZFile& file, const std::string& where) {
+    Fields fields;
+    if (!file.read(fields.bytes.data(), header_bytes)) {
+        throw Error(ErrorCode::bad_file, "ends within its header, or is damaged there", where, "copy the file again");
+    }
+    fields.swapped = fields.get<std::int32_t>(0) != header_bytes;
+    const bool ours = fields.get<std::int32_t>(0) == header_bytes;
+    if (!ours || std::memcmp(fields.bytes.data() + at_magic, "n+1", 4) != 0) {
+        throw Error(ErrorCode::bad_file, "is no NIfTI-1 file with header and voxels in one", where,
+                    "convert pairs, Analyze and NIfTI-2 first");
+    }
+    return fields;
+}
+
+StoredType stored_type(const Fields& fields, const std::string& where) {
+    const auto code = fields.get<std::int16_t>(at_datatype);
+    for (const Datatype& datatype : datatypes) {
+        if (datatype.code == code) return datatype.type;
+    }
+    throw Error(ErrorCode::bad_file, fmt::format("has voxels of NIfTI type {}", code), where,
+                "only gray and complex64 volumes can be read; convert colours to gray");
+}
+
+double millimetres(const Fields& fields) {
+    switch (std::to_integer<int>(fields.bytes[at_units]) & 7) {
+        case 1: return 1000;
+        case 3: return 0.001;
+        default: return 1;
+    }
+}
+
+ImageHeader read_header(const Fields& fields, const std::string& where) {
+    ImageHeader header;
+    const int dimensions = fields.get<std::int16_t>(at_dim);
+    if (dimensions < 1 || dimensions > 7) {
+        throw Error(ErrorCode::bad_file, fmt::format("has {} dimensions", dimensions), where, "copy the file again");
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(dimensions); ++i) {
+        const auto size = fields.get<std::int16_t>(at_dim, i + 1);
+        if (size < 1 || (i > 3 && size > 1)) {
+            throw Error(ErrorCode::bad_file, fmt::format("has {} voxels along dimension {}", size, i + 1), where,
+                        "volumes and series of volumes can be read");
+        }
+        if (i == 3) header.time_points = size;
+        if (i > 2) continue;
+        header.size[i] = size;
+        const double spacing = std::abs(static_cast<double>(fields.get<float>(at_pixdim, i + 1))) * millimetres(fields);
+        if (std::isfinite(spacing) && spacing > 0) header.spacing_mm[i] = spacing;
+    }
+    header.has_unit = (std::to_integer<int>(fields.bytes[at_units]) & 7) != 0;
+    const double origin = -fields.get<float>(at_srow, 7);  // of rows; they run along -y
+    if (std::isfinite(origin)) header.origin_mm[1] = origin;
+    const double slope = fields.get<float>(at_slope);
+    const double intercept = fields.get<float>(at_intercept);
+    if (slope != 0 && std::isfinite(slope) && std::isfinite(intercept)) {  // 0: not scaled
+        header.scale = slope;
+        header.offset = intercept;
+    }
+    const char* description = reinterpret_cast<const char*>(fields.bytes.data()) + at_description;
+    header.texts["description"] = std::string(description, strnlen(description, 80));
+    return header;
+}
+
+void read_lines(const std::string& comment, std::map<std::string, std::string>& texts) {
+    for (std::size_t start = 0; start < comment.size();) {
+        const std::size_t end = std::min(comment.find('\n', start), comment.size());
+        const std::string line = comment.substr(start, end - start);
+        const std::size_t equals = line.find(" = ");
+        if (equals != std::string::npos) texts[line.substr(0, equals)] = line.substr(equals + 3);
+        start = end + 1;
+    }
+}
+
+// What lies between the header and the voxels: our texts, or anything else.
+void read_extensions(ZFile& file, const Fields& fields, std::int64_t bytes, ImageHeader& header,
+                     const std::string& where) {
+    std::string extensions(static_cast<std::size_t>(bytes), '\0');
+    if (!file.read(extensions.data(), extensions.size())) {
+        throw Error(ErrorCode::bad_file, "ends before its voxels", where, "copy the file again");
+    }
+    if (bytes < 12 || extensions[0] == 0 || fields.swapped) return;
+    std::int32_t size = 0;
+    std::int32_t code = 0;
+    std::memcpy(&size, extensions.data() + 4, 4);
+    std::memcpy(&code, extensions.data() + 8, 4);
+    if (code != comment_code || size < 8 || size > bytes - 4) return;
+    const std::string comment = extensions.substr(12, static_cast<std::size_t>(size) - 8);
+    read_lines(comment.substr(0, comment.find('\0')), header.texts);
+}
+
+}  // namespace
+
+ImageHeader read_nifti(const std::filesystem::path& path, std::vector<std::byte>& voxels) {
+    const std::string where = path.string();
+    ZFile file(path, "rb");
+    if (!file.is_open()) throw Error(ErrorCode::bad_file, "cannot be opened", where, "check its permissions");
+    const Fields fields = read_fields(file, where);
+    const StoredType type = stored_type(fields, where);
+    ImageHeader header = read_header(fields, where);
+    header.type = voxel_type(type);
+    const double start = fields.get<float>(at_vox_offset);
+    if (!(start >= static_cast<double>(voxels_start) && start <= static_cast<double>(most_start))) {
+        throw Error(ErrorCode::bad_file, fmt::format("says that its voxels start at byte {}", start), where);
+    }
+    const auto first = static_cast<std::int64_t>(start);
+    const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
+    const bool compressed = path.extension() == ".gz";
+    check_claim(header, type, compressed ? size : std::max<std::int64_t>(0, size - first), compressed, path);
+    read_extensions(file, fields, first - static_cast<std::int64_t>(header_bytes), header, where);
+    voxels.assign(static_cast<std::size_t>(header.voxels() * bytes_of(type)), std::byte{0});
+    const bool whole = file.read(voxels.data(), voxels.size()) && (header.time_points > 1 || file.rest_is_intact());
+    if (!whole) throw Error(ErrorCode::bad_file, "ends within its voxels, or is damaged", where, "copy the file again");
+    if (fields.swapped) {
+        const std::size_t part = type == StoredType::complex64 ? 4 : static_cast<std::size_t>(bytes_of(type));
+        reverse_each(voxels.data(), voxels.size() / part, part);
+    }
+    voxels = converted(type, std::move(voxels));
+    return header;
+}
+
+// ---- writing --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::int16_t datatype_code(VoxelType type) {
+    for (const Datatype& datatype : datatypes) {
+        if (voxel_type(datatype.type) == type && bytes_of(datatype.type) == bytes_of(type)) return datatype.code;
+    }
+    return 0;
+}
+
+// Flag, size, code and text of one comment, padded to a multiple of 16 after the flag; just the flag without texts.
+std::string extension_for(const ImageHeader& header) {
+    std::string comment;
+    for (const auto& [key, text] : header.texts) {
+        if (key != "description") comment += key + " = " + text + "\n";
+    }
+    if (comment.empty()) return std::string(4, '\0');
+    comment.resize((comment.size() + 8 + 15) / 16 * 16 - 8, '\0');
+    const auto size = static_cast<std::int32_t>(comment.size() + 8);
+    std::string extension{"\1\0\0\0........", 12};
+    std::memcpy(extension.data() + 4, &size, 4);
+    std::memcpy(extension.data() + 8, &comment_code, 4);
+    return extension + comment;
+}
+
+void put_geometry(const ImageHeader& header, Fields& fields) {
+    fields.put<std::int16_t>(at_dim, 3);
+    for (std::size_t i = 1; i < 8; ++i) fields.put<std::int16_t>(at_dim, 1, i);
+    fields.put<float>(at_pixdim, 1, 0);
+    constexpr float direction[] = {-1, -1, 1};
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto spacing = static_cast<float>(header.spacing_mm[i]);
+        const float offset = direction[i] * static_cast<float>(header.origin_mm[i]);
+        fields.put(at_dim, static_cast<std::int16_t>(header.size[i]), i + 1);
+        fields.put(at_pixdim, spacing, i + 1);
+        fields.put(at_srow, direction[i] * spacing, i * 4 + i);
+        fields.put(at_srow, offset, i * 4 + 3);
+        fields.put(at_q_offset, offset, i);
+    }
+    fields.put<std::int16_t>(at_qform, 1);
+    fields.put<std::int16_t>(at_sform, 1);
+    fields.put<float>(at_quaternion_d, 1);  // half a turn about z: (-1, -1, 1)
+    fields.put<std::uint8_t>(at_units, header.has_unit ? units_mm : 0);
+}
+
+Fields fields_for(const ImageHeader& header, std::size_t extension_bytes) {
+    Fields fields;
+    fields.put(0, static_cast<std::int32_t>(header_bytes));
+    put_geometry(header, fields);
+    fields.put(at_datatype, datatype_code(header.type));
+    fields.put(at_bitpix, static_cast<std::int16_t>(bytes_of(header.type) * 8));
+    fields.put(at_vox_offset, static_cast<float>(header_bytes + extension_bytes));
+    fields.put(at_slope, static_cast<float>(header.scale));
+    fields.put(at_intercept, static_cast<float>(header.offset));
+    const auto description = header.texts.find("description");
+    if (description != header.texts.end()) {
+        std::memcpy(fields.bytes.data() + at_description, description->second.data(),
+                    std::min<std::size_t>(79, description->second.size()));
+    }
+    std::memcpy(fields.bytes.data() + at_magic, "n+1", 4);
+    return fields;
+}
+
+}  // namespace
+
+void write_nifti(const std::filesystem::path& path, const ImageHeader& header, const std::vector<std::byte>& voxels,
+                 const std::string& where) {
+    for (const std::int64_t size : header.size) {
+        if (size <= static_cast<std::int64_t>(most_side)) continue;
+        throw Error(ErrorCode::output,
+                    fmt::format("NIfTI holds at most {} voxels along an axis, not {}", most_side, size), where,
+                    "use .nrrd or .mha");
+    }
+    const std::string extension = extension_for(header);
+    const Fields fields = fields_for(header, extension.size());
+    ZFile file(path, path.extension() == ".gz" ? "wb1" : "wbT");  // fastest; T: not compressed
+    const bool written = file.is_open() && file.write(fields.bytes.data(), header_bytes) &&
+                         file.write(extension.data(), extension.size()) && file.write(voxels.data(), voxels.size());
+    if (!written || !file.close()) {
+        throw Error(ErrorCode::output, "could not be written completely", where,
+                    "check folder, permissions and free space");
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,182 @@
+// PNG pictures through libpng. It reports errors by longjmp, so that the functions that call it own nothing.
+#include "engine/io/png_file.h"
+
+#include <fmt/format.h>
+#include <png.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+
+namespace echolux {
+namespace {
+
+constexpr int color_types[] = {0, PNG_COLOR_TYPE_GRAY, 0, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA};
+
+// An open file and libpng's two structs, released together. The message of a failure is kept here.
+struct Codec {
+    std::FILE* file = nullptr;
+    png_structp png = nullptr;
+    png_infop chunks = nullptr;
+    bool writes = false;
+    std::array<char, 128> message{};
+
+    Codec(const std::filesystem::path& path, bool write)
+        : file(std::fopen(path.c_str(), write ? "wb" : "rb")), writes(write) {
+        if (file == nullptr) {
+            std::snprintf(message.data(), message.size(), "%s", std::strerror(errno));
+            return;
+        }
+        png = write ? png_create_write_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning)
+                    : png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
+        if (png != nullptr) chunks = png_create_info_struct(png);
+    }
+    ~Codec() {
+        if (writes) png_destroy_write_struct(&png, &chunks);
+        if (!writes) png_destroy_read_struct(&png, &chunks, nullptr);
+        if (file != nullptr) std::fclose(file);
+    }
+    Codec(const Codec&) = delete;
+    Codec& operator=(const Codec&) = delete;
+
+    bool ready() const { return chunks != nullptr; }
+
+    bool close() {
+        const bool closed = std::fclose(file) == 0;
+        file = nullptr;
+        if (!closed) std::snprintf(message.data(), message.size(), "%s", std::strerror(errno));
+        return closed;
+    }
+
+    [[noreturn]] static void on_error(png_structp png, png_const_charp text) {
+        auto& codec = *static_cast<Codec*>(png_get_error_ptr(png));
+        std::snprintf(codec.message.data(), codec.message.size(), "%s", text);
+        png_longjmp(png, 1);
+    }
+    static void on_warning(png_structp, png_const_charp) {}
+};
+
+std::vector<png_text> text_chunks(const Picture& picture) {
+    std::vector<png_text> chunks;
+    for (const auto& [key, value] : picture.text) {
+        const bool ascii = std::ranges::all_of(value, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+        png_text chunk{};
+        chunk.compression = ascii ? PNG_TEXT_COMPRESSION_NONE : PNG_ITXT_COMPRESSION_NONE;
+        chunk.key = const_cast<char*>(key.c_str());  // libpng copies, its types come from before const
+        chunk.text = const_cast<char*>(value.c_str());
+        chunk.text_length = value.size();
+        chunks.push_back(chunk);
+    }
+    return chunks;
+}
+
+bool encode(Codec& codec, const Picture& picture, const std::vector<png_text>& texts) {
+    if (setjmp(png_jmpbuf(codec.png)) != 0) return false;
+    png_init_io(codec.png, codec.file);
+    png_set_IHDR(codec.png, codec.chunks, static_cast<png_uint_32>(picture.width),
+                 static_cast<png_uint_32>(picture.height), 8, color_types[picture.channels], PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (!texts.empty()) png_set_text(codec.png, codec.chunks, texts.data(), static_cast<int>(texts.size()));
+    png_write_info(codec.png, codec.chunks);
+    for (std::int64_t row = 0; row < picture.height; ++row) {
+        png_write_row(codec.png, picture.pixels.data() + row * picture.width * picture.channels);
+    }
+    png_write_end(codec.png, codec.chunks);
+    return true;
+}
+
+bool decode_header(Codec& codec) {
+    if (setjmp(png_jmpbuf(codec.png)) != 0) return false;
+    png_init_io(codec.png, codec.file);
+    png_read_info(codec.png, codec.chunks);
+    const int color = png_get_color_type(codec.png, codec.chunks);
+    png_set_expand(codec.png);  // palettes, less than 8 bits, transparent colours
+    png_set_strip_16(codec.png);
+    if (color == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(codec.png);
+    png_set_interlace_handling(codec.png);
+    png_read_update_info(codec.png, codec.chunks);
+    return true;
+}
+
+bool decode_rows(Codec& codec, png_bytepp rows) {
+    if (setjmp(png_jmpbuf(codec.png)) != 0) return false;
+    png_read_image(codec.png, rows);
+    png_read_end(codec.png, codec.chunks);
+    return true;
+}
+
+[[noreturn]] void fail(const Codec& codec, const std::filesystem::path& path) {
+    if (codec.writes) {
+        throw Error(ErrorCode::output, fmt::format("cannot be written: {}", codec.message.data()), path.string(),
+                    "check folder, permissions and free space");
+    }
+    throw Error(ErrorCode::bad_file, fmt::format("cannot be read as PNG: {}", codec.message.data()), path.string());
+}
+
+void check_shape(const Picture& picture, const std::filesystem::path& path) {
+    constexpr std::int64_t most = 1'000'000;  // libpng's own limit
+    const bool sides = picture.width > 0 && picture.height > 0 && picture.width <= most && picture.height <= most;
+    const bool channels = picture.channels == 1 || picture.channels == 3 || picture.channels == 4;
+    if (sides && channels &&
+        picture.pixels.size() == static_cast<std::size_t>(picture.width * picture.height * picture.channels)) {
+        return;
+    }
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("{} bytes are no picture of {} x {} pixels with {} channels", picture.pixels.size(),
+                            picture.width, picture.height, picture.channels),
+                path.string());
+}
+
+std::map<std::string, std::string> texts_of(const Codec& codec) {
+    png_textp texts = nullptr;
+    int count = 0;
+    png_get_text(codec.png, codec.chunks, &texts, &count);
+    std::map<std::string, std::string> map;
+    for (int i = 0; i < count; ++i) map[texts[i].key] = texts[i].text;
+    return map;
+}
+
+}  // namespace
+
+void write_png(const std::filesystem::path& path, const Picture& picture) {
+    check_shape(picture, path);
+    const std::vector<png_text> texts = text_chunks(picture);
+    AtomicFile file(path);
+    Codec codec(file.temporary(), true);
+    if (!codec.ready() || !encode(codec, picture, texts) || !codec.close()) fail(codec, path);
+    file.commit();
+}
+
+Picture read_png(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(path, problem)) {
+        throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
+    }
+    Codec codec(path, false);
+    if (!codec.ready() || !decode_header(codec)) fail(codec, path);
+    Picture picture;
+    picture.width = png_get_image_width(codec.png, codec.chunks);
+    picture.height = png_get_image_height(codec.png, codec.chunks);
+    picture.channels = png_get_channels(codec.png, codec.chunks);
+    const std::int64_t row_bytes = picture.width * picture.channels;
+    constexpr double best_deflate = 1032;  // no compressed byte holds more
+    const double claimed = static_cast<double>(row_bytes) * static_cast<double>(picture.height);
+    if (claimed / 8 > best_deflate * static_cast<double>(std::filesystem::file_size(path))) {  // 1-bit gray grows by 8
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("claims {} x {} pixels, more than its bytes can hold", picture.width, picture.height),
+                    path.string());
+    }
+    picture.pixels.resize(static_cast<std::size_t>(row_bytes * picture.height));
+    std::vector<png_bytep> rows;
+    for (std::int64_t row = 0; row < picture.height; ++row) rows.push_back(picture.pixels.data() + row * row_bytes);
+    if (!decode_rows(codec, rows.data())) fail(codec, path);
+    picture.text = texts_of(codec);
+    return picture;
+}
+
+}  // namespace echolux

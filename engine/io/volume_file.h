@@ -1,0 +1,32 @@
+// Volumes in files: NRRD, NIfTI, TIFF, MetaImage. Files are oriented for people: columns = A-scans, rows = depth
+// downwards, slices = B-scans; memory is oriented for textures (VolumeGrid: depth fastest). The turn happens here.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compute/types.h"
+
+namespace echolux {
+
+struct Volume {
+    VolumeGrid grid;
+    std::vector<std::byte> voxels;                  // grid.bytes()
+    std::map<std::string, std::string> provenance;  // kept where the format has room: recipe, program version, ...
+};
+
+// The format by the file's name: .nrrd .nii .nii.gz .tif .tiff .mha .mhd. Throws Error{bad_setting} for another name,
+// and for a voxel type the format cannot hold.
+void check_volume_name(const std::filesystem::path& path, VoxelType type);
+
+// Writes under a temporary name beside `path` and renames when complete. Spacing that is unknown is written as 1 with
+// the unit left out. Throws Error{output} naming the file (disk full, no permission); no partial file is left behind.
+void write_volume(const std::filesystem::path& path, const Volume& volume);
+
+// Any of the formats above, whoever wrote it. Throws Error{bad_file}.
+Volume read_volume(const std::filesystem::path& path);
+
+}  // namespace echolux

@@ -1,0 +1,41 @@
+#include "engine/memory_budget.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr double mebibyte = 1024.0 * 1024.0;
+
+}  // namespace
+
+std::int64_t available_memory_bytes() {
+    if (const char* mebibytes = std::getenv("ECHOLUX_MEMORY_MIB")) {
+        return static_cast<std::int64_t>(std::strtod(mebibytes, nullptr) * mebibyte);
+    }
+    std::ifstream meminfo("/proc/meminfo");
+    std::string key, unit;
+    std::int64_t kibibytes = 0;
+    while (meminfo >> key >> kibibytes) {
+        if (key == "MemAvailable:") return kibibytes * 1024;
+        std::getline(meminfo, unit);
+    }
+    return std::numeric_limits<std::int64_t>::max();
+}
+
+void require_memory(std::int64_t bytes, const std::string& what, const std::string& remedy) {
+    const auto budget = static_cast<double>(available_memory_bytes()) * 0.9;
+    if (static_cast<double>(bytes) <= budget) return;
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("needs {:.0f} MiB of memory, {:.0f} MiB are available",
+                            static_cast<double>(bytes) / mebibyte, budget / mebibyte),
+                what, remedy);
+}
+
+}  // namespace echolux

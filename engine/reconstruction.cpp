@@ -1,0 +1,135 @@
+#include "engine/reconstruction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "compute/error.h"
+#include "engine/block_stream.h"
+#include "engine/file_hash.h"
+#include "engine/memory_budget.h"
+#include "engine/version.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines to keep all cores busy, small for memory
+constexpr std::int64_t noise_b_scans = 8;
+
+std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geometry) {
+    return std::clamp<std::int64_t>(block_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1,
+                                    geometry.b_scans);
+}
+
+// Evenly spaced B-scans of the first volume, as one block.
+double noise_floor_of_first_volume(const Scan& scan, SpectraReader& reader) {
+    const std::int64_t count = std::min(noise_b_scans, scan.geometry.b_scans);
+    const std::int64_t bytes = reader.bytes_per_b_scan();
+    std::vector<std::byte> memory(static_cast<std::size_t>(count * bytes));
+    for (std::int64_t i = 0; i < count; ++i) {
+        reader.read(0, i * scan.geometry.b_scans / count, 1,
+                    std::span(memory).subspan(static_cast<std::size_t>(i * bytes), static_cast<std::size_t>(bytes)));
+    }
+    Block block;
+    block.data = memory.data();
+    block.bytes = std::ssize(memory);
+    block.b_scans = count;
+    // Rounded, so that it reads well in files and does not hang on the last bits of a backend.
+    return std::round(measured_noise_floor_db(scan.plan(count), block) * 100) / 100;
+}
+
+bool needs_noise_floor(const Recipe& recipe) {
+    return recipe.quantity == Quantity::db && recipe.levels == Levels::noise_floor && recipe.noise_floor_db == 0;
+}
+
+void refuse_cuda(Backend backend) {
+    if (backend != Backend::cuda) return;
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "--backend", "choose auto or cpu");
+}
+
+}  // namespace
+
+Reconstruction::Reconstruction(Scan scan, Backend backend)
+    : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)) {
+    refuse_cuda(backend);
+    planned_grid(scan_.plan(block_b_scans_));  // refuses an impossible recipe before anything is read
+    if (needs_noise_floor(scan_.recipe)) scan_.recipe.noise_floor_db = noise_floor_of_first_volume(scan_, reader_);
+    reconstructor_ = plan_on_cpu(scan_.plan(block_b_scans_));
+    figures_.backend = reconstructor_->backend();
+}
+
+VolumeGrid Reconstruction::grid(const ScanPart& part) const {
+    const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
+    if (part.volume < 0 || part.volume >= scan_.geometry.volumes) {
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no volume {}", part.volume), "--volume",
+                    fmt::format("the scan has volumes 0 to {}", scan_.geometry.volumes - 1));
+    }
+    if (part.begin < 0 || part.begin >= end || end > scan_.geometry.b_scans) {
+        throw Error(ErrorCode::bad_setting, fmt::format("B-scans {}:{} are not in the scan", part.begin, end),
+                    "--blocks", fmt::format("it has B-scans 0:{}", scan_.geometry.b_scans));
+    }
+    VolumeGrid grid = reconstructor_->grid();
+    grid.b_scans = grid.b_scans / scan_.geometry.b_scans * (end - part.begin);
+    return grid;
+}
+
+Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
+    const auto start = std::chrono::steady_clock::now();
+    Volume volume;
+    volume.grid = grid(part);
+    require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with --blocks A:B");
+    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    volume.provenance = provenance(part);
+    prime(part);
+
+    const std::int64_t line_bytes = volume.grid.depth * bytes_of(volume.grid.type);
+    const std::int64_t slices_per_b_scan = reconstructor_->grid().b_scans / scan_.geometry.b_scans;
+    const Place place{PlaceKind::host_linear, volume.voxels.data(), part.begin * slices_per_b_scan, line_bytes,
+                      volume.grid.a_scans * line_bytes};
+    const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
+    const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
+    progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
+    BlockStream blocks(reader_, part.volume, part.begin, end, block_b_scans_);
+    while (const std::optional<Block> block = blocks.next()) {
+        reconstructor_->wait(reconstructor_->submit(*block, place));
+        figures_.a_scans += block->b_scans * lines_per_b_scan;
+        progress.advance(block->b_scans * lines_per_b_scan);
+    }
+    progress.end();
+    figures_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return volume;
+}
+
+// The running background of a part is that of the whole volume: it has to see the B-scans before the part.
+void Reconstruction::prime(const ScanPart& part) {
+    if (scan_.recipe.background != Background::running) return;
+    BlockStream blocks(reader_, part.volume, 0, part.begin, block_b_scans_);
+    while (const std::optional<Block> block = blocks.next()) reconstructor_->prime(*block);
+}
+
+std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& part) const {
+    Scan described = scan_;
+    Settings settings;
+    bind(settings, described);
+    std::map<std::string, std::string> lines{
+        {"echolux_version", version},
+        {"echolux_backend", figures_.backend},
+        {"echolux_source", scan_.path.filename().string()},
+        {"echolux_volume", std::to_string(part.volume)},
+        {"echolux_first_b_scan", std::to_string(part.begin)},
+    };
+    for (const BoundField& field : settings.fields()) {
+        const Value value = field.get();
+        if (value != field.default_value) lines["echolux_" + field.key()] = spelled(value);
+        const auto* file = std::get_if<std::string>(&value);
+        const bool names_calibration = field.section == "calibration" && file != nullptr && field.choices.empty();
+        if (names_calibration && !file->empty()) {
+            lines["echolux_" + field.key() + "_fnv1a64"] = file_hash(scan_.path.parent_path() / *file);
+        }
+    }
+    return lines;
+}
+
+}  // namespace echolux

@@ -1,0 +1,56 @@
+// A scan on disk to volumes in memory, as fast as the machine can: reads ahead while it reconstructs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "compute/reconstructor.h"
+#include "engine/io/volume_file.h"
+#include "engine/progress.h"
+#include "engine/scan.h"
+
+namespace echolux {
+
+enum class Backend { automatic, cpu, cuda };
+
+// Some B-scan positions of one volume. Parts put one after the other are, bit for bit, the whole.
+struct ScanPart {
+    std::int64_t volume = 0;
+    std::int64_t begin = 0;  // B-scan positions [begin, end)
+    std::int64_t end = 0;    // 0: the last
+};
+
+struct ReconstructionFigures {
+    std::string backend;
+    std::int64_t a_scans = 0;  // lines reconstructed
+    double seconds = 0;        // reading and reconstructing
+};
+
+class Reconstruction {
+  public:
+    // Plans; measures the noise floor where the recipe leaves it open. Throws Error{bad_setting, bad_file,
+    // out_of_memory, device}.
+    explicit Reconstruction(Scan scan, Backend backend = Backend::automatic);
+
+    const Scan& scan() const { return scan_; }  // with the noise floor that was measured
+    const ReconstructionFigures& figures() const { return figures_; }
+
+    // The geometry of a part; throws Error{bad_setting} when it does not lie in the scan.
+    VolumeGrid grid(const ScanPart& part) const;
+
+    // Throws Error{out_of_memory} before it allocates what the machine cannot hold.
+    Volume run(const ScanPart& part, Progress& progress);
+
+  private:
+    void prime(const ScanPart& part);
+    std::map<std::string, std::string> provenance(const ScanPart& part) const;
+
+    Scan scan_;
+    SpectraReader reader_;
+    std::int64_t block_b_scans_;
+    std::unique_ptr<Reconstructor> reconstructor_;
+    ReconstructionFigures figures_;
+};
+
+}  // namespace echolux

@@ -1,0 +1,131 @@
+// Opening and writing scans: see scan.h.
+#include "engine/scan.h"
+
+#include <array>
+#include <fstream>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/calibration_file.h"
+#include "engine/io/sd01raw2.h"
+
+namespace echolux {
+
+template <>
+const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
+    using S = SpectraFile;
+    constexpr Effect effect = Effect::file;
+    constexpr std::int64_t most = std::int64_t{1} << 50;
+    static const std::vector<Field<S>> fields{
+        text("file", &S::file, effect, "the raw spectra, relative to the TOML file"),
+        integer("offset_bytes", &S::offset_bytes, 0, most, "bytes", effect, "header before the first acquired B-scan"),
+        integer("frame_offset_bytes", &S::frame_offset_bytes, 0, most, "bytes", effect,
+                "header before the lines of each acquired B-scan"),
+        integer("trailer_bytes", &S::trailer_bytes, 0, most, "bytes", effect, "footer after the last line"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
+    using S = CalibrationFiles;
+    static const std::vector<Field<S>> fields{
+        text("background", &S::background, Effect::table, "file: spectrum with the sample arm blocked, in counts"),
+        text("dark", &S::dark, Effect::table, "file: spectrum without light, in counts"),
+        text("k_map", &S::k_map, Effect::table, "file: sample position of each point of the uniform k grid"),
+        text("wavelengths", &S::wavelengths, Effect::table, "file: wavelength of each sample in nm, instead of k_map"),
+        text("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid"),
+        text("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample"),
+    };
+    return fields;
+}
+
+namespace {
+
+void load_calibration(Scan& scan) {
+    const CalibrationFiles& files = scan.calibration_files;
+    Calibration& calibration = scan.calibration;
+    const int k_maps = !files.k_map.empty() + !files.wavelengths.empty() + !calibration.k_polynomial.empty();
+    if (k_maps > 1) {
+        throw Error(ErrorCode::bad_setting, "k_map, wavelengths and k_polynomial exclude each other",
+                    scan.path.string() + ", calibration", "keep the one that is right");
+    }
+    if (k_maps == 1) calibration.k_positions.clear();  // of a self-describing format
+    const std::filesystem::path folder = scan.path.parent_path();
+    const auto load = [&](const std::string& file, std::vector<double>& numbers, const char* key, std::int64_t length) {
+        if (!file.empty()) numbers = read_calibration(folder / file, length, std::string("calibration.") + key);
+    };
+    const std::int64_t samples = scan.geometry.samples;
+    load(files.background, calibration.background, "background", samples);
+    load(files.dark, calibration.dark, "dark", samples);
+    load(files.k_map, calibration.k_positions, "k_map", samples);
+    load(files.wavelengths, calibration.wavelengths_nm, "wavelengths", samples);
+    load(files.dispersion, calibration.dispersion_rad, "dispersion", samples);
+    load(files.noise_floor, calibration.noise_floor, "noise_floor", 0);
+    check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
+    check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
+}
+
+void locate_spectra(Scan& scan) {
+    const std::string where = scan.path.string() + ", scan.file";
+    if (scan.file.file.empty()) {
+        throw Error(ErrorCode::bad_setting, "is missing", where, "name the file that holds the raw spectra");
+    }
+    scan.spectra = std::filesystem::absolute(scan.path.parent_path() / scan.file.file).lexically_normal();
+    std::error_code problem;
+    if (!std::filesystem::exists(scan.spectra, problem)) {
+        throw Error(ErrorCode::bad_file, scan.spectra.string() + " does not exist", where,
+                    "names are relative to the TOML file");
+    }
+    if (!std::filesystem::is_regular_file(scan.spectra, problem)) {
+        throw Error(ErrorCode::bad_file, scan.spectra.string() + " is not a file", where);
+    }
+}
+
+}  // namespace
+
+ReconstructionPlan Scan::plan(std::int64_t block_b_scans) const {
+    return {format, geometry, calibration, recipe, block_b_scans};
+}
+
+void bind(Settings& settings, Scan& scan) {
+    settings.bind("scan", scan.file);
+    settings.bind("scan", scan.format);
+    settings.bind("scan", scan.geometry);
+    settings.bind("calibration", scan.calibration_files);
+    settings.bind("calibration", scan.calibration);
+    settings.bind("recipe", scan.recipe);
+}
+
+Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments) {
+    Scan scan;
+    scan.path = path;
+    Settings settings;
+    bind(settings, scan);
+    if (is_sd01raw2(path)) {
+        describe_sd01raw2(path, scan);
+    } else {
+        settings.read_toml(path);
+    }
+    for (const std::string& assignment : assignments) settings.set_assignment(assignment);
+    const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
+    locate_spectra(scan);
+    check_file_size(layout, scan.geometry, static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra)),
+                    scan.spectra.string());
+    load_calibration(scan);
+    return scan;
+}
+
+void write_scan_toml(const Scan& scan) {
+    Scan copy = scan;
+    Settings settings;
+    bind(settings, copy);
+    AtomicFile file(scan.path);
+    std::ofstream stream(file.temporary(), std::ios::binary);
+    stream << "# A scan for Echolux: what is left out has its default (echolux info).\n\n" << settings.toml();
+    stream.close();
+    if (!stream) throw Error(ErrorCode::output, "cannot be written", scan.path.string(), "is the disk full?");
+    file.commit();
+}
+
+}  // namespace echolux

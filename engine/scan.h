@@ -1,0 +1,80 @@
+// A scan: raw spectra on disk, how they were recorded, what was calibrated and how to reconstruct them. Described by a
+// TOML file beside the raw data (docs/scan-files.md), or by the raw file itself where its format says enough
+// (SD01RAW2).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compute/params.h"
+#include "compute/reconstructor.h"
+#include "engine/io/spectra_layout.h"
+#include "engine/settings.h"
+
+namespace echolux {
+
+// [calibration] keys that name files, relative to the TOML file. One number a line (CSV: the last column), or raw
+// f32/f64 little endian for *.f32 and *.f64.
+struct CalibrationFiles {
+    std::string background;
+    std::string dark;
+    std::string k_map;        // -> Calibration::k_positions
+    std::string wavelengths;  // -> Calibration::wavelengths_nm
+    std::string dispersion;   // -> Calibration::dispersion_rad
+    std::string noise_floor;
+};
+
+struct Scan {
+    std::filesystem::path path;     // what was opened
+    std::filesystem::path spectra;  // absolute path of the raw file
+    SpectraFile file;
+    RawFormat format;
+    ScanGeometry geometry;
+    CalibrationFiles calibration_files;
+    Calibration calibration;  // loaded
+    Recipe recipe;
+
+    ReconstructionPlan plan(std::int64_t block_b_scans) const;
+};
+
+// Binds the structs of `scan`, which must outlive `settings`, as the sections scan, calibration, recipe.
+void bind(Settings& settings, Scan& scan);
+
+// Opens a scan TOML or a raw file of a self-describing format, applies `assignments` ("recipe.window=hann") on top,
+// loads the calibration files and validates all against the size of the raw file. Nothing is allocated from numbers
+// that have not been validated. Throws Error{bad_file, bad_setting} naming file, key and expectation; a truncated raw
+// file is reported with the A-scan at which it ends.
+Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments = {});
+
+// Writes the TOML of `scan` to scan.path (atomically). Throws Error{output}.
+void write_scan_toml(const Scan& scan);
+
+// Streams acquired B-scans from a raw file of any size.
+class SpectraReader {
+  public:
+    explicit SpectraReader(const Scan& scan);
+    ~SpectraReader();
+    SpectraReader(const SpectraReader&) = delete;
+    SpectraReader& operator=(const SpectraReader&) = delete;
+
+    std::int64_t bytes_per_b_scan() const;  // one slow position: b_repeats acquired B-scans
+
+    // Fills `out` (b_scans * bytes_per_b_scan(); line gaps stay, frame offsets do not) with B-scan positions [first,
+    // first + b_scans) of `volume`. Throws Error{bad_file} when the file ends early, changed its size since it was
+    // opened, or cannot be read.
+    void read(std::int64_t volume, std::int64_t first, std::int64_t b_scans, std::span<std::byte> out);
+
+  private:
+    void read_at(std::int64_t place, std::span<std::byte> out) const;
+
+    std::string path_;
+    ScanGeometry geometry_;
+    SpectraLayout layout_;
+    std::int64_t size_ = 0;  // of the file when it was opened
+    int descriptor_ = -1;
+};
+
+}  // namespace echolux

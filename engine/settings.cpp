@@ -1,0 +1,155 @@
+// Settings: see settings.h. The only file that knows toml++.
+#include "engine/settings.h"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::uintmax_t longest_toml = 1 << 20;  // bytes; whatever is longer was not written by hand
+
+std::string remedy_for(const std::string& nearest) {
+    return nearest.empty() ? "" : "did you mean \"" + nearest + "\"?";
+}
+
+std::string place_in(const std::string& file, const toml::source_region& source) {
+    return file + " line " + std::to_string(source.begin.line);
+}
+
+toml::table parsed_toml(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (!std::filesystem::exists(path, problem)) {
+        throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
+    }
+    if (!std::filesystem::is_regular_file(path, problem)) {
+        throw Error(ErrorCode::bad_file, "is not a file", path.string());
+    }
+    if (std::filesystem::file_size(path, problem) > longest_toml || problem) {
+        throw Error(ErrorCode::bad_file, "is not a TOML file of at most 1 MiB", path.string(),
+                    "give the TOML file that describes the scan, not its raw spectra");
+    }
+    try {
+        return toml::parse_file(path.string());
+    } catch (const toml::parse_error& error) {
+        const toml::source_position& at = error.source().begin;
+        throw Error(
+            ErrorCode::bad_file, std::string(error.description()),
+            path.string() +
+                (at.line == 0 ? "" : " line " + std::to_string(at.line) + " column " + std::to_string(at.column)),
+            "the file must be TOML: [section], then key = value");
+    }
+}
+
+std::optional<Value> list_of(const toml::array& array) {
+    std::vector<double> list;
+    for (const toml::node& element : array) {
+        const std::optional<double> number = element.value<double>();
+        if (!element.is_number() || !number) return std::nullopt;
+        list.push_back(*number);
+    }
+    return list;
+}
+
+std::optional<Value> value_of_node(const toml::node& node) {
+    if (const auto* boolean = node.as_boolean()) return boolean->get();
+    if (const auto* integer = node.as_integer()) return integer->get();
+    if (const auto* real = node.as_floating_point()) return real->get();
+    if (const auto* text = node.as_string()) return text->get();
+    if (const auto* array = node.as_array()) return list_of(*array);
+    return std::nullopt;
+}
+
+std::string_view section_of(std::string_view key) {
+    const std::size_t dot = key.find('.');
+    return dot == std::string_view::npos ? "" : key.substr(0, dot);
+}
+
+std::string_view name_of(std::string_view key) {
+    return key.substr(key.find('.') + 1);
+}  // npos + 1 is 0
+
+}  // namespace
+
+BoundField& Settings::find(std::string_view key, std::string_view where) {
+    std::vector<std::string_view> sections;
+    std::vector<std::string_view> names;  // of the key's section
+    std::string elsewhere;                // a field of that name in another section
+    for (BoundField& field : fields_) {
+        if (field.key() == key) return field;
+        sections.push_back(field.section);
+        if (field.section == section_of(key)) names.push_back(field.name);
+        if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();
+    }
+    const std::string place = std::string(where) + ", " + std::string(key);
+    if (!elsewhere.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, remedy_for(elsewhere));
+    if (names.empty()) {
+        const std::string section = nearest_name(section_of(key), sections);
+        throw Error(ErrorCode::bad_setting, "unknown section [" + std::string(section_of(key)) + "]", place,
+                    remedy_for(section));
+    }
+    const std::string near = nearest_name(name_of(key), names);
+    throw Error(ErrorCode::bad_setting, "unknown key", place,
+                remedy_for(near.empty() ? "" : std::string(section_of(key)) + "." + near));
+}
+
+void Settings::set(std::string_view key, std::string_view text, std::string_view where) {
+    const BoundField& field = find(key, where);
+    field.set(parsed(field, field.default_value, text, std::string(where) + ", " + field.key()));
+}
+
+void Settings::set_assignment(std::string_view assignment) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string_view::npos) {
+        throw Error(ErrorCode::bad_setting, "expected KEY=VALUE, got " + std::string(assignment), "command line",
+                    "for example recipe.window=hann");
+    }
+    set(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+void Settings::read_toml(const std::filesystem::path& path) {
+    const std::string file = path.string();
+    const toml::table root = parsed_toml(path);
+    std::vector<std::pair<const BoundField*, Value>> values;  // set only when the whole file is right
+    for (const auto& [section, content] : root) {
+        const toml::table* table = content.as_table();
+        const std::string section_name(section.str());
+        if (table == nullptr) {
+            throw Error(ErrorCode::bad_setting, "key outside of a section",
+                        place_in(file, content.source()) + ", " + section_name, "write it below a line such as [scan]");
+        }
+        for (const auto& [name, node] : *table) {
+            const std::string place = place_in(file, node.source());
+            const BoundField& field = find(section_name + "." + std::string(name.str()), place);
+            const std::string where = place + ", " + field.key();
+            const std::optional<Value> value = value_of_node(node);
+            if (!value) throw Error(ErrorCode::bad_setting, "expected one value or a list of numbers", where);
+            values.emplace_back(&field, checked(field, field.default_value, *value, where));
+        }
+    }
+    for (const auto& [field, value] : values) field->set(value);
+}
+
+std::string Settings::toml(bool all) const {
+    std::vector<std::string> sections;
+    for (const BoundField& field : fields_) {
+        if (std::ranges::count(sections, field.section) == 0) sections.push_back(field.section);
+    }
+    std::string text;
+    for (const std::string& section : sections) {
+        std::string lines;
+        for (const BoundField& field : fields_) {
+            const Value value = field.get();
+            if (field.section != section || (!all && value == field.default_value)) continue;
+            lines += std::string(field.name) + " = " + spelled(value) + "\n";
+        }
+        if (!lines.empty()) text += (text.empty() ? "[" : "\n[") + section + "]\n" + lines;
+    }
+    return text;
+}
+
+}  // namespace echolux

@@ -1,0 +1,24 @@
+// Voxels of any real type as values.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "engine/io/volume_file.h"
+
+namespace echolux {
+
+// Calls use(pointer to the first voxel, as its C++ type). Complex volumes have no real values: the caller rules them
+// out.
+template <class Use>
+void with_voxels(const Volume& volume, const Use& use) {
+    const std::byte* voxels = volume.voxels.data();
+    switch (volume.grid.type) {
+        case VoxelType::u8: return use(reinterpret_cast<const std::uint8_t*>(voxels));
+        case VoxelType::u16: return use(reinterpret_cast<const std::uint16_t*>(voxels));
+        case VoxelType::i16: return use(reinterpret_cast<const std::int16_t*>(voxels));
+        default: return use(reinterpret_cast<const float*>(voxels));
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,36 @@
+// Which Vulkan device makes the pictures: chosen by name or automatically, and every refusal says why. The choice works
+// on plain facts, so that it can be tested without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace echolux {
+
+struct DeviceChoice {
+    std::string name;         // a part of the device's name, upper or lower case; "": the best that fits
+    bool validation = false;  // Khronos validation layer; also asked for by ECHOLUX_VALIDATION=1
+    std::function<void(const std::string&)> on_message;  // hears the layer's messages; without it: standard error
+};
+
+enum class DeviceType { discrete, integrated, virtual_gpu, cpu, other };  // best first
+
+struct DeviceFacts {
+    std::string name;
+    DeviceType type = DeviceType::other;
+    int major = 0;  // of the Vulkan version
+    int minor = 0;
+    std::vector<std::string> missing;  // features, formats, queues that the renderer needs
+};
+
+// Why the device cannot be used; "" when it can.
+std::string refusal(const DeviceFacts& device);
+
+// Index of the device to use: among those that fit the name and are not refused the best type, then the first.
+// Throws Error{device} that lists every device and why it was not taken.
+std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::string& name);
+
+}  // namespace echolux

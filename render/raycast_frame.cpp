@@ -1,0 +1,112 @@
+#include "render/raycast_frame.h"
+
+#include <algorithm>
+#include <cmath>
+#include <glm/vec4.hpp>
+#include <numeric>
+
+#include "render/camera.h"
+#include "shaders/shared/bricks.h"
+
+namespace echolux {
+namespace {
+
+constexpr double least_transmittance = 1.0 / 256;  // less than one step of an 8-bit picture
+constexpr double gradient_reach = 1.5;    // in smallest spacings: smooths speckle a little
+constexpr double gradient_at_half = 0.06;  // of the range per smallest spacing: weaker gradients are mostly noise
+constexpr double box_line_width = 1.5;    // pixels, of a picture 1024 pixels high
+
+glm::vec4 packed(const glm::dvec3& v, double w = 0) { return glm::vec4(glm::dvec4(v, w)); }
+glm::vec4 packed(double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); }
+
+void set_rays(shared::RaycastFrame& frame, const Camera::Rays& rays) {
+    frame.eye = packed(rays.eye);
+    frame.eye_x = packed(rays.eye_x);
+    frame.eye_y = packed(rays.eye_y);
+    frame.ray = packed(rays.ray);
+    frame.ray_x = packed(rays.ray_x);
+    frame.ray_y = packed(rays.ray_y);
+}
+
+void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const View& view,
+                const TransferFunction& function, double depth_extent) {
+    const auto [low, high] = function.range;
+    const double per_level = (shared::transfer_entries - 1) / (high - low);
+    const double isovalue = view.isovalue == 0 ? 0.5 * (low + high) : view.isovalue;
+    frame.lookup = packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
+                          view.opacity * std::log2(std::exp(1.0)) / depth_extent,
+                          (isovalue - volume.offset()) / volume.scale());
+    frame.lighting = packed(view.lighting_strength, gradient_at_half * (high - low) / volume.scale(),
+                            volume.scale(), volume.offset());
+}
+
+void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFunction& function) {
+    const glm::dvec3 background(view.background[0], view.background[1], view.background[2]);
+    frame.background = packed(background, view.transparent ? 0 : 1);
+    const bool dark = view.transparent || background.r + background.g + background.b < 1.5;
+    const double width = std::max(1.0, box_line_width * static_cast<double>(std::min(view.width, view.height)) / 1024);
+    frame.box_colour = packed(glm::dvec3(dark ? 0.55 : 0.35), width);
+    const TransferNode surface = function.at(0.75);
+    frame.surface_colour = packed(surface.red, surface.green, surface.blue, 1);
+}
+
+// Runs of samples are so short that the brick at their middle vouches for all of them.
+void set_runs(shared::RaycastFrame& frame, const VolumeTexture& volume, const View& view,
+              const TransferFunction& function) {
+    const VolumeGrid& grid = volume.grid();
+    frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double{shared::brick_edge});
+    const auto [low, high] = function.range;
+    const double darkest = std::lerp(low, high, function.first_visible_level());
+    frame.run = packed(std::max(1.0, std::floor(2 * shared::brick_reach / view.step)),
+                       (darkest - volume.offset()) / volume.scale(), 0, 0);
+}
+
+// A stride near the golden section deals any run of rows evenly over the picture.
+void set_rows(shared::RaycastFrame& frame, const View& view) {
+    const std::int64_t rows = (view.height + shared::group_height - 1) / shared::group_height;
+    std::int64_t stride = std::max<std::int64_t>(1, std::llround(0.618 * static_cast<double>(rows)));
+    while (std::gcd(stride, rows) != 1) ++stride;
+    frame.rows = packed(static_cast<double>(rows), static_cast<double>(stride), 0, 0);
+}
+
+// The four edges along each axis; one that touches a face turned to the eye lies before the volume.
+void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3& extent) {
+    for (int i = 0; i < shared::box_edges; ++i) {
+        const int axis = i / 4;
+        const int b = (axis + 1) % 3;
+        const int c = (axis + 2) % 3;
+        const int side_b = (i & 1) != 0 ? 1 : -1;
+        const int side_c = (i & 2) != 0 ? 1 : -1;
+        glm::dvec3 end = 0.5 * extent;
+        end[b] *= side_b;
+        end[c] *= side_c;
+        const glm::dvec2 to = camera.project(end);
+        end[axis] = -end[axis];
+        const glm::dvec2 from = camera.project(end);
+        frame.edge[i] = packed(from.x, from.y, to.x, to.y);
+        frame.edge_front[i / 4][i % 4] = camera.faces(b, side_b) || camera.faces(c, side_c) ? 1.0F : 0.0F;
+    }
+}
+
+}  // namespace
+
+shared::RaycastFrame raycast_frame(const VolumeTexture& volume, const View& view, const TransferFunction& function) {
+    const glm::dvec3 extent = volume_extent(volume.grid());
+    const auto edges = voxel_edges(volume.grid());
+    const double smallest = std::ranges::min(edges);
+    const Camera camera(view, extent);
+    shared::RaycastFrame frame{};
+    set_rays(frame, camera.rays());
+    frame.per_extent = packed(1.0 / extent);
+    frame.gradient_step = packed(gradient_reach * smallest / extent, gradient_reach);
+    frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
+                           least_transmittance);
+    set_lookup(frame, volume, view, function, extent.x);
+    set_colours(frame, view, function);
+    set_rows(frame, view);
+    set_runs(frame, volume, view, function);
+    set_box(frame, camera, extent);
+    return frame;
+}
+
+}  // namespace echolux

@@ -1,0 +1,181 @@
+#include "render/vk/device.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "compute/error.h"
+
+namespace echolux::gpu {
+namespace {
+
+constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
+constexpr std::array filtered_formats{vk::Format::eR8Unorm, vk::Format::eR16Unorm, vk::Format::eR16Snorm,
+                                      vk::Format::eR32Sfloat};
+constexpr std::array stored_formats{vk::Format::eR8G8B8A8Unorm, vk::Format::eR32G32B32A32Sfloat};
+
+bool validation_wanted(const DeviceChoice& choice) {
+    const char* text = std::getenv("ECHOLUX_VALIDATION");
+    return choice.validation || (text != nullptr && std::strcmp(text, "1") == 0);
+}
+
+std::function<void(const std::string&)> listener_of(const DeviceChoice& choice) {
+    if (choice.on_message) return choice.on_message;
+    return [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+}
+
+vk::raii::Context opened_loader() try {
+    return {};
+} catch (const std::runtime_error&) {
+    throw Error(ErrorCode::device, "the Vulkan loader cannot be opened", "renderer",
+                "install package libvulkan1 and a driver, e.g. mesa-vulkan-drivers");
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
+                                    const VkDebugUtilsMessengerCallbackDataEXT* message, void* listener) {
+    (*static_cast<const std::function<void(const std::string&)>*>(listener))(message->pMessage);
+    return VK_FALSE;
+}
+
+vk::DebugUtilsMessengerCreateInfoEXT messenger_facts(std::function<void(const std::string&)>* listener) {
+    using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
+    using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
+    return {.messageSeverity = Severity::eWarning | Severity::eError,
+            .messageType = Type::eValidation,  // performance advice is about the general layout, free for compute
+            .pfnUserCallback = hear,
+            .pUserData = listener};
+}
+
+void require_validation_layer(const vk::raii::Context& context) {
+    for (const vk::LayerProperties& layer : context.enumerateInstanceLayerProperties()) {
+        if (std::strcmp(layer.layerName, validation_layer) == 0) return;
+    }
+    throw Error(ErrorCode::device, "the Vulkan validation layer is not installed", "renderer",
+                "install package vulkan-validationlayers, or run without validation");
+}
+
+vk::raii::Instance made_instance(const vk::raii::Context& context, bool validation,
+                                 std::function<void(const std::string&)>* listener) try {
+    if (validation) require_validation_layer(context);
+    const vk::ApplicationInfo application{.pApplicationName = "Echolux", .apiVersion = VK_API_VERSION_1_3};
+    const std::uint32_t count = validation ? 1 : 0;
+    const char* extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    const std::array checks{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
+    const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = checks.size(),
+                                             .pEnabledValidationFeatures = checks.data()};
+    vk::DebugUtilsMessengerCreateInfoEXT messenger = messenger_facts(listener);
+    messenger.pNext = &features;
+    return {context, vk::InstanceCreateInfo{.pNext = validation ? &messenger : nullptr,
+                                            .pApplicationInfo = &application,
+                                            .enabledLayerCount = count,
+                                            .ppEnabledLayerNames = &validation_layer,
+                                            .enabledExtensionCount = count,
+                                            .ppEnabledExtensionNames = &extension}};
+} catch (const vk::IncompatibleDriverError&) {
+    throw Error(ErrorCode::device, "no Vulkan driver was found", "renderer",
+                "install a graphics driver, or Mesa's software renderer: package mesa-vulkan-drivers");
+} catch (const vk::SystemError& error) {
+    throw_vulkan_error("starting Vulkan", error);
+}
+
+DeviceType type_of(vk::PhysicalDeviceType type) {
+    switch (type) {
+        case vk::PhysicalDeviceType::eDiscreteGpu: return DeviceType::discrete;
+        case vk::PhysicalDeviceType::eIntegratedGpu: return DeviceType::integrated;
+        case vk::PhysicalDeviceType::eVirtualGpu: return DeviceType::virtual_gpu;
+        case vk::PhysicalDeviceType::eCpu: return DeviceType::cpu;
+        default: return DeviceType::other;
+    }
+}
+
+std::optional<std::uint32_t> compute_family(const vk::raii::PhysicalDevice& device) {
+    const auto families = device.getQueueFamilyProperties();
+    for (std::uint32_t i = 0; i < families.size(); ++i) {
+        if (families[i].queueFlags & vk::QueueFlagBits::eCompute) return i;
+    }
+    return std::nullopt;
+}
+
+void note_missing_formats(const vk::raii::PhysicalDevice& device, std::vector<std::string>& missing) {
+    using Feature = vk::FormatFeatureFlagBits;
+    const auto lacks = [&](vk::Format format, vk::FormatFeatureFlags wanted) {
+        return (device.getFormatProperties(format).optimalTilingFeatures & wanted) != wanted;
+    };
+    for (const vk::Format format : filtered_formats) {
+        const vk::FormatFeatureFlags wanted = Feature::eSampledImageFilterLinear | Feature::eTransferDst;
+        if (lacks(format, wanted)) missing.push_back("filtered textures of " + vk::to_string(format));
+    }
+    for (const vk::Format format : stored_formats) {
+        if (lacks(format, Feature::eStorageImage)) missing.push_back("storage images of " + vk::to_string(format));
+    }
+}
+
+DeviceFacts facts_of(const vk::raii::PhysicalDevice& device) {
+    const vk::PhysicalDeviceProperties properties = device.getProperties();
+    DeviceFacts facts{properties.deviceName.data(), type_of(properties.deviceType),
+                      static_cast<int>(VK_API_VERSION_MAJOR(properties.apiVersion)),
+                      static_cast<int>(VK_API_VERSION_MINOR(properties.apiVersion)), {}};
+    if (!refusal(facts).empty()) return facts;  // 1.3 structs may not be asked of an older device
+    const auto chain = device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features,
+                                           vk::PhysicalDeviceVulkan13Features>();
+    const auto need = [&](vk::Bool32 there, const char* what) {
+        if (!there) facts.missing.emplace_back(what);
+    };
+    need(chain.get<vk::PhysicalDeviceFeatures2>().features.shaderStorageImageWriteWithoutFormat,
+         "storage image writes without format");
+    need(chain.get<vk::PhysicalDeviceVulkan12Features>().timelineSemaphore, "timeline semaphores");
+    need(chain.get<vk::PhysicalDeviceVulkan13Features>().synchronization2, "synchronization2");
+    need(chain.get<vk::PhysicalDeviceVulkan13Features>().maintenance4, "maintenance4");
+    need(compute_family(device).has_value(), "a compute queue");
+    note_missing_formats(device, facts.missing);
+    return facts;
+}
+
+vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, const std::string& name) try {
+    vk::raii::PhysicalDevices devices(instance);
+    std::vector<DeviceFacts> facts;
+    for (const vk::raii::PhysicalDevice& device : devices) facts.push_back(facts_of(device));
+    return std::move(devices[chosen_device(facts, name)]);
+} catch (const vk::SystemError& error) {
+    throw_vulkan_error("listing the Vulkan devices", error);
+}
+
+vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family) {
+    const float priority = 1;
+    const vk::DeviceQueueCreateInfo queue{
+        .queueFamilyIndex = family, .queueCount = 1, .pQueuePriorities = &priority};
+    // glslc for Vulkan 1.3 emits LocalSizeId, which asks for maintenance4.
+    const vk::StructureChain features{
+        vk::PhysicalDeviceFeatures2{.features = {.shaderStorageImageWriteWithoutFormat = true}},
+        vk::PhysicalDeviceVulkan12Features{.timelineSemaphore = true},
+        vk::PhysicalDeviceVulkan13Features{.synchronization2 = true, .maintenance4 = true}};
+    return reporting("opening the Vulkan device", [&] {
+        return vk::raii::Device(physical, vk::DeviceCreateInfo{.pNext = &features.get<vk::PhysicalDeviceFeatures2>(),
+                                                               .queueCreateInfoCount = 1,
+                                                               .pQueueCreateInfos = &queue});
+    });
+}
+
+}  // namespace
+
+void throw_vulkan_error(const char* doing, const vk::SystemError& error) {
+    const bool memory = error.code() == vk::Result::eErrorOutOfDeviceMemory ||
+                        error.code() == vk::Result::eErrorOutOfHostMemory;
+    throw Error(memory ? ErrorCode::out_of_memory : ErrorCode::device, fmt::format("{} failed: {}", doing, error.what()),
+                "renderer");
+}
+
+Device::Device(const DeviceChoice& choice)
+    : on_message_(listener_of(choice)), context_(opened_loader()),
+      instance_(made_instance(context_, validation_wanted(choice), &on_message_)), messenger_(nullptr),
+      physical_(chosen_physical(instance_, choice.name)), name_(physical_.getProperties().deviceName.data()),
+      software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu),
+      queue_family_(compute_family(physical_).value()), device_(made_device(physical_, queue_family_)) {
+    if (validation_wanted(choice)) messenger_ = {instance_, messenger_facts(&on_message_)};
+}
+
+}  // namespace echolux::gpu

@@ -1,0 +1,51 @@
+// Instance, physical and logical device, created together and destroyed in reverse order of the members. The Vulkan
+// loader is opened here, at run time.
+#pragma once
+
+#include <vulkan/vulkan_raii.hpp>
+
+#include <functional>
+#include <string>
+
+#include "render/device_choice.h"
+
+namespace echolux::gpu {
+
+class Device {
+  public:
+    // Throws Error{device}: no loader, no driver, no device that fits, validation layer missing.
+    explicit Device(const DeviceChoice& choice);
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    const vk::raii::Device& logical() const { return device_; }
+    const vk::raii::PhysicalDevice& physical() const { return physical_; }
+    std::uint32_t queue_family() const { return queue_family_; }
+    const std::string& name() const { return name_; }
+    bool is_software() const { return software_; }
+
+  private:
+    std::function<void(const std::string&)> on_message_;  // outlives the instance, which speaks until its end
+    vk::raii::Context context_;
+    vk::raii::Instance instance_;
+    vk::raii::DebugUtilsMessengerEXT messenger_;
+    vk::raii::PhysicalDevice physical_;
+    std::string name_;
+    bool software_ = false;
+    std::uint32_t queue_family_ = 0;
+    vk::raii::Device device_;
+};
+
+[[noreturn]] void throw_vulkan_error(const char* doing, const vk::SystemError& error);
+
+// Runs `call`; a Vulkan error becomes Error{device} or Error{out_of_memory} that says what was being done.
+template <class Call>
+auto reporting(const char* doing, Call&& call) {
+    try {
+        return call();
+    } catch (const vk::SystemError& error) {
+        throw_vulkan_error(doing, error);
+    }
+}
+
+}  // namespace echolux::gpu

@@ -1,0 +1,123 @@
+#include "render/vk/image.h"
+
+#include <fmt/format.h>
+
+#include <vulkan/vulkan_format_traits.hpp>
+
+#include "compute/error.h"
+#include "render/vk/memory.h"
+
+namespace echolux::gpu {
+namespace {
+
+constexpr vk::ImageSubresourceRange whole_range{vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1};
+constexpr vk::ImageSubresourceLayers whole_image{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
+constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+
+[[noreturn]] void refuse(const Device& device, const std::string& what, const std::string& why) {
+    throw Error(ErrorCode::out_of_memory, fmt::format("the {} is too large for {}: {}", what, device.name(), why),
+                "renderer", "crop it, store voxels with fewer bytes, or choose another device");
+}
+
+vk::ImageCreateInfo creation(const ImageShape& shape) {
+    return {.imageType = shape.type,
+            .format = shape.format,
+            .extent = shape.extent,
+            .mipLevels = 1,
+            .arrayLayers = 1,
+            .samples = vk::SampleCountFlagBits::e1,
+            .tiling = vk::ImageTiling::eOptimal,
+            .usage = shape.usage,
+            .initialLayout = vk::ImageLayout::eUndefined};
+}
+
+void check_extent(const Device& device, const ImageShape& shape, const std::string& what) {
+    const vk::Extent3D most =
+        device.physical().getImageFormatProperties(shape.format, shape.type, vk::ImageTiling::eOptimal, shape.usage).maxExtent;
+    if (shape.extent.width > most.width || shape.extent.height > most.height || shape.extent.depth > most.depth) {
+        refuse(device, what, fmt::format("at most {} x {} x {}", most.width, most.height, most.depth));
+    }
+}
+
+// Asked of the device before the image exists (maintenance4).
+void check_bytes(const Device& device, const ImageShape& shape, const std::string& what) {
+    const vk::ImageCreateInfo facts = creation(shape);
+    const vk::DeviceSize bytes = device.logical()
+                                     .getImageMemoryRequirements(vk::DeviceImageMemoryRequirements{.pCreateInfo = &facts})
+                                     .memoryRequirements.size;
+    const auto properties =
+        device.physical().getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceVulkan11Properties>();
+    vk::DeviceSize most = properties.get<vk::PhysicalDeviceVulkan11Properties>().maxMemoryAllocationSize;
+    const vk::PhysicalDeviceMemoryProperties memory = device.physical().getMemoryProperties();
+    vk::DeviceSize largest_heap = 0;
+    for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
+        largest_heap = std::max(largest_heap, memory.memoryHeaps[i].size);
+    }
+    most = std::min(most, largest_heap);
+    if (bytes > most) {
+        refuse(device, what,
+               fmt::format("needs {:.2f} GiB as {}, at most {:.2f} GiB can be had", static_cast<double>(bytes) / gib,
+                           vk::to_string(shape.format), static_cast<double>(most) / gib));
+    }
+}
+
+vk::raii::Image made_image(const Device& device, const ImageShape& shape, const std::string& what) {
+    return reporting("making a texture", [&] {
+        check_extent(device, shape, what);
+        check_bytes(device, shape, what);
+        return vk::raii::Image(device.logical(), creation(shape));
+    });
+}
+
+vk::raii::ImageView made_view(const Device& device, const vk::raii::Image& image, const ImageShape& shape) {
+    const vk::ImageViewType type = shape.type == vk::ImageType::e1D   ? vk::ImageViewType::e1D
+                                   : shape.type == vk::ImageType::e2D ? vk::ImageViewType::e2D
+                                                                      : vk::ImageViewType::e3D;
+    return {device.logical(), vk::ImageViewCreateInfo{.image = *image,
+                                                      .viewType = type,
+                                                      .format = shape.format,
+                                                      .subresourceRange = whole_range}};
+}
+
+vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image& image) {
+    auto memory = allocated(device, image.getMemoryRequirements(), vk::MemoryPropertyFlagBits::eDeviceLocal);
+    image.bindMemory(*memory, 0);
+    return memory;
+}
+
+}  // namespace
+
+DeviceImage::DeviceImage(const Device& device, const ImageShape& shape, const std::string& what)
+    : shape_(shape), image_(made_image(device, shape, what)), memory_(bound_memory(device, image_)),
+      view_(made_view(device, image_, shape)) {}
+
+void DeviceImage::record_first_use(const vk::raii::CommandBuffer& commands) const {
+    const vk::ImageMemoryBarrier2 barrier{.srcStageMask = vk::PipelineStageFlagBits2::eNone,
+                                          .dstStageMask = vk::PipelineStageFlagBits2::eAllCommands,
+                                          .dstAccessMask =
+                                              vk::AccessFlagBits2::eMemoryRead | vk::AccessFlagBits2::eMemoryWrite,
+                                          .oldLayout = vk::ImageLayout::eUndefined,
+                                          .newLayout = vk::ImageLayout::eGeneral,
+                                          .image = *image_,
+                                          .subresourceRange = whole_range};
+    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
+}
+
+void DeviceImage::record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
+                                   std::uint32_t first, std::uint32_t count) const {
+    const vk::Extent3D extent{shape_.extent.width, shape_.extent.height, count};
+    commands.copyBufferToImage(buffer, *image_, vk::ImageLayout::eGeneral,
+                               vk::BufferImageCopy{.bufferOffset = offset,
+                                                   .imageSubresource = whole_image,
+                                                   .imageOffset = {0, 0, static_cast<std::int32_t>(first)},
+                                                   .imageExtent = extent});
+}
+
+void DeviceImage::record_copy_to(const vk::raii::CommandBuffer& commands, vk::Buffer buffer) const {
+    commands.copyImageToBuffer(*image_, vk::ImageLayout::eGeneral, buffer,
+                               vk::BufferImageCopy{.imageSubresource = whole_image, .imageExtent = shape_.extent});
+}
+
+std::int64_t DeviceImage::bytes_per_pixel() const { return vk::blockSize(shape_.format); }
+
+}  // namespace echolux::gpu

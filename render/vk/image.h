@@ -1,0 +1,45 @@
+// A texture or picture with memory and view of its own: 1-D tables, 2-D pictures, 3-D volumes. Images stay in the
+// general layout: pictures are written by shaders and copied, and it costs compute nothing.
+#pragma once
+
+#include <vulkan/vulkan_raii.hpp>
+
+#include "render/vk/device.h"
+
+namespace echolux::gpu {
+
+struct ImageShape {
+    vk::ImageType type = vk::ImageType::e2D;
+    vk::Format format = vk::Format::eR8G8B8A8Unorm;
+    vk::Extent3D extent{1, 1, 1};
+    vk::ImageUsageFlags usage;
+};
+
+class DeviceImage {
+  public:
+    // `what` names the image in errors: "volume of 512 x 500 x 500 voxels". Throws Error{out_of_memory} with sizes,
+    // before anything is allocated, when the device cannot hold it.
+    DeviceImage(const Device& device, const ImageShape& shape, const std::string& what);
+
+    vk::Image handle() const { return *image_; }
+    vk::ImageView view() const { return *view_; }
+    const ImageShape& shape() const { return shape_; }
+
+    std::int64_t bytes_per_pixel() const;
+
+    // Makes the image usable (its content becomes undefined): recorded once, before anything else.
+    void record_first_use(const vk::raii::CommandBuffer& commands) const;
+
+    // Fills layers [first, first + count) of the third axis from a buffer, packed.
+    void record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
+                          std::uint32_t first = 0, std::uint32_t count = 1) const;
+    void record_copy_to(const vk::raii::CommandBuffer& commands, vk::Buffer buffer) const;
+
+  private:
+    ImageShape shape_;
+    vk::raii::Image image_;
+    vk::raii::DeviceMemory memory_;
+    vk::raii::ImageView view_;
+};
+
+}  // namespace echolux::gpu

@@ -1,0 +1,16 @@
+// The compiled shaders as arrays. The .num files are made from the GLSL beside this header at build time.
+#pragma once
+
+#include <cstdint>
+
+namespace echolux::spirv {
+
+inline constexpr std::uint32_t raycast[] = {
+#include "raycast.comp.num"
+};
+
+inline constexpr std::uint32_t brick_max[] = {
+#include "brick_max.comp.num"
+};
+
+}  // namespace echolux::spirv

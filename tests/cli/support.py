@@ -1,0 +1,228 @@
+"""What the end-to-end cases share: calling the program, writing scans with NumPy, reading volumes and pictures with code
+that is not ours or, for the two simplest formats, with a few lines that share nothing with the program."""
+import gzip
+import os
+import re
+import resource
+import signal
+import struct
+import subprocess
+import tempfile
+import unittest
+import zlib
+from pathlib import Path
+
+import nibabel
+import numpy as np
+import tifffile
+
+PROGRAM = os.environ.get("ECHOLUX_PROGRAM", "echolux")
+NO_VULKAN = {"VK_DRIVER_FILES": "/nonexistent.json", "VK_ICD_FILENAMES": "/nonexistent.json"}
+
+
+def start(*arguments, folder=".", environment=None, most_file_bytes=None):
+    """Starts the program. `most_file_bytes`: writing beyond fails, as on a full disk."""
+
+    def in_the_child():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if most_file_bytes is not None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a failing write instead of a signal
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_file_bytes, most_file_bytes))
+
+    return subprocess.Popen(
+        [PROGRAM, *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=in_the_child,
+        restore_signals=False,
+    )
+
+
+class Finished:
+    def __init__(self, process, timeout_s=240):
+        self.out, self.err = process.communicate(timeout=timeout_s)
+        self.code = process.returncode
+        self.error_lines = [line for line in self.err.splitlines() if line.strip()]
+
+    def __str__(self):
+        return f"exit code {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+
+
+class ProgramCase(unittest.TestCase):
+    """A case with a folder of its own, in which the program runs."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+
+    def run_program(self, *arguments, **how):
+        return Finished(start(*arguments, folder=self.folder, **how))
+
+    def succeed(self, *arguments, **how):
+        finished = self.run_program(*arguments, **how)
+        self.assertEqual(finished.code, 0, finished)
+        return finished
+
+    def refuse(self, *arguments, names=(), lines=1, **how):
+        """The call must fail with one line on standard error that contains each of `names`, and leave no new file.
+        lines=None: progress may have been reported before; then the last line counts."""
+        before = self.files()
+        finished = self.run_program(*arguments, **how)
+        self.assertNotEqual(finished.code, 0, finished)
+        self.assertGreater(finished.code, 0, f"ended by a signal\n{finished}")
+        self.assertTrue(finished.error_lines, finished)
+        if lines is not None:
+            self.assertEqual(len(finished.error_lines), lines, finished)
+        for name in names:
+            self.assertIn(str(name).lower(), finished.error_lines[-1].lower(), finished)
+        self.assertEqual(self.files(), before, finished)
+        return finished
+
+    def files(self):
+        return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())
+
+
+# ---- scans ----------------------------------------------------------------------------------------------------------
+
+
+def fringes(b_scans=4, a_scans=12, samples=256, seed=3):
+    """u16 spectra [b][a][k] of three reflectors whose depth drifts over the scan, on linear k, with noise."""
+    noise = np.random.default_rng(seed)
+    j = np.arange(samples)
+    envelope = np.exp(-(((j - samples / 2) / (samples / 4)) ** 2))
+    b, a = np.meshgrid(np.arange(b_scans), np.arange(a_scans), indexing="ij")
+    spectra = 20000 * envelope + np.zeros((b_scans, a_scans, 1))
+    for depth, height in [(20.3, 3000), (41.0, 1200), (77.6, 500)]:
+        place = depth + 0.7 * b + 0.2 * a
+        spectra = spectra + height * envelope * np.cos(2 * np.pi * place[..., None] * j / samples + 0.3 * a[..., None])
+    spectra = spectra + 3000 + noise.normal(0, 40, spectra.shape)
+    return np.clip(np.rint(spectra), 0, 65535).astype("<u2")
+
+
+def toml_text(sections):
+    def spelled(value):
+        if isinstance(value, bool):
+            return str(value).lower()
+        return f'"{value}"' if isinstance(value, (str, Path)) else str(value)
+
+    lines = []
+    for section, keys in sections.items():
+        lines.append(f"[{section}]")
+        lines += [f"{key} = {spelled(value)}" for key, value in keys.items() if value is not None]
+    return "\n".join(lines) + "\n"
+
+
+def write_scan(folder, spectra=None, scan=None, calibration=None, recipe=None, name="scan.toml"):
+    """A scan of linear-k spectra beside its raw file; keys given as None are left out. Returns the TOML's path."""
+    spectra = fringes() if spectra is None else spectra
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    spectra.tofile(folder / "spectra.raw")
+    b_scans, a_scans, samples = spectra.shape
+    keys = {"file": "spectra.raw", "sample_format": "u16", "samples": samples, "a_scans": a_scans, "b_scans": b_scans}
+    sections = {
+        "scan": {**keys, **(scan or {})},
+        "calibration": calibration or {},
+        "recipe": {"resample": "none", "levels": "fixed", **(recipe or {})},
+    }
+    (folder / name).write_text(toml_text(sections))
+    return folder / name
+
+
+def extend(path, size_bytes):
+    """To a sparse file: long to reconstruct, no room on the disk."""
+    with open(path, "r+b") as raw:
+        raw.truncate(size_bytes)
+
+
+def reconstructed_db(spectra, window=np.hanning):
+    """Independent of the program, in double: the mean of each B-scan removed, windowed, transformed; dB [b][a][z] with
+    the scale 1 / sum of the window."""
+    light = spectra.astype(np.float64)
+    light -= light.mean(axis=1, keepdims=True)
+    weights = window(spectra.shape[-1])
+    depth = np.fft.fft(light * weights, axis=-1)[..., : spectra.shape[-1] // 2] / weights.sum()
+    return 20 * np.log10(np.maximum(np.abs(depth), 1e-30))
+
+
+# ---- volumes and pictures -------------------------------------------------------------------------------------------
+
+NUMPY_TYPES = {"uchar": "u1", "unsigned char": "u1", "uint8": "u1", "ushort": "<u2", "unsigned short": "<u2",
+               "uint16": "<u2", "short": "<i2", "int16": "<i2", "float": "<f4",
+               "MET_UCHAR": "u1", "MET_USHORT": "<u2", "MET_SHORT": "<i2", "MET_FLOAT": "<f4"}
+
+
+def read_nrrd(path):
+    header, voxels = Path(path).read_bytes().split(b"\n\n", 1)
+    fields = dict(re.findall(r"^([^:#\n]+): (.*)$", header.decode(), re.M))
+    if fields["encoding"] in ("gzip", "gz"):
+        voxels = gzip.decompress(voxels)
+    sizes = [int(n) for n in fields["sizes"].split()]
+    return np.frombuffer(voxels, NUMPY_TYPES[fields["type"]]).reshape(sizes[::-1])
+
+
+def read_meta_image(path):
+    header, voxels = Path(path).read_bytes().split(b"ElementDataFile = LOCAL\n", 1)
+    fields = dict(re.findall(r"^(\w+) = (.*)$", header.decode(), re.M))
+    if fields.get("CompressedData") == "True":
+        voxels = zlib.decompress(voxels)
+    sizes = [int(n) for n in fields["DimSize"].split()]
+    return np.frombuffer(voxels, NUMPY_TYPES[fields["ElementType"]]).reshape(sizes[::-1])
+
+
+def read_volume(path):
+    """Voxels as files hold them, turned to [b][a][z]. Files: columns = A-scans, rows = depth, slices = B-scans."""
+    name = str(path)
+    if name.endswith((".nii", ".nii.gz")):
+        slices_rows_columns = np.asarray(nibabel.load(name).dataobj).T
+    elif name.endswith(".tif"):
+        slices_rows_columns = tifffile.imread(name)
+    elif name.endswith(".nrrd"):
+        slices_rows_columns = read_nrrd(path)
+    else:
+        slices_rows_columns = read_meta_image(path)
+    return np.swapaxes(slices_rows_columns, -1, -2)
+
+
+def unfiltered(kind, row, above, step):
+    """One row of a PNG, its prediction undone (PNG specification, section 9)."""
+    out = bytearray(row)
+    for i in range(len(row)):
+        left = out[i - step] if i >= step else 0
+        corner = above[i - step] if i >= step else 0
+        if kind == 3:
+            predicted = (left + above[i]) // 2
+        elif kind == 4:
+            estimate = left + above[i] - corner
+            predicted = min((left, above[i], corner), key=lambda neighbour: abs(estimate - neighbour))
+        else:
+            predicted = (0, left, above[i])[kind]
+        out[i] = (row[i] + predicted) & 255
+    return out
+
+
+def read_png(path):
+    """8-bit pictures as [row][column][channel]."""
+    content = Path(path).read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n", f"{path} is no PNG"
+    position, packed = 8, b""
+    while position < len(content):
+        length, kind = struct.unpack(">I4s", content[position : position + 8])
+        chunk = content[position + 8 : position + 8 + length]
+        if kind == b"IHDR":
+            width, height, bits, colour = struct.unpack(">IIBB", chunk[:10])
+        packed += chunk if kind == b"IDAT" else b""
+        position += 12 + length
+    assert bits == 8, f"{path}: {bits} bits"
+    channels = {0: 1, 2: 3, 4: 2, 6: 4}[colour]
+    stream, rows, above = zlib.decompress(packed), [], bytes(width * channels)
+    for y in range(height):
+        begin = y * (width * channels + 1)
+        above = unfiltered(stream[begin], stream[begin + 1 : begin + 1 + width * channels], above, channels)
+        rows.append(bytes(above))
+    return np.frombuffer(b"".join(rows), np.uint8).reshape(height, width, channels)

@@ -1,0 +1,265 @@
+"""Bad input: one clear line naming file, key and expectation; exit code other than 0; nothing written, nothing lost."""
+import threading
+import time
+import unittest
+
+import numpy as np
+
+from support import Finished, ProgramCase, extend, read_volume, start, write_scan
+
+
+def write_numbers(path, values):
+    path.write_text("".join(f"{value}\n" for value in values))
+    return path.name
+
+
+class BadScanFile(ProgramCase):
+    def refuse_scan(self, scan, names, **how):
+        self.refuse("reconstruct", scan, "-o", "v.nrrd", names=names, **how)
+        self.refuse("info", scan, names=names, **how)
+
+    def test_missing_scan(self):
+        self.refuse_scan("nowhere.toml", ["nowhere.toml"])
+
+    def test_missing_spectra(self):
+        scan = write_scan(self.folder)
+        (self.folder / "spectra.raw").unlink()
+        self.refuse_scan(scan, ["spectra.raw"])
+
+    def test_truncated_spectra_tell_the_a_scan(self):
+        scan = write_scan(self.folder)
+        raw = (self.folder / "spectra.raw").read_bytes()
+        line = 256 * 2
+        (self.folder / "spectra.raw").write_bytes(raw[: 29 * line + 100])  # 29 whole A-scans: 2 B-scans of 12 and 5
+        finished = self.refuse("reconstruct", scan, "-o", "v.nrrd", names=["spectra.raw", "a-scan"])
+        self.assertRegex(finished.err, r"\b(29|30|5|6)\b")
+
+    def test_empty_spectra(self):
+        scan = write_scan(self.folder)
+        (self.folder / "spectra.raw").write_bytes(b"")
+        self.refuse_scan(scan, ["spectra.raw"])
+
+    def test_spectra_is_a_folder(self):
+        scan = write_scan(self.folder)
+        (self.folder / "spectra.raw").unlink()
+        (self.folder / "spectra.raw").mkdir()
+        self.refuse_scan(scan, ["spectra.raw"])
+
+    def test_growing_spectra(self):
+        scan = write_scan(self.folder, np.zeros((1, 64, 256), "<u2"), scan={"b_scans": 8000}, recipe={"depth_end": 8})
+        extend(self.folder / "spectra.raw", 8000 * 64 * 256 * 2)
+        over = threading.Event()
+
+        def grow():
+            with open(self.folder / "spectra.raw", "ab") as raw:
+                while not over.is_set():
+                    raw.write(bytes(512))
+                    raw.flush()
+                    time.sleep(0.002)
+
+        growth = threading.Thread(target=grow)
+        growth.start()
+        finished = Finished(start("reconstruct", scan, "-o", "v.nrrd", folder=self.folder))
+        over.set()
+        growth.join()
+        self.assertGreater(finished.code, 0, finished)
+        self.assertIn("spectra.raw", finished.error_lines[-1])
+        self.assertEqual(self.files(), ["scan.toml", "spectra.raw"])
+
+    def test_malformed_toml_tells_the_line(self):
+        scan = write_scan(self.folder)
+        scan.write_text("[scan]\nfile = \"spectra.raw\"\nsamples == 3\n")
+        self.refuse_scan(scan, ["scan.toml", "3"])
+
+    def test_binary_rubbish_as_toml(self):
+        (self.folder / "scan.toml").write_bytes(bytes(range(256)) * 16)
+        self.refuse_scan("scan.toml", ["scan.toml"])
+
+    def test_misspelt_key_gets_the_near_one(self):
+        scan = write_scan(self.folder, recipe={"windw": "hann"})
+        self.refuse_scan(scan, ["scan.toml", "windw", "window"])
+
+    def test_unknown_section(self):
+        scan = write_scan(self.folder)
+        scan.write_text(scan.read_text() + "[recipes]\nwindow = \"hann\"\n")
+        self.refuse_scan(scan, ["scan.toml", "recipes"])
+
+    def test_wrong_type(self):
+        self.refuse_scan(write_scan(self.folder, scan={"samples": "many"}), ["scan.toml", "samples"])
+
+    def test_unknown_choice_lists_the_choices(self):
+        scan = write_scan(self.folder, recipe={"window": "hanning"})
+        self.refuse_scan(scan, ["scan.toml", "window", "hanning", "hann"])
+
+    def test_zero_and_missing_dimensions(self):
+        for key in ["samples", "a_scans", "b_scans"]:
+            for value in [0, None]:
+                with self.subTest(key=key, value=value):
+                    self.refuse_scan(write_scan(self.folder, scan={key: value}), [key])
+
+    def test_negative_dimension(self):
+        self.refuse_scan(write_scan(self.folder, scan={"a_scans": -12}), ["a_scans"])
+
+    def test_absurd_dimensions_are_refused_at_once(self):
+        begin = time.monotonic()
+        self.refuse_scan(write_scan(self.folder, scan={"a_scans": 16000000, "b_scans": 16000000}), ["spectra.raw"])
+        self.refuse_scan(write_scan(self.folder, scan={"samples": 10**18}), ["samples"])
+        self.assertLess(time.monotonic() - begin, 60)
+
+    def test_channel_that_is_not_there(self):
+        self.refuse_scan(write_scan(self.folder, scan={"channels": 1, "channel": 1}), ["channel"])
+
+
+class BadCalibration(ProgramCase):
+    def refuse_calibration(self, key, values, names, recipe=None):
+        file = write_numbers(self.folder / f"{key}.csv", values)
+        scan = write_scan(self.folder, calibration={key: file}, recipe=recipe)
+        self.refuse("reconstruct", scan, "-o", "v.nrrd", names=names)
+
+    def test_missing_file(self):
+        scan = write_scan(self.folder, calibration={"k_map": "nowhere.csv"})
+        self.refuse("reconstruct", scan, "-o", "v.nrrd", names=["nowhere.csv"])
+
+    def test_k_map_with_nan(self):
+        positions = np.arange(256.0)
+        positions[100] = np.nan
+        self.refuse_calibration("k_map", positions, ["k_map"], {"resample": "linear"})
+
+    def test_k_map_that_is_not_monotonic(self):
+        positions = np.arange(256.0)
+        positions[[100, 101]] = positions[[101, 100]]
+        self.refuse_calibration("k_map", positions, ["k_map.csv", "calibration.k_map", "101"], {"resample": "linear"})
+
+    def test_k_map_of_the_wrong_length(self):
+        self.refuse_calibration("k_map", np.arange(200.0), ["k_map", "200", "256"], {"resample": "linear"})
+
+    def test_dispersion_of_the_wrong_length(self):
+        self.refuse_calibration("dispersion", np.zeros(255), ["dispersion", "255", "256"])
+
+    def test_background_of_the_wrong_length(self):
+        self.refuse_calibration("background", np.ones(257), ["background", "257", "256"], {"background": "stored"})
+
+    def test_wavelengths_that_are_not_monotonic(self):
+        wavelengths = np.linspace(800, 900, 256)
+        wavelengths[5] = wavelengths[7]
+        self.refuse_calibration("wavelengths", wavelengths, ["wavelengths"], {"resample": "linear"})
+
+    def test_words_instead_of_numbers(self):
+        self.refuse_calibration("dispersion", ["zero"] * 256, ["dispersion"])
+
+    def test_stored_background_that_is_not_given(self):
+        scan = write_scan(self.folder, recipe={"background": "stored"})
+        self.refuse("reconstruct", scan, "-o", "v.nrrd", names=["background"])
+
+    def test_physical_dispersion_without_a_scale(self):
+        scan = write_scan(self.folder, recipe={"gdd_fs2": 500})
+        self.refuse("reconstruct", scan, "-o", "v.nrrd", names=["gdd_fs2"])
+
+
+class BadRequest(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.scan = write_scan(self.folder)
+
+    def refuse_reconstruct(self, *options, names):
+        self.refuse("reconstruct", self.scan, "-o", "v.nrrd", *options, names=names)
+
+    def test_depth_crop_outside_the_range(self):
+        for begin, end in [(0, 4000), (500, 0), (60, 50), (60, 60)]:
+            with self.subTest(begin=begin, end=end):
+                self.refuse_reconstruct("--set", f"recipe.depth_begin={begin}", "--set", f"recipe.depth_end={end}",
+                                        names=["recipe.depth_"])
+
+    def test_assignments(self):
+        for assignment, names in [
+            ("recipe.windw=hann", ["recipe.windw", "recipe.window"]),
+            ("recipe.window=triangle", ["recipe.window", "triangle"]),
+            ("recipe.zero_padding=3", ["recipe.zero_padding"]),
+            ("recipe.tukey_alpha=2", ["recipe.tukey_alpha"]),
+            ("recipe.tukey_alpha=nan", ["recipe.tukey_alpha"]),
+            ("recipe.upsample=two", ["recipe.upsample", "two"]),
+            ("recipe.window", ["recipe.window"]),
+        ]:
+            with self.subTest(assignment=assignment):
+                self.refuse_reconstruct("--set", assignment, names=names)
+
+    def test_blocks_outside_the_scan(self):
+        for blocks in ["0:5", "3:3", "4:2", "-1:2", "x:y", "2"]:
+            with self.subTest(blocks=blocks):
+                self.refuse_reconstruct(f"--blocks={blocks}", names=["blocks"])
+
+    def test_volume_outside_the_scan(self):
+        self.refuse_reconstruct("--volume", 1, names=["volume"])
+
+    def test_b_scan_outside_the_scan(self):
+        self.refuse("reconstruct", self.scan, "-o", "b.png", "--b-scan", 4, names=["b-scan"])
+
+    def test_en_face_outside_the_depth(self):
+        self.refuse("reconstruct", self.scan, "-o", "e.png", "--en-face", "100:300", names=["en-face"])
+
+    def test_unknown_output_format(self):
+        self.refuse("reconstruct", self.scan, "-o", "v.xyz", names=["v.xyz"])
+
+    def test_output_where_no_file_can_be(self):
+        self.refuse("reconstruct", self.scan, "-o", "/dev/null/v.nrrd", names=["/dev/null"])
+
+    def test_unknown_command_and_option(self):
+        self.refuse("reconstrct", self.scan, names=["reconstrct"])
+        self.refuse("reconstruct", self.scan, "-o", "v.nrrd", "--quanttiy", "db", names=["--quanttiy"])
+
+    def test_missing_argument(self):
+        self.refuse("reconstruct", self.scan)
+        self.refuse("simulate", "vessel")
+
+    def test_unknown_scene(self):
+        self.refuse("simulate", "vesel", "--out", "s.toml", names=["vesel"])
+
+    def test_cuda_where_there_is_none(self):
+        told = self.run_program("reconstruct", self.scan, "-o", "v.nrrd", "--backend", "cuda")
+        if told.code == 0:
+            self.assertEqual(read_volume(self.folder / "v.nrrd").shape, (4, 12, 128))
+            self.skipTest("this machine has a CUDA backend")
+        self.assertEqual(len(told.error_lines), 1, told)
+        self.assertIn("cuda", told.err.lower())
+
+    def test_existing_result_survives_a_refused_request(self):
+        self.succeed("reconstruct", self.scan, "-o", "v.nrrd")
+        before = (self.folder / "v.nrrd").read_bytes()
+        self.refuse_reconstruct("--set", "recipe.depth_end=4000", names=["depth_end"])
+        self.assertEqual((self.folder / "v.nrrd").read_bytes(), before)
+        self.assertTrue(np.isfinite(read_volume(self.folder / "v.nrrd")).all())
+
+
+class BadVolume(ProgramCase):
+    def test_missing_volume(self):
+        self.refuse("render", "nowhere.nrrd", "-o", "p.png", names=["nowhere.nrrd"])
+
+    def test_rubbish_in_each_format(self):
+        for name in ["v.nrrd", "v.nii", "v.nii.gz", "v.tif", "v.mha"]:
+            with self.subTest(name=name):
+                (self.folder / name).write_bytes(b"rubbish " * 100)
+                self.refuse("render", name, "-o", "p.png", names=[name])
+
+    def test_truncated_volume_in_each_format(self):
+        scan = write_scan(self.folder)
+        for name in ["v.nrrd", "v.nii", "v.tif", "v.mha"]:
+            with self.subTest(name=name):
+                self.succeed("reconstruct", scan, "-o", name)
+                whole = (self.folder / name).read_bytes()
+                (self.folder / name).write_bytes(whole[: len(whole) // 2])
+                self.refuse("render", name, "-o", "p.png", names=[name])
+
+    def test_absurd_picture_sizes(self):
+        self.succeed("reconstruct", write_scan(self.folder), "-o", "v.nrrd")
+        for size in ["0x10", "-5x5", "10", "axb", "1000000x1000000"]:
+            with self.subTest(size=size):
+                self.refuse("render", "v.nrrd", "-o", "p.png", f"--size={size}", names=["size"])
+
+    def test_unknown_mode_and_preset(self):
+        self.succeed("reconstruct", write_scan(self.folder), "-o", "v.nrrd")
+        self.refuse("render", "v.nrrd", "-o", "p.png", "--mode", "holographic", names=["holographic"])
+        self.refuse("render", "v.nrrd", "-o", "p.png", "--preset", "nowhere", names=["nowhere"])
+
+
+if __name__ == "__main__":
+    unittest.main()

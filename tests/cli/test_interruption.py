@@ -1,0 +1,62 @@
+"""Work that is stopped half-way, by the user or by a full disk, leaves nothing under a final name and no litter."""
+import signal
+import time
+import unittest
+
+import numpy as np
+
+from support import Finished, ProgramCase, extend, fringes, start, write_scan
+
+
+class Interrupted(ProgramCase):
+    def interrupt(self, *arguments, after_s=1.0):
+        before = self.files()
+        process = start(*arguments, folder=self.folder)
+        time.sleep(after_s)
+        self.assertIsNone(process.poll(), "ended before it could be interrupted: " + str(process.poll()))
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        finished = Finished(process)
+        self.assertEqual(finished.code, 130, finished)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(self.files(), before)
+
+    def test_simulate(self):
+        self.interrupt("simulate", "vessel", "--out", "scan/scan.toml", "--samples", 2048, "--a-scans", 1000,
+                       "--b-scans", 1000)
+
+    def test_reconstruct(self):
+        scan = write_scan(self.folder, np.zeros((1, 512, 1024), "<u2"), scan={"b_scans": 16000},
+                          recipe={"depth_end": 16, "voxel": "u8"})
+        extend(self.folder / "spectra.raw", 16000 * 512 * 1024 * 2)
+        self.interrupt("reconstruct", scan, "-o", "v.nrrd")
+
+
+class FullDisk(ProgramCase):
+    """A limit on the size of files stands for a full disk: writing fails half-way."""
+
+    def test_reconstruct_to_each_format(self):
+        scan = write_scan(self.folder, fringes(b_scans=16, a_scans=64))
+        for name in ["v.nrrd", "v.nii", "v.nii.gz", "v.tif", "v.mha"]:
+            with self.subTest(name=name):
+                self.refuse("reconstruct", scan, "-o", name, names=[name], lines=None, most_file_bytes=20000)
+
+    def test_reconstruct_to_a_picture(self):
+        scan = write_scan(self.folder, fringes(b_scans=2, a_scans=400))
+        self.refuse("reconstruct", scan, "-o", "b.png", "--b-scan", 1, names=["b.png"], lines=None,
+                    most_file_bytes=4000)
+
+    def test_simulate(self):
+        self.refuse("simulate", "layers", "--out", "scan/scan.toml", "--samples", 512, "--a-scans", 32, "--b-scans", 32,
+                    lines=None, most_file_bytes=100000)
+
+    def test_existing_result_survives(self):
+        scan = write_scan(self.folder, fringes(b_scans=16, a_scans=64))
+        self.succeed("reconstruct", scan, "-o", "v.nrrd")
+        before = (self.folder / "v.nrrd").read_bytes()
+        self.refuse("reconstruct", scan, "-o", "v.nrrd", lines=None, most_file_bytes=20000)
+        self.assertEqual((self.folder / "v.nrrd").read_bytes(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,217 @@
+"""The main job: simulate, look, reconstruct, render; every output format read back by other readers."""
+import json
+import re
+import unittest
+
+import nibabel
+import numpy as np
+
+from support import NO_VULKAN, ProgramCase, fringes, read_png, read_volume, reconstructed_db, write_scan
+
+FORMATS = ["nrrd", "nii.gz", "nii", "tif", "mha"]
+SMALL = ["--samples", 512, "--a-scans", 24, "--b-scans", 10]
+
+
+class MainJob(ProgramCase):
+    def test_simulate_info_reconstruct_render(self):
+        self.succeed("simulate", "vessel", "--out", "scan/scan.toml", "--seed", 7, *SMALL)
+        told = self.succeed("info", "scan/scan.toml").out
+        for number in ["512", "24", "10"]:
+            self.assertRegex(told, rf"\b{number}\b")
+        self.succeed("reconstruct", "scan/scan.toml", "-o", "volume.nrrd")
+        volume = read_volume(self.folder / "volume.nrrd")
+        self.assertEqual(volume.shape[:2], (10, 24))
+        self.assertTrue(np.isfinite(volume).all())
+        self.succeed("render", "volume.nrrd", "-o", "picture.png", "--size", "96x64")
+        picture = read_png(self.folder / "picture.png")
+        self.assertEqual(picture.shape[:2], (64, 96))
+        self.assertGreater(picture[..., :3].std(), 2, "the picture is empty")
+
+    def test_render_takes_a_scan(self):
+        self.succeed("simulate", "layers", "--out", "scan.toml", *SMALL)
+        for mode in ["composite", "mip", "isosurface"]:
+            self.succeed("render", "scan.toml", "-o", f"{mode}.png", "--size", "64x64", "--mode", mode)
+            self.assertEqual(read_png(self.folder / f"{mode}.png").shape[:2], (64, 64))
+
+    def test_each_scene_is_simulated(self):
+        for scene in ["mirror", "layers", "vessel", "capillary", "retina"]:
+            with self.subTest(scene=scene):
+                self.succeed("simulate", scene, "--out", f"{scene}/scan.toml", "--samples", 512, "--a-scans", 8,
+                             "--b-scans", 2)
+                self.succeed("reconstruct", f"{scene}/scan.toml", "-o", f"{scene}.nrrd")
+                volume = read_volume(self.folder / f"{scene}.nrrd")
+                self.assertEqual(volume.shape[:2], (2, 8))
+                self.assertGreater(volume.max() - np.median(volume), 20, "nothing stands out of the noise")
+
+    def test_seed_decides_every_byte(self):
+        for name, seed in [("one", 5), ("same", 5), ("other", 6)]:
+            self.succeed("simulate", "layers", "--out", f"{name}/scan.toml", "--seed", seed, *SMALL)
+
+        def raw_files(name):
+            return {path.name: path.read_bytes() for path in (self.folder / name).iterdir() if path.suffix == ".raw"}
+
+        self.assertTrue(raw_files("one"))
+        self.assertEqual(raw_files("one"), raw_files("same"))
+        self.assertNotEqual(raw_files("one"), raw_files("other"))
+
+
+class Formats(ProgramCase):
+    def test_each_format_holds_what_numpy_computes(self):
+        spectra = fringes()
+        scan = write_scan(self.folder, spectra)
+        expected = reconstructed_db(spectra)
+        for extension in FORMATS:
+            with self.subTest(extension=extension):
+                self.succeed("reconstruct", scan, "-o", f"v.{extension}")
+                volume = read_volume(self.folder / f"v.{extension}")
+                self.assertEqual(volume.shape, expected.shape)
+                self.assertEqual(volume.dtype, np.float32)
+                clear = expected > np.median(expected) - 15  # speckle-like zeros amplify rounding
+                self.assertGreater(clear.mean(), 0.9)
+                np.testing.assert_allclose(volume[clear], expected[clear], atol=1e-3, rtol=0)
+
+    def test_each_format_holds_the_same_codes(self):
+        scan = write_scan(self.folder, recipe={"low": 0, "high": 70})
+        for voxel, dtype in [("u8", np.uint8), ("u16", np.uint16)]:
+            volumes = []
+            for extension in FORMATS:
+                self.succeed("reconstruct", scan, "-o", f"v.{extension}", "--set", f"recipe.voxel={voxel}")
+                if extension.startswith("nii"):  # codes, without the scale that NIfTI keeps beside them
+                    stored = nibabel.load(self.folder / f"v.{extension}").dataobj.get_unscaled()
+                    volumes.append(np.swapaxes(np.asarray(stored).T, -1, -2))
+                else:
+                    volumes.append(read_volume(self.folder / f"v.{extension}"))
+            for volume in volumes:
+                self.assertEqual(volume.dtype, dtype)
+                np.testing.assert_array_equal(volume, volumes[0])
+
+    def test_complex_volume(self):
+        spectra = fringes()
+        scan = write_scan(self.folder, spectra)
+        self.succeed("reconstruct", scan, "-o", "v.nii.gz", "--quantity", "complex")
+        volume = read_volume(self.folder / "v.nii.gz")
+        self.assertTrue(np.iscomplexobj(volume))
+        level = 20 * np.log10(np.abs(volume))
+        expected = reconstructed_db(spectra)
+        clear = expected > np.median(expected) - 15
+        np.testing.assert_allclose(level[clear], expected[clear], atol=1e-3, rtol=0)
+
+    def test_known_spacing_stands_in_the_file(self):
+        scan = write_scan(self.folder, scan={"spacing_a_um": 7.0, "spacing_b_um": 11.0},
+                          calibration={"depth_pitch_um": 3.0})
+        self.succeed("reconstruct", scan, "-o", "v.nii.gz")
+        zooms = nibabel.load(self.folder / "v.nii.gz").header.get_zooms()
+        to_um = {"mm": 1000, "micron": 1}[nibabel.load(self.folder / "v.nii.gz").header.get_xyzt_units()[0]]
+        np.testing.assert_allclose(np.array(zooms[:3]) * to_um, [7, 3, 11], rtol=1e-5)
+
+    def test_b_scan_and_en_face_pictures(self):
+        scan = write_scan(self.folder, fringes(b_scans=5, a_scans=40))
+        self.succeed("reconstruct", scan, "-o", "b-scan.png", "--b-scan", 3)
+        picture = read_png(self.folder / "b-scan.png")
+        self.assertEqual(picture.shape[1], 40)
+        self.assertGreater(picture[..., 0].std(), 5)
+        self.succeed("reconstruct", scan, "-o", "en-face.png", "--en-face", "10:60")
+        picture = read_png(self.folder / "en-face.png")
+        self.assertEqual(picture.shape[1], 40)
+
+
+class Parts(ProgramCase):
+    def whole_and_parts(self, scan, *settings):
+        assignments = [word for setting in settings for word in ("--set", setting)]
+        self.succeed("reconstruct", scan, "-o", "whole.nrrd", *assignments)
+        for begin, end in [(0, 3), (3, 4), (4, 9)]:
+            self.succeed("reconstruct", scan, "-o", f"part{begin}.nrrd", "--blocks", f"{begin}:{end}", *assignments)
+        whole = read_volume(self.folder / "whole.nrrd")
+        parts = np.concatenate([read_volume(self.folder / f"part{begin}.nrrd") for begin in (0, 3, 4)])
+        self.assertEqual(parts.tobytes(), whole.tobytes())
+
+    def test_parts_merge_to_the_same_bits(self):
+        self.whole_and_parts(write_scan(self.folder, fringes(b_scans=9)))
+
+    def test_parts_merge_where_b_scans_depend_on_each_other(self):
+        self.whole_and_parts(write_scan(self.folder, fringes(b_scans=9)), "recipe.background=running")
+
+    def test_parts_merge_on_levels_above_the_noise_floor(self):
+        scan = write_scan(self.folder, fringes(b_scans=9), recipe={"levels": "noise_floor"})
+        self.whole_and_parts(scan, "recipe.voxel=u16")
+
+    def test_volumes_of_a_series(self):
+        spectra = fringes(b_scans=6)
+        scan = write_scan(self.folder, spectra, scan={"b_scans": 3, "volumes": 2})
+        self.succeed("reconstruct", scan, "-o", "second.nrrd", "--volume", 1)
+        expected = reconstructed_db(spectra[3:])
+        np.testing.assert_allclose(read_volume(self.folder / "second.nrrd").max(), expected.max(), atol=1e-3)
+        self.succeed("reconstruct", scan, "-o", "all.nrrd", "--volume", "all")
+        series = sorted(name for name in self.files() if re.match(r"all.*\.nrrd$", name))
+        self.assertEqual(len(series), 2, series)
+        last = read_volume(self.folder / series[1])
+        self.assertEqual(last.tobytes(), read_volume(self.folder / "second.nrrd").tobytes())
+
+
+class Telling(ProgramCase):
+    def test_help_of_each_command(self):
+        whole = self.succeed("--help").out
+        expected = {
+            "demo": [],
+            "info": ["--json"],
+            "simulate": ["--out", "--seed", "--samples", "--a-scans", "--b-scans", "--volumes"],
+            "reconstruct": ["-o", "--volume", "--blocks", "--backend", "--quantity", "--set", "--b-scan", "--en-face"],
+            "render": ["-o", "--size", "--mode", "--azimuth", "--elevation", "--zoom", "--preset"],
+        }
+        for command, options in expected.items():
+            with self.subTest(command=command):
+                self.assertIn(command, whole)
+                told = self.succeed(command, "--help")
+                self.assertEqual(told.err, "")
+                for option in options:
+                    self.assertIn(option, told.out)
+
+    def test_info_as_json(self):
+        scan = write_scan(self.folder, scan={"spacing_a_um": 7.0})
+        told = json.loads(self.succeed("info", scan, "--json").out)
+        settings = {key: told["settings"][key]["value"] for key in told["settings"]}
+        self.assertEqual(settings["scan.samples"], 256)
+        self.assertEqual(settings["scan.a_scans"], 12)
+        self.assertEqual(settings["scan.spacing_a_um"], 7)
+        self.assertEqual(settings["recipe.window"], "hann", "defaults are filled in")
+
+    def test_micrometres_only_where_the_scale_is_known(self):
+        def pitch(told):
+            return re.search(r"^depth pitch .*$", told, re.M).group()
+
+        unknown = write_scan(self.folder / "unknown")
+        known = write_scan(self.folder / "known", calibration={"depth_pitch_um": 3.25})
+        self.assertNotRegex(pitch(self.succeed("info", unknown).out), r"\b(um|µm|mm)\b")
+        self.assertRegex(pitch(self.succeed("info", known).out), r"3\.25 *(um|µm)")
+
+
+class WithoutVulkan(ProgramCase):
+    def test_reconstruct_needs_no_vulkan(self):
+        scan = write_scan(self.folder)
+        self.succeed("reconstruct", scan, "-o", "v.nrrd", environment=NO_VULKAN)
+        self.assertEqual(read_volume(self.folder / "v.nrrd").shape, (4, 12, 128))
+        self.succeed("reconstruct", scan, "-o", "b.png", "--b-scan", 0, environment=NO_VULKAN)
+        self.assertEqual(read_png(self.folder / "b.png").shape[1], 12)
+
+    def test_render_says_why_it_cannot(self):
+        scan = write_scan(self.folder)
+        self.succeed("reconstruct", scan, "-o", "v.nrrd")
+        self.refuse("render", "v.nrrd", "-o", "p.png", environment=NO_VULKAN, names=["vulkan"])
+
+
+class Floor(ProgramCase):
+    def test_zero_and_constant_spectra_give_the_floor(self):
+        for counts in [0, 1234, 65535]:
+            for levels in ["fixed", "noise_floor", "frame"]:
+                with self.subTest(counts=counts, levels=levels):
+                    scan = write_scan(self.folder, np.full((3, 8, 256), counts, "<u2"), recipe={"levels": levels})
+                    self.succeed("reconstruct", scan, "-o", "f.nrrd")
+                    volume = read_volume(self.folder / "f.nrrd")
+                    self.assertTrue(np.isfinite(volume).all())
+                    self.assertEqual(volume.min(), volume.max())
+                    self.succeed("reconstruct", scan, "-o", "u.nrrd", "--set", "recipe.voxel=u8")
+                    self.assertEqual(read_volume(self.folder / "u.nrrd").max(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Every source looks as .clang-format says. `./dev format` repairs it.
+set -euo pipefail
+cd "$1"
+if ! command -v clang-format >/dev/null; then
+    echo "SKIP: clang-format is not installed"
+    exit 77
+fi
+find compute engine render ui tests \( -name '*.h' -o -name '*.cpp' \) -print0 |
+    xargs -0 clang-format --dry-run --Werror

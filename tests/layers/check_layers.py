@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Reads the sources and reports what breaks the plan of the house (README, "Rooms"): includes against the arrows, CUDA
+or POSIX headers outside the few places meant for them, files without an opening comment, files grown too long.
+
+usage: check_layers.py ROOT      prints one line for each finding; exit status 1 when there is one
+"""
+import re
+import sys
+from pathlib import Path
+
+ROOMS = ["compute", "engine", "render", "ui"]
+
+# Rooms that a room may include from; tests may include from all.
+ARROWS = {
+    "compute": {"compute"},
+    "engine": {"engine", "compute"},
+    "render": {"render", "compute", "shaders"},
+    "ui": {"ui", "engine", "render", "compute"},
+    "shaders": {"shaders"},
+}
+
+# Of compute, the renderer sees places and descriptions only: it must not learn how voxels are made.
+COMPUTE_FOR_RENDER = {"types.h", "describe.h", "error.h", "place.h"}
+
+# Inside the rooms: engine and render meet in ui/app only; the other front ends see what app gives them.
+MEETING_PLACE = Path("ui/app")
+
+CUDA = re.compile(r"^(cuda|cufft|cublas|cupti|nvrtc|nvtx|cub/|thrust/|cooperative_groups)")
+VULKAN = re.compile(r"^vulkan/")
+
+# POSIX headers stay where handles are handled, so that another operating system is a matter of a few files.
+POSIX = re.compile(
+    r"^(unistd|fcntl|dlfcn|pthread|sched|poll|dirent|glob|pwd|termios|aio|mqueue|semaphore|signal|strings|netdb)\.h$"
+    r"|^(sys|netinet|arpa|linux)/"
+)
+POSIX_PLACES = [
+    "engine/io/spectra_reader.cpp",
+    "engine/io/atomic_file.cpp",
+    "engine/io/file_descriptor.h",
+    "engine/io/file_descriptor.cpp",
+    "engine/stream/recorder.cpp",
+    "engine/acquire/plugin.cpp",
+    "render/vk/handle.cpp",
+    "compute/block_memory.cpp",
+    "ui/cli/",
+]
+
+MOST_LINES = 400
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def sources(root):
+    for room in ROOMS + ["shaders", "tests"]:
+        for path in sorted((root / room).rglob("*")):
+            if path.suffix in {".h", ".cpp", ".cu", ".cuh", ".glsl", ".comp"} and path.is_file():
+                yield path.relative_to(root)
+
+
+def includes(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def wrong_include(path, quote, name):
+    """Why this include must not stand in this file, or None."""
+    room = path.parts[0]
+    target = name.split("/")[0]
+    if CUDA.match(name) and path.parts[:2] != ("compute", "cuda") and path.parts[:2] != ("tests", "gpu"):
+        return "CUDA headers stay in compute/cuda"
+    if room == "tests":
+        return None
+    if VULKAN.match(name) and room != "render":
+        return "Vulkan stays in render"
+    if POSIX.match(name) and not any(path.as_posix().startswith(place) for place in POSIX_PLACES):
+        return "POSIX headers stay in handle code (POSIX_PLACES in tests/layers/check_layers.py)"
+    if target in ARROWS and "/" in name and target not in ARROWS[room]:
+        return f"{room} may include from {', '.join(sorted(ARROWS[room]))} only"
+    if room == "render" and target == "compute" and name.removeprefix("compute/") not in COMPUTE_FOR_RENDER:
+        return f"render sees of compute only {', '.join(sorted(COMPUTE_FOR_RENDER))}"
+    if quote == '"' and "/" not in name and room != "shaders":
+        return "our headers are included by their path from the root"
+    if name.startswith(".."):
+        return "our headers are included by their path from the root"
+    return None
+
+
+def meets_elsewhere(path, text):
+    """engine and render are put together in ui/app only."""
+    targets = {name.split("/")[0] for _, _, name in includes(text)}
+    return path.parts[0] == "ui" and not path.is_relative_to(MEETING_PLACE) and {"engine", "render"} <= targets
+
+
+def opening_comment_missing(root, path):
+    """Each file says what it is; a source may leave that to the header of the same name."""
+    header = (root / path).with_suffix(".h")
+    if path.suffix == ".cpp" and header.exists():
+        return False
+    text = (root / path).read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith(("#version", "#!"))]
+    return not lines or not lines[0].startswith(("//", "/*"))
+
+
+def findings(root):
+    for path in sources(root):
+        text = (root / path).read_text(encoding="utf-8")
+        for number, quote, name in includes(text):
+            reason = wrong_include(path, quote, name)
+            if reason:
+                yield f"{path}:{number}: includes {name}: {reason}"
+        if meets_elsewhere(path, text):
+            yield f"{path}: includes engine and render: they meet in {MEETING_PLACE} only"
+        if opening_comment_missing(root, path):
+            yield f"{path}:1: no opening comment that says what the file is"
+        if len(text.splitlines()) > MOST_LINES:
+            yield f"{path}: {len(text.splitlines())} lines; more than {MOST_LINES} are hard to live in: split it"
+
+
+def main():
+    root = Path(sys.argv[1]).resolve()
+    found = list(findings(root))
+    print("\n".join(found) if found else f"{sum(1 for _ in sources(root))} files keep to the plan")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

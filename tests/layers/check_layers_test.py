@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""The layer check must find what it is there for: each rule is broken on purpose in a small tree of its own."""
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_layers
+
+GOOD = {
+    "compute/tables.h": '// Tables.\n#include <vector>\n#include "compute/types.h"\n',
+    "engine/session.cpp": '// Session.\n#include "compute/tables.h"\n#include "engine/session.h"\n',
+    "render/raycaster.cpp": '// Caster.\n#include <vulkan/vulkan.h>\n#include "compute/types.h"\n',
+    "ui/app/system.cpp": '// System.\n#include "engine/session.h"\n#include "render/raycaster.h"\n',
+    "ui/cli/main.cpp": '// Program.\n#include <unistd.h>\n#include <csignal>\n#include "ui/app/system.h"\n',
+    "compute/cuda/runner.cu": "// Runner.\n#include <cuda_runtime.h>\n#include <cufft.h>\n",
+    "tests/unit/session_test.cpp": '// Tests.\n#include "engine/session.h"\n',
+}
+
+
+class EachRule(unittest.TestCase):
+    def found(self, path="", text=""):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, content in {**GOOD, **({path: text} if path else {})}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(content)
+            return list(check_layers.findings(root))
+
+    def expect(self, path, text, words):
+        found = self.found(path, text)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(path, found[0])
+        self.assertIn(words, found[0])
+
+    def test_good_tree_has_no_findings(self):
+        self.assertEqual(self.found(), [])
+
+    def test_wrong_arrows(self):
+        wrong = [("compute", "engine"), ("compute", "render"), ("compute", "ui"), ("engine", "render"),
+                 ("engine", "ui"), ("render", "engine"), ("render", "ui")]
+        for room, target in wrong:
+            with self.subTest(room=room, target=target):
+                self.expect(f"{room}/x.cpp", f'// X.\n#include "{target}/y.h"\n', f"{room} may include")
+
+    def test_render_does_not_learn_how_voxels_are_made(self):
+        self.expect("render/x.cpp", '// X.\n#include "compute/reconstructor.h"\n', "render sees of compute only")
+
+    def test_engine_and_render_meet_in_app_only(self):
+        self.expect("ui/cli/x.cpp", '// X.\n#include "engine/a.h"\n#include "render/b.h"\n', "they meet in ui/app only")
+
+    def test_cuda_outside_its_place(self):
+        for header in ["cuda_runtime.h", "cuda.h", "cufft.h", "cub/cub.cuh", "thrust/sort.h"]:
+            with self.subTest(header=header):
+                self.expect("compute/cpu/x.cpp", f"// X.\n#include <{header}>\n", "CUDA headers stay")
+
+    def test_vulkan_outside_render(self):
+        self.expect("engine/x.cpp", "// X.\n#include <vulkan/vulkan.hpp>\n", "Vulkan stays in render")
+
+    def test_posix_outside_handle_code(self):
+        for header in ["unistd.h", "fcntl.h", "sys/mman.h", "sys/stat.h", "dlfcn.h"]:
+            with self.subTest(header=header):
+                self.expect("engine/x.cpp", f"// X.\n#include <{header}>\n", "POSIX headers stay")
+
+    def test_relative_include(self):
+        self.expect("engine/x.cpp", '// X.\n#include "x.h"\n', "path from the root")
+        self.expect("engine/x.cpp", '// X.\n#include "../engine/x.h"\n', "path from the root")
+
+    def test_opening_comment(self):
+        self.expect("engine/x.h", "#pragma once\n#include <vector>\n", "no opening comment")
+        self.expect("engine/x.cpp", "#include <vector>\n", "no opening comment")
+
+    def test_the_header_may_speak_for_its_source(self):
+        self.assertEqual(self.found("compute/tables.cpp", '#include "compute/tables.h"\n'), [])
+
+    def test_long_file(self):
+        self.expect("engine/x.cpp", "// X.\n" + "int x;\n" * 400, "401 lines")
+
+
+if __name__ == "__main__":
+    unittest.main()

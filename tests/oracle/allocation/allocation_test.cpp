@@ -1,0 +1,129 @@
+// `submit` allocates nothing: every operator new of the program is counted while blocks are submitted, in each branch
+// of the chain that has memory of its own.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "compute/parallel_for.h"
+#include "tests/oracle/chain.h"
+
+namespace {
+
+std::atomic<std::int64_t> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+    ++allocations;
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+    return counted(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+namespace echolux {
+namespace {
+
+std::int64_t allocations_of_submit(ReconstructionPlan plan) {
+    plan.format.sample_format = SampleFormat::u16;
+    plan.block_b_scans = 2;
+    std::vector<std::uint16_t> spectra;
+    const std::int64_t count = 2 * plan.geometry.b_repeats * plan.geometry.lines_per_b_scan() * plan.geometry.samples;
+    for (std::int64_t i = 0; i < count; ++i) spectra.push_back(static_cast<std::uint16_t>(i * 7919 % 4001));
+    const auto reconstructor = plan_on_cpu(plan);
+    std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
+    const Place place = place_of(voxels, reconstructor->grid());
+
+    const std::int64_t before = allocations;
+    for (std::int64_t first = 0; first < plan.geometry.b_scans; first += 2) {
+        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), first, 2), place));
+    }
+    return allocations - before;
+}
+
+class SubmitAllocatesNothing : public testing::TestWithParam<int> {
+  protected:
+    ReconstructionPlan plan = plain_plan(256, 12);
+
+    void SetUp() override {
+        set_thread_count(GetParam());
+        parallel_for(0, 2, [](std::int64_t) {});  // the process's first loop starts its threads
+        plan.geometry.b_scans = 4;
+        plan.recipe.background = Background::frame_mean;
+        plan.recipe.resample = Resample::lagrange3;
+    }
+    void TearDown() override { set_thread_count(0); }
+};
+
+TEST_P(SubmitAllocatesNothing, WithARealTransform) {
+    EXPECT_EQ(allocations_of_submit(plan), 0);
+}
+
+TEST_P(SubmitAllocatesNothing, WithACodedComplexTransform) {
+    plan.recipe.dispersion = true;
+    plan.recipe.a2_rad = 10;
+    plan.recipe.quantity = Quantity::db;
+    plan.recipe.voxel = VoxelType::u8;
+    plan.recipe.levels = Levels::frame;
+    EXPECT_EQ(allocations_of_submit(plan), 0);
+}
+
+TEST_P(SubmitAllocatesNothing, WithUpsamplingAndSpline) {
+    plan.recipe.upsample = 2;
+    plan.recipe.resample = Resample::spline;
+    plan.recipe.zero_padding = 2;
+    EXPECT_EQ(allocations_of_submit(plan), 0);
+}
+
+TEST_P(SubmitAllocatesNothing, WithEveryBackground) {
+    for (const Background mode : {Background::running, Background::median, Background::rolling}) {
+        plan.recipe.background = mode;
+        EXPECT_EQ(allocations_of_submit(plan), 0);
+    }
+}
+
+TEST_P(SubmitAllocatesNothing, WithFixedPatternAndAveraging) {
+    plan.geometry.a_repeats = 2;
+    plan.geometry.b_repeats = 2;
+    for (const FixedPattern mode : {FixedPattern::median, FixedPattern::minimum_variance}) {
+        for (const Average average : {Average::none, Average::magnitude, Average::power, Average::complex}) {
+            plan.recipe.fixed_pattern = mode;
+            plan.recipe.average = average;
+            plan.recipe.quantity = average == Average::complex ? Quantity::complex : Quantity::amplitude;
+            plan.recipe.voxel = average == Average::complex ? VoxelType::complex64 : VoxelType::f32;
+            EXPECT_EQ(allocations_of_submit(plan), 0);
+        }
+    }
+}
+
+TEST(CountedAllocations, AreCounted) {
+    const std::int64_t before = allocations;
+    delete new int(1);
+    EXPECT_EQ(allocations - before, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, SubmitAllocatesNothing, testing::Values(1, 2));
+
+}  // namespace
+}  // namespace echolux

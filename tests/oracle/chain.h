@@ -1,0 +1,79 @@
+// How tests run the whole chain through its public face: a plan that changes nothing but what a test asks for, and
+// voxels out.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compute/reconstructor.h"
+
+namespace echolux {
+
+// `lines` f32 spectra that are already linear in k go through the bare transform: complex A / samples comes out.
+inline ReconstructionPlan plain_plan(std::int64_t samples, std::int64_t lines) {
+    ReconstructionPlan plan;
+    plan.format.sample_format = SampleFormat::f32;
+    plan.geometry.samples = samples;
+    plan.geometry.a_scans = lines;
+    plan.geometry.b_scans = 1;
+    plan.recipe.background = Background::none;
+    plan.recipe.resample = Resample::none;
+    plan.recipe.window = Window::rect;
+    plan.recipe.dispersion = false;
+    plan.recipe.quantity = Quantity::complex;
+    plan.recipe.voxel = VoxelType::complex64;
+    plan.recipe.levels = Levels::fixed;
+    return plan;
+}
+
+template <class Sample>
+std::span<const std::byte> bytes_of_lines(const std::vector<Sample>& lines) {
+    return std::as_bytes(std::span(lines));
+}
+
+inline Block block_of(std::span<const std::byte> spectra, std::int64_t first_b_scan, std::int64_t b_scans) {
+    Block block;
+    block.data = spectra.data();
+    block.bytes = static_cast<std::int64_t>(spectra.size());
+    block.first_b_scan = first_b_scan;
+    block.b_scans = b_scans;
+    return block;
+}
+
+template <class Voxel>
+Place place_of(std::vector<Voxel>& voxels, const VolumeGrid& grid) {
+    Place place;
+    place.data = voxels.data();
+    place.a_scan_bytes = grid.depth * bytes_of(grid.type);
+    place.b_scan_bytes = grid.a_scans * place.a_scan_bytes;
+    return place;
+}
+
+// One volume given as one block.
+template <class Voxel>
+std::vector<Voxel> reconstructed(ReconstructionPlan plan, std::span<const std::byte> spectra) {
+    plan.block_b_scans = plan.geometry.b_scans;
+    const auto reconstructor = plan_on_cpu(plan);
+    const VolumeGrid& grid = reconstructor->grid();
+    std::vector<Voxel> voxels(static_cast<std::size_t>(grid.bytes()) / sizeof(Voxel));
+    reconstructor->wait(reconstructor->submit(block_of(spectra, 0, plan.geometry.b_scans), place_of(voxels, grid)));
+    return voxels;
+}
+
+template <class Voxel, class Sample>
+std::vector<Voxel> reconstructed(const ReconstructionPlan& plan, const std::vector<Sample>& lines) {
+    return reconstructed<Voxel>(plan, bytes_of_lines(lines));
+}
+
+// Amplitudes of complex voxels, in double.
+inline std::vector<double> amplitudes(const std::vector<std::complex<float>>& field) {
+    std::vector<double> values;
+    values.reserve(field.size());
+    for (const std::complex<float>& a : field) values.push_back(std::abs(std::complex<double>(a)));
+    return values;
+}
+
+}  // namespace echolux

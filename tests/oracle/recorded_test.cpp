@@ -1,0 +1,152 @@
+// A real instrument (folder named by ECHOLUX_DATA): its mirrors, the sign of its dispersion, its volume, and shaping of
+// its source. The expected figures are an independent NumPy and SciPy reconstruction's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <string>
+
+#include "tests/oracle/chain.h"
+#include "tests/oracle/peak.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t n = 1024;
+
+class Recorded : public testing::Test {
+  protected:
+    std::filesystem::path folder;
+
+    void SetUp() override {
+        const char* place = std::getenv("ECHOLUX_DATA");
+        if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA does not name the folder of recorded data";
+        folder = std::filesystem::path(place) / "sd-oct-volume";
+        ASSERT_TRUE(std::filesystem::exists(folder)) << folder;
+    }
+
+    // One number a line, after a line of explanation.
+    std::vector<double> column(const std::string& name) const {
+        std::ifstream file(folder / (name + ".csv"));
+        std::string heading;
+        std::getline(file, heading);
+        std::vector<double> values;
+        for (double value; file >> value;) values.push_back(value);
+        EXPECT_EQ(values.size(), static_cast<std::size_t>(n)) << name;
+        return values;
+    }
+};
+
+enum class Correction { none, as_given, opposite };
+
+class RecordedMirror : public Recorded {
+  protected:
+    Peak peak(const std::string& name, Resample resample, Correction correction) const {
+        ReconstructionPlan plan = plain_plan(n, 1);
+        plan.calibration.background = column("dark_ref");
+        plan.calibration.k_positions = column("k_linear_positions");
+        plan.calibration.dispersion_rad = column("dispersion_phase_rad");
+        plan.calibration.dispersion_holds =
+            correction == Correction::as_given ? PhaseMeaning::correction : PhaseMeaning::theta;
+        plan.recipe.background = Background::stored;
+        plan.recipe.resample = resample;
+        plan.recipe.window = Window::hann;
+        plan.recipe.dispersion = correction != Correction::none;
+        plan.recipe.zero_padding = 4;
+        const std::vector<double> counts = column(name);
+        const std::vector<float> line(counts.begin(), counts.end());
+        const auto profile = amplitudes(reconstructed<std::complex<float>>(plan, line));
+        Peak found = peak_of(profile, 4 * 20, profile.size());
+        found.bin /= 4;
+        found.fwhm /= 4;
+        return found;
+    }
+};
+
+TEST_F(RecordedMirror, ResamplingSharpensBoth) {
+    const Peak first = peak("mirror1", Resample::spline, Correction::none);
+    EXPECT_NEAR(first.bin, 48.3, 0.1);
+    EXPECT_NEAR(first.fwhm, 2.38, 0.03);
+    EXPECT_NEAR(peak("mirror1", Resample::none, Correction::none).fwhm, 7.6, 0.1);
+    const Peak second = peak("mirror2", Resample::spline, Correction::none);
+    EXPECT_NEAR(second.bin, 125.4, 0.1);
+    EXPECT_NEAR(second.fwhm, 2.37, 0.03);
+    EXPECT_NEAR(peak("mirror2", Resample::none, Correction::none).fwhm, 14.8, 0.2);
+}
+
+TEST_F(RecordedMirror, CorrectionNarrowsOneSideAndWidensTheOther) {
+    EXPECT_NEAR(peak("mirror1", Resample::spline, Correction::as_given).fwhm, 3.01, 0.03);
+    EXPECT_NEAR(peak("mirror1", Resample::spline, Correction::opposite).fwhm, 2.21, 0.03);
+    EXPECT_NEAR(peak("mirror2", Resample::spline, Correction::as_given).fwhm, 2.21, 0.03);
+    EXPECT_NEAR(peak("mirror2", Resample::spline, Correction::opposite).fwhm, 2.96, 0.03);
+}
+
+class RecordedVolume : public Recorded {};
+
+TEST_F(RecordedVolume, LevelsAndSurfaceAreThoseOfNumPy) {
+    constexpr double sum_of_hann_db = 54.2;  // the reference does not divide by the sum of the window
+    constexpr std::size_t depth = n / 2, lines = 10000;
+    std::ifstream file(folder / "spectra_u16_100x100x1024.raw", std::ios::binary);
+    std::vector<std::uint16_t> spectra(lines * n);
+    file.read(reinterpret_cast<char*>(spectra.data()), static_cast<std::streamsize>(spectra.size() * 2));
+    ASSERT_TRUE(file);
+
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = n, .a_scans = 100, .b_scans = 100};
+    plan.calibration.k_positions = column("k_linear_positions");
+    plan.calibration.dispersion_rad = column("dispersion_phase_rad");
+    plan.calibration.dispersion_holds = PhaseMeaning::correction;
+    plan.recipe.background = Background::frame_mean;
+    plan.recipe.resample = Resample::spline;
+    plan.recipe.levels = Levels::fixed;
+    const auto db = reconstructed<float>(plan, spectra);
+
+    std::vector<float> deep, surface;
+    float brightest = -300;
+    for (std::size_t line = 0; line < lines; ++line) {
+        const auto a_scan = db.begin() + static_cast<std::ptrdiff_t>(line * depth);
+        surface.push_back(static_cast<float>(std::max_element(a_scan + 20, a_scan + 300) - a_scan));
+        deep.insert(deep.end(), a_scan + 400, a_scan + 512);
+        brightest = std::max(brightest, *std::max_element(a_scan + 21, a_scan + depth));
+    }
+    const auto median = [](std::vector<float>& values) {
+        std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+        return double{values[values.size() / 2]};
+    };
+    EXPECT_EQ(median(surface), 61);
+    EXPECT_NEAR(median(deep) + sum_of_hann_db, 32.65, 0.1);
+    EXPECT_NEAR(double{brightest} + sum_of_hann_db, 96.3, 0.1);
+}
+
+class RecordedSource : public Recorded {
+  protected:
+    // FWHM of a mirror made of the recorded light, shaped to a Hann spectrum.
+    double shaped_fwhm(bool dark_known) const {
+        const std::vector<double> reference = column("dark_ref"), dark = column("dark_not");
+        ReconstructionPlan plan = plain_plan(n, 1);
+        plan.calibration.background = reference;
+        if (dark_known) plan.calibration.dark = dark;
+        plan.recipe.background = Background::stored;
+        plan.recipe.shaping = Shaping::hann;
+        plan.recipe.zero_padding = 4;
+        std::vector<float> line;
+        for (std::size_t p = 0; p < n; ++p) {
+            const double fringe = 0.1 * std::cos(2 * std::numbers::pi * 200 * static_cast<double>(p) / n);
+            line.push_back(static_cast<float>(reference[p] + (reference[p] - dark[p]) * fringe));
+        }
+        return peak_of(amplitudes(reconstructed<std::complex<float>>(plan, line))).fwhm / 4;
+    }
+};
+
+// 2.002 bins: the amplitude's FWHM of a Hann spectrum.
+TEST_F(RecordedSource, ShapingReachesTheTargetWithoutTheDarkLevel) {
+    EXPECT_NEAR(shaped_fwhm(true), 2.002, 0.02);
+    EXPECT_NEAR(shaped_fwhm(false), 2.17, 0.02);
+}
+
+}  // namespace
+}  // namespace echolux

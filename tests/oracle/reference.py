@@ -1,0 +1,232 @@
+"""The reconstruction chain in double precision, written with NumPy and SciPy only: the oracle of tests/oracle.
+
+It follows the formulas, not the C++ code, and shares nothing with it. Arrays are [..., line, sample]; depth is last.
+"""
+import numpy as np
+from scipy import signal
+from scipy.interpolate import CubicSpline
+
+WINDOWS = {
+    "rect": lambda n, r: np.ones(n),
+    "hann": lambda n, r: signal.windows.hann(n),
+    "hamming": lambda n, r: signal.windows.hamming(n),
+    "blackman": lambda n, r: signal.windows.blackman(n),
+    "blackman_harris": lambda n, r: signal.windows.blackmanharris(n),
+    "tukey": lambda n, r: signal.windows.tukey(n, r.get("tukey_alpha", 0.5)),
+    "gaussian": lambda n, r: signal.windows.gaussian(n, r.get("gaussian_sigma", 0.15) * (n - 1)),
+}
+
+# An f32 transform has 1e-3 dB down to here below its greatest bin: matters where zero delay is left in.
+F32_RANGE_DB = 60
+SPEED_OF_LIGHT_NM_PER_FS = 299.792458
+
+
+def rolling_mean(x, width):
+    """Mean over samples p-W+1 .. p+W, clipped at the edges."""
+    n = x.shape[-1]
+    total = np.concatenate([np.zeros(x.shape[:-1] + (1,)), np.cumsum(x, -1)], -1)
+    p = np.arange(n)
+    first, end = np.maximum(p - width + 1, 0), np.minimum(p + width, n - 1) + 1
+    return (total[..., end] - total[..., first]) / (end - first)
+
+
+def without_background(x, recipe, calibration):
+    """x: [frame, line, sample]."""
+    mode = recipe.get("background", "auto")
+    if mode == "auto":
+        mode = "stored" if "background" in calibration else "frame_mean"
+    if mode == "none":
+        return x
+    if mode == "stored":
+        return x - calibration["background"]
+    if mode == "median":
+        return x - np.median(x, 1, keepdims=True)
+    if mode == "rolling":
+        return x - rolling_mean(x, recipe.get("rolling_width", 64))
+    mean = x.mean(1)
+    if mode == "running":
+        alpha = recipe.get("running_alpha", 0.1)
+        for f in range(1, len(mean)):
+            mean[f] = (1 - alpha) * mean[f - 1] + alpha * mean[f]
+    return x - mean[:, None]
+
+
+def upsampled(x, factor, pad):
+    """Zero padding in the conjugate domain; returns the line and the samples padded on its left."""
+    n = x.shape[-1]
+    left = 0
+    if pad:
+        padded = max(2048, 1 << (n - 1).bit_length())
+        left = (padded - n) // 2
+        x = np.concatenate([np.zeros(x.shape[:-1] + (left,)), x, np.zeros(x.shape[:-1] + (padded - n - left,))], -1)
+        n = padded
+    if factor == 1:
+        return x, left
+    spectrum = np.fft.rfft(x)
+    wide = np.zeros(x.shape[:-1] + (n * factor // 2 + 1,), complex)
+    wide[..., : n // 2 + 1] = spectrum
+    if n % 2 == 0:
+        wide[..., n // 2] *= 0.5
+    return np.fft.irfft(wide, n * factor) * factor, left
+
+
+def lagrange(x, at):
+    base = np.clip(np.floor(at).astype(int), 1, x.shape[-1] - 3)
+    out = 0
+    for m in range(4):
+        weight = np.ones_like(at)
+        for n in range(4):
+            if n != m:
+                weight = weight * (at - (base - 1) - n) / (m - n)
+        out = out + weight * x[..., base - 1 + m]
+    return out
+
+
+def catmull_rom(x, at):
+    i = np.clip(np.floor(at).astype(int), 0, x.shape[-1] - 2)
+    t = at - i
+    a, b, c, d = (x[..., np.clip(i + o, 0, x.shape[-1] - 1)] for o in (-1, 0, 1, 2))
+    return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)))
+
+
+def interpolated(x, at, method):
+    n = x.shape[-1]
+    if method == "nearest":
+        return x[..., np.clip(np.floor(at + 0.5).astype(int), 0, n - 1)]
+    if method == "linear":
+        i = np.clip(np.floor(at).astype(int), 0, n - 2)
+        return x[..., i] * (1 - (at - i)) + x[..., i + 1] * (at - i)
+    if method == "spline":
+        return CubicSpline(np.arange(n), x, axis=-1, bc_type="natural")(at)
+    return {"lagrange3": lagrange, "catmull_rom": catmull_rom}[method](x, at)
+
+
+def uniform_wavelengths(wavelengths):
+    k = 2 * np.pi / wavelengths
+    return 2 * np.pi / np.linspace(k.min(), k.max(), len(k))
+
+
+def linear_in_wavelength(x, wavelengths):
+    target, order = uniform_wavelengths(wavelengths), np.argsort(wavelengths)
+    return np.apply_along_axis(lambda line: np.interp(target, wavelengths[order], line[order]), -1, x)
+
+
+def positions(n, calibration):
+    if "k_positions" in calibration:
+        return np.clip(calibration["k_positions"], 0, n - 1)
+    if "k_polynomial" in calibration:
+        return np.clip(np.polynomial.polynomial.polyval(np.linspace(0, 1, n), calibration["k_polynomial"]), 0, n - 1)
+    return np.arange(n, dtype=float)
+
+
+def resampled(x, recipe, calibration):
+    method = recipe.get("resample", "lagrange3")
+    if method == "linear_wavelength":
+        return linear_in_wavelength(x, calibration["wavelengths_nm"])
+    if method == "none":
+        return x
+    at = positions(x.shape[-1], calibration)
+    factor = recipe.get("upsample", 1)
+    x, left = upsampled(x, factor, recipe.get("upsample_pad", False))
+    return interpolated(x, (at + left) * factor, method)
+
+
+def dispersion(n, recipe, calibration):
+    """theta on the uniform k grid."""
+    if not recipe.get("dispersion", True):
+        return np.zeros(n)
+    edge = np.linspace(-1, 1, n)
+    theta = recipe.get("a2_rad", 0) * edge**2 + recipe.get("a3_rad", 0) * edge**3
+    if "gdd_fs2" in recipe or "tod_fs3" in recipe:
+        k = 2 * np.pi / calibration["wavelengths_nm"]
+        half_band = SPEED_OF_LIGHT_NM_PER_FS * (k.max() - k.min()) / 2  # rad/fs
+        theta = theta + recipe.get("gdd_fs2", 0) / 2 * (half_band * edge) ** 2
+        theta = theta + recipe.get("tod_fs3", 0) / 6 * (half_band * edge) ** 3
+    if "dispersion_rad" in calibration:
+        sign = -1 if calibration.get("dispersion_holds") == "correction" else 1
+        theta = theta + sign * calibration["dispersion_rad"]
+    return theta
+
+
+def target(n, recipe):
+    edge = np.linspace(-0.5, 0.5, n)
+    if recipe["shaping"] == "hann":
+        return signal.windows.hann(n)
+    return 0.5 ** ((2 * edge / recipe.get("shaping_fwhm", 0.5)) ** 2)
+
+
+def smoothed(x, width):
+    """Centred mean over an odd number of samples, clipped at the edges."""
+    return np.array([x[max(0, p - width // 2) : p + width // 2 + 1].mean() for p in range(len(x))])
+
+
+def spectral_weight(n, recipe, calibration):
+    """What a spectrum is multiplied by, without dispersion, and the sum that the field is divided by."""
+    if recipe.get("shaping", "none") == "none":
+        window = WINDOWS[recipe.get("window", "hann")](n, recipe)
+        return window, window.sum()
+    light = smoothed(calibration["background"] - calibration["dark"], recipe.get("shaping_smooth", 15))
+    source = CubicSpline(np.arange(n), light, bc_type="natural")(positions(n, calibration))
+    wanted = target(n, recipe)
+    gain = wanted / np.maximum(source, recipe.get("shaping_floor", 0.05) * source.max())
+    return gain * wanted.sum() / (gain * source).sum(), wanted.sum()
+
+
+def fixed_pattern(a, recipe):
+    """a: [frame, line, depth], complex."""
+    mode = recipe.get("fixed_pattern", "none")
+    if mode == "none":
+        return a
+    if mode == "median":
+        return a - (np.median(a.real, 1, keepdims=True) + 1j * np.median(a.imag, 1, keepdims=True))
+    segments = a.reshape(a.shape[0], recipe.get("fixed_pattern_segments", 8), -1, a.shape[-1])
+    mean = segments.mean(2)
+    variance = (abs(segments - mean[:, :, None]) ** 2).mean(2)
+    least = np.take_along_axis(mean, variance.argmin(1)[:, None], 1)
+    return a - least
+
+
+def reconstruct(x, geometry, recipe, calibration):
+    """x: [b_scans, b_repeats, a_scans, a_repeats, samples] -> complex field or None, power, noise floor in dB.
+
+    Both are [b_scan, a_scan, depth].
+    """
+    b, rb, a, ra, n = x.shape
+    s = without_background(x.reshape(b * rb, a * ra, n).astype(float), recipe, calibration)
+    s = resampled(s, recipe, calibration)
+    points = s.shape[-1]
+    weight, scale = spectral_weight(points, recipe, calibration)
+    s = s * (weight * np.exp(-1j * dispersion(points, recipe, calibration)))
+    length = points * recipe.get("zero_padding", 1)
+    field = np.fft.fft(s, length)[..., : length // 2] / scale
+    greatest_db = 20 * np.log10(abs(field).max())
+    field = field[..., recipe.get("depth_begin", 0) : recipe.get("depth_end", 0) or None]
+    field = fixed_pattern(field, recipe)
+    field, power = averaged(field.reshape(b, rb, a, ra, -1), geometry, recipe)
+    level = noise_floor_db(power)
+    floor = calibration.get("noise_floor")
+    if recipe.get("noise_floor") == "amplitude":
+        field, power = None, np.maximum(np.sqrt(power) - floor, 0) ** 2
+    if recipe.get("noise_floor") == "power":
+        field, power = None, np.maximum(power - floor**2, 0)
+    return field, power, max(level, greatest_db - F32_RANGE_DB)
+
+
+def averaged(field, geometry, recipe):
+    b, rb, a, ra, depth = field.shape
+    mode = recipe.get("average", "none")
+    repeats = (1, 3)
+    if mode == "magnitude":
+        return None, abs(field).mean(repeats) ** 2
+    if mode == "power":
+        return None, (abs(field) ** 2).mean(repeats)
+    field = field.mean(repeats) if mode == "complex" else field.reshape(b * rb, a * ra, depth)
+    if geometry.get("depth_flip", False):
+        field = field[..., ::-1]
+    return field, abs(field) ** 2
+
+
+def noise_floor_db(power):
+    """The quietest of sixteen bands of depth (zero delay, the first band, left out): its median."""
+    bands = np.array_split(power, 16, axis=-1)[1:]
+    return 10 * np.log10(min(np.median(band) for band in bands))

@@ -1,0 +1,75 @@
+#include "tests/oracle/vectors.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+
+namespace echolux {
+namespace {
+
+const std::filesystem::path folder = ECHOLUX_VECTORS;
+
+std::vector<char> contents(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+template <class T>
+std::vector<T> values_in(const std::filesystem::path& path) {
+    const std::vector<char> bytes = contents(path);
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    return values;
+}
+
+template <class S>
+void assign(S& object, const std::string& name, const std::string& text) {
+    for (const Field<S>& field : describe<S>()) {
+        if (field.name == name) return field.set(object, parsed(field, field.get(object), text, name));
+    }
+    throw std::runtime_error("no setting " + name);
+}
+
+void assign(VectorCase& one, const std::string& section, const std::string& name, const std::string& text) {
+    if (section == "format") return assign(one.plan.format, name, text);
+    if (section == "geometry") return assign(one.plan.geometry, name, text);
+    if (section == "recipe") return assign(one.plan.recipe, name, text);
+    if (section == "calibration") return assign(one.plan.calibration, name, text);
+    one.noise_floor_db = std::stod(text);
+}
+
+void read_calibration(Calibration& calibration, const std::filesystem::path& path) {
+    const std::map<std::string, std::vector<double> Calibration::*> vectors{
+        {"background", &Calibration::background},         {"dark", &Calibration::dark},
+        {"k_positions", &Calibration::k_positions},       {"wavelengths_nm", &Calibration::wavelengths_nm},
+        {"dispersion_rad", &Calibration::dispersion_rad}, {"noise_floor", &Calibration::noise_floor},
+    };
+    for (const auto& [name, member] : vectors) calibration.*member = values_in<double>(path / (name + ".f64"));
+}
+
+}  // namespace
+
+std::vector<std::string> vector_case_names() {
+    std::ifstream file(folder / "cases.txt");
+    return {std::istream_iterator<std::string>(file), {}};
+}
+
+VectorCase read_vector_case(const std::string& name) {
+    const std::filesystem::path path = folder / name;
+    VectorCase one;
+    std::ifstream settings(path / "settings.txt");
+    for (std::string line; std::getline(settings, line);) {
+        const std::size_t dot = line.find('.'), space = line.find(' ');
+        assign(one, line.substr(0, dot), line.substr(dot + 1, space - dot - 1), line.substr(space + 1));
+    }
+    read_calibration(one.plan.calibration, path);
+    one.spectra = values_in<std::byte>(path / "spectra.raw");
+    one.field = values_in<std::complex<double>>(path / "expected_field.f64");
+    one.power = values_in<double>(path / "expected_power.f64");
+    return one;
+}
+
+}  // namespace echolux

@@ -1,0 +1,48 @@
+// Results appear complete or not at all.
+#include "engine/io/atomic_file.h"
+
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(AtomicFile, AppearsOnCommit) {
+    const TemporaryFolder folder;
+    const auto path = folder / "new/sub/volume.nii.gz";
+    {
+        AtomicFile file(path);
+        EXPECT_EQ(file.temporary().parent_path(), path.parent_path());
+        EXPECT_TRUE(file.temporary().string().ends_with(".nii.gz"));
+        std::ofstream(file.temporary()) << "voxels";
+        EXPECT_FALSE(std::filesystem::exists(path));
+        file.commit();
+    }
+    EXPECT_EQ(std::filesystem::file_size(path), 6u);
+}
+
+TEST(AtomicFile, LeavesTheOldFileWhenTheWorkFails) {
+    const TemporaryFolder folder;
+    const auto path = folder.write("volume.nrrd", "old");
+    {
+        AtomicFile file(path);
+        std::ofstream(file.temporary()) << "half";
+    }
+    EXPECT_EQ(folder.entries(), 1u);
+    EXPECT_EQ(std::filesystem::file_size(path), 3u);
+}
+
+TEST(AtomicFile, RefusesFoldersAndFilesInTheWay) {
+    const TemporaryFolder folder;
+    folder.write("file", "");
+    const Caught is_folder = error_of([&] { AtomicFile file(folder.path()); });
+    EXPECT_THAT(is_folder.line, HasSubstr("is a folder"));
+    EXPECT_EQ(is_folder.code, ErrorCode::output);
+    EXPECT_EQ(error_of([&] { AtomicFile file(folder / "file/below.png"); }).code, ErrorCode::output);
+    EXPECT_EQ(error_of([&] { AtomicFile file("/proc/echolux.png"); }).code, ErrorCode::output);
+    EXPECT_EQ(folder.entries(), 1u);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,94 @@
+// Calibration vectors from files, and what is refused.
+#include "engine/io/calibration_file.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+
+class CalibrationFileTest : public testing::Test {
+  protected:
+    std::vector<double> numbers(const std::string& name, std::string_view bytes, std::int64_t length = 0) {
+        return read_calibration(folder_.write(name, bytes), length, "calibration.k_map");
+    }
+    std::string refusal(const std::string& name, std::string_view bytes, std::int64_t length = 0) {
+        return error_of([&] { numbers(name, bytes, length); }).line;
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(CalibrationFileTest, ReadsTextOfManyKinds) {
+    const std::vector<double> expected{1, -2.5, 3000};
+    EXPECT_EQ(numbers("a.csv", "# a comment\n1\n-2.5\n3e3\n"), expected);
+    EXPECT_EQ(numbers("b.csv", "pixel,position\r\n0,1\r\n1, -2.5\r\n2,+3000"), expected);
+    EXPECT_EQ(numbers("c.txt", "\xef\xbb\xbf 1\n\n\t-2.5 # behind\n7 3000\n"), expected);
+    EXPECT_EQ(numbers("d.csv", "\"k\"\n\"1\";\"1\"\n-2.5\n3000\n"), expected);
+}
+
+TEST_F(CalibrationFileTest, ReadsRawNumbers) {
+    const float single[] = {1.5f, -2};
+    const double twice[] = {1.5, -2};
+    const std::vector<double> expected{1.5, -2};
+    const auto bytes = [](const auto& array) {
+        std::string text(sizeof(array), '\0');
+        std::copy_n(std::bit_cast<const char*>(&array[0]), sizeof(array), text.data());
+        return text;
+    };
+    EXPECT_EQ(numbers("a.f32", bytes(single)), expected);
+    EXPECT_EQ(numbers("a.f64", bytes(twice)), expected);
+    EXPECT_THAT(refusal("b.f32", bytes(single).substr(0, 7)), HasSubstr("has 7 bytes, no multiple of the 4 bytes"));
+    const double bad[] = {0, std::nan("")};
+    EXPECT_THAT(refusal("b.f64", bytes(bad)), HasSubstr("number 1 (counted from 0) is not finite"));
+}
+
+TEST_F(CalibrationFileTest, RefusalsNameFileLineAndKey) {
+    const std::string file = (folder_ / "a.csv").string();
+    EXPECT_EQ(refusal("a.csv", "1\n2\n3\n", 4),
+              file + ", calibration.k_map: holds 3 numbers, expected 4 (scan.samples)");
+    EXPECT_EQ(refusal("a.csv", "1\nnan\n"), file + " line 2, calibration.k_map: expected a finite number, got \"nan\"");
+    EXPECT_EQ(refusal("a.csv", "1\n2x\n"), file + " line 2, calibration.k_map: expected a finite number, got \"2x\"");
+    EXPECT_EQ(refusal("a.csv", ""), file + ", calibration.k_map: holds no numbers");
+    EXPECT_EQ(refusal("a.csv", "nan\n1\n"), file + " line 1, calibration.k_map: expected a finite number, got \"nan\"");
+    const auto reading = [](const std::filesystem::path& path) {
+        return error_of([&] { read_calibration(path, 0, "calibration.dark"); }).line;
+    };
+    EXPECT_THAT(reading(folder_ / "missing.csv"), HasSubstr("missing.csv, calibration.dark: does not exist"));
+    EXPECT_THAT(reading(folder_.path()), HasSubstr("is not a file"));
+    EXPECT_THAT(reading(folder_.zeros("huge.f32", std::uintmax_t{1} << 40)), HasSubstr("is too long"));
+}
+
+TEST_F(CalibrationFileTest, KMapsMustBeMonotoneAndInside) {
+    const auto refusal_of = [](const std::vector<double>& positions, std::int64_t samples) {
+        return error_of([&] { check_k_positions(positions, samples, "k.csv"); }).line;
+    };
+    EXPECT_EQ(refusal_of({0, 1, 2, 3}, 4), "");
+    EXPECT_EQ(refusal_of({3, 2.5, 1, 0}, 4), "");
+    EXPECT_EQ(refusal_of({-0.9, 50, 99.9}, 100), "");  // 1 % outside is clamped later
+    EXPECT_EQ(refusal_of({-1.1, 50, 99}, 100),
+              "k.csv: position -1.1 is outside 0..99 by more than 1 % of the samples (positions count samples of the "
+              "raw spectrum from 0)");
+    EXPECT_THAT(refusal_of({0, 50, 101}, 100), HasSubstr("position 101 is outside"));
+    EXPECT_EQ(refusal_of({0, 1, 1, 3}, 4),
+              "k.csv: must rise or fall all along, but number 2 (counted from 0) is 1 after 1");
+    EXPECT_THAT(refusal_of({3, 2, 2.5, 0}, 4), HasSubstr("number 2"));
+}
+
+TEST_F(CalibrationFileTest, WavelengthsMustBeMonotoneAndPositive) {
+    const auto refusal_of = [](const std::vector<double>& wavelengths) {
+        return error_of([&] { check_wavelengths(wavelengths, "l.csv"); }).line;
+    };
+    EXPECT_EQ(refusal_of({800, 850, 900}), "");
+    EXPECT_EQ(refusal_of({900, 850, 800}), "");
+    EXPECT_THAT(refusal_of({800, 790, 900}), HasSubstr("number 2"));
+    EXPECT_THAT(refusal_of({-1, 0, 1}), HasSubstr("-1 nm is no wavelength"));
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,190 @@
+// Blocks of a scan: the same bits for any block size and any number of threads, from any starting point, and offsets
+// that 32 bits cannot hold.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "compute/parallel_for.h"
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t n = 256, a_scans = 9, b_scans = 7;
+
+struct Variant {
+    std::string name;
+    void (*choose)(ReconstructionPlan&);
+};
+
+const Variant variants[] = {
+    {"codes", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::u8; }},
+    {"real_transform", [](ReconstructionPlan& p) { p.recipe.a2_rad = 0; }},
+    {"running", [](ReconstructionPlan& p) { p.recipe.background = Background::running; }},
+    {"running_repeats",
+     [](ReconstructionPlan& p) {
+         p.recipe.background = Background::running;
+         p.geometry.b_repeats = 2;
+         p.recipe.average = Average::power;
+     }},
+    {"median", [](ReconstructionPlan& p) { p.recipe.background = Background::median; }},
+    {"fixed_pattern", [](ReconstructionPlan& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
+    {"repeats_apart",
+     [](ReconstructionPlan& p) {
+         p.geometry.a_repeats = 2;
+         p.geometry.b_repeats = 3;
+     }},
+    {"frame_levels",
+     [](ReconstructionPlan& p) {
+         p.recipe.voxel = VoxelType::u16;
+         p.recipe.levels = Levels::frame;
+     }},
+    {"spline_upsampled",
+     [](ReconstructionPlan& p) {
+         p.recipe.resample = Resample::spline;
+         p.recipe.upsample = 2;
+     }},
+};
+
+std::ostream& operator<<(std::ostream& out, const Variant& one) {
+    return out << one.name;
+}
+
+class Stream : public testing::TestWithParam<Variant> {
+  protected:
+    ReconstructionPlan plan;
+    std::vector<std::uint16_t> spectra;  // of two volumes
+
+    Stream() {
+        plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
+        plan.recipe.a2_rad = 12;
+        plan.recipe.levels = Levels::fixed;
+        plan.recipe.background = Background::frame_mean;
+        GetParam().choose(plan);
+        std::mt19937 random(21);
+        spectra.resize(2 * volume_samples());
+        for (auto& x : spectra) x = static_cast<std::uint16_t>(2000 + random() % 500);
+    }
+    ~Stream() override { set_thread_count(0); }
+
+    std::size_t b_scan_samples() const {
+        return static_cast<std::size_t>(n * plan.geometry.lines_per_b_scan() * plan.geometry.b_repeats);
+    }
+    std::size_t volume_samples() const { return b_scan_samples() * b_scans; }
+
+    Block block(std::int64_t volume, std::int64_t first, std::int64_t count) const {
+        const auto begin =
+            static_cast<std::size_t>(volume) * volume_samples() + static_cast<std::size_t>(first) * b_scan_samples();
+        const auto part = std::span(spectra).subspan(begin, static_cast<std::size_t>(count) * b_scan_samples());
+        Block one = block_of(std::as_bytes(part), first, count);
+        one.volume = volume;
+        return one;
+    }
+
+    // Both volumes, one after the other; what comes before `skipped` B-scans of the first one is only primed.
+    std::vector<std::byte> voxels(std::int64_t block_b_scans, int threads, std::int64_t skipped = 0) {
+        set_thread_count(threads);
+        plan.block_b_scans = block_b_scans;
+        const auto reconstructor = plan_on_cpu(plan);
+        const auto bytes = static_cast<std::size_t>(reconstructor->grid().bytes());
+        std::vector<std::byte> both(2 * bytes);
+        for (std::int64_t volume = 0; volume < 2; ++volume) {
+            Place place = place_of(both, reconstructor->grid());
+            place.data = both.data() + static_cast<std::size_t>(volume) * bytes;
+            for (std::int64_t first = 0; first < b_scans; first += block_b_scans) {
+                const Block one = block(volume, first, std::min(block_b_scans, b_scans - first));
+                if (volume == 0 && first < skipped) {
+                    reconstructor->prime(one);
+                } else {
+                    reconstructor->wait(reconstructor->submit(one, place));
+                }
+            }
+        }
+        return both;
+    }
+};
+
+TEST_P(Stream, BlockSizeChangesNoBit) {
+    const auto whole = voxels(b_scans, 1);
+    for (const std::int64_t size : {1, 2, 3, 5}) EXPECT_EQ(voxels(size, 1), whole) << size;
+}
+
+TEST_P(Stream, NumberOfThreadsChangesNoBit) {
+    const auto one = voxels(3, 1);
+    for (const int threads : {2, 3, 8}) EXPECT_EQ(voxels(3, threads), one) << threads;
+}
+
+TEST_P(Stream, PrimedStartChangesNoBit) {
+    const auto whole = voxels(1, 2), primed = voxels(1, 2, 4);
+    const std::size_t skipped = whole.size() / 2 / b_scans * 4;
+    EXPECT_TRUE(std::equal(whole.begin() + static_cast<std::ptrdiff_t>(skipped), whole.end(),
+                           primed.begin() + static_cast<std::ptrdiff_t>(skipped)));
+    for (std::size_t i = 0; i < skipped; ++i) ASSERT_EQ(primed[i], std::byte{0});
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, Stream, testing::ValuesIn(variants),
+                         [](const auto& test) { return test.param.name; });
+
+// 2^31 samples pass through: the same memory again and again, at positions that grow.
+TEST(StreamOfTwoToThe31Samples, EveryBlockGivesTheSameBits) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
+    plan.format.sample_format = SampleFormat::u8;
+    plan.recipe.voxel = VoxelType::u8;
+    plan.recipe.levels = Levels::fixed;
+    plan.recipe.dispersion = false;
+    plan.recipe.depth_end = 64;
+    plan.block_b_scans = 8;
+    ASSERT_EQ(plan.geometry.samples * plan.geometry.a_scans * plan.geometry.b_scans, std::int64_t{1} << 31);
+    std::mt19937 random(2);
+    std::vector<std::uint8_t> spectra(2048 * 1024 * 8);
+    for (auto& x : spectra) x = static_cast<std::uint8_t>(random());
+
+    const auto reconstructor = plan_on_cpu(plan);
+    std::vector<std::uint8_t> first, voxels(64 * 1024 * 8);
+    for (std::int64_t b = 0; b < plan.geometry.b_scans; b += 8) {
+        Place place = place_of(voxels, reconstructor->grid());
+        place.first_b_scan = b;
+        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), b, 8), place));
+        if (b == 0) first = voxels;
+        ASSERT_EQ(voxels, first) << b;
+        std::fill(voxels.begin(), voxels.end(), std::uint8_t{0});
+    }
+}
+
+struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+};
+
+// Four lines a GiB apart, written to B-scans a GiB apart: only the touched pages of this memory exist.
+TEST(LargeOffsets, LinesAndPlacesBeyond32Bits) {
+    constexpr std::int64_t gap = std::int64_t{3} << 29;
+    ReconstructionPlan plan = plain_plan(64, 1);
+    plan.geometry.b_scans = 4;
+    plan.block_b_scans = 4;
+    plan.format.line_bytes = gap;
+    const std::unique_ptr<void, Free> in(std::calloc(4, gap)), out(std::calloc(4, gap));
+    if (!in || !out) GTEST_SKIP() << "12 GiB of address space are not to be had";
+    const auto at = [](const auto& memory, std::int64_t b) {
+        return reinterpret_cast<float*>(static_cast<std::byte*>(memory.get()) + b * gap);
+    };
+    for (std::int64_t b = 0; b < 4; ++b) at(in, b)[0] = static_cast<float>(64 * (b + 1));
+
+    const auto reconstructor = plan_on_cpu(plan);
+    Place place;
+    place.data = out.get();
+    place.a_scan_bytes = reconstructor->grid().depth * 8;
+    place.b_scan_bytes = gap;
+    const std::span<const std::byte> bytes(static_cast<const std::byte*>(in.get()), 4 * gap);
+    reconstructor->wait(reconstructor->submit(block_of(bytes, 0, 4), place));
+    for (std::int64_t b = 0; b < 4; ++b) {
+        for (std::int64_t z = 0; z < 32; ++z) EXPECT_EQ(at(out, b)[2 * z], static_cast<float>(b + 1));
+    }
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,208 @@
+// What is written for a voxel (ALGORITHMS 3.13): quantities, codes, levels, places; and never NaN.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <type_traits>
+
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t n = 64, depth = n / 2, lines = 6, b_scans = 3;
+
+std::vector<float> random_spectra() {
+    std::mt19937 random(9);
+    std::normal_distribution<float> value(0, 100);
+    std::vector<float> spectra(n * lines * b_scans);
+    for (std::size_t i = 0; i < spectra.size(); ++i) {
+        spectra[i] = value(random) * static_cast<float>(1 + i / (n * lines));
+    }
+    return spectra;
+}
+
+ReconstructionPlan plan_for(Quantity quantity, VoxelType voxel, Levels levels) {
+    ReconstructionPlan plan = plain_plan(n, lines);
+    plan.geometry.b_scans = b_scans;
+    plan.recipe.quantity = quantity;
+    plan.recipe.voxel = voxel;
+    plan.recipe.levels = levels;
+    plan.recipe.low = quantity == Quantity::db ? 0 : 2;
+    plan.recipe.high = quantity == Quantity::db ? 35 : 50;
+    return plan;
+}
+
+TEST(Quantity, AllFollowFromTheField) {
+    const auto spectra = random_spectra();
+    const auto field =
+        reconstructed<std::complex<float>>(plan_for(Quantity::complex, VoxelType::complex64, Levels::fixed), spectra);
+    const auto value_of = [&](Quantity quantity) {
+        return reconstructed<float>(plan_for(quantity, VoxelType::f32, Levels::fixed), spectra);
+    };
+    const auto db = value_of(Quantity::db), intensity = value_of(Quantity::intensity),
+               amplitude = value_of(Quantity::amplitude);
+    for (std::size_t i = 0; i < field.size(); ++i) {
+        const double power = std::norm(std::complex<double>(field[i]));
+        ASSERT_NEAR(intensity[i], power, 1e-6 * power);
+        ASSERT_NEAR(amplitude[i], std::sqrt(power), 1e-6 * std::sqrt(power));
+        ASSERT_NEAR(db[i], 10 * std::log10(power), 1e-5);
+    }
+}
+
+// What the codes should be: value in double, rounded to the nearest; one ulp of float decides ties.
+template <class Code>
+void expect_codes(const std::vector<Code>& codes, const std::vector<float>& values, std::size_t begin, std::size_t end,
+                  double low, double high) {
+    const double most = std::numeric_limits<Code>::max();
+    for (std::size_t i = begin; i < end; ++i) {
+        const double wanted = std::clamp((double{values[i]} - low) / (high - low), 0.0, 1.0) * most;
+        ASSERT_NEAR(codes[i], wanted, 0.5 + most * 1e-6) << i;
+    }
+}
+
+template <class Code>
+void expect_fixed_codes(VoxelType type, Quantity quantity) {
+    const auto spectra = random_spectra();
+    const ReconstructionPlan plan = plan_for(quantity, type, Levels::fixed);
+    const auto values = reconstructed<float>(plan_for(quantity, VoxelType::f32, Levels::fixed), spectra);
+    const auto codes = reconstructed<Code>(plan, spectra);
+    expect_codes(codes, values, 0, values.size(), plan.recipe.low, plan.recipe.high);
+    EXPECT_EQ(*std::min_element(codes.begin(), codes.end()), 0);
+    EXPECT_EQ(*std::max_element(codes.begin(), codes.end()), std::numeric_limits<Code>::max());
+
+    const VolumeGrid grid = planned_grid(plan);
+    EXPECT_EQ(grid.type, type);
+    EXPECT_DOUBLE_EQ(grid.offset, plan.recipe.low);
+    EXPECT_DOUBLE_EQ(grid.scale * std::numeric_limits<Code>::max(), plan.recipe.high - plan.recipe.low);
+}
+
+TEST(Codes, AreTheNearestOfTheFixedLevels) {
+    for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
+        expect_fixed_codes<std::uint8_t>(VoxelType::u8, quantity);
+        expect_fixed_codes<std::uint16_t>(VoxelType::u16, quantity);
+    }
+}
+
+TEST(Codes, CountFromTheNoiseFloor) {
+    const auto spectra = random_spectra();
+    ReconstructionPlan above = plan_for(Quantity::db, VoxelType::u8, Levels::noise_floor);
+    above.recipe.noise_floor_db = 10;
+    ReconstructionPlan absolute = plan_for(Quantity::db, VoxelType::u8, Levels::fixed);
+    absolute.recipe.low += 10;
+    absolute.recipe.high += 10;
+    const auto a = reconstructed<std::uint8_t>(above, spectra), b = reconstructed<std::uint8_t>(absolute, spectra);
+    for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1);
+    EXPECT_LE(std::inner_product(a.begin(), a.end(), b.begin(), 0, std::plus<>(), std::not_equal_to<>()), 1);
+    EXPECT_EQ(planned_grid(above).offset, 0);
+}
+
+TEST(Codes, OfFrameLevelsFillEachBScan) {
+    const auto spectra = random_spectra();
+    for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
+        const auto values = reconstructed<float>(plan_for(quantity, VoxelType::f32, Levels::fixed), spectra);
+        const auto codes = reconstructed<std::uint8_t>(plan_for(quantity, VoxelType::u8, Levels::frame), spectra);
+        constexpr std::size_t frame = depth * lines;
+        for (std::size_t b = 0; b < b_scans; ++b) {
+            const auto [low, high] = std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(b * frame),
+                                                         values.begin() + static_cast<std::ptrdiff_t>((b + 1) * frame));
+            expect_codes(codes, values, b * frame, (b + 1) * frame, double{*low}, double{*high});
+        }
+    }
+}
+
+template <class Voxel>
+void expect_floor(const ReconstructionPlan& plan, const std::vector<float>& spectra) {
+    const auto voxels = reconstructed<Voxel>(plan, spectra);
+    for (const Voxel v : voxels) {
+        if constexpr (std::is_integral_v<Voxel>) {
+            ASSERT_EQ(v, 0);
+        } else if constexpr (std::is_same_v<Voxel, float>) {
+            ASSERT_TRUE(std::isfinite(v));
+            ASSERT_EQ(v, voxels.front());
+            ASSERT_LE(v, plan.recipe.quantity == Quantity::db ? -100 : 0);
+        } else {
+            ASSERT_EQ(v, Voxel{});
+        }
+    }
+}
+
+TEST(EmptySpectra, GiveTheFloorAndNeverNaN) {
+    const std::vector<float> zeros(n * lines * b_scans, 0.0f), constant(n * lines * b_scans, 1234.5f);
+    for (const auto* spectra : {&zeros, &constant}) {
+        for (const Background background :
+             {Background::frame_mean, Background::median, Background::running, Background::rolling}) {
+            for (const Levels levels : {Levels::fixed, Levels::noise_floor, Levels::frame}) {
+                const auto plan = [&](Quantity quantity, VoxelType voxel) {
+                    ReconstructionPlan with = plan_for(quantity, voxel, levels);
+                    with.recipe.background = background;
+                    with.recipe.resample = Resample::lagrange3;
+                    with.recipe.window = Window::hann;
+                    return with;
+                };
+                for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
+                    expect_floor<std::uint8_t>(plan(quantity, VoxelType::u8), *spectra);
+                    expect_floor<std::uint16_t>(plan(quantity, VoxelType::u16), *spectra);
+                    expect_floor<float>(plan(quantity, VoxelType::f32), *spectra);
+                }
+                expect_floor<std::complex<float>>(plan(Quantity::complex, VoxelType::complex64), *spectra);
+            }
+        }
+    }
+}
+
+TEST(EmptySpectra, HaveAFiniteNoiseFloor) {
+    ReconstructionPlan plan = plan_for(Quantity::db, VoxelType::f32, Levels::noise_floor);
+    plan.block_b_scans = b_scans;
+    const std::vector<float> zeros(n * lines * b_scans, 0.0f);
+    EXPECT_TRUE(std::isfinite(measured_noise_floor_db(plan, block_of(bytes_of_lines(zeros), 0, b_scans))));
+}
+
+TEST(DepthRange, IsCutBeforeAnythingElse) {
+    const auto spectra = random_spectra();
+    ReconstructionPlan plan = plan_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
+    const auto whole = reconstructed<float>(plan, spectra);
+    plan.recipe.depth_begin = 5;
+    plan.recipe.depth_end = 12;
+    const auto cut = reconstructed<float>(plan, spectra);
+    ASSERT_EQ(cut.size(), 7u * lines * b_scans);
+    for (std::size_t i = 0; i < cut.size(); ++i) ASSERT_EQ(cut[i], whole[i / 7 * depth + 5 + i % 7]);
+
+    plan.geometry.depth_flip = true;
+    const auto flipped = reconstructed<float>(plan, spectra);
+    for (std::size_t i = 0; i < cut.size(); ++i) ASSERT_EQ(flipped[i], cut[i / 7 * 7 + 6 - i % 7]);
+}
+
+TEST(Places, KeepTheirStridesAndGaps) {
+    const auto spectra = random_spectra();
+    ReconstructionPlan plan = plan_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
+    const auto wanted = reconstructed<float>(plan, spectra);
+    constexpr std::size_t a_pitch = depth + 3, b_pitch = a_pitch * lines + 11;
+    std::vector<float> padded(b_pitch * b_scans, -1.0f);
+    Place place;
+    place.a_scan_bytes = a_pitch * sizeof(float);
+    place.b_scan_bytes = b_pitch * sizeof(float);
+    place.data = padded.data();
+    place.first_b_scan = 1;
+    const auto reconstructor = plan_on_cpu(plan);
+    const std::size_t frame = n * lines;
+    for (std::int64_t b = 1; b < b_scans; ++b) {
+        const auto one = std::span(spectra).subspan(static_cast<std::size_t>(b) * frame, frame);
+        reconstructor->wait(reconstructor->submit(block_of(std::as_bytes(one), b, 1), place));
+    }
+    std::size_t gaps = 0;
+    for (std::size_t i = 0; i < padded.size(); ++i) {
+        const std::size_t b = i / b_pitch, a = i % b_pitch / a_pitch, z = i % b_pitch % a_pitch;
+        const bool voxel = b + 1 < b_scans && a < lines && z < depth;
+        ASSERT_EQ(padded[i], voxel ? wanted[((b + 1) * lines + a) * depth + z] : -1.0f) << i;
+        gaps += voxel ? 0u : 1u;
+    }
+    EXPECT_GT(gaps, 0u);
+}
+
+}  // namespace
+}  // namespace echolux

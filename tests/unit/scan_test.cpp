@@ -1,0 +1,170 @@
+// Opening scans: what a good one holds, and a clear refusal for each way in which one can be wrong.
+#include "engine/scan.h"
+
+#include <cstdlib>
+
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::string_view small_scan =
+    "[scan]\nfile = \"s.raw\"\nsamples = 4\na_scans = 3\nb_scans = 5\nvolumes = 2\n";
+constexpr std::uintmax_t small_bytes = 4 * 3 * 5 * 2 * 2;
+
+class ScanTest : public testing::Test {
+  protected:
+    Caught opening(std::string_view more, std::vector<std::string> assignments = {}) {
+        const auto path = folder_.write("scan.toml", std::string(small_scan) + std::string(more));
+        return error_of([&] { scan_ = open_scan(path, assignments); });
+    }
+
+    TemporaryFolder folder_;
+    Scan scan_;
+};
+
+TEST_F(ScanTest, OpensWithItsCalibrationAndAssignments) {
+    folder_.zeros("s.raw", small_bytes);
+    folder_.write("k.csv", "-0.01\n1\n2\n3\n");
+    folder_.write("phase.csv", "0\n0.1\n0.2\n0.1\n");
+    const Caught caught = opening(
+        "[calibration]\nk_map = \"k.csv\"\ndispersion = \"phase.csv\"\ndispersion_holds = \"correction\"\n"
+        "[recipe]\nwindow = \"rect\"\n",
+        {"recipe.window=hamming", "recipe.zero_padding=2"});
+    EXPECT_EQ(caught.line, "");
+    EXPECT_EQ(scan_.spectra, folder_ / "s.raw");
+    EXPECT_EQ(scan_.geometry.b_scans, 5);
+    EXPECT_EQ(scan_.calibration.k_positions, (std::vector<double>{-0.01, 1, 2, 3}));
+    EXPECT_EQ(scan_.calibration.dispersion_rad.at(2), 0.2);
+    EXPECT_EQ(scan_.calibration.dispersion_holds, PhaseMeaning::correction);
+    const ReconstructionPlan plan = scan_.plan(3);
+    EXPECT_EQ(plan.recipe.window, Window::hamming);
+    EXPECT_EQ(plan.recipe.zero_padding, 2);
+    EXPECT_EQ(plan.geometry.a_scans, 3);
+    EXPECT_EQ(plan.block_b_scans, 3);
+}
+
+TEST_F(ScanTest, WrittenScansReadBackTheSame) {
+    folder_.zeros("s.raw", small_bytes);
+    ASSERT_EQ(opening("[recipe]\nwindow = \"tukey\"\n").line, "");
+    scan_.path = folder_ / "again.toml";
+    write_scan_toml(scan_);
+    const Scan again = open_scan(scan_.path);
+    EXPECT_EQ(again.spectra, scan_.spectra);
+    EXPECT_EQ(again.geometry.volumes, 2);
+    EXPECT_EQ(again.recipe.window, Window::tukey);
+    EXPECT_EQ(folder_.entries(), 3u);
+}
+
+TEST_F(ScanTest, MissingThingsAreNamed) {
+    EXPECT_THAT(error_of([&] { open_scan(folder_ / "no.toml"); }).line, HasSubstr("no.toml: does not exist"));
+    EXPECT_THAT(opening("").line, AllOf(HasSubstr("scan.toml, scan.file: "), HasSubstr("s.raw does not exist")));
+    folder_.zeros("s.raw", small_bytes);
+    EXPECT_THAT(opening("[calibration]\ndark = \"d.csv\"\n").line, HasSubstr("d.csv, calibration.dark: does not exist"));
+    EXPECT_THAT(opening("", {"scan.file="}).line, HasSubstr("scan.file: is missing"));
+    EXPECT_THAT(opening("", {"scan.file=."}).line, HasSubstr("is not a file"));
+    EXPECT_THAT(opening("", {"scan.samples=0"}).line,
+                HasSubstr("scan.toml, scan.samples: expected a number of at least 1, got 0 (it must be given)"));
+}
+
+TEST_F(ScanTest, AbsurdSizesAreRefusedWithoutAllocation) {
+    folder_.zeros("s.raw", small_bytes);
+    const std::vector<std::string> absurd{"scan.samples=1048576", "scan.a_scans=16777216", "scan.b_scans=16777216",
+                                          "scan.volumes=16777216", "scan.b_repeats=4096"};
+    EXPECT_THAT(opening("", absurd).line, HasSubstr("describes more bytes than any file can hold"));
+    EXPECT_THAT(opening("", {"scan.a_scans=16777217"}).line,
+                HasSubstr("expected a whole number from 0 to 16777216"));
+    EXPECT_THAT(opening("", {"scan.a_scans=16777216", "scan.b_scans=16777216"}).line, HasSubstr("ends in volume 0"));
+    EXPECT_THAT(opening("", {"scan.offset_bytes=9223372036854775807"}).code, ErrorCode::bad_setting);
+    EXPECT_THAT(opening("", {"scan.line_bytes=7"}).line, HasSubstr("scan.line_bytes: expected at least 8"));
+}
+
+TEST_F(ScanTest, ATruncatedFileIsReportedWithTheAScanAtWhichItEnds) {
+    const auto refusal_at = [&](std::uintmax_t bytes, std::vector<std::string> assignments = {}) {
+        folder_.zeros("s.raw", bytes);
+        const Caught caught = opening("", std::move(assignments));
+        EXPECT_EQ(caught.code, ErrorCode::bad_file);
+        return caught.line;
+    };
+    // A line is 8 bytes, a B-scan 24, a volume 120.
+    EXPECT_EQ(refusal_at(120 + 24 * 2 + 8 + 3),
+              (folder_ / "s.raw").string() +
+                  ": ends in volume 1, B-scan 2, A-scan 1 (counted from 0): 179 of 240 bytes (copy the file again, or "
+                  "set scan.volumes and scan.b_scans to what was recorded)");
+    EXPECT_THAT(refusal_at(239), HasSubstr("volume 1, B-scan 4, A-scan 2 "));
+    EXPECT_THAT(refusal_at(1), HasSubstr("volume 0, B-scan 0, A-scan 0 "));
+    EXPECT_THAT(refusal_at(0), HasSubstr("is empty, 240 bytes are expected"));
+    EXPECT_THAT(refusal_at(10, {"scan.offset_bytes=11"}), HasSubstr("before the first spectrum: 10 of 251 bytes"));
+    EXPECT_THAT(refusal_at(245, {"scan.trailer_bytes=6"}), HasSubstr("within its last 6 bytes: 245 of 246 bytes"));
+    // With 2 x 2 repeats a position has 4 lines in two frames of 48 bytes, each after 5 bytes of its own.
+    const std::vector<std::string> repeats{"scan.a_repeats=2", "scan.b_repeats=2", "scan.frame_offset_bytes=5"};
+    EXPECT_THAT(refusal_at(53 * 3 + 5 + 16, repeats), HasSubstr("volume 0, B-scan 1, A-scan 1 "));
+    EXPECT_THAT(refusal_at(53 * 3 + 2, repeats), HasSubstr("volume 0, B-scan 1, A-scan 0 "));
+}
+
+TEST_F(ScanTest, ALongerFileMayOnlyHoldMoreWholeVolumes) {
+    folder_.zeros("s.raw", small_bytes + 120);
+    EXPECT_EQ(opening("").line, "");
+    folder_.zeros("s.raw", small_bytes + 24);
+    EXPECT_THAT(opening("").line, HasSubstr("s.raw: is 264 bytes long, 24 more than the scan describes (check "));
+    folder_.zeros("s.raw", small_bytes + 24);
+    EXPECT_EQ(opening("", {"scan.offset_bytes=24"}).line, "");
+    EXPECT_EQ(opening("", {"scan.trailer_bytes=24"}).line, "");
+}
+
+TEST_F(ScanTest, CalibrationsThatCannotBeRightAreRefused) {
+    folder_.zeros("s.raw", small_bytes);
+    folder_.write("three.csv", "0\n1\n2\n");
+    folder_.write("folded.csv", "0\n2\n1\n3\n");
+    folder_.write("nan.csv", "0\n1\nnan\n3\n");
+    folder_.write("rising.csv", "0\n1\n2\n3\n");
+    const auto refusal = [&](const std::string& lines) { return opening("[calibration]\n" + lines).line; };
+    for (const std::string key : {"background", "dark", "k_map", "wavelengths", "dispersion"}) {
+        EXPECT_THAT(refusal(key + " = \"three.csv\""),
+                    HasSubstr("three.csv, calibration." + key + ": holds 3 numbers, expected 4 (scan.samples)"));
+        EXPECT_THAT(refusal(key + " = \"nan.csv\""),
+                    HasSubstr("nan.csv line 3, calibration." + key + ": expected a finite number, got \"nan\""));
+    }
+    EXPECT_THAT(refusal("k_map = \"folded.csv\""),
+                HasSubstr("folded.csv, calibration.k_map: must rise or fall all along, but number 2"));
+    EXPECT_THAT(refusal("wavelengths = \"rising.csv\""),
+                HasSubstr("rising.csv, calibration.wavelengths: 0 nm is no wavelength"));
+    EXPECT_THAT(refusal("k_map = \"rising.csv\"\nwavelengths = \"rising.csv\""),
+                HasSubstr("k_map, wavelengths and k_polynomial exclude each other"));
+    EXPECT_THAT(refusal("k_map = \"rising.csv\"\nk_polynomial = [0, 3]"), HasSubstr("exclude each other"));
+}
+
+TEST_F(ScanTest, OpensTheRealVolumeWithItsCalibration) {
+    const char* place = std::getenv("ECHOLUX_DATA");
+    if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA is not set: the real volume is not tested";
+    const std::string data = std::string(place) + "/sd-oct-volume/";
+    const auto path = folder_.write("real.toml", "[scan]\nfile = \"" + data +
+                                                     "spectra_u16_100x100x1024.raw\"\nsamples = 1024\na_scans = 100\n"
+                                                     "b_scans = 100\n[calibration]\nk_map = \"" + data +
+                                                     "k_linear_positions.csv\"\ndispersion = \"" + data +
+                                                     "dispersion_phase_rad.csv\"\ndispersion_holds = \"correction\"\n");
+    const Scan scan = open_scan(path);
+    EXPECT_EQ(scan.calibration.k_positions.size(), 1024u);
+    EXPECT_EQ(scan.calibration.k_positions.front(), -0.0559897751);
+    EXPECT_EQ(scan.calibration.dispersion_rad.at(1), 1.36350436);
+    SpectraReader reader(scan);
+    std::vector<std::byte> b_scan(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    int least = 65535;
+    int most = 0;
+    for (std::int64_t b = 0; b < 100; ++b) {
+        reader.read(0, b, 1, b_scan);
+        for (std::size_t i = 0; i < b_scan.size(); i += 2) {
+            const int count = std::to_integer<int>(b_scan[i]) + 256 * std::to_integer<int>(b_scan[i + 1]);
+            least = std::min(least, count);
+            most = std::max(most, count);
+        }
+    }
+    EXPECT_EQ(least, 5663);
+    EXPECT_EQ(most, 16703);
+}
+
+}  // namespace
+}  // namespace echolux

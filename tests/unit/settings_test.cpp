@@ -1,0 +1,124 @@
+// Settings: keys, TOML in and out, and the words of every refusal.
+#include "engine/settings.h"
+
+#include "compute/params.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class SettingsTest : public testing::Test {
+  protected:
+    SettingsTest() {
+        settings_.bind("scan", geometry_);
+        settings_.bind("scan", format_);
+        settings_.bind("recipe", recipe_);
+    }
+
+    Caught reading(std::string_view toml) {
+        const auto path = folder_.write("scan.toml", toml);
+        Caught caught = error_of([&] { settings_.read_toml(path); });
+        const std::size_t at = caught.line.find(path.string());
+        if (at != std::string::npos) caught.line.replace(at, path.string().size(), "scan.toml");
+        return caught;
+    }
+
+    TemporaryFolder folder_;
+    ScanGeometry geometry_;
+    RawFormat format_;
+    Recipe recipe_;
+    Settings settings_;
+};
+
+TEST_F(SettingsTest, AssignmentsReachTheBoundStructs) {
+    settings_.set_assignment("recipe.window=tukey");
+    settings_.set_assignment("scan.samples=2048");
+    settings_.set_assignment("scan.sample_format=packed12");
+    EXPECT_EQ(recipe_.window, Window::tukey);
+    EXPECT_EQ(geometry_.samples, 2048);
+    EXPECT_EQ(format_.sample_format, SampleFormat::packed12);
+}
+
+TEST_F(SettingsTest, WrongAssignmentsAreExplained) {
+    const auto line = [&](const char* assignment) {
+        return error_of([&] { settings_.set_assignment(assignment); }).line;
+    };
+    EXPECT_EQ(line("recipe.windw=hann"), "command line, recipe.windw: unknown key (did you mean \"recipe.window\"?)");
+    EXPECT_EQ(line("recipe.samples=4"), "command line, recipe.samples: unknown key (did you mean \"scan.samples\"?)");
+    EXPECT_EQ(line("window=hann"), "command line, window: unknown key (did you mean \"recipe.window\"?)");
+    EXPECT_EQ(line("recipes.windw=1"),
+              "command line, recipes.windw: unknown section [recipes] (did you mean \"recipe\"?)");
+    EXPECT_EQ(line("recipe.window"),
+              "command line: expected KEY=VALUE, got recipe.window (for example recipe.window=hann)");
+    EXPECT_THAT(line("recipe.window=hannn"), StartsWith("command line, recipe.window: expected one of rect, hann,"));
+    EXPECT_EQ(recipe_.window, Window::hann);
+}
+
+TEST_F(SettingsTest, TomlReachesTheBoundStructs) {
+    EXPECT_EQ(reading("[scan]\nsamples = 1024\nspacing_a_um = 10\n[recipe]\nwindow = \"rect\"\nlow = -3.5\n").line, "");
+    EXPECT_EQ(geometry_.samples, 1024);
+    EXPECT_EQ(geometry_.spacing_a_um, 10);
+    EXPECT_EQ(recipe_.window, Window::rect);
+    EXPECT_EQ(recipe_.low, -3.5);
+}
+
+TEST_F(SettingsTest, WrongTomlIsExplainedWithItsLine) {
+    EXPECT_EQ(reading("[scan]\n\nsample = 1024\n").line,
+              "scan.toml line 3, scan.sample: unknown key (did you mean \"scan.samples\"?)");
+    EXPECT_EQ(reading("[scam]\nsamples = 1\n").line,
+              "scan.toml line 2, scam.samples: unknown key (did you mean \"scan.samples\"?)");
+    EXPECT_EQ(reading("[scan]\nsamples = \"many\"\n").line,
+              "scan.toml line 2, scan.samples: expected a whole number from 0 to 1048576, got \"many\"");
+    EXPECT_EQ(reading("[scan]\nsamples = -4\n").line,
+              "scan.toml line 2, scan.samples: expected a whole number from 0 to 1048576, got -4");
+    EXPECT_EQ(reading("[recipe]\nlow = nan\n").line,
+              "scan.toml line 2, recipe.low: expected a number from -1e+12 to 1e+12 dB or counts, got nan");
+    EXPECT_EQ(reading("[recipe]\nlow = [1, 2]\n").line,
+              "scan.toml line 2, recipe.low: expected a number from -1e+12 to 1e+12 dB or counts, got [1.0, 2.0]");
+    EXPECT_EQ(reading("[recipe]\nlow = 2024-01-01\n").line,
+              "scan.toml line 2, recipe.low: expected one value or a list of numbers");
+    EXPECT_EQ(reading("samples = 4\n").line,
+              "scan.toml line 1, samples: key outside of a section (write it below a line such as [scan])");
+    const Caught malformed = reading("[scan]\nsamples = = 4\n");
+    EXPECT_THAT(malformed.line, StartsWith("scan.toml line 2 column "));
+    EXPECT_EQ(malformed.code, ErrorCode::bad_file);
+    EXPECT_THAT(reading("[scan]\nsamples = 4\nsamples = 5\n").line, HasSubstr("line 3"));
+}
+
+TEST_F(SettingsTest, AWrongFileChangesNothing) {
+    EXPECT_NE(reading("[scan]\nsamples = 7\n[recipe]\nwindow = \"none\"\n").line, "");
+    EXPECT_EQ(geometry_.samples, 0);
+}
+
+TEST_F(SettingsTest, FilesThatAreNoTomlAreRefused) {
+    EXPECT_THAT(error_of([&] { settings_.read_toml(folder_ / "missing.toml"); }).line, HasSubstr("does not exist"));
+    EXPECT_THAT(error_of([&] { settings_.read_toml(folder_.path()); }).line, HasSubstr("is not a file"));
+    const auto raw = folder_.zeros("spectra.raw", std::uintmax_t{1} << 40);
+    EXPECT_THAT(error_of([&] { settings_.read_toml(raw); }).line, HasSubstr("not its raw spectra"));
+    EXPECT_EQ(reading(std::string(1000, '\0')).code, ErrorCode::bad_file);
+    EXPECT_EQ(reading("[scan]\nsamples = " + std::string(100000, '[')).code, ErrorCode::bad_file);
+}
+
+TEST_F(SettingsTest, WrittenTomlReadsBackTheSame) {
+    geometry_.samples = 640;
+    geometry_.depth_flip = true;
+    recipe_.window = Window::gaussian;
+    recipe_.gaussian_sigma = 1.0 / 3;
+    EXPECT_EQ(settings_.toml(),
+              "[scan]\nsamples = 640\ndepth_flip = true\n\n[recipe]\nwindow = \"gaussian\"\n"
+              "gaussian_sigma = 0.3333333333333333\n");
+    for (const bool all : {false, true}) {
+        const std::string text = settings_.toml(all);
+        geometry_ = {};
+        recipe_ = {};
+        EXPECT_EQ(reading(text).line, "");
+        EXPECT_EQ(settings_.toml(all), text);
+        EXPECT_EQ(recipe_.gaussian_sigma, 1.0 / 3);
+    }
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,188 @@
+// What the simulator writes: the same bytes every time, frames that can be checked, and nothing after a failure.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "engine/acquire/frame_header.h"
+#include "engine/acquire/truth.h"
+#include "engine/scan.h"
+#include "simulator_recording.h"
+
+namespace echolux {
+namespace {
+
+using testing::file_bytes;
+
+Simulation small(Scene scene = Scene::vessel) {
+    return {.scene = scene, .samples = 256, .a_scans = 24, .b_scans = 6, .volumes = 2};
+}
+
+std::vector<char> raw_of(const Simulation& simulation, int threads = 0) {
+    const TemporaryFolder folder;
+    SilentProgress silent;
+    set_thread_count(threads);
+    simulate(simulation, folder / "scan.toml", silent);
+    set_thread_count(0);
+    return file_bytes(folder / "scan.raw");
+}
+
+TEST(SimulatorFiles, SameBytesForAnyNumberOfThreads) {
+    const std::vector<char> one = raw_of(small(), 1);
+    EXPECT_EQ(one, raw_of(small(), 2));
+    EXPECT_EQ(one, raw_of(small(), 5));
+    Simulation other = small();
+    other.seed = 2;
+    EXPECT_NE(one, raw_of(other));
+}
+
+// Bit by bit, as the standard has it.
+std::uint32_t slow_crc(const std::vector<char>& bytes) {
+    std::uint32_t crc = ~0U;
+    for (const char byte : bytes) {
+        crc ^= static_cast<std::uint8_t>(byte);
+        for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? (crc >> 1) ^ 0xedb88320U : crc >> 1;
+    }
+    return ~crc;
+}
+
+TEST(SimulatorFiles, FramesCarrySequenceTimeAndChecksum) {
+    EXPECT_EQ(slow_crc({'1', '2', '3', '4', '5', '6', '7', '8', '9'}), 0xcbf43926U);
+    const Simulation s = small();
+    const std::vector<char> raw = raw_of(s);
+    const std::size_t frame_bytes = 24 * 256 * 2;
+    ASSERT_EQ(raw.size(), 12 * (32 + frame_bytes));
+    for (std::uint64_t frame = 0; frame < 12; ++frame) {
+        const char* header = raw.data() + frame * (32 + frame_bytes);
+        std::uint64_t sequence = 0;
+        double time_s = 0;
+        std::uint32_t crc = 0;
+        std::memcpy(&sequence, header + 8, 8);
+        std::memcpy(&time_s, header + 16, 8);
+        std::memcpy(&crc, header + 28, 4);
+        std::vector<char> covered(header, header + 28);
+        covered.insert(covered.end(), header + 32, header + 32 + frame_bytes);
+        EXPECT_EQ(std::memcmp(header, "ECHOLUX1", 8), 0);
+        EXPECT_EQ(sequence, frame);
+        EXPECT_DOUBLE_EQ(time_s, 24.0 * static_cast<double>(frame) / s.line_rate_hz);
+        EXPECT_EQ(crc, slow_crc(covered));
+    }
+}
+
+TEST(SimulatorFiles, MakeAnOrdinaryScan) {
+    const TemporaryFolder folder;
+    SilentProgress silent;
+    Simulation s = small(Scene::retina);
+    s.a2_rad = 12;
+    s.a_repeats = 2;
+    s.b_repeats = 3;
+    simulate(s, folder / "eye.toml", silent);
+    const Scan scan = open_scan(folder / "eye.toml");
+    EXPECT_EQ(scan.geometry.samples, 256);
+    EXPECT_EQ(scan.geometry.b_repeats, 3);
+    EXPECT_EQ(scan.geometry.volumes, 2);
+    EXPECT_EQ(scan.file.frame_offset_bytes, 32);
+    EXPECT_EQ(scan.calibration.background.size(), 256U);
+    EXPECT_EQ(scan.calibration.wavelengths_nm.size(), 256U);
+    EXPECT_EQ(scan.recipe.background, Background::stored);
+    EXPECT_EQ(scan.recipe.a2_rad, 12);
+    const Truth truth = read_truth(folder / "truth");
+    EXPECT_EQ(truth.facts.scene, "retina");
+    EXPECT_EQ(truth.facts.tube_radius_um.size(), 2U);
+    EXPECT_EQ(truth.labels.size(), 24U * 6 * 128);
+}
+
+class StopsAfterTwo : public Progress {
+  public:
+    void begin(const std::string&, std::int64_t, const std::string&) override {}
+    void advance(std::int64_t) override {
+        if (++calls_ == 2) throw Error(ErrorCode::cancelled, "stopped");
+    }
+    void end() override {}
+
+  private:
+    int calls_ = 0;
+};
+
+TEST(SimulatorFiles, CancelledWorkLeavesNothing) {
+    const TemporaryFolder folder;
+    StopsAfterTwo progress;
+    EXPECT_THROW(simulate(small(), folder / "scan.toml", progress), Error);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+class CountsLines : public SilentProgress {
+  public:
+    void begin(const std::string&, std::int64_t total, const std::string&) override { left = total; }
+    void advance(std::int64_t count) override { left -= count; }
+    std::int64_t left = -1;
+};
+
+TEST(SimulatorFiles, ProgressCountsEveryLine) {
+    const TemporaryFolder folder;
+    CountsLines progress;
+    Simulation s = small();
+    s.a_repeats = 3;
+    simulate(s, folder / "scan.toml", progress);
+    EXPECT_EQ(progress.left, 0);
+}
+
+void expect_refused(const Simulation& simulation, const std::string& key) {
+    const TemporaryFolder folder;
+    SilentProgress silent;
+    try {
+        simulate(simulation, folder / "scan.toml", silent);
+        FAIL() << key << " was accepted";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::bad_setting);
+        EXPECT_EQ(error.where(), "simulation." + key) << error.line();
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(SimulatorFiles, BadSettingsAreRefused) {
+    Simulation s = small();
+    s.samples = 0;
+    expect_refused(s, "samples");
+    s = small();
+    s.beam_radius_um = std::nan("");
+    expect_refused(s, "beam_radius_um");
+    s = small();
+    s.a_scans = s.b_scans = s.volumes = std::int64_t{1} << 20;
+    expect_refused(s, "volumes");
+    s = small();
+    s.curve2_nm = 90;
+    expect_refused(s, "span_nm");
+    s = small(Scene::mirror);
+    s.mirror_um = {50, 400};
+    expect_refused(s, "mirror_um");
+    s = small(Scene::mirror);
+    s.mirror_amplitude = {0.1};
+    expect_refused(s, "mirror_amplitude");
+    s = small(Scene::capillary);
+    expect_refused(s, "tilt_deg");
+}
+
+TEST(SimulatorFiles, UnwritableFolderIsAnOutputError) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "file") << "not a folder";
+    SilentProgress silent;
+    try {
+        simulate(small(), folder / "file/scan.toml", silent);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::output);
+    }
+}
+
+TEST(SimulatorFiles, TruthOfTheWrongSizeIsRefused) {
+    const TemporaryFolder folder;
+    SilentProgress silent;
+    simulate(small(), folder / "scan.toml", silent);
+    std::filesystem::resize_file(folder / "truth/labels.u8", 100);
+    EXPECT_THROW(read_truth(folder / "truth"), Error);
+}
+
+}  // namespace
+}  // namespace echolux

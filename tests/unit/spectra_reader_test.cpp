@@ -1,0 +1,139 @@
+// Streaming raw spectra: the right bytes at any offset, and files that change or end.
+#include <algorithm>
+
+#include "engine/scan.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+
+class SpectraReaderTest : public testing::Test {
+  protected:
+    SpectraReaderTest() {
+        scan_.path = folder_ / "scan.toml";
+        scan_.spectra = folder_ / "s.raw";
+        scan_.format.sample_format = SampleFormat::u8;
+        scan_.geometry.samples = 4;
+        scan_.geometry.a_scans = 3;
+        scan_.geometry.b_scans = 2;
+        scan_.geometry.b_repeats = 2;
+        scan_.geometry.volumes = 2;
+    }
+
+    // Bytes 0, 1, 2 ... of the described size.
+    void write_counting_bytes() {
+        const SpectraLayout layout = spectra_layout(scan_.file, scan_.format, scan_.geometry, "scan");
+        std::string bytes(static_cast<std::size_t>(layout.file_bytes()), '\0');
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i);
+        folder_.write("s.raw", bytes);
+    }
+
+    std::vector<int> read(std::int64_t volume, std::int64_t first, std::int64_t b_scans) {
+        SpectraReader reader(scan_);
+        std::vector<std::byte> bytes(static_cast<std::size_t>(b_scans * reader.bytes_per_b_scan()));
+        reader.read(volume, first, b_scans, bytes);
+        std::vector<int> counts;
+        for (const std::byte byte : bytes) counts.push_back(std::to_integer<int>(byte));
+        return counts;
+    }
+
+    static std::vector<int> counting(int first, int count) {
+        std::vector<int> numbers;
+        for (int i = 0; i < count; ++i) numbers.push_back((first + i) % 256);
+        return numbers;
+    }
+
+    TemporaryFolder folder_;
+    Scan scan_;
+};
+
+TEST_F(SpectraReaderTest, AReadCoversTheRepeatsOfItsBScans) {
+    write_counting_bytes();
+    EXPECT_EQ(read(0, 0, 1), counting(0, 24));
+    EXPECT_EQ(read(1, 1, 1), counting(72, 24));
+    EXPECT_EQ(read(1, 0, 2), counting(48, 48));
+}
+
+TEST_F(SpectraReaderTest, HeadersAreSkippedAndLineGapsKept) {
+    scan_.file.offset_bytes = 7;
+    scan_.file.frame_offset_bytes = 5;
+    scan_.file.trailer_bytes = 3;
+    scan_.format.line_bytes = 6;
+    write_counting_bytes();
+    std::vector<int> expected = counting(7 + 23 * 6 + 5, 18);  // frame 6 of 23 bytes is volume 1, B-scan 1
+    const std::vector<int> repeat = counting(7 + 23 * 7 + 5, 18);
+    expected.insert(expected.end(), repeat.begin(), repeat.end());
+    EXPECT_EQ(read(1, 1, 1), expected);
+}
+
+TEST_F(SpectraReaderTest, RequestsOutsideOfTheScanAreRefused) {
+    write_counting_bytes();
+    SpectraReader reader(scan_);
+    std::vector<std::byte> bytes(48);
+    EXPECT_THROW(reader.read(2, 0, 2, bytes), Error);
+    EXPECT_THROW(reader.read(-1, 0, 2, bytes), Error);
+    EXPECT_THROW(reader.read(0, 1, 2, bytes), Error);
+    EXPECT_THROW(reader.read(0, INT64_MAX, 2, bytes), Error);
+    EXPECT_THROW(reader.read(0, 0, 1, bytes), Error);
+    EXPECT_NO_THROW(reader.read(0, 0, 2, bytes));
+}
+
+TEST_F(SpectraReaderTest, AFileThatGrowsOrShrinksWhileItIsReadIsReported) {
+    for (const std::uintmax_t size : {std::uintmax_t{96 + 48}, std::uintmax_t{95}}) {
+        write_counting_bytes();
+        SpectraReader reader(scan_);
+        std::vector<std::byte> bytes(24);
+        reader.read(0, 0, 1, bytes);
+        std::filesystem::resize_file(scan_.spectra, size);
+        const Caught caught = error_of([&] { reader.read(0, 1, 1, bytes); });
+        EXPECT_EQ(caught.code, ErrorCode::bad_file);
+        EXPECT_THAT(caught.line, HasSubstr("s.raw: changed from 96 to " + std::to_string(size) +
+                                           " bytes while it was read (wait until the recording is complete)"));
+    }
+}
+
+TEST_F(SpectraReaderTest, FilesThatCannotBeReadAreReported) {
+    EXPECT_THAT(error_of([&] { SpectraReader reader(scan_); }).line, HasSubstr("s.raw: cannot be opened: No such"));
+    folder_.zeros("s.raw", 95);
+    EXPECT_THAT(error_of([&] { SpectraReader reader(scan_); }).line, HasSubstr("ends in volume 1, B-scan 1, A-scan 2"));
+    scan_.spectra = folder_.path();
+    EXPECT_THAT(error_of([&] { SpectraReader reader(scan_); }).line, HasSubstr("is not a file"));
+}
+
+// More than 2^31 samples and 2^32 bytes: the file has a hole, so that only its last B-scan takes space and time.
+TEST_F(SpectraReaderTest, OffsetsBeyond32BitsAreExact) {
+    scan_.format.sample_format = SampleFormat::u16;
+    scan_.geometry.samples = 2048;
+    scan_.geometry.a_scans = 1024;
+    scan_.geometry.b_scans = 500;
+    scan_.geometry.b_repeats = 1;
+    scan_.geometry.volumes = 3;
+    constexpr std::int64_t frame = 2048 * 1024 * 2;
+    constexpr std::int64_t last = frame * (3 * 500 - 1);
+    static_assert(last / 2 > std::int64_t{1} << 31);
+    folder_.zeros("s.raw", static_cast<std::uintmax_t>(last + frame));
+    std::fstream stream(scan_.spectra, std::ios::binary | std::ios::in | std::ios::out);
+    stream.seekp(last) << "first";
+    stream.seekp(last + frame - 4) << "last";
+    stream.close();
+
+    SpectraReader reader(scan_);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    reader.read(2, 499, 1, bytes);
+    const auto text_at = [&](std::size_t place, std::size_t length) {
+        std::string text(length, '\0');
+        std::transform(bytes.begin() + static_cast<std::ptrdiff_t>(place),
+                       bytes.begin() + static_cast<std::ptrdiff_t>(place + length), text.begin(),
+                       [](std::byte byte) { return std::to_integer<char>(byte); });
+        return text;
+    };
+    EXPECT_EQ(text_at(0, 5), "first");
+    EXPECT_EQ(text_at(bytes.size() - 4, 4), "last");
+    reader.read(2, 498, 1, bytes);
+    EXPECT_TRUE(std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; }));
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,72 @@
+// A folder for the files of one test, removed with everything in it, and short ways to fill files and to look at
+// errors.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/error.h"
+
+namespace echolux {
+
+class TemporaryFolder {
+  public:
+    TemporaryFolder()
+        : path_(std::filesystem::temp_directory_path() / ("echolux-test-" + std::to_string(std::random_device{}()))) {
+        std::filesystem::create_directories(path_);
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    const std::filesystem::path& path() const { return path_; }
+
+    std::filesystem::path write(const std::string& name, std::string_view bytes) const {
+        std::ofstream(path_ / name, std::ios::binary) << bytes;
+        return path_ / name;
+    }
+
+    std::filesystem::path zeros(const std::string& name, std::uintmax_t bytes) const {  // sparse
+        write(name, "");
+        std::filesystem::resize_file(path_ / name, bytes);
+        return path_ / name;
+    }
+
+    std::size_t entries() const {
+        const std::filesystem::directory_iterator list(path_);
+        return static_cast<std::size_t>(std::distance(begin(list), end(list)));
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+// The line and the code of the error that `work` throws; an empty line when it throws none.
+struct Caught {
+    std::string line;
+    ErrorCode code = ErrorCode::cancelled;
+};
+
+template <class Work>
+Caught error_of(Work&& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        return {error.line(), error.code()};
+    }
+    return {};
+}
+
+}  // namespace echolux

@@ -1,0 +1,33 @@
+// What the program understood of a file: the scan with its defaults filled in, or the volume; and what is missing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute/types.h"
+#include "engine/settings.h"
+
+namespace echolux {
+
+// A line of a description: "A-scans", "512", "".
+struct Fact {
+    std::string name;
+    std::string value;
+    std::string remark;  // "default", "from the k map", ...
+};
+
+struct Description {
+    std::string kind;  // "scan" or "volume"
+    std::vector<Fact> facts;
+    std::vector<BoundField> settings;  // of a scan; their get() stays valid as long as the description
+    std::vector<std::string> missing;  // what would make the result better, and how to give it
+    std::shared_ptr<void> keeper;      // holds what `settings` read from
+};
+
+// `assignments` as for open_scan. Throws Error{bad_file, bad_setting}.
+Description described(const std::filesystem::path& path, const std::vector<std::string>& assignments);
+
+}  // namespace echolux

@@ -1,0 +1,26 @@
+// Anything that holds a volume, as a volume: a volume file is read, a scan is reconstructed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/io/volume_file.h"
+#include "engine/progress.h"
+#include "engine/reconstruction.h"
+
+namespace echolux {
+
+// By its name: .nrrd .nii .nii.gz .tif .tiff .mha .mhd.
+bool is_volume_name(const std::filesystem::path& path);
+
+struct OpenedVolume {
+    Volume volume;
+    ReconstructionFigures figures;  // backend is empty for a volume file
+};
+
+// `settings` ("recipe.window=hann") apply to scans. Throws what reading and reconstructing throw.
+OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<std::string>& settings,
+                         const ScanPart& part, Progress& progress);
+
+}  // namespace echolux

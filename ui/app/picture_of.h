@@ -1,0 +1,16 @@
+// From the renderer's image to a picture that can be written.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "engine/io/png_file.h"
+#include "render/offscreen.h"
+
+namespace echolux {
+
+inline Picture picture_of(Image image) {
+    return {image.width, image.height, 4, std::move(image.pixels), {}};
+}
+
+}  // namespace echolux

@@ -1,0 +1,41 @@
+// The job behind `echolux reconstruct`: a scan to volume files, B-scan pictures or en-face pictures.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/figures.h"
+#include "engine/progress.h"
+#include "engine/reconstruction.h"
+
+namespace echolux {
+
+struct Interval {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+};
+
+struct ReconstructJob {
+    std::filesystem::path scan;
+    std::vector<std::string> settings;  // "recipe.window=hann"
+    std::filesystem::path output;
+    Backend backend = Backend::automatic;
+    std::optional<std::int64_t> volume;  // nothing: all
+    Interval b_scans;                    // end 0: the last
+    std::optional<std::int64_t> b_scan;  // a picture of one
+    std::optional<Interval> en_face;     // a projection over these depth rows
+    std::optional<GrayRange> gray;       // of a picture
+};
+
+struct ReconstructedFiles {
+    std::vector<std::filesystem::path> files;
+    ReconstructionFigures figures;
+    VolumeGrid grid;
+};
+
+// Throws Error; nothing is left under a final name unless it is complete.
+ReconstructedFiles run(const ReconstructJob& job, Progress& progress);
+
+}  // namespace echolux

@@ -1,0 +1,32 @@
+// The job behind `echolux render`: a volume or scan to a picture.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/progress.h"
+#include "engine/reconstruction.h"
+#include "render/device_choice.h"
+#include "render/view.h"
+
+namespace echolux {
+
+struct RenderJob {
+    std::filesystem::path input;
+    std::vector<std::string> settings;  // of the reconstruction, where the input is a scan
+    ScanPart part;
+    std::filesystem::path output;
+    View view;
+    DeviceChoice device;
+};
+
+struct RenderedFile {
+    std::string device;
+    ReconstructionFigures figures;  // backend is empty for a volume file
+    double seconds = 0;             // of the picture, the volume being on the device
+};
+
+RenderedFile run(const RenderJob& job, Progress& progress);
+
+}  // namespace echolux

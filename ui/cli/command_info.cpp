@@ -1,0 +1,84 @@
+// `echolux info FILE [--json]`, `echolux info --settings`
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "compute/error.h"
+#include "ui/app/description.h"
+#include "ui/app/settings_table.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/setting_options.h"
+
+namespace echolux {
+namespace {
+
+struct Options {
+    std::string file;
+    bool json = false;
+    bool settings = false;
+    std::vector<std::string> assignments;
+};
+
+bool is_default(const BoundField& field) {
+    return field.get() == field.default_value;
+}
+
+void print_text(const Description& description) {
+    for (const Fact& fact : description.facts) {
+        fmt::print("{:<16} {}{}\n", fact.name, fact.value, fact.remark.empty() ? "" : " (" + fact.remark + ")");
+    }
+    if (!description.settings.empty()) fmt::print("\nsettings (defaults are marked with .)\n");
+    for (const BoundField& field : description.settings) {
+        fmt::print("{} {:<34} {} {}\n", is_default(field) ? '.' : ' ', field.key(), spelled(field.get()), field.unit);
+    }
+    if (!description.missing.empty()) fmt::print("\nnot given\n");
+    for (const std::string& line : description.missing) fmt::print("  {}\n", line);
+}
+
+nlohmann::ordered_json json_value(const Value& value) {
+    return std::visit([](const auto& v) { return nlohmann::ordered_json(v); }, value);
+}
+
+void print_json(const Description& description) {
+    nlohmann::ordered_json json{{"kind", description.kind}};
+    for (const Fact& fact : description.facts) {
+        json["facts"][fact.name] = {{"value", fact.value}, {"remark", fact.remark}};
+    }
+    for (const BoundField& field : description.settings) {
+        json["settings"][field.key()] = {
+            {"value", json_value(field.get())}, {"unit", field.unit}, {"default", is_default(field)}};
+    }
+    json["missing"] = description.missing;
+    fmt::print("{}\n", json.dump(2));
+}
+
+void inform(const Options& options) {
+    if (options.settings) {
+        fmt::print("{}", settings_table());
+        return;
+    }
+    if (options.file.empty()) {
+        throw Error(ErrorCode::bad_setting, "no file is named", "info", "name a scan or volume, or give --settings");
+    }
+    const Description description = described(options.file, options.assignments);
+    if (options.json)
+        print_json(description);
+    else
+        print_text(description);
+}
+
+}  // namespace
+
+void add_info(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("info", "Tell what a scan or volume is and what is missing");
+    command->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file or volume file")->type_name("");
+    command->add_flag("--json", options->json, "for programs");
+    command->add_flag("--settings", options->settings, "every setting of the program, as a Markdown table");
+    add_set_option(*command, options->assignments);
+    command->callback([options] { inform(*options); });
+}
+
+}  // namespace echolux

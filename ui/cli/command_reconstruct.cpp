@@ -1,0 +1,96 @@
+// `echolux reconstruct scan.toml -o VOLUME | B-SCAN.png --b-scan N | EN-FACE.png --en-face Z0:Z1`
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "compute/error.h"
+#include "engine/settings.h"
+#include "ui/app/reconstruct_job.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/parse_text.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/terminal_progress.h"
+
+namespace echolux {
+namespace {
+
+struct Options {
+    std::string scan, output, volume = "0", blocks, b_scan, en_face, range, backend = "auto";
+    std::vector<std::string> assignments, recipe;
+};
+
+Interval interval(const std::string& text, const char* option) {
+    const auto [begin, end] = parsed_interval(text, option);
+    return {begin, end};
+}
+
+std::int64_t whole_number(const std::string& text, const char* option) {
+    return parsed_interval(text + ":", option).first;
+}
+
+Backend backend_named(const std::string& name) {
+    if (name == "cpu") return Backend::cpu;
+    return name == "cuda" ? Backend::cuda : Backend::automatic;
+}
+
+ReconstructJob job_from(const Options& options) {
+    ReconstructJob job;
+    job.scan = options.scan;
+    job.output = options.output;
+    job.settings = options.assignments;
+    job.settings.insert(job.settings.end(), options.recipe.begin(), options.recipe.end());
+    job.backend = backend_named(options.backend);
+    if (options.volume != "all") job.volume = whole_number(options.volume, "--volume");
+    if (!options.blocks.empty()) job.b_scans = interval(options.blocks, "--blocks");
+    if (!options.b_scan.empty()) job.b_scan = whole_number(options.b_scan, "--b-scan");
+    if (!options.en_face.empty()) job.en_face = interval(options.en_face, "--en-face");
+    if (!options.range.empty()) {
+        const auto [black, white] = parsed_range(options.range, "--range");
+        job.gray = GrayRange{black, white};
+    }
+    return job;
+}
+
+void reconstruct(const Options& options) {
+    TerminalProgress progress;
+    const ReconstructedFiles done = run(job_from(options), progress);
+    const double rate = static_cast<double>(done.figures.a_scans) / done.figures.seconds / 1e3;
+    fmt::print("{}: {} A-scans in {:.2f} s, {:.0f} k A-scans/s\n", done.figures.backend, done.figures.a_scans,
+               done.figures.seconds, rate);
+    for (const auto& file : done.files) fmt::print("{}\n", file.string());
+}
+
+}  // namespace
+
+void add_reconstruct(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("reconstruct", "Reconstruct volumes, B-scans or en-face pictures");
+    command->add_option("SCAN", options->scan, "scan TOML, or a raw file that describes itself (SD01RAW2)")
+        ->required()
+        ->type_name("");
+    command
+        ->add_option("-o,--output", options->output,
+                     "*.nrrd *.nii *.nii.gz *.tif *.mha *.mhd for volumes, *.png with --b-scan or --en-face")
+        ->required()
+        ->type_name("FILE");
+    command->add_option("--volume", options->volume, "which volume, counted from 0, or all [0]")->type_name("N|all");
+    command->add_option("--blocks", options->blocks, "only B-scans A to B-1; parts join to the bits of the whole")
+        ->type_name("A:B");
+    command->add_option("--b-scan", options->b_scan, "a picture of this B-scan")->type_name("N");
+    command->add_option("--en-face", options->en_face, "a picture of the mean over depth rows Z0 to Z1-1")
+        ->type_name("Z0:Z1");
+    command->add_option("--range", options->range, "values shown black and white [0.5 and 99.5 percentiles]")
+        ->type_name("LOW:HIGH");
+    command->add_option("--backend", options->backend, "what computes [auto]")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->type_name("auto|cpu|cuda");
+    add_set_option(*command, options->assignments);
+    Recipe recipe;
+    Settings settings;
+    settings.bind("recipe", recipe);
+    add_setting_options(*command, settings, "recipe", "Recipe (each also as --set recipe.KEY=VALUE)", options->recipe);
+    command->callback([options] { reconstruct(*options); });
+}
+
+}  // namespace echolux

@@ -1,0 +1,78 @@
+// `echolux render VOLUME|scan.toml -o PICTURE.png`
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "engine/settings.h"
+#include "ui/app/render_job.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/parse_text.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/terminal_progress.h"
+
+namespace echolux {
+namespace {
+
+struct Options {
+    std::string input, output, size, device;
+    std::int64_t volume = 0;
+    std::vector<std::string> assignments, view;
+};
+
+// `--set view.…` and the view's own options shape the picture, every other setting the reconstruction.
+RenderJob job_from(const Options& options) {
+    RenderJob job;
+    job.input = options.input;
+    job.output = options.output;
+    job.part.volume = options.volume;
+    job.device.name = options.device;
+    Settings settings;
+    settings.bind("view", job.view);
+    for (const std::string& assignment : options.assignments) {
+        if (assignment.starts_with("view."))
+            settings.set_assignment(assignment);
+        else
+            job.settings.push_back(assignment);
+    }
+    for (const std::string& assignment : options.view) settings.set_assignment(assignment);
+    if (!options.size.empty()) {
+        const auto [width, height] = parsed_size(options.size, "--size");
+        settings.set("view.width", std::to_string(width), "--size");
+        settings.set("view.height", std::to_string(height), "--size");
+    }
+    return job;
+}
+
+void render(const Options& options) {
+    TerminalProgress progress;
+    const RenderedFile done = run(job_from(options), progress);
+    if (!done.figures.backend.empty()) {
+        fmt::print("{}: {} A-scans in {:.2f} s\n", done.figures.backend, done.figures.a_scans, done.figures.seconds);
+    }
+    fmt::print("{}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, options.output);
+}
+
+}  // namespace
+
+void add_render(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("render", "Ray-cast a volume or scan into a picture");
+    command->add_option("INPUT", options->input, "volume file (NRRD, NIfTI, TIFF, MetaImage) or scan")
+        ->required()
+        ->type_name("");
+    command->add_option("-o,--output", options->output, "the picture")->required()->type_name("PICTURE.png");
+    command->add_option("--size", options->size, "of the picture [1024x1024]")->type_name("WxH");
+    command->add_option("--volume", options->volume, "which volume of a scan, counted from 0 [0]")->type_name("N");
+    command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
+        ->type_name("NAME");
+    add_set_option(*command, options->assignments);
+    View view;
+    Settings settings;
+    settings.bind("view", view);
+    add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)", options->view,
+                        {"width", "height"});
+    command->callback([options] { render(*options); });
+}
+
+}  // namespace echolux

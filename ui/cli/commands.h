@@ -1,0 +1,16 @@
+// The commands of the program: each adds itself, its options and what it does to the command line.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace echolux {
+
+void add_demo(CLI::App& program);
+void add_info(CLI::App& program);
+void add_simulate(CLI::App& program);
+void add_reconstruct(CLI::App& program);
+void add_render(CLI::App& program);
+
+}  // namespace echolux

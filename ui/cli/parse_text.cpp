@@ -1,0 +1,49 @@
+#include "ui/cli/parse_text.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+template <class T>
+std::optional<T> number(std::string_view text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+template <class T>
+std::pair<T, T> pair_of(const std::string& text, char separator, bool may_be_open, const char* option,
+                        const char* example) {
+    const std::size_t middle = text.find(separator);
+    if (middle != std::string::npos) {
+        const auto part = [&](std::string_view half) {
+            return half.empty() && may_be_open ? std::optional<T>(T{}) : number<T>(half);
+        };
+        const auto first = part(std::string_view(text).substr(0, middle));
+        const auto second = part(std::string_view(text).substr(middle + 1));
+        if (first && second) return {*first, *second};
+    }
+    throw Error(ErrorCode::bad_setting, "'" + text + "' is not understood", option, std::string("write ") + example);
+}
+
+}  // namespace
+
+std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option) {
+    return pair_of<std::int64_t>(text, ':', true, option, "A:B, the first and the one after the last");
+}
+
+std::pair<double, double> parsed_range(const std::string& text, const char* option) {
+    return pair_of<double>(text, ':', false, option, "LOW:HIGH");
+}
+
+std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option) {
+    return pair_of<std::int64_t>(text, 'x', false, option, "WIDTHxHEIGHT, e.g. 1280x960");
+}
+
+}  // namespace echolux

@@ -1,0 +1,19 @@
+// Small texts of the command line: "3:17", "640x480".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace echolux {
+
+// "A:B" with whole numbers; A may be missing (0), B may be missing (0: the end). Throws Error{bad_setting}.
+std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option);
+
+// "-5:45". Throws Error{bad_setting}.
+std::pair<double, double> parsed_range(const std::string& text, const char* option);
+
+// "640x480". Throws Error{bad_setting}.
+std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option);
+
+}  // namespace echolux

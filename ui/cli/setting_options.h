@@ -1,0 +1,30 @@
+// Command-line options made from described fields: `view.azimuth_deg` becomes `--azimuth`, with the description's help,
+// unit, choices and default.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/settings.h"
+
+namespace CLI {
+class App;
+}
+
+namespace echolux {
+
+// "azimuth_deg" in deg -> "--azimuth"; "a_scans" -> "--a-scans".
+std::string option_name(const FieldText& field);
+
+// Every field of `settings` in `section`, but those in `without`, as an option in the help group `group`. What the user
+// gives is appended to `assignments` as "section.name=value", so that it is checked in the one place where settings
+// are.
+void add_setting_options(CLI::App& command, const Settings& settings, std::string_view section,
+                         const std::string& group, std::vector<std::string>& assignments,
+                         const std::vector<std::string_view>& without = {});
+
+// `--set section.key=value`, repeatable.
+void add_set_option(CLI::App& command, std::vector<std::string>& assignments);
+
+}  // namespace echolux

@@ -1,0 +1,88 @@
+#include "ui/cli/terminal_progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+std::string duration(double seconds) {
+    if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+    if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+    return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
+}
+
+std::string rate(double per_second) {
+    if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second / 1e6);
+    if (per_second >= 1e4) return fmt::format("{:.0f} k", per_second / 1e3);
+    return fmt::format("{:.0f} ", per_second);
+}
+
+}  // namespace
+
+void catch_interrupts() {
+    std::signal(SIGINT, [](int) {
+        interrupted = 1;
+        std::signal(SIGINT, SIG_DFL);
+    });
+    std::signal(SIGTERM, [](int) { interrupted = 1; });
+}
+
+TerminalProgress::TerminalProgress() : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void TerminalProgress::begin(const std::string& task, std::int64_t total, const std::string& unit) {
+    task_ = task;
+    unit_ = unit;
+    total_ = std::max<std::int64_t>(1, total);
+    done_ = 0;
+    start_ = printed_ = Clock::now();
+    if (!terminal_) fmt::print(stderr, "{}: {} {}\n", task_, total, unit_);
+}
+
+void TerminalProgress::advance(std::int64_t count) {
+    if (interrupted != 0) {
+        if (terminal_) fmt::print(stderr, "\n");
+        throw Error(ErrorCode::cancelled, "cancelled, nothing was left half written", task_);
+    }
+    done_ += count;
+    const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
+    if (Clock::now() - printed_ < interval) return;
+    printed_ = Clock::now();
+    print(false);
+}
+
+void TerminalProgress::end() {
+    print(true);
+}
+
+void TerminalProgress::print(bool last) {
+    if (!terminal_) {
+        fmt::print(stderr, "{}: {}\n", task_, state());
+        return;
+    }
+    constexpr int width = 24;
+    const auto filled = static_cast<int>(width * done_ / total_);
+    fmt::print(stderr, "\r{} [{}{}] {}\033[K{}", task_, std::string(static_cast<std::size_t>(filled), '#'),
+               std::string(static_cast<std::size_t>(width - std::min(filled, width)), '.'), state(), last ? "\n" : "");
+    std::fflush(stderr);
+}
+
+std::string TerminalProgress::state() const {
+    const double seconds = std::max(1e-9, std::chrono::duration<double>(Clock::now() - start_).count());
+    const double per_second = static_cast<double>(done_) / seconds;
+    if (done_ >= total_) return fmt::format("done in {}, {}{}/s", duration(seconds), rate(per_second), unit_);
+    const double left = done_ > 0 ? static_cast<double>(total_ - done_) / per_second : 0;
+    return fmt::format("{:.0f} %, {}{}/s, {} left", 100.0 * static_cast<double>(done_) / static_cast<double>(total_),
+                       rate(per_second), unit_, duration(left));
+}
+
+}  // namespace echolux
