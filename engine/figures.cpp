@@ -86,20 +86,37 @@ Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end
         throw Error(ErrorCode::bad_setting, fmt::format("depth rows {}:{} are not in the volume", begin, end),
                     "--en-face", fmt::format("it has rows 0:{}", grid.depth));
     }
+    const std::vector<float> top(static_cast<std::size_t>(grid.a_scans * grid.b_scans), 0.0f);
+    return en_face_figure(volume, top, begin, end);
+}
+
+Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, std::int64_t begin, std::int64_t end) {
+    const VolumeGrid& grid = volume.grid;
+    require_real(grid);
     Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2]};
     with_voxels(volume, [&](const auto* voxels) {
         for (std::int64_t line = 0; line < grid.a_scans * grid.b_scans; ++line) {
+            const std::int64_t top = std::lround(surface[static_cast<std::size_t>(line)]);
+            const std::int64_t first = std::clamp<std::int64_t>(top + begin, 0, grid.depth - 1);
+            const std::int64_t last = std::clamp<std::int64_t>(top + end, first + 1, grid.depth);
             double sum = 0;
-            for (std::int64_t z = begin; z < end; ++z) sum += static_cast<double>(voxels[line * grid.depth + z]);
-            figure.values.push_back(
-                static_cast<float>(sum / static_cast<double>(end - begin) * grid.scale + grid.offset));
+            for (std::int64_t z = first; z < last; ++z) sum += static_cast<double>(voxels[line * grid.depth + z]);
+            const double mean = sum / static_cast<double>(last - first);
+            figure.values.push_back(static_cast<float>(mean * grid.scale + grid.offset));
         }
     });
     return figure;
 }
 
+Figure enlarged(const Figure& figure, std::int64_t factor) {
+    Figure large = stretched(figure, figure.width * factor, figure.height * factor);
+    large.column_um = figure.column_um / static_cast<double>(factor);
+    large.row_um = figure.row_um / static_cast<double>(factor);
+    return large;
+}
+
 GrayRange percentile_range(const Figure& figure) {
-    constexpr double share = 0.005;
+    constexpr double share = 0.003;
     std::vector<float> sorted = figure.values;
     std::sort(sorted.begin(), sorted.end());
     const auto at = [&](double fraction) {

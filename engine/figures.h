@@ -32,7 +32,13 @@ Figure b_scan_figure(const Volume& volume, std::int64_t b_scan);
 // Mean over the depth rows [begin, end). Throws Error{bad_setting} for an impossible range.
 Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end);
 
-// Range that leaves half a percent of the values below and above.
+// The same, rows counted from `surface` ([b_scan][a_scan], in rows); what lies outside the volume is left out.
+Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, std::int64_t begin, std::int64_t end);
+
+// `factor` times as many columns and rows, linear in between.
+Figure enlarged(const Figure& figure, std::int64_t factor);
+
+// Range that leaves 0.3 % of the values below and above.
 GrayRange percentile_range(const Figure& figure);
 
 // `range`: nothing for percentile_range. Where both sizes are known the picture gets square pixels, enlarged linearly.

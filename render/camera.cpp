@@ -55,8 +55,8 @@ Camera::Camera(const View& view, const glm::dvec3& extent)
     const glm::dvec3 x = right_ * per_pixel_;
     const glm::dvec3 y = -up_ * per_pixel_;
     const glm::dvec3 none{0};
-    rays_ = {distance_ * towards_, perspective_ ? none : x, perspective_ ? none : y,
-             -towards_,            perspective_ ? x : none, perspective_ ? y : none};
+    rays_ = {distance_ * towards_,    perspective_ ? none : x, perspective_ ? none : y, -towards_,
+             perspective_ ? x : none, perspective_ ? y : none};
 }
 
 glm::dvec2 Camera::project(const glm::dvec3& point) const {

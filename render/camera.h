@@ -1,7 +1,8 @@
-// Where the eye is and which ray belongs to a pixel, in true proportions. Coordinates are lengths along (depth, A-scans,
-// B-scans) from the volume's centre. At azimuth 0 and elevation 0 depth points DOWN in the picture (the tissue's surface
-// is on top), A-scans go to the right, B-scans away from the eye. The eye then moves round to the right by the azimuth
-// and up by the elevation; at elevation 90 one looks down on the surface, B-scans going up (an en face view).
+// Where the eye is and which ray belongs to a pixel, in true proportions. Coordinates are lengths along (depth,
+// A-scans, B-scans) from the volume's centre. At azimuth 0 and elevation 0 depth points DOWN in the picture (the
+// tissue's surface is on top), A-scans go to the right, B-scans away from the eye. The eye then moves round to the
+// right by the azimuth and up by the elevation; at elevation 90 one looks down on the surface, B-scans going up (an en
+// face view).
 #pragma once
 
 #include <array>
@@ -41,8 +42,8 @@ class Camera {
     Rays rays_;
     glm::dvec3 extent_;
     glm::dvec3 right_, up_, towards_;
-    double distance_ = 0;      // from the eye to the centre
-    double per_pixel_ = 0;     // lengths (orthographic) or slope (perspective)
+    double distance_ = 0;   // from the eye to the centre
+    double per_pixel_ = 0;  // lengths (orthographic) or slope (perspective)
     bool perspective_ = true;
 };
 

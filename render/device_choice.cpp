@@ -47,7 +47,8 @@ std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::strin
         }
     }
     if (best) return *best;
-    const std::string wanted = name.empty() ? "no Vulkan device fits" : fmt::format("no Vulkan device fits \"{}\"", name);
+    const std::string wanted =
+        name.empty() ? "no Vulkan device fits" : fmt::format("no Vulkan device fits \"{}\"", name);
     throw Error(ErrorCode::device, fmt::format("{}: {}", wanted, fmt::join(reasons, "; ")), "renderer",
                 "name another device, update its driver, or install package mesa-vulkan-drivers");
 }

@@ -12,7 +12,8 @@ namespace echolux {
 
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
-        : device(choice), queue(device), read_back(device, queue), brick_builder(device, queue), raycaster(device, queue) {}
+        : device(choice), queue(device), read_back(device, queue), brick_builder(device, queue),
+          raycaster(device, queue) {}
 
     std::span<const std::byte> pixels(const View& view, RayOutput output) {
         check_view(view);
@@ -37,10 +38,12 @@ Renderer::Renderer(const DeviceChoice& choice)
 
 Renderer::~Renderer() = default;
 
-const std::string& Renderer::device_name() const { return parts_->device.name(); }
+const std::string& Renderer::device_name() const {
+    return parts_->device.name();
+}
 
 void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
-    gpu::reporting("uploading the volume", [&] { 
+    gpu::reporting("uploading the volume", [&] {
         VolumeTexture volume(parts_->device, parts_->queue, grid, voxels);
         gpu::DeviceImage bricks = parts_->brick_builder.built(volume.image());
         parts_->slot.emplace(Parts::Slot{std::move(volume), std::move(bricks)});
@@ -65,6 +68,8 @@ std::vector<RayMeasure> Renderer::measure(const View& view) {
     });
 }
 
-std::int64_t Renderer::bytes_read_back() const { return parts_->read_back.bytes_read(); }
+std::int64_t Renderer::bytes_read_back() const {
+    return parts_->read_back.bytes_read();
+}
 
 }  // namespace echolux

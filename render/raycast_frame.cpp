@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <glm/geometric.hpp>
 #include <glm/vec4.hpp>
 #include <numeric>
 
@@ -12,12 +13,17 @@ namespace echolux {
 namespace {
 
 constexpr double least_transmittance = 1.0 / 256;  // less than one step of an 8-bit picture
-constexpr double gradient_reach = 1.5;    // in smallest spacings: smooths speckle a little
-constexpr double gradient_at_half = 0.06;  // of the range per smallest spacing: weaker gradients are mostly noise
-constexpr double box_line_width = 1.5;    // pixels, of a picture 1024 pixels high
+constexpr double gradient_reach = 2;               // voxels to either side: smooths speckle a little
+constexpr double gradient_at_half = 0.04;  // of the range per smallest voxel edge: weaker gradients are mostly noise
+constexpr double elsewhere = 1e12;         // squared pixels
+constexpr double box_line_width = 1.5;     // pixels, of a picture 1024 pixels high
 
-glm::vec4 packed(const glm::dvec3& v, double w = 0) { return glm::vec4(glm::dvec4(v, w)); }
-glm::vec4 packed(double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); }
+glm::vec4 packed(const glm::dvec3& v, double w = 0) {
+    return glm::vec4(glm::dvec4(v, w));
+}
+glm::vec4 packed(double x, double y, double z, double w) {
+    return glm::vec4(glm::dvec4(x, y, z, w));
+}
 
 void set_rays(shared::RaycastFrame& frame, const Camera::Rays& rays) {
     frame.eye = packed(rays.eye);
@@ -33,11 +39,11 @@ void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const 
     const auto [low, high] = function.range;
     const double per_level = (shared::transfer_entries - 1) / (high - low);
     const double isovalue = view.isovalue == 0 ? 0.5 * (low + high) : view.isovalue;
-    frame.lookup = packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
-                          view.opacity * std::log2(std::exp(1.0)) / depth_extent,
-                          (isovalue - volume.offset()) / volume.scale());
-    frame.lighting = packed(view.lighting_strength, gradient_at_half * (high - low) / volume.scale(),
-                            volume.scale(), volume.offset());
+    frame.lookup =
+        packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
+               view.opacity * std::log2(std::exp(1.0)) / depth_extent, (isovalue - volume.offset()) / volume.scale());
+    frame.lighting = packed(view.lighting_strength, gradient_at_half * (high - low) / volume.scale(), volume.scale(),
+                            volume.offset());
 }
 
 void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFunction& function) {
@@ -83,8 +89,11 @@ void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3
         const glm::dvec2 to = camera.project(end);
         end[axis] = -end[axis];
         const glm::dvec2 from = camera.project(end);
-        frame.edge[i] = packed(from.x, from.y, to.x, to.y);
-        frame.edge_front[i / 4][i % 4] = camera.faces(b, side_b) || camera.faces(c, side_c) ? 1.0F : 0.0F;
+        const glm::dvec2 along = to - from;
+        const bool front = camera.faces(b, side_b) || camera.faces(c, side_c);
+        frame.edge[i] = packed(from.x, from.y, along.x, along.y);
+        frame.edge_facts[i] =
+            packed(1 / std::max(glm::dot(along, along), 1e-12), front ? 0 : elsewhere, front ? elsewhere : 0, 0);
     }
 }
 
@@ -98,7 +107,9 @@ shared::RaycastFrame raycast_frame(const VolumeTexture& volume, const View& view
     shared::RaycastFrame frame{};
     set_rays(frame, camera.rays());
     frame.per_extent = packed(1.0 / extent);
-    frame.gradient_step = packed(gradient_reach * smallest / extent, gradient_reach);
+    const glm::dvec3 edge(edges[0], edges[1], edges[2]);
+    frame.gradient_step = packed(gradient_reach * edge / extent);
+    frame.per_difference = packed(smallest / (2 * gradient_reach * edge));
     frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
                            least_transmittance);
     set_lookup(frame, volume, view, function, extent.x);

@@ -11,14 +11,16 @@ namespace echolux {
 namespace {
 
 constexpr std::array binding_types{vk::DescriptorType::eUniformBuffer, vk::DescriptorType::eCombinedImageSampler,
-                                   vk::DescriptorType::eSampledImage, vk::DescriptorType::eSampledImage,
-                                   vk::DescriptorType::eStorageImage, vk::DescriptorType::eSampledImage};
+                                   vk::DescriptorType::eSampledImage,  vk::DescriptorType::eSampledImage,
+                                   vk::DescriptorType::eStorageImage,  vk::DescriptorType::eSampledImage};
 
 constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
 
 // Two tables of 32-bit formats: software Vulkan fetches wider ones pixel by pixel.
 gpu::ImageShape table_shape(vk::Format format) {
-    return {vk::ImageType::e1D, format, {shared::transfer_entries, 1, 1},
+    return {vk::ImageType::e1D,
+            format,
+            {shared::transfer_entries, 1, 1},
             vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
 }
 
@@ -39,7 +41,9 @@ int mode_constant(ViewMode mode) {
     return shared::mode_composite;
 }
 
-std::uint32_t groups(std::int64_t pixels, int of) { return static_cast<std::uint32_t>((pixels + of - 1) / of); }
+std::uint32_t groups(std::int64_t pixels, int of) {
+    return static_cast<std::uint32_t>((pixels + of - 1) / of);
+}
 
 }  // namespace
 
@@ -79,20 +83,17 @@ void Raycaster::prepare_picture(const View& view, RayOutput output) {
     bindings_.set_image(shared::binding_picture, picture_->view());
 }
 
-void Raycaster::fill_table(const TransferFunction& function) {
+void Raycaster::write_table(const TransferFunction& function) {
     const TransferTable table = transfer_table(function, shared::transfer_entries);
     std::memcpy(table_.bytes().data(), table.extinctions.data(), table_bytes);
     std::memcpy(table_.bytes().data() + table_bytes, table.colours.data(), table_bytes);
-    queue_.run([&](const vk::raii::CommandBuffer& commands) {
-        extinctions_.record_copy_from(commands, table_.handle(), 0);
-        colours_.record_copy_from(commands, table_.handle(), table_bytes);
-    });
 }
 
-const gpu::DeviceImage& Raycaster::cast(const VolumeTexture& volume, const gpu::DeviceImage& bricks, const View& view, RayOutput output) {
+const gpu::DeviceImage& Raycaster::cast(const VolumeTexture& volume, const gpu::DeviceImage& bricks, const View& view,
+                                        RayOutput output) {
     const TransferFunction function = transfer_function(view, volume.grid(), volume.percentiles());
     prepare_picture(view, output);
-    fill_table(function);
+    write_table(function);
     const shared::RaycastFrame frame = raycast_frame(volume, view, function);
     std::memcpy(frame_.bytes().data(), &frame, sizeof frame);
     bindings_.set_image(shared::binding_volume, volume.image().view(), *sampler_);
@@ -105,6 +106,9 @@ const gpu::DeviceImage& Raycaster::cast(const VolumeTexture& volume, const gpu::
     constants[shared::constant_measure] = output == RayOutput::measures ? 1 : 0;
     const vk::raii::Pipeline& shader = pipeline(constants);
     queue_.submit([&](const vk::raii::CommandBuffer& commands) {
+        extinctions_.record_copy_from(commands, table_.handle(), 0);
+        colours_.record_copy_from(commands, table_.handle(), table_bytes);
+        gpu::record_order(commands);
         commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
         commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings_.layout(), 0, bindings_.set(), {});
         commands.dispatch(groups(view.width, shared::group_width), groups(view.height, shared::group_height), 1);

@@ -20,14 +20,15 @@ class Raycaster {
     Raycaster(const gpu::Device& device, gpu::Queue& queue);
 
     // Submits the work; the picture is valid until the next call. `view` has been checked.
-    const gpu::DeviceImage& cast(const VolumeTexture& volume, const gpu::DeviceImage& bricks, const View& view, RayOutput output);
+    const gpu::DeviceImage& cast(const VolumeTexture& volume, const gpu::DeviceImage& bricks, const View& view,
+                                 RayOutput output);
 
   private:
     using Constants = std::array<std::int32_t, 4>;
 
     const vk::raii::Pipeline& pipeline(const Constants& constants);
     void prepare_picture(const View& view, RayOutput output);
-    void fill_table(const TransferFunction& function);
+    void write_table(const TransferFunction& function);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;

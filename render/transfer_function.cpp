@@ -14,45 +14,47 @@ struct PresetCurve {
 // Weak scattering stays a veil, so that layers deeper down show through; strong reflections are nearly opaque.
 const PresetCurve oct_gray{{{0.00, 0.00, 0.00, 0.00, 0},
                             {0.20, 0.16, 0.16, 0.16, 0},
-                            {0.45, 0.40, 0.40, 0.40, 6},
-                            {0.75, 0.78, 0.78, 0.78, 40},
-                            {1.00, 1.00, 1.00, 1.00, 120}},
+                            {0.45, 0.40, 0.40, 0.40, 12},
+                            {0.75, 0.78, 0.78, 0.78, 80},
+                            {1.00, 1.00, 1.00, 1.00, 240}},
                            {3, 40}};
 
 // Colours of flesh: dark red where light hardly returns, over salmon to cream at interfaces.
 const PresetCurve tissue{{{0.00, 0.12, 0.02, 0.03, 0},
                           {0.20, 0.34, 0.06, 0.06, 0},
-                          {0.40, 0.66, 0.22, 0.16, 6},
-                          {0.62, 0.89, 0.52, 0.36, 24},
-                          {0.82, 0.98, 0.80, 0.62, 70},
-                          {1.00, 1.00, 0.97, 0.90, 140}},
+                          {0.40, 0.66, 0.22, 0.16, 12},
+                          {0.62, 0.89, 0.52, 0.36, 48},
+                          {0.82, 0.98, 0.80, 0.62, 140},
+                          {1.00, 1.00, 0.97, 0.90, 280}},
                          {3, 40}};
 
 // Layers told apart by hue: nuclear layers blue, plexiform green to yellow, photoreceptors and pigment red to white.
 const PresetCurve retina{{{0.00, 0.03, 0.05, 0.20, 0},
                           {0.20, 0.07, 0.22, 0.50, 0},
-                          {0.36, 0.10, 0.46, 0.66, 5},
-                          {0.52, 0.25, 0.70, 0.48, 14},
-                          {0.68, 0.93, 0.80, 0.25, 36},
-                          {0.84, 0.95, 0.42, 0.15, 80},
-                          {1.00, 1.00, 0.94, 0.90, 140}},
+                          {0.36, 0.10, 0.46, 0.66, 10},
+                          {0.52, 0.25, 0.70, 0.48, 28},
+                          {0.68, 0.93, 0.80, 0.25, 72},
+                          {0.84, 0.95, 0.42, 0.15, 160},
+                          {1.00, 1.00, 0.94, 0.90, 280}},
                          {3, 40}};
 
 // Only what stands out is seen: vessels glow, static tissue is left out.
 const PresetCurve angiogram{{{0.00, 0.10, 0.00, 0.00, 0},
                              {0.35, 0.45, 0.02, 0.02, 0},
-                             {0.60, 0.90, 0.22, 0.05, 30},
-                             {0.80, 1.00, 0.62, 0.15, 90},
-                             {1.00, 1.00, 0.96, 0.75, 200}},
+                             {0.60, 0.90, 0.22, 0.05, 60},
+                             {0.80, 1.00, 0.62, 0.15, 180},
+                             {1.00, 1.00, 0.96, 0.75, 400}},
                             {6, 36}};
 
 const PresetCurve gray{{{0.00, 0.00, 0.00, 0.00, 0},
                         {0.10, 0.12, 0.12, 0.12, 0},
-                        {0.50, 0.58, 0.57, 0.55, 16},
-                        {1.00, 1.00, 0.98, 0.95, 110}},
+                        {0.50, 0.58, 0.57, 0.55, 32},
+                        {1.00, 1.00, 0.98, 0.95, 220}},
                        {0, 40}};
 
-bool is_above_noise_floor(const VolumeGrid& grid) { return grid.unit == "dB above noise floor"; }
+bool is_above_noise_floor(const VolumeGrid& grid) {
+    return grid.unit == "dB above noise floor";
+}
 
 const PresetCurve& curve_of(Preset preset, const VolumeGrid& grid) {
     switch (preset) {
@@ -66,7 +68,9 @@ const PresetCurve& curve_of(Preset preset, const VolumeGrid& grid) {
     return gray;
 }
 
-std::uint8_t byte_of(double part) { return static_cast<std::uint8_t>(std::lround(255 * std::clamp(part, 0.0, 1.0))); }
+std::uint8_t byte_of(double part) {
+    return static_cast<std::uint8_t>(std::lround(255 * std::clamp(part, 0.0, 1.0)));
+}
 
 }  // namespace
 

@@ -56,11 +56,12 @@ Ray ray_of(vec2 pixel) {
     return ray;
 }
 
+// In texture values per smallest voxel edge.
 vec3 gradient(vec3 at) {
     vec3 h = frame.gradient_step.xyz;
     return vec3(sampled(at + vec3(h.x, 0, 0)) - sampled(at - vec3(h.x, 0, 0)),
                 sampled(at + vec3(0, h.y, 0)) - sampled(at - vec3(0, h.y, 0)),
-                sampled(at + vec3(0, 0, h.z)) - sampled(at - vec3(0, 0, h.z))) / (2.0 * frame.gradient_step.w);
+                sampled(at + vec3(0, 0, h.z)) - sampled(at - vec3(0, 0, h.z))) * frame.per_difference.xyz;
 }
 
 // The samples of a ray: `count` of them, `spacing` apart, the first half a spacing inside the volume. They are worked
@@ -170,16 +171,14 @@ Light isosurface(Ray ray) {
 
 // How much of the pixel is covered by box lines: x before the volume, y behind it.
 vec2 box_lines(vec2 pixel) {
-    vec2 covered = vec2(0);
+    vec2 nearest = vec2(1e12);  // squared distances
     for (int i = 0; i < box_edges; ++i) {
-        vec2 a = frame.edge[i].xy;
-        vec2 along = frame.edge[i].zw - a;
-        float part = clamp(dot(pixel - a, along) / max(dot(along, along), 1e-12), 0.0, 1.0);
-        float cover = clamp(0.5 + 0.5 * frame.box_colour.w - distance(pixel, a + part * along), 0.0, 1.0);
-        float front = frame.edge_front[i / 4][i % 4];
-        covered = max(covered, cover * vec2(front, 1.0 - front));
+        vec2 along = frame.edge[i].zw;
+        vec2 from = pixel - frame.edge[i].xy;
+        vec2 off = from - clamp(dot(from, along) * frame.edge_facts[i].x, 0.0, 1.0) * along;
+        nearest = min(nearest, dot(off, off) + frame.edge_facts[i].yz);
     }
-    return covered;
+    return clamp(0.5 + 0.5 * frame.box_colour.w - sqrt(nearest), 0.0, 1.0);
 }
 
 // Software Vulkan gives each core one run of neighbouring groups. Rows of groups are dealt out with a stride, so that

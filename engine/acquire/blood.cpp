@@ -30,58 +30,57 @@ Blood::Blood(const SampleArm& arm, std::uint64_t seed) : arm_(arm) {
     }
 }
 
-Blood::Section Blood::section(double y) const {
+Blood::Slice Blood::slice(std::size_t number, double y) const {
     const Scenery& scenery = arm_.scenery;
-    Section section{y, {}};
-    for (std::size_t t = 0; t < tubes_.size(); ++t) {
-        const Tube& tube = scenery.tubes[t];
-        std::vector<Section::Point>& points = section.tubes.emplace_back();
-        std::vector<double> heights;
-        for (const Boundary& boundary : scenery.boundaries) {
-            heights.push_back(scenery.height_um(boundary, scenery.x_um(tube, y), y));
-        }
-        for (const Streamline& line : tubes_[t]) {
-            const double x = scenery.x_um(tube, y) + line.dx;
-            const double z = scenery.z_um(tube, y) + line.dz;
-            points.push_back({x, z, arm_.amplitude(tube.brightness, z, scenery.loss(heights, x, y, z))});
-        }
+    const Tube& tube = scenery.tubes[number];
+    Slice slice{scenery.x_slope(tube, y), scenery.z_slope(tube, y), {}};
+    std::vector<double> heights;
+    for (const Boundary& boundary : scenery.boundaries) {
+        heights.push_back(scenery.height_um(boundary, scenery.x_um(tube, y), y));
     }
+    for (const Streamline& line : tubes_[number]) {
+        const double x = scenery.x_um(tube, y) + line.dx;
+        const double z = scenery.z_um(tube, y) + line.dz;
+        slice.points.push_back({x, z, arm_.amplitude(tube.brightness, z, scenery.loss(heights, x, y, z))});
+    }
+    return slice;
+}
+
+Blood::Section Blood::section(double y) const {
+    Section section{y, {}};
+    for (std::size_t t = 0; t < tubes_.size(); ++t) section.tubes.push_back(slice(t, y));
     return section;
 }
 
 void Blood::gather(const Section& section, double x, double time_s, SlabLists& lists) const {
     const double flow_time_s = arm_.scenery.flow_time_s(time_s);
     for (std::size_t t = 0; t < tubes_.size(); ++t) {
-        const Tube& tube = arm_.scenery.tubes[t];
-        const std::vector<Section::Point>& points = section.tubes[t];
-        const double reach = arm_.reach_um() * (1 + std::abs(arm_.scenery.x_slope(tube, section.y)));
-        const auto first = std::lower_bound(points.begin(), points.end(), x - reach,
-                                            [](const Section::Point& point, double low) { return point.x < low; });
-        for (auto point = first; point != points.end() && point->x < x + reach; ++point) {
-            const auto i = static_cast<std::size_t>(point - points.begin());
-            gather_streamline(tubes_[t][i], tube, section, *point, x, flow_time_s, lists);
+        const Slice& slice = section.tubes[t];
+        const double reach = arm_.reach_um() * (1 + std::abs(slice.x_slope));
+        const auto first = std::lower_bound(slice.points.begin(), slice.points.end(), x - reach,
+                                            [](const Slice::Point& point, double low) { return point.x < low; });
+        for (auto point = first; point != slice.points.end() && point->x < x + reach; ++point) {
+            const Streamline& line = tubes_[t][static_cast<std::size_t>(point - slice.points.begin())];
+            gather_streamline(line, slice, *point, x, section.y, line.speed * flow_time_s, lists);
         }
     }
 }
 
-void Blood::gather_streamline(const Streamline& line, const Tube& tube, const Section& section,
-                              const Section::Point& point, double x, double flow_time_s, SlabLists& lists) const {
-    const double x_slope = arm_.scenery.x_slope(tube, section.y);
-    const double z_slope = arm_.scenery.z_slope(tube, section.y);
-    const double flown = line.speed * flow_time_s;
+void Blood::gather_streamline(const Streamline& line, const Slice& slice, const Slice::Point& point, double x, double y,
+                              double flown, SlabLists& lists) const {
     const double reach = arm_.reach_um();
     const auto inverse_square = static_cast<float>(1 / (arm_.beam_um * arm_.beam_um));
-    const auto first = static_cast<std::int64_t>(std::floor((section.y - reach - flown) / pitch_um)) - 1;
-    const auto last = static_cast<std::int64_t>(std::floor((section.y + reach - flown) / pitch_um)) + 1;
+    const auto first = static_cast<std::int64_t>(std::floor((y - reach - flown) / pitch_um)) - 1;
+    const auto last = static_cast<std::int64_t>(std::floor((y + reach - flown) / pitch_um));
     for (std::int64_t c = first; c <= last; ++c) {
         const std::uint64_t bits = hashed(line.key, static_cast<std::uint64_t>(c));
-        const double dy = (static_cast<double>(c) + low_fraction(bits)) * pitch_um + flown - section.y;
-        const double dx = point.x + x_slope * dy - x;
+        const double dy = (static_cast<double>(c) + low_fraction(bits)) * pitch_um + flown - y;
+        const double dx = point.x + slice.x_slope * dy - x;
         if (std::abs(dy) > reach || std::abs(dx) > reach) continue;
-        const double z = point.z + z_slope * dy + high_fraction(bits) - 0.5;  // a streamline is a micrometre thick
+        const double z = point.z + slice.z_slope * dy + high_fraction(bits) - 0.5;  // a streamline is 1 um thick
         if (z < 0 || z >= arm_.scenery.deepest_um) continue;
-        const auto weight = static_cast<double>(beam_weight(static_cast<float>(dx), static_cast<float>(dy), inverse_square));
-        const Echo echo = arm_.echo(z, point.amplitude * weight);
+        const float weight = beam_weight(static_cast<float>(dx), static_cast<float>(dy), inverse_square);
+        const Echo echo = arm_.echo(z, point.amplitude * static_cast<double>(weight));
         SlabLists::List& list = lists.lists[static_cast<std::size_t>(echo.slab)];
         list.u.push_back(echo.u);
         list.real.push_back(echo.real);

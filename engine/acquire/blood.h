@@ -15,13 +15,18 @@ class Blood {
   public:
     Blood(const SampleArm& arm, std::uint64_t seed);
 
-    // The streamlines as one B-scan meets them: place of each at y, amplitude of its scatterers.
-    struct Section {
+    // A tube as one B-scan meets it: slopes, and place and amplitude of each streamline at y.
+    struct Slice {
         struct Point {
             double x, z, amplitude;
         };
+        double x_slope = 0;
+        double z_slope = 0;
+        std::vector<Point> points;
+    };
+    struct Section {
         double y = 0;
-        std::vector<std::vector<Point>> tubes;
+        std::vector<Slice> tubes;
     };
     Section section(double y) const;
 
@@ -35,8 +40,9 @@ class Blood {
         std::uint64_t key;
     };
 
-    void gather_streamline(const Streamline& line, const Tube& tube, const Section& section,
-                           const Section::Point& point, double x, double flow_time_s, SlabLists& lists) const;
+    Slice slice(std::size_t tube, double y) const;
+    void gather_streamline(const Streamline& line, const Slice& slice, const Slice::Point& point, double x, double y,
+                           double flown, SlabLists& lists) const;
 
     const SampleArm& arm_;
     std::vector<std::vector<Streamline>> tubes_;  // sorted by dx

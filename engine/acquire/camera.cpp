@@ -11,7 +11,9 @@ namespace {
 constexpr std::size_t quantiles = 4096;
 constexpr double calibration_lines = 1000;
 
-double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
+double normal_cdf(double x) {
+    return std::erfc(-x / std::sqrt(2.0)) / 2;
+}
 
 // x with normal_cdf(x) = p, by bisection: runs once.
 double normal_quantile(double p) {
@@ -79,8 +81,12 @@ std::vector<float> Camera::averaged(float light, std::uint64_t key) const {
     return mean;
 }
 
-std::vector<float> Camera::background() const { return averaged(1, 2); }
+std::vector<float> Camera::background() const {
+    return averaged(1, 2);
+}
 
-std::vector<float> Camera::dark() const { return averaged(0, 3); }
+std::vector<float> Camera::dark() const {
+    return averaged(0, 3);
+}
 
 }  // namespace echolux

@@ -21,10 +21,16 @@ std::uint64_t hashed(std::uint64_t x, std::uint64_t y, Rest... rest) {
 }
 
 // [0, 1): the upper 53 bits.
-inline double fraction(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+inline double fraction(std::uint64_t bits) {
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+}
 
 // [0, 1): the lower and the upper half.
-inline double low_fraction(std::uint64_t bits) { return static_cast<double>(bits & 0xffffffffU) * 0x1p-32; }
-inline double high_fraction(std::uint64_t bits) { return static_cast<double>(bits >> 32) * 0x1p-32; }
+inline double low_fraction(std::uint64_t bits) {
+    return static_cast<double>(bits & 0xffffffffU) * 0x1p-32;
+}
+inline double high_fraction(std::uint64_t bits) {
+    return static_cast<double>(bits >> 32) * 0x1p-32;
+}
 
 }  // namespace echolux

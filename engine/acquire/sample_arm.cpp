@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
+
+#include "compute/error.h"
 
 namespace echolux {
 
@@ -24,13 +27,27 @@ SampleArm::SampleArm(const Simulation& s, const Scenery& scenery_in, const Spect
     const double cell_um3 = pi * beam_um * beam_um / 2 * spectrometer.coherence_um / index;
     const auto in_cell = static_cast<double>(s.scatterers_per_cell);
     density = in_cell / cell_um3;
-    // Power of the speckle: density * a^2 * (integral of the squared beam weight, pi w0^2 / 4) * (integral of the squared
-    // point spread, 0.7526 of its FWHM).
+    check_scatterers();
+    // Power of the speckle: density * a^2 * (integral of the squared beam weight, pi w0^2 / 4) * (integral of the
+    // squared point spread, 0.7526 of its FWHM).
     amplitude_ = s.brightness / std::sqrt(in_cell * 0.7526 / 2);
     focus_um_ = 0.4 * depth_range;
     if (s.confocal) rayleigh_um_ = pi * beam_um * beam_um * index / (s.centre_nm / 1000);
     for (double depth = 0; depth <= depth_range + 1; depth += 1) {
         sensitivity_.push_back(exact_sensitivity(spectrometer, depth));
+    }
+}
+
+void SampleArm::check_scatterers() const {
+    constexpr double most = 2e8;  // about 4 GB
+    const double seen_um2 = (scenery.width_um + 2 * reach_um()) * (2 * reach_um() + cell_um());
+    double scatterers = scenery.layers.empty() ? 0 : density * scenery.deepest_um * seen_um2;
+    for (const Tube& tube : scenery.tubes) scatterers += density * seen_um2 * 2 * tube.radius_um;
+    if (scatterers > most) {
+        throw Error(ErrorCode::bad_setting,
+                    "one B-scan would need " + std::to_string(static_cast<std::int64_t>(scatterers / 1e6)) +
+                        " million scatterers",
+                    "simulation.scatterers_per_cell", "choose fewer, a larger beam_radius_um or fewer A-scans");
     }
 }
 

@@ -33,6 +33,7 @@ struct Echo {
 
 class SampleArm {
   public:
+    // Throws Error{bad_setting} when one B-scan would need more scatterers than memory holds.
     SampleArm(const Simulation& simulation, const Scenery& scenery, const Spectrometer& spectrometer,
               const SpectrumSum& sum);
 
@@ -48,15 +49,16 @@ class SampleArm {
     const SpectrumSum& sum;
     double beam_um = 0;
     double index = 1;
-    double density = 0;      // scatterers in a cubic micrometre
+    double density = 0;  // scatterers in a cubic micrometre
 
   private:
+    void check_scatterers() const;
     double exact_sensitivity(const Spectrometer& spectrometer, double depth_um) const;
 
     double phase_per_um_ = 0;  // 2 k0 n
     double amplitude_ = 0;
     double focus_um_ = 0;
-    double rayleigh_um_ = 0;          // 0: no focus
+    double rayleigh_um_ = 0;           // 0: no focus
     std::vector<double> sensitivity_;  // every micrometre
 };
 

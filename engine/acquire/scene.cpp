@@ -14,12 +14,18 @@ using std::numbers::pi;
 
 constexpr double most_of_range = 0.9;  // deeper, fringes are under-sampled where the samples are coarsest in k
 
-double bowed(double bow_um, double u, double v) { return 2 * bow_um * (u * u + v * v); }
+double bowed(double bow_um, double u, double v) {
+    return 2 * bow_um * (u * u + v * v);
+}
 
 // Length that [a, b] and [c, d] share.
-double overlap(double a, double b, double c, double d) { return std::max(0.0, std::min(b, d) - std::max(a, c)); }
+double overlap(double a, double b, double c, double d) {
+    return std::max(0.0, std::min(b, d) - std::max(a, c));
+}
 
-std::string micrometres(double length) { return std::to_string(std::lround(length)) + " um"; }
+std::string micrometres(double length) {
+    return std::to_string(std::lround(length)) + " um";
+}
 
 }  // namespace
 
@@ -122,9 +128,16 @@ void Scenery::add_vessel(const Simulation& s, double range) {
         boundaries.push_back({.base_um = base * range, .bow_um = 0.07 * range, .wave_um = 0.012 * range});
     }
     layers = {{1.0, 2.0}, {0.3, 1.0}, {0.8, 2.0}, {0.2, 1.2}};
-    Tube vessel{.x_um = 0.42 * width_um, .swing_um = 0.16 * width_um, .period_um = 1.3 * length_um, .phase_rad = -0.6,
-                .z_um = 0.52 * range, .descent = 0.06, .bow_um = 0.04 * range,
-                .radius_um = std::min(0.105 * range, 0.1 * width_um), .brightness = 0.9, .attenuation_per_mm = 2.0,
+    Tube vessel{.x_um = 0.42 * width_um,
+                .swing_um = 0.16 * width_um,
+                .period_um = 1.3 * length_um,
+                .phase_rad = -0.6,
+                .z_um = 0.52 * range,
+                .descent = 0.06,
+                .bow_um = 0.04 * range,
+                .radius_um = std::min(0.105 * range, 0.1 * width_um),
+                .brightness = 0.9,
+                .attenuation_per_mm = 2.0,
                 .peak_mm_s = s.flow_mm_s};
     tubes.push_back(vessel);
     vessel.x_um = 0.76 * width_um;
@@ -143,23 +156,29 @@ void Scenery::add_capillary(const Simulation& s, double range) {
     const double wall = 25;
     const double descent = std::tan(s.tilt_deg * pi / 180);
     const double area_mm2 = pi * radius * radius * 1e-6;
-    tubes.push_back({.x_um = 0.5 * width_um, .z_um = 0.45 * range, .descent = descent, .radius_um = radius,
-                     .wall_um = wall, .brightness = 0.7, .wall_brightness = 0.15, .attenuation_per_mm = 1.0,
+    tubes.push_back({.x_um = 0.5 * width_um,
+                     .z_um = 0.45 * range,
+                     .descent = descent,
+                     .radius_um = radius,
+                     .wall_um = wall,
+                     .brightness = 0.7,
+                     .wall_brightness = 0.15,
+                     .attenuation_per_mm = 1.0,
                      .peak_mm_s = 2 * s.flow_ul_s / area_mm2});
     const double reach = radius + wall + std::abs(descent) * length_um / 2;
     if (0.45 * range - reach < 0 || 0.45 * range + reach > deepest_um) {
-        throw Error(ErrorCode::bad_setting,
-                    "the tilted capillary needs " + micrometres(2 * reach) + " of the depth range of " +
-                        micrometres(range),
-                    "simulation.tilt_deg", "choose a smaller tilt, fewer B-scans or more samples");
+        throw Error(
+            ErrorCode::bad_setting,
+            "the tilted capillary needs " + micrometres(2 * reach) + " of the depth range of " + micrometres(range),
+            "simulation.tilt_deg", "choose a smaller tilt, fewer B-scans or more samples");
     }
 }
 
 void Scenery::add_retina(const Simulation& s, double range) {
     const double pit_radius = 0.28 * std::min(width_um, length_um);
     const auto boundary = [&](double base, double pit) {
-        boundaries.push_back({.base_um = base * range, .bow_um = -0.06 * range, .pit_um = pit * range,
-                              .pit_radius_um = pit_radius});
+        boundaries.push_back(
+            {.base_um = base * range, .bow_um = -0.06 * range, .pit_um = pit * range, .pit_radius_um = pit_radius});
     };
     boundary(0.17, 0.120);  // inner limiting membrane
     boundary(0.22, 0.080);  // below the nerve fibres
@@ -171,14 +190,20 @@ void Scenery::add_retina(const Simulation& s, double range) {
     boundary(0.61, 0);      // below the outer segments
     boundary(0.65, 0);      // below the pigment epithelium
     boundary(0.84, 0);
-    layers = {{0.9, 1.0}, {0.45, 0.8}, {0.2, 0.5}, {0.45, 0.8}, {0.12, 0.3}, {0.8, 1.0}, {0.2, 0.5}, {1.0, 3.0},
-              {0.4, 4.0}};
+    layers = {{0.9, 1.0}, {0.45, 0.8}, {0.2, 0.5}, {0.45, 0.8}, {0.12, 0.3},
+              {0.8, 1.0}, {0.2, 0.5},  {1.0, 3.0}, {0.4, 4.0}};
     for (const double side : {-1.0, 1.0}) {
-        tubes.push_back({.x_um = (0.5 + side * 0.33) * width_um, .swing_um = side * 0.06 * width_um,
-                         .period_um = 1.6 * length_um, .phase_rad = 0.4, .z_um = (0.25 - 0.013) * range,
-                         .descent = side * 0.02, .bow_um = -0.06 * range,
-                         .radius_um = std::min(0.04 * range, 0.05 * width_um), .brightness = 1.0,
-                         .attenuation_per_mm = 8.0, .peak_mm_s = side * s.flow_mm_s});
+        tubes.push_back({.x_um = (0.5 + side * 0.33) * width_um,
+                         .swing_um = side * 0.06 * width_um,
+                         .period_um = 1.6 * length_um,
+                         .phase_rad = 0.4,
+                         .z_um = (0.25 - 0.013) * range,
+                         .descent = side * 0.02,
+                         .bow_um = -0.06 * range,
+                         .radius_um = std::min(0.04 * range, 0.05 * width_um),
+                         .brightness = 1.0,
+                         .attenuation_per_mm = 8.0,
+                         .peak_mm_s = side * s.flow_mm_s});
     }
 }
 

@@ -29,12 +29,25 @@ Simulation validated(const Simulation& simulation) {
     const Simulation s = with_scene_defaults(simulation);
     // The product is taken in long double: it can neither overflow nor wrap.
     const long double bytes = 2.0L * s.samples * s.a_scans * s.b_scans * s.volumes * s.a_repeats * s.b_repeats;
+    const long double frame_bytes = 2.0L * s.samples * s.a_scans * s.a_repeats;
+    if (frame_bytes >= 0x1p32L) {
+        throw Error(ErrorCode::bad_setting, "one B-scan would be larger than 4 GiB", "simulation.a_scans",
+                    "choose fewer A-scans, repeats or samples");
+    }
     if (bytes > 0x1p50L) {
         throw Error(ErrorCode::bad_setting, "the recording would be larger than a petabyte", "simulation.volumes",
                     "choose fewer volumes, B-scans or A-scans");
     }
     return s;
 }
+
+// What one thread needs for a line, kept from line to line.
+struct Workspace {
+    SlabLists lists;
+    std::vector<float> fixed;    // moments of tissue
+    std::vector<float> moments;  // and of blood
+    std::vector<float> fringes;
+};
 
 // All parts in the order in which they need one another.
 class Instrument {
@@ -64,8 +77,9 @@ class Instrument {
     void add_reflectors();
 
     // One A-scan position of one frame: all its repeats. `line` counts all lines of the recording.
-    void expose(const Blood::Section& section, std::int64_t a_scan, std::int64_t line,
+    void expose(const Blood::Section& section, std::int64_t a_scan, std::int64_t line, Workspace& work,
                 std::span<std::uint16_t> counts) const;
+    void add(const SlabLists& lists, std::vector<float>& moments) const;
 
     Simulation s_;
     Spectrometer spectrometer_;
@@ -91,30 +105,33 @@ void Instrument::add_reflectors() {
     }
 }
 
-void Instrument::expose(const Blood::Section& section, std::int64_t a_scan, std::int64_t line,
+void Instrument::add(const SlabLists& lists, std::vector<float>& moments) const {
+    for (std::int64_t slab = 0; slab < sum_.slabs(); ++slab) {
+        const SlabLists::List& list = lists.lists[static_cast<std::size_t>(slab)];
+        sum_.add(slab,
+                 {list.u.data(), list.real.data(), list.imaginary.data(), static_cast<std::int64_t>(list.u.size())},
+                 moments);
+    }
+}
+
+void Instrument::expose(const Blood::Section& section, std::int64_t a_scan, std::int64_t line, Workspace& work,
                         std::span<std::uint16_t> counts) const {
     const auto samples = static_cast<std::size_t>(s_.samples);
     const double x = static_cast<double>(a_scan) * s_.spacing_a_um;
-    const auto add = [&](const SlabLists& lists, std::span<float> moments) {
-        for (std::int64_t slab = 0; slab < sum_.slabs(); ++slab) {
-            const SlabLists::List& list = lists.lists[static_cast<std::size_t>(slab)];
-            sum_.add(slab, {list.u.data(), list.real.data(), list.imaginary.data(),
-                            static_cast<std::int64_t>(list.u.size())}, moments);
-        }
-    };
-    SlabLists lists{std::vector<SlabLists::List>(static_cast<std::size_t>(sum_.slabs()))};
-    std::vector<float> fixed(sum_.moments());
-    std::vector<float> fringes(samples);
-    tissue_.gather(x, section.y, lists);
-    add(lists, fixed);
+    work.lists.lists.resize(static_cast<std::size_t>(sum_.slabs()));
+    work.fringes.resize(samples);
+    work.fixed.assign(sum_.moments(), 0);
+    work.lists.clear();
+    tissue_.gather(x, section.y, work.lists);
+    add(work.lists, work.fixed);
     for (std::int64_t repeat = 0; repeat < s_.a_repeats; ++repeat) {
-        std::vector<float> moments = fixed;
-        lists.clear();
-        blood_.gather(section, x, time_s(line + repeat), lists);
-        add(lists, moments);
-        sum_.fringes(moments, fringes);
-        for (std::size_t p = 0; p < samples; ++p) fringes[p] += mirror_fringes_[p];
-        camera_.expose(fringes, static_cast<std::uint64_t>(line + repeat),
+        work.moments = work.fixed;
+        work.lists.clear();
+        blood_.gather(section, x, time_s(line + repeat), work.lists);
+        add(work.lists, work.moments);
+        sum_.fringes(work.moments, work.fringes);
+        for (std::size_t p = 0; p < samples; ++p) work.fringes[p] += mirror_fringes_[p];
+        camera_.expose(work.fringes, static_cast<std::uint64_t>(line + repeat),
                        counts.subspan(static_cast<std::size_t>(repeat) * samples, samples));
     }
 }
@@ -134,23 +151,33 @@ void Instrument::record(std::int64_t volume, std::int64_t first, std::int64_t co
     std::mutex progress_mutex;
     parallel_for(0, (places + batch - 1) / batch, [&](std::int64_t piece) {
         const std::int64_t end = std::min(places, (piece + 1) * batch);
+        Workspace work;
         for (std::int64_t place = piece * batch; place < end; ++place) {
             const std::int64_t frame = place / s_.a_scans;
             const std::int64_t a_scan = place % s_.a_scans;
             const Blood::Section& section = sections[static_cast<std::size_t>(frame / s_.b_repeats)];
             const std::int64_t line = (first_frame + frame) * lines_per_frame() + a_scan * s_.a_repeats;
-            expose(section, a_scan, line, counts.subspan(static_cast<std::size_t>(place * place_samples),
-                                                         static_cast<std::size_t>(place_samples)));
+            expose(section, a_scan, line, work,
+                   counts.subspan(static_cast<std::size_t>(place * place_samples),
+                                  static_cast<std::size_t>(place_samples)));
         }
         const std::lock_guard lock(progress_mutex);
         progress.advance((end - piece * batch) * s_.a_repeats);
     });
 }
 
+// B-scan positions that are computed together: enough for all threads, few enough for memory. The beam reaches a few
+// B-scans anyway, so twice its reach of tissue costs little.
+std::int64_t group_size(const Simulation& s) {
+    const std::int64_t by_bytes = group_bytes / (2 * s.samples * s.a_scans * s.a_repeats * s.b_repeats);
+    const auto by_tissue = static_cast<std::int64_t>(8 * s.beam_radius_um / s.spacing_b_um) + 1;
+    return std::clamp<std::int64_t>(std::min(by_bytes, by_tissue), 1, s.b_scans);
+}
+
 void write_spectra(Instrument& instrument, OutputFile& file, Progress& progress) {
     const Simulation& s = instrument.simulation();
     const std::int64_t frame_samples = instrument.lines_per_frame() * s.samples;
-    const std::int64_t group = std::clamp<std::int64_t>(group_bytes / (2 * frame_samples * s.b_repeats), 1, s.b_scans);
+    const std::int64_t group = group_size(instrument.simulation());
     std::vector<std::uint16_t> counts(static_cast<std::size_t>(group * s.b_repeats * frame_samples));
     std::int64_t sequence = 0;
     for (std::int64_t volume = 0; volume < s.volumes; ++volume) {
@@ -176,9 +203,15 @@ Scan described(const Instrument& instrument, const std::filesystem::path& scan_t
     scan.path = scan_toml;
     scan.file = {.file = stem + ".raw", .frame_offset_bytes = 32};
     scan.format.bits = s.adc_bits;
-    scan.geometry = {.samples = s.samples, .a_scans = s.a_scans, .b_scans = s.b_scans, .volumes = s.volumes,
-                     .a_repeats = s.a_repeats, .b_repeats = s.b_repeats, .spacing_a_um = s.spacing_a_um,
-                     .spacing_b_um = s.spacing_b_um, .refractive_index = s.refractive_index,
+    scan.geometry = {.samples = s.samples,
+                     .a_scans = s.a_scans,
+                     .b_scans = s.b_scans,
+                     .volumes = s.volumes,
+                     .a_repeats = s.a_repeats,
+                     .b_repeats = s.b_repeats,
+                     .spacing_a_um = s.spacing_a_um,
+                     .spacing_b_um = s.spacing_b_um,
+                     .refractive_index = s.refractive_index,
                      .line_rate_hz = s.line_rate_hz};
     scan.calibration_files.background = stem + ".background.f32";
     scan.calibration_files.dark = stem + ".dark.f32";
@@ -214,7 +247,8 @@ void simulate(const Simulation& simulation, const std::filesystem::path& scan_to
 
     OutputFile spectra(folder / scan.file.file);
     const std::array calibration{
-        begun(names.background, std::as_bytes(std::span(background))), begun(names.dark, std::as_bytes(std::span(dark))),
+        begun(names.background, std::as_bytes(std::span(background))),
+        begun(names.dark, std::as_bytes(std::span(dark))),
         begun(names.wavelengths, std::as_bytes(std::span(instrument.spectrometer().wavelengths_nm)))};
     progress.begin("simulate", instrument.lines_per_frame() * s.b_scans * s.b_repeats * s.volumes, "A-scans");
     write_spectra(instrument, spectra, progress);

@@ -1,5 +1,5 @@
-// A simulated instrument: spectra of scenes whose truth is known, computed without Fourier transform or interpolation so
-// that reconstruction can be checked against it. Optics, noise and file formats: docs/simulator.md.
+// A simulated instrument: spectra of scenes whose truth is known, computed without Fourier transform or interpolation
+// so that reconstruction can be checked against it. Optics, noise and file formats: docs/simulator.md.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,12 @@ namespace {
 using Eight [[gnu::vector_size(32)]] = float;
 constexpr std::int64_t eight = 8;
 
-void load(Eight& values, const float* from) { std::memcpy(&values, from, sizeof(values)); }
-void store(float* to, const Eight& values) { std::memcpy(to, &values, sizeof(values)); }
+void load(Eight& values, const float* from) {
+    std::memcpy(&values, from, sizeof(values));
+}
+void store(float* to, const Eight& values) {
+    std::memcpy(to, &values, sizeof(values));
+}
 
 // Fewer than eight: the rest is zero.
 void load_some(Eight& values, const float* from, std::int64_t count) {
@@ -21,7 +25,7 @@ void load_some(Eight& values, const float* from, std::int64_t count) {
     for (std::int64_t i = 0; i < std::min(count, eight); ++i) values[i] = from[i];
 }
 
-constexpr double greatest_x = 14; // of 2 (k - k0) d: thicker slabs need fewer moments in all, but more a scatterer
+constexpr double greatest_x = 14;  // of 2 (k - k0) d: thicker slabs need fewer moments in all, but more a scatterer
 constexpr double tolerance = 1e-5;
 constexpr std::int64_t most_orders = 48;  // greatest_x and tolerance need 27
 

@@ -41,7 +41,9 @@ class Column {
     static double outer_radius(const Tube& tube) { return tube.radius_um + tube.wall_um; }
 
     double off_axis(const Tube& tube, double x, double y, double z) const {
-        return std::hypot(x - scenery_.x_um(tube, y), z - scenery_.z_um(tube, y));
+        const double dx = x - scenery_.x_um(tube, y);
+        const double dz = z - scenery_.z_um(tube, y);
+        return std::sqrt(dx * dx + dz * dz);
     }
 
     std::int64_t count_in(double thickness, std::uint64_t key) const {
@@ -110,7 +112,9 @@ Tissue::Tissue(const SampleArm& arm, std::uint64_t seed)
     : arm_(arm), seed_(seed), first_column_(column_of(-arm.reach_um())),
       columns_(column_of(arm.scenery.width_um + arm.reach_um()) - first_column_ + 1) {}
 
-std::int64_t Tissue::column_of(double x) const { return static_cast<std::int64_t>(std::floor(x / arm_.cell_um())); }
+std::int64_t Tissue::column_of(double x) const {
+    return static_cast<std::int64_t>(std::floor(x / arm_.cell_um()));
+}
 
 void Tissue::prepare(double first_um, double last_um) {
     const std::int64_t first = column_of(first_um - arm_.reach_um());
@@ -164,24 +168,24 @@ Tissue::Strip Tissue::strip(std::int64_t row) const {
 void Tissue::gather(double x, double y, SlabLists& lists) const {
     const std::int64_t first = std::max<std::int64_t>(column_of(x - arm_.reach_um()) - first_column_, 0);
     const std::int64_t last = std::min(column_of(x + arm_.reach_um()) - first_column_, columns_ - 1);
-    const std::int64_t first_row = column_of(y - arm_.reach_um());
-    const std::int64_t last_row = column_of(y + arm_.reach_um());
+    const auto low = strips_.lower_bound(column_of(y - arm_.reach_um()));
+    const auto high = strips_.upper_bound(column_of(y + arm_.reach_um()));
     const auto beam_x = static_cast<float>(x);
     const auto beam_y = static_cast<float>(y);
     const auto inverse_square = static_cast<float>(1 / (arm_.beam_um * arm_.beam_um));
     for (std::int64_t slab = 0; slab < arm_.sum.slabs(); ++slab) {
         SlabLists::List& list = lists.lists[static_cast<std::size_t>(slab)];
-        for (std::int64_t row = first_row; row <= last_row; ++row) {
-            const Strip& strip = strips_.at(row);
+        for (auto entry = low; entry != high; ++entry) {
+            const Strip& strip = entry->second;
             const auto begin = static_cast<std::size_t>(strip.start[static_cast<std::size_t>(slab * columns_ + first)]);
             const auto end =
                 static_cast<std::size_t>(strip.start[static_cast<std::size_t>(slab * columns_ + last + 1)]);
             const std::size_t old = list.u.size();
             const std::size_t count = end - begin;
-            list.u.insert(list.u.end(), strip.u.begin() + static_cast<std::ptrdiff_t>(begin),
-                          strip.u.begin() + static_cast<std::ptrdiff_t>(end));
+            list.u.resize(old + count);
             list.real.resize(old + count);
             list.imaginary.resize(old + count);
+            std::copy_n(strip.u.data() + begin, count, list.u.data() + old);
             float* __restrict real = list.real.data() + old;
             float* __restrict imaginary = list.imaginary.data() + old;
             const float* at_x = strip.x.data() + begin;

@@ -30,8 +30,7 @@ const std::vector<Field<TruthFacts>>& describe<TruthFacts>() {
         numbers("tube_peak_mm_s", &S::tube_peak_mm_s, -far, far, "mm/s", effect,
                 "speed along the slow axis in the middle of each lumen, mean over time"),
         number("heart_rate_hz", &S::heart_rate_hz, 0, far, "Hz", effect, "0: steady"),
-        number("pulsation", &S::pulsation, 0, 1, "", effect,
-               "speed = mean * (1 + pulsation * sin(2 pi heart_rate t))"),
+        number("pulsation", &S::pulsation, 0, 1, "", effect, "speed = mean * (1 + pulsation * sin(2 pi heart_rate t))"),
         numbers("reflector_um", &S::reflector_um, 0, far, "um", effect, "depths"),
         numbers("reflector_amplitude", &S::reflector_amplitude, 0, 1, "", effect,
                 "fringe relative to the reference light, without roll-off and focus"),
@@ -85,8 +84,8 @@ void write_boundaries(const std::filesystem::path& path, const TruthFacts& facts
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
             for (std::size_t a = 0; a < row.size(); ++a) {
                 const double x = static_cast<double>(a) * facts.spacing_a_um;
-                row[a] = static_cast<float>(
-                    scenery.height_um(boundary, x, static_cast<double>(b) * facts.spacing_b_um));
+                row[a] =
+                    static_cast<float>(scenery.height_um(boundary, x, static_cast<double>(b) * facts.spacing_b_um));
             }
             file.write(std::as_bytes(std::span(row)));
         }
@@ -139,10 +138,10 @@ std::vector<T> read_array(const std::filesystem::path& path, std::int64_t count)
     std::error_code problem;
     const std::uintmax_t there = std::filesystem::file_size(path, problem);
     if (problem || there != wanted) {
-        throw Error(ErrorCode::bad_file,
-                    problem ? "cannot be read" : "holds " + std::to_string(there) + " bytes, not " +
-                                                     std::to_string(wanted),
-                    path.string(), "simulate the scan again");
+        throw Error(
+            ErrorCode::bad_file,
+            problem ? "cannot be read" : "holds " + std::to_string(there) + " bytes, not " + std::to_string(wanted),
+            path.string(), "simulate the scan again");
     }
     std::vector<T> values(static_cast<std::size_t>(count));
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));

@@ -1,5 +1,5 @@
-// What is known of a simulated scan: boundaries, vessels, velocities, reflectors. Written to the folder truth/ beside the
-// scan, in plain formats (docs/simulator.md), and read back by tests and by the demo's own measure.
+// What is known of a simulated scan: boundaries, vessels, velocities, reflectors. Written to the folder truth/ beside
+// the scan, in plain formats (docs/simulator.md), and read back by tests and by the demo's own measure.
 #pragma once
 
 #include <cstdint>

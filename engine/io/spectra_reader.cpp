@@ -51,8 +51,7 @@ void SpectraReader::read(std::int64_t volume, std::int64_t first, std::int64_t b
         volume >= 0 && volume < geometry_.volumes && first >= 0 && b_scans >= 0 && b_scans <= geometry_.b_scans - first;
     if (!inside || static_cast<std::int64_t>(out.size()) != b_scans * bytes_per_b_scan()) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("the scan has no B-scans {} to {} of volume {}", first, first + b_scans - 1, volume),
-                    path_);
+                    fmt::format("the scan has no {} B-scans from {} on in volume {}", b_scans, first, volume), path_);
     }
     const std::int64_t size = size_of(descriptor_, path_);
     if (size != size_) {

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "compute/error.h"
@@ -34,6 +36,10 @@ class TiffFile {
     }
 
   private:
+    using Shape = std::map<std::uint64_t, std::uint64_t>;  // values of the tags that make pages alike
+    static constexpr std::uint64_t subfile_type = 254;     // 1: thumbnail, 4: mask
+    static constexpr std::uint64_t bits_per_sample = 258;
+
     std::uint64_t pointer_bytes() const { return big_ ? 8 : 4; }
 
     std::uint64_t next_after(std::uint64_t directory) {
@@ -43,18 +49,40 @@ class TiffFile {
         constexpr std::uint64_t most_entries = 65535;
         if (count > most_entries) throw Error(ErrorCode::bad_file, "has damaged directories", where_);
         const std::uint64_t entries = directory + count_bytes;
-        for (std::uint64_t i = 0; i < count; ++i) check_value(entries + i * entry_bytes);
+        Shape shape;
+        for (std::uint64_t i = 0; i < count; ++i) add_entry(entries + i * entry_bytes, shape);
+        check_shape(shape);
         return number(entries + count * entry_bytes, pointer_bytes());
     }
 
-    void check_value(std::uint64_t entry) {
+    void add_entry(std::uint64_t entry, Shape& shape) {
+        constexpr std::array<std::uint64_t, 8> shaping{subfile_type, 256, bits_per_sample, 257, 277, 284, 322, 339};
         constexpr std::array<std::uint64_t, 19> type_bytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
         const std::uint64_t type = number(entry + 2, 2);
         const std::uint64_t count = number(entry + 4, pointer_bytes());
         const std::uint64_t each = type < type_bytes.size() ? type_bytes[type] : 0;
-        if (each == 0 || count <= pointer_bytes() / each) return;  // unknown, or within the entry
+        const std::uint64_t tag = number(entry, 2);
+        const bool inside = each > 0 && count <= pointer_bytes() / each;
+        if (std::ranges::count(shaping, tag) > 0) shape[tag] = inside ? number(entry + 4 + pointer_bytes(), each) : 0;
+        if (inside || each == 0) return;
         const std::uint64_t place = number(entry + 4 + pointer_bytes(), pointer_bytes());
         if (place > size_ || count > (size_ - place) / each) fail();
+    }
+
+    void check_shape(const Shape& shape) {
+        if (page_ == 0) first_ = shape;
+        if (shape != first_) {
+            throw Error(ErrorCode::bad_file, fmt::format("page {} differs from page 0 in size or voxel type", page_),
+                        where_, "slices of one volume must be alike");
+        }
+        const auto value = [&](std::uint64_t tag, std::uint64_t otherwise) {
+            const auto found = shape.find(tag);
+            return found == shape.end() ? otherwise : found->second;
+        };
+        const std::uint64_t bits = value(bits_per_sample, 1);
+        const std::uint64_t subfile = value(subfile_type, 0);
+        if ((bits == 8 || bits == 16 || bits == 32) && (subfile == 0 || subfile == 2)) return;
+        throw Error(ErrorCode::bad_file, "has no gray voxels of 8, 16 or 32 bits", where_, "convert it first");
     }
 
     std::uint64_t number(std::uint64_t place, std::uint64_t bytes) {
@@ -84,6 +112,7 @@ class TiffFile {
     std::uint64_t size_;
     std::string where_;
     std::uint64_t page_ = 0;
+    Shape first_;  // of page 0
     bool big_endian_ = false;
     bool big_ = false;
 };

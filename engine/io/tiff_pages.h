@@ -1,11 +1,12 @@
-// Whether all pages of a TIFF file (or BigTIFF) are there. ITK reads a truncated file as one with fewer slices.
+// Whether all pages of a TIFF file (or BigTIFF) are there and of one kind. ITK reads a truncated file as one with fewer
+// slices, and reads beyond its memory when a page differs from the first.
 #pragma once
 
 #include <filesystem>
 
 namespace echolux {
 
-// Walks along the directories. Throws Error{bad_file} naming the page at which the file ends.
+// Walks along the directories. Throws Error{bad_file} naming the page that is incomplete or different.
 void check_tiff_pages(const std::filesystem::path& path);
 
 }  // namespace echolux

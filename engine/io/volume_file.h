@@ -18,15 +18,16 @@ struct Volume {
     std::map<std::string, std::string> provenance;  // kept where the format has room: recipe, program version, ...
 };
 
-// The format by the file's name: .nrrd .nii .nii.gz .tif .tiff .mha .mhd. Throws Error{bad_setting} for another name,
-// and for a voxel type the format cannot hold.
+// Whether a volume can be written: the format goes by the name (.nrrd .nii .nii.gz .tif .tiff .mha). Throws
+// Error{bad_setting} for another name, and for a voxel type the format cannot hold.
 void check_volume_name(const std::filesystem::path& path, VoxelType type);
 
 // Writes under a temporary name beside `path` and renames when complete. Spacing that is unknown is written as 1 with
 // the unit left out. Throws Error{output} naming the file (disk full, no permission); no partial file is left behind.
 void write_volume(const std::filesystem::path& path, const Volume& volume);
 
-// Any of the formats above, whoever wrote it. Throws Error{bad_file}.
+// Any of the formats above or .mhd, whoever wrote it. A series gives its first time point, and provenance "time_points"
+// says so. Throws Error{bad_file, bad_setting (name), out_of_memory}.
 Volume read_volume(const std::filesystem::path& path);
 
 }  // namespace echolux

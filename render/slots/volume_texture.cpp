@@ -50,7 +50,8 @@ gpu::ImageShape shape_for(const VolumeGrid& grid, bool software) {
         if (length < 1) throw Error(ErrorCode::bad_setting, "the " + described(grid) + " is empty", "volume");
         return static_cast<std::uint32_t>(std::min<std::int64_t>(length, UINT32_MAX));
     };
-    return {vk::ImageType::e3D, format_for(grid.type, software),
+    return {vk::ImageType::e3D,
+            format_for(grid.type, software),
             {edge(grid.depth), edge(grid.a_scans), edge(grid.b_scans)},
             vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
 }
@@ -100,8 +101,8 @@ void copy_finite(std::span<std::byte> target, const void* voxels, std::int64_t f
 
 void widen(std::span<std::byte> target, const void* voxels, std::int64_t first) {
     for (std::size_t i = 0; i < target.size() / 2; ++i) {
-        const auto code = static_cast<std::uint16_t>(
-            code_at<std::uint8_t>(voxels, first + static_cast<std::int64_t>(i)) * 257);
+        const auto code =
+            static_cast<std::uint16_t>(code_at<std::uint8_t>(voxels, first + static_cast<std::int64_t>(i)) * 257);
         std::memcpy(target.data() + i * sizeof code, &code, sizeof code);
     }
 }

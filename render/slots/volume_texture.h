@@ -12,8 +12,8 @@ namespace echolux {
 class VolumeTexture {
   public:
     // Uploads grid.bytes() from `voxels`. Voxels that are not finite take the nearest end of the percentile range.
-    // Throws Error{bad_setting} for what cannot be shown (complex voxels, no voxels, scale 0), Error{out_of_memory} before
-    // allocating when the device cannot hold it.
+    // Throws Error{bad_setting} for what cannot be shown (complex voxels, no voxels, scale 0), Error{out_of_memory}
+    // before allocating when the device cannot hold it.
     VolumeTexture(const gpu::Device& device, gpu::Queue& queue, const VolumeGrid& grid, const void* voxels);
 
     const VolumeGrid& grid() const { return grid_; }

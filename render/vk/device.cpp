@@ -28,9 +28,7 @@ std::function<void(const std::string&)> listener_of(const DeviceChoice& choice) 
     return [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
 }
 
-vk::raii::Context opened_loader() try {
-    return {};
-} catch (const std::runtime_error&) {
+vk::raii::Context opened_loader() try { return {}; } catch (const std::runtime_error&) {
     throw Error(ErrorCode::device, "the Vulkan loader cannot be opened", "renderer",
                 "install package libvulkan1 and a driver, e.g. mesa-vulkan-drivers");
 }
@@ -116,9 +114,11 @@ void note_missing_formats(const vk::raii::PhysicalDevice& device, std::vector<st
 
 DeviceFacts facts_of(const vk::raii::PhysicalDevice& device) {
     const vk::PhysicalDeviceProperties properties = device.getProperties();
-    DeviceFacts facts{properties.deviceName.data(), type_of(properties.deviceType),
+    DeviceFacts facts{properties.deviceName.data(),
+                      type_of(properties.deviceType),
                       static_cast<int>(VK_API_VERSION_MAJOR(properties.apiVersion)),
-                      static_cast<int>(VK_API_VERSION_MINOR(properties.apiVersion)), {}};
+                      static_cast<int>(VK_API_VERSION_MINOR(properties.apiVersion)),
+                      {}};
     if (!refusal(facts).empty()) return facts;  // 1.3 structs may not be asked of an older device
     const auto chain = device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features,
                                            vk::PhysicalDeviceVulkan13Features>();
@@ -146,8 +146,7 @@ vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, con
 
 vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family) {
     const float priority = 1;
-    const vk::DeviceQueueCreateInfo queue{
-        .queueFamilyIndex = family, .queueCount = 1, .pQueuePriorities = &priority};
+    const vk::DeviceQueueCreateInfo queue{.queueFamilyIndex = family, .queueCount = 1, .pQueuePriorities = &priority};
     // glslc for Vulkan 1.3 emits LocalSizeId, which asks for maintenance4.
     const vk::StructureChain features{
         vk::PhysicalDeviceFeatures2{.features = {.shaderStorageImageWriteWithoutFormat = true}},
@@ -163,10 +162,10 @@ vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint
 }  // namespace
 
 void throw_vulkan_error(const char* doing, const vk::SystemError& error) {
-    const bool memory = error.code() == vk::Result::eErrorOutOfDeviceMemory ||
-                        error.code() == vk::Result::eErrorOutOfHostMemory;
-    throw Error(memory ? ErrorCode::out_of_memory : ErrorCode::device, fmt::format("{} failed: {}", doing, error.what()),
-                "renderer");
+    const bool memory =
+        error.code() == vk::Result::eErrorOutOfDeviceMemory || error.code() == vk::Result::eErrorOutOfHostMemory;
+    throw Error(memory ? ErrorCode::out_of_memory : ErrorCode::device,
+                fmt::format("{} failed: {}", doing, error.what()), "renderer");
 }
 
 Device::Device(const DeviceChoice& choice)

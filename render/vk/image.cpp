@@ -33,7 +33,9 @@ vk::ImageCreateInfo creation(const ImageShape& shape) {
 
 void check_extent(const Device& device, const ImageShape& shape, const std::string& what) {
     const vk::Extent3D most =
-        device.physical().getImageFormatProperties(shape.format, shape.type, vk::ImageTiling::eOptimal, shape.usage).maxExtent;
+        device.physical()
+            .getImageFormatProperties(shape.format, shape.type, vk::ImageTiling::eOptimal, shape.usage)
+            .maxExtent;
     if (shape.extent.width > most.width || shape.extent.height > most.height || shape.extent.depth > most.depth) {
         refuse(device, what, fmt::format("at most {} x {} x {}", most.width, most.height, most.depth));
     }
@@ -42,9 +44,10 @@ void check_extent(const Device& device, const ImageShape& shape, const std::stri
 // Asked of the device before the image exists (maintenance4).
 void check_bytes(const Device& device, const ImageShape& shape, const std::string& what) {
     const vk::ImageCreateInfo facts = creation(shape);
-    const vk::DeviceSize bytes = device.logical()
-                                     .getImageMemoryRequirements(vk::DeviceImageMemoryRequirements{.pCreateInfo = &facts})
-                                     .memoryRequirements.size;
+    const vk::DeviceSize bytes =
+        device.logical()
+            .getImageMemoryRequirements(vk::DeviceImageMemoryRequirements{.pCreateInfo = &facts})
+            .memoryRequirements.size;
     const auto properties =
         device.physical().getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceVulkan11Properties>();
     vk::DeviceSize most = properties.get<vk::PhysicalDeviceVulkan11Properties>().maxMemoryAllocationSize;
@@ -73,10 +76,9 @@ vk::raii::ImageView made_view(const Device& device, const vk::raii::Image& image
     const vk::ImageViewType type = shape.type == vk::ImageType::e1D   ? vk::ImageViewType::e1D
                                    : shape.type == vk::ImageType::e2D ? vk::ImageViewType::e2D
                                                                       : vk::ImageViewType::e3D;
-    return {device.logical(), vk::ImageViewCreateInfo{.image = *image,
-                                                      .viewType = type,
-                                                      .format = shape.format,
-                                                      .subresourceRange = whole_range}};
+    return {device.logical(),
+            vk::ImageViewCreateInfo{
+                .image = *image, .viewType = type, .format = shape.format, .subresourceRange = whole_range}};
 }
 
 vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image& image) {
@@ -92,14 +94,14 @@ DeviceImage::DeviceImage(const Device& device, const ImageShape& shape, const st
       view_(made_view(device, image_, shape)) {}
 
 void DeviceImage::record_first_use(const vk::raii::CommandBuffer& commands) const {
-    const vk::ImageMemoryBarrier2 barrier{.srcStageMask = vk::PipelineStageFlagBits2::eNone,
-                                          .dstStageMask = vk::PipelineStageFlagBits2::eAllCommands,
-                                          .dstAccessMask =
-                                              vk::AccessFlagBits2::eMemoryRead | vk::AccessFlagBits2::eMemoryWrite,
-                                          .oldLayout = vk::ImageLayout::eUndefined,
-                                          .newLayout = vk::ImageLayout::eGeneral,
-                                          .image = *image_,
-                                          .subresourceRange = whole_range};
+    const vk::ImageMemoryBarrier2 barrier{
+        .srcStageMask = vk::PipelineStageFlagBits2::eNone,
+        .dstStageMask = vk::PipelineStageFlagBits2::eAllCommands,
+        .dstAccessMask = vk::AccessFlagBits2::eMemoryRead | vk::AccessFlagBits2::eMemoryWrite,
+        .oldLayout = vk::ImageLayout::eUndefined,
+        .newLayout = vk::ImageLayout::eGeneral,
+        .image = *image_,
+        .subresourceRange = whole_range};
     commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
 }
 
@@ -118,6 +120,8 @@ void DeviceImage::record_copy_to(const vk::raii::CommandBuffer& commands, vk::Bu
                                vk::BufferImageCopy{.imageSubresource = whole_image, .imageExtent = shape_.extent});
 }
 
-std::int64_t DeviceImage::bytes_per_pixel() const { return vk::blockSize(shape_.format); }
+std::int64_t DeviceImage::bytes_per_pixel() const {
+    return vk::blockSize(shape_.format);
+}
 
 }  // namespace echolux::gpu

@@ -42,8 +42,7 @@ vk::raii::DeviceMemory allocated(const Device& device, const vk::MemoryRequireme
 
 HostBuffer::HostBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage)
     : buffer_(device.logical(), vk::BufferCreateInfo{.size = bytes, .usage = usage}),
-      memory_(allocated(device, buffer_.getMemoryRequirements(),
-                        Property::eHostVisible | Property::eHostCoherent)) {
+      memory_(allocated(device, buffer_.getMemoryRequirements(), Property::eHostVisible | Property::eHostCoherent)) {
     buffer_.bindMemory(*memory_, 0);
     mapped_ = {static_cast<std::byte*>(memory_.mapMemory(0, bytes)), bytes};
 }

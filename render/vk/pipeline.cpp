@@ -28,9 +28,9 @@ vk::raii::DescriptorPool made_pool(const Device& device, std::span<const vk::Des
 
 vk::raii::DescriptorSet made_set(const Device& device, const vk::raii::DescriptorPool& pool,
                                  const vk::raii::DescriptorSetLayout& layout) {
-    vk::raii::DescriptorSets sets(device.logical(), vk::DescriptorSetAllocateInfo{.descriptorPool = *pool,
-                                                                                  .descriptorSetCount = 1,
-                                                                                  .pSetLayouts = &*layout});
+    vk::raii::DescriptorSets sets(
+        device.logical(),
+        vk::DescriptorSetAllocateInfo{.descriptorPool = *pool, .descriptorSetCount = 1, .pSetLayouts = &*layout});
     return std::move(sets.front());
 }
 
@@ -65,8 +65,7 @@ void Bindings::set_image(std::uint32_t binding, vk::ImageView view, vk::Sampler 
 vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindings,
                                     std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants) {
     return reporting("making a compute pipeline", [&] {
-        const vk::raii::ShaderModule shader(device.logical(),
-                                            {.codeSize = spirv.size_bytes(), .pCode = spirv.data()});
+        const vk::raii::ShaderModule shader(device.logical(), {.codeSize = spirv.size_bytes(), .pCode = spirv.data()});
         std::vector<vk::SpecializationMapEntry> entries;
         for (std::uint32_t i = 0; i < constants.size(); ++i) {
             entries.push_back({.constantID = i, .offset = i * 4, .size = 4});

@@ -14,16 +14,15 @@ vk::raii::Semaphore made_timeline(const Device& device) {
     return {device.logical(), vk::SemaphoreCreateInfo{.pNext = &type}};
 }
 
+}  // namespace
+
 void record_order(const vk::raii::CommandBuffer& commands) {
-    const vk::MemoryBarrier2 all{
-        .srcStageMask = vk::PipelineStageFlagBits2::eAllCommands,
-        .srcAccessMask = vk::AccessFlagBits2::eMemoryWrite,
-        .dstStageMask = vk::PipelineStageFlagBits2::eAllCommands,
-        .dstAccessMask = vk::AccessFlagBits2::eMemoryRead | vk::AccessFlagBits2::eMemoryWrite};
+    const vk::MemoryBarrier2 all{.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands,
+                                 .srcAccessMask = vk::AccessFlagBits2::eMemoryWrite,
+                                 .dstStageMask = vk::PipelineStageFlagBits2::eAllCommands,
+                                 .dstAccessMask = vk::AccessFlagBits2::eMemoryRead | vk::AccessFlagBits2::eMemoryWrite};
     commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &all});
 }
-
-}  // namespace
 
 Queue::Queue(const Device& device)
     : device_(device), queue_(device.logical(), device.queue_family(), 0),
@@ -46,9 +45,8 @@ std::uint64_t Queue::submit(const Recording& record) {
         record(commands_);
         commands_.end();
         const vk::CommandBufferSubmitInfo work{.commandBuffer = *commands_};
-        const vk::SemaphoreSubmitInfo signal{.semaphore = *timeline_,
-                                             .value = submitted_ + 1,
-                                             .stageMask = vk::PipelineStageFlagBits2::eAllCommands};
+        const vk::SemaphoreSubmitInfo signal{
+            .semaphore = *timeline_, .value = submitted_ + 1, .stageMask = vk::PipelineStageFlagBits2::eAllCommands};
         queue_.submit2(vk::SubmitInfo2{.commandBufferInfoCount = 1,
                                        .pCommandBufferInfos = &work,
                                        .signalSemaphoreInfoCount = 1,

@@ -13,6 +13,9 @@ namespace echolux::gpu {
 
 using Recording = std::function<void(const vk::raii::CommandBuffer&)>;
 
+// What is recorded before is finished and visible to what is recorded after.
+void record_order(const vk::raii::CommandBuffer& commands);
+
 class Queue {
   public:
     explicit Queue(const Device& device);

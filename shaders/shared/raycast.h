@@ -40,25 +40,27 @@ struct RaycastFrame {
     // eye + x eye_x + y eye_y and runs along ray + x ray_x + y ray_y.
     vec4 eye, eye_x, eye_y;
     vec4 ray, ray_x, ray_y;
-    vec4 per_extent;     // 1 / edge lengths of the volume: lengths to texture coordinates
-    vec4 gradient_step;  // in texture coordinates; w: its length, in steps of the smallest spacing
-    vec4 picture;        // width, height in pixels, step length, least transmittance that is followed
-    vec4 lookup;         // texture value to table index: scale, offset; extinction of the table to optical depth in
-                         // bits per length; texture value of the isosurface
-    vec4 lighting;       // strength, gradient (texture value per smallest spacing) at which it is half there,
-                         // texture value to value: scale, offset
-    vec4 background;     // RGB, opacity 0 or 1
-    vec4 box_colour;     // RGB, width in pixels
+    vec4 per_extent;      // 1 / edge lengths of the volume: lengths to texture coordinates
+    vec4 gradient_step;   // of central differences, in texture coordinates
+    vec4 per_difference;  // differences to slopes per smallest voxel edge
+    vec4 picture;         // width, height in pixels, step length, least transmittance that is followed
+    vec4 lookup;          // texture value to table index: scale, offset; extinction of the table to optical depth in
+                          // bits per length; texture value of the isosurface
+    vec4 lighting;        // strength, gradient (texture value per smallest spacing) at which it is half there,
+                          // texture value to value: scale, offset
+    vec4 background;      // RGB, opacity 0 or 1
+    vec4 box_colour;      // RGB, width in pixels
     vec4 surface_colour;
-    vec4 rows;             // of work groups: their number, and the stride (prime to it) in which they are worked through
-    vec4 bricks;           // texture coordinates to bricks
-    vec4 run;              // samples in a run; the largest texture value of which nothing is seen
-    vec4 edge[box_edges];  // ends (x, y, x, y) in pixels from the picture's middle
-    vec4 edge_front[3];    // 1 for each of the edges before the volume, 0 for those behind it
+    vec4 rows;    // of work groups: their number, and the stride (prime to it) in which they are worked through
+    vec4 bricks;  // texture coordinates to bricks
+    vec4 run;     // samples in a run; the largest texture value of which nothing is seen
+    vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
+    vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
+                                 // other way round for one behind it
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(RaycastFrame) == 16 * (17 + box_edges + 3), "the layout of std140");
+static_assert(sizeof(RaycastFrame) == 16 * (18 + 2 * box_edges), "the layout of std140");
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST

@@ -121,5 +121,3 @@ ECHOLUX_CHAIN(zero_padding_2, p.recipe.zero_padding = 2)->ArgName("threads")->Ar
 ECHOLUX_CHAIN(median_pattern, p.recipe.fixed_pattern = FixedPattern::median)->ArgName("threads")->Arg(1);
 
 }  // namespace
-
-BENCHMARK_MAIN();

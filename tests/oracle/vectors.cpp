@@ -1,6 +1,5 @@
 #include "tests/oracle/vectors.h"
 
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,16 +11,14 @@ namespace {
 
 const std::filesystem::path folder = ECHOLUX_VECTORS;
 
-std::vector<char> contents(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
+// None where there is no such file.
 template <class T>
 std::vector<T> values_in(const std::filesystem::path& path) {
-    const std::vector<char> bytes = contents(path);
-    std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (!file) return {};
+    std::vector<T> values(static_cast<std::size_t>(file.tellg()) / sizeof(T));
+    file.seekg(0);
+    file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
     return values;
 }
 

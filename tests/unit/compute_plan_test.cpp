@@ -215,6 +215,7 @@ TEST_F(UnfitBlock, IsRefused) {
     EXPECT_THROW(submit(block(0, 3)), Error) << "more than planned";
     EXPECT_THROW(submit(block(3, 2)), Error) << "beyond the volume";
     EXPECT_THROW(submit(block(-1, 1)), Error) << "before the volume";
+    EXPECT_THROW(reconstructor->prime(block(0, 3)), Error);
     Block truncated = block(0, 1);
     truncated.bytes -= 1;
     EXPECT_THROW(submit(truncated), Error);

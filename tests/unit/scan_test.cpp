@@ -63,7 +63,8 @@ TEST_F(ScanTest, MissingThingsAreNamed) {
     EXPECT_THAT(error_of([&] { open_scan(folder_ / "no.toml"); }).line, HasSubstr("no.toml: does not exist"));
     EXPECT_THAT(opening("").line, AllOf(HasSubstr("scan.toml, scan.file: "), HasSubstr("s.raw does not exist")));
     folder_.zeros("s.raw", small_bytes);
-    EXPECT_THAT(opening("[calibration]\ndark = \"d.csv\"\n").line, HasSubstr("d.csv, calibration.dark: does not exist"));
+    EXPECT_THAT(opening("[calibration]\ndark = \"d.csv\"\n").line,
+                HasSubstr("d.csv, calibration.dark: does not exist"));
     EXPECT_THAT(opening("", {"scan.file="}).line, HasSubstr("scan.file: is missing"));
     EXPECT_THAT(opening("", {"scan.file=."}).line, HasSubstr("is not a file"));
     EXPECT_THAT(opening("", {"scan.samples=0"}).line,
@@ -75,8 +76,7 @@ TEST_F(ScanTest, AbsurdSizesAreRefusedWithoutAllocation) {
     const std::vector<std::string> absurd{"scan.samples=1048576", "scan.a_scans=16777216", "scan.b_scans=16777216",
                                           "scan.volumes=16777216", "scan.b_repeats=4096"};
     EXPECT_THAT(opening("", absurd).line, HasSubstr("describes more bytes than any file can hold"));
-    EXPECT_THAT(opening("", {"scan.a_scans=16777217"}).line,
-                HasSubstr("expected a whole number from 0 to 16777216"));
+    EXPECT_THAT(opening("", {"scan.a_scans=16777217"}).line, HasSubstr("expected a whole number from 0 to 16777216"));
     EXPECT_THAT(opening("", {"scan.a_scans=16777216", "scan.b_scans=16777216"}).line, HasSubstr("ends in volume 0"));
     EXPECT_THAT(opening("", {"scan.offset_bytes=9223372036854775807"}).code, ErrorCode::bad_setting);
     EXPECT_THAT(opening("", {"scan.line_bytes=7"}).line, HasSubstr("scan.line_bytes: expected at least 8"));
@@ -143,8 +143,8 @@ TEST_F(ScanTest, OpensTheRealVolumeWithItsCalibration) {
     const std::string data = std::string(place) + "/sd-oct-volume/";
     const auto path = folder_.write("real.toml", "[scan]\nfile = \"" + data +
                                                      "spectra_u16_100x100x1024.raw\"\nsamples = 1024\na_scans = 100\n"
-                                                     "b_scans = 100\n[calibration]\nk_map = \"" + data +
-                                                     "k_linear_positions.csv\"\ndispersion = \"" + data +
+                                                     "b_scans = 100\n[calibration]\nk_map = \"" +
+                                                     data + "k_linear_positions.csv\"\ndispersion = \"" + data +
                                                      "dispersion_phase_rad.csv\"\ndispersion_holds = \"correction\"\n");
     const Scan scan = open_scan(path);
     EXPECT_EQ(scan.calibration.k_positions.size(), 1024u);

@@ -32,6 +32,9 @@ TEST(SimulatorFiles, SameBytesForAnyNumberOfThreads) {
     const std::vector<char> one = raw_of(small(), 1);
     EXPECT_EQ(one, raw_of(small(), 2));
     EXPECT_EQ(one, raw_of(small(), 5));
+    const auto middle = one.begin() + static_cast<std::ptrdiff_t>(one.size() / 2);
+    const std::vector<char> first_frame(one.begin() + 32, one.begin() + 32 + 24 * 512);
+    EXPECT_FALSE(std::equal(first_frame.begin(), first_frame.end(), middle + 32));  // blood and noise go on
     Simulation other = small();
     other.seed = 2;
     EXPECT_NE(one, raw_of(other));
@@ -149,8 +152,18 @@ TEST(SimulatorFiles, BadSettingsAreRefused) {
     s.beam_radius_um = std::nan("");
     expect_refused(s, "beam_radius_um");
     s = small();
-    s.a_scans = s.b_scans = s.volumes = std::int64_t{1} << 20;
+    s.b_scans = s.volumes = s.b_repeats = 4096;
+    s.volumes = std::int64_t{1} << 20;
     expect_refused(s, "volumes");
+    s = small();
+    s.a_scans = 1 << 20;
+    s.samples = 1 << 14;
+    expect_refused(s, "a_scans");
+    s = small();
+    s.beam_radius_um = 0.5;
+    s.scatterers_per_cell = 1000;
+    s.a_scans = 10'000;
+    expect_refused(s, "scatterers_per_cell");
     s = small();
     s.curve2_nm = 90;
     expect_refused(s, "span_nm");

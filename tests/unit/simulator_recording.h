@@ -31,8 +31,7 @@ std::vector<T> file_values(const std::filesystem::path& path) {
 
 class Recording {
   public:
-    explicit Recording(const Simulation& simulation)
-        : s_(with_scene_defaults(simulation)), spectrometer_(s_) {
+    explicit Recording(const Simulation& simulation) : s_(with_scene_defaults(simulation)), spectrometer_(s_) {
         SilentProgress silent;
         simulate(simulation, folder_ / "scan.toml", silent);
         background_ = file_values<float>(folder_ / "scan.background.f32");
@@ -82,8 +81,7 @@ class Recording {
         double weights = 0;
         for (std::size_t p = 1; p + 1 < k.size(); ++p) {
             const double weight = window(p);
-            const double phase =
-                2 * k[p] * depth_um * s_.refractive_index + theta_sign * spectrometer_.theta_rad[p];
+            const double phase = 2 * k[p] * depth_um * s_.refractive_index + theta_sign * spectrometer_.theta_rad[p];
             sum += weight * (lines_[line][p] - static_cast<double>(background_[p])) * std::polar(1.0, -phase);
             weights += weight;
         }

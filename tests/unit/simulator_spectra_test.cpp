@@ -49,8 +49,9 @@ TEST(SimulatorSum, EqualsTheDirectSum) {
         std::vector<float> moments(sum.moments());
         for (std::int64_t number = 0; number < sum.slabs(); ++number) {
             const Slab& slab = slabs[static_cast<std::size_t>(number)];
-            sum.add(number, {slab.u.data(), slab.real.data(), slab.imaginary.data(),
-                             static_cast<std::int64_t>(slab.u.size())}, moments);
+            sum.add(number,
+                    {slab.u.data(), slab.real.data(), slab.imaginary.data(), static_cast<std::int64_t>(slab.u.size())},
+                    moments);
         }
         std::vector<float> fringes(expected.size());
         sum.fringes(moments, fringes);

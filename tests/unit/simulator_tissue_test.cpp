@@ -1,4 +1,5 @@
-// Tissue and blood as optics make them: speckle statistics, lateral correlation, Doppler shift, agreement with the truth.
+// Tissue and blood as optics make them: speckle statistics, lateral correlation, Doppler shift, agreement with the
+// truth.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -41,8 +41,7 @@ Volume counting(VoxelType type) {
     return volume;
 }
 
-constexpr VoxelType all_types[] = {VoxelType::u8, VoxelType::u16, VoxelType::i16, VoxelType::f32,
-                                   VoxelType::complex64};
+constexpr VoxelType all_types[] = {VoxelType::u8, VoxelType::u16, VoxelType::i16, VoxelType::f32, VoxelType::complex64};
 
 class VolumeFileTest : public testing::Test {
   protected:
@@ -137,7 +136,8 @@ TEST_F(VolumeFileTest, TruncatedFilesAreRefused) {
         const auto whole = std::filesystem::file_size(folder_ / name);
         for (const double part : {0.999, 0.7, 0.3, 0.05, 0.01, 0.0}) {
             SCOPED_TRACE(name + " " + std::to_string(part));
-            std::filesystem::resize_file(folder_ / name, static_cast<std::uintmax_t>(static_cast<double>(whole) * part));
+            std::filesystem::resize_file(folder_ / name,
+                                         static_cast<std::uintmax_t>(static_cast<double>(whole) * part));
             const Caught caught = reading(name);
             EXPECT_EQ(caught.code, ErrorCode::bad_file);
             EXPECT_THAT(caught.line, HasSubstr(name + ": "));
@@ -149,16 +149,19 @@ TEST_F(VolumeFileTest, TruncatedFilesAreRefused) {
 TEST_F(VolumeFileTest, ClaimsThatTheFileCannotHoldAreRefusedWithoutAllocation) {
     const std::string meta = "NDims = 3\nDimSize = 10000 10000 10000\nElementType = MET_FLOAT\n";
     folder_.write("a.mha", "ObjectType = Image\n" + meta + "ElementDataFile = LOCAL\nxxxx");
-    EXPECT_THAT(reading("a.mha").line, HasSubstr("a.mha: ends too early: 4000000000000 bytes of voxels are described, 4 "));
+    EXPECT_THAT(reading("a.mha").line,
+                HasSubstr("a.mha: ends too early: 4000000000000 bytes of voxels are described, 4 "));
     folder_.write("a.mhd", "ObjectType = Image\n" + meta + "ElementDataFile = a.raw\n");
     EXPECT_THAT(reading("a.mhd").line, HasSubstr("a.raw cannot be read"));
     folder_.zeros("a.raw", 4'000'000'000'000);
     EXPECT_EQ(reading("a.mhd").code, ErrorCode::out_of_memory);
-    folder_.write("a.nrrd", "NRRD0004\ntype: float\ndimension: 3\nsizes: 10000 10000 10000\nencoding: raw\n"
-                            "endian: little\n\nxxxx");
+    folder_.write("a.nrrd",
+                  "NRRD0004\ntype: float\ndimension: 3\nsizes: 10000 10000 10000\nencoding: raw\n"
+                  "endian: little\n\nxxxx");
     EXPECT_EQ(reading("a.nrrd").code, ErrorCode::bad_file);
-    folder_.write("b.nrrd", "NRRD0004\ntype: float\ndimension: 3\nsizes: 10000 10000 10000\nencoding: gzip\n"
-                            "endian: little\n\nxxxx");
+    folder_.write("b.nrrd",
+                  "NRRD0004\ntype: float\ndimension: 3\nsizes: 10000 10000 10000\nencoding: gzip\n"
+                  "endian: little\n\nxxxx");
     EXPECT_EQ(reading("b.nrrd").code, ErrorCode::bad_file);
     write_volume(folder_ / "a.nii", counting(VoxelType::u8));
     std::fstream stream(folder_ / "a.nii", std::ios::binary | std::ios::in | std::ios::out);
@@ -196,9 +199,25 @@ TEST_F(VolumeFileTest, AFullDiskLeavesNothingBehind) {
     EXPECT_EQ(std::filesystem::file_size(folder_ / "old.nrrd"), 3u);
 }
 
+// ITK would write beyond its memory when pages differ.
+TEST_F(VolumeFileTest, TiffPagesMustBeAlike) {
+    write_volume(folder_ / "a.tif", counting(VoxelType::u16));
+    std::ifstream stream(folder_ / "a.tif", std::ios::binary);
+    const std::string good{std::istreambuf_iterator<char>(stream), {}};
+    const std::string width("\0\1\3\0\1\0\0\0\x29\0", 10);  // the end of tag 256: one u16, 41
+    const std::size_t last = good.rfind(width);
+    ASSERT_NE(last, good.find(width));
+    std::string different = good;
+    different[last + 8] = 42;
+    folder_.write("a.tif", different);
+    EXPECT_THAT(reading("a.tif").line, HasSubstr("a.tif: page 2 differs from page 0 in size or voxel type"));
+}
+
 TEST_F(VolumeFileTest, ColoursAreRefused) {
-    folder_.write("a.nrrd", "NRRD0004\ntype: uchar\ndimension: 4\nsizes: 3 2 2 2\nencoding: raw\nkinds: RGB-color domain "
-                            "domain domain\n\n" + std::string(24, 'x'));
+    folder_.write("a.nrrd",
+                  "NRRD0004\ntype: uchar\ndimension: 4\nsizes: 3 2 2 2\nencoding: raw\nkinds: RGB-color domain "
+                  "domain domain\n\n" +
+                      std::string(24, 'x'));
     EXPECT_THAT(reading("a.nrrd").line, HasSubstr("has 3 values of type unsigned_char a voxel"));
 }
 
@@ -208,7 +227,8 @@ TEST_F(VolumeFileTest, OtherVoxelTypesAreConverted) {
         const double number = i - 2.5;
         std::memcpy(raw.data() + i * 8, &number, 8);
     }
-    folder_.write("a.nrrd", "NRRD0004\ntype: double\ndimension: 3\nsizes: 2 2 2\nencoding: raw\nendian: little\n\n" + raw);
+    folder_.write("a.nrrd",
+                  "NRRD0004\ntype: double\ndimension: 3\nsizes: 2 2 2\nencoding: raw\nendian: little\n\n" + raw);
     const Volume doubles = read_volume(folder_ / "a.nrrd");
     ASSERT_EQ(doubles.grid.type, VoxelType::f32);
     float voxel = 0;

@@ -67,8 +67,7 @@ TEST(VolumeReadback, OtherReadersSeeTheLetterF) {
         }
     }
     const std::string python = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
-    const std::string command =
-        python + " '" ECHOLUX_TEST_DIR "/read_volumes.py' '" + folder.path().string() + "'";
+    const std::string command = python + " '" ECHOLUX_TEST_DIR "/read_volumes.py' '" + folder.path().string() + "'";
     const int status = std::system(command.c_str());
     constexpr int missing = 77 << 8;
     if (status == missing) GTEST_SKIP() << "python3-nibabel or python3-tifffile is not installed";

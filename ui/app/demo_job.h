@@ -2,7 +2,6 @@
 // against the simulator's truth.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -7,15 +7,11 @@
 #include <vector>
 
 #include "engine/figures.h"
+#include "engine/interval.h"
 #include "engine/progress.h"
 #include "engine/reconstruction.h"
 
 namespace echolux {
-
-struct Interval {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-};
 
 struct ReconstructJob {
     std::filesystem::path scan;

@@ -80,7 +80,7 @@ void add_reconstruct(CLI::App& program) {
     command->add_option("--b-scan", options->b_scan, "a picture of this B-scan")->type_name("N");
     command->add_option("--en-face", options->en_face, "a picture of the mean over depth rows Z0 to Z1-1")
         ->type_name("Z0:Z1");
-    command->add_option("--range", options->range, "values shown black and white [0.5 and 99.5 percentiles]")
+    command->add_option("--range", options->range, "values shown black and white [0.3 and 99.7 percentiles]")
         ->type_name("LOW:HIGH");
     command->add_option("--backend", options->backend, "what computes [auto]")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}))

@@ -1,0 +1,82 @@
+#include "engine/analysis/intensity.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "engine/voxel_value.h"
+
+namespace echolux {
+namespace {
+
+std::vector<float> gaussian(double sigma) {
+    const auto reach = static_cast<std::int64_t>(std::ceil(3 * sigma));
+    std::vector<float> weights;
+    double sum = 0;
+    for (std::int64_t d = -reach; d <= reach; ++d) {
+        const double x = static_cast<double>(d) / sigma;
+        weights.push_back(static_cast<float>(std::exp(-x * x / 2)));
+        sum += static_cast<double>(weights.back());
+    }
+    for (float& weight : weights) weight /= static_cast<float>(sum);
+    return weights;
+}
+
+// One line of `count` values, `stride` apart.
+void smooth_line(float* first, std::int64_t count, std::int64_t stride, const std::vector<float>& weights,
+                 std::vector<float>& copy) {
+    const std::int64_t reach = std::ssize(weights) / 2;
+    copy.resize(static_cast<std::size_t>(count + 2 * reach));
+    for (std::int64_t i = 0; i < std::ssize(copy); ++i) {
+        copy[static_cast<std::size_t>(i)] = first[std::clamp<std::int64_t>(i - reach, 0, count - 1) * stride];
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+        float sum = 0;
+        for (std::size_t d = 0; d < weights.size(); ++d) sum += weights[d] * copy[static_cast<std::size_t>(i) + d];
+        first[i * stride] = sum;
+    }
+}
+
+}  // namespace
+
+std::vector<float> linear_intensity(const Volume& volume) {
+    const VolumeGrid& grid = volume.grid;
+    if (grid.type == VoxelType::complex64) {
+        throw Error(ErrorCode::bad_setting, "complex voxels have no intensity yet", "recipe.quantity",
+                    "reconstruct db, intensity or amplitude");
+    }
+    std::vector<float> intensity(static_cast<std::size_t>(grid.voxels()));
+    with_voxels(volume, [&](const auto* voxels) {
+        parallel_for(0, grid.b_scans, [&](std::int64_t b) {
+            const std::int64_t slice = grid.depth * grid.a_scans;
+            for (std::int64_t i = b * slice; i < (b + 1) * slice; ++i) {
+                const double value = static_cast<double>(voxels[i]) * grid.scale + grid.offset;
+                double linear = value;
+                if (grid.quantity == "db") linear = std::pow(10.0, value / 10);
+                if (grid.quantity == "amplitude") linear = value * value;
+                intensity[static_cast<std::size_t>(i)] = static_cast<float>(linear);
+            }
+        });
+    });
+    return intensity;
+}
+
+void smooth(std::vector<float>& values, const Size3& size, const std::array<double, 3>& sigma) {
+    const std::array<std::int64_t, 3> stride{1, size[0], size[0] * size[1]};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (sigma[axis] <= 0) continue;
+        const std::vector<float> weights = gaussian(sigma[axis]);
+        const std::size_t inner = axis == 0 ? 1 : 0;  // the faster of the other two axes
+        const std::size_t outer = axis == 2 ? 1 : 2;  // the slower one
+        parallel_for(0, size[outer], [&](std::int64_t o) {
+            std::vector<float> copy;
+            for (std::int64_t i = 0; i < size[inner]; ++i) {
+                smooth_line(values.data() + o * stride[outer] + i * stride[inner], size[axis], stride[axis], weights,
+                            copy);
+            }
+        });
+    }
+}
+
+}  // namespace echolux

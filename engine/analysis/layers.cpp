@@ -1,0 +1,152 @@
+#include "engine/analysis/layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t half_width = 4;       // rows on either side that make up a step
+constexpr std::int64_t search = 7;           // rows around the mean profile's boundary in which each A-scan's is sought
+constexpr std::int64_t least_distance = 12;  // rows between two boundaries
+constexpr double zero_delay_share = 0.04;    // of the depth, ignored
+constexpr std::array<double, 3> speckle{1, 3, 3};  // sigma in voxels
+
+std::int64_t row_above(const std::vector<float>& heights, std::size_t line) {
+    return static_cast<std::int64_t>(std::lround(heights[line]));
+}
+
+// Mean of the `half_width` rows from `z` on less the mean of those before it; the edge lies at z - 0.5.
+class Steps {
+  public:
+    explicit Steps(const float* profile, std::int64_t rows) : profile_(profile), rows_(rows) {}
+
+    std::int64_t begin() const { return half_width; }
+    std::int64_t end() const { return rows_ - half_width + 1; }
+
+    double below(std::int64_t z) const { return mean(z); }
+    double above(std::int64_t z) const { return mean(z - half_width); }
+    double height(std::int64_t z) const { return below(z) - above(z); }
+
+    // Row of the largest sign * height in [first, last), between rows by a parabola.
+    double strongest(std::int64_t first, std::int64_t last, double sign) const {
+        first = std::max(first, begin() + 1);
+        last = std::min(last, end() - 1);
+        std::int64_t best = first;
+        for (std::int64_t z = first; z < last; ++z) {
+            if (sign * height(z) > sign * height(best)) best = z;
+        }
+        const double left = sign * height(best - 1), peak = sign * height(best), right = sign * height(best + 1);
+        const double curvature = left - 2 * peak + right;
+        const double shift = curvature < 0 ? std::clamp((left - right) / (2 * curvature), -0.5, 0.5) : 0.0;
+        return static_cast<double>(best) + shift - 0.5;
+    }
+
+  private:
+    double mean(std::int64_t z) const {
+        double sum = 0;
+        for (std::int64_t i = z; i < z + half_width; ++i) sum += static_cast<double>(profile_[i]);
+        return sum / half_width;
+    }
+
+    const float* profile_;
+    std::int64_t rows_;
+};
+
+std::vector<float> find_surface(const std::vector<float>& intensity, const Size3& size) {
+    std::vector<float> averaged = intensity;
+    smooth(averaged, size, speckle);
+    std::vector<float> surface(static_cast<std::size_t>(size[1] * size[2]));
+    const auto first = static_cast<std::int64_t>(zero_delay_share * static_cast<double>(size[0]));
+    parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
+        const Steps steps(averaged.data() + line * size[0], size[0]);
+        surface[static_cast<std::size_t>(line)] = static_cast<float>(steps.strongest(first, size[0], 1));
+    });
+    smooth(surface, {1, size[1], size[2]}, speckle);
+    return surface;
+}
+
+struct Edge {
+    std::int64_t row;
+    double contrast;  // (below - above) / (below + above)
+};
+
+// The `count` edges of highest contrast, from above.
+std::vector<Edge> strongest_edges(const std::vector<double>& profile, std::int64_t count) {
+    const std::vector<float> values(profile.begin(), profile.end());
+    const Steps steps(values.data(), std::ssize(values));
+    std::vector<Edge> candidates;
+    for (std::int64_t z = steps.begin(); z < steps.end(); ++z) {
+        candidates.push_back({z, steps.height(z) / std::max(1e-30, steps.below(z) + steps.above(z))});
+    }
+    std::sort(candidates.begin(), candidates.end(),
+              [](const Edge& a, const Edge& b) { return std::abs(a.contrast) > std::abs(b.contrast); });
+    std::vector<Edge> edges;
+    for (const Edge& candidate : candidates) {
+        const bool is_new = std::all_of(edges.begin(), edges.end(), [&](const Edge& edge) {
+            return std::abs(edge.row - candidate.row) >= least_distance;
+        });
+        if (is_new && std::ssize(edges) < count) edges.push_back(candidate);
+    }
+    if (std::ssize(edges) < count) {
+        throw Error(ErrorCode::bad_setting, fmt::format("only {} of {} boundaries were found", edges.size(), count),
+                    "layers");
+    }
+    std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.row < b.row; });
+    return edges;
+}
+
+std::vector<double> mean_profile(const std::vector<float>& lines, std::int64_t rows) {
+    std::vector<double> profile(static_cast<std::size_t>(rows), 0.0);
+    for (std::size_t i = 0; i < lines.size(); ++i) profile[i % profile.size()] += static_cast<double>(lines[i]);
+    return profile;
+}
+
+}  // namespace
+
+std::vector<float> flattened(const std::vector<float>& intensity, const Size3& size, const std::vector<float>& height,
+                             std::int64_t row, std::int64_t rows) {
+    std::vector<float> flat(static_cast<std::size_t>(rows * size[1] * size[2]));
+    parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
+        const std::int64_t first = row_above(height, static_cast<std::size_t>(line)) - row;
+        for (std::int64_t z = 0; z < rows; ++z) {
+            flat[static_cast<std::size_t>(line * rows + z)] = intensity[static_cast<std::size_t>(
+                line * size[0] + std::clamp<std::int64_t>(first + z, 0, size[0] - 1))];
+        }
+    });
+    return flat;
+}
+
+Layers find_layers(const Volume& volume, std::int64_t count) {
+    constexpr std::int64_t rows_above = 40;
+    const Size3 size{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans};
+    const std::vector<float> intensity = linear_intensity(volume);
+    const std::vector<float> surface = find_surface(intensity, size);
+    const auto shallowest = static_cast<std::int64_t>(*std::min_element(surface.begin(), surface.end()));
+    const std::int64_t rows = rows_above + size[0] - std::clamp<std::int64_t>(shallowest, 0, size[0] - 1);
+    std::vector<float> flat = flattened(intensity, size, surface, rows_above, rows);
+    const std::vector<Edge> edges = strongest_edges(mean_profile(flat, rows), count);
+    smooth(flat, {rows, size[1], size[2]}, speckle);
+
+    Layers layers{size[1], size[2], {}};
+    for (const Edge& edge : edges) {
+        std::vector<float> heights(surface.size());
+        parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
+            const Steps steps(flat.data() + line * rows, rows);
+            const double row = steps.strongest(edge.row - search, edge.row + search + 1, edge.contrast > 0 ? 1 : -1);
+            const auto i = static_cast<std::size_t>(line);
+            heights[i] = static_cast<float>(row + static_cast<double>(row_above(surface, i) - rows_above));
+        });
+        smooth(heights, {1, size[1], size[2]}, speckle);
+        layers.boundaries.push_back(std::move(heights));
+    }
+    return layers;
+}
+
+}  // namespace echolux

@@ -1,0 +1,13 @@
+// [begin, end) of rows, B-scans, bins.
+#pragma once
+
+#include <cstdint>
+
+namespace echolux {
+
+struct Interval {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+};
+
+}  // namespace echolux

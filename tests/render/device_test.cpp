@@ -1,0 +1,134 @@
+// Which device is taken and what is said when none is: on plain facts, and on this machine with parts taken away.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "compute/error.h"
+#include "render/offscreen.h"
+#include "render/vk/device.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const DeviceFacts old_card{"Old Card", DeviceType::discrete, 1, 1, {}};
+const DeviceFacts poor_card{"Poor Card", DeviceType::discrete, 1, 3, {"timeline semaphores", "a compute queue"}};
+const DeviceFacts processor{"llvmpipe", DeviceType::cpu, 1, 3, {}};
+const DeviceFacts chip{"Small Graphics", DeviceType::integrated, 1, 3, {}};
+const DeviceFacts cloud{"Cloud Slice", DeviceType::virtual_gpu, 1, 3, {}};
+const DeviceFacts card{"NVIDIA H200", DeviceType::discrete, 1, 4, {}};
+
+std::string refusal_of(const std::vector<DeviceFacts>& devices, const std::string& name) {
+    try {
+        chosen_device(devices, name);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        return error.line();
+    }
+    return "no error";
+}
+
+TEST(DeviceChoice, TakesTheBestTypeThatFits) {
+    const std::vector all{processor, old_card, cloud, chip, card, poor_card};
+    EXPECT_EQ(chosen_device(all, ""), 4u);
+    const std::vector without_card{processor, old_card, cloud, chip};
+    EXPECT_EQ(chosen_device(without_card, ""), 3u);
+    const std::vector servers{processor, cloud};
+    EXPECT_EQ(chosen_device(servers, ""), 1u);
+    const std::vector twins{old_card, processor, processor};
+    EXPECT_EQ(chosen_device(twins, ""), 1u);
+}
+
+TEST(DeviceChoice, NameIsAPartInAnyCase) {
+    const std::vector all{card, processor};
+    EXPECT_EQ(chosen_device(all, "LLVM"), 1u);
+    EXPECT_EQ(chosen_device(all, "h200"), 0u);
+}
+
+TEST(DeviceChoice, EachRefusalSaysWhy) {
+    EXPECT_THAT(refusal_of({old_card, poor_card}, ""),
+                AllOf(HasSubstr("\"Old Card\" has Vulkan 1.1, 1.3 is needed"),
+                      HasSubstr("\"Poor Card\" lacks timeline semaphores, a compute queue")));
+    EXPECT_THAT(refusal_of({card, old_card}, "Radeon"),
+                AllOf(HasSubstr("fits \"Radeon\""), HasSubstr("\"NVIDIA H200\" is not called that"),
+                      HasSubstr("\"Old Card\" has Vulkan 1.1")));
+    EXPECT_THAT(refusal_of({}, ""), AllOf(HasSubstr("no Vulkan device"), HasSubstr("mesa-vulkan-drivers")));
+}
+
+TEST(Devices, UnknownNameListsWhatIsThere) {
+    try {
+        Renderer renderer({.name = "no such device", .validation = false, .on_message = {}});
+        FAIL() << "a device was found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.line(), AllOf(HasSubstr("no such device"), HasSubstr("is not called that")));
+    }
+}
+
+class Variable {
+  public:
+    Variable(std::string name, const std::string& value) : name_(std::move(name)) {
+        if (const char* old = std::getenv(name_.c_str())) old_ = old;
+        setenv(name_.c_str(), value.c_str(), 1);
+    }
+    ~Variable() { old_ ? setenv(name_.c_str(), old_->c_str(), 1) : unsetenv(name_.c_str()); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+  private:
+    std::string name_;
+    std::optional<std::string> old_;
+};
+
+TEST(Devices, WithoutADriverThereIsAClearError) {
+    const Variable icd("VK_ICD_FILENAMES", "/nowhere/driver.json");
+    const Variable drivers("VK_DRIVER_FILES", "/nowhere/driver.json");
+    try {
+        Renderer renderer;
+        FAIL() << "a device was found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.line(), AllOf(HasSubstr("no Vulkan d"), HasSubstr("mesa-vulkan-drivers")));
+    }
+}
+
+// A process that finds something else under the loader's name.
+TEST(Devices, WithoutALoaderThereIsAClearError) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto folder = std::filesystem::temp_directory_path() / ("echolux-no-loader-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder);
+    for (const char* name : {"libvulkan.so", "libvulkan.so.1"}) std::ofstream(folder / name) << "not a library";
+    const Variable path("LD_LIBRARY_PATH", folder.string());
+    const auto start = [] {
+        try {
+            Renderer renderer;
+        } catch (const Error& error) {
+            std::fputs(error.what(), stderr);
+            std::exit(error.code() == ErrorCode::device ? 3 : 4);
+        }
+        std::exit(0);
+    };
+    EXPECT_EXIT(start(), testing::ExitedWithCode(3), "loader cannot be opened");
+    std::filesystem::remove_all(folder);
+}
+
+// Otherwise silence of the layer would prove nothing.
+TEST(Devices, ValidationLayerHearsMistakes) {
+    std::vector<std::string> messages;
+    {
+        const gpu::Device device(
+            {.name = "", .validation = true, .on_message = [&](const std::string& text) { messages.push_back(text); }});
+        EXPECT_TRUE(messages.empty());
+        const vk::raii::Buffer buffer(device.logical(), vk::BufferCreateInfo{.size = 0});
+    }
+    EXPECT_FALSE(messages.empty());
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,90 @@
+#include "rendering.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace echolux::test {
+
+void Rendering::SetUp() {
+    DeviceChoice choice;
+    choice.validation = true;
+    choice.on_message = [this](const std::string& text) { messages_.push_back(text); };
+    renderer_ = std::make_unique<Renderer>(choice);
+}
+
+void Rendering::TearDown() {
+    renderer_.reset();
+    for (const std::string& text : messages_) ADD_FAILURE() << "validation layer: " << text;
+}
+
+VolumeGrid db_grid(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans, VoxelType type) {
+    VolumeGrid grid;
+    grid.depth = depth;
+    grid.a_scans = a_scans;
+    grid.b_scans = b_scans;
+    grid.type = type;
+    grid.spacing_um = {1, 1, 1};
+    grid.quantity = "dB";
+    grid.unit = "dB above noise floor";
+    if (type == VoxelType::u8) grid.scale = 50.0 / 255;
+    if (type == VoxelType::u16) grid.scale = 50.0 / 65535;
+    if (type != VoxelType::f32) grid.offset = -5;
+    return grid;
+}
+
+std::vector<std::byte> voxels(const VolumeGrid& grid, const ValueAt& value) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(grid.bytes()));
+    std::byte* next = bytes.data();
+    const auto put = [&](auto code) {
+        std::memcpy(next, &code, sizeof code);
+        next += sizeof code;
+    };
+    for (std::int64_t b = 0; b < grid.b_scans; ++b) {
+        for (std::int64_t a = 0; a < grid.a_scans; ++a) {
+            for (std::int64_t z = 0; z < grid.depth; ++z) {
+                const double code = (value(z, a, b) - grid.offset) / grid.scale;
+                if (grid.type == VoxelType::f32) put(static_cast<float>(code));
+                if (grid.type == VoxelType::u16) put(static_cast<std::uint16_t>(std::lround(code)));
+                if (grid.type == VoxelType::u8) put(static_cast<std::uint8_t>(std::lround(code)));
+            }
+        }
+    }
+    return bytes;
+}
+
+ValueAt ball(const VolumeGrid& grid, double radius) {
+    return [=](std::int64_t z, std::int64_t a, std::int64_t b) {
+        const auto from_middle = [](std::int64_t i, std::int64_t n) {
+            return static_cast<double>(i) + 0.5 - 0.5 * static_cast<double>(n);
+        };
+        const double distance =
+            std::hypot(from_middle(z, grid.depth), from_middle(a, grid.a_scans), from_middle(b, grid.b_scans));
+        return std::max(0.0, 40 * (1 - distance / radius));
+    };
+}
+
+double noise(std::int64_t x, std::int64_t y, std::int64_t z) {
+    std::uint64_t h = static_cast<std::uint64_t>(x * 73856093 + y * 19349663 + z * 83492791);
+    for (int round = 0; round < 3; ++round) {
+        h ^= h >> 29;
+        h *= 0x9E3779B97F4A7C15ULL;
+    }
+    return static_cast<double>(h >> 40) / static_cast<double>(1 << 24);
+}
+
+View voxel_view(const VolumeGrid& grid, std::int64_t width, std::int64_t height) {
+    View view;
+    view.projection = Projection::orthographic;
+    view.azimuth_deg = 0;
+    view.elevation_deg = 0;
+    view.box = false;
+    view.lighting = false;
+    view.width = width;
+    view.height = height;
+    const double diagonal = std::sqrt(
+        static_cast<double>(grid.depth * grid.depth + grid.a_scans * grid.a_scans + grid.b_scans * grid.b_scans));
+    view.zoom = diagonal / static_cast<double>(std::min(width, height));
+    return view;
+}
+
+}  // namespace echolux::test

@@ -1,0 +1,41 @@
+// What rendering tests share: a renderer under the validation layer, each message of which fails the test, and volumes
+// made from a function of the position.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+
+#include "render/offscreen.h"
+
+namespace echolux::test {
+
+class Rendering : public testing::Test {
+  protected:
+    void SetUp() override;
+    void TearDown() override;
+
+    Renderer& renderer() { return *renderer_; }
+
+  private:
+    std::vector<std::string> messages_;
+    std::unique_ptr<Renderer> renderer_;
+};
+
+VolumeGrid db_grid(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans, VoxelType type = VoxelType::f32);
+
+// Voxels of `grid.type` (f32, u16 or u8) from values at (depth, A-scan, B-scan) indices.
+using ValueAt = std::function<double(std::int64_t depth, std::int64_t a_scan, std::int64_t b_scan)>;
+std::vector<std::byte> voxels(const VolumeGrid& grid, const ValueAt& value);
+
+// 40 in the middle, falling linearly to 0 at `radius` voxels.
+ValueAt ball(const VolumeGrid& grid, double radius);
+
+// The same pseudo-random number in [0, 1) for the same arguments, on any machine.
+double noise(std::int64_t x, std::int64_t y, std::int64_t z);
+
+// Orthographic, no box, no light: pixels as large as voxels of edge 1 for a volume of `grid`, whose spacing is 1.
+View voxel_view(const VolumeGrid& grid, std::int64_t width, std::int64_t height);
+
+}  // namespace echolux::test
