@@ -7,6 +7,8 @@ namespace {
 constexpr std::int64_t most_samples = std::int64_t{1} << 20;  // of one spectrum: no instrument comes near
 constexpr std::int64_t most_lines = std::int64_t{1} << 24;
 
+}  // namespace
+
 std::int64_t sample_bits(SampleFormat format) {
     switch (format) {
         case SampleFormat::u8: return 8;
@@ -18,8 +20,6 @@ std::int64_t sample_bits(SampleFormat format) {
     }
     return 0;
 }
-
-}  // namespace
 
 std::int64_t line_bytes(const RawFormat& format, const ScanGeometry& geometry) {
     if (format.line_bytes > 0) return format.line_bytes;
@@ -98,7 +98,7 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         number("running_alpha", &S::running_alpha, 1e-6, 1, "", table,
                "weight of the newest B-scan in the running background"),
         integer("rolling_width", &S::rolling_width, 1, most_samples, "samples", plan,
-                "length of the mean along the spectrum that background = rolling subtracts"),
+                "background = rolling subtracts the mean over this many samples on either side"),
         choice("fixed_pattern", &S::fixed_pattern, {"none", "median", "minimum_variance"}, plan,
                "fixed lines removed in depth over a whole B-scan: complex median, or the least variant segment's mean"),
         integer("fixed_pattern_segments", &S::fixed_pattern_segments, 2, 4096, "", plan,

@@ -45,6 +45,8 @@ struct ScanGeometry {
     std::int64_t frames_per_volume() const { return b_scans * b_repeats; }  // acquired B-scans
 };
 
+std::int64_t sample_bits(SampleFormat format);
+
 // Bytes from one line (all channels of one sweep) to the next.
 std::int64_t line_bytes(const RawFormat& format, const ScanGeometry& geometry);
 

@@ -281,7 +281,7 @@ std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& cali
     std::vector<double> smooth(light.size());
     for (std::int64_t p = 0; p < n; ++p) {
         const std::int64_t first = std::max<std::int64_t>(0, p - recipe.shaping_smooth / 2);
-        const std::int64_t last = std::min(n, first + recipe.shaping_smooth);
+        const std::int64_t last = std::min(n, p + recipe.shaping_smooth / 2 + 1);
         smooth[index(p)] =
             std::accumulate(light.begin() + first, light.begin() + last, 0.0) / static_cast<double>(last - first);
     }

@@ -30,6 +30,9 @@ void validate_format(const RawFormat& format, const ScanGeometry& geometry) {
     require(format.channel < format.channels,
             fmt::format("channel {} does not exist, the file has {}", format.channel, format.channels), "scan.channel",
             "channels count from 0");
+    require(format.shift < sample_bits(format.sample_format),
+            fmt::format("a shift by {} leaves nothing of a sample", format.shift), "scan.shift",
+            fmt::format("give less than {}", sample_bits(format.sample_format)));
     RawFormat packed = format;
     packed.line_bytes = 0;
     const std::int64_t least = line_bytes(packed, geometry);

@@ -87,7 +87,7 @@ float most_in_run(Samples samples, float begin) {
 // Two-sided headlight (the eye is the lamp). `trust` of the normal: 0 leaves the colour as it is.
 vec3 shaded(vec3 colour, vec3 normal, vec3 unit, float trust) {
     float facing = abs(dot(normal, unit));
-    vec3 light = colour * (0.25 + 0.75 * facing) + 0.18 * pow(facing, 30.0);
+    vec3 light = colour * (0.25 + 0.65 * facing) + 0.1 * pow(facing, 30.0);  // white stays white: nothing is clipped
     return mix(colour, light, frame.lighting.x * trust);
 }
 

@@ -78,11 +78,15 @@ std::string CpuRunner::backend() const {
 }
 
 void CpuRunner::prime(const Block& block) {
+    check(block);
     background_.find(block);
 }
 
 Completion CpuRunner::submit(const Block& block, const Place& place) {
-    check(block, place);
+    check(block);
+    if (place.kind != PlaceKind::host_linear) {
+        throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
+    }
     background_.find(block);
     if (!bins_.empty()) {
         lines_to_bins(block);
@@ -106,14 +110,12 @@ void CpuRunner::deal(std::int64_t count, std::int64_t run, const Body& body) {
     });
 }
 
-void CpuRunner::check(const Block& block, const Place& place) const {
+void CpuRunner::check(const Block& block) const {
     const std::int64_t bytes = block.b_scans * plan_.geometry.b_repeats * frame_lines_ * format_.line_bytes();
-    const bool fits = block.memory != MemoryKind::device && block.b_scans >= 1 &&
-                      block.b_scans <= plan_.block_b_scans && block.bytes >= bytes;
+    const bool in_volume = block.first_b_scan >= 0 && block.first_b_scan + block.b_scans <= plan_.geometry.b_scans;
+    const bool fits = block.memory != MemoryKind::device && block.data != nullptr && block.b_scans >= 1 &&
+                      block.b_scans <= plan_.block_b_scans && in_volume && block.bytes >= bytes;
     if (!fits) throw Error(ErrorCode::bad_setting, "block and plan differ", "block");
-    if (place.kind != PlaceKind::host_linear) {
-        throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
-    }
 }
 
 const std::byte* CpuRunner::line_at(const Block& block, std::int64_t line) const {

@@ -41,7 +41,7 @@ class CpuRunner : public Reconstructor {
     template <class Body>
     void deal(std::int64_t count, std::int64_t run, const Body& body);
 
-    void check(const Block& block, const Place& place) const;
+    void check(const Block& block) const;
     const std::byte* line_at(const Block& block, std::int64_t line) const;
     const std::complex<float>* bins_of(Worker& worker, const Block& block, std::int64_t line) const;
     std::byte* target(const Block& block, const Place& place, std::int64_t output_line) const;

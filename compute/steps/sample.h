@@ -1,5 +1,5 @@
-// Reads one recorded sample (ALGORITHMS 2.1): format, byte order, shift, mask, channel stride. A sample that is not a
-// finite number counts as zero, so that no NaN enters a mean.
+// Reads one recorded sample (ALGORITHMS 2.1): format, byte order, shift, mask, channel stride. A sample that is
+// not a number, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
 #pragma once
 
 #include <cstddef>
@@ -71,7 +71,8 @@ struct ReadSample {
         std::memcpy(&value, line + stride(p) * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
         if constexpr (order == ByteOrder::big) value = swapped_bytes(value);
         if constexpr (format == SampleFormat::f32) {
-            return value - value == 0 ? value : 0.0f;
+            constexpr float largest = 1e12f;
+            return value > -largest && value < largest ? value : 0.0f;
         } else if constexpr (format == SampleFormat::i16) {
             return static_cast<std::int32_t>(value) >> shift;
         } else if constexpr (format == SampleFormat::u32) {

@@ -12,6 +12,7 @@ namespace {
 
 using std::numbers::pi;
 
+constexpr double least_form_um = 400;
 constexpr double most_of_range = 0.9;  // deeper, fringes are under-sampled where the samples are coarsest in k
 
 double bowed(double bow_um, double u, double v) {
@@ -31,7 +32,8 @@ std::string micrometres(double length) {
 
 Scenery::Scenery(const Simulation& s, double depth_range_um)
     : width_um(s.spacing_a_um * static_cast<double>(s.a_scans)),
-      length_um(s.spacing_b_um * static_cast<double>(s.b_scans)), deepest_um(most_of_range * depth_range_um) {
+      length_um(s.spacing_b_um * static_cast<double>(s.b_scans)), deepest_um(most_of_range * depth_range_um),
+      form_width_um_(std::max(width_um, least_form_um)), form_length_um_(std::max(length_um, least_form_um)) {
     switch (s.scene) {
         case Scene::mirror: add_mirrors(s, depth_range_um); break;
         case Scene::layers: add_layers(s, depth_range_um); break;
@@ -46,31 +48,31 @@ Scenery::Scenery(const Simulation& s, double depth_range_um)
 }
 
 double Scenery::height_um(const Boundary& b, double x, double y) const {
-    const double u = x / width_um - 0.5;
-    const double v = y / length_um - 0.5;
-    double height = b.base_um + b.tilt_um * (u + v / 2) + bowed(b.bow_um, u, v);
-    if (b.wave_um != 0) height += b.wave_um * std::sin(2 * pi * (1.5 * u + 0.3 * v)) * std::cos(2 * pi * v);
+    double height = b.base_um + b.tilt_um * (u(x) + v(y) / 2) + bowed(b.bow_um, u(x), v(y));
+    if (b.wave_um != 0) height += b.wave_um * std::sin(2 * pi * (1.5 * u(x) + 0.3 * v(y))) * std::cos(2 * pi * v(y));
     if (b.pit_um != 0) {
-        const double distance = std::hypot(u * width_um, v * length_um) / b.pit_radius_um;
+        const double distance = std::hypot(x - width_um / 2, y - length_um / 2) / b.pit_radius_um;
         height += b.pit_um * std::exp(-distance * distance);
     }
     return height;
 }
 
 double Scenery::x_um(const Tube& t, double y) const {
-    return t.x_um + t.swing_um * std::sin(2 * pi * y / t.period_um + t.phase_rad);
+    const double phase = 2 * pi * (y - length_um / 2) / t.period_um + t.phase_rad;
+    return width_um / 2 + t.x_um + t.swing_um * std::sin(phase);
 }
 
 double Scenery::x_slope(const Tube& t, double y) const {
-    return 2 * pi / t.period_um * t.swing_um * std::cos(2 * pi * y / t.period_um + t.phase_rad);
+    const double phase = 2 * pi * (y - length_um / 2) / t.period_um + t.phase_rad;
+    return 2 * pi / t.period_um * t.swing_um * std::cos(phase);
 }
 
 double Scenery::z_um(const Tube& t, double y) const {
-    return t.z_um + t.descent * (y - length_um / 2) + bowed(t.bow_um, 0, y / length_um - 0.5);
+    return t.z_um + t.descent * (y - length_um / 2) + bowed(t.bow_um, 0, v(y));
 }
 
 double Scenery::z_slope(const Tube& t, double y) const {
-    return t.descent + 4 * t.bow_um * (y / length_um - 0.5) / length_um;
+    return t.descent + 4 * t.bow_um * v(y) / form_length_um_;
 }
 
 double Scenery::loss(const std::vector<double>& heights, double x, double y, double z) const {
@@ -128,21 +130,22 @@ void Scenery::add_vessel(const Simulation& s, double range) {
         boundaries.push_back({.base_um = base * range, .bow_um = 0.07 * range, .wave_um = 0.012 * range});
     }
     layers = {{1.0, 2.0}, {0.3, 1.0}, {0.8, 2.0}, {0.2, 1.2}};
-    Tube vessel{.x_um = 0.42 * width_um,
-                .swing_um = 0.16 * width_um,
-                .period_um = 1.3 * length_um,
-                .phase_rad = -0.6,
+    Tube vessel{.x_um = -0.08 * form_width_um_,
+                .swing_um = 0.16 * form_width_um_,
+                .period_um = 1.3 * form_length_um_,
+                .phase_rad = 1.82,
                 .z_um = 0.52 * range,
                 .descent = 0.06,
                 .bow_um = 0.04 * range,
-                .radius_um = std::min(0.105 * range, 0.1 * width_um),
+                .radius_um = std::min(0.105 * range, 0.1 * form_width_um_),
                 .brightness = 0.9,
                 .attenuation_per_mm = 2.0,
                 .peak_mm_s = s.flow_mm_s};
     tubes.push_back(vessel);
-    vessel.x_um = 0.76 * width_um;
-    vessel.swing_um = 0.06 * width_um;
-    vessel.period_um = 0.8 * length_um;
+    vessel.x_um = 0.26 * form_width_um_;
+    vessel.swing_um = 0.06 * form_width_um_;
+    vessel.period_um = 0.8 * form_length_um_;
+    vessel.phase_rad = 3.33;
     vessel.z_um = 0.44 * range;
     vessel.descent = -0.04;
     vessel.radius_um /= 2;
@@ -156,8 +159,7 @@ void Scenery::add_capillary(const Simulation& s, double range) {
     const double wall = 25;
     const double descent = std::tan(s.tilt_deg * pi / 180);
     const double area_mm2 = pi * radius * radius * 1e-6;
-    tubes.push_back({.x_um = 0.5 * width_um,
-                     .z_um = 0.45 * range,
+    tubes.push_back({.z_um = 0.45 * range,
                      .descent = descent,
                      .radius_um = radius,
                      .wall_um = wall,
@@ -175,7 +177,7 @@ void Scenery::add_capillary(const Simulation& s, double range) {
 }
 
 void Scenery::add_retina(const Simulation& s, double range) {
-    const double pit_radius = 0.28 * std::min(width_um, length_um);
+    const double pit_radius = 0.28 * std::min(form_width_um_, form_length_um_);
     const auto boundary = [&](double base, double pit) {
         boundaries.push_back(
             {.base_um = base * range, .bow_um = -0.06 * range, .pit_um = pit * range, .pit_radius_um = pit_radius});
@@ -193,14 +195,14 @@ void Scenery::add_retina(const Simulation& s, double range) {
     layers = {{0.9, 1.0}, {0.45, 0.8}, {0.2, 0.5}, {0.45, 0.8}, {0.12, 0.3},
               {0.8, 1.0}, {0.2, 0.5},  {1.0, 3.0}, {0.4, 4.0}};
     for (const double side : {-1.0, 1.0}) {
-        tubes.push_back({.x_um = (0.5 + side * 0.33) * width_um,
-                         .swing_um = side * 0.06 * width_um,
-                         .period_um = 1.6 * length_um,
-                         .phase_rad = 0.4,
+        tubes.push_back({.x_um = side * 0.33 * form_width_um_,
+                         .swing_um = side * 0.06 * form_width_um_,
+                         .period_um = 1.6 * form_length_um_,
+                         .phase_rad = 2.36,
                          .z_um = (0.25 - 0.013) * range,
                          .descent = side * 0.02,
                          .bow_um = -0.06 * range,
-                         .radius_um = std::min(0.04 * range, 0.05 * width_um),
+                         .radius_um = std::min(0.04 * range, 0.05 * form_width_um_),
                          .brightness = 1.0,
                          .attenuation_per_mm = 8.0,
                          .peak_mm_s = side * s.flow_mm_s});

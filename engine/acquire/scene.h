@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Height over the field, u and v from -1/2 to 1/2 across it.
+// Height over the scene, u and v from -1/2 to 1/2 across it.
 struct Boundary {
     double base_um = 0;
     double tilt_um = 0;        // rise along x, and half of it along y
@@ -27,11 +27,11 @@ struct Layer {
 // Its section at right angles to y is a disc. The laminar flow along y is the same in every section, so nothing is lost
 // where the tube bends.
 struct Tube {
-    double x_um = 0;
+    double x_um = 0;      // from the middle of the field
     double swing_um = 0;  // meanders around x_um ...
     double period_um = 1;
-    double phase_rad = 0;
-    double z_um = 0;  // in the middle of the field
+    double phase_rad = 0;  // ... with this phase in the middle of the field
+    double z_um = 0;       // in the middle of the field
     double descent = 0;
     double bow_um = 0;
     double radius_um = 0;
@@ -68,18 +68,23 @@ class Scenery {
     std::vector<Layer> layers;
     std::vector<Tube> tubes;
     std::vector<Reflector> reflectors;
-    double width_um = 0;    // along x
+    double width_um = 0;    // of the field, along x
     double length_um = 0;   // along y
     double deepest_um = 0;  // nothing scatters below
     double heart_rate_hz = 0;
     double pulsation = 0;
 
   private:
+    double u(double x) const { return (x - width_um / 2) / form_width_um_; }
+    double v(double y) const { return (y - length_um / 2) / form_length_um_; }
     void add_layers(const Simulation& simulation, double range);
     void add_vessel(const Simulation& simulation, double range);
     void add_capillary(const Simulation& simulation, double range);
     void add_retina(const Simulation& simulation, double range);
     void add_mirrors(const Simulation& simulation, double range);
+
+    double form_width_um_ = 0;  // what forms scale with: the field, but never so small that they become steep
+    double form_length_um_ = 0;
 };
 
 }  // namespace echolux

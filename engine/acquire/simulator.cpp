@@ -170,7 +170,7 @@ void Instrument::record(std::int64_t volume, std::int64_t first, std::int64_t co
 // B-scans anyway, so twice its reach of tissue costs little.
 std::int64_t group_size(const Simulation& s) {
     const std::int64_t by_bytes = group_bytes / (2 * s.samples * s.a_scans * s.a_repeats * s.b_repeats);
-    const auto by_tissue = static_cast<std::int64_t>(8 * s.beam_radius_um / s.spacing_b_um) + 1;
+    const auto by_tissue = static_cast<std::int64_t>(std::min(8 * s.beam_radius_um / s.spacing_b_um, 1e6)) + 1;
     return std::clamp<std::int64_t>(std::min(by_bytes, by_tissue), 1, s.b_scans);
 }
 

@@ -39,6 +39,7 @@ class TiffFile {
     using Shape = std::map<std::uint64_t, std::uint64_t>;  // values of the tags that make pages alike
     static constexpr std::uint64_t subfile_type = 254;     // 1: thumbnail, 4: mask
     static constexpr std::uint64_t bits_per_sample = 258;
+    static constexpr std::uint64_t date_time = 306;
 
     std::uint64_t pointer_bytes() const { return big_ ? 8 : 4; }
 
@@ -62,6 +63,9 @@ class TiffFile {
         const std::uint64_t count = number(entry + 4, pointer_bytes());
         const std::uint64_t each = type < type_bytes.size() ? type_bytes[type] : 0;
         const std::uint64_t tag = number(entry, 2);
+        if (tag == date_time && (type != 2 || count != 20)) {  // ITK reads 20 characters whatever the file says
+            throw Error(ErrorCode::bad_file, "has a damaged date", where_, "save it again with another program");
+        }
         const bool inside = each > 0 && count <= pointer_bytes() / each;
         if (std::ranges::count(shaping, tag) > 0) shape[tag] = inside ? number(entry + 4 + pointer_bytes(), each) : 0;
         if (inside || each == 0) return;

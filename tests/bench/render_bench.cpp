@@ -1,5 +1,6 @@
 // The ray caster at the size the README speaks of: 128^3 voxels of layered tissue with speckle, 256 x 256 pixels. Wall
 // time of one picture from the call to its pixels on the host.
+#ifdef ECHOLUX_RENDER
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -58,3 +59,5 @@ BENCHMARK_CAPTURE(ray_cast, isosurface_lit, ViewMode::isosurface, true)->Unit(be
 
 }  // namespace
 }  // namespace echolux
+
+#endif

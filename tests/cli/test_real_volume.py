@@ -64,9 +64,11 @@ class RealVolume(ProgramCase):
         self.assertGreaterEqual((distance <= 1).mean(), 0.95)
 
     def test_levels_agree_with_numpy(self):
-        expected = numpy_levels_db()
-        clear = expected > np.median(expected[..., 400:]) - 10
-        np.testing.assert_allclose(self.levels()[clear], expected[clear], atol=1e-3, rtol=0)
+        expected, levels = numpy_levels_db(), self.levels()
+        amplitude, exact = 10 ** (levels / 20), 10 ** (expected / 20)
+        self.assertLessEqual(np.linalg.norm(amplitude - exact) / np.linalg.norm(exact), 1e-6)
+        floor = np.median(expected[..., 400:])
+        np.testing.assert_allclose(levels[expected > floor], expected[expected > floor], atol=1e-3, rtol=0)
 
     def test_pictures(self):
         self.succeed("render", "scan.toml", "-o", "volume.png", "--size", "160x120")

@@ -51,7 +51,8 @@ CASES = {
     "planar": {"format.channels": 3, "format.channel": 2, "format.channel_layout": "planar"},
     "packed12_interleaved": {"format.sample_format": "packed12", "format.channels": 2, "format.channel": 1},
     "packed12_planar_odd": {"format.sample_format": "packed12", "geometry.samples": 383, "format.channels": 3,
-                            "format.channel": 1, "format.channel_layout": "planar", "format.line_bytes": 1724, **LINEAR},
+                            "format.channel": 1, "format.channel_layout": "planar",
+                            "format.line_bytes": 1724, **LINEAR},
     "line_gap": {"format.line_bytes": 2 * SAMPLES + 30},
     # backgrounds and fixed patterns
     "stored_background": {"recipe.background": "stored", "calibration.background": BACKGROUND},

@@ -1,0 +1,87 @@
+// Pictures of slices: orientation, ranges, proportions.
+#include "engine/figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+using testing::ElementsAre;
+
+// Voxel (z, a, b) holds z + 10 a + 100 b.
+Volume counted_volume() {
+    Volume volume;
+    volume.grid.depth = 4;
+    volume.grid.a_scans = 3;
+    volume.grid.b_scans = 2;
+    volume.grid.type = VoxelType::u8;
+    for (int b = 0; b < 2; ++b) {
+        for (int a = 0; a < 3; ++a) {
+            for (int z = 0; z < 4; ++z) volume.voxels.push_back(static_cast<std::byte>(z + 10 * a + 100 * b));
+        }
+    }
+    return volume;
+}
+
+TEST(BScanFigure, ColumnsAreAScansAndRowsDepthDownwards) {
+    const Figure figure = b_scan_figure(counted_volume(), 1);
+    EXPECT_EQ(figure.width, 3);
+    EXPECT_EQ(figure.height, 4);
+    EXPECT_THAT(figure.values, ElementsAre(100, 110, 120, 101, 111, 121, 102, 112, 122, 103, 113, 123));
+}
+
+TEST(BScanFigure, CodesBecomeValues) {
+    Volume volume = counted_volume();
+    volume.grid.scale = 0.5;
+    volume.grid.offset = -3;
+    EXPECT_FLOAT_EQ(b_scan_figure(volume, 0).values[1], 2);
+}
+
+TEST(EnFaceFigure, IsTheMeanOverDepth) {
+    const Figure figure = en_face_figure(counted_volume(), 1, 3);
+    EXPECT_THAT(figure.values, ElementsAre(1.5f, 11.5f, 21.5f, 101.5f, 111.5f, 121.5f));
+}
+
+TEST(EnFaceFigure, FollowsASurface) {
+    const std::vector<float> surface{0, 1, 2, 0, 1, 2};
+    const Figure figure = en_face_figure(counted_volume(), surface, 0, 1);
+    EXPECT_THAT(figure.values, ElementsAre(0, 11, 22, 100, 111, 122));
+}
+
+TEST(Figures, ImpossibleSlicesAreRefused) {
+    EXPECT_THROW(b_scan_figure(counted_volume(), 2), Error);
+    EXPECT_THROW(en_face_figure(counted_volume(), 2, 2), Error);
+    EXPECT_THROW(en_face_figure(counted_volume(), 0, 5), Error);
+}
+
+TEST(GrayPicture, MapsTheRangeAndClips) {
+    const Figure figure{4, 1, {-1, 0, 5, 11}, 0, 0};
+    EXPECT_THAT(gray_picture(figure, GrayRange{0, 10}).pixels, ElementsAre(0, 0, 128, 255));
+}
+
+TEST(GrayPicture, ConstantValuesAreBlack) {
+    const Figure figure{2, 1, {3, 3}, 0, 0};
+    EXPECT_THAT(gray_picture(figure).pixels, ElementsAre(0, 0));
+}
+
+TEST(GrayPicture, HasSquarePixelsWhereSizesAreKnown) {
+    const Picture picture = gray_picture({10, 10, std::vector<float>(100, 1.0f), 8.0, 2.0}, GrayRange{0, 1});
+    EXPECT_EQ(picture.width, 40);
+    EXPECT_EQ(picture.height, 10);
+}
+
+TEST(PercentileRange, LeavesAlmostNothingOutside) {
+    Figure figure{1000, 1, {}, 0, 0};
+    for (int i = 0; i < 1000; ++i) figure.values.push_back(static_cast<float>(i));
+    const GrayRange range = percentile_range(figure);
+    EXPECT_NEAR(range.black, 3, 1);
+    EXPECT_NEAR(range.white, 996, 1);
+}
+
+}  // namespace
+}  // namespace echolux
