@@ -18,7 +18,7 @@ echolux_need(fmt libfmt-dev)
 echolux_need(CLI11 libcli11-dev)
 echolux_need(nlohmann_json nlohmann-json3-dev)
 set(CMAKE_MESSAGE_LOG_LEVEL WARNING)  # ITK lists many tools of others that are not installed and not needed
-echolux_need(ITK libinsighttoolkit5-dev 5 COMPONENTS ITKIOImageBase ITKIONRRD ITKIONIFTI ITKIOTIFF ITKIOMeta)
+echolux_need(ITK libinsighttoolkit5-dev 5 COMPONENTS ITKIOImageBase ITKIONRRD ITKIOTIFF ITKIOMeta)
 unset(CMAKE_MESSAGE_LOG_LEVEL)
 
 if(ECHOLUX_FFTW)

@@ -26,10 +26,11 @@ std::filesystem::path temporary_beside(const std::filesystem::path& path) {
 
 AtomicFile::AtomicFile(std::filesystem::path final_path)
     : final_(std::move(final_path)), temporary_(temporary_beside(final_)) {
-    std::error_code problem;
-    if (final_.filename().empty() || std::filesystem::is_directory(final_, problem)) {
+    std::error_code missing;
+    if (final_.filename().empty() || std::filesystem::is_directory(final_, missing)) {
         throw Error(ErrorCode::output, "is a folder", final_.string(), "give a file name");
     }
+    std::error_code problem;
     if (!final_.parent_path().empty()) std::filesystem::create_directories(final_.parent_path(), problem);
     if (problem) fail(final_, problem);
     if (!std::ofstream(temporary_, std::ios::binary)) fail(final_, std::make_error_code(std::errc::permission_denied));
@@ -38,6 +39,10 @@ AtomicFile::AtomicFile(std::filesystem::path final_path)
 AtomicFile::~AtomicFile() {
     std::error_code ignored;
     if (!committed_) std::filesystem::remove(temporary_, ignored);
+}
+
+void check_can_be_written(const std::filesystem::path& path) {
+    const AtomicFile trial(path);
 }
 
 void AtomicFile::commit() {

@@ -25,4 +25,7 @@ class AtomicFile {
     bool committed_ = false;
 };
 
+// Before long work: throws what writing `path` would throw at its end. Leaves nothing but the folder.
+void check_can_be_written(const std::filesystem::path& path);
+
 }  // namespace echolux

@@ -33,6 +33,15 @@ TEST(AtomicFile, LeavesTheOldFileWhenTheWorkFails) {
     EXPECT_EQ(std::filesystem::file_size(path), 3u);
 }
 
+TEST(AtomicFile, TakesABareNameInTheCurrentFolder) {
+    const TemporaryFolder folder;
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    EXPECT_NO_THROW(check_can_be_written("picture.png"));
+    EXPECT_EQ(folder.entries(), 0u);
+    std::filesystem::current_path(before);
+}
+
 TEST(AtomicFile, RefusesFoldersAndFilesInTheWay) {
     const TemporaryFolder folder;
     folder.write("file", "");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
 
@@ -24,6 +25,7 @@ void check_output(const ReconstructJob& job, const Reconstruction& reconstructio
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.output.string(), "name it *.png");
     }
     if (!png) check_volume_name(job.output, reconstruction.grid({}).type);
+    check_can_be_written(job.output);
 }
 
 // "name.nrrd" becomes "name_t003.nrrd" where several volumes are written.

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
 #include "engine/settings.h"
 #include "ui/app/open_volume.h"
@@ -26,6 +27,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     if (job.output.extension() != ".png") {
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.output.string(), "name it *.png");
     }
+    check_can_be_written(job.output);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     const OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
     renderer.set_volume(opened.volume.grid, opened.volume.voxels.data());

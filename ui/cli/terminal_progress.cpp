@@ -24,7 +24,7 @@ std::string duration(double seconds) {
 std::string rate(double per_second) {
     if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second / 1e6);
     if (per_second >= 1e4) return fmt::format("{:.0f} k", per_second / 1e3);
-    return fmt::format("{:.0f} ", per_second);
+    return fmt::format("{:.0f}", per_second);
 }
 
 }  // namespace
@@ -79,9 +79,9 @@ void TerminalProgress::print(bool last) {
 std::string TerminalProgress::state() const {
     const double seconds = std::max(1e-9, std::chrono::duration<double>(Clock::now() - start_).count());
     const double per_second = static_cast<double>(done_) / seconds;
-    if (done_ >= total_) return fmt::format("done in {}, {}{}/s", duration(seconds), rate(per_second), unit_);
+    if (done_ >= total_) return fmt::format("done in {}, {} {}/s", duration(seconds), rate(per_second), unit_);
     const double left = done_ > 0 ? static_cast<double>(total_ - done_) / per_second : 0;
-    return fmt::format("{:.0f} %, {}{}/s, {} left", 100.0 * static_cast<double>(done_) / static_cast<double>(total_),
+    return fmt::format("{:.0f} %, {} {}/s, {} left", 100.0 * static_cast<double>(done_) / static_cast<double>(total_),
                        rate(per_second), unit_, duration(left));
 }
 
