@@ -93,6 +93,8 @@ TEST_F(Maximum, SkipsNothingThatCanBeSeen) {
     const double c = std::cos(std::acos(-1.0) / 6);
     const double s = 0.5;
     const std::vector<RayMeasure> rays = renderer().measure(view);
+    // Vulkan lets hardware filter with 8-bit weights; software Vulkan uses floats.
+    const double tolerance = renderer().device_name().starts_with("llvmpipe") ? 0.01 : 40 * 3 / 512.0;
     int bright = 0;
     for (std::int64_t row = 20; row < 80; ++row) {
         for (std::int64_t column = 20; column < 80; ++column) {
@@ -107,7 +109,7 @@ TEST_F(Maximum, SkipsNothingThatCanBeSeen) {
                 const double t = enter + (static_cast<double>(i) + 0.5) * (leave - enter) / count;
                 return at(z, 33.5 + x * c - t * s, 35.5 + x * s + t * c);
             });
-            EXPECT_NEAR(rays[static_cast<std::size_t>(row * 101 + column)].value, expected, 0.01)
+            EXPECT_NEAR(rays[static_cast<std::size_t>(row * 101 + column)].value, expected, tolerance)
                 << "column " << column << " row " << row;
             if (expected > 10) ++bright;
         }
