@@ -57,13 +57,25 @@ Figure with_square_pixels(const Figure& figure) {
 
 }  // namespace
 
-Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
-    const VolumeGrid& grid = volume.grid;
+void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan) {
     require_real(grid);
     if (b_scan < 0 || b_scan >= grid.b_scans) {
         throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "--b-scan",
                     fmt::format("the volume has B-scans 0 to {}", grid.b_scans - 1));
     }
+}
+
+void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end) {
+    require_real(grid);
+    if (begin < 0 || begin >= end || end > grid.depth) {
+        throw Error(ErrorCode::bad_setting, fmt::format("depth rows {}:{} are not in the volume", begin, end),
+                    "--en-face", fmt::format("it has rows 0:{}", grid.depth));
+    }
+}
+
+Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
+    const VolumeGrid& grid = volume.grid;
+    check_b_scan(grid, b_scan);
     Figure figure{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0]};
     figure.values.resize(static_cast<std::size_t>(grid.a_scans * grid.depth));
     with_voxels(volume, [&](const auto* voxels) {
@@ -81,11 +93,7 @@ Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
 
 Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end) {
     const VolumeGrid& grid = volume.grid;
-    require_real(grid);
-    if (begin < 0 || begin >= end || end > grid.depth) {
-        throw Error(ErrorCode::bad_setting, fmt::format("depth rows {}:{} are not in the volume", begin, end),
-                    "--en-face", fmt::format("it has rows 0:{}", grid.depth));
-    }
+    check_en_face(grid, begin, end);
     const std::vector<float> top(static_cast<std::size_t>(grid.a_scans * grid.b_scans), 0.0f);
     return en_face_figure(volume, top, begin, end);
 }

@@ -26,10 +26,15 @@ struct GrayRange {
     double white = 1;
 };
 
-// Throws Error{bad_setting} when there is no such B-scan, or for complex voxels.
+// Whether a volume of this grid has such a figure, before it is made. Throw Error{bad_setting}: no such B-scan, no such
+// depth rows, complex voxels.
+void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan);
+void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end);
+
+// Throws what check_b_scan throws.
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan);
 
-// Mean over the depth rows [begin, end). Throws Error{bad_setting} for an impossible range.
+// Mean over the depth rows [begin, end). Throws what check_en_face throws.
 Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end);
 
 // The same, rows counted from `surface` ([b_scan][a_scan], in rows); what lies outside the volume is left out.

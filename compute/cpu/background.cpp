@@ -1,6 +1,7 @@
 #include "compute/cpu/background.h"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "compute/cpu/median.h"
@@ -37,18 +38,25 @@ FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const
     const bool found_for_each_frame =
         mode == Background::frame_mean || mode == Background::running || mode == Background::median;
     const std::size_t frames = found_for_each_frame ? static_cast<std::size_t>(most_frames) : 1;
-    background_.assign(frames * samples, 0.0f);
-    if (mode == Background::stored) {
-        std::transform(calibration.background.begin(), calibration.background.end(), background_.begin(),
-                       [](double value) { return static_cast<float>(value); });
-    }
-    if (found_for_each_frame) found_.resize(background_.size());
+    whole_.assign(frames * samples, 0.0f);
+    rest_.assign(frames * samples, 0.0f);
+    if (mode == Background::stored) split(calibration.background.data(), lines.samples());
+    if (found_for_each_frame) found_.resize(whole_.size());
     if (mode == Background::running) running_.resize(samples);
     if (mode == Background::median) columns_.resize(frames * static_cast<std::size_t>(lines_per_frame_));
 }
 
-const float* FrameBackground::of(std::int64_t frame) const {
-    return background_.data() + (found_.empty() ? 0 : frame * lines_.samples());
+BackgroundLine FrameBackground::of(std::int64_t frame) const {
+    const std::int64_t first = found_.empty() ? 0 : frame * lines_.samples();
+    return {whole_.data() + first, rest_.data() + first};
+}
+
+void FrameBackground::split(const double* background, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double whole = std::nearbyint(background[i]);
+        whole_[static_cast<std::size_t>(i)] = static_cast<float>(whole);
+        rest_[static_cast<std::size_t>(i)] = static_cast<float>(background[i] - whole);
+    }
 }
 
 void FrameBackground::find(const Block& block) {
@@ -65,8 +73,7 @@ void FrameBackground::find(const Block& block) {
         }
     });
     if (mode_ == Background::running) blend(block, frames);
-    std::transform(found_.begin(), found_.begin() + frames * samples, background_.begin(),
-                   [](double value) { return static_cast<float>(value); });
+    split(found_.data(), frames * samples);
 }
 
 // Doubles hold sums of integers below 2^53 exactly, which is more than any B-scan reaches.

@@ -11,6 +11,14 @@
 
 namespace echolux {
 
+// [samples] each; their sum is the background. Kept in two parts because one float of 10000 counts is off by up to half
+// a thousandth of a count, which is as much as the whole chain's rounding: sample - whole is exact, and so is what is
+// left.
+struct BackgroundLine {
+    const float* whole;
+    const float* rest;
+};
+
 class FrameBackground {
   public:
     // `mode` is none, stored, frame_mean, running, median or rolling (which acts along the line: nothing to find here).
@@ -20,23 +28,25 @@ class FrameBackground {
     // Finds the backgrounds of all acquired B-scans of the block.
     void find(const Block& block);
 
-    // [samples], of acquired B-scan `frame` counted within the block.
-    const float* of(std::int64_t frame) const;
+    // Of acquired B-scan `frame` counted within the block.
+    BackgroundLine of(std::int64_t frame) const;
 
   private:
     void find_mean(const std::byte* frame, double* mean) const;
     void find_median(const std::byte* frame, double* median, float* column) const;
     void blend(const Block& block, std::int64_t frames);
+    void split(const double* background, std::int64_t count);
 
     Background mode_;
     LineFormat lines_;
     std::int64_t lines_per_frame_;
     std::int64_t frames_per_b_scan_;
     double running_alpha_;
-    std::vector<float> background_;  // [frames][samples], or [samples] where all frames share it
-    std::vector<double> found_;      // [frames][samples]
-    std::vector<double> running_;    // [samples]
-    std::vector<float> columns_;     // [frames][lines]
+    std::vector<float> whole_;     // [frames][samples], or [samples] where all frames share it
+    std::vector<float> rest_;      // likewise
+    std::vector<double> found_;    // [frames][samples]
+    std::vector<double> running_;  // [samples]
+    std::vector<float> columns_;   // [frames][lines]
 };
 
 }  // namespace echolux

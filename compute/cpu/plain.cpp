@@ -71,7 +71,7 @@ PlainLine::PlainLine(const PlainTables& tables, const LineFormat& format)
     }
 }
 
-const std::complex<float>* PlainLine::reconstruct(const std::byte* line, const float* background) {
+const std::complex<float>* PlainLine::reconstruct(const std::byte* line, BackgroundLine background) {
     subtract(line, background);
     if (tables_.rolling_width > 0) subtract_rolling_mean();
     if (tables_.upsample > 1) upsample();
@@ -93,11 +93,12 @@ float* PlainLine::recorded() {
     return line + tables_.lengths.pad_left;
 }
 
-void PlainLine::subtract(const std::byte* line, const float* background) {
+void PlainLine::subtract(const std::byte* line, BackgroundLine background) {
     float* spectrum = recorded();
     const std::int64_t samples = tables_.lengths.samples;
     format_.with_reader([&](const auto& read) {
-        for (std::int64_t p = 0; p < samples; ++p) spectrum[p] = static_cast<float>(read(line, p)) - background[p];
+        for (std::int64_t p = 0; p < samples; ++p)
+            spectrum[p] = static_cast<float>(read(line, p)) - background.whole[p] - background.rest[p];
     });
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/cpu/background.h"
 #include "compute/cpu/fft.h"
 #include "compute/cpu/read_line.h"
 #include "compute/tables.h"
@@ -27,11 +28,11 @@ class PlainLine {
     PlainLine(const PlainTables& tables, const LineFormat& format);
 
     // Depth bins [0, lengths.bins), not yet scaled; valid until the next call.
-    const std::complex<float>* reconstruct(const std::byte* line, const float* background);
+    const std::complex<float>* reconstruct(const std::byte* line, BackgroundLine background);
 
   private:
     float* recorded();  // where the recorded samples go
-    void subtract(const std::byte* line, const float* background);
+    void subtract(const std::byte* line, BackgroundLine background);
     void subtract_rolling_mean();
     void upsample();
     void prefilter();

@@ -123,8 +123,7 @@ const std::byte* CpuRunner::line_at(const Block& block, std::int64_t line) const
 }
 
 const std::complex<float>* CpuRunner::bins_of(Worker& worker, const Block& block, std::int64_t line) const {
-    const float* background = background_.of(line / frame_lines_);
-    return worker.line.reconstruct(line_at(block, line), background) + kept_.begin;
+    return worker.line.reconstruct(line_at(block, line), background_.of(line / frame_lines_)) + kept_.begin;
 }
 
 std::byte* CpuRunner::target(const Block& block, const Place& place, std::int64_t output_line) const {

@@ -146,7 +146,7 @@ std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
         {"reconstruction", fmt::format("{}: {:.0f} k A-scans/s, {:.1f} volumes/s", figures.backend,
                                        static_cast<double>(figures.a_scans) / figures.seconds / 1e3,
                                        static_cast<double>(simulation.volumes) / figures.seconds)},
-        {"ray casting", fmt::format("{}: {:.0f} ms a picture of {} x {}", renderer.device_name(),
+        {"ray casting", fmt::format("Vulkan on {}: {:.0f} ms a picture of {} x {}", renderer.device_name(),
                                     rendered_s * 1e3 / static_cast<double>(simulation.volumes), demo_view().width,
                                     demo_view().height)}};
     lines.insert(lines.end(), measures.begin(), measures.end());

@@ -24,7 +24,10 @@ void check_output(const ReconstructJob& job, const Reconstruction& reconstructio
     if (!png && makes_picture(job)) {
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.output.string(), "name it *.png");
     }
-    if (!png) check_volume_name(job.output, reconstruction.grid({}).type);
+    const VolumeGrid grid = reconstruction.grid({});
+    if (job.b_scan) check_b_scan(grid, *job.b_scan);
+    if (job.en_face) check_en_face(grid, job.en_face->begin, job.en_face->end);
+    if (!png) check_volume_name(job.output, grid.type);
     check_can_be_written(job.output);
 }
 

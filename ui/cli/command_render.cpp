@@ -50,7 +50,7 @@ void render(const Options& options) {
     if (!done.figures.backend.empty()) {
         fmt::print("{}: {} A-scans in {:.2f} s\n", done.figures.backend, done.figures.a_scans, done.figures.seconds);
     }
-    fmt::print("{}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, options.output);
+    fmt::print("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, options.output);
 }
 
 }  // namespace

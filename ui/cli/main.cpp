@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <new>
 
+#include "compute/describe.h"
 #include "compute/error.h"
 #include "engine/version.h"
 #include "ui/cli/commands.h"
@@ -14,6 +16,19 @@ namespace {
 
 std::string one_line(const CLI::App*, const CLI::Error& error) {
     return fmt::format("echolux: {} (see echolux --help)\n", error.what());
+}
+
+// CLI11 only says that a command is missing when its name is misspelt.
+void refuse_unknown_command(const CLI::App& program, const std::string& name) {
+    if (name.starts_with('-')) return;
+    std::vector<std::string> names;
+    for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+    if (std::find(names.begin(), names.end(), name) != names.end()) return;
+    const std::vector<std::string_view> candidates(names.begin(), names.end());
+    const std::string near = echolux::nearest_name(name, candidates);
+    throw CLI::ExtrasError(near.empty() ? fmt::format("there is no command '{}'", name)
+                                        : fmt::format("there is no command '{}', did you mean '{}'?", name, near),
+                           CLI::ExitCodes::ExtrasError);
 }
 
 int run(int argc, char** argv) {
@@ -33,6 +48,7 @@ int run(int argc, char** argv) {
     echolux::add_render(program);
 #endif
     try {
+        if (argc > 1) refuse_unknown_command(program, argv[1]);
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return program.exit(error) == 0 ? 0 : 2;
