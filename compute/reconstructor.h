@@ -51,8 +51,4 @@ VolumeGrid planned_grid(const ReconstructionPlan& plan);
 // Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory}.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionPlan& plan);
 
-// Level in dB (10 log10 of the scaled power) of the quietest depth band of `b_scans` B-scans given as one block: the
-// least median over bands of a sixteenth of the depth, zero delay left out. What recipe.noise_floor_db = 0 asks for.
-double measured_noise_floor_db(const ReconstructionPlan& plan, const Block& block);
-
 }  // namespace echolux

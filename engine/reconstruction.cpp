@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cmath>
 
+#include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
+#include "compute/validate.h"
 #include "engine/block_stream.h"
 #include "engine/file_hash.h"
 #include "engine/memory_budget.h"
@@ -24,20 +26,27 @@ std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geom
 }
 
 // Evenly spaced B-scans of the first volume, as one block.
-double noise_floor_of_first_volume(const Scan& scan, SpectraReader& reader) {
-    const std::int64_t count = std::min(noise_b_scans, scan.geometry.b_scans);
+Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t most) {
+    const std::int64_t count = std::min(most, scan.geometry.b_scans);
     const std::int64_t bytes = reader.bytes_per_b_scan();
-    std::vector<std::byte> memory(static_cast<std::size_t>(count * bytes));
+    auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(count * bytes));
     for (std::int64_t i = 0; i < count; ++i) {
-        reader.read(0, i * scan.geometry.b_scans / count, 1,
-                    std::span(memory).subspan(static_cast<std::size_t>(i * bytes), static_cast<std::size_t>(bytes)));
+        const std::int64_t position = (2 * i + 1) * scan.geometry.b_scans / (2 * count);
+        reader.read(0, position, 1,
+                    std::span(*memory).subspan(static_cast<std::size_t>(i * bytes), static_cast<std::size_t>(bytes)));
     }
     Block block;
-    block.data = memory.data();
-    block.bytes = std::ssize(memory);
+    block.data = memory->data();
+    block.bytes = std::ssize(*memory);
     block.b_scans = count;
-    // Rounded, so that it reads well in files and does not hang on the last bits of a backend.
-    return std::round(measured_noise_floor_db(scan.plan(count), block) * 100) / 100;
+    block.keeper = memory;
+    return block;
+}
+
+// Rounded, so that it reads well in files and does not hang on the last bits of a backend.
+double noise_floor_of_first_volume(const Scan& scan, SpectraReader& reader) {
+    const Block block = sampled_b_scans(scan, reader, noise_b_scans);
+    return std::round(measured_noise_floor_db(scan.plan(block.b_scans), block) * 100) / 100;
 }
 
 bool needs_noise_floor(const Recipe& recipe) {
@@ -58,6 +67,21 @@ Reconstruction::Reconstruction(Scan scan, Backend backend)
     if (needs_noise_floor(scan_.recipe)) scan_.recipe.noise_floor_db = noise_floor_of_first_volume(scan_, reader_);
     reconstructor_ = plan_on_cpu(scan_.plan(block_b_scans_));
     figures_.backend = reconstructor_->backend();
+    warn_of_common_fringes();
+}
+
+void Reconstruction::warn_of_common_fringes() {
+    constexpr double most = 0.5;
+    const bool mean_is_taken = chosen_background(scan_.recipe, scan_.calibration) == Background::frame_mean ||
+                               chosen_background(scan_.recipe, scan_.calibration) == Background::running;
+    if (!mean_is_taken) return;
+    const CommonFringe fringe = strongest_common_fringe(scan_.plan(1), sampled_b_scans(scan_, reader_, 1));
+    if (fringe.share <= most) return;
+    warnings_.push_back(fmt::format(
+        "recipe.background: {:.0f} % of the light at depth bin {} is the same in all A-scans; the mean of the "
+        "B-scan takes it away, which is wrong for a mirror or flat interface and right for a fixed line "
+        "(to keep it, record calibration.background or set recipe.background = rolling)",
+        fringe.share * 100, fringe.bin));
 }
 
 VolumeGrid Reconstruction::grid(const ScanPart& part) const {

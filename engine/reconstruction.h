@@ -36,6 +36,9 @@ class Reconstruction {
     const Scan& scan() const { return scan_; }  // with the noise floor that was measured
     const ReconstructionFigures& figures() const { return figures_; }
 
+    // What the user should know before trusting the result, one line each.
+    const std::vector<std::string>& warnings() const { return warnings_; }
+
     // The geometry of a part; throws Error{bad_setting} when it does not lie in the scan.
     VolumeGrid grid(const ScanPart& part) const;
 
@@ -43,6 +46,7 @@ class Reconstruction {
     Volume run(const ScanPart& part, Progress& progress);
 
   private:
+    void warn_of_common_fringes();
     void prime(const ScanPart& part);
     std::map<std::string, std::string> provenance(const ScanPart& part) const;
 
@@ -51,6 +55,7 @@ class Reconstruction {
     std::int64_t block_b_scans_;
     std::unique_ptr<Reconstructor> reconstructor_;
     ReconstructionFigures figures_;
+    std::vector<std::string> warnings_;
 };
 
 }  // namespace echolux

@@ -1,3 +1,4 @@
+#include "compute/calibrate/calibrate.h"
 // The mean A-scan noise floor (ALGORITHMS 2.3) on noise alone, where Rayleigh statistics say what is left, and the
 // level that display dB count from.
 #include <gtest/gtest.h>

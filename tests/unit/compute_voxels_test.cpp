@@ -9,6 +9,7 @@
 #include <random>
 #include <type_traits>
 
+#include "compute/calibrate/calibrate.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {

@@ -19,13 +19,13 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
     if (!is_volume_name(path)) {
         Reconstruction reconstruction(open_scan(path, settings));
         Volume volume = reconstruction.run(part, progress);
-        return {std::move(volume), reconstruction.figures()};
+        return {std::move(volume), reconstruction.figures(), reconstruction.warnings()};
     }
     if (!settings.empty()) {
         throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", settings.front(),
                     "give the scan instead, or leave the setting out");
     }
-    return {read_volume(path), {}};
+    return {read_volume(path), {}, {}};
 }
 
 }  // namespace echolux

@@ -17,6 +17,7 @@ bool is_volume_name(const std::filesystem::path& path);
 struct OpenedVolume {
     Volume volume;
     ReconstructionFigures figures;  // backend is empty for a volume file
+    std::vector<std::string> warnings;
 };
 
 // `settings` ("recipe.window=hann") apply to scans. Throws what reading and reconstructing throw.

@@ -66,9 +66,9 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     const std::int64_t first = job.volume.value_or(0);
     const std::int64_t last = job.volume.value_or(geometry.volumes - 1);
     ReconstructedFiles done;
+    done.warnings = reconstruction.warnings();
     for (std::int64_t v = first; v <= last; ++v) {
         const Volume volume = reconstruction.run(part_for(job, v, slices_per_b_scan), progress);
-        done.grid = volume.grid;
         done.files.push_back(last > first ? numbered(job.output, v) : job.output);
         write(job, done.files.back(), volume, slices_per_b_scan);
     }

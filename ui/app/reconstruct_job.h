@@ -28,7 +28,7 @@ struct ReconstructJob {
 struct ReconstructedFiles {
     std::vector<std::filesystem::path> files;
     ReconstructionFigures figures;
-    VolumeGrid grid;
+    std::vector<std::string> warnings;
 };
 
 // Throws Error; nothing is left under a final name unless it is complete.

@@ -36,7 +36,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     picture.text = picture_text(job, opened.volume);
     write_png(job.output, picture);
-    return {renderer.device_name(), opened.figures, seconds};
+    return {renderer.device_name(), opened.figures, opened.warnings, seconds};
 }
 
 }  // namespace echolux

@@ -24,7 +24,8 @@ struct RenderJob {
 struct RenderedFile {
     std::string device;
     ReconstructionFigures figures;  // backend is empty for a volume file
-    double seconds = 0;             // of the picture, the volume being on the device
+    std::vector<std::string> warnings;
+    double seconds = 0;  // of the picture, the volume being on the device
 };
 
 RenderedFile run(const RenderJob& job, Progress& progress);

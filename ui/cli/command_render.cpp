@@ -47,6 +47,7 @@ RenderJob job_from(const Options& options) {
 void render(const Options& options) {
     TerminalProgress progress;
     const RenderedFile done = run(job_from(options), progress);
+    print_warnings(done.warnings);
     if (!done.figures.backend.empty()) {
         fmt::print("{}: {} A-scans in {:.2f} s\n", done.figures.backend, done.figures.a_scans, done.figures.seconds);
     }

@@ -37,6 +37,10 @@ void catch_interrupts() {
     std::signal(SIGTERM, [](int) { interrupted = 1; });
 }
 
+void print_warnings(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) fmt::print(stderr, "echolux: warning: {}\n", warning);
+}
+
 TerminalProgress::TerminalProgress() : terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void TerminalProgress::begin(const std::string& task, std::int64_t total, const std::string& unit) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/progress.h"
 
@@ -11,6 +12,9 @@ namespace echolux {
 
 // From now on Ctrl-C asks the running work to stop; a second Ctrl-C ends the program at once.
 void catch_interrupts();
+
+// One line each on standard error.
+void print_warnings(const std::vector<std::string>& warnings);
 
 class TerminalProgress : public Progress {
   public:
