@@ -61,6 +61,13 @@ function(echolux_room name)
     target_link_libraries(echolux_${name} PUBLIC echolux_flags)
 endfunction()
 
+# echolux_sanitized(PROGRAM): what a program needs besides flags when sanitizers watch it.
+function(echolux_sanitized program)
+    if(ECHOLUX_SANITIZE MATCHES "address")
+        target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests/sanitizers/keep_libraries.cpp)
+    endif()
+endfunction()
+
 # echolux_test(KIND LIBRARIES...): one program KIND_tests from the folder's sources; ctest runs each case, labelled KIND.
 # Cases whose names contain "Slow" also get the label slow. Sanitizers make everything slower.
 function(echolux_test kind)
@@ -69,6 +76,7 @@ function(echolux_test kind)
         return()
     endif()
     add_executable(${kind}_tests ${sources})
+    echolux_sanitized(${kind}_tests)
     target_link_libraries(${kind}_tests PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main echolux_flags)
     target_compile_definitions(${kind}_tests PRIVATE
         ECHOLUX_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}" ECHOLUX_SOURCE_DIR="${CMAKE_SOURCE_DIR}")

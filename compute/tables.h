@@ -42,8 +42,8 @@ struct ResampleTable {
     std::vector<float> weights;      // [points][taps]
 };
 
-ResampleTable resample_table(Resample method, const KGrid& grid, const Calibration& calibration, const Lengths& lengths,
-                             std::int64_t upsample);
+ResampleTable resample_table(Resample method, const KGrid& grid, const Calibration& calibration,
+                             const Lengths& lengths);
 
 // The window chosen by `recipe`, [n], symmetric, peak 1.
 std::vector<double> window_weights(const Recipe& recipe, std::int64_t n);

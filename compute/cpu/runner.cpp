@@ -18,8 +18,8 @@ PlainTables plain_tables(const ReconstructionPlan& plan) {
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     PlainTables tables;
     tables.lengths = lengths_of(plan.geometry, plan.recipe);
-    tables.resample = resample_table(chosen_resample(plan.recipe, plan.calibration), grid, plan.calibration,
-                                     tables.lengths, plan.recipe.upsample);
+    tables.resample =
+        resample_table(chosen_resample(plan.recipe, plan.calibration), grid, plan.calibration, tables.lengths);
     tables.weight = spectral_weight(plan.recipe, plan.calibration, grid);
     for (const std::complex<float>& value : tables.weight.values) tables.real_weight.push_back(value.real());
     tables.upsample = plan.recipe.upsample;
