@@ -10,7 +10,7 @@ std::string joined(const std::string& what, const std::string& where, const std:
 }  // namespace
 
 Error::Error(ErrorCode code, std::string what, std::string where, std::string remedy)
-    : std::runtime_error(joined(what, where, remedy)), code_(code), where_(std::move(where)),
+    : std::runtime_error(joined(what, where, remedy)), code_(code), problem_(std::move(what)), where_(std::move(where)),
       remedy_(std::move(remedy)) {}
 
 }  // namespace echolux

@@ -22,6 +22,7 @@ class Error : public std::runtime_error {
     Error(ErrorCode code, std::string what, std::string where = {}, std::string remedy = {});
 
     ErrorCode code() const { return code_; }
+    const std::string& problem() const { return problem_; }  // `what` alone
     const std::string& where() const { return where_; }
     const std::string& remedy() const { return remedy_; }
 
@@ -30,6 +31,7 @@ class Error : public std::runtime_error {
 
   private:
     ErrorCode code_;
+    std::string problem_;
     std::string where_;
     std::string remedy_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -16,11 +17,17 @@ namespace echolux {
 namespace {
 
 std::atomic<int> wanted_threads{0};
+#ifndef ECHOLUX_PLAIN_THREADS
+std::atomic<std::shared_ptr<tbb::task_arena>> arena;  // nothing: oneTBB's own
+#endif
 
 }  // namespace
 
 void set_thread_count(int count) {
     wanted_threads = std::max(count, 0);
+#ifndef ECHOLUX_PLAIN_THREADS
+    arena = count > 0 ? std::make_shared<tbb::task_arena>(count) : nullptr;
+#endif
 }
 
 int thread_count() {
@@ -37,10 +44,11 @@ void run_parallel(std::int64_t begin, std::int64_t end, void (*call)(const void*
         tbb::parallel_for(
             begin, end, [&](std::int64_t i) { call(body, i); }, tbb::simple_partitioner());
     };
-    if (wanted_threads == 0) {
-        loop();
+    const std::shared_ptr<tbb::task_arena> limited = arena;
+    if (limited) {
+        limited->execute(loop);
     } else {
-        tbb::task_arena(thread_count()).execute(loop);
+        loop();
     }
 }
 

@@ -5,7 +5,7 @@
 
 namespace echolux {
 
-// 0: one thread a core. Applies to the loops that start afterwards.
+// 0: one thread a core. Applies to the loops that start afterwards. Allocates.
 void set_thread_count(int count);
 int thread_count();
 
@@ -15,7 +15,7 @@ void run_parallel(std::int64_t begin, std::int64_t end, void (*call)(const void*
 }
 
 // body(i) for every i in [begin, end), each once, on some thread. Returns when all are done; an exception of a body is
-// thrown here. Does not allocate.
+// thrown here. Does not allocate, but for the first loop of a program, which starts the threads.
 template <class Body>
 void parallel_for(std::int64_t begin, std::int64_t end, const Body& body) {
     detail::run_parallel(

@@ -13,7 +13,22 @@ namespace {
 
 using std::numbers::pi;
 
-// The source spectrum, background - dark, smoothed and brought to the k grid.
+std::vector<double> shaping_weights(const Recipe& recipe, const std::vector<double>& target,
+                                    const std::vector<double>& source) {
+    const double floor = recipe.shaping_floor * *std::max_element(source.begin(), source.end());
+    std::vector<double> g(target.size());
+    double shaped_sum = 0, target_sum = 0;
+    for (std::size_t j = 0; j < target.size(); ++j) {
+        g[j] = target[j] / std::max(source[j], floor);
+        shaped_sum += g[j] * source[j];
+        target_sum += target[j];
+    }
+    for (double& value : g) value *= target_sum / shaped_sum;
+    return g;
+}
+
+}  // namespace
+
 std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& calibration, const KGrid& grid) {
     const auto n = static_cast<std::int64_t>(calibration.background.size());
     std::vector<double> light = calibration.background;
@@ -32,22 +47,6 @@ std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& cali
     }
     return source;
 }
-
-std::vector<double> shaping_weights(const Recipe& recipe, const std::vector<double>& target,
-                                    const std::vector<double>& source) {
-    const double floor = recipe.shaping_floor * *std::max_element(source.begin(), source.end());
-    std::vector<double> g(target.size());
-    double shaped_sum = 0, target_sum = 0;
-    for (std::size_t j = 0; j < target.size(); ++j) {
-        g[j] = target[j] / std::max(source[j], floor);
-        shaped_sum += g[j] * source[j];
-        target_sum += target[j];
-    }
-    for (double& value : g) value *= target_sum / shaped_sum;
-    return g;
-}
-
-}  // namespace
 
 std::vector<double> window_weights(const Recipe& recipe, std::int64_t n) {
     const auto cosine_sum = [](std::initializer_list<double> a, double u) {

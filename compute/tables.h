@@ -55,6 +55,9 @@ std::vector<double> shaping_target(const Recipe& recipe, std::int64_t n);
 // theta).
 std::vector<double> dispersion_phase(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);
 
+// The source spectrum, background - dark, smoothed and brought to the k grid, [points] in counts.
+std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);
+
 // Window or shaping, times exp(-i theta), on the k grid.
 struct SpectralWeight {
     std::vector<std::complex<float>> values;  // [points]

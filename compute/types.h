@@ -31,7 +31,7 @@ struct VolumeGrid {
     double first_depth_um = 0;           // of the first depth row, from zero delay; meaningful when spacing_um[0] > 0
     double scale = 1;                    // value = code * scale + offset
     double offset = 0;
-    std::string quantity;  // "dB", "amplitude", "intensity", "complex", "" for foreign volumes
+    std::string quantity;  // as recipe.quantity spells it ("db", "amplitude" ...); "" for foreign volumes
     std::string unit;      // of the value: "dB above noise floor", "dB", "counts", ...
 
     std::int64_t voxels() const { return depth * a_scans * b_scans; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "compute/error.h"
 #include "compute/tables.h"
@@ -33,6 +34,11 @@ void validate_format(const RawFormat& format, const ScanGeometry& geometry) {
     require(format.shift < sample_bits(format.sample_format),
             fmt::format("a shift by {} leaves nothing of a sample", format.shift), "scan.shift",
             fmt::format("give less than {}", sample_bits(format.sample_format)));
+    const bool unsigned_samples =
+        format.sample_format != SampleFormat::i16 && format.sample_format != SampleFormat::f32;
+    require(format.bits == 0 || unsigned_samples, "signed and real samples cannot be masked", "scan.bits", "give 0");
+    require(format.shift == 0 || format.sample_format != SampleFormat::f32, "real samples cannot be shifted",
+            "scan.shift", "give 0");
     RawFormat packed = format;
     packed.line_bytes = 0;
     const std::int64_t least = line_bytes(packed, geometry);
@@ -46,44 +52,37 @@ void validate_format(const RawFormat& format, const ScanGeometry& geometry) {
 }
 
 void validate_vector(const std::vector<double>& values, std::int64_t wanted, const char* key, const char* counts) {
+    constexpr double largest = 1e12;  // far beyond any count, far from overflow
     if (values.empty()) return;
     require(std::ssize(values) == wanted, fmt::format("{} values where {} are expected", values.size(), wanted), key,
             fmt::format("it needs one value for each of the {}", counts));
-    const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
-    require(bad == values.end(), fmt::format("value {} is not a finite number", bad - values.begin()), key,
+    const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !(std::abs(v) < largest); });
+    require(bad == values.end(), fmt::format("value {} is not a number below 1e12", bad - values.begin()), key,
             "replace it");
 }
 
-void validate_monotone(const std::vector<double>& values, const char* key) {
-    if (values.size() < 2) return;
-    const double sign = values.back() > values.front() ? 1 : -1;
-    for (std::size_t i = 1; i < values.size(); ++i) {
-        require(sign * (values[i] - values[i - 1]) > 0,
-                fmt::format("values {} and {} ({} and {}) do not go on in one direction", i - 1, i, values[i - 1],
-                            values[i]),
-                key, "a k map must be strictly ascending or descending");
+void require_monotone(const std::vector<double>& numbers, const std::string& where) {
+    const bool ascending = numbers.size() < 2 || numbers[1] > numbers[0];
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+        const bool goes_on = ascending ? numbers[i] > numbers[i - 1] : numbers[i] < numbers[i - 1];
+        require(goes_on,
+                fmt::format("must rise or fall all along, but number {} (counted from 0) is {} after {}", i, numbers[i],
+                            numbers[i - 1]),
+                where, "");
     }
 }
 
 void validate_k_map(const Calibration& calibration, std::int64_t samples) {
-    const auto& wavelengths = calibration.wavelengths_nm;
-    validate_vector(wavelengths, samples, "calibration.wavelengths", "samples");
-    validate_monotone(wavelengths, "calibration.wavelengths");
-    require(wavelengths.empty() || *std::min_element(wavelengths.begin(), wavelengths.end()) > 0,
-            "a wavelength is not positive", "calibration.wavelengths", "give nanometres");
-    validate_vector(calibration.k_positions, samples, "calibration.k_map", "samples");
     const bool two_maps =
-        !wavelengths.empty() + !calibration.k_positions.empty() + !calibration.k_polynomial.empty() > 1;
-    require(!two_maps, "more than one k map is given", "calibration",
-            "keep one of wavelengths, k_map and k_polynomial");
-    const KGrid grid = k_grid(calibration, samples);
-    const char* key = calibration.k_polynomial.empty() ? "calibration.k_map" : "calibration.k_polynomial";
-    validate_monotone(grid.positions, key);
-    const auto [least, most] = std::minmax(grid.positions.front(), grid.positions.back());
-    const double slack = 0.02 * static_cast<double>(samples);  // real maps leave the spectrum by a little
-    require(least >= -slack && most <= static_cast<double>(samples - 1) + slack,
-            fmt::format("positions {} to {} leave the {} samples", least, most, samples), key,
-            "positions count samples from 0");
+        !calibration.wavelengths_nm.empty() + !calibration.k_positions.empty() + !calibration.k_polynomial.empty() > 1;
+    require(!two_maps, "k_map, wavelengths and k_polynomial exclude each other", "calibration",
+            "keep the one that is right");
+    validate_vector(calibration.wavelengths_nm, samples, "calibration.wavelengths", "samples");
+    check_wavelengths(calibration.wavelengths_nm, "calibration.wavelengths");
+    validate_vector(calibration.k_positions, samples, "calibration.k_map", "samples");
+    check_k_positions(calibration.k_positions, samples, "calibration.k_map");
+    if (calibration.k_polynomial.empty()) return;
+    check_k_positions(k_grid(calibration, samples).positions, samples, "calibration.k_polynomial");
 }
 
 void validate_calibration(const ReconstructionPlan& plan) {
@@ -109,6 +108,9 @@ void validate_background(const ReconstructionPlan& plan) {
     require(background != Background::rolling || plan.recipe.rolling_width <= plan.geometry.samples,
             fmt::format("{} is longer than the spectrum", plan.recipe.rolling_width), "recipe.rolling_width",
             fmt::format("give at most {}", plan.geometry.samples));
+    require(plan.recipe.fixed_pattern == FixedPattern::none || plan.geometry.lines_per_b_scan() > 1,
+            "the pattern of a B-scan of one A-scan is that A-scan: nothing would be left", "recipe.fixed_pattern",
+            "choose none");
     const bool segments_fit = plan.recipe.fixed_pattern != FixedPattern::minimum_variance ||
                               plan.recipe.fixed_pattern_segments * 2 <= plan.geometry.lines_per_b_scan();
     require(segments_fit, "segments of fewer than two A-scans have no variance", "recipe.fixed_pattern_segments",
@@ -132,13 +134,11 @@ void validate_spectrum(const ReconstructionPlan& plan) {
 
 void validate_shaping_source(const ReconstructionPlan& plan) {
     if (plan.recipe.shaping == Shaping::none) return;
-    double most = 0;
-    for (std::size_t p = 0; p < plan.calibration.background.size(); ++p) {
-        const double dark = plan.calibration.dark.empty() ? 0 : plan.calibration.dark[p];
-        most = std::max(most, plan.calibration.background[p] - dark);
-    }
-    require(most > 0, "background minus dark has no light in it", "calibration.background",
-            "record it with the reference arm open");
+    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
+    const std::vector<double> source = source_on_grid(plan.recipe, plan.calibration, grid);
+    const bool light = std::accumulate(source.begin(), source.end(), 0.0) > 0;
+    require(light, "background minus dark has no light in it", "calibration.background",
+            "record it with the reference arm open, and make sure that it is not exchanged with calibration.dark");
 }
 
 void validate_depth(const ReconstructionPlan& plan) {
@@ -168,6 +168,24 @@ void validate_voxels(const ReconstructionPlan& plan) {
 }
 
 }  // namespace
+
+void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where) {
+    require_monotone(positions, where);
+    const double slack = 0.01 * static_cast<double>(samples);  // real maps leave the spectrum by a little
+    const double last = static_cast<double>(samples - 1);
+    for (const double position : positions) {
+        require(position >= -slack && position <= last + slack,
+                fmt::format("position {} is outside 0..{} by more than 1 % of the samples", position, samples - 1),
+                where, "positions count samples of the raw spectrum from 0");
+    }
+}
+
+void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where) {
+    require_monotone(wavelengths_nm, where);
+    for (const double wavelength : wavelengths_nm) {
+        require(wavelength > 0, fmt::format("{} nm is no wavelength", wavelength), where, "");
+    }
+}
 
 Background chosen_background(const Recipe& recipe, const Calibration& calibration) {
     if (recipe.background != Background::automatic) return recipe.background;

@@ -1,6 +1,9 @@
 // Whether a plan can work, and what it would write; allocates nothing from numbers that it has not checked.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "compute/reconstructor.h"
 
 namespace echolux {
@@ -20,6 +23,12 @@ struct DepthRange {
     std::int64_t end = 0;
 };
 DepthRange kept_depth(const Recipe& recipe, std::int64_t bins);
+
+// Strictly monotone and, but for 1 % of the samples, inside the spectrum. Throws Error{bad_setting} naming `where`.
+void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where);
+
+// Strictly monotone and positive. Throws Error{bad_setting} naming `where`.
+void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where);
 
 // Throws Error{bad_setting} naming the first key that cannot work and what would.
 void validate(const ReconstructionPlan& plan);

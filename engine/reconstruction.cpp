@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines to keep all cores busy, small for memory
 constexpr std::int64_t noise_b_scans = 8;
+constexpr std::int64_t noise_bytes = std::int64_t{64} << 20;
 
 std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geometry) {
     return std::clamp<std::int64_t>(block_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1,
@@ -45,12 +46,23 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t most
 
 // Rounded, so that it reads well in files and does not hang on the last bits of a backend.
 double noise_floor_of_first_volume(const Scan& scan, SpectraReader& reader) {
-    const Block block = sampled_b_scans(scan, reader, noise_b_scans);
+    const std::int64_t most =
+        std::clamp<std::int64_t>(noise_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1, noise_b_scans);
+    const Block block = sampled_b_scans(scan, reader, most);
     return std::round(measured_noise_floor_db(scan.plan(block.b_scans), block) * 100) / 100;
 }
 
 bool needs_noise_floor(const Recipe& recipe) {
     return recipe.quantity == Quantity::db && recipe.levels == Levels::noise_floor && recipe.noise_floor_db == 0;
+}
+
+// What reading ahead, the noise floor and whole B-scans in between take, besides the volume itself.
+std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::int64_t b_scans) {
+    constexpr std::int64_t bytes_a_bin = 16;  // complex bins and values in f32
+    const ScanGeometry& geometry = scan.geometry;
+    const std::int64_t lines = b_scans * geometry.lines_per_b_scan() * geometry.b_repeats;
+    const std::int64_t bins = lines * geometry.samples * scan.recipe.zero_padding / 2;
+    return 3 * b_scans * reader.bytes_per_b_scan() + bins * bytes_a_bin;
 }
 
 void refuse_cuda(Backend backend) {
@@ -63,7 +75,9 @@ void refuse_cuda(Backend backend) {
 Reconstruction::Reconstruction(Scan scan, Backend backend)
     : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)) {
     refuse_cuda(backend);
-    planned_grid(scan_.plan(block_b_scans_));  // refuses an impossible recipe before anything is read
+    planned_grid(scan_);  // refuses an impossible recipe before anything is read
+    require_memory(working_bytes(scan_, reader_, block_b_scans_), scan_.path.string(),
+                   "set scan.b_scans smaller, or use a machine with more memory");
     if (needs_noise_floor(scan_.recipe)) scan_.recipe.noise_floor_db = noise_floor_of_first_volume(scan_, reader_);
     reconstructor_ = plan_on_cpu(scan_.plan(block_b_scans_));
     figures_.backend = reconstructor_->backend();
@@ -106,7 +120,7 @@ Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
     require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with --blocks A:B");
     volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
     volume.provenance = provenance(part);
-    prime(part);
+    prime(part, progress);
 
     const std::int64_t line_bytes = volume.grid.depth * bytes_of(volume.grid.type);
     const std::int64_t slices_per_b_scan = reconstructor_->grid().b_scans / scan_.geometry.b_scans;
@@ -127,10 +141,15 @@ Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
 }
 
 // The running background of a part is that of the whole volume: it has to see the B-scans before the part.
-void Reconstruction::prime(const ScanPart& part) {
-    if (scan_.recipe.background != Background::running) return;
+void Reconstruction::prime(const ScanPart& part, Progress& progress) {
+    if (scan_.recipe.background != Background::running || part.begin == 0) return;
+    progress.begin("follow the background", part.begin, "B-scans");
     BlockStream blocks(reader_, part.volume, 0, part.begin, block_b_scans_);
-    while (const std::optional<Block> block = blocks.next()) reconstructor_->prime(*block);
+    while (const std::optional<Block> block = blocks.next()) {
+        reconstructor_->prime(*block);
+        progress.advance(block->b_scans);
+    }
+    progress.end();
 }
 
 std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& part) const {

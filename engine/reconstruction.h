@@ -47,7 +47,7 @@ class Reconstruction {
 
   private:
     void warn_of_common_fringes();
-    void prime(const ScanPart& part);
+    void prime(const ScanPart& part, Progress& progress);
     std::map<std::string, std::string> provenance(const ScanPart& part) const;
 
     Scan scan_;

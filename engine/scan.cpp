@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "compute/error.h"
+#include "compute/validate.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/sd01raw2.h"
@@ -83,6 +84,14 @@ void locate_spectra(Scan& scan) {
 }
 
 }  // namespace
+
+VolumeGrid planned_grid(const Scan& scan) {
+    try {
+        return planned_grid(scan.plan(1));
+    } catch (const Error& error) {
+        throw Error(error.code(), error.problem(), scan.path.string() + ", " + error.where(), error.remedy());
+    }
+}
 
 ReconstructionPlan Scan::plan(std::int64_t block_b_scans) const {
     return {format, geometry, calibration, recipe, block_b_scans};

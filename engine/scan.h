@@ -49,6 +49,9 @@ void bind(Settings& settings, Scan& scan);
 // file is reported with the A-scan at which it ends.
 Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments = {});
 
+// planned_grid of the scan's plan; errors name the scan's file besides the key.
+VolumeGrid planned_grid(const Scan& scan);
+
 // Writes the TOML of `scan` to scan.path (atomically). Throws Error{output}.
 void write_scan_toml(const Scan& scan);
 

@@ -1,7 +1,11 @@
 #include "render/transfer_function.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "compute/error.h"
 
 namespace echolux {
 namespace {
@@ -58,7 +62,7 @@ bool is_above_noise_floor(const VolumeGrid& grid) {
 
 const PresetCurve& curve_of(Preset preset, const VolumeGrid& grid) {
     switch (preset) {
-        case Preset::automatic: return grid.quantity == "dB" ? tissue : gray;
+        case Preset::automatic: return grid.quantity == "db" ? tissue : gray;
         case Preset::oct_gray: return oct_gray;
         case Preset::tissue: return tissue;
         case Preset::retina: return retina;
@@ -66,6 +70,17 @@ const PresetCurve& curve_of(Preset preset, const VolumeGrid& grid) {
         case Preset::gray: return gray;
     }
     return gray;
+}
+
+// The ends that the view leaves open are those of `automatic`.
+ValueRange completed(const View& view, ValueRange automatic) {
+    if (view.low != lowest_value) automatic.low = view.low;
+    if (view.high != highest_value) automatic.high = view.high;
+    if (automatic.low < automatic.high) return automatic;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("the preset would go from {:g} down to {:g}, one end as asked, the other as chosen",
+                            automatic.low, automatic.high),
+                "view.low, view.high", "set both");
 }
 
 std::uint8_t byte_of(double part) {
@@ -96,9 +111,7 @@ double TransferFunction::first_visible_level() const {
 
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles) {
     const PresetCurve& curve = curve_of(view.preset, grid);
-    ValueRange range{view.low, view.high};
-    if (view.low == view.high) range = is_above_noise_floor(grid) ? curve.range_db : percentiles;
-    return {curve.nodes, range};
+    return {curve.nodes, completed(view, is_above_noise_floor(grid) ? curve.range_db : percentiles)};
 }
 
 TransferTable transfer_table(const TransferFunction& function, int entries) {

@@ -34,7 +34,8 @@ struct TransferFunction {
     double first_visible_level() const;
 };
 
-// `percentiles` of the volume are taken where neither the view nor the preset knows the range.
+// `percentiles` of the volume are taken where neither the view nor the preset knows an end of the range. Throws
+// Error{bad_setting} when the end that the view gives lies beyond the one that is chosen.
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles);
 
 // The curve at `entries` levels from 0 to 1.

@@ -23,13 +23,15 @@ const std::vector<Field<View>>& describe<View>() {
                      "angle of the shorter side of the picture at zoom 1, in perspective"),
         choice<View>("preset", &View::preset, {"automatic", "oct-gray", "tissue", "retina", "angiogram", "gray"}, view,
                      "colour and opacity; automatic: tissue for dB, gray for all else"),
-        number<View>("low", &View::low, -1e12, 1e12, "value", view,
-                     "the preset begins here; low = high: chosen by the preset (dB above the noise floor) or from the "
-                     "volume's percentiles"),
-        number<View>("high", &View::high, -1e12, 1e12, "value", view, "the preset ends here"),
+        number<View>("low", &View::low, lowest_value, highest_value, "value", view,
+                     "the preset begins here; -1e12: chosen by the preset (dB above the noise floor) or the volume's "
+                     "1st percentile"),
+        number<View>("high", &View::high, lowest_value, highest_value, "value", view,
+                     "the preset ends here; 1e12: chosen by the preset (dB above the noise floor) or the volume's "
+                     "99.9th percentile"),
         number<View>("opacity", &View::opacity, 0, 1000, "", view,
                      "factor on the preset's extinction, which is per length and counted over the volume's depth"),
-        number<View>("isovalue", &View::isovalue, -1e12, 1e12, "value", view,
+        number<View>("isovalue", &View::isovalue, lowest_value, highest_value, "value", view,
                      "of the isosurface; 0: half way from low to high"),
         flag<View>("lighting", &View::lighting, view, "shade by the gradient, lamp at the eye"),
         number<View>("lighting_strength", &View::lighting_strength, 0, 1, "", view, "0: flat colours"),
@@ -46,8 +48,9 @@ const std::vector<Field<View>>& describe<View>() {
 
 void check_view(const View& view) {
     check(view, "view");
-    if (view.low > view.high) {
-        throw Error(ErrorCode::bad_setting, "low is above high", "view.low", "exchange view.low and view.high");
+    if (view.low >= view.high) {
+        throw Error(ErrorCode::bad_setting, "low is not below high", "view.low, view.high",
+                    "exchange them, or leave one out to have it chosen");
     }
     if (view.background.size() != 3) {
         throw Error(ErrorCode::bad_setting, "a colour has three numbers", "view.background", "e.g. [0, 0, 0]");

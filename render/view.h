@@ -13,6 +13,10 @@ enum class ViewMode { composite, mip, isosurface };
 enum class Projection { perspective, orthographic };
 enum class Preset { automatic, oct_gray, tissue, retina, angiogram, gray };
 
+// An end of the range of values that is left at its extreme is chosen by the preset or from the volume.
+constexpr double lowest_value = -1e12;
+constexpr double highest_value = 1e12;
+
 struct View {
     ViewMode mode = ViewMode::composite;
     double azimuth_deg = 35;
@@ -23,8 +27,8 @@ struct View {
     double fov_deg = 30;
 
     Preset preset = Preset::automatic;
-    double low = 0;
-    double high = 0;
+    double low = lowest_value;
+    double high = highest_value;
     double opacity = 1;
     double isovalue = 0;
     bool lighting = true;

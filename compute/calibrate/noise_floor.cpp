@@ -23,6 +23,7 @@ double measured_noise_floor_db(const ReconstructionPlan& plan, const Block& bloc
     recipe.quantity = Quantity::db;
     recipe.voxel = VoxelType::f32;
     recipe.levels = Levels::fixed;
+    recipe.noise_floor = NoiseFloor::none;  // what is left of noise after that has no level
     const Probe probe = probed(plan, recipe, block);
     const auto* db = reinterpret_cast<const float*>(probe.voxels.data());
 

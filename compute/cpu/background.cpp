@@ -53,9 +53,9 @@ BackgroundLine FrameBackground::of(std::int64_t frame) const {
 
 void FrameBackground::split(const double* background, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
-        const double whole = std::nearbyint(background[i]);
-        whole_[static_cast<std::size_t>(i)] = static_cast<float>(whole);
-        rest_[static_cast<std::size_t>(i)] = static_cast<float>(background[i] - whole);
+        const auto whole = static_cast<float>(std::nearbyint(background[i]));
+        whole_[static_cast<std::size_t>(i)] = whole;
+        rest_[static_cast<std::size_t>(i)] = static_cast<float>(background[i] - static_cast<double>(whole));
     }
 }
 

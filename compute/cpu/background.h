@@ -11,9 +11,8 @@
 
 namespace echolux {
 
-// [samples] each; their sum is the background. Kept in two parts because one float of 10000 counts is off by up to half
-// a thousandth of a count, which is as much as the whole chain's rounding: sample - whole is exact, and so is what is
-// left.
+// [samples] each; their sum is the background. In two parts because one float of 10000 counts is off by up to half a
+// thousandth of a count, as much as the rounding of the whole chain. Sample - whole is exact.
 struct BackgroundLine {
     const float* whole;
     const float* rest;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "compute/steps/resample.h"
 
@@ -97,8 +98,12 @@ void PlainLine::subtract(const std::byte* line, BackgroundLine background) {
     float* spectrum = recorded();
     const std::int64_t samples = tables_.lengths.samples;
     format_.with_reader([&](const auto& read) {
-        for (std::int64_t p = 0; p < samples; ++p)
-            spectrum[p] = static_cast<float>(read(line, p)) - background.whole[p] - background.rest[p];
+        using Sample = decltype(read(line, 0));
+        using Exact = std::conditional_t<std::is_same_v<Sample, std::uint32_t>, double, float>;  // holds any sample
+        for (std::int64_t p = 0; p < samples; ++p) {
+            const Exact change = static_cast<Exact>(read(line, p)) - static_cast<Exact>(background.whole[p]);
+            spectrum[p] = static_cast<float>(change) - background.rest[p];
+        }
     });
 }
 

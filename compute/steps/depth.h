@@ -31,7 +31,7 @@ struct LessNoisePower {
 };
 
 // log2 of a positive normal number, absolute error below 1e-7 on [0.7, 1.4], one ulp of the exponent elsewhere. Our own
-// polynomial, because every compiler and both backends must give the same bits.
+// polynomial, because a vectorised loop needs one and both backends must share it.
 struct Log2 {
     ECHOLUX_HD float operator()(float x) const {
         constexpr std::int32_t sqrt_half = 0x3f3504f3;

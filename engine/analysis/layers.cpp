@@ -126,6 +126,9 @@ std::vector<float> flattened(const std::vector<float>& intensity, const Size3& s
 Layers find_layers(const Volume& volume, std::int64_t count) {
     constexpr std::int64_t rows_above = 40;
     const Size3 size{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans};
+    if (size[0] < 4 * half_width) {
+        throw Error(ErrorCode::bad_setting, fmt::format("{} depth rows hold no boundary", size[0]), "layers");
+    }
     const std::vector<float> intensity = linear_intensity(volume);
     const std::vector<float> surface = find_surface(intensity, size);
     const auto shallowest = static_cast<std::int64_t>(*std::min_element(surface.begin(), surface.end()));

@@ -2,6 +2,8 @@
 #include "engine/io/atomic_file.h"
 
 #include <fmt/format.h>
+
+#include <cerrno>
 #include <fstream>
 #include <random>
 #include <utility>
@@ -33,7 +35,8 @@ AtomicFile::AtomicFile(std::filesystem::path final_path)
     std::error_code problem;
     if (!final_.parent_path().empty()) std::filesystem::create_directories(final_.parent_path(), problem);
     if (problem) fail(final_, problem);
-    if (!std::ofstream(temporary_, std::ios::binary)) fail(final_, std::make_error_code(std::errc::permission_denied));
+    errno = 0;
+    if (!std::ofstream(temporary_, std::ios::binary)) fail(final_, {errno, std::generic_category()});
 }
 
 AtomicFile::~AtomicFile() {

@@ -91,17 +91,6 @@ std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string
     return {raw.begin(), raw.end()};
 }
 
-void check_monotone(const std::vector<double>& numbers, const std::string& where) {
-    const bool ascending = numbers.size() < 2 || numbers[1] > numbers[0];
-    for (std::size_t i = 1; i < numbers.size(); ++i) {
-        if (ascending ? numbers[i] > numbers[i - 1] : numbers[i] < numbers[i - 1]) continue;
-        throw Error(ErrorCode::bad_file,
-                    fmt::format("must rise or fall all along, but number {} (counted from 0) is {} after {}", i,
-                                numbers[i], numbers[i - 1]),
-                    where);
-    }
-}
-
 }  // namespace
 
 std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key) {
@@ -122,26 +111,6 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
                     where);
     }
     return numbers;
-}
-
-void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where) {
-    check_monotone(positions, where);
-    const double slack = 0.01 * static_cast<double>(samples);
-    const double last = static_cast<double>(samples - 1);
-    for (const double position : positions) {
-        if (position >= -slack && position <= last + slack) continue;
-        throw Error(ErrorCode::bad_file,
-                    fmt::format("position {} is outside 0..{} by more than 1 % of the samples", position, samples - 1),
-                    where, "positions count samples of the raw spectrum from 0");
-    }
-}
-
-void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where) {
-    check_monotone(wavelengths_nm, where);
-    for (const double wavelength : wavelengths_nm) {
-        if (wavelength > 0) continue;
-        throw Error(ErrorCode::bad_file, fmt::format("{} nm is no wavelength", wavelength), where);
-    }
 }
 
 }  // namespace echolux

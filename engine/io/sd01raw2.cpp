@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "compute/validate.h"
 #include "engine/io/calibration_file.h"
 #include "engine/scan.h"
 

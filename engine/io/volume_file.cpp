@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
@@ -26,13 +27,18 @@ const std::string provenance_prefix = prefix + "provenance_";
 
 enum class Format { nrrd, nifti, tiff, meta };
 
-Format format_of(const std::filesystem::path& path) {
+std::optional<Format> format_named(const std::filesystem::path& path) {
     std::string name = path.filename().string();
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (name.ends_with(".nrrd")) return Format::nrrd;
     if (name.ends_with(".nii") || name.ends_with(".nii.gz")) return Format::nifti;
     if (name.ends_with(".tif") || name.ends_with(".tiff")) return Format::tiff;
     if (name.ends_with(".mha") || name.ends_with(".mhd")) return Format::meta;
+    return std::nullopt;
+}
+
+Format format_of(const std::filesystem::path& path) {
+    if (const auto format = format_named(path)) return *format;
     throw Error(ErrorCode::bad_setting, "is no name of a volume", path.string(),
                 "use .nrrd, .nii, .nii.gz, .tif or .mha");
 }
@@ -205,6 +211,10 @@ ItkFormat itk_format(Format format) {
 }
 
 }  // namespace
+
+bool is_volume_name(const std::filesystem::path& path) {
+    return format_named(path).has_value();
+}
 
 void check_volume_name(const std::filesystem::path& path, VoxelType type) {
     const Format format = format_of(path);

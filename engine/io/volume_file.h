@@ -18,6 +18,9 @@ struct Volume {
     std::map<std::string, std::string> provenance;  // kept where the format has room: recipe, program version, ...
 };
 
+// Whether the ending is one of a volume format, in upper or lower case: .nrrd .nii .nii.gz .tif .tiff .mha .mhd.
+bool is_volume_name(const std::filesystem::path& path);
+
 // Whether a volume can be written: the format goes by the name (.nrrd .nii .nii.gz .tif .tiff .mha). Throws
 // Error{bad_setting} for another name, and for a voxel type the format cannot hold.
 void check_volume_name(const std::filesystem::path& path, VoxelType type);

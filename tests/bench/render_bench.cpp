@@ -36,7 +36,7 @@ void ray_cast(benchmark::State& state, ViewMode mode, bool lighting) try {
     VolumeGrid grid;
     grid.depth = grid.a_scans = grid.b_scans = edge;
     grid.spacing_um = {5, 5, 5};
-    grid.quantity = "dB";
+    grid.quantity = "db";
     grid.unit = "dB above noise floor";
     static const std::vector<float> values = tissue();
     Renderer renderer;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "compute/params.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -115,6 +116,42 @@ TEST_F(Picture, EachPresetShowsTheVolume) {
     }
 }
 
+TEST_F(Picture, AutomaticPresetIsTissueForDbAndGrayOtherwise) {
+    const auto picture_of = [&](Preset preset) {
+        view_.preset = preset;
+        return renderer().render(view_).pixels;
+    };
+    EXPECT_EQ(picture_of(Preset::automatic), picture_of(Preset::tissue));
+    EXPECT_NE(picture_of(Preset::automatic), picture_of(Preset::gray));
+    VolumeGrid grid = db_grid(32, 32, 32);
+    grid.quantity = "amplitude";
+    grid.unit = "counts";
+    renderer().set_volume(grid, voxels(grid, ball(grid, 16)).data());
+    EXPECT_EQ(picture_of(Preset::automatic), picture_of(Preset::gray));
+    EXPECT_NE(picture_of(Preset::automatic), picture_of(Preset::tissue));
+}
+
+TEST(DbGrid, SpellsItsQuantityAsTheRecipeDoes) {
+    const VolumeGrid grid = db_grid(1, 1, 1);
+    EXPECT_EQ(Value(grid.quantity), value_of(Recipe{.quantity = Quantity::db}, "quantity"));
+    EXPECT_EQ(grid.unit, "dB above noise floor");
+}
+
+TEST_F(Picture, EachEndOfTheRangeIsChosenWhereItIsLeftOpen) {
+    const auto pixels = [&](double low, double high) {
+        view_.low = low;
+        view_.high = high;
+        return renderer().render(view_).pixels;
+    };
+    const auto chosen = pixels(lowest_value, highest_value);
+    EXPECT_EQ(chosen, pixels(3, 40));  // of the preset tissue
+    EXPECT_EQ(pixels(10, highest_value), pixels(10, 40));
+    EXPECT_EQ(pixels(lowest_value, 30), pixels(3, 30));
+    EXPECT_NE(pixels(10, highest_value), chosen);
+    EXPECT_NE(pixels(lowest_value, 30), chosen);
+    EXPECT_NE(pixels(0, 40), chosen);  // zero is a value like any other
+}
+
 TEST_F(Picture, ForeignVolumesSpanTheirPercentiles) {
     VolumeGrid grid = db_grid(32, 32, 32);
     grid.quantity = grid.unit = "";
@@ -148,8 +185,11 @@ TEST_F(Picture, ViewsThatCannotWorkNameTheKey) {
     view_.width = 0;
     EXPECT_THAT(refusal(), testing::HasSubstr("view.width"));
     view_ = {};
-    view_.low = 5;
+    view_.low = view_.high = 5;
     EXPECT_THAT(refusal(), testing::HasSubstr("view.low"));
+    view_ = {};
+    view_.low = 60;  // the preset ends at 40 dB
+    EXPECT_THAT(refusal(), testing::HasSubstr("view.high"));
     view_ = {};
     view_.background = {0, 0};
     EXPECT_THAT(refusal(), testing::HasSubstr("view.background"));

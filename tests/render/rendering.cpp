@@ -24,7 +24,7 @@ VolumeGrid db_grid(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scan
     grid.b_scans = b_scans;
     grid.type = type;
     grid.spacing_um = {1, 1, 1};
-    grid.quantity = "dB";
+    grid.quantity = "db";
     grid.unit = "dB above noise floor";
     if (type == VoxelType::u8) grid.scale = 50.0 / 255;
     if (type == VoxelType::u16) grid.scale = 50.0 / 65535;

@@ -28,7 +28,7 @@ Volume counting(VoxelType type) {
     volume.grid.first_depth_um = 125;
     volume.grid.scale = type == VoxelType::u8 ? 0.25 : 1;
     volume.grid.offset = type == VoxelType::u8 ? -5 : 0;
-    volume.grid.quantity = type == VoxelType::complex64 ? "complex" : "dB";
+    volume.grid.quantity = type == VoxelType::complex64 ? "complex" : "db";
     volume.grid.unit = "dB above noise floor";
     volume.provenance = {{"recipe", "[recipe]\nwindow = \"hann\" # \\ back\\n\n"}, {"version", "0.1.0"}};
     volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
@@ -85,7 +85,7 @@ TEST_F(VolumeFileTest, KeepsTheMeaningWhereTheFormatHasRoom) {
         const Volume back = again(name, volume);
         EXPECT_EQ(back.grid.scale, 0.25);
         EXPECT_EQ(back.grid.offset, -5);
-        EXPECT_EQ(back.grid.quantity, "dB");
+        EXPECT_EQ(back.grid.quantity, "db");
         EXPECT_EQ(back.grid.unit, "dB above noise floor");
         EXPECT_EQ(back.provenance, volume.provenance);
     }

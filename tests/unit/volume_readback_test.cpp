@@ -27,7 +27,7 @@ Volume f_phantom(VoxelType type) {
     volume.grid.type = type;
     volume.grid.spacing_um = {3, 12, 25};
     volume.grid.first_depth_um = 120;
-    volume.grid.quantity = type == VoxelType::complex64 ? "complex" : "dB";
+    volume.grid.quantity = type == VoxelType::complex64 ? "complex" : "db";
     volume.provenance = {{"recipe", "[recipe]\nwindow = \"hann\"\n"}};
     if (type == VoxelType::u8) {
         volume.grid.scale = 0.25;

@@ -11,9 +11,6 @@
 
 namespace echolux {
 
-// By its name: .nrrd .nii .nii.gz .tif .tiff .mha .mhd.
-bool is_volume_name(const std::filesystem::path& path);
-
 struct OpenedVolume {
     Volume volume;
     ReconstructionFigures figures;  // backend is empty for a volume file

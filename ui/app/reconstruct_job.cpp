@@ -14,29 +14,43 @@ bool makes_picture(const ReconstructJob& job) {
     return job.b_scan || job.en_face;
 }
 
-// Everything that can be refused before the work starts.
-void check_output(const ReconstructJob& job, const Reconstruction& reconstruction) {
+void check_request(const ReconstructJob& job) {
     const bool png = job.output.extension() == ".png";
+    const auto refuse = [](const char* what, const std::string& where, const char* remedy) {
+        throw Error(ErrorCode::bad_setting, what, where, remedy);
+    };
     if (png && !makes_picture(job)) {
-        throw Error(ErrorCode::bad_setting, "a PNG holds one picture, not a volume", job.output.string(),
-                    "add --b-scan N or --en-face Z0:Z1, or name a volume file");
+        refuse("a PNG holds one picture, not a volume", job.output.string(),
+               "add --b-scan N or --en-face Z0:Z1, or name a volume file");
     }
-    if (!png && makes_picture(job)) {
-        throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.output.string(), "name it *.png");
-    }
-    const VolumeGrid grid = reconstruction.grid({});
+    if (!png && makes_picture(job)) refuse("pictures are written as PNG", job.output.string(), "name it *.png");
+    if (job.b_scan && job.en_face) refuse("a picture shows a B-scan or a projection", "--b-scan", "give one of them");
+    const bool part_given = job.b_scans.begin != 0 || job.b_scans.end != 0;
+    if (job.b_scan && part_given) refuse("one B-scan needs no part of the volume", "--blocks", "leave it out");
+    if (job.gray && job.gray->black >= job.gray->white) refuse("is not a range", "--range", "write LOW:HIGH");
+}
+
+Interval rows(const ReconstructJob& job, const VolumeGrid& grid) {
+    return {job.en_face->begin, job.en_face->end == 0 ? grid.depth : job.en_face->end};
+}
+
+// Everything else that can be refused before the work starts.
+void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
     if (job.b_scan) check_b_scan(grid, *job.b_scan);
-    if (job.en_face) check_en_face(grid, job.en_face->begin, job.en_face->end);
-    if (!png) check_volume_name(job.output, grid.type);
+    if (job.en_face) check_en_face(grid, rows(job, grid).begin, rows(job, grid).end);
+    if (!makes_picture(job)) check_volume_name(job.output, grid.type);
     check_can_be_written(job.output);
 }
 
 // "name.nrrd" becomes "name_t003.nrrd" where several volumes are written.
 std::filesystem::path numbered(const std::filesystem::path& path, std::int64_t volume) {
-    std::string name = path.filename().string();
-    const std::size_t dot = name.ends_with(".nii.gz") ? name.size() - 7 : name.rfind('.');
-    name.insert(dot, fmt::format("_t{:03}", volume));
-    return path.parent_path() / name;
+    std::filesystem::path stem = path.stem();
+    std::string ending = path.extension().string();
+    if (ending == ".gz" || ending == ".GZ") {  // .nii.gz
+        ending = stem.extension().string() + ending;
+        stem = stem.stem();
+    }
+    return path.parent_path() / fmt::format("{}_t{:03}{}", stem.string(), volume, ending);
 }
 
 // A picture of one B-scan needs no more than this B-scan.
@@ -47,10 +61,18 @@ ScanPart part_for(const ReconstructJob& job, std::int64_t volume, std::int64_t s
 }
 
 void write(const ReconstructJob& job, const std::filesystem::path& path, const Volume& volume,
-           std::int64_t slices_per_b_scan) {
-    if (!makes_picture(job)) return write_volume(path, volume);
+           std::int64_t slices_per_b_scan, Progress& progress) {
+    if (!makes_picture(job)) {
+        constexpr std::int64_t mebibyte = 1 << 20;
+        const std::int64_t size = volume.grid.bytes() / mebibyte + 1;
+        progress.begin("write " + path.filename().string(), size, "MiB");
+        write_volume(path, volume);
+        progress.advance(size);
+        return progress.end();
+    }
+    const Interval depth = job.en_face ? rows(job, volume.grid) : Interval{};
     const Figure figure = job.b_scan ? b_scan_figure(volume, *job.b_scan % slices_per_b_scan)
-                                     : en_face_figure(volume, job.en_face->begin, job.en_face->end);
+                                     : en_face_figure(volume, depth.begin, depth.end);
     Picture picture = gray_picture(figure, job.gray);
     picture.text = volume.provenance;
     write_png(path, picture);
@@ -59,10 +81,13 @@ void write(const ReconstructJob& job, const std::filesystem::path& path, const V
 }  // namespace
 
 ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
-    Reconstruction reconstruction(open_scan(job.scan, job.settings), job.backend);
-    check_output(job, reconstruction);
+    check_request(job);
+    Scan scan = open_scan(job.scan, job.settings);
+    const VolumeGrid whole = planned_grid(scan);
+    check_output(job, whole);
+    Reconstruction reconstruction(std::move(scan), job.backend);
     const ScanGeometry& geometry = reconstruction.scan().geometry;
-    const std::int64_t slices_per_b_scan = reconstruction.grid({}).b_scans / geometry.b_scans;
+    const std::int64_t slices_per_b_scan = whole.b_scans / geometry.b_scans;
     const std::int64_t first = job.volume.value_or(0);
     const std::int64_t last = job.volume.value_or(geometry.volumes - 1);
     ReconstructedFiles done;
@@ -70,7 +95,7 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     for (std::int64_t v = first; v <= last; ++v) {
         const Volume volume = reconstruction.run(part_for(job, v, slices_per_b_scan), progress);
         done.files.push_back(last > first ? numbered(job.output, v) : job.output);
-        write(job, done.files.back(), volume, slices_per_b_scan);
+        write(job, done.files.back(), volume, slices_per_b_scan, progress);
     }
     done.figures = reconstruction.figures();
     return done;

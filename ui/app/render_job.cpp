@@ -27,6 +27,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     if (job.output.extension() != ".png") {
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.output.string(), "name it *.png");
     }
+    check_view(job.view);
     check_can_be_written(job.output);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     const OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);

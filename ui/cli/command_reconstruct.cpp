@@ -72,7 +72,7 @@ void add_reconstruct(CLI::App& program) {
         ->type_name("");
     command
         ->add_option("-o,--output", options->output,
-                     "*.nrrd *.nii *.nii.gz *.tif *.mha *.mhd for volumes, *.png with --b-scan or --en-face")
+                     "*.nrrd *.nii *.nii.gz *.tif *.mha for volumes, *.png with --b-scan or --en-face")
         ->required()
         ->type_name("FILE");
     command->add_option("--volume", options->volume, "which volume, counted from 0, or all [0]")->type_name("N|all");

@@ -11,7 +11,6 @@ namespace {
 
 std::string type_text(const BoundField& field) {
     if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, "|"));
-    if (std::holds_alternative<bool>(field.default_value)) return "true|false";
     if (!field.unit.empty()) return std::string(field.unit);
     if (std::holds_alternative<std::string>(field.default_value)) return "TEXT";
     return "NUMBER";
@@ -33,13 +32,20 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
     for (const BoundField& field : settings.fields()) {
         if (field.section != section) continue;
         if (std::find(without.begin(), without.end(), field.name) != without.end()) continue;
-        command
-            .add_option_function<std::string>(
-                option_name(field),
-                [&assignments, key = field.key()](const std::string& text) { assignments.push_back(key + "=" + text); },
-                fmt::format("{} [{}]", field.help, spelled(field.default_value)))
-            ->type_name(type_text(field))
-            ->group(group);
+        const auto assign = [&assignments, key = field.key()](const std::string& text) {
+            assignments.push_back(key + "=" + text);
+        };
+        const std::string help = fmt::format("{} [{}]", field.help, spelled(field.default_value));
+        const std::string name = option_name(field);
+        CLI::Option* option = nullptr;
+        if (std::holds_alternative<bool>(field.default_value)) {
+            option = command.add_flag_function(
+                fmt::format("{},!--no-{}", name, name.substr(2)),
+                [assign](std::int64_t times) { assign(times > 0 ? "true" : "false"); }, help);
+        } else {
+            option = command.add_option_function<std::string>(name, assign, help)->type_name(type_text(field));
+        }
+        option->group(group);
     }
 }
 

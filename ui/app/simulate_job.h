@@ -1,0 +1,21 @@
+// The job behind `echolux simulate`: a scene to an ordinary scan.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/progress.h"
+
+namespace echolux {
+
+struct SimulateJob {
+    std::string scene;
+    std::vector<std::string> settings;  // "simulation.seed=2"
+    std::filesystem::path scan;         // the TOML file
+};
+
+// Throws Error; nothing is left under a final name unless it is complete.
+void run(const SimulateJob& job, Progress& progress);
+
+}  // namespace echolux
