@@ -157,19 +157,19 @@ std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& pa
     Settings settings;
     bind(settings, described);
     std::map<std::string, std::string> lines{
-        {"echolux_version", version},
-        {"echolux_backend", figures_.backend},
-        {"echolux_source", scan_.path.filename().string()},
-        {"echolux_volume", std::to_string(part.volume)},
-        {"echolux_first_b_scan", std::to_string(part.begin)},
+        {"echolux", version},
+        {"backend", figures_.backend},
+        {"source", scan_.path.filename().string()},
+        {"volume", std::to_string(part.volume)},
+        {"first_b_scan", std::to_string(part.begin)},
     };
     for (const BoundField& field : settings.fields()) {
         const Value value = field.get();
-        if (value != field.default_value) lines["echolux_" + field.key()] = spelled(value);
+        if (value != field.default_value) lines[field.key()] = spelled(value);
         const auto* file = std::get_if<std::string>(&value);
         const bool names_calibration = field.section == "calibration" && file != nullptr && field.choices.empty();
         if (names_calibration && !file->empty()) {
-            lines["echolux_" + field.key() + "_fnv1a64"] = file_hash(scan_.path.parent_path() / *file);
+            lines[field.key() + "_fnv1a64"] = file_hash(scan_.path.parent_path() / *file);
         }
     }
     return lines;

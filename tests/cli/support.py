@@ -17,6 +17,8 @@ import numpy as np
 import tifffile
 
 PROGRAM = os.environ.get("ECHOLUX_PROGRAM", "echolux")
+LAYERS = Path("/usr/share/vulkan/explicit_layer.d")
+VALIDATION = {"ECHOLUX_VALIDATION": "1"} if any(LAYERS.glob("*khronos_validation*")) else {}
 NO_VULKAN = {"VK_DRIVER_FILES": "/nonexistent.json", "VK_ICD_FILENAMES": "/nonexistent.json"}
 
 
@@ -32,7 +34,7 @@ def start(*arguments, folder=".", environment=None, most_file_bytes=None):
     return subprocess.Popen(
         [PROGRAM, *map(str, arguments)],
         cwd=folder,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, **VALIDATION, **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -43,10 +45,14 @@ def start(*arguments, folder=".", environment=None, most_file_bytes=None):
 
 
 class Finished:
+    """What the program left. A message of the Vulkan validation layer fails the test, whatever it is about."""
+
     def __init__(self, process, timeout_s=240):
         self.out, self.err = process.communicate(timeout=timeout_s)
         self.code = process.returncode
         self.error_lines = [line for line in self.err.splitlines() if line.strip()]
+        if re.search(r"^Validation [A-Z]|VUID-|SYNC-HAZARD", self.err, re.M):
+            raise AssertionError(f"the Vulkan validation layer complains\n{self}")
 
     def __str__(self):
         return f"exit code {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"

@@ -164,7 +164,7 @@ def section(settings, name):
 
 def counts(shape, form, rng):
     kind = form["sample_format"]
-    top = {"u8": 255, "u16": 4095, "u32": 60000, "i16": 4095, "f32": 4095, "packed12": 4095}[kind]
+    top = {"u8": 255, "u16": 4095, "u32": 4_000_000_000, "i16": 4095, "f32": 4095, "packed12": 4095}[kind]
     x = spectra(shape, top, rng)
     if kind == "f32":
         return x.astype(np.float32)

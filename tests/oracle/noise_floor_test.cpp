@@ -80,6 +80,16 @@ TEST_F(NoiseOnly, MeasuredLevelIsTheMedian) {
     EXPECT_NEAR(level, 10 * std::log10(noise_rms * noise_rms / samples * std::log(2.0)), 0.15);
 }
 
+TEST_F(NoiseOnly, MeasuredLevelIsThatBeforeTheFloorIsSubtracted) {
+    plan.recipe.quantity = Quantity::db;
+    plan.block_b_scans = 1;
+    const Block block = block_of(bytes_of_lines(spectra), 0, 1);
+    const double level = measured_noise_floor_db(plan, block);
+    plan.calibration.noise_floor.assign(depths, noise_rms);
+    plan.recipe.noise_floor = NoiseFloor::amplitude;
+    EXPECT_EQ(measured_noise_floor_db(plan, block), level);
+}
+
 TEST_F(NoiseOnly, QuietestBandIsTaken) {
     std::vector<float> louder = spectra;
     for (std::size_t i = 0; i < louder.size(); ++i) {  // light in the first half of the depth

@@ -102,7 +102,7 @@ TEST(Interpolation, ConstantsStayWhereverThePointsLie) {
     const std::vector<float> constant(n, 1000.0f);
     for (const Resample resample :
          {Resample::nearest, Resample::linear, Resample::catmull_rom, Resample::lagrange3, Resample::spline}) {
-        const auto points = points_of(plan_at(positions(-3.3, n + 2.7), resample, 1), constant);
+        const auto points = points_of(plan_at(positions(-2.3, n + 1.2), resample, 1), constant);
         for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], 1000, 1e-3) << j;
     }
 }

@@ -102,6 +102,31 @@ const Fault faults[] = {
          p.recipe.noise_floor = NoiseFloor::power;
          p.calibration.noise_floor = ramp(n / 2 - 1);
      }},
+    {"pattern_of_a_single_line", "fixed_pattern",
+     [](P& p) {
+         p.recipe.background = Background::none;
+         p.recipe.fixed_pattern = FixedPattern::median;
+         p.geometry.a_scans = 1;
+     }},
+    {"dark_and_background_exchanged", "background",
+     [](P& p) {
+         p.recipe.shaping = Shaping::gaussian;
+         p.calibration.background.assign(n, 100.0);
+         p.calibration.dark.assign(n, 900.0);
+         p.calibration.background[5] = 901;
+     }},
+    {"value_that_overflows", "background", [](P& p) { p.calibration.background.assign(n, 1e300); }},
+    {"masked_signed_samples", "bits",
+     [](P& p) {
+         p.format.sample_format = SampleFormat::i16;
+         p.format.bits = 12;
+     }},
+    {"shifted_real_samples", "shift",
+     [](P& p) {
+         p.format.sample_format = SampleFormat::f32;
+         p.format.shift = 4;
+     }},
+    {"shift_that_leaves_nothing", "shift", [](P& p) { p.format.shift = 16; }},
     {"more_segments_than_lines", "fixed_pattern",
      [](P& p) {
          p.recipe.fixed_pattern = FixedPattern::minimum_variance;

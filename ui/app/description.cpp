@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "compute/reconstructor.h"
+#include "compute/tables.h"
+#include "compute/validate.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan.h"
 #include "engine/voxel_value.h"
@@ -20,26 +21,27 @@ std::string size_text(double bytes) {
     return fmt::format("{:.4g} {}", bytes, units[unit]);
 }
 
-std::string spacing_text(double um) {
-    return um > 0 ? fmt::format("{:.4g} um", um) : "unknown";
+Fact length(std::string name, double um, std::string remark = {}) {
+    if (um <= 0) return {std::move(name), std::monostate{}, "um", std::move(remark)};
+    return {std::move(name), um, "um", std::move(remark)};
 }
 
 std::vector<Fact> grid_facts(const VolumeGrid& grid) {
-    const auto extent = [](std::int64_t count, double um) {
-        return um > 0 ? fmt::format("{:.4g} um", static_cast<double>(count) * um) : "extent unknown";
-    };
     std::vector<Fact> facts{
-        {"volume", fmt::format("{} depth x {} A-scans x {} B-scans", grid.depth, grid.a_scans, grid.b_scans),
-         size_text(static_cast<double>(grid.bytes()))},
-        {"depth pitch", spacing_text(grid.spacing_um[0]), extent(grid.depth, grid.spacing_um[0])},
-        {"A-scan spacing", spacing_text(grid.spacing_um[1]), extent(grid.a_scans, grid.spacing_um[1])},
-        {"B-scan spacing", spacing_text(grid.spacing_um[2]), extent(grid.b_scans, grid.spacing_um[2])},
+        {"depth rows", grid.depth, "", ""},
+        {"A-scans", grid.a_scans, "", ""},
+        {"B-scans", grid.b_scans, "", ""},
+        {"volume size", grid.bytes(), "bytes", size_text(static_cast<double>(grid.bytes()))},
+        length("depth pitch", grid.spacing_um[0]),
+        length("A-scan spacing", grid.spacing_um[1]),
+        length("B-scan spacing", grid.spacing_um[2]),
     };
     if (grid.spacing_um[0] > 0) {
-        const double last = grid.first_depth_um + static_cast<double>(grid.depth - 1) * grid.spacing_um[0];
-        facts.push_back({"depth range", fmt::format("{:.4g} to {:.4g} um", grid.first_depth_um, last), ""});
+        facts.push_back({"first depth", grid.first_depth_um, "um", ""});
+        facts.push_back(
+            {"last depth", grid.first_depth_um + static_cast<double>(grid.depth - 1) * grid.spacing_um[0], "um", ""});
     }
-    if (!grid.quantity.empty()) facts.push_back({"quantity", grid.quantity, grid.unit});
+    if (!grid.quantity.empty()) facts.push_back({"quantity", grid.quantity, "", grid.unit});
     return facts;
 }
 
@@ -55,35 +57,46 @@ std::vector<std::string> missing_of(const Scan& scan, const VolumeGrid& grid) {
     if (scan.geometry.spacing_a_um == 0 || scan.geometry.spacing_b_um == 0) {
         missing.push_back("lateral spacing: proportions are a guess (scan.spacing_a_um, scan.spacing_b_um)");
     }
-    if (calibration.background.empty()) {
+    if (chosen_background(scan.recipe, calibration) == Background::frame_mean) {
         missing.push_back(
             "background: the mean of each B-scan is taken, which removes flat objects "
             "(calibration.background)");
     }
-    const bool dispersed = !calibration.dispersion_rad.empty() || scan.recipe.a2_rad != 0 || scan.recipe.gdd_fs2 != 0;
+    const KGrid grid_of_k = k_grid(calibration, scan.geometry.samples);
+    const std::vector<double> theta = dispersion_phase(scan.recipe, calibration, grid_of_k);
+    const bool dispersed = std::any_of(theta.begin(), theta.end(), [](double phase) { return phase != 0; });
     if (!dispersed) missing.push_back("dispersion: none is compensated (calibration.dispersion or recipe.a2_rad)");
     if (scan.geometry.line_rate_hz == 0) missing.push_back("line rate: velocities stay in rad (scan.line_rate_hz)");
     return missing;
 }
 
+// Whole volumes that the file holds beyond those that are described.
+std::int64_t further_volumes(const Scan& scan, std::int64_t file_bytes) {
+    const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string());
+    return (file_bytes - layout.file_bytes()) / layout.volume_bytes();
+}
+
+std::vector<Fact> scan_facts(const Scan& scan) {
+    const ScanGeometry& geometry = scan.geometry;
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra));
+    const std::int64_t further = further_volumes(scan, bytes);
+    return {{"spectra", scan.spectra.string(), "", size_text(static_cast<double>(bytes))},
+            {"samples", geometry.samples, "", ""},
+            {"lines", geometry.lines_per_b_scan() * geometry.frames_per_volume() * geometry.volumes, "", ""},
+            {"volumes", geometry.volumes, "",
+             further > 0 ? fmt::format("the file holds {} more, see scan.volumes and scan.b_scans", further) : ""},
+            {"depth is", geometry.refractive_index > 1 ? "geometric" : "optical, in air", "",
+             fmt::format("n = {}", geometry.refractive_index)}};
+}
+
 Description described_scan(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
     auto scan = std::make_shared<Scan>(open_scan(path, assignments));
-    const VolumeGrid grid = planned_grid(scan->plan(1));
-    const ScanGeometry& geometry = scan->geometry;
+    const VolumeGrid grid = planned_grid(*scan);
     Description description;
     description.kind = "scan";
     description.keeper = scan;
-    const std::int64_t lines = geometry.lines_per_b_scan() * geometry.frames_per_volume() * geometry.volumes;
-    description.facts = {
-        {"spectra", scan->spectra.string(), size_text(static_cast<double>(std::filesystem::file_size(scan->spectra)))},
-        {"lines", fmt::format("{} of {} samples", lines, geometry.samples),
-         fmt::format("{} volume{}", geometry.volumes, geometry.volumes == 1 ? "" : "s")}};
+    description.facts = scan_facts(*scan);
     for (Fact& fact : grid_facts(grid)) description.facts.push_back(std::move(fact));
-    description.facts.push_back({"depth is",
-                                 geometry.refractive_index > 1
-                                     ? fmt::format("geometric, n = {}", geometry.refractive_index)
-                                     : "optical, in air",
-                                 ""});
     description.missing = missing_of(*scan, grid);
     Settings settings;
     bind(settings, *scan);
@@ -102,10 +115,11 @@ Description described_volume(const std::filesystem::path& path) {
             const auto value = [&](auto code) {
                 return static_cast<double>(code) * volume.grid.scale + volume.grid.offset;
             };
-            description.facts.push_back({"values", fmt::format("{:.6g} to {:.6g}", value(*least), value(*most)), ""});
+            description.facts.push_back({"least value", value(*least), volume.grid.unit, ""});
+            description.facts.push_back({"greatest value", value(*most), volume.grid.unit, ""});
         });
     }
-    for (const auto& [key, value] : volume.provenance) description.facts.push_back({key, value, ""});
+    for (const auto& [key, value] : volume.provenance) description.facts.push_back({key, value, "", ""});
     return description;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compute/types.h"
@@ -12,11 +13,12 @@
 
 namespace echolux {
 
-// A line of a description: "A-scans", "512", "".
+// A line of a description: "depth pitch", 1.34, "um".
 struct Fact {
     std::string name;
-    std::string value;
-    std::string remark;  // "default", "from the k map", ...
+    std::variant<std::monostate, std::int64_t, double, std::string> value;  // nothing: unknown
+    std::string unit;
+    std::string remark;
 };
 
 struct Description {

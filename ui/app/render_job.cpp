@@ -17,7 +17,7 @@ std::map<std::string, std::string> picture_text(const RenderJob& job, const Volu
     View view = job.view;
     Settings settings;
     settings.bind("view", view);
-    text["echolux_view"] = settings.toml();
+    text["view"] = settings.toml();
     return text;
 }
 

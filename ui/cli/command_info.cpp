@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -25,9 +27,20 @@ bool is_default(const BoundField& field) {
     return field.get() == field.default_value;
 }
 
+std::string text_of(const Fact& fact) {
+    struct {
+        std::string operator()(std::monostate) const { return "unknown"; }
+        std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+        std::string operator()(double number) const { return fmt::format("{:.5g}", number); }
+        std::string operator()(const std::string& text) const { return text; }
+    } spell;
+    const bool known = !std::holds_alternative<std::monostate>(fact.value);
+    return std::visit(spell, fact.value) + (known && !fact.unit.empty() ? " " + fact.unit : "");
+}
+
 void print_text(const Description& description) {
     for (const Fact& fact : description.facts) {
-        fmt::print("{:<16} {}{}\n", fact.name, fact.value, fact.remark.empty() ? "" : " (" + fact.remark + ")");
+        fmt::print("{:<16} {}{}\n", fact.name, text_of(fact), fact.remark.empty() ? "" : " (" + fact.remark + ")");
     }
     if (!description.settings.empty()) fmt::print("\nsettings (defaults are marked with .)\n");
     for (const BoundField& field : description.settings) {
@@ -37,18 +50,30 @@ void print_text(const Description& description) {
     for (const std::string& line : description.missing) fmt::print("  {}\n", line);
 }
 
-nlohmann::ordered_json json_value(const Value& value) {
-    return std::visit([](const auto& v) { return nlohmann::ordered_json(v); }, value);
+struct ToJson {
+    nlohmann::ordered_json operator()(std::monostate) const { return nullptr; }
+    template <class T>
+    nlohmann::ordered_json operator()(const T& value) const {
+        return value;
+    }
+};
+
+// "A-scan spacing" -> "a_scan_spacing".
+std::string json_key(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(c)); });
+    return name;
 }
 
 void print_json(const Description& description) {
     nlohmann::ordered_json json{{"kind", description.kind}};
     for (const Fact& fact : description.facts) {
-        json["facts"][fact.name] = {{"value", fact.value}, {"remark", fact.remark}};
+        json["facts"][json_key(fact.name)] = {
+            {"value", std::visit(ToJson{}, fact.value)}, {"unit", fact.unit}, {"remark", fact.remark}};
     }
     for (const BoundField& field : description.settings) {
         json["settings"][field.key()] = {
-            {"value", json_value(field.get())}, {"unit", field.unit}, {"default", is_default(field)}};
+            {"value", std::visit(ToJson{}, field.get())}, {"unit", field.unit}, {"default", is_default(field)}};
     }
     json["missing"] = description.missing;
     fmt::print("{}\n", json.dump(2));
