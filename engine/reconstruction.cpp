@@ -44,12 +44,15 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t most
     return block;
 }
 
-// Rounded, so that it reads well in files and does not hang on the last bits of a backend.
+// Rounded, so that it reads well in files and does not hang on the last bits of a backend. Where there is no noise at
+// all (constant spectra) nothing is subtracted, so that emptiness stays at the bottom of the range.
 double noise_floor_of_first_volume(const Scan& scan, SpectraReader& reader) {
     const std::int64_t most =
         std::clamp<std::int64_t>(noise_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1, noise_b_scans);
     const Block block = sampled_b_scans(scan, reader, most);
-    return std::round(measured_noise_floor_db(scan.plan(block.b_scans), block) * 100) / 100;
+    constexpr double nothing_db = -199;
+    const double level = measured_noise_floor_db(scan.plan(block.b_scans), block);
+    return level < nothing_db ? 0 : std::round(level * 100) / 100;
 }
 
 bool needs_noise_floor(const Recipe& recipe) {
