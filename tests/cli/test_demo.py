@@ -18,7 +18,7 @@ HALF = 4  # rows on either side that make up a step
 
 
 def boundary_rows(power, expected):
-    """Row of the strongest step near `expected` in each A-scan; the edge between samples z - 1 and z lies at z - 0.5."""
+    """Row of the strongest step near `expected` in each A-scan; between samples z - 1 and z it lies at z - 0.5."""
     summed = ndimage.gaussian_filter(power, (2.5, 2.5, 0)).astype(np.float64).cumsum(axis=2)
     rows = np.rint(expected + 0.5).astype(int)[..., None] + np.arange(-REACH, REACH + 1)
     rows = np.clip(rows, HALF + 1, power.shape[2] - HALF) - 1

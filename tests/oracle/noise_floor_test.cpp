@@ -1,4 +1,3 @@
-#include "compute/calibrate/calibrate.h"
 // The mean A-scan noise floor (ALGORITHMS 2.3) on noise alone, where Rayleigh statistics say what is left, and the
 // level that display dB count from.
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "compute/calibrate/calibrate.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
