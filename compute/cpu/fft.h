@@ -17,25 +17,29 @@ class Fft {
         real_inverse      // n/2 + 1 complex -> n real; destroys its input
     };
 
-    Fft(Kind kind, std::int64_t n);
-    ~Fft();
-    Fft(Fft&&) noexcept;
-    Fft& operator=(Fft&&) noexcept;
+    Fft(Kind kind, std::int64_t n) : plan_(planned(kind, n)) {}
 
-    // The side that is real.
-    float* real();
-    // The complex input of complex_forward and real_inverse.
-    std::complex<float>* complex_in();
-    // The complex output of complex_forward and real_forward.
-    std::complex<float>* complex_out();
-
-    void execute();
+    float* real() { return plan_->real; }                      // the side that is real
+    std::complex<float>* complex_in() { return plan_->in; }    // input of complex_forward and real_inverse
+    std::complex<float>* complex_out() { return plan_->out; }  // output of complex_forward and real_forward
+    void execute() { plan_->execute(); }
 
     // The library that does the work: "FFTW", "kissfft".
     static const char* library();
 
+    // What a library has to give.
+    struct Plan {
+        virtual ~Plan() = default;
+        virtual void execute() = 0;
+
+        float* real = nullptr;
+        std::complex<float>* in = nullptr;
+        std::complex<float>* out = nullptr;
+    };
+
   private:
-    struct Plan;
+    static std::unique_ptr<Plan> planned(Kind kind, std::int64_t n);
+
     std::unique_ptr<Plan> plan_;
 };
 

@@ -67,63 +67,57 @@ class PairedRealTransform {
     std::vector<float> sin_;
 };
 
-}  // namespace
-
-struct Fft::Plan {
-    Plan(Kind kind, std::int64_t length) : real(length), in(length), out(length) {
-        const auto n = static_cast<int>(length);
-        if (kind == Kind::real_forward && length % 2 == 0) paired.emplace(length);
+class FftwPlan : public Fft::Plan {
+  public:
+    FftwPlan(Fft::Kind kind, std::int64_t length) : real_side_(length), in_side_(length), out_side_(length) {
+        real = real_side_.memory;
+        in = in_side_.memory;
+        out = out_side_.memory;
+        if (kind == Fft::Kind::real_forward && length % 2 == 0) paired_.emplace(length);
         const std::lock_guard lock(planner_mutex);
-        switch (kind) {  // ESTIMATE: the same plan, and so the same bits, every time
-            case Kind::complex_forward:
-                plan = fftwf_plan_dft_1d(n, as_fftw(in.memory), as_fftw(out.memory), FFTW_FORWARD, FFTW_ESTIMATE);
-                break;
-            case Kind::real_forward:
-                plan = paired ? fftwf_plan_dft_1d(n / 2, reinterpret_cast<fftwf_complex*>(real.memory),
-                                                  as_fftw(out.memory), FFTW_FORWARD, FFTW_ESTIMATE)
-                              : fftwf_plan_dft_r2c_1d(n, real.memory, as_fftw(out.memory), FFTW_ESTIMATE);
-                break;
-            case Kind::real_inverse:
-                plan = fftwf_plan_dft_c2r_1d(n, as_fftw(in.memory), real.memory, FFTW_ESTIMATE);
-                break;
+        plan_ = planned(kind, static_cast<int>(length));
+        if (plan_ == nullptr) throw Error(ErrorCode::out_of_memory, "FFTW cannot plan a transform");
+    }
+    ~FftwPlan() override {
+        const std::lock_guard lock(planner_mutex);
+        fftwf_destroy_plan(plan_);
+    }
+    FftwPlan(const FftwPlan&) = delete;
+    FftwPlan& operator=(const FftwPlan&) = delete;
+
+    void execute() override {
+        fftwf_execute(plan_);
+        if (paired_) paired_->unpack(out);
+    }
+
+  private:
+    // ESTIMATE: the same plan, and so the same bits, every time.
+    fftwf_plan planned(Fft::Kind kind, int n) const {
+        if (kind == Fft::Kind::complex_forward) {
+            return fftwf_plan_dft_1d(n, as_fftw(in), as_fftw(out), FFTW_FORWARD, FFTW_ESTIMATE);
         }
-        if (plan == nullptr) throw Error(ErrorCode::out_of_memory, "FFTW cannot plan a transform");
+        if (kind == Fft::Kind::real_inverse) return fftwf_plan_dft_c2r_1d(n, as_fftw(in), real, FFTW_ESTIMATE);
+        if (!paired_) return fftwf_plan_dft_r2c_1d(n, real, as_fftw(out), FFTW_ESTIMATE);
+        return fftwf_plan_dft_1d(n / 2, reinterpret_cast<fftwf_complex*>(real), as_fftw(out), FFTW_FORWARD,
+                                 FFTW_ESTIMATE);
     }
-    ~Plan() {
-        const std::lock_guard lock(planner_mutex);
-        fftwf_destroy_plan(plan);
-    }
-    Plan(const Plan&) = delete;
-    Plan& operator=(const Plan&) = delete;
 
-    FftwBuffer<float> real;
-    FftwBuffer<std::complex<float>> in;
-    FftwBuffer<std::complex<float>> out;
-    std::optional<PairedRealTransform> paired;
-    fftwf_plan plan = nullptr;
+    FftwBuffer<float> real_side_;
+    FftwBuffer<std::complex<float>> in_side_;
+    FftwBuffer<std::complex<float>> out_side_;
+    std::optional<PairedRealTransform> paired_;
+    fftwf_plan plan_ = nullptr;
 };
 
-float* Fft::real() {
-    return plan_->real.memory;
+}  // namespace
+
+std::unique_ptr<Fft::Plan> Fft::planned(Kind kind, std::int64_t n) {
+    return std::make_unique<FftwPlan>(kind, n);
 }
-std::complex<float>* Fft::complex_in() {
-    return plan_->in.memory;
-}
-std::complex<float>* Fft::complex_out() {
-    return plan_->out.memory;
-}
-void Fft::execute() {
-    fftwf_execute(plan_->plan);
-    if (plan_->paired) plan_->paired->unpack(plan_->out.memory);
-}
+
 const char* Fft::library() {
     return "FFTW";
 }
-
-Fft::Fft(Kind kind, std::int64_t n) : plan_(std::make_unique<Plan>(kind, n)) {}
-Fft::~Fft() = default;
-Fft::Fft(Fft&&) noexcept = default;
-Fft& Fft::operator=(Fft&&) noexcept = default;
 
 }  // namespace echolux
 #endif

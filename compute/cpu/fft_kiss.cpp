@@ -3,6 +3,7 @@
 #include <kissfft/kiss_fft.h>
 #include <kissfft/kiss_fftr.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "compute/cpu/fft.h"
@@ -11,83 +12,77 @@
 namespace echolux {
 namespace {
 
-kiss_fft_cpx* as_kiss(std::vector<std::complex<float>>& values) {
-    return reinterpret_cast<kiss_fft_cpx*>(values.data());
+kiss_fft_cpx* as_kiss(std::complex<float>* values) {
+    return reinterpret_cast<kiss_fft_cpx*>(values);
 }
 
-}  // namespace
-
 // kissfft's real transforms want an even length; odd ones go through the complex transform.
-struct Fft::Plan {
-    Plan(Kind wanted, std::int64_t n)
-        : kind(wanted), real(static_cast<std::size_t>(n)), in(real.size()), out(in.size()) {
+class KissPlan : public Fft::Plan {
+  public:
+    KissPlan(Fft::Kind kind, std::int64_t n)
+        : kind_(kind), real_side_(static_cast<std::size_t>(n)), in_side_(real_side_.size()),
+          out_side_(real_side_.size()) {
+        real = real_side_.data();
+        in = in_side_.data();
+        out = out_side_.data();
         const auto count = static_cast<int>(n);
-        const int inverse = kind == Kind::real_inverse ? 1 : 0;
-        if (kind != Kind::complex_forward && n % 2 == 0) {
-            real_plan = kiss_fftr_alloc(count, inverse, nullptr, nullptr);
+        const int inverse = kind == Fft::Kind::real_inverse ? 1 : 0;
+        if (kind != Fft::Kind::complex_forward && n % 2 == 0) {
+            real_plan_ = kiss_fftr_alloc(count, inverse, nullptr, nullptr);
         } else {
-            complex_plan = kiss_fft_alloc(count, inverse, nullptr, nullptr);
+            complex_plan_ = kiss_fft_alloc(count, inverse, nullptr, nullptr);
         }
-        if (real_plan == nullptr && complex_plan == nullptr) {
+        if (real_plan_ == nullptr && complex_plan_ == nullptr) {
             throw Error(ErrorCode::out_of_memory, "kissfft cannot plan a transform");
         }
     }
-    ~Plan() {
-        kiss_fft_free(real_plan);
-        kiss_fft_free(complex_plan);
+    ~KissPlan() override {
+        kiss_fft_free(real_plan_);
+        kiss_fft_free(complex_plan_);
     }
-    Plan(const Plan&) = delete;
-    Plan& operator=(const Plan&) = delete;
+    KissPlan(const KissPlan&) = delete;
+    KissPlan& operator=(const KissPlan&) = delete;
 
-    void execute() {
-        if (real_plan != nullptr && kind == Kind::real_forward) {
-            kiss_fftr(real_plan, real.data(), as_kiss(out));
-        } else if (real_plan != nullptr) {
-            kiss_fftri(real_plan, as_kiss(in), real.data());
+    void execute() override {
+        if (real_plan_ != nullptr && kind_ == Fft::Kind::real_forward) {
+            kiss_fftr(real_plan_, real, as_kiss(out));
+        } else if (real_plan_ != nullptr) {
+            kiss_fftri(real_plan_, as_kiss(in), real);
         } else {
             execute_complex();
         }
     }
 
+  private:
     void execute_complex() {
-        if (kind == Kind::real_forward) std::copy(real.begin(), real.end(), in.begin());
-        if (kind == Kind::real_inverse) {
-            for (std::size_t i = in.size() / 2 + 1; i < in.size(); ++i) in[i] = std::conj(in[in.size() - i]);
+        const std::size_t n = real_side_.size();
+        if (kind_ == Fft::Kind::real_forward) std::copy_n(real, n, in);
+        if (kind_ == Fft::Kind::real_inverse) {
+            for (std::size_t i = n / 2 + 1; i < n; ++i) in[i] = std::conj(in[n - i]);
         }
-        kiss_fft(complex_plan, as_kiss(in), as_kiss(out));
-        if (kind == Kind::real_inverse) {
-            for (std::size_t i = 0; i < real.size(); ++i) real[i] = out[i].real();
+        kiss_fft(complex_plan_, as_kiss(in), as_kiss(out));
+        if (kind_ == Fft::Kind::real_inverse) {
+            for (std::size_t i = 0; i < n; ++i) real[i] = out[i].real();
         }
     }
 
-    Kind kind;
-    std::vector<float> real;
-    std::vector<std::complex<float>> in;
-    std::vector<std::complex<float>> out;
-    kiss_fftr_cfg real_plan = nullptr;
-    kiss_fft_cfg complex_plan = nullptr;
+    Fft::Kind kind_;
+    std::vector<float> real_side_;
+    std::vector<std::complex<float>> in_side_;
+    std::vector<std::complex<float>> out_side_;
+    kiss_fftr_cfg real_plan_ = nullptr;
+    kiss_fft_cfg complex_plan_ = nullptr;
 };
 
-float* Fft::real() {
-    return plan_->real.data();
+}  // namespace
+
+std::unique_ptr<Fft::Plan> Fft::planned(Kind kind, std::int64_t n) {
+    return std::make_unique<KissPlan>(kind, n);
 }
-std::complex<float>* Fft::complex_in() {
-    return plan_->in.data();
-}
-std::complex<float>* Fft::complex_out() {
-    return plan_->out.data();
-}
-void Fft::execute() {
-    plan_->execute();
-}
+
 const char* Fft::library() {
     return "kissfft";
 }
-
-Fft::Fft(Kind kind, std::int64_t n) : plan_(std::make_unique<Plan>(kind, n)) {}
-Fft::~Fft() = default;
-Fft::Fft(Fft&&) noexcept = default;
-Fft& Fft::operator=(Fft&&) noexcept = default;
 
 }  // namespace echolux
 #endif
