@@ -131,7 +131,7 @@ std::string quoted(const std::string& text) {
     return quoted + "\"";
 }
 
-std::string with_point(std::string digits) {  // TOML tells reals from integers by the point or exponent
+std::string with_point(const std::string& digits) {  // TOML tells reals from integers by the point or exponent
     return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
 }
 

@@ -41,10 +41,9 @@ std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& cali
             std::accumulate(light.begin() + first, light.begin() + last, 0.0) / static_cast<double>(last - first);
     }
     const CubicSpline source_at(counted(n), smooth);
-    std::vector<double> source;
-    for (const double position : grid.positions) {
-        source.push_back(source_at(std::clamp(position, 0.0, static_cast<double>(n - 1))));
-    }
+    std::vector<double> source(grid.positions.size());
+    std::transform(grid.positions.begin(), grid.positions.end(), source.begin(),
+                   [&](double position) { return source_at(std::clamp(position, 0.0, static_cast<double>(n - 1))); });
     return source;
 }
 
