@@ -1,4 +1,4 @@
-// Interpolation weights of every method, one row of taps for each point of the k grid (ALGORITHMS 3.1-3.5).
+// Interpolation weights of every method, one row of taps for each point of the k grid (docs/algorithms.md 3.1-3.5).
 #include <algorithm>
 #include <array>
 #include <cmath>

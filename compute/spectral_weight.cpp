@@ -1,4 +1,4 @@
-// Window or shaping, times dispersion compensation, as one complex vector on the k grid (ALGORITHMS 3.8-3.10).
+// Window or shaping, times dispersion compensation, as one complex vector on the k grid (docs/algorithms.md 3.8-3.10).
 #include <algorithm>
 #include <cmath>
 #include <numbers>

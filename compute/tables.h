@@ -1,6 +1,6 @@
 // Everything that is computed once for a plan, on the host and in double: where each point of the uniform k grid lies
 // between the samples, the interpolation weights, and window x shaping x dispersion folded into one complex vector.
-// Formulas: ALGORITHMS 2.5, 3.1-3.5, 3.8-3.10.
+// Formulas: docs/algorithms.md 2.5, 3.1-3.5, 3.8-3.10.
 #pragma once
 
 #include <complex>

@@ -1,5 +1,5 @@
 // Whether the mean spectrum of a B-scan holds an object: a mirror or a flat interface makes the same fringes in every
-// A-scan, and frame_mean would remove it with the background (97.7 -> 34.7 dB, ALGORITHMS 2.2).
+// A-scan, and frame_mean would remove it with the background (97.7 -> 34.7 dB, docs/algorithms.md 2.2).
 #include <algorithm>
 #include <complex>
 #include <vector>

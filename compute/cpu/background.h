@@ -1,5 +1,5 @@
-// The background of each acquired B-scan (ALGORITHMS 2.2 a-d), found before its lines are reconstructed. Sums are exact
-// integers, so the mean does not depend on order or threads.
+// The background of each acquired B-scan (docs/algorithms.md 2.2 a-d), found before its lines are reconstructed. Sums
+// are exact integers, so the mean does not depend on order or threads.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Fixed lines in depth, removed from a whole B-scan after the transform (ALGORITHMS 2.2 d and e; Moon 2010).
+// Fixed lines in depth, removed from a whole B-scan after the transform (docs/algorithms.md 2.2 d and e; Moon 2010).
 #pragma once
 
 #include <complex>

@@ -107,7 +107,7 @@ void PlainLine::subtract(const std::byte* line, BackgroundLine background) {
     });
 }
 
-// I[p] - mean(I[p - W + 1 .. p + W]), the window clipped at the ends (ALGORITHMS 2.2 f).
+// I[p] - mean(I[p - W + 1 .. p + W]), the window clipped at the ends (docs/algorithms.md 2.2 f).
 void PlainLine::subtract_rolling_mean() {
     float* spectrum = recorded();
     const std::int64_t samples = tables_.lengths.samples;
@@ -120,7 +120,8 @@ void PlainLine::subtract_rolling_mean() {
     }
 }
 
-// Zero padding in the conjugate domain; the Nyquist bin of an even length is shared by both halves (ALGORITHMS 2.5).
+// Zero padding in the conjugate domain; the Nyquist bin of an even length is shared by both halves
+// (docs/algorithms.md 2.5).
 void PlainLine::upsample() {
     const std::int64_t n = tables_.lengths.padded;
     const float scale = 1.0f / static_cast<float>(n);

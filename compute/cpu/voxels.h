@@ -1,4 +1,4 @@
-// From complex depth bins to voxels: join repeats, power, noise floor, quantity, codes (ALGORITHMS 3.13).
+// From complex depth bins to voxels: join repeats, power, noise floor, quantity, codes (docs/algorithms.md 3.13).
 #pragma once
 
 #include <complex>

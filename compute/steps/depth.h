@@ -1,4 +1,4 @@
-// After the transform (ALGORITHMS 2.3, 3.13): power, noise floor, quantity, codes.
+// After the transform (docs/algorithms.md 2.3, 3.13): power, noise floor, quantity, codes.
 #pragma once
 
 #include <bit>

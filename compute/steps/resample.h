@@ -1,5 +1,5 @@
-// Interpolation by a table (ALGORITHMS 3.1-3.5): a few taps of the spectrum for each point of the uniform k grid, and
-// the prefilter that turns samples into cubic B-spline coefficients.
+// Interpolation by a table (docs/algorithms.md 3.1-3.5): a few taps of the spectrum for each point of the uniform k
+// grid, and the prefilter that turns samples into cubic B-spline coefficients.
 #pragma once
 
 #include <cstdint>

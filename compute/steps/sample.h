@@ -1,4 +1,4 @@
-// Reads one recorded sample (ALGORITHMS 2.1): format, byte order, shift, mask, channel stride. A sample that is
+// Reads one recorded sample (docs/algorithms.md 2.1): format, byte order, shift, mask, channel stride. A sample that is
 // not a number, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
 #pragma once
 

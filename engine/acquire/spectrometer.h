@@ -1,5 +1,5 @@
 // The spectrometer of the simulated instrument: which wavelength falls on which sample, how bright the source is there,
-// and what dispersion and pixel width do to a fringe (ALGORITHMS 0 and 0.1). All in double.
+// and what dispersion and pixel width do to a fringe (docs/algorithms.md 0 and 0.1). All in double.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Dispersion compensation (ALGORITHMS 3.10): what a phase does to a mirror's peak, and that the right correction undoes
-// it. Widths are those of |A|^2.
+// Dispersion compensation (docs/algorithms.md 3.10): what a phase does to a mirror's peak, and that the right
+// correction undoes it. Widths are those of |A|^2.
 #include <gtest/gtest.h>
 
 #include <cmath>

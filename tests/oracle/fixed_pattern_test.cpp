@@ -1,5 +1,5 @@
-// Fixed lines in depth (ALGORITHMS 2.2, Moon 2010): 512 lines of speckle over 256 depths, three fixed lines, and one
-// specular depth that is bright in 200 lines only, which a mean mistakes for a fixed line.
+// Fixed lines in depth (docs/algorithms.md 2.2, Moon 2010): 512 lines of speckle over 256 depths, three fixed lines,
+// and one specular depth that is bright in 200 lines only, which a mean mistakes for a fixed line.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The instrument of ALGORITHMS 0.1, in closed form: 2048 pixels, 845 nm, 105 nm FWHM over a span of 190 nm, wavelengths
-// not quite linear in pixels. Spectra are sums of cosines: no transform, no interpolation.
+// The instrument of docs/algorithms.md 0.1, in closed form: 2048 pixels, 845 nm, 105 nm FWHM over a span of 190 nm,
+// wavelengths not quite linear in pixels. Spectra are sums of cosines: no transform, no interpolation.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The mean A-scan noise floor (ALGORITHMS 2.3) on noise alone, where Rayleigh statistics say what is left, and the
-// level that display dB count from.
+// The mean A-scan noise floor (docs/algorithms.md 2.3) on noise alone, where Rayleigh statistics say what is left, and
+// the level that display dB count from.
 #include <gtest/gtest.h>
 
 #include <cmath>

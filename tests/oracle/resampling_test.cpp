@@ -1,5 +1,5 @@
-// Resampling to uniform k against the responses and the table of ALGORITHMS 3.1: loss and artefacts of a mirror at five
-// depths, and where it is found.
+// Resampling to uniform k against the responses and the table of docs/algorithms.md 3.1: loss and artefacts of a mirror
+// at five depths, and where it is found.
 #include <gtest/gtest.h>
 
 #include <algorithm>

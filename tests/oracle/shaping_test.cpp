@@ -1,4 +1,4 @@
-// Spectral shaping (ALGORITHMS 3.9): whatever the source looks like, a mirror's peak becomes that of the target
+// Spectral shaping (docs/algorithms.md 3.9): whatever the source looks like, a mirror's peak becomes that of the target
 // spectrum. The source here has two humps of different height and a dip between them, and stands on a dark level.
 #include <gtest/gtest.h>
 

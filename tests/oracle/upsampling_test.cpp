@@ -1,5 +1,5 @@
-// What reaches the transform after up-sampling and interpolation (ALGORITHMS 2.5, 3.4): the points of the k grid are
-// recovered from the complex depth profile by an inverse transform in double.
+// What reaches the transform after up-sampling and interpolation (docs/algorithms.md 2.5, 3.4): the points of the k
+// grid are recovered from the complex depth profile by an inverse transform in double.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The windows of ALGORITHMS 3.8. An impulse at sample p comes out of the chain as w[p] / sum(w), so a line an impulse
-// shows the whole window; its spectrum is then summed up directly at 64 points a bin.
+// The windows of docs/algorithms.md 3.8. An impulse at sample p comes out of the chain as w[p] / sum(w), so a line an
+// impulse shows the whole window; its spectrum is then summed up directly at 64 points a bin.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Removal of the background spectrum (ALGORITHMS 2.2) where it must be exact to the bit.
+// Removal of the background spectrum (docs/algorithms.md 2.2) where it must be exact to the bit.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,5 @@
-// Recorded samples become numbers without loss (ALGORITHMS 2.1). A line that is zero but for one sample has that
-// sample, divided by the number of samples, in every depth bin; with 16 samples the division is exact.
+// Recorded samples become numbers without loss (docs/algorithms.md 2.1). A line that is zero but for one sample has
+// that sample, divided by the number of samples, in every depth bin; with 16 samples the division is exact.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is written for a voxel (ALGORITHMS 3.13): quantities, codes, levels, places; and never NaN.
+// What is written for a voxel (docs/algorithms.md 3.13): quantities, codes, levels, places; and never NaN.
 #include <gtest/gtest.h>
 
 #include <algorithm>
