@@ -34,10 +34,9 @@ Blood::Slice Blood::slice(std::size_t number, double y) const {
     const Scenery& scenery = arm_.scenery;
     const Tube& tube = scenery.tubes[number];
     Slice slice{scenery.x_slope(tube, y), scenery.z_slope(tube, y), {}};
-    std::vector<double> heights;
-    for (const Boundary& boundary : scenery.boundaries) {
-        heights.push_back(scenery.height_um(boundary, scenery.x_um(tube, y), y));
-    }
+    std::vector<double> heights(scenery.boundaries.size());
+    std::transform(scenery.boundaries.begin(), scenery.boundaries.end(), heights.begin(),
+                   [&](const Boundary& boundary) { return scenery.height_um(boundary, scenery.x_um(tube, y), y); });
     for (const Streamline& line : tubes_[number]) {
         const double x = scenery.x_um(tube, y) + line.dx;
         const double z = scenery.z_um(tube, y) + line.dz;

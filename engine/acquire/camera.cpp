@@ -28,15 +28,15 @@ double normal_quantile(double p) {
 
 // Equally likely values whose sums of two have unit variance.
 std::vector<float> normal_table() {
-    std::vector<double> values;
+    std::vector<double> values(quantiles);
     double power = 0;
     for (std::size_t i = 0; i < quantiles; ++i) {
-        values.push_back(normal_quantile((static_cast<double>(i) + 0.5) / quantiles));
-        power += values.back() * values.back();
+        values[i] = normal_quantile((static_cast<double>(i) + 0.5) / quantiles);
+        power += values[i] * values[i];
     }
     const double scale = std::sqrt(quantiles / power / 2);
-    std::vector<float> table;
-    for (const double value : values) table.push_back(static_cast<float>(value * scale));
+    std::vector<float> table(quantiles);
+    for (std::size_t i = 0; i < quantiles; ++i) table[i] = static_cast<float>(values[i] * scale);
     return table;
 }
 

@@ -33,8 +33,9 @@ SampleArm::SampleArm(const Simulation& s, const Scenery& scenery_in, const Spect
     amplitude_ = s.brightness / std::sqrt(in_cell * 0.7526 / 2);
     focus_um_ = 0.4 * depth_range;
     if (s.confocal) rayleigh_um_ = pi * beam_um * beam_um * index / (s.centre_nm / 1000);
-    for (double depth = 0; depth <= depth_range + 1; depth += 1) {
-        sensitivity_.push_back(exact_sensitivity(spectrometer, depth));
+    const auto depths = static_cast<std::int64_t>(depth_range) + 2;
+    for (std::int64_t depth = 0; depth < depths; ++depth) {
+        sensitivity_.push_back(exact_sensitivity(spectrometer, static_cast<double>(depth)));
     }
 }
 

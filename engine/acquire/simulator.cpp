@@ -17,6 +17,7 @@
 #include "engine/acquire/output_file.h"
 #include "engine/acquire/tissue.h"
 #include "engine/acquire/truth.h"
+#include "engine/memory_budget.h"
 #include "engine/scan.h"
 
 namespace echolux {
@@ -26,7 +27,7 @@ constexpr std::int64_t group_bytes = std::int64_t{32} << 20;  // of spectra in m
 
 Simulation validated(const Simulation& simulation) {
     check(simulation, "simulation");
-    const Simulation s = with_scene_defaults(simulation);
+    Simulation s = with_scene_defaults(simulation);
     // The product is taken in long double: it can neither overflow nor wrap.
     const long double bytes = 2.0L * s.samples * s.a_scans * s.b_scans * s.volumes * s.a_repeats * s.b_repeats;
     const long double frame_bytes = 2.0L * s.samples * s.a_scans * s.a_repeats;
@@ -38,6 +39,8 @@ Simulation validated(const Simulation& simulation) {
         throw Error(ErrorCode::bad_setting, "the recording would be larger than a petabyte", "simulation.volumes",
                     "choose fewer volumes, B-scans or A-scans");
     }
+    require_memory(static_cast<std::int64_t>(frame_bytes) * s.b_repeats, "simulation",
+                   "choose fewer A-scans, repeats or samples");
     return s;
 }
 

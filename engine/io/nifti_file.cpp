@@ -98,7 +98,7 @@ class Fields {
 
     template <class T>
     T get(std::size_t place, std::size_t index = 0) const {
-        std::array<std::byte, sizeof(T)> raw;
+        std::array<std::byte, sizeof(T)> raw{};
         std::copy_n(bytes.data() + place + index * sizeof(T), sizeof(T), raw.data());
         if (swapped) std::ranges::reverse(raw);
         T value;
@@ -215,7 +215,8 @@ ImageHeader read_nifti(const std::filesystem::path& path, std::vector<std::byte>
     ImageHeader header = read_header(fields, where);
     header.type = voxel_type(type);
     const double start = fields.get<float>(at_vox_offset);
-    if (!(start >= static_cast<double>(voxels_start) && start <= static_cast<double>(most_start))) {
+    const bool in_file = start >= static_cast<double>(voxels_start) && start <= static_cast<double>(most_start);
+    if (!in_file) {  // also when it is no number
         throw Error(ErrorCode::bad_file, fmt::format("says that its voxels start at byte {}", start), where);
     }
     const auto first = static_cast<std::int64_t>(start);
