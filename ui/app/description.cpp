@@ -50,23 +50,23 @@ std::vector<std::string> missing_of(const Scan& scan, const VolumeGrid& grid) {
     std::vector<std::string> missing;
     const bool mapped =
         !calibration.k_positions.empty() || !calibration.wavelengths_nm.empty() || !calibration.k_polynomial.empty();
-    if (!mapped) missing.push_back("k map: spectra are taken as linear in k (calibration.wavelengths or k_map)");
+    if (!mapped) missing.emplace_back("k map: spectra are taken as linear in k (calibration.wavelengths or k_map)");
     if (grid.spacing_um[0] == 0) {
-        missing.push_back("depth scale: depth is in bins (calibration.wavelengths or depth_pitch_um)");
+        missing.emplace_back("depth scale: depth is in bins (calibration.wavelengths or depth_pitch_um)");
     }
     if (scan.geometry.spacing_a_um == 0 || scan.geometry.spacing_b_um == 0) {
-        missing.push_back("lateral spacing: proportions are a guess (scan.spacing_a_um, scan.spacing_b_um)");
+        missing.emplace_back("lateral spacing: proportions are a guess (scan.spacing_a_um, scan.spacing_b_um)");
     }
     if (chosen_background(scan.recipe, calibration) == Background::frame_mean) {
-        missing.push_back(
+        missing.emplace_back(
             "background: the mean of each B-scan is taken, which removes flat objects "
             "(calibration.background)");
     }
     const KGrid grid_of_k = k_grid(calibration, scan.geometry.samples);
     const std::vector<double> theta = dispersion_phase(scan.recipe, calibration, grid_of_k);
     const bool dispersed = std::any_of(theta.begin(), theta.end(), [](double phase) { return phase != 0; });
-    if (!dispersed) missing.push_back("dispersion: none is compensated (calibration.dispersion or recipe.a2_rad)");
-    if (scan.geometry.line_rate_hz == 0) missing.push_back("line rate: velocities stay in rad (scan.line_rate_hz)");
+    if (!dispersed) missing.emplace_back("dispersion: none is compensated (calibration.dispersion or recipe.a2_rad)");
+    if (scan.geometry.line_rate_hz == 0) missing.emplace_back("line rate: velocities stay in rad (scan.line_rate_hz)");
     return missing;
 }
 
