@@ -144,11 +144,13 @@ void validate_shaping_source(const ReconstructionPlan& plan) {
 void validate_depth(const ReconstructionPlan& plan) {
     const Recipe& recipe = plan.recipe;
     const std::int64_t bins = lengths_of(plan.geometry, recipe).bins;
-    require(recipe.depth_end <= bins, fmt::format("{} is beyond the last of {} depth bins", recipe.depth_end, bins),
-            "recipe.depth_end", fmt::format("give at most {}, or 0 for all", bins));
+    const std::int64_t unpadded = bins / recipe.zero_padding;
+    require(recipe.depth_end <= unpadded,
+            fmt::format("{} is beyond the last of {} depth bins", recipe.depth_end, unpadded), "recipe.depth_end",
+            fmt::format("give at most {}, or 0 for all", unpadded));
     const DepthRange kept = kept_depth(recipe, bins);
-    require(kept.begin < kept.end, fmt::format("no depth bin lies between {} and {}", kept.begin, kept.end),
-            "recipe.depth_begin", fmt::format("there are {} depth bins", bins));
+    require(kept.begin < kept.end, fmt::format("no depth bin is left from {} on", recipe.depth_begin),
+            "recipe.depth_begin", fmt::format("there are {} depth bins, see also recipe.depth_end", unpadded));
 }
 
 void validate_voxels(const ReconstructionPlan& plan) {
@@ -203,7 +205,8 @@ bool needs_whole_b_scans(const Recipe& recipe) {
 }
 
 DepthRange kept_depth(const Recipe& recipe, std::int64_t bins) {
-    return {recipe.depth_begin, recipe.depth_end == 0 ? bins : recipe.depth_end};
+    const std::int64_t end = recipe.depth_end * recipe.zero_padding;
+    return {recipe.depth_begin * recipe.zero_padding, end == 0 ? bins : end};
 }
 
 void validate(const ReconstructionPlan& plan) {

@@ -17,7 +17,7 @@ Resample chosen_resample(const Recipe& recipe, const Calibration& calibration);
 // Whether whole B-scans have to be kept as complex depth bins before voxels can be made.
 bool needs_whole_b_scans(const Recipe& recipe);
 
-// [begin, end) of the depth bins kept.
+// [begin, end) of the depth bins kept, zero-padded ones included.
 struct DepthRange {
     std::int64_t begin = 0;
     std::int64_t end = 0;

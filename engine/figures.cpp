@@ -103,7 +103,9 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
     require_real(grid);
     Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2]};
     with_voxels(volume, [&](const auto* voxels) {
-        for (std::int64_t line = 0; line < grid.a_scans * grid.b_scans; ++line) {
+        for (std::int64_t i = 0; i < grid.a_scans * grid.b_scans; ++i) {
+            const std::int64_t b = grid.b_scans - 1 - i / grid.a_scans;  // the last B-scan is the top row
+            const std::int64_t line = b * grid.a_scans + i % grid.a_scans;
             const std::int64_t top = std::lround(surface[static_cast<std::size_t>(line)]);
             const std::int64_t first = std::clamp<std::int64_t>(top + begin, 0, grid.depth - 1);
             const std::int64_t last = std::clamp<std::int64_t>(top + end, first + 1, grid.depth);

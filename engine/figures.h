@@ -1,5 +1,5 @@
 // Two-dimensional pictures of a volume in gray: a B-scan (columns = A-scans, rows = depth downwards) and an en-face
-// projection (columns = A-scans, rows = B-scans).
+// projection (columns = A-scans to the right, B-scans upwards: as seen from above, as in the view at elevation 90).
 #pragma once
 
 #include <cstdint>

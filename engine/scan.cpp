@@ -1,8 +1,10 @@
 // Opening and writing scans: see scan.h.
 #include "engine/scan.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <string_view>
 
 #include "compute/error.h"
 #include "compute/validate.h"
@@ -67,6 +69,26 @@ void load_calibration(Scan& scan) {
     check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
 }
 
+// A picture or a volume given for a scan is a likely mistake, and the parser's words would not help.
+void refuse_results(const std::filesystem::path& path) {
+    constexpr std::array pictures{std::string_view("\x89PNG"), std::string_view("\xff\xd8\xff")};
+    constexpr std::array volumes{
+        std::string_view("NRRD"),     std::string_view("ObjectType"),
+        std::string_view("II*"),      std::string_view("MM\0*", 4),
+        std::string_view("\x1f\x8b"), std::string_view("\x5c\x01\0\0", 4)};  // 348: the header size of NIfTI
+    std::array<char, 16> start{};
+    std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+    const std::string_view bytes(start.data(), start.size());
+    const auto begins_with = [bytes](std::string_view magic) { return bytes.starts_with(magic); };
+    if (std::ranges::any_of(pictures, begins_with)) {
+        throw Error(ErrorCode::bad_file, "is a picture, not a scan", path.string(), "give the scan's TOML file");
+    }
+    if (std::ranges::any_of(volumes, begins_with)) {
+        throw Error(ErrorCode::bad_file, "is a volume, not a scan", path.string(),
+                    "echolux render shows it; to reconstruct, give the scan's TOML file");
+    }
+}
+
 void locate_spectra(Scan& scan) {
     const std::string where = scan.path.string() + ", scan.file";
     if (scan.file.file.empty()) {
@@ -111,6 +133,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
     scan.path = path;
     Settings settings;
     bind(settings, scan);
+    refuse_results(path);
     if (is_sd01raw2(path)) {
         describe_sd01raw2(path, scan);
     } else {

@@ -15,10 +15,10 @@ struct Renderer::Parts {
         : device(choice), queue(device), read_back(device, queue), brick_builder(device, queue),
           raycaster(device, queue) {}
 
-    std::span<const std::byte> pixels(const View& view, RayOutput output) {
+    std::span<const std::byte> pixels(const View& view, RayOutput output, const BandDone& done = {}) {
         check_view(view);
         if (!slot) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
-        return read_back.pixels(raycaster.cast(slot->volume, slot->bricks, view, output));
+        return read_back.pixels(raycaster.cast(slot->volume, slot->bricks, view, output, done));
     }
 
     gpu::Device device;
@@ -50,9 +50,9 @@ void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
     });
 }
 
-Image Renderer::render(const View& view) {
+Image Renderer::render(const View& view, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
-        const std::span<const std::byte> pixels = parts_->pixels(view, RayOutput::colour);
+        const std::span<const std::byte> pixels = parts_->pixels(view, RayOutput::colour, done);
         Image image{view.width, view.height, std::vector<std::uint8_t>(pixels.size())};
         std::memcpy(image.pixels.data(), pixels.data(), pixels.size());
         return image;

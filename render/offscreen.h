@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,7 +42,8 @@ class Renderer {
     void set_volume(const VolumeGrid& grid, const void* voxels);
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.
-    Image render(const View& view);
+    // `done` hears how many more rows are finished, and may throw to stop; without it the picture is made in one go.
+    Image render(const View& view, const std::function<void(std::int64_t rows)>& done = {});
 
     // One a pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
     std::vector<RayMeasure> measure(const View& view);

@@ -1,6 +1,7 @@
 #include "render/raycaster.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cstring>
 
@@ -9,6 +10,8 @@
 
 namespace echolux {
 namespace {
+
+constexpr std::int64_t band_rows = 64;  // between two questions whether to go on
 
 constexpr std::array binding_types{vk::DescriptorType::eUniformBuffer, vk::DescriptorType::eCombinedImageSampler,
                                    vk::DescriptorType::eSampledImage,  vk::DescriptorType::eSampledImage,
@@ -90,7 +93,7 @@ void Raycaster::write_table(const TransferFunction& function) {
 }
 
 const gpu::DeviceImage& Raycaster::cast(const VolumeTexture& volume, const gpu::DeviceImage& bricks, const View& view,
-                                        RayOutput output) {
+                                        RayOutput output, const BandDone& done) {
     const TransferFunction function = transfer_function(view, volume.grid(), volume.percentiles());
     prepare_picture(view, output);
     write_table(function);
@@ -109,10 +112,22 @@ const gpu::DeviceImage& Raycaster::cast(const VolumeTexture& volume, const gpu::
         extinctions_.record_copy_from(commands, table_.handle(), 0);
         colours_.record_copy_from(commands, table_.handle(), table_bytes);
         gpu::record_order(commands);
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
-        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings_.layout(), 0, bindings_.set(), {});
-        commands.dispatch(groups(view.width, shared::group_width), groups(view.height, shared::group_height), 1);
     });
+    const std::uint32_t rows = groups(view.height, shared::group_height);
+    const std::uint32_t band = done ? groups(band_rows, shared::group_height) : rows;
+    for (std::uint32_t first = 0; first < rows; first += band) {
+        const std::uint32_t count = std::min(band, rows - first);
+        const std::uint64_t finished = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
+            commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
+            commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings_.layout(), 0, bindings_.set(), {});
+            commands.dispatchBase(0, first, 0, groups(view.width, shared::group_width), count, 1);
+        });
+        if (!done) continue;
+        queue_.wait(finished);
+        const std::int64_t end =
+            std::min<std::int64_t>(view.height, std::int64_t{first + count} * shared::group_height);
+        done(end - std::int64_t{first} * shared::group_height);
+    }
     return *picture_;
 }
 

@@ -1,6 +1,7 @@
 // Turns a volume texture and a view into a picture on the device, by the compute shader shaders/raycast.comp.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -15,13 +16,16 @@ namespace echolux {
 
 enum class RayOutput { colour, measures };  // RGBA8 with straight alpha, or four floats: see RayMeasure
 
+// Hears how many rows of the picture are finished since it was last called; may throw to stop.
+using BandDone = std::function<void(std::int64_t rows)>;
+
 class Raycaster {
   public:
     Raycaster(const gpu::Device& device, gpu::Queue& queue);
 
     // Submits the work; the picture is valid until the next call. `view` has been checked.
     const gpu::DeviceImage& cast(const VolumeTexture& volume, const gpu::DeviceImage& bricks, const View& view,
-                                 RayOutput output);
+                                 RayOutput output, const BandDone& done = {});
 
   private:
     using Constants = std::array<std::int32_t, 4>;

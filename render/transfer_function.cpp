@@ -110,8 +110,15 @@ double TransferFunction::first_visible_level() const {
 }
 
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles) {
+    // The greatest of some hundred speckles on a ray lies about ln 100 = 6.6 dB above their mean.
+    constexpr double speckle_maximum_db = 7;
     const PresetCurve& curve = curve_of(view.preset, grid);
-    return {curve.nodes, completed(view, is_above_noise_floor(grid) ? curve.range_db : percentiles)};
+    ValueRange range_db = curve.range_db;
+    if (view.mode == ViewMode::mip) {
+        range_db.low += speckle_maximum_db;
+        range_db.high += speckle_maximum_db;
+    }
+    return {curve.nodes, completed(view, is_above_noise_floor(grid) ? range_db : percentiles)};
 }
 
 TransferTable transfer_table(const TransferFunction& function, int entries) {

@@ -17,6 +17,7 @@
 #include "engine/acquire/output_file.h"
 #include "engine/acquire/tissue.h"
 #include "engine/acquire/truth.h"
+#include "engine/io/atomic_file.h"
 #include "engine/memory_budget.h"
 #include "engine/scan.h"
 
@@ -234,6 +235,7 @@ void simulate(const Simulation& simulation, const std::filesystem::path& scan_to
         throw Error(ErrorCode::bad_setting, "the name of a scan ends in .toml", scan_toml.string(),
                     "for example scan.toml");
     }
+    check_can_be_written(scan_toml);
     Instrument instrument(simulation);
     const Scan scan = described(instrument, std::filesystem::absolute(scan_toml));
     const std::filesystem::path folder = scan.path.parent_path();

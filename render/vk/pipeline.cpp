@@ -78,8 +78,10 @@ vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindin
                                                       .module = *shader,
                                                       .pName = "main",
                                                       .pSpecializationInfo = &specialization};
-        return vk::raii::Pipeline(device.logical(), nullptr,
-                                  vk::ComputePipelineCreateInfo{.stage = stage, .layout = bindings.layout()});
+        return vk::raii::Pipeline(
+            device.logical(), nullptr,
+            vk::ComputePipelineCreateInfo{
+                .flags = vk::PipelineCreateFlagBits::eDispatchBase, .stage = stage, .layout = bindings.layout()});
     });
 }
 

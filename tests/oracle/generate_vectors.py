@@ -31,6 +31,7 @@ CASES = {
     "odd_samples": {"geometry.samples": 383, **LINEAR},
     "not_a_power_of_two": {"geometry.samples": 480, **LINEAR},
     "depth_crop": {"recipe.depth_begin": 17, "recipe.depth_end": 200},
+    "depth_crop_padded": {"recipe.depth_begin": 17, "recipe.depth_end": 200, "recipe.zero_padding": 2},
     "depth_flip": {"geometry.depth_flip": True},
     # stored samples
     "u8": {"format.sample_format": "u8"},

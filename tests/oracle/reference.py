@@ -200,7 +200,8 @@ def reconstruct(x, geometry, recipe, calibration):
     length = points * recipe.get("zero_padding", 1)
     field = np.fft.fft(s, length)[..., : length // 2] / scale
     greatest_db = 20 * np.log10(abs(field).max())
-    field = field[..., recipe.get("depth_begin", 0) : recipe.get("depth_end", 0) or None]
+    padding = recipe.get("zero_padding", 1)  # the depth range counts bins without it
+    field = field[..., recipe.get("depth_begin", 0) * padding : recipe.get("depth_end", 0) * padding or None]
     field = fixed_pattern(field, recipe)
     field, power = averaged(field.reshape(b, rb, a, ra, -1), geometry, recipe)
     level = noise_floor_db(power)

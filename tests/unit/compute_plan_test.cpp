@@ -213,7 +213,7 @@ TEST(Plan, MicrometresOnlyWhereTheScaleIsKnown) {
     plan.recipe.depth_begin = 10;
     plan.geometry.refractive_index = 1.25;
     EXPECT_DOUBLE_EQ(planned_grid(plan).spacing_um[0], 4 / 2 / 1.25);
-    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, 10 * 4 / 2 / 1.25);
+    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, 10 * 4 / 1.25);
 }
 
 class UnfitBlock : public testing::Test {

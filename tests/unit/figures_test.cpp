@@ -44,13 +44,13 @@ TEST(BScanFigure, CodesBecomeValues) {
 
 TEST(EnFaceFigure, IsTheMeanOverDepth) {
     const Figure figure = en_face_figure(counted_volume(), 1, 3);
-    EXPECT_THAT(figure.values, ElementsAre(1.5f, 11.5f, 21.5f, 101.5f, 111.5f, 121.5f));
+    EXPECT_THAT(figure.values, ElementsAre(101.5f, 111.5f, 121.5f, 1.5f, 11.5f, 21.5f));
 }
 
 TEST(EnFaceFigure, FollowsASurface) {
     const std::vector<float> surface{0, 1, 2, 0, 1, 2};
     const Figure figure = en_face_figure(counted_volume(), surface, 0, 1);
-    EXPECT_THAT(figure.values, ElementsAre(0, 11, 22, 100, 111, 122));
+    EXPECT_THAT(figure.values, ElementsAre(100, 111, 122, 0, 11, 22));
 }
 
 TEST(Figures, ImpossibleSlicesAreRefused) {

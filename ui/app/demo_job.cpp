@@ -32,7 +32,7 @@ double seconds_since(Clock::time_point start) {
 Simulation living_scan() {
     Simulation simulation;
     simulation.scene = Scene::vessel;
-    simulation.a_scans = 192;
+    simulation.a_scans = 160;
     simulation.b_scans = 128;
     simulation.volumes = 4;
     return simulation;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/error.h"
 #include "compute/tables.h"
 #include "compute/validate.h"
 #include "engine/io/volume_file.h"
@@ -126,7 +127,12 @@ Description described_volume(const std::filesystem::path& path) {
 }  // namespace
 
 Description described(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
-    return is_volume_name(path) ? described_volume(path) : described_scan(path, assignments);
+    if (!is_volume_name(path)) return described_scan(path, assignments);
+    if (!assignments.empty()) {
+        throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", assignments.front(),
+                    "give the scan instead, or leave the setting out");
+    }
+    return described_volume(path);
 }
 
 }  // namespace echolux

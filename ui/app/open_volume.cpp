@@ -16,6 +16,9 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
         Volume volume = reconstruction.run(part, progress);
         return {std::move(volume), reconstruction.figures(), reconstruction.warnings()};
     }
+    if (part.volume != 0) {
+        throw Error(ErrorCode::bad_setting, "a volume file holds one volume", "--volume", "leave it out");
+    }
     if (!settings.empty()) {
         throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", settings.front(),
                     "give the scan instead, or leave the setting out");

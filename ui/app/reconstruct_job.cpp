@@ -6,6 +6,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
+#include "ui/app/picture_name.h"
 
 namespace echolux {
 namespace {
@@ -15,7 +16,7 @@ bool makes_picture(const ReconstructJob& job) {
 }
 
 void check_request(const ReconstructJob& job) {
-    const bool png = job.output.extension() == ".png";
+    const bool png = is_png_name(job.output);
     const auto refuse = [](const char* what, const std::string& where, const char* remedy) {
         throw Error(ErrorCode::bad_setting, what, where, remedy);
     };
@@ -27,7 +28,6 @@ void check_request(const ReconstructJob& job) {
     if (job.b_scan && job.en_face) refuse("a picture shows a B-scan or a projection", "--b-scan", "give one of them");
     const bool part_given = job.b_scans.begin != 0 || job.b_scans.end != 0;
     if (job.b_scan && part_given) refuse("one B-scan needs no part of the volume", "--blocks", "leave it out");
-    if (job.gray && job.gray->black >= job.gray->white) refuse("is not a range", "--range", "write LOW:HIGH");
 }
 
 Interval rows(const ReconstructJob& job, const VolumeGrid& grid) {
@@ -67,8 +67,7 @@ void write(const ReconstructJob& job, const std::filesystem::path& path, const V
         const std::int64_t size = volume.grid.bytes() / mebibyte + 1;
         progress.begin("write " + path.filename().string(), size, "MiB");
         write_volume(path, volume);
-        progress.advance(size);
-        return progress.end();
+        return progress.end();  // written is written: no asking whether to stop after that
     }
     const Interval depth = job.en_face ? rows(job, volume.grid) : Interval{};
     const Figure figure = job.b_scan ? b_scan_figure(volume, *job.b_scan % slices_per_b_scan)

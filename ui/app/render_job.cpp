@@ -7,6 +7,7 @@
 #include "engine/io/png_file.h"
 #include "engine/settings.h"
 #include "ui/app/open_volume.h"
+#include "ui/app/picture_name.h"
 #include "ui/app/picture_of.h"
 
 namespace echolux {
@@ -24,7 +25,7 @@ std::map<std::string, std::string> picture_text(const RenderJob& job, const Volu
 }  // namespace
 
 RenderedFile run(const RenderJob& job, Progress& progress) {
-    if (job.output.extension() != ".png") {
+    if (!is_png_name(job.output)) {
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.output.string(), "name it *.png");
     }
     check_view(job.view);
@@ -33,7 +34,9 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     const OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
     renderer.set_volume(opened.volume.grid, opened.volume.voxels.data());
     const auto start = std::chrono::steady_clock::now();
-    Picture picture = picture_of(renderer.render(job.view));
+    progress.begin("render", job.view.height, "rows");
+    Picture picture = picture_of(renderer.render(job.view, [&](std::int64_t rows) { progress.advance(rows); }));
+    progress.end();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     picture.text = picture_text(job, opened.volume);
     write_png(job.output, picture);

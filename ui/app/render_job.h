@@ -15,7 +15,7 @@ namespace echolux {
 struct RenderJob {
     std::filesystem::path input;
     std::vector<std::string> settings;  // of the reconstruction, where the input is a scan
-    ScanPart part;
+    ScanPart part;                      // of a scan; a volume file holds one
     std::filesystem::path output;
     View view;
     DeviceChoice device;

@@ -21,7 +21,6 @@ void demonstrate(const Options& options) {
     DemoJob job;
     job.folder = options.out;
     job.device.name = options.device;
-    fmt::print("\n");
     for (const DemoLine& line : run(job, progress)) fmt::print("{:<22} {}\n", line.what, line.result);
 }
 

@@ -25,10 +25,6 @@ Interval interval(const std::string& text, const char* option) {
     return {begin, end};
 }
 
-std::int64_t whole_number(const std::string& text, const char* option) {
-    return parsed_interval(text + ":", option).first;
-}
-
 Backend backend_named(const std::string& name) {
     if (name == "cpu") return Backend::cpu;
     return name == "cuda" ? Backend::cuda : Backend::automatic;
@@ -41,9 +37,9 @@ ReconstructJob job_from(const Options& options) {
     job.settings = options.assignments;
     job.settings.insert(job.settings.end(), options.recipe.begin(), options.recipe.end());
     job.backend = backend_named(options.backend);
-    if (options.volume != "all") job.volume = whole_number(options.volume, "--volume");
+    if (options.volume != "all") job.volume = parsed_number(options.volume, "--volume", "a number or all");
     if (!options.blocks.empty()) job.b_scans = interval(options.blocks, "--blocks");
-    if (!options.b_scan.empty()) job.b_scan = whole_number(options.b_scan, "--b-scan");
+    if (!options.b_scan.empty()) job.b_scan = parsed_number(options.b_scan, "--b-scan", "a whole number");
     if (!options.en_face.empty()) job.en_face = interval(options.en_face, "--en-face");
     if (!options.range.empty()) {
         const auto [black, white] = parsed_range(options.range, "--range");
@@ -84,7 +80,7 @@ void add_reconstruct(CLI::App& program) {
     command->add_option("--range", options->range, "values shown black and white [0.3 and 99.7 percentiles]")
         ->type_name("LOW:HIGH");
     command->add_option("--backend", options->backend, "what computes [auto]")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
         ->type_name("auto|cpu|cuda");
     add_set_option(*command, options->assignments);
     Recipe recipe;

@@ -33,6 +33,7 @@ void add_simulate(CLI::App& program) {
         ->required()
         ->type_name("DIR/scan.toml");
     add_setting_options(*command, settings, "simulation", "Simulation", job->settings, {"scene"});
+    add_set_option(*command, job->settings);
     command->callback([job] { simulate_scene(*job); });
 }
 

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "compute/describe.h"
 #include "compute/error.h"
@@ -14,21 +16,46 @@
 
 namespace {
 
-std::string one_line(const CLI::App*, const CLI::Error& error) {
-    return fmt::format("echolux: {} (see echolux --help)\n", error.what());
+std::string one_line(const CLI::App* app, const CLI::Error& error) {
+    const auto parsed = app->get_subcommands();
+    const std::string command = parsed.empty() ? "" : " " + parsed.front()->get_name();
+    return fmt::format("echolux: {} (see echolux{} --help)\n", error.what(), command);
 }
 
-// CLI11 only says that a command is missing when its name is misspelt.
-void refuse_unknown_command(const CLI::App& program, const std::string& name) {
-    if (name.starts_with('-')) return;
-    std::vector<std::string> names;
-    for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
-    if (std::find(names.begin(), names.end(), name) != names.end()) return;
-    const std::vector<std::string_view> candidates(names.begin(), names.end());
+[[noreturn]] void refuse(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
+    const std::vector<std::string_view> candidates(known.begin(), known.end());
     const std::string near = echolux::nearest_name(name, candidates);
-    throw CLI::ExtrasError(near.empty() ? fmt::format("there is no command '{}'", name)
-                                        : fmt::format("there is no command '{}', did you mean '{}'?", name, near),
+    throw CLI::ExtrasError(near.empty() ? fmt::format("there is no {} '{}'", kind, name)
+                                        : fmt::format("there is no {} '{}', did you mean '{}'?", kind, name, near),
                            CLI::ExitCodes::ExtrasError);
+}
+
+// CLI11 only says that a command is missing when its name is misspelt, and lists what it did not expect backwards.
+const CLI::App& command_named(const CLI::App& program, const std::string& name) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : program.get_subcommands({})) {
+        if (command->get_name() == name) return *command;
+        names.push_back(command->get_name());
+    }
+    refuse("command", name, names);
+}
+
+void refuse_unknown_option(const CLI::App& command, const std::string& argument) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (!name.starts_with("--")) return;
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+        if (option->check_lname(name.substr(2)) || option->check_fname(name.substr(2))) return;
+        for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
+    }
+    refuse("option", name, names);
+}
+
+void refuse_unknown_names(const CLI::App& program, const std::vector<std::string>& arguments) {
+    if (arguments.empty()) return;
+    const bool has_command = !arguments[0].starts_with('-');
+    const CLI::App& app = has_command ? command_named(program, arguments[0]) : program;
+    for (std::size_t i = has_command ? 1 : 0; i < arguments.size(); ++i) refuse_unknown_option(app, arguments[i]);
 }
 
 int run(int argc, char** argv) {
@@ -48,8 +75,11 @@ int run(int argc, char** argv) {
     echolux::add_render(program);
 #endif
     try {
-        if (argc > 1) refuse_unknown_command(program, argv[1]);
-        program.parse(argc, argv);
+        std::vector<std::string> arguments(argv + 1, argv + argc);
+        if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
+        refuse_unknown_names(program, arguments);
+        std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+        program.parse(arguments);
     } catch (const CLI::ParseError& error) {
         return program.exit(error) == 0 ? 0 : 2;
     }

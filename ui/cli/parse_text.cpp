@@ -32,14 +32,29 @@ std::pair<T, T> pair_of(const std::string& text, char separator, bool may_be_ope
     throw Error(ErrorCode::bad_setting, "'" + text + "' is not understood", option, std::string("write ") + example);
 }
 
+template <class T>
+void require_order(const std::pair<T, T>& ends, const std::string& text, const char* option) {
+    if (ends.first < ends.second) return;
+    throw Error(ErrorCode::bad_setting, "'" + text + "' ends before it begins", option, "give the lower end first");
+}
+
 }  // namespace
 
+std::int64_t parsed_number(const std::string& text, const char* option, const char* expected) {
+    if (const auto value = number<std::int64_t>(text)) return *value;
+    throw Error(ErrorCode::bad_setting, "'" + text + "' is not understood", option, std::string("give ") + expected);
+}
+
 std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option) {
-    return pair_of<std::int64_t>(text, ':', true, option, "A:B, the first and the one after the last");
+    const auto interval = pair_of<std::int64_t>(text, ':', true, option, "A:B, the first and the one after the last");
+    if (interval.second != 0) require_order(interval, text, option);
+    return interval;
 }
 
 std::pair<double, double> parsed_range(const std::string& text, const char* option) {
-    return pair_of<double>(text, ':', false, option, "LOW:HIGH");
+    const auto range = pair_of<double>(text, ':', false, option, "LOW:HIGH");
+    require_order(range, text, option);
+    return range;
 }
 
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option) {

@@ -7,6 +7,9 @@
 
 namespace echolux {
 
+// A whole number. `expected` completes the remedy: "a number or all". Throws Error{bad_setting}.
+std::int64_t parsed_number(const std::string& text, const char* option, const char* expected);
+
 // "A:B" with whole numbers; A may be missing (0), B may be missing (0: the end). Throws Error{bad_setting}.
 std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option);
 

@@ -65,6 +65,7 @@ void TerminalProgress::advance(std::int64_t count) {
 }
 
 void TerminalProgress::end() {
+    done_ = total_;
     print(true);
 }
 
@@ -83,6 +84,8 @@ void TerminalProgress::print(bool last) {
 std::string TerminalProgress::state() const {
     const double seconds = std::max(1e-9, std::chrono::duration<double>(Clock::now() - start_).count());
     const double per_second = static_cast<double>(done_) / seconds;
+    constexpr double too_short_for_a_rate = 0.2;
+    if (done_ >= total_ && seconds < too_short_for_a_rate) return fmt::format("done in {}", duration(seconds));
     if (done_ >= total_) return fmt::format("done in {}, {} {}/s", duration(seconds), rate(per_second), unit_);
     const double left = done_ > 0 ? static_cast<double>(total_ - done_) / per_second : 0;
     return fmt::format("{:.0f} %, {} {}/s, {} left", 100.0 * static_cast<double>(done_) / static_cast<double>(total_),
