@@ -89,9 +89,8 @@ Reconstruction::Reconstruction(Scan scan, Backend backend)
 
 void Reconstruction::warn_of_common_fringes() {
     constexpr double most = 0.5;
-    const bool mean_is_taken = chosen_background(scan_.recipe, scan_.calibration) == Background::frame_mean ||
-                               chosen_background(scan_.recipe, scan_.calibration) == Background::running;
-    if (!mean_is_taken) return;
+    const Background background = chosen_background(scan_.recipe, scan_.calibration);
+    if (background != Background::frame_mean && background != Background::running) return;
     const CommonFringe fringe = strongest_common_fringe(scan_.plan(1), sampled_b_scans(scan_, reader_, 1));
     if (fringe.share <= most) return;
     warnings_.push_back(fmt::format(

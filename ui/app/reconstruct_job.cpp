@@ -64,8 +64,7 @@ void write(const ReconstructJob& job, const std::filesystem::path& path, const V
            std::int64_t slices_per_b_scan, Progress& progress) {
     if (!makes_picture(job)) {
         constexpr std::int64_t mebibyte = 1 << 20;
-        const std::int64_t size = volume.grid.bytes() / mebibyte + 1;
-        progress.begin("write " + path.filename().string(), size, "MiB");
+        progress.begin("write " + path.filename().string(), volume.grid.bytes() / mebibyte + 1, "MiB");
         write_volume(path, volume);
         return progress.end();  // written is written: no asking whether to stop after that
     }
