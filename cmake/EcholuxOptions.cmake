@@ -3,6 +3,7 @@
 option(ECHOLUX_TESTS "Build tests and benchmarks" ON)
 option(ECHOLUX_RENDER "Build the Vulkan renderer" ON)
 option(ECHOLUX_FFTW "FFTW for CPU transforms; OFF: kissfft, which may be distributed with NVIDIA's libraries" ON)
+option(ECHOLUX_ITK "NRRD, TIFF and MetaImage files; OFF: volumes are NIfTI files, and some 30 libraries less" ON)
 option(ECHOLUX_COVERAGE "Count executed lines" OFF)
 set(ECHOLUX_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 set(ECHOLUX_MARCH "auto" CACHE STRING "Instruction set; auto: x86-64-v3 where this machine has it, else the baseline")
@@ -31,15 +32,15 @@ endif()
 add_library(echolux_flags INTERFACE)
 target_include_directories(echolux_flags INTERFACE ${CMAKE_SOURCE_DIR})
 # errno and traps are not used; leaving them out changes no result and lets loops with sqrt and min vectorise.
-target_compile_options(echolux_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
-    -Wcast-align -Woverloaded-virtual -Werror -fno-math-errno -fno-trapping-math)
+set(cxx_flags -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
+    -Werror -fno-math-errno -fno-trapping-math)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # version 12 sees overflows in fmt and the standard library where there are none
-    target_compile_options(echolux_flags INTERFACE -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds
-        -Wno-restrict)
+    list(APPEND cxx_flags -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds -Wno-restrict)
 endif()
 if(march)
-    target_compile_options(echolux_flags INTERFACE -march=${march})
+    list(APPEND cxx_flags -march=${march})
 endif()
+target_compile_options(echolux_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_flags}>")
 if(ECHOLUX_SANITIZE)
     target_compile_options(echolux_flags INTERFACE -fsanitize=${ECHOLUX_SANITIZE} -fno-sanitize-recover=all
         -fno-omit-frame-pointer -g1)

@@ -18,9 +18,11 @@ echolux_need(tomlplusplus libtomlplusplus-dev)
 echolux_need(fmt libfmt-dev)
 echolux_need(CLI11 libcli11-dev)
 echolux_need(nlohmann_json nlohmann-json3-dev)
-set(CMAKE_MESSAGE_LOG_LEVEL WARNING)  # ITK lists many tools of others that are not installed and not needed
-echolux_need(ITK libinsighttoolkit5-dev 5 COMPONENTS ITKIOImageBase ITKIONRRD ITKIOTIFF ITKIOMeta)
-unset(CMAKE_MESSAGE_LOG_LEVEL)
+if(ECHOLUX_ITK)
+    set(CMAKE_MESSAGE_LOG_LEVEL WARNING)  # ITK lists many tools of others that are not installed and not needed
+    echolux_need(ITK libinsighttoolkit5-dev 5 COMPONENTS ITKIOImageBase ITKIONRRD ITKIOTIFF ITKIOMeta)
+    unset(CMAKE_MESSAGE_LOG_LEVEL)
+endif()
 
 if(ECHOLUX_FFTW)
     pkg_check_modules(FFTW3F QUIET IMPORTED_TARGET fftw3f)

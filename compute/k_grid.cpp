@@ -48,7 +48,50 @@ std::vector<double> polynomial_positions(const std::vector<double>& coefficients
     return positions;
 }
 
+// Grid point of each sample: the inverse of `positions`, which rise or fall.
+std::vector<double> inverse_positions(const std::vector<double>& positions) {
+    std::vector<double> point = counted(std::ssize(positions));
+    std::vector<double> position = positions;
+    if (position.front() > position.back()) {
+        std::reverse(position.begin(), position.end());
+        std::reverse(point.begin(), point.end());
+    }
+    const CubicSpline point_at(position, point);
+    const std::size_t last = position.size() - 1;
+    const double first_slope = (point[1] - point[0]) / (position[1] - position[0]);
+    const double last_slope = (point[last] - point[last - 1]) / (position[last] - position[last - 1]);
+    std::vector<double> inverse = counted(std::ssize(positions));
+    for (double& p : inverse) {
+        if (p < position.front()) {
+            p = point.front() + first_slope * (p - position.front());
+        } else if (p > position.back()) {
+            p = point.back() + last_slope * (p - position.back());
+        } else {
+            p = point_at(p);
+        }
+    }
+    return inverse;
+}
+
 }  // namespace
+
+SpectrumPoints points_of_grid(const KGrid& grid) {
+    const std::int64_t n = std::ssize(grid.positions);
+    SpectrumPoints points{counted(n), grid.positions};
+    for (double& position : points.samples) position = std::clamp(position, 0.0, static_cast<double>(n - 1));
+    return points;
+}
+
+SpectrumPoints points_of_samples(const Calibration& calibration, const KGrid& grid) {
+    const std::int64_t n = std::ssize(grid.positions);
+    if (calibration.wavelengths_nm.empty()) return {inverse_positions(grid.positions), counted(n)};
+    SpectrumPoints points{{}, counted(n)};
+    const double step = (grid.k_max_per_um - grid.k_min_per_um) / static_cast<double>(n - 1);
+    for (const double nm : calibration.wavelengths_nm) {
+        points.on_grid.push_back((2 * pi * 1000 / nm - grid.k_min_per_um) / step);
+    }
+    return points;
+}
 
 Lengths lengths_of(const ScanGeometry& geometry, const Recipe& recipe) {
     Lengths lengths;

@@ -72,7 +72,7 @@ struct Calibration {
 
 enum class Background { automatic, none, stored, frame_mean, running, median, rolling };
 enum class FixedPattern { none, median, minimum_variance };
-enum class Resample { none, nearest, linear, linear_wavelength, catmull_rom, lagrange3, spline };
+enum class Resample { none, nearest, linear, linear_wavelength, catmull_rom, lagrange3, spline, nudft };
 enum class Window { rect, hann, hamming, blackman, blackman_harris, tukey, gaussian };
 enum class Shaping { none, gaussian, hann };
 enum class Average { none, magnitude, power, complex };

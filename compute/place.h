@@ -1,11 +1,17 @@
 // Where voxels go, and the block of raw spectra they come from: the two kinds of memory that a reconstructor works on.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "compute/types.h"
+
 namespace echolux {
+
+// A GPU's UUID, the same in CUDA and in Vulkan; all zero: none.
+using DeviceId = std::array<std::uint8_t, 16>;
 
 enum class MemoryKind { host, pinned, device };
 
@@ -24,8 +30,9 @@ struct Block {
 
 enum class PlaceKind { host_linear, device_linear, device_surface };
 
-// A volume-shaped target. Voxel (depth z, A-scan a, B-scan b) lies at
-//   data + (b - first_b_scan) * b_scan_bytes + a * a_scan_bytes + z * bytes_of(type).
+// A volume-shaped target. In linear memory voxel (depth z, A-scan a, B-scan b) lies at
+//   data + (b - first_b_scan) * b_scan_bytes + a * a_scan_bytes + z * bytes_of(type);
+// a device_surface comes from SharedSlots::place and its `data` means something to the backend alone.
 struct Place {
     PlaceKind kind = PlaceKind::host_linear;
     void* data = nullptr;

@@ -34,6 +34,19 @@ struct KGrid {
 
 KGrid k_grid(const Calibration& calibration, std::int64_t samples);
 
+// Points of the k axis where a spectrum is known, and both names of each: where it lies on the uniform grid, and where
+// among the recorded samples.
+struct SpectrumPoints {
+    std::vector<double> on_grid;  // 0 .. n - 1, between its points too
+    std::vector<double> samples;
+};
+
+// The grid's own points; positions beyond the ends are clamped.
+SpectrumPoints points_of_grid(const KGrid& grid);
+
+// The recorded samples: the k map read backwards (natural spline, straight on beyond its ends; exact for wavelengths).
+SpectrumPoints points_of_samples(const Calibration& calibration, const KGrid& grid);
+
 // out[j] = sum over m < taps of weights[j * taps + m] * in[base[j] + m].
 struct ResampleTable {
     std::int64_t taps = 1;
@@ -44,12 +57,6 @@ struct ResampleTable {
 
 ResampleTable resample_table(Resample method, const KGrid& grid, const Calibration& calibration,
                              const Lengths& lengths);
-
-// The window chosen by `recipe`, [n], symmetric, peak 1.
-std::vector<double> window_weights(const Recipe& recipe, std::int64_t n);
-
-// The target of spectral shaping, [n], peak 1.
-std::vector<double> shaping_target(const Recipe& recipe, std::int64_t n);
 
 // Phase theta of the sample arm on the k grid, [points] in rad: what dispersion compensation multiplies by exp(-i
 // theta).
@@ -66,5 +73,9 @@ struct SpectralWeight {
 };
 
 SpectralWeight spectral_weight(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);
+
+// The same weight at any points of the k axis.
+std::vector<std::complex<double>> spectral_weight_at(const SpectrumPoints& points, const Recipe& recipe,
+                                                     const Calibration& calibration, const KGrid& grid);
 
 }  // namespace echolux

@@ -8,13 +8,21 @@
 
 namespace echolux {
 
-enum class VoxelType { u8, u16, i16, f32, complex64 };  // complex64: two f32, real and imaginary
+enum class VoxelType {
+    u8,
+    u16,
+    i16,
+    f16,
+    f32,
+    complex64
+};  // f16: for textures; complex64: two f32, real and imaginary
 
 constexpr std::int64_t bytes_of(VoxelType type) {
     switch (type) {
         case VoxelType::u8: return 1;
         case VoxelType::u16:
-        case VoxelType::i16: return 2;
+        case VoxelType::i16:
+        case VoxelType::f16: return 2;
         case VoxelType::f32: return 4;
         case VoxelType::complex64: return 8;
     }

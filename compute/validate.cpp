@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "compute/error.h"
+#include "compute/methods/nudft.h"
 #include "compute/tables.h"
 
 namespace echolux {
@@ -124,6 +125,11 @@ void validate_spectrum(const ReconstructionPlan& plan) {
     require(recipe.resample != Resample::linear_wavelength || !plan.calibration.wavelengths_nm.empty(),
             "linear_wavelength needs the wavelength of each sample", "recipe.resample",
             "name a file in calibration.wavelengths or choose linear");
+    const bool exact = recipe.resample == Resample::nudft;
+    require(!exact || recipe.upsample == 1, "nudft does not interpolate: there is nothing to up-sample for",
+            "recipe.upsample", "choose 1");
+    require(!exact || !recipe.upsample_pad, "nudft does not interpolate: there is nothing to pad for",
+            "recipe.upsample_pad", "choose false");
     require(recipe.shaping == Shaping::none || !plan.calibration.background.empty(),
             "shaping needs the source spectrum", "recipe.shaping", "name a file in calibration.background");
     const bool physical = recipe.gdd_fs2 != 0 || recipe.tod_fs3 != 0;
@@ -151,6 +157,13 @@ void validate_depth(const ReconstructionPlan& plan) {
     const DepthRange kept = kept_depth(recipe, bins);
     require(kept.begin < kept.end, fmt::format("no depth bin is left from {} on", recipe.depth_begin),
             "recipe.depth_begin", fmt::format("there are {} depth bins, see also recipe.depth_end", unpadded));
+    const std::int64_t most_bins = most_nudft_elements / plan.geometry.samples;
+    require(!uses_nudft(plan) || kept.end - kept.begin <= most_bins,
+            fmt::format("a matrix of {} depth bins of {} samples is too large", kept.end - kept.begin,
+                        plan.geometry.samples),
+            "recipe.resample",
+            fmt::format("keep at most {} bins by recipe.depth_begin, depth_end and zero_padding, or choose spline",
+                        most_bins));
 }
 
 void validate_voxels(const ReconstructionPlan& plan) {
@@ -202,6 +215,11 @@ Resample chosen_resample(const Recipe& recipe, const Calibration& calibration) {
 
 bool needs_whole_b_scans(const Recipe& recipe) {
     return recipe.fixed_pattern != FixedPattern::none || recipe.average != Average::none;
+}
+
+bool needs_frame_range(const Recipe& recipe) {
+    const bool codes = recipe.voxel == VoxelType::u8 || recipe.voxel == VoxelType::u16;
+    return recipe.levels == Levels::frame && codes && recipe.quantity != Quantity::complex;
 }
 
 DepthRange kept_depth(const Recipe& recipe, std::int64_t bins) {

@@ -17,6 +17,9 @@ Resample chosen_resample(const Recipe& recipe, const Calibration& calibration);
 // Whether whole B-scans have to be kept as complex depth bins before voxels can be made.
 bool needs_whole_b_scans(const Recipe& recipe);
 
+// Whether the codes of each B-scan span its own least to its greatest value.
+bool needs_frame_range(const Recipe& recipe);
+
 // [begin, end) of the depth bins kept, zero-padded ones included.
 struct DepthRange {
     std::int64_t begin = 0;

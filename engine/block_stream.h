@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "compute/place.h"
+#include "engine/block_pool.h"
 #include "engine/scan.h"
 
 namespace echolux {
 
 class BlockStream {
   public:
-    // B-scan positions [begin, end) of `volume`, at most `most_b_scans` in a block.
-    BlockStream(SpectraReader& reader, std::int64_t volume, std::int64_t begin, std::int64_t end,
+    // B-scan positions [begin, end) of `volume`, at most `most_b_scans` in a block, which the pool's blocks hold.
+    BlockStream(SpectraReader& reader, BlockPool& pool, std::int64_t volume, std::int64_t begin, std::int64_t end,
                 std::int64_t most_b_scans);
 
     // Nothing after the last block. The block's memory lives until its last copy is gone. Throws what reading throws.
@@ -26,6 +27,7 @@ class BlockStream {
     void read_ahead();
 
     SpectraReader& reader_;
+    BlockPool& pool_;
     std::int64_t volume_;
     std::int64_t position_;
     std::int64_t end_;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <deque>
+#include <functional>
+#include <utility>
 
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
@@ -18,6 +21,7 @@ namespace echolux {
 namespace {
 
 constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines to keep all cores busy, small for memory
+constexpr std::size_t blocks_under_way = 3;                   // one is copied to the GPU, one computed, one copied back
 constexpr std::int64_t noise_b_scans = 8;
 constexpr std::int64_t noise_bytes = std::int64_t{64} << 20;
 
@@ -65,26 +69,115 @@ std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::i
     const ScanGeometry& geometry = scan.geometry;
     const std::int64_t lines = b_scans * geometry.lines_per_b_scan() * geometry.b_repeats;
     const std::int64_t bins = lines * geometry.samples * scan.recipe.zero_padding / 2;
-    return 3 * b_scans * reader.bytes_per_b_scan() + bins * bytes_a_bin;
+    return std::int64_t{blocks_under_way + 3} * b_scans * reader.bytes_per_b_scan() + bins * bytes_a_bin;
 }
 
-void refuse_cuda(Backend backend) {
-    if (backend != Backend::cuda) return;
-    throw Error(ErrorCode::device, "this build has no CUDA backend", "--backend", "choose auto or cpu");
+// Blocks that have been submitted; none is left under way when this goes, because they write to memory of ours.
+class UnderWay {
+  public:
+    UnderWay(Reconstructor& reconstructor, std::function<void(std::int64_t b_scans)> done)
+        : reconstructor_(reconstructor), done_(std::move(done)) {}
+    ~UnderWay() {
+        while (!blocks_.empty()) {
+            try {
+                reconstructor_.wait(taken().completion);
+            } catch (...) {  // another error is on its way already
+            }
+        }
+    }
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+    void submit(const Block& block, const Place& place) {
+        blocks_.push_back({reconstructor_.submit(block, place), block.b_scans});
+        while (blocks_.size() > blocks_under_way) wait_for_oldest();
+    }
+
+    void wait_for_all() {
+        while (!blocks_.empty()) wait_for_oldest();
+    }
+
+  private:
+    struct Submitted {
+        Completion completion;
+        std::int64_t b_scans;
+    };
+
+    Submitted taken() {
+        const Submitted oldest = blocks_.front();
+        blocks_.pop_front();
+        return oldest;
+    }
+
+    void wait_for_oldest() {
+        const Submitted oldest = taken();
+        reconstructor_.wait(oldest.completion);
+        done_(oldest.b_scans);
+    }
+
+    Reconstructor& reconstructor_;
+    std::function<void(std::int64_t)> done_;
+    std::deque<Submitted> blocks_;
+};
+
+bool is_of_the_device(const Error& problem) {
+    return problem.code() == ErrorCode::device || problem.code() == ErrorCode::out_of_memory;
 }
 
 }  // namespace
 
 Reconstruction::Reconstruction(Scan scan, Backend backend)
     : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)) {
-    refuse_cuda(backend);
+    if (backend == Backend::cuda && surveyed_gpus().usable.empty()) {
+        throw Error(ErrorCode::device, surveyed_gpus().refusal, "--backend", "choose auto or cpu");
+    }
     planned_grid(scan_);  // refuses an impossible recipe before anything is read
     require_memory(working_bytes(scan_, reader_, block_b_scans_), scan_.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
     if (needs_noise_floor(scan_.recipe)) scan_.recipe.noise_floor_db = noise_floor_of_first_volume(scan_, reader_);
-    reconstructor_ = plan_on_cpu(scan_.plan(block_b_scans_));
-    figures_.backend = reconstructor_->backend();
+    plan(backend);
     warn_of_common_fringes();
+}
+
+void Reconstruction::plan(Backend backend) {
+    const GpuSurvey& survey = surveyed_gpus();
+    may_fall_back_ = backend == Backend::automatic && !survey.usable.empty();
+    if (backend == Backend::cpu || survey.usable.empty()) {
+        plan_without_gpu();
+        if (backend == Backend::automatic) figures_.backend += ", " + survey.refusal;
+        return;
+    }
+    try {
+        use(make_reconstructor(scan_.plan(block_b_scans_), {.backend = Backend::cuda}), MemoryKind::pinned);
+        if (!survey.refusal.empty()) warnings_.push_back(survey.refusal);
+    } catch (const Error& problem) {
+        if (!may_fall_back_ || !is_of_the_device(problem)) throw;
+        warnings_.push_back(problem.line() + ": the CPU reconstructs instead");
+        plan_without_gpu();
+    }
+}
+
+void Reconstruction::plan_without_gpu() {
+    use(plan_on_cpu(scan_.plan(block_b_scans_)), MemoryKind::host);
+    may_fall_back_ = false;
+}
+
+void Reconstruction::use(std::unique_ptr<Reconstructor> reconstructor, MemoryKind memory) {
+    reconstructor_ = std::move(reconstructor);
+    pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), memory);
+    figures_.backend = reconstructor_->backend();
+}
+
+// The GPU failed: once it is set up anew, then the CPU takes over.
+void Reconstruction::fall_back(const Error& problem) {
+    reconstructor_.reset();
+    const bool again = std::exchange(may_rebuild_, false);
+    warnings_.push_back(problem.line() + (again ? ": the GPU is set up again" : ": the CPU reconstructs instead"));
+    if (again) {
+        plan(Backend::automatic);
+    } else {
+        plan_without_gpu();
+    }
 }
 
 void Reconstruction::warn_of_common_fringes() {
@@ -121,9 +214,22 @@ Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
     volume.grid = grid(part);
     require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with --blocks A:B");
     volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    for (bool filled = false; !filled;) {
+        try {
+            prime(part, progress);
+            fill(volume, part, progress);
+            filled = true;
+        } catch (const Error& problem) {
+            if (!may_fall_back_ || !is_of_the_device(problem)) throw;
+            fall_back(problem);
+        }
+    }
     volume.provenance = provenance(part);
-    prime(part, progress);
+    figures_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return volume;
+}
 
+void Reconstruction::fill(Volume& volume, const ScanPart& part, Progress& progress) {
     const std::int64_t line_bytes = volume.grid.depth * bytes_of(volume.grid.type);
     const std::int64_t slices_per_b_scan = reconstructor_->grid().b_scans / scan_.geometry.b_scans;
     const Place place{PlaceKind::host_linear, volume.voxels.data(), part.begin * slices_per_b_scan, line_bytes,
@@ -131,22 +237,19 @@ Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
     const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
     progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
-    BlockStream blocks(reader_, part.volume, part.begin, end, block_b_scans_);
-    while (const std::optional<Block> block = blocks.next()) {
-        reconstructor_->wait(reconstructor_->submit(*block, place));
-        figures_.a_scans += block->b_scans * lines_per_b_scan;
-        progress.advance(block->b_scans * lines_per_b_scan);
-    }
+    BlockStream blocks(reader_, *pool_, part.volume, part.begin, end, block_b_scans_);
+    UnderWay under_way(*reconstructor_, [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
+    while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, place);
+    under_way.wait_for_all();
+    figures_.a_scans += (end - part.begin) * lines_per_b_scan;
     progress.end();
-    figures_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return volume;
 }
 
 // The running background of a part is that of the whole volume: it has to see the B-scans before the part.
 void Reconstruction::prime(const ScanPart& part, Progress& progress) {
     if (scan_.recipe.background != Background::running || part.begin == 0) return;
     progress.begin("follow the background", part.begin, "B-scans");
-    BlockStream blocks(reader_, part.volume, 0, part.begin, block_b_scans_);
+    BlockStream blocks(reader_, *pool_, part.volume, 0, part.begin, block_b_scans_);
     while (const std::optional<Block> block = blocks.next()) {
         reconstructor_->prime(*block);
         progress.advance(block->b_scans);
@@ -160,7 +263,7 @@ std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& pa
     bind(settings, described);
     std::map<std::string, std::string> lines{
         {"echolux", version},
-        {"backend", figures_.backend},
+        {"backend", reconstructor_->backend()},
         {"source", scan_.path.filename().string()},
         {"volume", std::to_string(part.volume)},
         {"first_b_scan", std::to_string(part.begin)},

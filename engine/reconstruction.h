@@ -3,16 +3,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "compute/reconstructor.h"
+#include "compute/backend.h"
+#include "compute/error.h"
+#include "engine/block_pool.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 #include "engine/scan.h"
 
 namespace echolux {
-
-enum class Backend { automatic, cpu, cuda };
 
 // Some B-scan positions of one volume. Parts put one after the other are, bit for bit, the whole.
 struct ScanPart {
@@ -22,7 +23,7 @@ struct ScanPart {
 };
 
 struct ReconstructionFigures {
-    std::string backend;
+    std::string backend;       // of the reconstructor, and why it is no GPU where that was left open
     std::int64_t a_scans = 0;  // lines reconstructed
     double seconds = 0;        // reading and reconstructing
 };
@@ -46,6 +47,11 @@ class Reconstruction {
     Volume run(const ScanPart& part, Progress& progress);
 
   private:
+    void plan(Backend backend);
+    void plan_without_gpu();
+    void use(std::unique_ptr<Reconstructor> reconstructor, MemoryKind memory);
+    void fall_back(const Error& problem);
+    void fill(Volume& volume, const ScanPart& part, Progress& progress);
     void warn_of_common_fringes();
     void prime(const ScanPart& part, Progress& progress);
     std::map<std::string, std::string> provenance(const ScanPart& part) const;
@@ -54,6 +60,9 @@ class Reconstruction {
     SpectraReader reader_;
     std::int64_t block_b_scans_;
     std::unique_ptr<Reconstructor> reconstructor_;
+    std::optional<BlockPool> pool_;
+    bool may_fall_back_ = false;  // to the CPU, from a GPU that nobody insisted on
+    bool may_rebuild_ = true;     // before that
     ReconstructionFigures figures_;
     std::vector<std::string> warnings_;
 };

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "compute/error.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux {
 
 // Calls use(pointer to the first voxel, as its C++ type). Complex volumes have no real values: the caller rules them
-// out.
+// out. Throws Error{bad_setting} for f16, which only the renderer reads.
 template <class Use>
 void with_voxels(const Volume& volume, const Use& use) {
     const std::byte* voxels = volume.voxels.data();
@@ -17,6 +18,8 @@ void with_voxels(const Volume& volume, const Use& use) {
         case VoxelType::u8: return use(reinterpret_cast<const std::uint8_t*>(voxels));
         case VoxelType::u16: return use(reinterpret_cast<const std::uint16_t*>(voxels));
         case VoxelType::i16: return use(reinterpret_cast<const std::int16_t*>(voxels));
+        case VoxelType::f16:
+            throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen", "recipe.voxel", "choose f32");
         default: return use(reinterpret_cast<const float*>(voxels));
     }
 }

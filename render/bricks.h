@@ -4,23 +4,37 @@
 
 #include "render/vk/image.h"
 #include "render/vk/pipeline.h"
-#include "render/vk/queue.h"
 
 namespace echolux {
 
-class BrickBuilder {
+// Of one volume texture: allocated once, built again whenever the texture has new voxels.
+class Bricks {
   public:
-    BrickBuilder(const gpu::Device& device, gpu::Queue& queue);
+    // Throws Error{out_of_memory}.
+    Bricks(const gpu::Device& device, const gpu::DeviceImage& volume);
 
-    // Waits for what was submitted to fill `volume`. Throws Error{out_of_memory}.
-    gpu::DeviceImage built(const gpu::DeviceImage& volume);
+    const gpu::DeviceImage& maxima() const { return maxima_; }
+
+    void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
   private:
-    gpu::DeviceImage reduced(const gpu::DeviceImage& source, int edge, const vk::raii::Pipeline& pipeline);
+    friend class BrickBuilder;
 
-    const gpu::Device& device_;
-    gpu::Queue& queue_;
-    gpu::Bindings bindings_;
+    gpu::DeviceImage own_maxima_;  // of each brick alone
+    gpu::DeviceImage maxima_;      // with its neighbours
+    gpu::Bindings from_voxels_;
+    gpu::Bindings from_neighbours_;
+};
+
+class BrickBuilder {
+  public:
+    explicit BrickBuilder(const gpu::Device& device);
+
+    // From the first `slices` slices (B-scans) of the volume; of bricks beyond them nothing is known.
+    void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices) const;
+
+  private:
+    gpu::Bindings bindings_;  // the layout of every set of bricks
     vk::raii::Pipeline from_voxels_;
     vk::raii::Pipeline from_neighbours_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <utility>
 
 #include "compute/error.h"
 
@@ -30,11 +31,15 @@ std::string refusal(const DeviceFacts& device) {
     return {};
 }
 
-std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::string& name) {
+std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::string& name, const DeviceId& near) {
     if (devices.empty()) {
         throw Error(ErrorCode::device, "no Vulkan device was found", "renderer",
                     "install a graphics driver, or Mesa's software renderer: package mesa-vulkan-drivers");
     }
+    const auto rank = [&](const DeviceFacts& device) {
+        const bool is_near = near != DeviceId{} && device.id == near;
+        return std::pair(is_near ? 0 : 1, device.type);
+    };
     std::optional<std::size_t> best;
     std::vector<std::string> reasons;
     for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -42,7 +47,7 @@ std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::strin
         if (reason.empty() && !is_called(devices[i], name)) reason = "is not called that";
         if (!reason.empty()) {
             reasons.push_back(fmt::format("\"{}\" {}", devices[i].name, reason));
-        } else if (!best || devices[i].type < devices[*best].type) {
+        } else if (!best || rank(devices[i]) < rank(devices[*best])) {
             best = i;
         }
     }

@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "compute/place.h"
+
 namespace echolux {
 
 struct DeviceChoice {
     std::string name;         // a part of the device's name, upper or lower case; "": the best that fits
     bool validation = false;  // Khronos validation layer; also asked for by ECHOLUX_VALIDATION=1
     std::function<void(const std::string&)> on_message;  // hears the layer's messages; without it: standard error
+    DeviceId near{};  // the GPU that reconstructs: taken where it is among those that fit; all zero: no wish
 };
 
 enum class DeviceType { discrete, integrated, virtual_gpu, cpu, other };  // best first
@@ -24,13 +27,14 @@ struct DeviceFacts {
     int major = 0;  // of the Vulkan version
     int minor = 0;
     std::vector<std::string> missing;  // features, formats, queues that the renderer needs
+    DeviceId id{};
 };
 
 // Why the device cannot be used; "" when it can.
 std::string refusal(const DeviceFacts& device);
 
-// Index of the device to use: among those that fit the name and are not refused the best type, then the first.
-// Throws Error{device} that lists every device and why it was not taken.
-std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::string& name);
+// Index of the device to use: among those that fit the name and are not refused the one called `near`, then the best
+// type, then the first. Throws Error{device} that lists every device and why it was not taken.
+std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::string& name, const DeviceId& near = {});
 
 }  // namespace echolux

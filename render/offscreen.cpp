@@ -6,19 +6,53 @@
 #include "compute/error.h"
 #include "render/bricks.h"
 #include "render/raycaster.h"
+#include "render/slots/upload.h"
+#include "render/slots/volume_slots.h"
 #include "render/vk/read_back.h"
 
 namespace echolux {
+namespace {
+
+Image image_of(const gpu::DeviceImage& picture, std::span<const std::byte> pixels) {
+    const vk::Extent3D extent = picture.shape().extent;
+    Image image{extent.width, extent.height, std::vector<std::uint8_t>(pixels.size())};
+    std::memcpy(image.pixels.data(), pixels.data(), pixels.size());
+    return image;
+}
+
+}  // namespace
 
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
-        : device(choice), queue(device), read_back(device, queue), brick_builder(device, queue),
-          raycaster(device, queue) {}
+        : device(choice), queue(device), read_back(device, queue), brick_builder(device), raycaster(device, queue) {}
 
-    std::span<const std::byte> pixels(const View& view, RayOutput output, const BandDone& done = {}) {
+    CastPicture cast(const View& view, RayOutput output, const BandDone& done = {}) {
         check_view(view);
-        if (!slot) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
-        return read_back.pixels(raycaster.cast(slot->volume, slot->bricks, view, output, done));
+        if (!volume) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
+        const Scene scene(*volume);
+        return done ? raycaster.cast_in_bands(scene, view, output, done) : raycaster.cast(scene, view, output);
+    }
+
+    VolumeSlots& ring() {
+        if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");
+        return *slots;
+    }
+
+    // `work` takes the chain of a picture of `shown`, and submits it.
+    template <class Work>
+    auto chained(const ShownSlots& shown, const Work& work) {
+        const gpu::Chain chain = ring().chain(shown);
+        try {
+            return work(chain);
+        } catch (...) {
+            slots->forget();
+            throw;
+        }
+    }
+
+    Scene scene_of(const ShownSlots& shown) {
+        const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
+        return {ring().texture(shown.newest.slot), shown.newest.filled_to, previous};
     }
 
     gpu::Device device;
@@ -26,11 +60,8 @@ struct Renderer::Parts {
     gpu::ReadBack read_back;
     BrickBuilder brick_builder;
     Raycaster raycaster;
-    struct Slot {
-        VolumeTexture volume;
-        gpu::DeviceImage bricks;
-    };
-    std::optional<Slot> slot;
+    std::optional<VolumeTexture> volume;
+    std::unique_ptr<VolumeSlots> slots;
 };
 
 Renderer::Renderer(const DeviceChoice& choice)
@@ -42,29 +73,84 @@ const std::string& Renderer::device_name() const {
     return parts_->device.name();
 }
 
+const DeviceId& Renderer::device_id() const {
+    return parts_->device.id();
+}
+
 void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
     gpu::reporting("uploading the volume", [&] {
-        VolumeTexture volume(parts_->device, parts_->queue, grid, voxels);
-        gpu::DeviceImage bricks = parts_->brick_builder.built(volume.image());
-        parts_->slot.emplace(Parts::Slot{std::move(volume), std::move(bricks)});
+        // Sizes are checked by the texture before a voxel is read.
+        VolumeTexture volume(parts_->device, grid, {});
+        volume.set_range(percentiles_of(grid, voxels));
+        upload(parts_->device, parts_->queue, parts_->brick_builder, volume, voxels);
+        parts_->queue.wait_for_all();  // pictures of the old one
+        parts_->volume.emplace(std::move(volume));
     });
 }
 
 Image Renderer::render(const View& view, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
-        const std::span<const std::byte> pixels = parts_->pixels(view, RayOutput::colour, done);
-        Image image{view.width, view.height, std::vector<std::uint8_t>(pixels.size())};
-        std::memcpy(image.pixels.data(), pixels.data(), pixels.size());
-        return image;
+        const CastPicture picture = parts_->cast(view, RayOutput::colour, done);
+        return image_of(*picture.image, parts_->read_back.pixels(*picture.image));
     });
 }
 
 std::vector<RayMeasure> Renderer::measure(const View& view) {
     return gpu::reporting("measuring rays", [&] {
-        const std::span<const std::byte> pixels = parts_->pixels(view, RayOutput::measures);
+        const CastPicture picture = parts_->cast(view, RayOutput::measures);
+        const std::span<const std::byte> pixels = parts_->read_back.pixels(*picture.image);
         std::vector<RayMeasure> measures(pixels.size() / sizeof(RayMeasure));
         std::memcpy(measures.data(), pixels.data(), pixels.size());
         return measures;
+    });
+}
+
+SlotWriter& Renderer::make_slots(const SlotsWanted& wanted) {
+    return gpu::reporting("making the slots of a live ring", [&]() -> SlotWriter& {
+        parts_->slots.reset();
+        parts_->slots = std::make_unique<VolumeSlots>(parts_->device, parts_->queue, parts_->brick_builder, wanted);
+        return *parts_->slots;
+    });
+}
+
+Drawing Renderer::draw(const View& view, const ShownSlots& shown) {
+    return gpu::reporting("rendering", [&] {
+        check_view(view);
+        const Scene scene = parts_->scene_of(shown);
+        return parts_->chained(shown, [&](const gpu::Chain& chain) {
+            const CastPicture picture = parts_->raycaster.cast(scene, view, RayOutput::colour, chain);
+            return Drawing{picture.image, picture.value};
+        });
+    });
+}
+
+bool Renderer::is_finished(const Drawing& drawing) const {
+    return parts_->queue.is_done(drawing.value);
+}
+
+void Renderer::wait(const Drawing& drawing) {
+    parts_->queue.wait(drawing.value);
+}
+
+Image Renderer::read(const Drawing& drawing) {
+    return gpu::reporting("reading a picture", [&] {
+        if (!parts_->raycaster.holds({drawing.image, drawing.value})) {
+            throw Error(ErrorCode::bad_setting, "later pictures have taken this one's place", "renderer");
+        }
+        return image_of(*drawing.image, parts_->read_back.pixels(*drawing.image));
+    });
+}
+
+std::vector<std::byte> Renderer::read_slot(const ShownSlots& shown) {
+    return gpu::reporting("reading a volume", [&] {
+        const VolumeTexture& texture = parts_->ring().texture(shown.newest.slot);
+        return parts_->chained(shown, [&](const gpu::Chain& chain) {
+            const std::span<const std::byte> stored = parts_->read_back.pixels(texture.image(), chain);
+            if (!is_widened(texture)) return std::vector(stored.begin(), stored.end());
+            std::vector<std::byte> codes(stored.size() / 2);
+            narrow(codes, stored.data());
+            return codes;
+        });
     });
 }
 

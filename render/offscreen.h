@@ -9,9 +9,14 @@
 
 #include "compute/types.h"
 #include "render/device_choice.h"
+#include "render/slots/slot_writer.h"
 #include "render/view.h"
 
 namespace echolux {
+
+namespace gpu {
+class DeviceImage;
+}
 
 struct Image {
     std::int64_t width = 0;
@@ -27,6 +32,13 @@ struct RayMeasure {
     float path;           // length inside the volume
 };
 
+// A picture of a live ring: submitted, perhaps not finished, on the device.
+struct Drawing {
+    const gpu::DeviceImage* image = nullptr;
+    std::uint64_t value = 0;
+};
+
+// Volumes of files and slots of a live ring are shown by the same means. One thread draws; another may write to slots.
 class Renderer {
   public:
     // Throws Error{device}: no loader, driver or fitting device; each device and why it was refused is named.
@@ -36,6 +48,7 @@ class Renderer {
     Renderer& operator=(const Renderer&) = delete;
 
     const std::string& device_name() const;
+    const DeviceId& device_id() const;
 
     // Copies grid.bytes() of `voxels` to the device. The old volume stays when this throws.
     // Throws Error{bad_setting, out_of_memory}.
@@ -47,6 +60,22 @@ class Renderer {
 
     // One a pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
     std::vector<RayMeasure> measure(const View& view);
+
+    // The slots of a live ring instead of those that were there. Valid until the next call. Throws Error{bad_setting,
+    // out_of_memory, device}.
+    SlotWriter& make_slots(const SlotsWanted& wanted);
+
+    // Submits a picture and returns; what is new in the slots is brought to their textures before. Throws as render().
+    Drawing draw(const View& view, const ShownSlots& shown);
+
+    bool is_finished(const Drawing& drawing) const;
+    void wait(const Drawing& drawing);
+
+    // Reads a picture back. Throws Error{bad_setting} when later ones have taken its place.
+    Image read(const Drawing& drawing);
+
+    // Reads back the codes of shown.newest from its texture, as grid.type says.
+    std::vector<std::byte> read_slot(const ShownSlots& shown);
 
     // Everything that ever came back from the device.
     std::int64_t bytes_read_back() const;

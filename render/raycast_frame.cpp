@@ -75,6 +75,14 @@ void set_rows(shared::RaycastFrame& frame, const View& view) {
     frame.rows = packed(static_cast<double>(rows), static_cast<double>(stride), 0, 0);
 }
 
+// Nothing of a slice that is not filled yet is touched, by interpolation neither.
+void set_filled(shared::RaycastFrame& frame, const Scene& scene, const TransferFunction& function) {
+    const auto slices = static_cast<double>(scene.volume.grid().b_scans);
+    const auto filled = static_cast<double>(scene.filled_to);
+    const double lowest = (function.range.low - scene.volume.offset()) / scene.volume.scale();
+    frame.filled = packed(filled / slices, (filled - 0.5) / slices, lowest, 0);
+}
+
 // The four edges along each axis; one that touches a face turned to the eye lies before the volume.
 void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3& extent) {
     for (int i = 0; i < shared::box_edges; ++i) {
@@ -99,7 +107,8 @@ void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3
 
 }  // namespace
 
-shared::RaycastFrame raycast_frame(const VolumeTexture& volume, const View& view, const TransferFunction& function) {
+shared::RaycastFrame raycast_frame(const Scene& scene, const View& view, const TransferFunction& function) {
+    const VolumeTexture& volume = scene.volume;
     const glm::dvec3 extent = volume_extent(volume.grid());
     const auto edges = voxel_edges(volume.grid());
     const double smallest = std::ranges::min(edges);
@@ -116,6 +125,7 @@ shared::RaycastFrame raycast_frame(const VolumeTexture& volume, const View& view
     set_colours(frame, view, function);
     set_rows(frame, view);
     set_runs(frame, volume, view, function);
+    set_filled(frame, scene, function);
     set_box(frame, camera, extent);
     return frame;
 }

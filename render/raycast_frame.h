@@ -1,13 +1,13 @@
 // What the ray caster's shader has to know for one picture, computed in double on the host.
 #pragma once
 
-#include "render/slots/volume_texture.h"
+#include "render/raycaster.h"
 #include "render/transfer_function.h"
 #include "render/view.h"
 #include "shaders/shared/raycast.h"
 
 namespace echolux {
 
-shared::RaycastFrame raycast_frame(const VolumeTexture& volume, const View& view, const TransferFunction& function);
+shared::RaycastFrame raycast_frame(const Scene& scene, const View& view, const TransferFunction& function);
 
 }  // namespace echolux

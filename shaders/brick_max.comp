@@ -8,14 +8,18 @@
 layout(local_size_x = brick_group, local_size_y = brick_group, local_size_z = brick_group) in;
 layout(constant_id = 0) const int edge = brick_edge;
 
+layout(push_constant) uniform Part { int slices; };  // of the source, from the first: no more are looked at
+
 layout(set = 0, binding = binding_source) uniform texture3D source;
 layout(set = 0, binding = binding_bricks) uniform writeonly image3D bricks;
 
 void main() {
     ivec3 brick = ivec3(gl_GlobalInvocationID);
     if (any(greaterThanEqual(brick, imageSize(bricks)))) return;
-    ivec3 first = max(brick * edge - 1, 0);
-    ivec3 last = min(brick * edge + edge, textureSize(source, 0) - 1);
+    ivec3 end = textureSize(source, 0) - 1;
+    end.z = min(end.z, slices - 1);
+    ivec3 first = clamp(brick * edge - 1, ivec3(0), end);
+    ivec3 last = min(brick * edge + edge, end);
     float most = texelFetch(source, first, 0).r;
     for (int z = first.z; z <= last.z; ++z)
         for (int y = first.y; y <= last.y; ++y)

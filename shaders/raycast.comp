@@ -12,6 +12,7 @@ layout(constant_id = constant_mode) const int mode = mode_composite;
 layout(constant_id = constant_lit) const bool lit = false;
 layout(constant_id = constant_box) const bool box = false;
 layout(constant_id = constant_measure) const bool measure = false;
+layout(constant_id = constant_rolling) const int rolling = rolling_off;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
 layout(set = 0, binding = binding_volume) uniform sampler3D volume;
@@ -19,6 +20,8 @@ layout(set = 0, binding = binding_extinctions) uniform texture1D extinctions;  /
 layout(set = 0, binding = binding_colours) uniform texture1D colours;
 layout(set = 0, binding = binding_picture) uniform writeonly image2D picture;
 layout(set = 0, binding = binding_brick_maxima) uniform texture3D brick_maxima;
+layout(set = 0, binding = binding_previous) uniform sampler3D previous;
+layout(set = 0, binding = binding_previous_maxima) uniform texture3D previous_maxima;
 
 const float least_lit = 1.0 / 512.0;  // share of the light from which on shading is worth its six samples
 
@@ -35,7 +38,14 @@ struct Light {
     float distance;       // length along the ray to the surface; negative: none
 };
 
-float sampled(vec3 at) { return textureLod(volume, at, 0.0).r; }
+// Slices that are not filled yet are never touched: they are being written.
+float sampled(vec3 at) {
+    if (rolling != rolling_off) {
+        if (at.z >= frame.filled.x) return rolling == rolling_over ? textureLod(previous, at, 0.0).r : frame.filled.z;
+        at.z = min(at.z, frame.filled.y);
+    }
+    return textureLod(volume, at, 0.0).r;
+}
 
 int table_index(float value) {
     return int(clamp(value * frame.lookup.x + frame.lookup.y, 0.0, float(transfer_entries - 1)) + 0.5);
@@ -81,7 +91,8 @@ Samples samples_of(Ray ray) {
 float most_in_run(Samples samples, float begin) {
     vec3 middle = samples.first + (begin + 0.5 * frame.run.x - 0.5) * samples.stride;
     ivec3 brick = clamp(ivec3(middle * frame.bricks.xyz), ivec3(0), textureSize(brick_maxima, 0) - 1);
-    return texelFetch(brick_maxima, brick, 0).r;
+    float most = texelFetch(brick_maxima, brick, 0).r;
+    return rolling == rolling_over ? max(most, texelFetch(previous_maxima, brick, 0).r) : most;
 }
 
 // Two-sided headlight (the eye is the lamp). `trust` of the normal: 0 leaves the colour as it is.

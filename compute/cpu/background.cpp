@@ -1,11 +1,11 @@
 #include "compute/cpu/background.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "compute/cpu/median.h"
 #include "compute/parallel_for.h"
+#include "compute/steps/background.h"
 
 namespace echolux {
 namespace {
@@ -53,9 +53,9 @@ BackgroundLine FrameBackground::of(std::int64_t frame) const {
 
 void FrameBackground::split(const double* background, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto whole = static_cast<float>(std::nearbyint(background[i]));
-        whole_[static_cast<std::size_t>(i)] = whole;
-        rest_[static_cast<std::size_t>(i)] = static_cast<float>(background[i] - static_cast<double>(whole));
+        const SplitBackground parts(background[i]);
+        whole_[static_cast<std::size_t>(i)] = parts.whole;
+        rest_[static_cast<std::size_t>(i)] = parts.rest;
     }
 }
 
@@ -104,15 +104,15 @@ void FrameBackground::find_median(const std::byte* frame, double* median, float*
     });
 }
 
-// b <- (1 - alpha) b + alpha mean, in order; starts anew with each volume, so that volumes do not depend on each other.
+// In order; starts anew with each volume, so that volumes do not depend on each other.
 void FrameBackground::blend(const Block& block, std::int64_t frames) {
     const std::int64_t samples = lines_.samples();
     for (std::int64_t f = 0; f < frames; ++f) {
-        const double alpha = block.first_b_scan == 0 && f == 0 ? 1 : running_alpha_;
+        const RunningMean step{block.first_b_scan == 0 && f == 0 ? 1 : running_alpha_};
         double* found = found_.data() + f * samples;
         for (std::int64_t p = 0; p < samples; ++p) {
             double& running = running_[static_cast<std::size_t>(p)];
-            running = (1 - alpha) * running + alpha * found[p];
+            running = step(running, found[p]);
             found[p] = running;
         }
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/cpu/read_line.h"
+#include "compute/line_format.h"
 #include "compute/params.h"
 #include "compute/place.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "compute/steps/resample.h"
 
@@ -60,21 +59,20 @@ std::int64_t weigh_by_fours(const std::complex<float>* weight, const float* spec
 
 }  // namespace
 
-PlainLine::PlainLine(const PlainTables& tables, const LineFormat& format)
-    : tables_(tables), format_(format), spectrum_(size(tables.lengths.upsampled + 2 * margin), 0.0f),
-      resampled_(size(tables.lengths.points)),
-      transform_(tables.weight.real ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.lengths.transform) {
+PlainLine::PlainLine(const PlainTables& tables, const LineFormat& format, std::int64_t first_bin)
+    : tables_(tables), subtract_(format, tables.rolling_width),
+      spectrum_(size(tables.lengths.upsampled + 2 * margin), 0.0f), resampled_(size(tables.lengths.points)),
+      transform_(tables.weight.real ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.lengths.transform),
+      kept_(transform_.complex_out() + first_bin) {
     if (tables.resample.prefilter) coefficients_.resize(size(tables.lengths.upsampled + 2));
-    if (tables.rolling_width > 0) sums_.resize(size(tables.lengths.samples + 1));
     if (tables.upsample > 1) {
         to_conjugate_.emplace(Fft::Kind::real_forward, tables.lengths.padded);
         from_conjugate_.emplace(Fft::Kind::real_inverse, tables.lengths.upsampled);
     }
 }
 
-const std::complex<float>* PlainLine::reconstruct(const std::byte* line, BackgroundLine background) {
-    subtract(line, background);
-    if (tables_.rolling_width > 0) subtract_rolling_mean();
+std::span<const std::complex<float>* const> PlainLine::reconstruct(std::span<const RawLine> lines) {
+    subtract_(lines.front(), recorded());
     if (tables_.upsample > 1) upsample();
     if (tables_.resample.prefilter) prefilter();
     const float* spectrum = tables_.resample.prefilter ? coefficients_.data() : spectrum_.data() + margin;
@@ -85,39 +83,13 @@ const std::complex<float>* PlainLine::reconstruct(const std::byte* line, Backgro
     }
     weigh();
     transform_.execute();
-    return transform_.complex_out();
+    return {&kept_, 1};
 }
 
 // The padding around the recorded samples is zero from the start and never written.
 float* PlainLine::recorded() {
     float* line = to_conjugate_ ? to_conjugate_->real() : spectrum_.data() + margin;
     return line + tables_.lengths.pad_left;
-}
-
-void PlainLine::subtract(const std::byte* line, BackgroundLine background) {
-    float* spectrum = recorded();
-    const std::int64_t samples = tables_.lengths.samples;
-    format_.with_reader([&](const auto& read) {
-        using Sample = decltype(read(line, 0));
-        using Exact = std::conditional_t<std::is_same_v<Sample, std::uint32_t>, double, float>;  // holds any sample
-        for (std::int64_t p = 0; p < samples; ++p) {
-            const Exact change = static_cast<Exact>(read(line, p)) - static_cast<Exact>(background.whole[p]);
-            spectrum[p] = static_cast<float>(change) - background.rest[p];
-        }
-    });
-}
-
-// I[p] - mean(I[p - W + 1 .. p + W]), the window clipped at the ends (docs/algorithms.md 2.2 f).
-void PlainLine::subtract_rolling_mean() {
-    float* spectrum = recorded();
-    const std::int64_t samples = tables_.lengths.samples;
-    for (std::int64_t p = 0; p < samples; ++p) sums_[size(p + 1)] = sums_[size(p)] + static_cast<double>(spectrum[p]);
-    for (std::int64_t p = 0; p < samples; ++p) {
-        const std::int64_t first = std::max<std::int64_t>(0, p - tables_.rolling_width + 1);
-        const std::int64_t last = std::min(samples, p + tables_.rolling_width + 1);
-        const double mean = (sums_[size(last)] - sums_[size(first)]) / static_cast<double>(last - first);
-        spectrum[p] = static_cast<float>(static_cast<double>(spectrum[p]) - mean);
-    }
 }
 
 // Zero padding in the conjugate domain; the Nyquist bin of an even length is shared by both halves

@@ -7,33 +7,23 @@
 #include <optional>
 #include <vector>
 
-#include "compute/cpu/background.h"
 #include "compute/cpu/fft.h"
-#include "compute/cpu/read_line.h"
-#include "compute/tables.h"
+#include "compute/cpu/line_method.h"
+#include "compute/cpu/subtraction.h"
+#include "compute/plan_tables.h"
 
 namespace echolux {
 
-struct PlainTables {
-    Lengths lengths;
-    ResampleTable resample;
-    SpectralWeight weight;
-    std::vector<float> real_weight;  // real parts of weight.values
-    std::int64_t upsample = 1;
-    std::int64_t rolling_width = 0;  // 0: no rolling background
-};
-
-class PlainLine {
+class PlainLine : public LineMethod {
   public:
-    PlainLine(const PlainTables& tables, const LineFormat& format);
+    // Bins from `first_bin` on are kept.
+    PlainLine(const PlainTables& tables, const LineFormat& format, std::int64_t first_bin);
 
-    // Depth bins [0, lengths.bins), not yet scaled; valid until the next call.
-    const std::complex<float>* reconstruct(const std::byte* line, BackgroundLine background);
+    std::int64_t lines_at_once() const override { return 1; }
+    std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) override;
 
   private:
     float* recorded();  // where the recorded samples go
-    void subtract(const std::byte* line, BackgroundLine background);
-    void subtract_rolling_mean();
     void upsample();
     void prefilter();
     template <int taps>
@@ -41,14 +31,14 @@ class PlainLine {
     void weigh();
 
     const PlainTables& tables_;
-    LineFormat format_;
+    Subtraction subtract_;
     std::vector<float> spectrum_;      // margin, (up-sampled) line, margin
     std::vector<float> coefficients_;  // of the spline, from sample -1 on
     std::vector<float> resampled_;     // on the k grid
-    std::vector<double> sums_;         // of the rolling mean
     std::optional<Fft> to_conjugate_;  // for up-sampling
     std::optional<Fft> from_conjugate_;
     Fft transform_;
+    const std::complex<float>* kept_;  // of the transform's output
 };
 
 }  // namespace echolux

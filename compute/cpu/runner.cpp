@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "compute/cpu/fixed_pattern.h"
+#include "compute/cpu/plain.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 
@@ -14,62 +16,27 @@ namespace {
 
 constexpr std::int64_t run_of_lines = 16;  // long enough that the counter costs nothing, short enough to balance
 
-PlainTables plain_tables(const ReconstructionPlan& plan) {
-    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
-    PlainTables tables;
-    tables.lengths = lengths_of(plan.geometry, plan.recipe);
-    tables.resample =
-        resample_table(chosen_resample(plan.recipe, plan.calibration), grid, plan.calibration, tables.lengths);
-    tables.weight = spectral_weight(plan.recipe, plan.calibration, grid);
-    for (const std::complex<float>& value : tables.weight.values) tables.real_weight.push_back(value.real());
-    tables.upsample = plan.recipe.upsample;
-    const bool rolling = chosen_background(plan.recipe, plan.calibration) == Background::rolling;
-    tables.rolling_width = rolling ? plan.recipe.rolling_width : 0;
-    return tables;
-}
-
-VoxelTables voxel_tables(const ReconstructionPlan& plan, double weight_sum, DepthRange kept) {
-    VoxelTables tables;
-    tables.depth = kept.end - kept.begin;
-    tables.scale = static_cast<float>(1 / weight_sum);
-    if (plan.recipe.noise_floor != NoiseFloor::none) {
-        const auto& floor = plan.calibration.noise_floor;
-        std::transform(floor.begin() + kept.begin, floor.begin() + kept.end, std::back_inserter(tables.noise_floor),
-                       [](double value) { return static_cast<float>(value); });
-    }
-    if (plan.recipe.levels == Levels::noise_floor) tables.reference_db = plan.recipe.noise_floor_db;
-    tables.recipe = plan.recipe;
-    tables.depth_flip = plan.geometry.depth_flip;
-    return tables;
-}
-
 }  // namespace
 
-CpuRunner::Worker::Worker(const PlainTables& plain, const LineFormat& format, const VoxelTables& voxel_tables,
-                          std::int64_t lines, std::int64_t repeats)
-    : line(plain, format), voxels(voxel_tables), column(static_cast<std::size_t>(lines)),
-      joined(static_cast<std::size_t>(repeats)) {}
+CpuRunner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape)
+    : method(std::move(chosen)), voxels(tables), raw(static_cast<std::size_t>(method->lines_at_once())),
+      column(static_cast<std::size_t>(shape.frame_lines)), joined(static_cast<std::size_t>(shape.joined)) {}
 
 CpuRunner::CpuRunner(const ReconstructionPlan& plan)
     : plan_(plan), grid_(planned_grid(plan)), format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
-      kept_(kept_depth(plan.recipe, plain_.lengths.bins)), frame_lines_(plan.geometry.lines_per_b_scan()),
-      block_frames_(plan.block_b_scans * plan.geometry.b_repeats),
-      outputs_per_b_scan_(grid_.a_scans * grid_.b_scans / plan.geometry.b_scans),
+      kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
+      shape_(block_shape(plan, grid_)),
       background_(chosen_background(plan.recipe, plan.calibration), format_, plan.geometry, plan.calibration,
-                  plan.recipe.running_alpha, block_frames_) {
-    voxel_tables_ = voxel_tables(plan, plain_.weight.sum, kept_);
-    const bool joins = plan.recipe.average != Average::none;
-    const std::int64_t repeats = joins ? plan.geometry.a_repeats * plan.geometry.b_repeats : 1;
+                  plan.recipe.running_alpha, shape_.frames) {
+    if (uses_nudft(plan)) nudft_.emplace(NudftMatrix(plan));
     const auto threads = static_cast<std::size_t>(thread_count());
     workers_.reserve(threads);
-    for (std::size_t i = 0; i < threads; ++i) {
-        workers_.emplace_back(plain_, format_, voxel_tables_, frame_lines_, repeats);
-    }
+    for (std::size_t i = 0; i < threads; ++i) workers_.emplace_back(method(), voxel_tables_, shape_);
     if (needs_whole_b_scans(plan.recipe)) {
-        bins_.resize(static_cast<std::size_t>(block_frames_ * frame_lines_ * voxel_tables_.depth));
+        bins_.resize(static_cast<std::size_t>(shape_.lines() * voxel_tables_.depth));
     }
-    if (plan.recipe.levels == Levels::frame) {
-        values_.resize(static_cast<std::size_t>(plan.block_b_scans * outputs_per_b_scan_ * voxel_tables_.depth));
+    if (needs_frame_range(plan.recipe)) {
+        values_.resize(static_cast<std::size_t>(plan.block_b_scans * shape_.outputs_per_b_scan * voxel_tables_.depth));
     }
 }
 
@@ -110,41 +77,52 @@ void CpuRunner::deal(std::int64_t count, std::int64_t run, const Body& body) {
     });
 }
 
+template <class Use>
+void CpuRunner::reconstruct_lines(const Block& block, const Use& use) {
+    const std::int64_t lines = block.b_scans * plan_.geometry.b_repeats * shape_.frame_lines;
+    const std::int64_t group = workers_.front().method->lines_at_once();
+    const std::int64_t groups = (lines + group - 1) / group;
+    deal(groups, std::max<std::int64_t>(1, run_of_lines / group), [&](Worker& worker, std::int64_t i) {
+        const std::int64_t first = i * group;
+        const auto count = static_cast<std::size_t>(std::min(group, lines - first));
+        for (std::size_t l = 0; l < count; ++l) {
+            const std::int64_t line = first + static_cast<std::int64_t>(l);
+            worker.raw[l] = {block.data + line * format_.line_bytes(), background_.of(line / shape_.frame_lines)};
+        }
+        const auto bins = worker.method->reconstruct({worker.raw.data(), count});
+        for (std::size_t l = 0; l < count; ++l) use(worker, first + static_cast<std::int64_t>(l), bins[l]);
+    });
+}
+
 void CpuRunner::check(const Block& block) const {
-    const std::int64_t bytes = block.b_scans * plan_.geometry.b_repeats * frame_lines_ * format_.line_bytes();
-    const bool in_volume = block.first_b_scan >= 0 && block.first_b_scan + block.b_scans <= plan_.geometry.b_scans;
-    const bool fits = block.memory != MemoryKind::device && block.data != nullptr && block.b_scans >= 1 &&
-                      block.b_scans <= plan_.block_b_scans && in_volume && block.bytes >= bytes;
-    if (!fits) throw Error(ErrorCode::bad_setting, "block and plan differ", "block");
+    check_block(block, plan_);
+    if (block.memory == MemoryKind::device) {
+        throw Error(ErrorCode::bad_setting, "the CPU cannot read the memory of a GPU", "block");
+    }
 }
 
-const std::byte* CpuRunner::line_at(const Block& block, std::int64_t line) const {
-    return block.data + line * format_.line_bytes();
-}
-
-const std::complex<float>* CpuRunner::bins_of(Worker& worker, const Block& block, std::int64_t line) const {
-    return worker.line.reconstruct(line_at(block, line), background_.of(line / frame_lines_)) + kept_.begin;
+std::unique_ptr<LineMethod> CpuRunner::method() const {
+    if (nudft_) return std::make_unique<NudftLines>(*nudft_, format_, plain_.rolling_width);
+    return std::make_unique<PlainLine>(plain_, format_, kept_.begin);
 }
 
 std::byte* CpuRunner::target(const Block& block, const Place& place, std::int64_t output_line) const {
-    const std::int64_t slices_per_b_scan = outputs_per_b_scan_ / grid_.a_scans;
+    const std::int64_t slices_per_b_scan = shape_.outputs_per_b_scan / grid_.a_scans;
     const std::int64_t slice = block.first_b_scan * slices_per_b_scan + output_line / grid_.a_scans;
     return static_cast<std::byte*>(place.data) + (slice - place.first_b_scan) * place.b_scan_bytes +
            output_line % grid_.a_scans * place.a_scan_bytes;
 }
 
 void CpuRunner::lines_to_voxels(const Block& block, const Place& place) {
-    const std::int64_t lines = block.b_scans * plan_.geometry.b_repeats * frame_lines_;
-    deal(lines, run_of_lines, [&](Worker& worker, std::int64_t line) {
-        worker.joined[0] = bins_of(worker, block, line);
+    reconstruct_lines(block, [&](Worker& worker, std::int64_t line, const std::complex<float>* bins) {
+        worker.joined[0] = bins;
         store(worker, line, target(block, place, line));
     });
 }
 
 void CpuRunner::lines_to_bins(const Block& block) {
-    const std::int64_t lines = block.b_scans * plan_.geometry.b_repeats * frame_lines_;
-    deal(lines, run_of_lines, [&](Worker& worker, std::int64_t line) {
-        std::copy_n(bins_of(worker, block, line), voxel_tables_.depth, bins_.data() + line * voxel_tables_.depth);
+    reconstruct_lines(block, [&](Worker&, std::int64_t line, const std::complex<float>* bins) {
+        std::copy_n(bins, voxel_tables_.depth, bins_.data() + line * voxel_tables_.depth);
     });
 }
 
@@ -153,13 +131,13 @@ void CpuRunner::remove_fixed_patterns(const Block& block) {
     const std::int64_t frames = block.b_scans * plan_.geometry.b_repeats;
     deal(frames * depth, run_of_lines, [&](Worker& worker, std::int64_t i) {
         remove_fixed_pattern(plan_.recipe.fixed_pattern, plan_.recipe.fixed_pattern_segments,
-                             bins_.data() + i / depth * frame_lines_ * depth, frame_lines_, depth, i % depth,
-                             worker.column.data());
+                             bins_.data() + i / depth * shape_.frame_lines * depth, shape_.frame_lines, depth,
+                             i % depth, worker.column.data());
     });
 }
 
 void CpuRunner::bins_to_voxels(const Block& block, const Place& place) {
-    deal(block.b_scans * outputs_per_b_scan_, run_of_lines, [&](Worker& worker, std::int64_t line) {
+    deal(block.b_scans * shape_.outputs_per_b_scan, run_of_lines, [&](Worker& worker, std::int64_t line) {
         join(worker, line);
         store(worker, line, target(block, place, line));
     });
@@ -176,7 +154,7 @@ void CpuRunner::join(Worker& worker, std::int64_t output_line) const {
     const std::int64_t a = output_line % grid_.a_scans;
     auto joined = worker.joined.begin();
     for (std::int64_t frame = b * plan_.geometry.b_repeats; frame < (b + 1) * plan_.geometry.b_repeats; ++frame) {
-        const std::int64_t first = frame * frame_lines_ + a * plan_.geometry.a_repeats;
+        const std::int64_t first = frame * shape_.frame_lines + a * plan_.geometry.a_repeats;
         for (std::int64_t line = first; line < first + plan_.geometry.a_repeats; ++line) {
             *joined++ = bins_.data() + line * depth;
         }
@@ -198,7 +176,7 @@ void CpuRunner::store(Worker& worker, std::int64_t output_line, std::byte* targe
 void CpuRunner::store_frames(const Block& block, const Place& place) {
     const std::int64_t depth = voxel_tables_.depth;
     const std::int64_t slice_values = grid_.a_scans * depth;
-    deal(block.b_scans * outputs_per_b_scan_ / grid_.a_scans, 1, [&](Worker& worker, std::int64_t slice) {
+    deal(block.b_scans * shape_.outputs_per_b_scan / grid_.a_scans, 1, [&](Worker& worker, std::int64_t slice) {
         const float* first = values_.data() + slice * slice_values;
         const auto [least, most] = std::minmax_element(first, first + slice_values);
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {

@@ -6,13 +6,15 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "compute/cpu/background.h"
-#include "compute/cpu/plain.h"
+#include "compute/cpu/line_method.h"
+#include "compute/cpu/nudft.h"
 #include "compute/cpu/voxels.h"
 #include "compute/reconstructor.h"
-#include "compute/validate.h"
 
 namespace echolux {
 
@@ -29,10 +31,10 @@ class CpuRunner : public Reconstructor {
   private:
     // What one thread works with.
     struct Worker {
-        Worker(const PlainTables& plain, const LineFormat& format, const VoxelTables& voxels, std::int64_t lines,
-               std::int64_t repeats);
-        PlainLine line;
+        Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape);
+        std::unique_ptr<LineMethod> method;
         VoxelLine voxels;
+        std::vector<RawLine> raw;                        // lines that go through the method together
         std::vector<float> column;                       // of a B-scan, for the fixed pattern
         std::vector<const std::complex<float>*> joined;  // lines that become one output line
     };
@@ -41,9 +43,12 @@ class CpuRunner : public Reconstructor {
     template <class Body>
     void deal(std::int64_t count, std::int64_t run, const Body& body);
 
+    // use(worker, line, bins) for every line of the block.
+    template <class Use>
+    void reconstruct_lines(const Block& block, const Use& use);
+
+    std::unique_ptr<LineMethod> method() const;
     void check(const Block& block) const;
-    const std::byte* line_at(const Block& block, std::int64_t line) const;
-    const std::complex<float>* bins_of(Worker& worker, const Block& block, std::int64_t line) const;
     std::byte* target(const Block& block, const Place& place, std::int64_t output_line) const;
 
     void lines_to_voxels(const Block& block, const Place& place);
@@ -58,11 +63,10 @@ class CpuRunner : public Reconstructor {
     VolumeGrid grid_;
     LineFormat format_;
     PlainTables plain_;
-    VoxelTables voxel_tables_;
+    std::optional<NudftPanels> nudft_;
     DepthRange kept_;
-    std::int64_t frame_lines_;         // lines of an acquired B-scan
-    std::int64_t block_frames_;        // most acquired B-scans of a block
-    std::int64_t outputs_per_b_scan_;  // output lines for each B-scan position of a block
+    VoxelTables voxel_tables_;
+    BlockShape shape_;
     FrameBackground background_;
     std::vector<Worker> workers_;
     std::vector<std::complex<float>> bins_;  // [frames][lines][depth]

@@ -14,12 +14,10 @@ void in_place(std::vector<float>& values, const Step& step) {
     for (float& value : values) value = step(value);
 }
 
-template <class Code>
-void store_codes(std::span<const float> values, CodeRange range, float max_code, std::byte* target) {
-    const float width = range.high - range.low;
-    const Quantised<Code> code{range.low, width > 0 ? max_code / width : 0.0f, max_code};
-    Code* out = reinterpret_cast<Code*>(target);
-    for (std::size_t z = 0; z < values.size(); ++z) out[z] = code(values[z]);
+template <class Step>
+void store_each(std::span<const float> values, const Step& step, std::byte* target) {
+    auto* out = reinterpret_cast<decltype(step(0.0f))*>(target);
+    for (std::size_t z = 0; z < values.size(); ++z) out[z] = step(values[z]);
 }
 
 }  // namespace
@@ -37,8 +35,9 @@ std::span<const float> VoxelLine::values(std::span<const std::complex<float>* co
 
 void VoxelLine::store(std::span<const float> values, CodeRange range, std::byte* target) const {
     switch (tables_.recipe.voxel) {
-        case VoxelType::u8: return store_codes<std::uint8_t>(values, range, 255.0f, target);
-        case VoxelType::u16: return store_codes<std::uint16_t>(values, range, 65535.0f, target);
+        case VoxelType::u8: return store_each(values, codes_over<std::uint8_t>(range.low, range.high), target);
+        case VoxelType::u16: return store_each(values, codes_over<std::uint16_t>(range.low, range.high), target);
+        case VoxelType::f16: return store_each(values, Half{}, target);
         default: std::memcpy(target, values.data(), values.size_bytes());
     }
 }

@@ -7,24 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "compute/params.h"
+#include "compute/plan_tables.h"
 
 namespace echolux {
-
-struct VoxelTables {
-    std::int64_t depth = 0;          // after cropping
-    float scale = 1;                 // of the amplitude: 1 / sum of the window
-    std::vector<float> noise_floor;  // amplitude [depth]; empty: none
-    double reference_db = 0;         // counts as 0 dB
-    Recipe recipe;                   // average, noise_floor, quantity, voxel, low, high
-    bool depth_flip = false;
-};
-
-// Range of values that the codes span.
-struct CodeRange {
-    float low = 0;
-    float high = 1;
-};
 
 class VoxelLine {
   public:

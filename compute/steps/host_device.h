@@ -3,6 +3,9 @@
 
 #ifdef __CUDACC__
 #define ECHOLUX_HD __host__ __device__
+// Before a template that calls what it is given: nvcc need not warn that this runs on one side only.
+#define ECHOLUX_HD_CALLER _Pragma("nv_exec_check_disable")
 #else
 #define ECHOLUX_HD
+#define ECHOLUX_HD_CALLER
 #endif

@@ -26,14 +26,14 @@ struct Resampled {
 // filter, cut where it falls below 1e-8. Beyond the ends x goes on point-symmetrically, which is the natural spline.
 struct SplinePrefilter {
     static constexpr int reach = 14;
-    // sqrt(3) * z1^d
-    static constexpr float taps[reach + 1] = {1.73205081f,    -0.464101615f,    0.124355653f,    -0.0333209968f,
-                                              0.00892833418f, -0.00239233993f,  0.000641025553f, -0.000171762279f,
-                                              4.6023564e-05f, -1.23319768e-05f, 3.30434323e-06f, -8.853961e-07f,
-                                              2.3724117e-07f, -6.35685799e-08f, 1.70331496e-08f};
 
     // `x` must be readable from i - reach to i + reach.
     ECHOLUX_HD float operator()(const float* x, std::int64_t i) const {
+        // sqrt(3) * z1^d
+        constexpr float taps[reach + 1] = {1.73205081f,    -0.464101615f,    0.124355653f,    -0.0333209968f,
+                                           0.00892833418f, -0.00239233993f,  0.000641025553f, -0.000171762279f,
+                                           4.6023564e-05f, -1.23319768e-05f, 3.30434323e-06f, -8.853961e-07f,
+                                           2.3724117e-07f, -6.35685799e-08f, 1.70331496e-08f};
         float value = taps[0] * x[i];
         for (int d = 1; d <= reach; ++d) value += taps[d] * (x[i - d] + x[i + d]);
         return value;

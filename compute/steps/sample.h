@@ -107,4 +107,13 @@ struct ReadSample<SampleFormat::packed12, order, Stride> {
     }
 };
 
+// Sample - background, which comes in two floats: `whole` is an integer, so that the first difference is exact.
+struct LessBackground {
+    template <class Sample>
+    ECHOLUX_HD float operator()(Sample sample, float whole, float rest) const {
+        using Exact = std::conditional_t<std::is_same_v<Sample, std::uint32_t>, double, float>;  // holds any sample
+        return static_cast<float>(static_cast<Exact>(sample) - static_cast<Exact>(whole)) - rest;
+    }
+};
+
 }  // namespace echolux

@@ -203,6 +203,7 @@ Component component_of(VoxelType type) {
         case VoxelType::i16: return Component::SHORT;
         case VoxelType::f32:
         case VoxelType::complex64: return Component::FLOAT;
+        case VoxelType::f16: break;
     }
     return Component::UNKNOWNCOMPONENTTYPE;
 }

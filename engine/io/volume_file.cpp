@@ -218,6 +218,10 @@ bool is_volume_name(const std::filesystem::path& path) {
 
 void check_volume_name(const std::filesystem::path& path, VoxelType type) {
     const Format format = format_of(path);
+    if (type == VoxelType::f16) {
+        throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen, no file format holds them", path.string(),
+                    "set recipe.voxel=f32");
+    }
     if (format == Format::meta && !path.extension().string().ends_with('a')) {
         throw Error(ErrorCode::bad_setting, "would be two files", path.string(), "use .mha: header and voxels in one");
     }

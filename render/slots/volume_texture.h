@@ -1,34 +1,46 @@
-// One volume as a 3-D texture: x = depth (fastest), y = A-scans, z = B-scans. Voxels keep their type where the device
-// filters it well: software Vulkan filters 8-bit textures with 8-bit weights, hence R16 there.
+// One volume as a 3-D texture: x = depth (fastest), y = A-scans, z = B-scans, with its bricks and what its codes mean.
+// Voxels keep their type where the device filters it well: software Vulkan filters 8-bit textures with 8-bit weights,
+// hence R16 there. Volumes of files and slots of a live ring are such textures, filled in different ways.
 #pragma once
 
 #include "compute/types.h"
+#include "render/bricks.h"
 #include "render/transfer_function.h"
 #include "render/vk/image.h"
-#include "render/vk/queue.h"
 
 namespace echolux {
 
 class VolumeTexture {
   public:
-    // Uploads grid.bytes() from `voxels`. Voxels that are not finite take the nearest end of the percentile range.
+    // Allocates; the content is undefined. `range` of values is what pictures span where neither view nor preset knows.
     // Throws Error{bad_setting} for what cannot be shown (complex voxels, no voxels, scale 0), Error{out_of_memory}
-    // before allocating when the device cannot hold it.
-    VolumeTexture(const gpu::Device& device, gpu::Queue& queue, const VolumeGrid& grid, const void* voxels);
+    // before allocating when the device cannot hold it, Error{device} when it cannot be exported as wanted.
+    VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
+                  gpu::Sharing sharing = gpu::Sharing::none);
 
     const VolumeGrid& grid() const { return grid_; }
+    const ValueRange& range() const { return range_; }
+    void set_range(const ValueRange& range) { range_ = range; }
     const gpu::DeviceImage& image() const { return image_; }
-    const ValueRange& percentiles() const { return percentiles_; }  // 1st and 99.9th
+    const Bricks& bricks() const { return bricks_; }
 
     // value = texture value * scale() + offset()
     double scale() const { return scale_; }
     double offset() const { return grid_.offset; }
 
+    // Recorded once, before anything else.
+    void record_first_use(const vk::raii::CommandBuffer& commands) const;
+
+    // Fills slices [first, end) from a buffer that holds the whole volume, packed as the texture stores it.
+    void record_slices_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, std::int64_t first,
+                            std::int64_t end) const;
+
   private:
     VolumeGrid grid_;
+    ValueRange range_;
     double scale_;
-    ValueRange percentiles_;
     gpu::DeviceImage image_;
+    Bricks bricks_;
 };
 
 }  // namespace echolux

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
 constexpr std::array filtered_formats{vk::Format::eR8Unorm, vk::Format::eR16Unorm, vk::Format::eR16Snorm,
-                                      vk::Format::eR32Sfloat};
+                                      vk::Format::eR16Sfloat, vk::Format::eR32Sfloat};
 constexpr std::array stored_formats{vk::Format::eR8G8B8A8Unorm, vk::Format::eR32G32B32A32Sfloat};
 
 bool validation_wanted(const DeviceChoice& choice) {
@@ -112,14 +113,36 @@ void note_missing_formats(const vk::raii::PhysicalDevice& device, std::vector<st
     }
 }
 
+DeviceId id_of(const vk::raii::PhysicalDevice& device) {
+    const auto chain = device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceIDProperties>();
+    DeviceId id{};
+    std::ranges::copy(chain.get<vk::PhysicalDeviceIDProperties>().deviceUUID, id.begin());
+    return id;
+}
+
+bool has_extension(const vk::raii::PhysicalDevice& device, const char* name) {
+    return std::ranges::any_of(device.enumerateDeviceExtensionProperties(),
+                               [&](const auto& extension) { return std::strcmp(extension.extensionName, name) == 0; });
+}
+
+bool can_export_timelines(const vk::raii::PhysicalDevice& device) {
+    if (!has_extension(device, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME)) return false;
+    const vk::SemaphoreTypeCreateInfo type{.semaphoreType = vk::SemaphoreType::eTimeline};
+    const vk::ExternalSemaphoreProperties properties = device.getExternalSemaphoreProperties(
+        {.pNext = &type, .handleType = vk::ExternalSemaphoreHandleTypeFlagBits::eOpaqueFd});
+    return static_cast<bool>(properties.externalSemaphoreFeatures & vk::ExternalSemaphoreFeatureFlagBits::eExportable);
+}
+
 DeviceFacts facts_of(const vk::raii::PhysicalDevice& device) {
     const vk::PhysicalDeviceProperties properties = device.getProperties();
     DeviceFacts facts{properties.deviceName.data(),
                       type_of(properties.deviceType),
                       static_cast<int>(VK_API_VERSION_MAJOR(properties.apiVersion)),
                       static_cast<int>(VK_API_VERSION_MINOR(properties.apiVersion)),
+                      {},
                       {}};
     if (!refusal(facts).empty()) return facts;  // 1.3 structs may not be asked of an older device
+    facts.id = id_of(device);
     const auto chain = device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features,
                                            vk::PhysicalDeviceVulkan13Features>();
     const auto need = [&](vk::Bool32 there, const char* what) {
@@ -135,16 +158,17 @@ DeviceFacts facts_of(const vk::raii::PhysicalDevice& device) {
     return facts;
 }
 
-vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, const std::string& name) try {
+vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, const DeviceChoice& choice) try {
     vk::raii::PhysicalDevices devices(instance);
     std::vector<DeviceFacts> facts;
     for (const vk::raii::PhysicalDevice& device : devices) facts.push_back(facts_of(device));
-    return std::move(devices[chosen_device(facts, name)]);
+    return std::move(devices[chosen_device(facts, choice.name, choice.near)]);
 } catch (const vk::SystemError& error) {
     throw_vulkan_error("listing the Vulkan devices", error);
 }
 
-vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family) {
+vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family,
+                             const std::vector<const char*>& extensions) {
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queue{.queueFamilyIndex = family, .queueCount = 1, .pQueuePriorities = &priority};
     // glslc for Vulkan 1.3 emits LocalSizeId, which asks for maintenance4.
@@ -153,10 +177,20 @@ vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint
         vk::PhysicalDeviceVulkan12Features{.timelineSemaphore = true},
         vk::PhysicalDeviceVulkan13Features{.synchronization2 = true, .maintenance4 = true}};
     return reporting("opening the Vulkan device", [&] {
-        return vk::raii::Device(physical, vk::DeviceCreateInfo{.pNext = &features.get<vk::PhysicalDeviceFeatures2>(),
-                                                               .queueCreateInfoCount = 1,
-                                                               .pQueueCreateInfos = &queue});
+        return vk::raii::Device(
+            physical, vk::DeviceCreateInfo{.pNext = &features.get<vk::PhysicalDeviceFeatures2>(),
+                                           .queueCreateInfoCount = 1,
+                                           .pQueueCreateInfos = &queue,
+                                           .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
+                                           .ppEnabledExtensionNames = extensions.data()});
     });
+}
+
+std::vector<const char*> export_extensions(bool memory, bool timelines) {
+    std::vector<const char*> names;
+    if (memory) names.push_back(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+    if (timelines) names.push_back(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    return names;
 }
 
 }  // namespace
@@ -171,9 +205,11 @@ void throw_vulkan_error(const char* doing, const vk::SystemError& error) {
 Device::Device(const DeviceChoice& choice)
     : on_message_(listener_of(choice)), context_(opened_loader()),
       instance_(made_instance(context_, validation_wanted(choice), &on_message_)), messenger_(nullptr),
-      physical_(chosen_physical(instance_, choice.name)), name_(physical_.getProperties().deviceName.data()),
-      software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu),
-      queue_family_(compute_family(physical_).value()), device_(made_device(physical_, queue_family_)) {
+      physical_(chosen_physical(instance_, choice)), name_(physical_.getProperties().deviceName.data()),
+      id_(id_of(physical_)), software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu),
+      exports_memory_(has_extension(physical_, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)),
+      exports_timelines_(can_export_timelines(physical_)), queue_family_(compute_family(physical_).value()),
+      device_(made_device(physical_, queue_family_, export_extensions(exports_memory_, exports_timelines_))) {
     if (validation_wanted(choice)) messenger_ = {instance_, messenger_facts(&on_message_)};
 }
 

@@ -22,7 +22,12 @@ class Device {
     const vk::raii::PhysicalDevice& physical() const { return physical_; }
     std::uint32_t queue_family() const { return queue_family_; }
     const std::string& name() const { return name_; }
+    const DeviceId& id() const { return id_; }
     bool is_software() const { return software_; }
+
+    // Whether another API on the same GPU can be given memory and timelines of this device.
+    bool exports_memory() const { return exports_memory_; }
+    bool exports_timelines() const { return exports_timelines_; }
 
   private:
     std::function<void(const std::string&)> on_message_;  // outlives the instance, which speaks until its end
@@ -31,7 +36,10 @@ class Device {
     vk::raii::DebugUtilsMessengerEXT messenger_;
     vk::raii::PhysicalDevice physical_;
     std::string name_;
+    DeviceId id_{};
     bool software_ = false;
+    bool exports_memory_ = false;
+    bool exports_timelines_ = false;
     std::uint32_t queue_family_ = 0;
     vk::raii::Device device_;
 };
@@ -40,7 +48,7 @@ class Device {
 
 // Runs `call`; a Vulkan error becomes Error{device} or Error{out_of_memory} that says what was being done.
 template <class Call>
-auto reporting(const char* doing, Call&& call) {
+decltype(auto) reporting(const char* doing, Call&& call) {
     try {
         return call();
     } catch (const vk::SystemError& error) {

@@ -19,8 +19,12 @@ constexpr double gib = 1024.0 * 1024.0 * 1024.0;
                 "renderer", "crop it, store voxels with fewer bytes, or choose another device");
 }
 
+// Chained to the creation of exported images.
+constexpr vk::ExternalMemoryImageCreateInfo external{.handleTypes = exported_memory};
+
 vk::ImageCreateInfo creation(const ImageShape& shape) {
-    return {.imageType = shape.type,
+    return {.pNext = shape.sharing == Sharing::exported ? &external : nullptr,
+            .imageType = shape.type,
             .format = shape.format,
             .extent = shape.extent,
             .mipLevels = 1,
@@ -81,17 +85,45 @@ vk::raii::ImageView made_view(const Device& device, const vk::raii::Image& image
                 .image = *image, .viewType = type, .format = shape.format, .subresourceRange = whole_range}};
 }
 
-vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image& image) {
-    auto memory = allocated(device, image.getMemoryRequirements(), vk::MemoryPropertyFlagBits::eDeviceLocal);
+vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image& image, Sharing sharing) {
+    const vk::MemoryDedicatedAllocateInfo dedicated{.image = *image};
+    const vk::ExportMemoryAllocateInfo shared{.pNext = &dedicated, .handleTypes = exported_memory};
+    auto memory = allocated(device, image.getMemoryRequirements(), vk::MemoryPropertyFlagBits::eDeviceLocal,
+                            sharing == Sharing::exported ? &shared : nullptr);
     image.bindMemory(*memory, 0);
     return memory;
 }
 
 }  // namespace
 
+bool can_export(const Device& device, const ImageShape& shape) {
+    if (!device.exports_memory()) return false;
+    const vk::PhysicalDeviceExternalImageFormatInfo handle{.handleType = exported_memory};
+    const vk::PhysicalDeviceImageFormatInfo2 facts{.pNext = &handle,
+                                                   .format = shape.format,
+                                                   .type = shape.type,
+                                                   .tiling = vk::ImageTiling::eOptimal,
+                                                   .usage = shape.usage};
+    try {
+        const auto chain =
+            device.physical().getImageFormatProperties2<vk::ImageFormatProperties2, vk::ExternalImageFormatProperties>(
+                facts);
+        return static_cast<bool>(
+            chain.get<vk::ExternalImageFormatProperties>().externalMemoryProperties.externalMemoryFeatures &
+            vk::ExternalMemoryFeatureFlagBits::eExportable);
+    } catch (const vk::FormatNotSupportedError&) {
+        return false;
+    }
+}
+
 DeviceImage::DeviceImage(const Device& device, const ImageShape& shape, const std::string& what)
-    : shape_(shape), image_(made_image(device, shape, what)), memory_(bound_memory(device, image_)),
-      view_(made_view(device, image_, shape)) {}
+    : device_(&device), shape_(shape), image_(made_image(device, shape, what)),
+      memory_bytes_(static_cast<std::int64_t>(image_.getMemoryRequirements().size)),
+      memory_(bound_memory(device, image_, shape.sharing)), view_(made_view(device, image_, shape)) {}
+
+Handle DeviceImage::exported() const {
+    return gpu::exported(*device_, memory_);
+}
 
 void DeviceImage::record_first_use(const vk::raii::CommandBuffer& commands) const {
     const vk::ImageMemoryBarrier2 barrier{
@@ -102,6 +134,31 @@ void DeviceImage::record_first_use(const vk::raii::CommandBuffer& commands) cons
         .newLayout = vk::ImageLayout::eGeneral,
         .image = *image_,
         .subresourceRange = whole_range};
+    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
+}
+
+vk::ImageMemoryBarrier2 DeviceImage::ownership(std::uint32_t from, std::uint32_t to) const {
+    return {.oldLayout = vk::ImageLayout::eGeneral,
+            .newLayout = vk::ImageLayout::eGeneral,
+            .srcQueueFamilyIndex = from,
+            .dstQueueFamilyIndex = to,
+            .image = *image_,
+            .subresourceRange = whole_range};
+}
+
+void DeviceImage::record_acquire(const vk::raii::CommandBuffer& commands) const {
+    vk::ImageMemoryBarrier2 barrier = ownership(VK_QUEUE_FAMILY_EXTERNAL, device_->queue_family());
+    barrier.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands;  // after the wait for the other API's timeline
+    barrier.dstStageMask = vk::PipelineStageFlagBits2::eAllCommands;
+    barrier.dstAccessMask = vk::AccessFlagBits2::eMemoryRead | vk::AccessFlagBits2::eMemoryWrite;
+    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
+}
+
+void DeviceImage::record_release(const vk::raii::CommandBuffer& commands) const {
+    vk::ImageMemoryBarrier2 barrier = ownership(device_->queue_family(), VK_QUEUE_FAMILY_EXTERNAL);
+    barrier.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands;
+    barrier.srcAccessMask = vk::AccessFlagBits2::eMemoryWrite;
+    barrier.dstStageMask = vk::PipelineStageFlagBits2::eAllCommands;  // before the signal to the other API
     commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
 }
 

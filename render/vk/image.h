@@ -5,6 +5,8 @@
 #include <vulkan/vulkan_raii.hpp>
 
 #include "render/vk/device.h"
+#include "render/vk/handle.h"
+#include "render/vk/timeline.h"
 
 namespace echolux::gpu {
 
@@ -13,7 +15,11 @@ struct ImageShape {
     vk::Format format = vk::Format::eR8G8B8A8Unorm;
     vk::Extent3D extent{1, 1, 1};
     vk::ImageUsageFlags usage;
+    Sharing sharing = Sharing::none;  // exported: another API on the same GPU can be given its memory
 };
+
+// Whether the driver makes and exports such images.
+bool can_export(const Device& device, const ImageShape& shape);
 
 class DeviceImage {
   public:
@@ -27,8 +33,16 @@ class DeviceImage {
 
     std::int64_t bytes_per_pixel() const;
 
+    // Of an exported image: the bytes of its memory, and a handle of it.
+    std::int64_t memory_bytes() const { return memory_bytes_; }
+    Handle exported() const;
+
     // Makes the image usable (its content becomes undefined): recorded once, before anything else.
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
+
+    // An exported image belongs to either this queue or the other API: its content passes from one to the other.
+    void record_acquire(const vk::raii::CommandBuffer& commands) const;
+    void record_release(const vk::raii::CommandBuffer& commands) const;
 
     // Fills layers [first, first + count) of the third axis from a buffer, packed.
     void record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
@@ -36,8 +50,12 @@ class DeviceImage {
     void record_copy_to(const vk::raii::CommandBuffer& commands, vk::Buffer buffer) const;
 
   private:
+    vk::ImageMemoryBarrier2 ownership(std::uint32_t from, std::uint32_t to) const;
+
+    const Device* device_;
     ImageShape shape_;
     vk::raii::Image image_;
+    std::int64_t memory_bytes_;
     vk::raii::DeviceMemory memory_;
     vk::raii::ImageView view_;
 };

@@ -31,13 +31,37 @@ std::uint32_t memory_type(const Device& device, std::uint32_t allowed, vk::Memor
                 "renderer", "choose another device");
 }
 
+vk::raii::Buffer made_exported_buffer(const Device& device, std::size_t bytes) {
+    const vk::ExternalMemoryBufferCreateInfo external{.handleTypes = exported_memory};
+    return reporting("making a shared buffer", [&] {
+        return vk::raii::Buffer(
+            device.logical(),
+            vk::BufferCreateInfo{.pNext = &external, .size = bytes, .usage = vk::BufferUsageFlagBits::eTransferSrc});
+    });
+}
+
+vk::raii::DeviceMemory bound_exported_memory(const Device& device, const vk::raii::Buffer& buffer) {
+    const vk::MemoryDedicatedAllocateInfo dedicated{.buffer = *buffer};
+    const vk::ExportMemoryAllocateInfo shared{.pNext = &dedicated, .handleTypes = exported_memory};
+    auto memory = allocated(device, buffer.getMemoryRequirements(), Property::eDeviceLocal, &shared);
+    buffer.bindMemory(*memory, 0);
+    return memory;
+}
+
 }  // namespace
 
 vk::raii::DeviceMemory allocated(const Device& device, const vk::MemoryRequirements& needs,
-                                 vk::MemoryPropertyFlags wanted) {
-    const vk::MemoryAllocateInfo facts{.allocationSize = needs.size,
+                                 vk::MemoryPropertyFlags wanted, const void* next) {
+    const vk::MemoryAllocateInfo facts{.pNext = next,
+                                       .allocationSize = needs.size,
                                        .memoryTypeIndex = memory_type(device, needs.memoryTypeBits, wanted)};
     return reporting("allocating graphics memory", [&] { return vk::raii::DeviceMemory(device.logical(), facts); });
+}
+
+Handle exported(const Device& device, const vk::raii::DeviceMemory& memory) {
+    return reporting("exporting graphics memory", [&] {
+        return Handle(device.logical().getMemoryFdKHR({.memory = *memory, .handleType = exported_memory}));
+    });
 }
 
 HostBuffer::HostBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage)
@@ -45,6 +69,31 @@ HostBuffer::HostBuffer(const Device& device, std::size_t bytes, vk::BufferUsageF
       memory_(allocated(device, buffer_.getMemoryRequirements(), Property::eHostVisible | Property::eHostCoherent)) {
     buffer_.bindMemory(*memory_, 0);
     mapped_ = {static_cast<std::byte*>(memory_.mapMemory(0, bytes)), bytes};
+}
+
+ExportedBuffer::ExportedBuffer(const Device& device, std::size_t bytes)
+    : device_(device), buffer_(made_exported_buffer(device, bytes)),
+      memory_bytes_(static_cast<std::int64_t>(buffer_.getMemoryRequirements().size)),
+      memory_(bound_exported_memory(device, buffer_)) {}
+
+vk::BufferMemoryBarrier2 ExportedBuffer::ownership(std::uint32_t from, std::uint32_t to) const {
+    return {.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands,
+            .dstStageMask = vk::PipelineStageFlagBits2::eAllCommands,
+            .srcQueueFamilyIndex = from,
+            .dstQueueFamilyIndex = to,
+            .buffer = *buffer_,
+            .size = VK_WHOLE_SIZE};
+}
+
+void ExportedBuffer::record_acquire(const vk::raii::CommandBuffer& commands) const {
+    vk::BufferMemoryBarrier2 barrier = ownership(VK_QUEUE_FAMILY_EXTERNAL, device_.queue_family());
+    barrier.dstAccessMask = vk::AccessFlagBits2::eMemoryRead;
+    commands.pipelineBarrier2({.bufferMemoryBarrierCount = 1, .pBufferMemoryBarriers = &barrier});
+}
+
+void ExportedBuffer::record_release(const vk::raii::CommandBuffer& commands) const {
+    const vk::BufferMemoryBarrier2 barrier = ownership(device_.queue_family(), VK_QUEUE_FAMILY_EXTERNAL);
+    commands.pipelineBarrier2({.bufferMemoryBarrierCount = 1, .pBufferMemoryBarriers = &barrier});
 }
 
 }  // namespace echolux::gpu

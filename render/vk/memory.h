@@ -1,5 +1,5 @@
-// Memory that one buffer or image owns alone, and buffers that the host can see. There is no allocator: volumes and
-// pictures are few and large.
+// Memory that one buffer or image owns alone, buffers that the host can see, and buffers that another API on the same
+// GPU can be given. There is no allocator: volumes and pictures are few and large.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -8,12 +8,18 @@
 #include <span>
 
 #include "render/vk/device.h"
+#include "render/vk/handle.h"
 
 namespace echolux::gpu {
 
-// Memory of the first type that has all `wanted` properties. Throws Error{device, out_of_memory}.
+constexpr auto exported_memory = vk::ExternalMemoryHandleTypeFlagBits::eOpaqueFd;
+
+// Memory of the first type that has all `wanted` properties; `next` continues vk::MemoryAllocateInfo. Throws
+// Error{device, out_of_memory}.
 vk::raii::DeviceMemory allocated(const Device& device, const vk::MemoryRequirements& needs,
-                                 vk::MemoryPropertyFlags wanted);
+                                 vk::MemoryPropertyFlags wanted, const void* next = nullptr);
+
+Handle exported(const Device& device, const vk::raii::DeviceMemory& memory);
 
 // A buffer in host memory, mapped as long as it lives, coherent.
 class HostBuffer {
@@ -27,6 +33,28 @@ class HostBuffer {
     vk::raii::Buffer buffer_;
     vk::raii::DeviceMemory memory_;
     std::span<std::byte> mapped_;
+};
+
+// A buffer in device memory that another API writes and this one copies from. Throws Error{device, out_of_memory}.
+class ExportedBuffer {
+  public:
+    ExportedBuffer(const Device& device, std::size_t bytes);
+
+    vk::Buffer handle() const { return *buffer_; }
+    std::int64_t memory_bytes() const { return memory_bytes_; }  // of the whole allocation
+    Handle exported() const { return gpu::exported(device_, memory_); }
+
+    // The content passes from the other API to this queue and back.
+    void record_acquire(const vk::raii::CommandBuffer& commands) const;
+    void record_release(const vk::raii::CommandBuffer& commands) const;
+
+  private:
+    vk::BufferMemoryBarrier2 ownership(std::uint32_t from, std::uint32_t to) const;
+
+    const Device& device_;
+    vk::raii::Buffer buffer_;
+    std::int64_t memory_bytes_;
+    vk::raii::DeviceMemory memory_;
 };
 
 }  // namespace echolux::gpu

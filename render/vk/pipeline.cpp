@@ -16,6 +16,15 @@ vk::raii::DescriptorSetLayout made_set_layout(const Device& device, std::span<co
                                               .pBindings = bindings.data()}};
 }
 
+vk::raii::PipelineLayout made_layout(const Device& device, const vk::raii::DescriptorSetLayout& set,
+                                     std::uint32_t push_bytes) {
+    const vk::PushConstantRange range{.stageFlags = vk::ShaderStageFlagBits::eCompute, .size = push_bytes};
+    return {device.logical(), vk::PipelineLayoutCreateInfo{.setLayoutCount = 1,
+                                                           .pSetLayouts = &*set,
+                                                           .pushConstantRangeCount = push_bytes > 0 ? 1U : 0U,
+                                                           .pPushConstantRanges = &range}};
+}
+
 vk::raii::DescriptorPool made_pool(const Device& device, std::span<const vk::DescriptorType> types) {
     std::vector<vk::DescriptorPoolSize> sizes;
     for (const vk::DescriptorType type : types) sizes.push_back({.type = type, .descriptorCount = 1});
@@ -36,10 +45,10 @@ vk::raii::DescriptorSet made_set(const Device& device, const vk::raii::Descripto
 
 }  // namespace
 
-Bindings::Bindings(const Device& device, std::span<const vk::DescriptorType> types)
+Bindings::Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes)
     : device_(device), types_(types.begin(), types.end()), set_layout_(made_set_layout(device, types)),
-      layout_(device.logical(), vk::PipelineLayoutCreateInfo{.setLayoutCount = 1, .pSetLayouts = &*set_layout_}),
-      pool_(made_pool(device, types)), set_(made_set(device, pool_, set_layout_)) {}
+      layout_(made_layout(device, set_layout_, push_bytes)), pool_(made_pool(device, types)),
+      set_(made_set(device, pool_, set_layout_)) {}
 
 void Bindings::set_buffer(std::uint32_t binding, vk::Buffer buffer) {
     const vk::DescriptorBufferInfo whole{.buffer = buffer, .range = VK_WHOLE_SIZE};

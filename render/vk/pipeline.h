@@ -13,7 +13,8 @@ namespace echolux::gpu {
 // The one descriptor set of a shader and its contents. Bindings are numbered in the order of `types`.
 class Bindings {
   public:
-    Bindings(const Device& device, std::span<const vk::DescriptorType> types);
+    // `push_bytes` of constants are handed over with each dispatch.
+    Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes = 0);
 
     void set_buffer(std::uint32_t binding, vk::Buffer buffer);
     void set_image(std::uint32_t binding, vk::ImageView view, vk::Sampler sampler = {});  // in the general layout

@@ -3,15 +3,30 @@
 namespace echolux::gpu {
 namespace {
 
-vk::raii::CommandBuffer made_commands(const Device& device, const vk::raii::CommandPool& pool) {
-    vk::raii::CommandBuffers buffers(device.logical(),
-                                     vk::CommandBufferAllocateInfo{.commandPool = *pool, .commandBufferCount = 1});
-    return std::move(buffers.front());
+constexpr std::uint32_t submissions_under_way = 8;
+constexpr std::chrono::seconds patience{1};
+
+std::vector<vk::SemaphoreSubmitInfo> submit_infos(const std::vector<TimelinePoint>& points) {
+    std::vector<vk::SemaphoreSubmitInfo> infos;
+    for (const TimelinePoint& point : points) {
+        infos.push_back({.semaphore = point.semaphore,
+                         .value = point.value,
+                         .stageMask = vk::PipelineStageFlagBits2::eAllCommands});
+    }
+    return infos;
 }
 
-vk::raii::Semaphore made_timeline(const Device& device) {
-    const vk::SemaphoreTypeCreateInfo type{.semaphoreType = vk::SemaphoreType::eTimeline};
-    return {device.logical(), vk::SemaphoreCreateInfo{.pNext = &type}};
+void record_chain(const vk::raii::CommandBuffer& commands, const Recording& record, const Chain& chain) {
+    record_order(commands);
+    if (chain.before) {
+        chain.before(commands);
+        record_order(commands);
+    }
+    record(commands);
+    if (chain.after) {
+        record_order(commands);
+        chain.after(commands);
+    }
 }
 
 }  // namespace
@@ -24,42 +39,64 @@ void record_order(const vk::raii::CommandBuffer& commands) {
     commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &all});
 }
 
+std::vector<Queue::Commands> Queue::made_commands(const Device& device, const vk::raii::CommandPool& pool) {
+    vk::raii::CommandBuffers buffers(
+        device.logical(),
+        vk::CommandBufferAllocateInfo{.commandPool = *pool, .commandBufferCount = submissions_under_way});
+    std::vector<Commands> ring;
+    for (vk::raii::CommandBuffer& buffer : buffers) ring.push_back({std::move(buffer)});
+    return ring;
+}
+
 Queue::Queue(const Device& device)
-    : device_(device), queue_(device.logical(), device.queue_family(), 0),
+    : queue_(device.logical(), device.queue_family(), 0),
       pool_(device.logical(), vk::CommandPoolCreateInfo{.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
                                                         .queueFamilyIndex = device.queue_family()}),
-      commands_(made_commands(device, pool_)), timeline_(made_timeline(device)) {}
+      ring_(made_commands(device, pool_)), timeline_(device) {}
 
 Queue::~Queue() {
     try {
-        wait(submitted_);
+        wait_for_all();
     } catch (const std::exception&) {  // a lost device has nothing left to wait for
     }
 }
 
-std::uint64_t Queue::submit(const Recording& record) {
-    wait(submitted_);  // there is one command buffer
+std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
+    const std::scoped_lock lock(submitting_);
+    Commands& commands = ring_[submitted_ % ring_.size()];
+    wait(commands.value);
     return reporting("submitting graphics work", [&] {
-        commands_.begin({.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
-        record_order(commands_);
-        record(commands_);
-        commands_.end();
-        const vk::CommandBufferSubmitInfo work{.commandBuffer = *commands_};
-        const vk::SemaphoreSubmitInfo signal{
-            .semaphore = *timeline_, .value = submitted_ + 1, .stageMask = vk::PipelineStageFlagBits2::eAllCommands};
-        queue_.submit2(vk::SubmitInfo2{.commandBufferInfoCount = 1,
+        commands.buffer.begin({.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
+        record_chain(commands.buffer, record, chain);
+        commands.buffer.end();
+        const std::uint64_t value = submitted_ + 1;
+        const std::vector<vk::SemaphoreSubmitInfo> before = submit_infos(chain.waits);
+        std::vector<vk::SemaphoreSubmitInfo> after = submit_infos(chain.signals);
+        after.push_back({.semaphore = timeline_.semaphore(),
+                         .value = value,
+                         .stageMask = vk::PipelineStageFlagBits2::eAllCommands});
+        const vk::CommandBufferSubmitInfo work{.commandBuffer = *commands.buffer};
+        queue_.submit2(vk::SubmitInfo2{.waitSemaphoreInfoCount = static_cast<std::uint32_t>(before.size()),
+                                       .pWaitSemaphoreInfos = before.data(),
+                                       .commandBufferInfoCount = 1,
                                        .pCommandBufferInfos = &work,
-                                       .signalSemaphoreInfoCount = 1,
-                                       .pSignalSemaphoreInfos = &signal});
-        return ++submitted_;
+                                       .signalSemaphoreInfoCount = static_cast<std::uint32_t>(after.size()),
+                                       .pSignalSemaphoreInfos = after.data()});
+        submitted_ = commands.value = value;
+        return value;
     });
 }
 
 void Queue::wait(std::uint64_t value) {
-    reporting("waiting for the graphics device", [&] {
-        const vk::SemaphoreWaitInfo until{.semaphoreCount = 1, .pSemaphores = &*timeline_, .pValues = &value};
-        return device_.logical().waitSemaphores(until, UINT64_MAX);
-    });
+    while (!timeline_.wait(value, patience)) {
+        const std::scoped_lock lock(watching_);
+        if (watch_) watch_();
+    }
+}
+
+void Queue::set_watch(std::function<void()> watch) {
+    const std::scoped_lock lock(watching_);
+    watch_ = std::move(watch);
 }
 
 }  // namespace echolux::gpu

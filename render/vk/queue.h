@@ -1,17 +1,30 @@
 // The queue's one owner: everything that the device does is submitted here, in order, and a timeline semaphore tells
-// how far it is.
+// how far it is. Several submissions are under way at a time; the host waits only when all command buffers are.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <vector>
 
 #include "render/vk/device.h"
+#include "render/vk/timeline.h"
 
 namespace echolux::gpu {
 
 using Recording = std::function<void(const vk::raii::CommandBuffer&)>;
+
+// What one piece of work stands in: recorded around it in the same submission, which starts after `waits` and whose end
+// signals `signals`.
+struct Chain {
+    Recording before;
+    Recording after;
+    std::vector<TimelinePoint> waits;
+    std::vector<TimelinePoint> signals;
+};
 
 // What is recorded before is finished and visible to what is recorded after.
 void record_order(const vk::raii::CommandBuffer& commands);
@@ -23,21 +36,37 @@ class Queue {
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 
-    // Records and submits; what was submitted before is visible to it. Returns the timeline value that its end signals.
-    std::uint64_t submit(const Recording& record);
+    // Records and submits; what was submitted before is visible to it. Returns the value of the queue's own timeline
+    // that its end signals. From any thread.
+    std::uint64_t submit(const Recording& record, const Chain& chain = {});
 
-    // Throws Error{device} when the device is lost.
+    // From any thread. Throws Error{device} when the device is lost.
     void wait(std::uint64_t value);
+    void wait_for_all() { wait(submitted_); }
+    bool is_done(std::uint64_t value) const { return timeline_.value() >= value; }
 
     void run(const Recording& record) { wait(submit(record)); }
 
+    // Called about once a second while the host waits in vain, from whichever thread waits: a chance to release work
+    // that waits for someone else. Without an argument: nobody is called any more.
+    void set_watch(std::function<void()> watch = {});
+
   private:
-    const Device& device_;
+    struct Commands {
+        vk::raii::CommandBuffer buffer;
+        std::uint64_t value = 0;  // when it is free again
+    };
+
+    static std::vector<Commands> made_commands(const Device& device, const vk::raii::CommandPool& pool);
+
     vk::raii::Queue queue_;
     vk::raii::CommandPool pool_;
-    vk::raii::CommandBuffer commands_;
-    vk::raii::Semaphore timeline_;
-    std::uint64_t submitted_ = 0;
+    std::vector<Commands> ring_;
+    Timeline timeline_;
+    std::mutex submitting_;
+    std::atomic<std::uint64_t> submitted_ = 0;
+    std::mutex watching_;
+    std::function<void()> watch_;
 };
 
 }  // namespace echolux::gpu

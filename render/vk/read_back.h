@@ -16,8 +16,9 @@ class ReadBack {
   public:
     ReadBack(const Device& device, Queue& queue) : device_(device), queue_(queue) {}
 
-    // The pixels of a picture, row by row from the top; valid until the next call. Waits for what was submitted.
-    std::span<const std::byte> pixels(const DeviceImage& picture);
+    // The pixels of a picture, row by row from the top, or the voxels of a volume, packed; valid until the next call.
+    // Waits for what was submitted.
+    std::span<const std::byte> pixels(const DeviceImage& image, const Chain& chain = {});
 
     std::int64_t bytes_read() const { return bytes_read_; }
 

@@ -19,6 +19,8 @@ ECHOLUX_CONST binding_extinctions = 2;
 ECHOLUX_CONST binding_colours = 3;
 ECHOLUX_CONST binding_picture = 4;
 ECHOLUX_CONST binding_brick_maxima = 5;
+ECHOLUX_CONST binding_previous = 6;
+ECHOLUX_CONST binding_previous_maxima = 7;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 8;
@@ -27,10 +29,15 @@ ECHOLUX_CONST constant_mode = 0;
 ECHOLUX_CONST constant_lit = 1;
 ECHOLUX_CONST constant_box = 2;
 ECHOLUX_CONST constant_measure = 3;
+ECHOLUX_CONST constant_rolling = 4;
 
 ECHOLUX_CONST mode_composite = 0;
 ECHOLUX_CONST mode_mip = 1;
 ECHOLUX_CONST mode_isosurface = 2;
+
+ECHOLUX_CONST rolling_off = 0;    // the volume is whole
+ECHOLUX_CONST rolling_first = 1;  // it is filled in part, with nothing behind
+ECHOLUX_CONST rolling_over = 2;   // ... with the previous volume behind
 
 ECHOLUX_CONST transfer_entries = 1024;
 ECHOLUX_CONST box_edges = 12;
@@ -54,13 +61,15 @@ struct RaycastFrame {
     vec4 rows;    // of work groups: their number, and the stride (prime to it) in which they are worked through
     vec4 bricks;  // texture coordinates to bricks
     vec4 run;     // samples in a run; the largest texture value of which nothing is seen
+    vec4 filled;  // of a volume filled in part: texture coordinate z where that ends, and of the last slice's middle;
+                  // texture value of nothing
     vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
                                  // other way round for one behind it
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(RaycastFrame) == 16 * (18 + 2 * box_edges), "the layout of std140");
+static_assert(sizeof(RaycastFrame) == 16 * (19 + 2 * box_edges), "the layout of std140");
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST

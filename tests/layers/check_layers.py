@@ -20,7 +20,7 @@ ARROWS = {
 }
 
 # Of compute, the renderer sees places and descriptions only: it must not learn how voxels are made.
-COMPUTE_FOR_RENDER = {"types.h", "describe.h", "error.h", "place.h"}
+COMPUTE_FOR_RENDER = {"types.h", "describe.h", "error.h", "place.h", "sharing.h"}
 
 # Inside the rooms: engine and render meet in ui/app only; the other front ends see what app gives them.
 MEETING_PLACE = Path("ui/app")
@@ -42,6 +42,8 @@ POSIX_PLACES = [
     "engine/acquire/plugin.cpp",
     "render/vk/handle.cpp",
     "compute/block_memory.cpp",
+    "compute/cuda/toolkit_library.cpp",
+    "compute/sharing.cpp",
     "ui/cli/",
 ]
 

@@ -21,6 +21,7 @@ NOISE_FLOOR = np.linspace(0.9, 0.3, SAMPLES // 2)  # amplitude of each depth bin
 REPEATS = {"geometry.a_repeats": 2, "geometry.b_repeats": 3}
 SOURCE = {"calibration.background": BACKGROUND, "calibration.dark": np.full(SAMPLES, 870.0)}
 LINEAR = {"recipe.resample": "none", "recipe.dispersion": False}
+EXACT = {"recipe.resample": "nudft"}
 
 CASES = {
     # transforms
@@ -85,6 +86,31 @@ CASES = {
     "upsample_4_linear": {"recipe.upsample": 4, "recipe.resample": "linear"},
     "upsample_2_lagrange3": {"recipe.upsample": 2},
     "upsample_2_padded": {"recipe.upsample": 2, "recipe.upsample_pad": True, "recipe.resample": "linear"},
+    # the exact transform
+    "nudft": {**EXACT},
+    "nudft_descending": {**EXACT, "calibration.k_positions": K_POSITIONS[::-1]},
+    "nudft_wavelengths": {**EXACT, "calibration.k_positions": None, "calibration.wavelengths_nm": WAVELENGTHS},
+    "nudft_wavelengths_falling": {**EXACT, "calibration.k_positions": None,
+                                  "calibration.wavelengths_nm": WAVELENGTHS[::-1]},
+    "nudft_polynomial": {**EXACT, "calibration.k_positions": None,
+                         "calibration.k_polynomial": [2.0, 470.0, 50.0, -12.0]},
+    "nudft_odd": {**EXACT, "geometry.samples": 383, "calibration.k_polynomial": [-0.4, 350.0, 40.0, -8.0]},
+    "nudft_crop": {**EXACT, "recipe.depth_begin": 17, "recipe.depth_end": 200},
+    "nudft_zero_padding_2": {**EXACT, "recipe.zero_padding": 2},
+    "nudft_zoom": {**EXACT, "recipe.zero_padding": 4, "recipe.depth_begin": 60, "recipe.depth_end": 85},
+    "nudft_rect": {**EXACT, "recipe.window": "rect"},
+    "nudft_tukey": {**EXACT, "recipe.window": "tukey", "recipe.tukey_alpha": 0.3},
+    "nudft_blackman_harris": {**EXACT, "recipe.window": "blackman_harris"},
+    "nudft_gaussian": {**EXACT, "recipe.window": "gaussian", "recipe.gaussian_sigma": 0.2},
+    "nudft_shaping": {**EXACT, "recipe.shaping": "gaussian", "recipe.shaping_fwhm": 0.45, **SOURCE},
+    "nudft_shaping_hann": {**EXACT, "recipe.shaping": "hann", "recipe.shaping_floor": 0.2, **SOURCE},
+    "nudft_femtoseconds": {**EXACT, "calibration.dispersion_rad": None, "recipe.gdd_fs2": 900, "recipe.tod_fs3": -1500,
+                           "calibration.k_positions": None, "calibration.wavelengths_nm": WAVELENGTHS},
+    "nudft_rolling": {**EXACT, "recipe.background": "rolling", "recipe.rolling_width": 32},
+    "nudft_packed12": {**EXACT, "format.sample_format": "packed12"},
+    "nudft_f32": {**EXACT, "format.sample_format": "f32"},
+    "nudft_median_pattern": {**EXACT, "recipe.fixed_pattern": "median"},
+    "nudft_average": {**EXACT, **REPEATS, "recipe.average": "power"},
     # windows
     "rect": {"recipe.window": "rect", **LINEAR},
     "hamming": {"recipe.window": "hamming"},

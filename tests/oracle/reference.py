@@ -172,6 +172,72 @@ def spectral_weight(n, recipe, calibration):
     return gain * wanted.sum() / (gain * source).sum(), wanted.sum()
 
 
+def grid_points(n, calibration):
+    """Where each sample lies on the uniform k grid: the k map read backwards, straight on beyond its ends."""
+    if "wavelengths_nm" in calibration:
+        k = 2 * np.pi / calibration["wavelengths_nm"]
+        return (n - 1) * (k - k.min()) / (k.max() - k.min())
+    if "k_positions" in calibration:
+        at = calibration["k_positions"]
+    else:
+        at = np.polynomial.polynomial.polyval(np.linspace(0, 1, n), calibration["k_polynomial"])
+    order = np.argsort(at)
+    x, y = at[order], np.arange(n, dtype=float)[order]
+    p = np.arange(n)
+    points = CubicSpline(x, y, bc_type="natural")(p)
+    points = np.where(p < x[0], y[0] + (p - x[0]) * (y[1] - y[0]) / (x[1] - x[0]), points)
+    return np.where(p > x[-1], y[-1] + (p - x[-1]) * (y[-1] - y[-2]) / (x[-1] - x[-2]), points)
+
+
+def cosines(*a):
+    return lambda u, r: sum((-1) ** i * c * np.cos(2 * np.pi * i * u) for i, c in enumerate(a))
+
+
+# At any u in 0..1 along the spectrum; exact_transform() compares them with SciPy's.
+WINDOWS_AT = {
+    "rect": lambda u, r: np.ones(u.shape),
+    "hann": cosines(0.5, 0.5),
+    "hamming": cosines(0.54, 0.46),
+    "blackman": cosines(0.42, 0.5, 0.08),
+    "blackman_harris": cosines(0.35875, 0.48829, 0.14128, 0.01168),
+    "tukey": lambda u, r: np.sin(np.pi * np.minimum(0.5, np.minimum(u, 1 - u) / r.get("tukey_alpha", 0.5))) ** 2,
+    "gaussian": lambda u, r: np.exp(-(((u - 0.5) / r.get("gaussian_sigma", 0.15)) ** 2) / 2),
+}
+
+
+def window_at(u, recipe):
+    name, n = recipe.get("window", "hann"), 101
+    window = WINDOWS_AT[name]
+    assert np.allclose(window(np.linspace(0, 1, n), recipe), WINDOWS[name](n, recipe), rtol=0, atol=1e-14)
+    return window(u, recipe)
+
+
+def exact_transform(s, recipe, calibration):
+    """A[z] = sum over samples of weight * |dk/dp| * exp(-i (2 pi z x / M + theta)) * sample, unscaled."""
+    n = s.shape[-1]
+    x = grid_points(n, calibration)
+    share = np.where((x >= -0.5) & (x <= n - 0.5), abs(np.gradient(x)), 0)
+    u = np.clip(x / (n - 1), 0, 1)
+    if recipe.get("shaping", "none") == "none":
+        weight = window_at(u, recipe)
+    else:
+        on_grid, _ = spectral_weight(n, recipe, calibration)  # for its factor, which the grid decides
+        light = smoothed(calibration["background"] - calibration["dark"], recipe.get("shaping_smooth", 15))
+        source = CubicSpline(np.arange(n), light, bc_type="natural")(positions(n, calibration))
+        floor = recipe.get("shaping_floor", 0.05) * source.max()
+        middle = n // 2
+        factor = on_grid[middle] * max(source[middle], floor) / target(n, recipe)[middle]
+        wanted = np.sin(np.pi * u) ** 2
+        if recipe["shaping"] == "gaussian":
+            wanted = np.exp(-np.log(2) * ((2 * u - 1) / recipe.get("shaping_fwhm", 0.5)) ** 2)
+        weight = factor * wanted / np.maximum(light, floor)
+    edge = 2 * x / (n - 1) - 1
+    theta = CubicSpline(np.linspace(-1, 1, n), dispersion(n, recipe, calibration), bc_type="natural")(edge.clip(-1, 1))
+    length = n * recipe.get("zero_padding", 1)
+    z = np.arange(length // 2)
+    return s @ (weight * share * np.exp(-1j * (2 * np.pi / length * np.outer(z, x) + theta))).T
+
+
 def fixed_pattern(a, recipe):
     """a: [frame, line, depth], complex."""
     mode = recipe.get("fixed_pattern", "none")
@@ -193,12 +259,13 @@ def reconstruct(x, geometry, recipe, calibration):
     """
     b, rb, a, ra, n = x.shape
     s = without_background(x.reshape(b * rb, a * ra, n).astype(float), recipe, calibration)
-    s = resampled(s, recipe, calibration)
-    points = s.shape[-1]
-    weight, scale = spectral_weight(points, recipe, calibration)
-    s = s * (weight * np.exp(-1j * dispersion(points, recipe, calibration)))
-    length = points * recipe.get("zero_padding", 1)
-    field = np.fft.fft(s, length)[..., : length // 2] / scale
+    weight, scale = spectral_weight(n, recipe, calibration)
+    if recipe.get("resample") == "nudft":
+        field = exact_transform(s, recipe, calibration) / scale
+    else:
+        s = resampled(s, recipe, calibration) * (weight * np.exp(-1j * dispersion(n, recipe, calibration)))
+        length = n * recipe.get("zero_padding", 1)
+        field = np.fft.fft(s, length)[..., : length // 2] / scale
     greatest_db = 20 * np.log10(abs(field).max())
     padding = recipe.get("zero_padding", 1)  # the depth range counts bins without it
     field = field[..., recipe.get("depth_begin", 0) * padding : recipe.get("depth_end", 0) * padding or None]

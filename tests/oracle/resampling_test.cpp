@@ -32,6 +32,7 @@ const Method methods[] = {
     {"up2_linear", Resample::linear, 2, {0, -.07, -.30, -.67, -.92}, {-88.8, -66.6, -56.2, -49.0, -45.7}},
     {"up4_linear", Resample::linear, 4, {0, -.02, -.07, -.17, -.23}, {-102, -78.9, -69.6, -61.5, -57.7}},
     {"up2_lagrange3", Resample::lagrange3, 2, {0, 0, -.02, -.10, -.18}, {-107, -101, -79.0, -65.3, -59.3}},
+    {"nudft", Resample::nudft, 1, {0, 0, 0, 0, 0}, {-118, -118, -116, -116, -115}},
 };
 
 std::ostream& operator<<(std::ostream& out, const Method& one) {

@@ -17,12 +17,12 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const DeviceFacts old_card{"Old Card", DeviceType::discrete, 1, 1, {}};
-const DeviceFacts poor_card{"Poor Card", DeviceType::discrete, 1, 3, {"timeline semaphores", "a compute queue"}};
-const DeviceFacts processor{"llvmpipe", DeviceType::cpu, 1, 3, {}};
-const DeviceFacts chip{"Small Graphics", DeviceType::integrated, 1, 3, {}};
-const DeviceFacts cloud{"Cloud Slice", DeviceType::virtual_gpu, 1, 3, {}};
-const DeviceFacts card{"NVIDIA H200", DeviceType::discrete, 1, 4, {}};
+const DeviceFacts old_card{"Old Card", DeviceType::discrete, 1, 1, {}, {1}};
+const DeviceFacts poor_card{"Poor Card", DeviceType::discrete, 1, 3, {"timeline semaphores", "a compute queue"}, {2}};
+const DeviceFacts processor{"llvmpipe", DeviceType::cpu, 1, 3, {}, {3}};
+const DeviceFacts chip{"Small Graphics", DeviceType::integrated, 1, 3, {}, {4}};
+const DeviceFacts cloud{"Cloud Slice", DeviceType::virtual_gpu, 1, 3, {}, {5}};
+const DeviceFacts card{"NVIDIA H200", DeviceType::discrete, 1, 4, {}, {6}};
 
 std::string refusal_of(const std::vector<DeviceFacts>& devices, const std::string& name) {
     try {
@@ -49,6 +49,16 @@ TEST(DeviceChoice, NameIsAPartInAnyCase) {
     const std::vector all{card, processor};
     EXPECT_EQ(chosen_device(all, "LLVM"), 1u);
     EXPECT_EQ(chosen_device(all, "h200"), 0u);
+}
+
+TEST(DeviceChoice, TheGpuThatReconstructsIsPreferred) {
+    const std::vector all{card, processor, cloud, old_card};
+    EXPECT_EQ(chosen_device(all, "", cloud.id), 2u);
+    EXPECT_EQ(chosen_device(all, "", old_card.id), 0u);       // it is refused
+    EXPECT_EQ(chosen_device(all, "", DeviceId{9}), 0u);       // it is not there
+    EXPECT_EQ(chosen_device(all, "llvmpipe", cloud.id), 1u);  // a name is an order
+    const std::vector nameless{processor, card};
+    EXPECT_EQ(chosen_device(nameless, "", DeviceId{}), 1u);
 }
 
 TEST(DeviceChoice, EachRefusalSaysWhy) {

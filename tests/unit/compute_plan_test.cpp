@@ -39,6 +39,22 @@ const Fault faults[] = {
     {"channel_that_is_not_there", "channel", [](P& p) { p.format.channel = 1; }},
     {"lines_that_overlap", "line_bytes", [](P& p) { p.format.line_bytes = 2 * n - 1; }},
     {"upsample_by_three", "upsample", [](P& p) { p.recipe.upsample = 3; }},
+    {"upsampling_for_nudft", "upsample",
+     [](P& p) {
+         p.recipe.resample = Resample::nudft;
+         p.recipe.upsample = 2;
+     }},
+    {"padding_for_nudft", "upsample_pad",
+     [](P& p) {
+         p.recipe.resample = Resample::nudft;
+         p.recipe.upsample_pad = true;
+     }},
+    {"nudft_that_is_too_large", "resample",
+     [](P& p) {
+         p.recipe.resample = Resample::nudft;
+         p.geometry.samples = std::int64_t{1} << 18;
+         p.calibration.k_polynomial = {0, static_cast<double>(p.geometry.samples - 1)};
+     }},
     {"zero_padding_by_three", "zero_padding", [](P& p) { p.recipe.zero_padding = 3; }},
     {"stored_without_background", "background", [](P& p) { p.recipe.background = Background::stored; }},
     {"short_background", "background", [](P& p) { p.calibration.background = ramp(n - 1); }},

@@ -43,6 +43,11 @@ const Variant variants[] = {
          p.recipe.voxel = VoxelType::u16;
          p.recipe.levels = Levels::frame;
      }},
+    {"nudft",
+     [](ReconstructionPlan& p) {
+         p.recipe.resample = Resample::nudft;
+         p.calibration.k_polynomial = {1, n - 10, 6};
+     }},
     {"spline_upsampled",
      [](ReconstructionPlan& p) {
          p.recipe.resample = Resample::spline;

@@ -55,6 +55,19 @@ TEST(Quantity, AllFollowFromTheField) {
     }
 }
 
+// What is not stored as codes does not know of their range.
+TEST(Quantity, LevelsOfEachFrameChangeNothingButCodes) {
+    const auto spectra = random_spectra();
+    const auto with = [&](Quantity quantity, VoxelType voxel, Levels levels) {
+        return reconstructed<float>(plan_for(quantity, voxel, levels), spectra);
+    };
+    EXPECT_EQ(with(Quantity::complex, VoxelType::complex64, Levels::frame),
+              with(Quantity::complex, VoxelType::complex64, Levels::fixed));
+    EXPECT_EQ(with(Quantity::complex, VoxelType::u8, Levels::frame),
+              with(Quantity::complex, VoxelType::u8, Levels::fixed));
+    EXPECT_EQ(with(Quantity::db, VoxelType::f32, Levels::frame), with(Quantity::db, VoxelType::f32, Levels::fixed));
+}
+
 // What the codes should be: value in double, rounded to the nearest; one ulp of float decides ties.
 template <class Code>
 void expect_codes(const std::vector<Code>& codes, const std::vector<float>& values, std::size_t begin, std::size_t end,

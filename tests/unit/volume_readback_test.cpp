@@ -44,6 +44,7 @@ Volume f_phantom(VoxelType type) {
                     case VoxelType::u8: put(volume, b, a, z, static_cast<std::uint8_t>(level)); break;
                     case VoxelType::u16: put(volume, b, a, z, static_cast<std::uint16_t>(level)); break;
                     case VoxelType::i16: put(volume, b, a, z, static_cast<std::int16_t>(-level)); break;
+                    case VoxelType::f16: break;  // never in a file
                     case VoxelType::f32: put(volume, b, a, z, minus); break;
                     case VoxelType::complex64: put(volume, b, a, z, std::array{minus, minus / 2}); break;
                 }

@@ -25,18 +25,13 @@ Interval interval(const std::string& text, const char* option) {
     return {begin, end};
 }
 
-Backend backend_named(const std::string& name) {
-    if (name == "cpu") return Backend::cpu;
-    return name == "cuda" ? Backend::cuda : Backend::automatic;
-}
-
 ReconstructJob job_from(const Options& options) {
     ReconstructJob job;
     job.scan = options.scan;
     job.output = options.output;
     job.settings = options.assignments;
     job.settings.insert(job.settings.end(), options.recipe.begin(), options.recipe.end());
-    job.backend = backend_named(options.backend);
+    job.backend = parsed_backend(options.backend);
     if (options.volume != "all") job.volume = parsed_number(options.volume, "--volume", "a number or all");
     if (!options.blocks.empty()) job.b_scans = interval(options.blocks, "--blocks");
     if (!options.b_scan.empty()) job.b_scan = parsed_number(options.b_scan, "--b-scan", "a whole number");

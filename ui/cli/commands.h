@@ -7,6 +7,7 @@ class App;
 
 namespace echolux {
 
+void add_bench(CLI::App& program);
 void add_demo(CLI::App& program);
 void add_info(CLI::App& program);
 void add_simulate(CLI::App& program);

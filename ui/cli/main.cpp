@@ -74,6 +74,7 @@ int run(int argc, char** argv) {
 #ifdef ECHOLUX_RENDER
     echolux::add_render(program);
 #endif
+    echolux::add_bench(program);
     try {
         std::vector<std::string> arguments(argv + 1, argv + argc);
         if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";

@@ -61,4 +61,9 @@ std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const
     return pair_of<std::int64_t>(text, 'x', false, option, "WIDTHxHEIGHT, e.g. 1280x960");
 }
 
+Backend parsed_backend(const std::string& name) {
+    if (name == "cpu") return Backend::cpu;
+    return name == "cuda" ? Backend::cuda : Backend::automatic;
+}
+
 }  // namespace echolux

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "compute/backend.h"
+
 namespace echolux {
 
 // A whole number. `expected` completes the remedy: "a number or all". Throws Error{bad_setting}.
@@ -18,5 +20,8 @@ std::pair<double, double> parsed_range(const std::string& text, const char* opti
 
 // "640x480". Throws Error{bad_setting}.
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option);
+
+// "auto", "cpu" or "cuda", checked before.
+Backend parsed_backend(const std::string& name);
 
 }  // namespace echolux

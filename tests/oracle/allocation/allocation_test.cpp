@@ -60,6 +60,12 @@ TEST_P(SubmitAllocatesNothing, WithUpsamplingAndSpline) {
     EXPECT_EQ(allocations_of_submit(plan), 0);
 }
 
+TEST_P(SubmitAllocatesNothing, WithTheExactTransform) {
+    plan.recipe.resample = Resample::nudft;
+    plan.calibration.k_polynomial = {1, 240, 10};
+    EXPECT_EQ(allocations_of_submit(plan), 0);
+}
+
 TEST_P(SubmitAllocatesNothing, WithEveryBackground) {
     for (const Background mode : {Background::running, Background::median, Background::rolling}) {
         plan.recipe.background = mode;

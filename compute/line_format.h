@@ -12,15 +12,17 @@ namespace echolux {
 // Where the lines of a block lie and how their samples are read.
 class LineFormat {
   public:
+    LineFormat() = default;
     LineFormat(const RawFormat& format, const ScanGeometry& geometry)
         : format_(format), samples_(geometry.samples), line_bytes_(echolux::line_bytes(format, geometry)) {}
 
-    std::int64_t samples() const { return samples_; }
-    std::int64_t line_bytes() const { return line_bytes_; }
+    ECHOLUX_HD std::int64_t samples() const { return samples_; }
+    ECHOLUX_HD std::int64_t line_bytes() const { return line_bytes_; }
 
     // Calls use(read) with a functor read(line, sample).
+    ECHOLUX_HD_CALLER
     template <class Use>
-    void with_reader(const Use& use) const {
+    ECHOLUX_HD void with_reader(const Use& use) const {
         switch (format_.sample_format) {
             case SampleFormat::u8: return in_order<SampleFormat::u8, ByteOrder::little>(use);
             case SampleFormat::u16: return ordered<SampleFormat::u16>(use);
@@ -32,14 +34,16 @@ class LineFormat {
     }
 
   private:
+    ECHOLUX_HD_CALLER
     template <SampleFormat format, class Use>
-    void ordered(const Use& use) const {
+    ECHOLUX_HD void ordered(const Use& use) const {
         if (format_.byte_order == ByteOrder::little) return in_order<format, ByteOrder::little>(use);
         return in_order<format, ByteOrder::big>(use);
     }
 
+    ECHOLUX_HD_CALLER
     template <SampleFormat format, ByteOrder order, class Use>
-    void in_order(const Use& use) const {
+    ECHOLUX_HD void in_order(const Use& use) const {
         if (format_.channels == 1) return use(ReadSample<format, order, UnitStride>{{}, shift(), mask()});
         const ChannelStride stride = format_.channel_layout == ChannelLayout::interleaved
                                          ? ChannelStride{format_.channel, format_.channels}
@@ -47,14 +51,14 @@ class LineFormat {
         return use(ReadSample<format, order, ChannelStride>{stride, shift(), mask()});
     }
 
-    int shift() const { return static_cast<int>(format_.shift); }
-    std::uint32_t mask() const {
+    ECHOLUX_HD int shift() const { return static_cast<int>(format_.shift); }
+    ECHOLUX_HD std::uint32_t mask() const {
         return format_.bits == 0 || format_.bits >= 32 ? 0xffffffffu : (1u << format_.bits) - 1u;
     }
 
     RawFormat format_;
-    std::int64_t samples_;
-    std::int64_t line_bytes_;
+    std::int64_t samples_ = 0;
+    std::int64_t line_bytes_ = 0;
 };
 
 }  // namespace echolux

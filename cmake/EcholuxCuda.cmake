@@ -1,0 +1,61 @@
+# The CUDA backend: on where nvcc is found, otherwise one line says so and everything else works. Only the static
+# runtime is linked; cuFFT and cuBLAS are opened when they are wanted, so that one program starts on every machine.
+
+option(ECHOLUX_CUDA "Reconstruct on NVIDIA GPUs" ON)
+set(ECHOLUX_CUDA_ARCHITECTURES "auto" CACHE STRING
+    "As CMAKE_CUDA_ARCHITECTURES; auto: the GPU of this machine, or 90 where there is none")
+
+# Sanitizers and line counts watch host code; nvcc's host half of a .cu file cannot carry them.
+if(ECHOLUX_CUDA AND (ECHOLUX_SANITIZE OR ECHOLUX_COVERAGE))
+    set(ECHOLUX_CUDA OFF)
+    message(STATUS "CUDA off: sanitizers and coverage look at the host's code")
+endif()
+
+if(ECHOLUX_CUDA AND NOT CMAKE_CUDA_COMPILER)
+    find_program(nvcc nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin NO_CACHE)
+    if(nvcc)
+        set(CMAKE_CUDA_COMPILER ${nvcc})
+    else()
+        message(STATUS "nvcc not found: built without the CUDA backend (any CUDA toolkit of version 13 will do)")
+        set(ECHOLUX_CUDA OFF)
+    endif()
+endif()
+
+if(ECHOLUX_CUDA)
+    set(CMAKE_CUDA_ARCHITECTURES ${ECHOLUX_CUDA_ARCHITECTURES})
+    if(ECHOLUX_CUDA_ARCHITECTURES STREQUAL "auto")
+        execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE capabilities
+            RESULT_VARIABLE no_gpu ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+        if(no_gpu EQUAL 0 AND capabilities MATCHES "^[0-9]+\\.[0-9]+")  # `native` fails where there is no GPU
+            string(REGEX REPLACE "\n.*" "" capability "${capabilities}")
+            string(REPLACE "." "" CMAKE_CUDA_ARCHITECTURES "${capability}")
+        else()
+            set(CMAKE_CUDA_ARCHITECTURES 90)
+        endif()
+    endif()
+    if(NOT CMAKE_CUDA_HOST_COMPILER)
+        set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+    endif()
+    if(ECHOLUX_CCACHE)
+        set(CMAKE_CUDA_COMPILER_LAUNCHER ${ECHOLUX_CCACHE})
+    endif()
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
+        message(FATAL_ERROR "CUDA ${CMAKE_CUDA_COMPILER_VERSION} is too old: install toolkit 13, "
+            "or configure with -DECHOLUX_CUDA=OFF")
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(CMAKE_CUDA_EXTENSIONS OFF)
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know how to ask nvcc for it
+        set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+        set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+    message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for architectures ${CMAKE_CUDA_ARCHITECTURES}")
+endif()
+
+# What nvcc's compilations get; -Wpedantic would stumble over the code that nvcc makes of a .cu file.
+set(ECHOLUX_CUDA_FLAGS --Werror=all-warnings --expt-relaxed-constexpr -lineinfo
+    -Xcompiler=-Wall,-Wextra,-Wno-unused-parameter,-Werror)

@@ -1,0 +1,46 @@
+// What this machine can do at most, measured: the rates that a reconstruction's own are set against. Links, memory and
+// bare transforms; nothing here knows what a spectrum is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compute/place.h"
+
+namespace echolux {
+
+struct Ceiling {
+    std::string key;            // "link.to_device", "fft.2048", ...
+    std::string meaning;        // for people
+    std::string unit;           // "B/s", "transforms/s"
+    std::vector<double> rates;  // one a repetition, in order
+};
+
+struct CeilingEffort {
+    std::int64_t bytes = std::int64_t{512} << 20;  // of what is copied or written: well above any cache
+    int repetitions = 15;
+    double seconds = 0.05;  // of one repetition, at least
+};
+
+// Units a second of `work`, after a warm-up and repeated so often that one measurement takes long enough; `finish`
+// returns when all of it is done, and belongs to the time. The host's clock.
+std::vector<double> rates_of(double units, const CeilingEffort& effort, const std::function<void()>& work,
+                             const std::function<void()>& finish = {});
+
+// Hears each ceiling when it is known; may throw to stop.
+using CeilingFound = std::function<void(const Ceiling&)>;
+
+// memory.copy (bytes read and written, all threads), fft.N (single precision, complex, all threads) for each length.
+void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEffort& effort,
+                          const CeilingFound& found);
+
+// link.to_device, link.to_host (pinned memory, copied), link.read (pinned memory, read by a kernel), memory.copy (bytes
+// read and written), texture.write (a 3-D array, through a surface), fft.N (cuFFT, complex, out of place) for each
+// length. `gpu` all zero: the first. Throws Error{device, out_of_memory}.
+void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
+                          const CeilingFound& found);
+
+}  // namespace echolux

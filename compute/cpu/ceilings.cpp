@@ -1,0 +1,84 @@
+// The ceilings of a machine without a GPU: what its memory and its bare transforms can do on all threads.
+#include "compute/ceilings.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "compute/cpu/fft.h"
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+
+namespace echolux {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_of(const std::function<void()>& work) {
+    const auto start = Clock::now();
+    work();
+    return std::max(1e-9, std::chrono::duration<double>(Clock::now() - start).count());
+}
+
+Ceiling memory_copy(const CeilingEffort& effort) {
+    constexpr std::int64_t piece = std::int64_t{1} << 20;
+    const std::int64_t bytes = std::max(piece, effort.bytes / 2 / piece * piece);
+    const std::vector<std::byte> from(static_cast<std::size_t>(bytes), std::byte{1});
+    std::vector<std::byte> to(from.size());
+    const auto copy = [&] {
+        parallel_for(0, bytes / piece,
+                     [&](std::int64_t i) { std::memcpy(to.data() + i * piece, from.data() + i * piece, piece); });
+    };
+    return {"memory.copy", "host memory, copied (read + written)", "B/s",
+            rates_of(2.0 * static_cast<double>(bytes), effort, copy)};
+}
+
+Ceiling transforms(std::int64_t length, const CeilingEffort& effort) {
+    constexpr int each = 64;  // transforms of one piece of work
+    const int threads = thread_count();
+    std::vector<std::unique_ptr<Fft>> plans;  // one a piece: an Fft serves one thread
+    for (int i = 0; i < threads * 4; ++i) {
+        plans.push_back(std::make_unique<Fft>(Fft::Kind::complex_forward, length));
+        for (std::int64_t p = 0; p < length; ++p) plans.back()->complex_in()[p] = {static_cast<float>(p % 17), 0};
+    }
+    const auto work = [&] {
+        parallel_for(0, std::ssize(plans), [&](std::int64_t i) {
+            for (int n = 0; n < each; ++n) plans[static_cast<std::size_t>(i)]->execute();
+        });
+    };
+    return {"fft." + std::to_string(length), std::string(Fft::library()) + " alone, complex", "transforms/s",
+            rates_of(static_cast<double>(plans.size()) * each, effort, work)};
+}
+
+}  // namespace
+
+std::vector<double> rates_of(double units, const CeilingEffort& effort, const std::function<void()>& work,
+                             const std::function<void()>& finish) {
+    const auto seconds = [&](int times) {
+        return seconds_of([&] {
+            for (int n = 0; n < times; ++n) work();
+            if (finish) finish();
+        });
+    };
+    seconds(1);
+    const int times = static_cast<int>(std::clamp(std::ceil(effort.seconds / seconds(1)), 1.0, 1e6));
+    std::vector<double> rates;
+    for (int i = 0; i < effort.repetitions; ++i) rates.push_back(units * times / seconds(times));
+    return rates;
+}
+
+void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEffort& effort,
+                          const CeilingFound& found) {
+    found(memory_copy(effort));
+    for (const std::int64_t length : lengths) found(transforms(length, effort));
+}
+
+#ifndef ECHOLUX_CUDA
+void measure_gpu_ceilings(const DeviceId&, std::span<const std::int64_t>, const CeilingEffort&, const CeilingFound&) {
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "ceilings", "build with nvcc on the PATH");
+}
+#endif
+
+}  // namespace echolux

@@ -1,0 +1,183 @@
+// Kernels of the frame backgrounds: exact sums, medians by counting, the running mean in the order of the frames.
+#include <type_traits>
+#include <vector>
+
+#include "compute/cuda/aligned_reader.h"
+#include "compute/cuda/background.h"
+#include "compute/cuda/launch.h"
+#include "compute/cuda/selected.cuh"
+#include "compute/steps/background.h"
+
+namespace echolux::cuda {
+namespace {
+
+struct Frames {
+    const std::byte* raw;
+    std::int64_t line_bytes;
+    std::int64_t lines;  // of a frame
+    std::int64_t samples;
+};
+
+constexpr std::int64_t lines_of_a_chunk = 64;  // summed by one thread
+constexpr std::int64_t group = 8;              // lines of real samples that are summed before they join the sum
+
+// sums[frame][sample], all zero before. A thread has one sample of a chunk of lines.
+template <class Read>
+__global__ void add_integers(Read read, Frames frames, std::int64_t chunks, std::int64_t columns,
+                             unsigned long long* sums) {
+    const std::int64_t chunk = blockIdx.x / columns % chunks, frame = blockIdx.x / columns / chunks;
+    const std::int64_t p = blockIdx.x % columns * blockDim.x + threadIdx.x;
+    if (p >= frames.samples) return;
+    const std::int64_t first = chunk * lines_of_a_chunk;
+    const std::int64_t end = min(first + lines_of_a_chunk, frames.lines);
+    const std::byte* line = frames.raw + (frame * frames.lines + first) * frames.line_bytes;
+    std::int64_t sum = 0;
+#pragma unroll 8
+    for (std::int64_t l = first; l < end; ++l, line += frames.line_bytes) {
+        sum += static_cast<std::int64_t>(read(line, p));
+    }
+    atomicAdd(sums + frame * frames.samples + p, static_cast<unsigned long long>(sum));  // modulo 2^64: signs survive
+}
+
+// Real samples: one thread has all lines of a frame, because the order of the additions matters. It is the CPU's.
+template <class Read>
+__global__ void mean_of_reals(Read read, Frames frames, std::int64_t count, double* mean) {
+    const std::int64_t i = element();
+    if (i >= count) return;
+    const std::int64_t frame = i / frames.samples, p = i % frames.samples;
+    const std::byte* line = frames.raw + frame * frames.lines * frames.line_bytes;
+    double sum = 0;
+    std::int64_t l = 0;
+    for (; l + group <= frames.lines; l += group) {
+        double part = 0;
+        for (std::int64_t m = 0; m < group; ++m, line += frames.line_bytes) part += static_cast<double>(read(line, p));
+        sum += part;
+    }
+    for (; l < frames.lines; ++l, line += frames.line_bytes) sum += static_cast<double>(read(line, p));
+    mean[i] = sum / static_cast<double>(frames.lines);
+}
+
+// In place: the sums become means.
+__global__ void mean_of_integers(double* found, std::int64_t count, double lines) {
+    const std::int64_t i = element();
+    if (i >= count) return;
+    found[i] = static_cast<double>(reinterpret_cast<const long long*>(found)[i]) / lines;
+}
+
+template <class Read>
+__global__ void medians(Read read, Frames frames, std::int64_t count, double* median) {
+    const std::int64_t i = element();
+    if (i >= count) return;
+    const std::int64_t frame = i / frames.samples, p = i % frames.samples;
+    const std::byte* first = frames.raw + frame * frames.lines * frames.line_bytes;
+    median[i] = median_of([&](std::int64_t l) { return static_cast<float>(read(first + l * frames.line_bytes, p)); },
+                          frames.lines);
+}
+
+__global__ void split(const double* background, std::int64_t count, float* whole, float* rest) {
+    const std::int64_t i = element();
+    if (i >= count) return;
+    const SplitBackground parts(background[i]);
+    whole[i] = parts.whole;
+    rest[i] = parts.rest;
+}
+
+// A thread has one sample of all frames, in their order.
+__global__ void blend_frames(double* running, double* found, std::int64_t samples, std::int64_t frames, double alpha,
+                             bool volume_starts) {
+    const std::int64_t p = element();
+    if (p >= samples) return;
+    double mean = running[p];
+    for (std::int64_t f = 0; f < frames; ++f) {
+        const RunningMean step{volume_starts && f == 0 ? 1 : alpha};
+        mean = step(mean, found[f * samples + p]);
+        found[f * samples + p] = mean;
+    }
+    running[p] = mean;
+}
+
+}  // namespace
+
+FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
+                                 const Calibration& calibration, double running_alpha, std::int64_t most_frames,
+                                 RunningState* running)
+    : mode_(mode), lines_(lines), lines_per_frame_(geometry.lines_per_b_scan()), running_alpha_(running_alpha),
+      running_(running) {
+    const std::int64_t samples = lines.samples();
+    const bool found_for_each_frame =
+        mode == Background::frame_mean || mode == Background::running || mode == Background::median;
+    if (found_for_each_frame) {
+        whole_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(float)});
+        rest_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(float)});
+        found_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(double)});
+        return;
+    }
+    std::vector<float> whole(static_cast<std::size_t>(samples), 0.0f), rest = whole;
+    for (std::size_t p = 0; mode == Background::stored && p < whole.size(); ++p) {
+        const SplitBackground parts(calibration.background[p]);
+        whole[p] = parts.whole;
+        rest[p] = parts.rest;
+    }
+    whole_ = uploaded(whole);
+    rest_ = uploaded(rest);
+}
+
+DeviceBackground FrameBackground::rows() const {
+    return {whole_.as<float>(), rest_.as<float>(), found_.bytes() == 0 ? 0 : lines_per_frame_, lines_.samples(), 0};
+}
+
+void FrameBackground::find(cudaStream_t stream, const std::byte* raw, std::int64_t frames, bool volume_starts) {
+    if (found_.bytes() == 0) return;
+    const std::int64_t count = frames * lines_.samples();
+    if (mode_ == Background::median) {
+        find_median(stream, raw, frames);
+    } else {
+        find_mean(stream, raw, frames);
+    }
+    if (mode_ == Background::running) blend(stream, frames, volume_starts);
+    split<<<blocks_for(count), threads_of_a_range, 0, stream>>>(found_.as<double>(), count, whole_.as<float>(),
+                                                                rest_.as<float>());
+    checked_launch("split the background");
+}
+
+void FrameBackground::find_mean(cudaStream_t stream, const std::byte* raw, std::int64_t frames) {
+    const Frames of{raw, lines_.line_bytes(), lines_per_frame_, lines_.samples()};
+    const std::int64_t count = frames * of.samples;
+    const std::int64_t chunks = (of.lines + lines_of_a_chunk - 1) / lines_of_a_chunk;
+    const std::int64_t columns = blocks_for(of.samples);
+    auto* found = found_.as<double>();
+    with_reader(lines_, raw, [&](const auto& read) {
+        using Read = std::remove_cvref_t<decltype(read)>;
+        if constexpr (std::is_same_v<SampleOf<Read>, float>) {
+            mean_of_reals<<<blocks_for(count), threads_of_a_range, 0, stream>>>(read, of, count, found);
+        } else {
+            checked(cudaMemsetAsync(found, 0, static_cast<std::size_t>(count) * sizeof(double), stream),
+                    "clear the sums of the background");
+            add_integers<<<static_cast<unsigned>(columns * chunks * frames), threads_of_a_range, 0, stream>>>(
+                read, of, chunks, columns, found_.as<unsigned long long>());
+            mean_of_integers<<<blocks_for(count), threads_of_a_range, 0, stream>>>(found, count,
+                                                                                   static_cast<double>(of.lines));
+        }
+    });
+    checked_launch("find the mean spectrum");
+}
+
+void FrameBackground::find_median(cudaStream_t stream, const std::byte* raw, std::int64_t frames) {
+    const Frames of{raw, lines_.line_bytes(), lines_per_frame_, lines_.samples()};
+    const std::int64_t count = frames * of.samples;
+    with_reader(lines_, raw, [&](const auto& read) {
+        medians<<<blocks_for(count), threads_of_a_range, 0, stream>>>(read, of, count, found_.as<double>());
+    });
+    checked_launch("find the median spectrum");
+}
+
+// Starts anew with each volume, so that volumes do not depend on each other.
+void FrameBackground::blend(cudaStream_t stream, std::int64_t frames, bool volume_starts) {
+    checked(cudaStreamWaitEvent(stream, running_->changed), "wait for the block before");
+    blend_frames<<<blocks_for(lines_.samples()), threads_of_a_range, 0, stream>>>(
+        running_->mean.as<double>(), found_.as<double>(), lines_.samples(), frames, running_alpha_, volume_starts);
+    checked_launch("blend the running background");
+    checked(cudaEventRecord(running_->changed, stream), "hand on the running background");
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,75 @@
+// Four bins a thread, sixteen codes a store; a block walks along some lines, so that it divides by the A-scans of a
+// slice once.
+#include "compute/cuda/byte_codes.h"
+#include "compute/cuda/memory.h"
+#include "compute/steps/depth.h"
+
+namespace echolux::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int lines_of_a_block = 4;
+
+struct ByteCode {
+    float scale;  // of the power
+    Decibel decibel;
+    Quantised<std::uint8_t> code;
+
+    __device__ std::uint32_t operator()(float re, float im) const { return code(decibel(Power{}(re, im) * scale)); }
+};
+
+__global__ void __launch_bounds__(threads)
+    store_byte_codes(DeviceBins bins, std::int64_t lines, int depth, bool flip, ByteCode code, DeviceTarget target) {
+    constexpr unsigned all_lanes = 0xffffffffu;
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_of_a_block;
+    const std::int64_t end = min(first + lines_of_a_block, lines);
+    const int fours = depth / 4, lane = static_cast<int>(threadIdx.x) % 32;
+    TargetRow row = target.row(first);
+    for (std::int64_t line = first; line < end; ++line) {
+        const auto* pairs = reinterpret_cast<const float4*>(bins.first + line * bins.stride);
+        for (int four = static_cast<int>(threadIdx.x); four - lane < fours; four += threads) {  // whole warps
+            std::uint32_t word = 0;
+            if (four < fours) {
+                const float4 a = pairs[2 * four], b = pairs[2 * four + 1];
+                word = code(a.x, a.y) | code(a.z, a.w) << 8 | code(b.x, b.y) << 16 | code(b.z, b.w) << 24;
+            }
+            if (flip) word = __byte_perm(word, 0, 0x0123);
+            const std::uint32_t second = __shfl_down_sync(all_lanes, word, 1);
+            const std::uint32_t third = __shfl_down_sync(all_lanes, word, 2);
+            const std::uint32_t fourth = __shfl_down_sync(all_lanes, word, 3);
+            if (lane % 4 != 0 || four >= fours) continue;
+            const int z = 4 * four;
+            if (flip) {
+                row.store(depth - 16 - z, uint4{fourth, third, second, word});
+            } else {
+                row.store(z, uint4{word, second, third, fourth});
+            }
+        }
+        if (++row.a_scan < target.a_scans) {
+            if (row.linear != nullptr) row.linear += target.a_scan_bytes;
+        } else {
+            row = target.row(line + 1);
+        }
+    }
+}
+
+}  // namespace
+
+bool enqueue_byte_codes(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, const VoxelTables& tables,
+                        const DeviceTarget& target) {
+    const Recipe& recipe = tables.recipe;
+    const bool simple = recipe.quantity == Quantity::db && recipe.voxel == VoxelType::u8 &&
+                        recipe.levels != Levels::frame && recipe.average == Average::none && tables.noise_floor.empty();
+    const bool lie_well = reinterpret_cast<std::uintptr_t>(bins.first) % sizeof(float4) == 0 && bins.stride % 2 == 0 &&
+                          tables.depth % 16 == 0 && target.wide();
+    if (!simple || !lie_well) return false;
+    const ByteCode code{tables.scale * tables.scale, Decibel{static_cast<float>(tables.reference_db)},
+                        codes_over<std::uint8_t>(static_cast<float>(recipe.low), static_cast<float>(recipe.high))};
+    const auto blocks = static_cast<unsigned>((lines + lines_of_a_block - 1) / lines_of_a_block);
+    store_byte_codes<<<blocks, threads, 0, stream>>>(bins, lines, static_cast<int>(tables.depth), tables.depth_flip,
+                                                     code, target);
+    checked_launch("store voxels");
+    return true;
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,254 @@
+// The ceilings of a GPU: see compute/ceilings.h. Timed by events on one stream, each repetition long enough that
+// starting it does not count.
+#include "compute/ceilings.h"
+
+#include <cuda_runtime.h>
+#include <cufft.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "compute/cuda/gpu_index.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/toolkit_library.h"
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+using cuda::checked;
+using cuda::checked_launch;
+using cuda::DeviceBuffer;
+using cuda::PinnedBuffer;
+using cuda::Stream;
+
+class TimedEvent {
+  public:
+    TimedEvent() { checked(cudaEventCreate(&event_), "make an event"); }
+    ~TimedEvent() { cudaEventDestroy(event_); }
+    TimedEvent(const TimedEvent&) = delete;
+    TimedEvent& operator=(const TimedEvent&) = delete;
+
+    void record(cudaStream_t stream) { checked(cudaEventRecord(event_, stream), "record an event"); }
+
+    double seconds_since(const TimedEvent& earlier) const {
+        checked(cudaEventSynchronize(event_), "wait for an event");
+        float ms = 0;
+        checked(cudaEventElapsedTime(&ms, earlier.event_, event_), "read a time");
+        return std::max(1e-7, ms * 1e-3);
+    }
+
+  private:
+    cudaEvent_t event_ = nullptr;
+};
+
+using Enqueue = std::function<void(cudaStream_t)>;
+
+class Clock {
+  public:
+    explicit Clock(const CeilingEffort& effort) : effort_(effort) {}
+
+    // Units a second of what `enqueue` puts on a stream.
+    std::vector<double> rates(double units, const Enqueue& enqueue) {
+        seconds(enqueue, 1);
+        const double once = seconds(enqueue, 3) / 3;
+        const int times = static_cast<int>(std::clamp(std::ceil(effort_.seconds / once), 1.0, 1e5));
+        std::vector<double> found;
+        for (int i = 0; i < effort_.repetitions; ++i) found.push_back(units * times / seconds(enqueue, times));
+        return found;
+    }
+
+  private:
+    double seconds(const Enqueue& enqueue, int times) {
+        begin_.record(stream_);
+        for (int i = 0; i < times; ++i) enqueue(stream_);
+        end_.record(stream_);
+        return end_.seconds_since(begin_);
+    }
+
+    CeilingEffort effort_;
+    TimedEvent begin_, end_;
+    Stream stream_;  // destroyed first: waits for what is under way
+};
+
+double median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    return values[values.size() / 2];
+}
+
+Enqueue copying(const void* from, void* to, std::int64_t bytes) {
+    return [=](cudaStream_t stream) {
+        checked(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream), "copy memory");
+    };
+}
+
+// ---- kernels --------------------------------------------------------------------------------------------------------
+
+// The sum is stored only where it is impossible, so that nothing but reading is left to be timed.
+__global__ void read_all(const uint4* from, std::int64_t count, std::uint32_t* sum) {
+    std::uint32_t x = 0;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+        const uint4 v = __ldcs(from + i);
+        x |= v.x | v.y | v.z | v.w;
+    }
+    if (x == 1) *sum = x;  // the memory is zero
+}
+
+// Sixteen bytes a thread; a warp covers `across` of them along x and 32 / across rows.
+template <int across>
+__global__ void write_surface(cudaSurfaceObject_t surface, int columns, int rows) {
+    constexpr int rows_a_warp = 32 / across;
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int column = static_cast<int>(blockIdx.x) * across + lane % across;
+    const int row =
+        (static_cast<int>(blockIdx.y) * static_cast<int>(blockDim.x) / 32 + warp) * rows_a_warp + lane / across;
+    const auto value = static_cast<std::uint32_t>(column ^ row);
+    if (column < columns && row < rows) {
+        surf3Dwrite(make_uint4(value, value, value, value), surface, column * 16, row, static_cast<int>(blockIdx.z));
+    }
+}
+
+template <int across>
+Enqueue writing(cudaSurfaceObject_t surface, int columns, int rows, int slices) {
+    constexpr int warps = 8, rows_a_block = warps * (32 / across);
+    const dim3 grid(static_cast<unsigned>((columns + across - 1) / across),
+                    static_cast<unsigned>((rows + rows_a_block - 1) / rows_a_block), static_cast<unsigned>(slices));
+    return [=](cudaStream_t stream) {
+        write_surface<across><<<grid, warps * 32, 0, stream>>>(surface, columns, rows);
+        checked_launch("write to a texture");
+    };
+}
+
+// A 3-D array of bytes and the surface through which kernels write it.
+class Texture {
+  public:
+    Texture(int depth, int rows, int slices) {
+        const cudaExtent extent = make_cudaExtent(static_cast<std::size_t>(depth), static_cast<std::size_t>(rows),
+                                                  static_cast<std::size_t>(slices));
+        const cudaChannelFormatDesc byte = cudaCreateChannelDesc<unsigned char>();
+        checked(cudaMalloc3DArray(&array_, &byte, extent, cudaArraySurfaceLoadStore), "hold a texture");
+        cudaResourceDesc resource{};
+        resource.resType = cudaResourceTypeArray;
+        resource.res.array.array = array_;
+        const cudaError_t made = cudaCreateSurfaceObject(&surface_, &resource);
+        if (made != cudaSuccess) cudaFreeArray(array_);
+        checked(made, "make a surface");
+    }
+    ~Texture() {
+        cudaDestroySurfaceObject(surface_);
+        cudaFreeArray(array_);
+    }
+    Texture(const Texture&) = delete;
+    Texture& operator=(const Texture&) = delete;
+
+    cudaSurfaceObject_t surface() const { return surface_; }
+
+  private:
+    cudaArray_t array_ = nullptr;
+    cudaSurfaceObject_t surface_ = 0;
+};
+
+// ---- the ceilings ---------------------------------------------------------------------------------------------------
+
+void links(Clock& clock, const CeilingEffort& effort, const CeilingFound& found) {
+    const std::int64_t bytes = effort.bytes / 16 * 16;
+    const auto amount = static_cast<double>(bytes);
+    const PinnedBuffer host(bytes);
+    std::memset(host.data(), 0, static_cast<std::size_t>(bytes));
+    const DeviceBuffer device = cuda::zeroed(bytes);
+    found({"link.to_device", "pinned host memory to the GPU, copied", "B/s",
+           clock.rates(amount, copying(host.data(), device.data(), bytes))});
+    found({"link.to_host", "the GPU to pinned host memory, copied", "B/s",
+           clock.rates(amount, copying(device.data(), host.data(), bytes))});
+    const DeviceBuffer sum = cuda::zeroed(4);
+    const auto reading = [&](cudaStream_t stream) {
+        read_all<<<1024, 256, 0, stream>>>(host.as<const uint4>(), bytes / 16, sum.as<std::uint32_t>());
+        checked_launch("read host memory");
+    };
+    found({"link.read", "pinned host memory, read by a kernel", "B/s", clock.rates(amount, reading)});
+}
+
+void device_copy(Clock& clock, const CeilingEffort& effort, const CeilingFound& found) {
+    const std::int64_t half = effort.bytes / 2;
+    const DeviceBuffer from = cuda::zeroed(half), to = cuda::zeroed(half);
+    found({"memory.copy", "GPU memory, copied (read + written)", "B/s",
+           clock.rates(2 * static_cast<double>(half), copying(from.data(), to.data(), half))});
+}
+
+void texture_write(Clock& clock, const CeilingEffort& effort, const CeilingFound& found) {
+    constexpr int depth = 1024, rows = 512;
+    const int slices = static_cast<int>(std::clamp<std::int64_t>(effort.bytes / (depth * rows), 1, 2048));
+    const Texture texture(depth, rows, slices);
+    const double bytes = static_cast<double>(depth) * rows * slices;
+    const auto along_x = clock.rates(bytes, writing<32>(texture.surface(), depth / 16, rows, slices));
+    const auto in_tiles = clock.rates(bytes, writing<4>(texture.surface(), depth / 16, rows, slices));
+    const bool tiles_win = median(in_tiles) > median(along_x);
+    found({"texture.write",
+           tiles_win ? "3-D texture, written by warps of 64 bytes x 8 rows" : "3-D texture, written by warps along x",
+           "B/s", tiles_win ? in_tiles : along_x});
+}
+
+// cuFFT alone, with nothing before or after: opened like everything of the toolkit.
+class Transforms {
+  public:
+    Transforms(std::int64_t length, std::int64_t lines) : library_("libcufft.so.12", "libcufft-13-0") {
+        library_.find(plan_many_, "cufftPlanMany");
+        library_.find(set_stream_, "cufftSetStream");
+        library_.find(execute_, "cufftExecC2C");
+        library_.find(destroy_, "cufftDestroy");
+        int n = static_cast<int>(length);
+        require(plan_many_(&plan_, 1, &n, nullptr, 1, n, nullptr, 1, n, CUFFT_C2C, static_cast<int>(lines)));
+    }
+    ~Transforms() { destroy_(plan_); }
+    Transforms(const Transforms&) = delete;
+    Transforms& operator=(const Transforms&) = delete;
+
+    void enqueue(cudaStream_t stream, cufftComplex* from, cufftComplex* to) {
+        require(set_stream_(plan_, stream));
+        require(execute_(plan_, from, to, CUFFT_FORWARD));
+    }
+
+  private:
+    static void require(cufftResult result) {
+        if (result == CUFFT_SUCCESS) return;
+        throw Error(result == CUFFT_ALLOC_FAILED ? ErrorCode::out_of_memory : ErrorCode::device,
+                    "cuFFT failed with code " + std::to_string(static_cast<int>(result)), "ceilings",
+                    "install the CUDA toolkit that Echolux was built with");
+    }
+
+    cuda::ToolkitLibrary library_;
+    decltype(&cufftPlanMany) plan_many_ = nullptr;
+    decltype(&cufftSetStream) set_stream_ = nullptr;
+    decltype(&cufftExecC2C) execute_ = nullptr;
+    decltype(&cufftDestroy) destroy_ = nullptr;
+    cufftHandle plan_ = 0;
+};
+
+void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, const CeilingFound& found) {
+    constexpr auto bytes_a_point = static_cast<std::int64_t>(sizeof(cufftComplex));
+    const std::int64_t lines = std::max<std::int64_t>(1, effort.bytes / 2 / (length * bytes_a_point));
+    const std::int64_t bytes = lines * length * bytes_a_point;
+    const DeviceBuffer from = cuda::zeroed(bytes), to = cuda::zeroed(bytes);
+    Transforms fft(length, lines);
+    const auto enqueue = [&](cudaStream_t stream) {
+        fft.enqueue(stream, from.as<cufftComplex>(), to.as<cufftComplex>());
+    };
+    found({"fft." + std::to_string(length), "cuFFT alone, complex", "transforms/s",
+           clock.rates(static_cast<double>(lines), enqueue)});
+}
+
+}  // namespace
+
+void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
+                          const CeilingFound& found) {
+    const cuda::CurrentDevice current(cuda::gpu_index(gpu));
+    Clock clock(effort);
+    links(clock, effort, found);
+    device_copy(clock, effort, found);
+    texture_write(clock, effort, found);
+    for (const std::int64_t length : lengths) transforms(clock, length, effort, found);
+}
+
+}  // namespace echolux

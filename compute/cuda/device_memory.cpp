@@ -1,0 +1,23 @@
+// device_memory.h through the CUDA runtime: owners from memory.h behind a plain face.
+#include "compute/device_memory.h"
+
+#include <cuda_runtime.h>
+
+#include "compute/cuda/gpu_index.h"
+#include "compute/cuda/memory.h"
+
+namespace echolux {
+
+BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
+    const int index = cuda::gpu_index(gpu);
+    const cuda::CurrentDevice current(index);
+    auto buffer = std::make_shared<cuda::DeviceBuffer>(cuda::zeroed(bytes));
+    return {buffer->data(), bytes, MemoryKind::device, buffer};
+}
+
+void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {
+    cuda::checked(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault), "copy memory");
+    cuda::checked(cudaStreamSynchronize(nullptr), "copy memory");
+}
+
+}  // namespace echolux

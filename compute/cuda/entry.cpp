@@ -1,0 +1,132 @@
+#include "compute/cuda/entry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "compute/cuda/memory.h"
+#include "compute/cuda/runner.h"
+#include "compute/cuda/trivial_kernel.h"
+#include "compute/error.h"
+
+namespace echolux::cuda {
+namespace {
+
+std::string version(int number) {
+    return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+// Why no GPU of this machine can be used; empty: that has to be asked of each. Forgets the runtime's complaint.
+std::string driver_refusal(int& count) {
+    int driver = 0, runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    const cudaError_t result = cudaGetDeviceCount(&count);
+    if (result != cudaSuccess) cudaGetLastError();
+    if (driver == 0) return "no CUDA device: there is no NVIDIA driver";
+    if (result == cudaErrorInsufficientDriver) {
+        return fmt::format("the NVIDIA driver is too old: it knows CUDA {}, Echolux was built with {}", version(driver),
+                           version(runtime));
+    }
+    if (result == cudaErrorNoDevice || (result == cudaSuccess && count == 0)) return "no CUDA device";
+    if (result != cudaSuccess) return fmt::format("CUDA cannot start: {}", cudaGetErrorString(result));
+    return {};
+}
+
+// Why this GPU cannot be used; empty: it can.
+std::string refusal_of(int device, const cudaDeviceProp& facts) {
+    const CurrentDevice current(device);
+    const cudaError_t result = run_trivial_kernel();
+    if (result == cudaSuccess) return {};
+    cudaGetLastError();
+    if (result == cudaErrorNoKernelImageForDevice || result == cudaErrorInvalidDeviceFunction) {
+        return fmt::format("{} has compute capability {}.{}, for which this build has no code", facts.name, facts.major,
+                           facts.minor);
+    }
+    return fmt::format("{} cannot be used: {}", facts.name, cudaGetErrorString(result));
+}
+
+DeviceId id_of(const cudaDeviceProp& facts) {
+    DeviceId id;
+    std::transform(std::begin(facts.uuid.bytes), std::end(facts.uuid.bytes), id.begin(),
+                   [](char byte) { return static_cast<std::uint8_t>(byte); });
+    return id;
+}
+
+struct Numbered {
+    int device = 0;
+    Gpu gpu;
+};
+
+GpuSurvey looked_at(std::vector<Numbered>* numbers) {
+    GpuSurvey survey;
+    int count = 0;
+    survey.refusal = driver_refusal(count);
+    if (!survey.refusal.empty()) return survey;
+    for (int device = 0; device < count; ++device) {
+        cudaDeviceProp facts{};
+        checked(cudaGetDeviceProperties(&facts, device), "ask for a GPU's properties");
+        const std::string refusal = refusal_of(device, facts);
+        if (refusal.empty()) {
+            survey.usable.push_back({id_of(facts), facts.name, static_cast<std::int64_t>(facts.totalGlobalMem)});
+            numbers->push_back({device, survey.usable.back()});
+        } else {
+            survey.refusal += (survey.refusal.empty() ? "" : "; ") + refusal;
+        }
+    }
+    return survey;
+}
+
+// Numbers of the GPUs that `survey` found usable.
+std::vector<Numbered>& found_numbers() {
+    static std::vector<Numbered> numbers;
+    return numbers;
+}
+
+const Numbered& chosen(const DeviceId& id) {
+    surveyed_gpus();
+    const std::vector<Numbered>& numbers = found_numbers();
+    const auto wanted = std::find_if(numbers.begin(), numbers.end(),
+                                     [&](const Numbered& one) { return id == DeviceId{} || one.gpu.id == id; });
+    if (wanted == numbers.end()) {
+        throw Error(ErrorCode::device, "the GPU that was asked for cannot be used", "cuda", "choose --backend auto");
+    }
+    return *wanted;
+}
+
+}  // namespace
+
+GpuSurvey survey() noexcept {
+    try {
+        found_numbers().clear();
+        return looked_at(&found_numbers());
+    } catch (const std::exception& problem) {
+        found_numbers().clear();
+        return {{}, problem.what()};
+    }
+}
+
+std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan& plan, const BackendChoice& choice) {
+    const Numbered& one = chosen(choice.gpu);
+    const CurrentDevice current(one.device);
+    return std::make_unique<CudaRunner>(plan, choice, one.device, one.gpu.name);
+}
+
+std::byte* allocate_pinned(std::int64_t bytes) noexcept {
+    void* data = nullptr;
+    if (cudaHostAlloc(&data, static_cast<std::size_t>(bytes), cudaHostAllocPortable | cudaHostAllocMapped) ==
+        cudaSuccess) {
+        return static_cast<std::byte*>(data);
+    }
+    cudaGetLastError();
+    return nullptr;
+}
+
+void release_pinned(std::byte* data) noexcept {
+    cudaFreeHost(data);
+}
+
+}  // namespace echolux::cuda

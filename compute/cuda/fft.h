@@ -1,0 +1,47 @@
+// One-dimensional transforms of one length for many lines at a time, unnormalised, forward e^(-i): cuFFT with a work
+// area of our own, on one stream. Lines always go in batches of one size that depends on the length alone, so that
+// cuFFT runs the same code, and gives the same bits, for any number of lines.
+#pragma once
+
+#include <cufft.h>
+
+#include <cstdint>
+
+#include "compute/cuda/memory.h"
+
+namespace echolux::cuda {
+
+class Fft {
+  public:
+    enum class Kind {
+        complex_forward,  // n complex -> n complex, in place or not
+        real_forward,     // n real -> n/2 + 1 complex
+        real_inverse      // n/2 + 1 complex -> n real; destroys its input
+    };
+
+    // Distances from line to line, in elements of the input and of the output. Throws Error{device, out_of_memory}.
+    Fft(Kind kind, std::int64_t n, std::int64_t in_distance, std::int64_t out_distance, cudaStream_t stream);
+    ~Fft();
+    Fft(const Fft&) = delete;
+    Fft& operator=(const Fft&) = delete;
+
+    // Lines of one batch.
+    static std::int64_t batch(std::int64_t n);
+
+    // `lines` rounded up to whole batches: what both buffers of execute() must hold.
+    static std::int64_t whole_batches(std::int64_t n, std::int64_t lines);
+
+    void execute(std::int64_t lines, void* in, void* out);
+
+  private:
+    void execute_batch(std::byte* in, std::byte* out);
+
+    Kind kind_;
+    std::int64_t batch_;
+    std::int64_t in_bytes_;   // of a batch
+    std::int64_t out_bytes_;  //
+    cufftHandle plan_ = 0;
+    DeviceBuffer work_;
+};
+
+}  // namespace echolux::cuda

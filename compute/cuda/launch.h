@@ -1,0 +1,23 @@
+// How kernels that do a little work for each element are spread over the GPU: a block of threads for each line, or one
+// thread for each element of a flat range.
+#pragma once
+
+#include <cstdint>
+
+namespace echolux::cuda {
+
+inline constexpr int threads_of_a_line = 256;
+inline constexpr int threads_of_a_range = 256;
+
+inline unsigned blocks_for(std::int64_t elements) {
+    return static_cast<unsigned>((elements + threads_of_a_range - 1) / threads_of_a_range);
+}
+
+#ifdef __CUDACC__
+// Index of this thread in a flat range.
+__device__ inline std::int64_t element() {
+    return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+#endif
+
+}  // namespace echolux::cuda

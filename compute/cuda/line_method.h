@@ -1,0 +1,51 @@
+// A method on the GPU: raw lines in, their complex depth bins out, on one stream. Each worker owns one with its work
+// buffers; tables are shared. A line's bins have the same bits wherever it stands among others.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace echolux::cuda {
+
+// Backgrounds as found for the B-scans of a block: whole + rest, [rows][samples] each (see compute/cpu/background.h).
+struct DeviceBackground {
+    const float* whole = nullptr;
+    const float* rest = nullptr;
+    std::int64_t frame_lines = 0;  // lines that share a row; 0: there is one row for all
+    std::int64_t samples = 0;
+    std::int64_t first_line = 0;  // of the block, that line 0 of a kernel is
+
+    DeviceBackground from(std::int64_t lines) const {
+        DeviceBackground later = *this;
+        later.first_line += lines;
+        return later;
+    }
+
+#ifdef __CUDACC__
+    // Offset of the line's row.
+    __device__ std::int64_t row(std::int64_t line) const {
+        return frame_lines == 0 ? 0 : (first_line + line) / frame_lines * samples;
+    }
+#endif
+};
+
+// Kept depth bins of line l: first[l * stride + z], not yet scaled.
+struct DeviceBins {
+    float2* first = nullptr;
+    std::int64_t stride = 0;
+};
+
+class LineMethod {
+  public:
+    virtual ~LineMethod() = default;
+
+    // Most lines of one call.
+    virtual std::int64_t lines_at_once() const = 0;
+
+    // Enqueues on the method's stream; the bins are valid until the next call's work begins.
+    virtual DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) = 0;
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,51 @@
+// Matrix times a batch of spectra on the tensor cores (cuBLASLt). One object does one shape with one algorithm, chosen
+// when it is made and never one that splits its sums: a column has the same bits wherever it stands, on any stream.
+#pragma once
+
+#include <cublasLt.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace echolux::cuda {
+
+// What is multiplied; sums are float. tf32: floats whose mantissa has been rounded to ten bits.
+enum class Operand { half, tf32 };
+
+struct ProductShape {
+    std::int64_t rows = 0;     // of the matrix: [rows][inner]
+    std::int64_t columns = 0;  // spectra: [columns][inner]
+    std::int64_t inner = 0;    // a multiple of 8
+};
+
+class MatrixProduct {
+  public:
+    // On the current device. Throws Error{device, out_of_memory}.
+    MatrixProduct(Operand operand, const ProductShape& shape);
+
+    // What each stream has to provide.
+    std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(choice_.workspaceSize); }
+
+    // products: [columns][rows], factor times the product.
+    void enqueue(cudaStream_t stream, const void* matrix, const void* spectra, float factor, float* products,
+                 std::byte* workspace) const;
+
+  private:
+    template <class Handle>
+    using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, cublasStatus_t (*)(Handle)>;
+
+    static Owned<cublasLtHandle_t> context();
+    static Owned<cublasLtMatmulDesc_t> transposed_product(Operand operand);
+    static Owned<cublasLtMatrixLayout_t> layout(cudaDataType_t type, std::int64_t contiguous, std::int64_t count);
+    void choose();
+
+    Owned<cublasLtHandle_t> context_;
+    Owned<cublasLtMatmulDesc_t> product_;
+    Owned<cublasLtMatrixLayout_t> matrix_, spectra_, products_;
+    cublasLtMatmulHeuristicResult_t choice_{};
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,116 @@
+#include "compute/cuda/memory.h"
+
+#include <fmt/format.h>
+
+#include "compute/error.h"
+
+namespace echolux::cuda {
+
+void checked(cudaError_t result, const char* doing) {
+    if (result == cudaSuccess) return;
+    cudaGetLastError();  // an error that is not sticky is told once
+    if (result == cudaErrorMemoryAllocation) {
+        throw Error(ErrorCode::out_of_memory, fmt::format("the GPU has no memory to {}", doing), "cuda",
+                    "reconstruct fewer B-scans at a time, or close what else uses the GPU");
+    }
+    throw Error(ErrorCode::device,
+                fmt::format("cannot {}: {} ({})", doing, cudaGetErrorString(result), cudaGetErrorName(result)), "cuda",
+                "try again, or choose --backend cpu");
+}
+
+void checked_launch(const char* kernel) {
+    checked(cudaGetLastError(), kernel);
+}
+
+CurrentDevice::CurrentDevice(int device) {
+    checked(cudaGetDevice(&former_), "ask for the current device");
+    checked(cudaSetDevice(device), "choose a device");
+}
+
+CurrentDevice::~CurrentDevice() {
+    cudaSetDevice(former_);
+}
+
+namespace {
+
+[[noreturn]] void refuse(cudaError_t result, std::int64_t bytes, const char* where) {
+    cudaGetLastError();
+    if (result != cudaErrorMemoryAllocation) checked(result, "allocate memory");
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    constexpr double mib = 1 << 20;
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("no {:.0f} MiB of {} memory to be had ({:.0f} of the GPU's {:.0f} MiB are free)",
+                            static_cast<double>(bytes) / mib, where, static_cast<double>(free) / mib,
+                            static_cast<double>(total) / mib),
+                "cuda", "reconstruct fewer B-scans at a time or with fewer streams, or choose --backend cpu");
+}
+
+}  // namespace
+
+template <>
+std::byte* DeviceBuffer::allocated(std::int64_t bytes) {
+    void* data = nullptr;
+    if (bytes == 0) return nullptr;
+    const cudaError_t result = cudaMalloc(&data, static_cast<std::size_t>(bytes));
+    if (result != cudaSuccess) refuse(result, bytes, "device");
+    return static_cast<std::byte*>(data);
+}
+
+template <>
+void DeviceBuffer::release(std::byte* data) {
+    cudaFree(data);
+}
+
+template <>
+std::byte* PinnedBuffer::allocated(std::int64_t bytes) {
+    void* data = nullptr;
+    if (bytes == 0) return nullptr;
+    const cudaError_t result = cudaHostAlloc(&data, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
+    if (result != cudaSuccess) refuse(result, bytes, "pinned host");
+    return static_cast<std::byte*>(data);
+}
+
+template <>
+void PinnedBuffer::release(std::byte* data) {
+    cudaFreeHost(data);
+}
+
+void upload(const void* from, std::int64_t bytes, std::byte* to) {
+    if (bytes == 0) return;
+    checked(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice), "copy a table to the GPU");
+    checked(cudaStreamSynchronize(nullptr), "copy a table to the GPU");
+}
+
+DeviceBuffer zeroed(std::int64_t bytes) {
+    DeviceBuffer buffer(bytes);
+    if (bytes == 0) return buffer;
+    checked(cudaMemset(buffer.data(), 0, static_cast<std::size_t>(bytes)), "clear a buffer");
+    checked(cudaStreamSynchronize(nullptr), "clear a buffer");
+    return buffer;
+}
+
+Stream::Stream() {
+    checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
+}
+
+Stream::~Stream() {
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+}
+
+Event::Event() {
+    checked(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync), "make an event");
+}
+
+Event::~Event() {
+    cudaEventDestroy(event_);
+}
+
+bool Event::reached() const {
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state == cudaErrorNotReady) cudaGetLastError();  // no error, but the runtime remembers it as one
+    return state != cudaErrorNotReady;
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,68 @@
+// The exact transform on the tensor cores (docs/algorithms.md 4): spectra less their background are rounded to half
+// precision (f32 samples to tf32, since their range is not known) and multiplied by the one matrix, summed in float.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compute/cuda/line_method.h"
+#include "compute/cuda/matrix_product.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/subtraction.h"
+#include "compute/methods/nudft.h"
+#include "compute/reconstructor.h"
+
+namespace echolux::cuda {
+
+// The matrix on the device, and how it is multiplied: shared by all workers.
+class NudftTables {
+  public:
+    // On the current device, of a valid plan. Throws Error{device, out_of_memory}.
+    explicit NudftTables(const ReconstructionPlan& plan) : NudftTables(plan, NudftMatrix(plan)) {}
+
+    Operand operand() const { return operand_; }
+    const ProductShape& shape() const { return shape_; }
+
+    // What spectra are multiplied by before they are rounded: a power of two.
+    float spectrum_scale() const { return spectrum_scale_; }
+
+    std::int64_t workspace_bytes() const { return product_.workspace_bytes(); }
+
+    // spectra: [columns][inner] operands; bins: [columns][rows].
+    void multiply(cudaStream_t stream, const std::byte* spectra, float* bins, std::byte* workspace) const;
+
+  private:
+    NudftTables(const ReconstructionPlan& plan, const NudftMatrix& matrix);
+
+    Operand operand_;
+    ProductShape shape_;
+    float spectrum_scale_;
+    float matrix_scale_;
+    DeviceBuffer matrix_;
+    MatrixProduct product_;
+};
+
+class NudftLines : public LineMethod {
+  public:
+    // Tables and stream must outlive it. `rolling_width` 0: no rolling background. Throws Error{out_of_memory}.
+    NudftLines(cudaStream_t stream, const NudftTables& tables, const LineFormat& format, std::int64_t rolling_width);
+
+    std::int64_t lines_at_once() const override { return tables_.shape().columns; }
+    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
+
+  private:
+    bool enqueue_by_eights(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+    void enqueue_any(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+
+    cudaStream_t stream_;
+    const NudftTables& tables_;
+    LineFormat format_;
+    bool rolling_;
+    Subtraction subtract_;
+    DeviceBuffer floats_;   // [columns][inner]: spectra that do not become operands at once
+    DeviceBuffer spectra_;  // [columns][inner] operands, zero beyond the samples
+    DeviceBuffer bins_;     // [columns][rows]
+    DeviceBuffer workspace_;
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,83 @@
+// Runs a plan on a GPU. A few workers, each with its own stream and buffers, take the blocks in turn: one is copied
+// while another is worked on. `submit` returns without waiting for the GPU, unless the worker whose turn it is still
+// has a block under way. Voxels are the same bits for any number of workers and any block size.
+//
+// Calls come from one thread at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/backend.h"
+#include "compute/cuda/background.h"
+#include "compute/cuda/block_input.h"
+#include "compute/cuda/fused.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/nudft.h"
+#include "compute/cuda/plain.h"
+#include "compute/cuda/separate_passes.h"
+#include "compute/cuda/voxel_output.h"
+#include "compute/cuda/voxels.h"
+#include "compute/plan_tables.h"
+
+namespace echolux::cuda {
+
+class CudaRunner : public Reconstructor {
+  public:
+    // `device` is current. Throws Error{bad_setting, device, out_of_memory}.
+    CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choice, int device, std::string gpu_name);
+
+    const VolumeGrid& grid() const override { return grid_; }
+    std::string backend() const override;
+    void prime(const Block& block) override;
+    Completion submit(const Block& block, const Place& place) override;
+    void wait(Completion completion) override;
+
+  private:
+    struct Worker {
+        Worker(CudaRunner& runner, const BackendChoice& choice);
+        ~Worker();
+
+        Stream stream;
+        Event done;
+        BlockInput input;
+        VoxelOutput output;
+        FrameBackground background;
+        std::unique_ptr<SeparatePasses> passes;  // where there is no fused kernel
+        std::uint64_t turn = 0;                  // whose work it has
+        bool busy = false;
+        std::shared_ptr<const void> keeper;
+    };
+
+    std::unique_ptr<LineMethod> method(cudaStream_t stream) const;
+    std::int64_t bytes_of(std::int64_t b_scans) const;
+    void find_background(Worker& worker, const Block& block, const std::byte* raw) const;
+    void enqueue(Worker& worker, const Block& block, const Place& place);
+    void finish(Worker& worker);
+
+    // Gives the block to the worker whose turn it is; `work` enqueues.
+    template <class Work>
+    Completion take_turn(const Block& block, const Work& work);
+
+    ReconstructionPlan plan_;
+    int device_;
+    std::string gpu_name_;
+    VolumeGrid grid_;
+    LineFormat format_;
+    PlainTables plain_;
+    DepthRange kept_;
+    VoxelTables voxel_tables_;
+    BlockShape shape_;
+    Background background_mode_;
+    std::optional<FusedKernel> fused_;
+    std::optional<NudftTables> nudft_;
+    std::optional<PlainDeviceTables> plain_on_device_;
+    std::optional<VoxelStage> voxels_;  // of the separate passes
+    std::optional<RunningState> running_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::uint64_t turns_ = 0;
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,257 @@
+// Imports textures, buffers and timelines that Vulkan exported, and orders the runner's streams with the renderer:
+//
+//   opening:     wait(slot's last publishing), wait(read >= value), record(opened)      one `begin`
+//   workers:     wait(opened), kernels, record(done)                                    the runner, any number
+//   publishing:  wait(done) ..., record(published), signal(written = value)             one `publish`
+//
+// Two streams, so that the next volume's first kernels need not wait for the last ones of this volume.
+#include "compute/sharing.h"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/cuda/memory.h"
+#include "compute/cuda/slot.h"
+#include "compute/error.h"
+
+namespace echolux::cuda {
+namespace {
+
+const char* const place_name = "sharing textures";
+
+int device_called(const DeviceId& id) {
+    int count = 0;
+    checked(cudaGetDeviceCount(&count), "count the GPUs");
+    for (int device = 0; device < count; ++device) {
+        cudaDeviceProp properties{};
+        checked(cudaGetDeviceProperties(&properties, device), "ask for a GPU's properties");
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(properties.uuid.bytes);
+        if (std::equal(id.begin(), id.end(), bytes)) return device;
+    }
+    throw Error(ErrorCode::device, "the renderer's device is no CUDA GPU", place_name);
+}
+
+// A handle until the driver has taken it over.
+class PendingHandle {
+  public:
+    explicit PendingHandle(int handle) : handle_(handle) {}
+    ~PendingHandle() { close_handle(handle_); }
+    PendingHandle(PendingHandle&& other) noexcept : handle_(std::exchange(other.handle_, -1)) {}
+    PendingHandle& operator=(PendingHandle&&) = delete;
+
+    int get() const { return handle_; }
+    void taken() { handle_ = -1; }
+
+  private:
+    int handle_;
+};
+
+class ImportedTimeline {
+  public:
+    explicit ImportedTimeline(PendingHandle handle) {
+        cudaExternalSemaphoreHandleDesc facts{};
+        facts.type = cudaExternalSemaphoreHandleTypeTimelineSemaphoreFd;
+        facts.handle.fd = handle.get();
+        checked(cudaImportExternalSemaphore(&semaphore_, &facts), "import a timeline of the renderer");
+        handle.taken();
+    }
+    ~ImportedTimeline() { cudaDestroyExternalSemaphore(semaphore_); }
+    ImportedTimeline(const ImportedTimeline&) = delete;
+    ImportedTimeline& operator=(const ImportedTimeline&) = delete;
+
+    void wait(std::uint64_t value, cudaStream_t stream) const {
+        cudaExternalSemaphoreWaitParams facts{};
+        facts.params.fence.value = value;
+        checked(cudaWaitExternalSemaphoresAsync(&semaphore_, &facts, 1, stream), "wait for the renderer");
+    }
+
+    void signal(std::uint64_t value, cudaStream_t stream) const {
+        cudaExternalSemaphoreSignalParams facts{};
+        facts.params.fence.value = value;
+        checked(cudaSignalExternalSemaphoresAsync(&semaphore_, &facts, 1, stream), "signal the renderer");
+    }
+
+  private:
+    cudaExternalSemaphore_t semaphore_ = nullptr;
+};
+
+class ImportedMemory {
+  public:
+    ImportedMemory(PendingHandle handle, std::int64_t bytes) {
+        cudaExternalMemoryHandleDesc facts{};
+        facts.type = cudaExternalMemoryHandleTypeOpaqueFd;
+        facts.handle.fd = handle.get();
+        facts.size = static_cast<unsigned long long>(bytes);
+        facts.flags = cudaExternalMemoryDedicated;
+        checked(cudaImportExternalMemory(&memory_, &facts), "import memory of the renderer");
+        handle.taken();
+    }
+    ~ImportedMemory() { cudaDestroyExternalMemory(memory_); }
+    ImportedMemory(const ImportedMemory&) = delete;
+    ImportedMemory& operator=(const ImportedMemory&) = delete;
+
+    operator cudaExternalMemory_t() const { return memory_; }
+
+  private:
+    cudaExternalMemory_t memory_ = nullptr;
+};
+
+cudaChannelFormatDesc channel_of(VoxelType type) {
+    switch (type) {
+        case VoxelType::u8: return {8, 0, 0, 0, cudaChannelFormatKindUnsigned};
+        case VoxelType::u16: return {16, 0, 0, 0, cudaChannelFormatKindUnsigned};
+        case VoxelType::f16: return {16, 0, 0, 0, cudaChannelFormatKindFloat};
+        case VoxelType::f32: return {32, 0, 0, 0, cudaChannelFormatKindFloat};
+        default: throw Error(ErrorCode::device, "textures of this kind of voxel are not shared", place_name);
+    }
+}
+
+// The voxels of a slot as an array of the GPU with a surface on it.
+class ImportedImage {
+  public:
+    ImportedImage(cudaExternalMemory_t memory, const ExportedImage& image) {
+        cudaExternalMemoryMipmappedArrayDesc facts{};
+        facts.formatDesc = channel_of(image.type);
+        facts.extent = {static_cast<std::size_t>(image.depth), static_cast<std::size_t>(image.a_scans),
+                        static_cast<std::size_t>(image.b_scans)};
+        facts.flags = cudaArraySurfaceLoadStore;
+        facts.numLevels = 1;
+        checked(cudaExternalMemoryGetMappedMipmappedArray(&levels_, memory, &facts), "map a texture of the renderer");
+        try {
+            cudaResourceDesc resource{};
+            resource.resType = cudaResourceTypeArray;
+            checked(cudaGetMipmappedArrayLevel(&resource.res.array.array, levels_, 0), "find a texture's voxels");
+            checked(cudaCreateSurfaceObject(&surface_, &resource), "make a surface of a texture");
+        } catch (...) {
+            cudaFreeMipmappedArray(levels_);
+            throw;
+        }
+    }
+    ~ImportedImage() {
+        cudaDestroySurfaceObject(surface_);
+        cudaFreeMipmappedArray(levels_);
+    }
+    ImportedImage(const ImportedImage&) = delete;
+    ImportedImage& operator=(const ImportedImage&) = delete;
+
+    cudaSurfaceObject_t surface() const { return surface_; }
+
+  private:
+    cudaMipmappedArray_t levels_ = nullptr;
+    cudaSurfaceObject_t surface_ = 0;
+};
+
+class ImportedBuffer {
+  public:
+    ImportedBuffer(cudaExternalMemory_t memory, std::int64_t bytes) {
+        cudaExternalMemoryBufferDesc facts{};
+        facts.size = static_cast<unsigned long long>(bytes);
+        checked(cudaExternalMemoryGetMappedBuffer(&data_, memory, &facts), "map a buffer of the renderer");
+    }
+    ~ImportedBuffer() { cudaFree(data_); }
+    ImportedBuffer(const ImportedBuffer&) = delete;
+    ImportedBuffer& operator=(const ImportedBuffer&) = delete;
+
+    std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+  private:
+    void* data_ = nullptr;
+};
+
+// One slot: members are given back in reverse order, the memory last.
+class ImportedSlot {
+  public:
+    ImportedSlot(PendingHandle handle, const ExportedImage& image, cudaStream_t publishing)
+        : memory_(std::move(handle), image.bytes) {
+        if (image.linear) {
+            buffer_ = std::make_unique<ImportedBuffer>(
+                memory_, image.depth * image.a_scans * image.b_scans * bytes_of(image.type));
+        } else {
+            image_ = std::make_unique<ImportedImage>(memory_, image);
+        }
+        slot_ = {.surface = image_ ? image_->surface() : 0,
+                 .buffer = buffer_ ? buffer_->data() : nullptr,
+                 .publishing = publishing,
+                 .opened = opened_,
+                 .type = image.type,
+                 .depth = image.depth,
+                 .a_scans = image.a_scans,
+                 .b_scans = image.b_scans};
+    }
+
+    CudaSlot* face() { return &slot_; }
+    cudaEvent_t opened() const { return opened_; }
+    cudaEvent_t published() const { return published_; }
+
+  private:
+    ImportedMemory memory_;
+    std::unique_ptr<ImportedImage> image_;
+    std::unique_ptr<ImportedBuffer> buffer_;
+    Event opened_;
+    Event published_;
+    CudaSlot slot_;
+};
+
+class CudaSharedSlots : public SharedSlots {
+  public:
+    // `handles`: of the slots, then of the two timelines.
+    CudaSharedSlots(int device, const std::vector<ExportedImage>& slots, std::vector<PendingHandle> handles)
+        : device_(device), written_(std::move(handles[slots.size()])), read_(std::move(handles[slots.size() + 1])) {
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            slots_.push_back(std::make_unique<ImportedSlot>(std::move(handles[i]), slots[i], publishing_));
+        }
+    }
+
+    // What was submitted still writes here.
+    ~CudaSharedSlots() override {
+        cudaSetDevice(device_);
+        cudaStreamSynchronize(publishing_);
+        cudaStreamSynchronize(opening_);
+    }
+
+    Place place(std::size_t slot) const override {
+        return {.kind = PlaceKind::device_surface, .data = slots_.at(slot)->face()};
+    }
+
+    void begin(std::size_t slot, std::uint64_t value) override {
+        const CurrentDevice current(device_);
+        const ImportedSlot& opened = *slots_.at(slot);
+        checked(cudaStreamWaitEvent(opening_, opened.published()), "wait for a texture");
+        if (value > 0) read_.wait(value, opening_);
+        checked(cudaEventRecord(opened.opened(), opening_), "open a texture");
+    }
+
+    void publish(std::size_t slot, std::uint64_t value) override {
+        const CurrentDevice current(device_);
+        checked(cudaEventRecord(slots_.at(slot)->published(), publishing_), "publish a texture");
+        written_.signal(value, publishing_);
+    }
+
+  private:
+    int device_;
+    Stream opening_;
+    Stream publishing_;
+    ImportedTimeline written_;
+    ImportedTimeline read_;
+    std::vector<std::unique_ptr<ImportedSlot>> slots_;
+};
+
+}  // namespace
+}  // namespace echolux::cuda
+
+namespace echolux {
+
+std::unique_ptr<SharedSlots> share(const std::vector<ExportedImage>& slots, const ExportedTimeline& written,
+                                   const ExportedTimeline& read) {
+    std::vector<cuda::PendingHandle> handles;
+    for (const ExportedImage& slot : slots) handles.emplace_back(slot.handle);
+    handles.emplace_back(written.handle);
+    handles.emplace_back(read.handle);
+    const int device = cuda::device_called(written.device);
+    const cuda::CurrentDevice current(device);
+    return std::make_unique<cuda::CudaSharedSlots>(device, slots, std::move(handles));
+}
+
+}  // namespace echolux

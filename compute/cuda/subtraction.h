@@ -1,0 +1,25 @@
+// The first step of a method on the GPU: raw lines less their background, as floats (docs/algorithms.md 2.1, 2.2).
+#pragma once
+
+#include "compute/cuda/line_method.h"
+#include "compute/cuda/memory.h"
+#include "compute/line_format.h"
+
+namespace echolux::cuda {
+
+class Subtraction {
+  public:
+    // `rolling_width` 0: no rolling background. Throws Error{out_of_memory}.
+    Subtraction(const LineFormat& format, std::int64_t rolling_width, std::int64_t most_lines);
+
+    // spectra: [lines][samples], `pitch` floats from line to line.
+    void enqueue(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
+                 float* spectra, std::int64_t pitch) const;
+
+  private:
+    LineFormat format_;
+    std::int64_t rolling_width_;
+    DeviceBuffer sums_;  // of the rolling mean: double [lines][samples]
+};
+
+}  // namespace echolux::cuda

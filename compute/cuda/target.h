@@ -1,0 +1,67 @@
+// Where output lines go on the device: rows of linear memory, or of a 3-D surface (x = depth in bytes, y = A-scan,
+// z = B-scan). The one place where kernels know the difference.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace echolux::cuda {
+
+// One output line. Offsets are bytes from the line's start and multiples of the size of T.
+struct TargetRow {
+    std::byte* linear;
+    cudaSurfaceObject_t surface;
+    int a_scan;
+    int slice;
+
+#ifdef __CUDACC__
+    template <class T>
+    __device__ void store(std::int64_t offset, T value) const {
+        if (linear != nullptr) {
+            *reinterpret_cast<T*>(linear + offset) = value;
+        } else {
+            surf3Dwrite(value, surface, static_cast<int>(offset), a_scan, slice);
+        }
+    }
+#endif
+};
+
+struct DeviceTarget {
+    std::byte* linear = nullptr;      // of slice 0, A-scan 0; null: the surface is meant
+    cudaSurfaceObject_t surface = 0;  //
+    std::int64_t a_scan_bytes = 0;    // of linear memory
+    std::int64_t b_scan_bytes = 0;    //
+    std::int64_t a_scans = 1;         // output lines of a slice
+    std::int64_t first_slice = 0;     // that output line 0 of the work lies in, at its A-scan 0
+    std::int64_t first_line = 0;      // output line that line 0 of a kernel is
+
+    // Stores of 16 bytes are possible wherever a line starts.
+    bool wide() const {
+        const auto bits = reinterpret_cast<std::uintptr_t>(linear) | static_cast<std::uintptr_t>(a_scan_bytes) |
+                          static_cast<std::uintptr_t>(b_scan_bytes);
+        return linear == nullptr || bits % 16 == 0;
+    }
+
+    // The same target for a kernel that begins `lines` output lines later.
+    DeviceTarget from(std::int64_t lines) const {
+        DeviceTarget later = *this;
+        later.first_line += lines;
+        return later;
+    }
+
+#ifdef __CUDACC__
+    __device__ TargetRow row(std::int64_t line) const {
+        const std::int64_t output = first_line + line;
+        return at(first_slice + output / a_scans, output % a_scans);
+    }
+
+    __device__ TargetRow at(std::int64_t slice, std::int64_t a_scan) const {
+        std::byte* start = linear == nullptr ? nullptr : linear + slice * b_scan_bytes + a_scan * a_scan_bytes;
+        return {start, surface, static_cast<int>(a_scan), static_cast<int>(slice)};
+    }
+#endif
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,50 @@
+#include "compute/cuda/toolkit_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "compute/error.h"
+
+namespace echolux::cuda {
+namespace {
+
+std::vector<std::string> folders() {
+    std::vector<std::string> found{""};
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        const char* home = std::getenv(variable);
+        if (home == nullptr || *home == '\0') continue;
+        found.push_back(std::string(home) + "/lib64/");
+        found.push_back(std::string(home) + "/targets/x86_64-linux/lib/");
+    }
+    for (const char* usual :
+         {"/usr/local/cuda/lib64/", "/usr/local/cuda/targets/x86_64-linux/lib/", ECHOLUX_CUDA_LIBRARIES "/"}) {
+        found.emplace_back(usual);
+    }
+    return found;
+}
+
+}  // namespace
+
+ToolkitLibrary::ToolkitLibrary(std::string file, std::string package) : file_(std::move(file)) {
+    for (const std::string& folder : folders()) {
+        library_ = dlopen((folder + file_).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        if (library_ != nullptr) return;
+    }
+    throw Error(ErrorCode::device, fmt::format("{} is not on this machine", file_), "cuda",
+                fmt::format("install {}, or set CUDA_HOME to the folder of a CUDA 13 toolkit", package));
+}
+
+void* ToolkitLibrary::address(const char* name) const {
+    void* found = dlsym(library_, name);
+    if (found == nullptr) {
+        throw Error(ErrorCode::device, fmt::format("{} has no function {}", file_, name), "cuda",
+                    "install the CUDA toolkit that Echolux was built with");
+    }
+    return found;
+}
+
+}  // namespace echolux::cuda

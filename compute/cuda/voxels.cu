@@ -1,0 +1,158 @@
+// Kernels of the voxel stage: a block of threads for each output line, or for each B-scan where codes span its range.
+#include <cfloat>
+#include <cub/block/block_reduce.cuh>
+
+#include "compute/cuda/byte_codes.h"
+#include "compute/cuda/launch.h"
+#include "compute/cuda/voxel_value.cuh"
+#include "compute/cuda/voxels.h"
+
+namespace echolux::cuda {
+namespace {
+
+struct LineShape {
+    std::int64_t depth;
+    bool flip;
+    float scale;  // of the amplitude
+    Average average;
+    Joining joining;
+
+    // Where bin z is stored.
+    __device__ std::int64_t place(std::int64_t z) const { return flip ? depth - 1 - z : z; }
+};
+
+__device__ inline float2 bin_of(const DeviceBins& bins, const LineShape& shape, std::int64_t output, std::int64_t r,
+                                std::int64_t z) {
+    return bins.first[shape.joining.line(output, r) * bins.stride + z];
+}
+
+__device__ inline float2 mean_bin(const DeviceBins& bins, const LineShape& shape, std::int64_t output, std::int64_t z) {
+    float2 mean = bin_of(bins, shape, output, 0, z);
+    if (shape.joining.joined == 1) return mean;
+    for (std::int64_t r = 1; r < shape.joining.joined; ++r) {
+        const float2 bin = bin_of(bins, shape, output, r, z);
+        mean.x += bin.x;
+        mean.y += bin.y;
+    }
+    const float share = 1.0f / static_cast<float>(shape.joining.joined);
+    return {mean.x * share, mean.y * share};
+}
+
+// Scaled power of an output line's bin.
+__device__ inline float joined_power(const DeviceBins& bins, const LineShape& shape, std::int64_t output,
+                                     std::int64_t z) {
+    const std::int64_t joined = shape.joining.joined;
+    const auto power_of = [](float2 bin) { return Power{}(bin.x, bin.y); };
+    if (joined == 1 || shape.average == Average::complex) {
+        return power_of(mean_bin(bins, shape, output, z)) * (shape.scale * shape.scale);
+    }
+    const float share = 1.0f / static_cast<float>(joined);
+    float sum = 0;
+    if (shape.average == Average::power) {
+        const float factor = shape.scale * shape.scale * share;
+        for (std::int64_t r = 0; r < joined; ++r) sum += power_of(bin_of(bins, shape, output, r, z)) * factor;
+        return sum;
+    }
+    const float factor = shape.scale * share;
+    for (std::int64_t r = 0; r < joined; ++r) sum += std::sqrt(power_of(bin_of(bins, shape, output, r, z))) * factor;
+    return sum * sum;
+}
+
+__global__ void store_voxels(DeviceBins bins, LineShape shape, VoxelValue value, VoxelCode code, DeviceTarget target) {
+    const std::int64_t output = blockIdx.x;
+    const TargetRow row = target.row(output);
+    for (std::int64_t z = threadIdx.x; z < shape.depth; z += blockDim.x) {
+        code.store(value(joined_power(bins, shape, output, z), z), row, shape.place(z));
+    }
+}
+
+__global__ void store_complex(DeviceBins bins, LineShape shape, DeviceTarget target) {
+    const std::int64_t output = blockIdx.x;
+    const TargetRow row = target.row(output);
+    for (std::int64_t z = threadIdx.x; z < shape.depth; z += blockDim.x) {
+        const float2 bin = mean_bin(bins, shape, output, z);
+        row.store(shape.place(z) * static_cast<std::int64_t>(sizeof(float2)),
+                  float2{bin.x * shape.scale, bin.y * shape.scale});
+    }
+}
+
+constexpr int threads_of_a_slice = 1024;
+
+// A block has one slice: its least and its greatest value, then its codes.
+__global__ void __launch_bounds__(threads_of_a_slice)
+    store_over_range(const float* values, std::int64_t a_scans, std::int64_t depth, VoxelType type,
+                     DeviceTarget target) {
+    using Reduce = cub::BlockReduce<float, threads_of_a_slice>;
+    __shared__ typename Reduce::TempStorage storage;
+    __shared__ float range[2];
+    const float* slice = values + blockIdx.x * a_scans * depth;
+    float least = FLT_MAX, greatest = -FLT_MAX;
+    for (std::int64_t i = threadIdx.x; i < a_scans * depth; i += blockDim.x) {
+        least = fminf(least, slice[i]);
+        greatest = fmaxf(greatest, slice[i]);
+    }
+    least = Reduce(storage).Reduce(least, [](float a, float b) { return fminf(a, b); });
+    __syncthreads();
+    greatest = Reduce(storage).Reduce(greatest, [](float a, float b) { return fmaxf(a, b); });
+    if (threadIdx.x == 0) {
+        range[0] = least;
+        range[1] = greatest;
+    }
+    __syncthreads();
+    const VoxelCode code(type, {range[0], range[1]});
+    for (std::int64_t a = 0; a < a_scans; ++a) {
+        const TargetRow row = target.row(blockIdx.x * a_scans + a);
+        for (std::int64_t z = threadIdx.x; z < depth; z += blockDim.x) code.store(slice[a * depth + z], row, z);
+    }
+}
+
+Joining joining_of(const ReconstructionPlan& plan, const BlockShape& shape) {
+    if (plan.recipe.average == Average::none) return {};
+    return {shape.joined, plan.geometry.a_scans, plan.geometry.a_repeats, plan.geometry.b_repeats, shape.frame_lines};
+}
+
+CodeRange range_of(const Recipe& recipe) {
+    return {static_cast<float>(recipe.low), static_cast<float>(recipe.high)};
+}
+
+}  // namespace
+
+VoxelStage::VoxelStage(const VoxelTables& tables, const ReconstructionPlan& plan, const BlockShape& shape)
+    : tables_(tables), joining_(joining_of(plan, shape)), noise_floor_(uploaded(tables.noise_floor)) {}
+
+void VoxelStage::store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines,
+                       const DeviceTarget& target) const {
+    if (enqueue_byte_codes(stream, bins, lines, tables_, target)) return;
+    enqueue(stream, bins, lines, tables_.recipe.voxel, target);
+}
+
+void VoxelStage::values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, float* values) const {
+    DeviceTarget target;
+    target.linear = reinterpret_cast<std::byte*>(values);
+    target.a_scan_bytes = tables_.depth * std::int64_t{sizeof(float)};
+    target.a_scans = lines;
+    enqueue(stream, bins, lines, VoxelType::f32, target);
+}
+
+void VoxelStage::enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, VoxelType type,
+                         const DeviceTarget& target) const {
+    const LineShape shape{tables_.depth, tables_.depth_flip, tables_.scale, tables_.recipe.average, joining_};
+    const auto blocks = static_cast<unsigned>(lines);
+    if (tables_.recipe.quantity == Quantity::complex) {
+        store_complex<<<blocks, threads_of_a_line, 0, stream>>>(bins, shape, target);
+    } else {
+        const VoxelValue value(tables_, noise_floor_.bytes() == 0 ? nullptr : noise_floor_.as<float>());
+        store_voxels<<<blocks, threads_of_a_line, 0, stream>>>(bins, shape, value,
+                                                               VoxelCode(type, range_of(tables_.recipe)), target);
+    }
+    checked_launch("store voxels");
+}
+
+void VoxelStage::store_slices(cudaStream_t stream, const float* values, std::int64_t slices,
+                              const DeviceTarget& target) const {
+    store_over_range<<<static_cast<unsigned>(slices), threads_of_a_slice, 0, stream>>>(
+        values, target.a_scans, tables_.depth, tables_.recipe.voxel, target);
+    checked_launch("store voxels");
+}
+
+}  // namespace echolux::cuda

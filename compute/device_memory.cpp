@@ -1,0 +1,20 @@
+// What device_memory.h says in a build without CUDA: there is no such memory.
+#ifndef ECHOLUX_CUDA
+#include "compute/device_memory.h"
+
+#include <cstring>
+
+#include "compute/error.h"
+
+namespace echolux {
+
+BlockMemory device_memory(std::int64_t, const DeviceId&) {
+    throw Error(ErrorCode::device, "this build has no CUDA backend", "device memory", "build with nvcc on the PATH");
+}
+
+void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace echolux
+#endif

@@ -1,0 +1,17 @@
+// Memory of a GPU for those who leave spectra or voxels there: benchmarks, and programs that already work on the GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compute/block_memory.h"
+
+namespace echolux {
+
+// All zero. `gpu` all zero: the first. Throws Error{device, out_of_memory}.
+BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu = {});
+
+// From host or device to host or device; done when it returns. Throws Error{device}.
+void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes);
+
+}  // namespace echolux

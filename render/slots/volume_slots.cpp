@@ -1,0 +1,135 @@
+#include "render/slots/volume_slots.h"
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+const char* name_of(SlotKind kind) {
+    switch (kind) {
+        case SlotKind::surface: return "textures are not shared";
+        case SlotKind::buffer: return "buffers are not shared";
+        case SlotKind::upload: break;
+    }
+    return "";
+}
+
+SlotKind next(SlotKind kind) {
+    return kind == SlotKind::surface ? SlotKind::buffer : SlotKind::upload;
+}
+
+}  // namespace
+
+VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder,
+                         const SlotsWanted& wanted)
+    : device_(device), queue_(queue), builder_(builder), patience_(wanted.patience), fetched_(wanted.count) {
+    kind_ = wanted.share ? wanted.first : SlotKind::upload;
+    while (!memory_) {
+        try {
+            memory_ = made(kind_, wanted);
+        } catch (const Error& error) {
+            if (kind_ == SlotKind::upload || error.code() != ErrorCode::device) throw;
+            remark_ += (remark_.empty() ? "" : "; ") + (name_of(kind_) + (": " + error.problem()));
+            kind_ = next(kind_);
+        }
+    }
+    queue_.set_watch([this] { watch(); });
+}
+
+VolumeSlots::~VolumeSlots() {
+    try {
+        queue_.wait_for_all();
+    } catch (const std::exception&) {  // a lost device has nothing left to wait for
+    }
+    queue_.set_watch();
+}
+
+std::unique_ptr<VolumeSlots::Memory> VolumeSlots::made(SlotKind kind, const SlotsWanted& wanted) const {
+    using enum gpu::Sharing;
+    const bool shares = kind != SlotKind::upload;
+    if (shares && !(device_.exports_memory() && device_.exports_timelines())) {
+        throw Error(ErrorCode::device, device_.name() + " exports no memory and timelines", "renderer");
+    }
+    auto memory = std::make_unique<Memory>(device_, shares ? exported : none);
+    for (std::size_t i = 0; i < wanted.count; ++i) {
+        memory->textures.push_back(std::make_unique<VolumeTexture>(device_, wanted.grid, wanted.range,
+                                                                   kind == SlotKind::surface ? exported : none));
+    }
+    queue_.run([&](const vk::raii::CommandBuffer& commands) {
+        for (const auto& texture : memory->textures) texture->record_first_use(commands);
+    });
+    const auto& [textures, timelines, source] = *memory;
+    switch (kind) {
+        case SlotKind::surface:
+            memory->source = surface_source(device_, queue_, textures, timelines, wanted.share);
+            break;
+        case SlotKind::buffer:
+            memory->source = buffer_source(device_, queue_, textures, timelines, wanted.share);
+            break;
+        case SlotKind::upload: memory->source = upload_source(device_, textures, timelines); break;
+    }
+    return memory;
+}
+
+void VolumeSlots::give_up_writing(std::uint64_t value) {
+    memory_->timelines.written.signal(value);
+}
+
+void VolumeSlots::give_up_reading(std::uint64_t value) {
+    memory_->timelines.read.signal(value);
+}
+
+std::int64_t VolumeSlots::fetched_to(const ShownSlot& shown) const {
+    const ShownSlot& held = fetched_[shown.slot];
+    return held.serial == shown.serial ? held.filled_to : 0;
+}
+
+gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
+    if (deserted_) {
+        throw Error(ErrorCode::device, "the GPU that reconstructs has stopped answering", "volume ring",
+                    "start again, or choose --backend cpu");
+    }
+    struct Work {
+        std::size_t slot;
+        std::int64_t first, end;
+    };
+    std::vector<Work> work;
+    const auto add = [&](const ShownSlot& part) {
+        work.push_back({part.slot, fetched_to(part), part.filled_to});
+        fetched_[part.slot] = part;
+    };
+    add(shown.newest);
+    if (shown.previous) add(*shown.previous);
+    awaited_ = shown.wait;
+    gpu::Chain chain;
+    chain.before = [this, work](const vk::raii::CommandBuffer& commands) {
+        for (const Work& part : work) memory_->source->record_fetch(commands, part.slot, part.first, part.end);
+        gpu::record_order(commands);
+        for (const Work& part : work) {
+            if (part.first < part.end) builder_.record(commands, texture(part.slot).bricks(), part.end);
+        }
+    };
+    chain.after = [this, work](const vk::raii::CommandBuffer& commands) {
+        for (const Work& part : work) memory_->source->record_return(commands, part.slot);
+    };
+    chain.waits = {{memory_->timelines.written.semaphore(), shown.wait}};
+    chain.signals = {{memory_->timelines.read.semaphore(), shown.signal}};
+    return chain;
+}
+
+void VolumeSlots::forget() {
+    fetched_.assign(fetched_.size(), {});
+}
+
+// The GPU that reconstructs may be gone with a value still owed.
+void VolumeSlots::watch() {
+    const std::array seen{awaited_.load(), memory_->timelines.written.value()};
+    const auto now = std::chrono::steady_clock::now();
+    if (seen != seen_) seen_at_ = now;
+    seen_ = seen;
+    if (seen[1] >= seen[0] || now - seen_at_ < patience_) return;
+    deserted_ = true;
+    memory_->timelines.written.signal(seen[0]);
+}
+
+}  // namespace echolux

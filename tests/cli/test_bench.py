@@ -1,0 +1,63 @@
+"""`echolux bench` runs, and its JSON is what docs/performance.md says. How fast it was is no test."""
+import json
+import math
+import unittest
+
+from support import NO_VULKAN, ProgramCase
+
+
+class Bench(ProgramCase):
+    def measured(self, *arguments, **how):
+        self.succeed("bench", "--quick", "--backend", "cpu", "--lengths", "512", "--json", "bench.json", *arguments, **how)
+        return json.loads((self.folder / "bench.json").read_text())
+
+    def check_figures(self, figures):
+        for figure in figures:
+            self.assertTrue(figure["key"] and figure["meaning"], figure)
+            if "skipped" in figure:
+                self.assertTrue(figure["skipped"], figure)
+                continue
+            self.assertTrue(math.isfinite(figure["median"]), figure)
+            self.assertLessEqual(figure["low"], figure["median"], figure)
+            self.assertLessEqual(figure["median"], figure["high"], figure)
+            self.assertGreaterEqual(figure["repetitions"], 1, figure)
+            self.assertTrue(figure["unit"], figure)
+            self.assertTrue(all(value > 0 for value in figure["ratios"].values()), figure)
+
+    def test_json_is_what_the_documents_say(self):
+        report = self.measured()
+        self.assertEqual(report["schema"], 1)
+        self.assertTrue(report["quick"])
+        self.assertEqual(report["targets"], [])  # of another machine than a CPU
+        self.assertIn("cpu", report["machine"]["backend"])
+        self.assertEqual({figure["key"] for figure in report["ceilings"]}, {"memory.copy", "fft.512"})
+        self.check_figures(report["ceilings"] + report["figures"])
+        figures = {figure["key"]: figure for figure in report["figures"]}
+        self.assertEqual(len(figures), len(report["figures"]))  # no key twice
+        for key in ["linear/512", "nudft/512", "texture/512", "rendering/512", "latency/512", "batch.compute/200"]:
+            self.assertGreater(figures[key]["median"], 0, key)
+        self.assertEqual(figures["read_back/512"]["high"], 0)
+        self.assertIn("GPU", figures["separate/512"]["skipped"])
+        self.assertIn("fft.512", figures["linear/512"]["ratios"])
+
+    def test_without_vulkan_the_rest_is_measured(self):
+        report = self.measured(environment=NO_VULKAN)
+        figures = {figure["key"]: figure for figure in report["figures"]}
+        self.assertGreater(figures["linear/512"]["median"], 0)
+        self.assertIn("Vulkan", figures["texture/512"]["skipped"])
+        self.assertEqual(report["machine"]["display"], "")
+
+    def test_markdown_is_tables(self):
+        finished = self.succeed("bench", "--quick", "--backend", "cpu", "--lengths", "512", "--markdown")
+        rows = [line for line in finished.out.splitlines() if line.startswith("|")]
+        self.assertGreater(len(rows), 10)
+        self.assertEqual({line.count("|") for line in rows}, {6})
+
+    def test_what_cannot_be_measured_is_refused(self):
+        self.refuse("bench", "--lengths", "511", names=["511", "--lengths"])
+        (self.folder / "file").write_text("no folder")
+        self.refuse("bench", "--quick", "--backend", "cpu", "--json", "file/bench.json", names=["file"])
+
+
+if __name__ == "__main__":
+    unittest.main()

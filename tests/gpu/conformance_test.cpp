@@ -1,0 +1,169 @@
+// Every step, method and option on the GPU against the CPU, over the same table of cases that is held against double
+// precision: normalised mean square error at most 1e-7, and at most one u8 code in ten thousand different, by one. The
+// exact transform on tensor cores has limits of its own (nudft_test.cpp).
+#include "compute/validate.h"
+#include "tests/gpu/gpu_run.h"
+#include "tests/oracle/vectors.h"
+
+namespace echolux {
+namespace {
+
+constexpr double most_error = 1e-7;
+
+GpuRun on_cpu() {
+    return {.choice = {.backend = Backend::cpu}};
+}
+
+class Conformance : public GpuTest, public testing::WithParamInterface<std::tuple<std::string, bool>> {
+  protected:
+    VectorCase one;
+
+    void SetUp() override {
+        GpuTest::SetUp();
+        if (!IsSkipped()) one = read_vector_case(std::get<0>(GetParam()));
+        if (!IsSkipped() && one.plan.recipe.resample == Resample::nudft)
+            GTEST_SKIP() << "nudft_test.cpp has its limits";
+    }
+
+    // Of the GPU against the CPU.
+    template <class Voxel>
+    double error(Quantity quantity, VoxelType voxel) const {
+        ReconstructionPlan plan = one.plan;
+        plan.recipe.quantity = quantity;
+        plan.recipe.voxel = voxel;
+        plan.recipe.levels = Levels::fixed;
+        GpuRun run{.block_b_scans = plan.geometry.b_scans};
+        run.choice.fused = std::get<1>(GetParam());
+        return normalised_error(voxels_of<Voxel>(plan, one.spectra, run),
+                                voxels_of<Voxel>(plan, one.spectra, on_cpu()));
+    }
+};
+
+TEST_P(Conformance, AgreesWithTheCpu) {
+    if (!one.field.empty()) {
+        EXPECT_LE(error<std::complex<float>>(Quantity::complex, VoxelType::complex64), most_error);
+    }
+    EXPECT_LE(error<float>(Quantity::amplitude, VoxelType::f32), most_error);
+    EXPECT_LE(error<float>(Quantity::intensity, VoxelType::f32), most_error);
+    EXPECT_LE(error<float>(Quantity::db, VoxelType::f32), most_error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Vectors, Conformance,
+                         testing::Combine(testing::ValuesIn(vector_case_names()), testing::Bool()),
+                         [](const auto& test) {
+                             return std::get<0>(test.param) + (std::get<1>(test.param) ? "_fused" : "_separate");
+                         });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Conformance);
+
+// How codes of two volumes differ.
+struct CodeDifference {
+    std::int64_t voxels = 0, different = 0, most = 0;
+
+    template <class Code>
+    void add(const std::vector<Code>& a, const std::vector<Code>& b) {
+        ASSERT_EQ(a.size(), b.size());
+        voxels += std::ssize(a);
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            const std::int64_t difference = std::abs(std::int64_t{a[i]} - std::int64_t{b[i]});
+            different += difference != 0;
+            most = std::max(most, difference);
+        }
+    }
+    void expect_within_limits() const {
+        testing::Test::RecordProperty("different_codes", std::to_string(different) + " of " + std::to_string(voxels));
+        EXPECT_LE(most, 1);
+        EXPECT_LE(static_cast<double>(different), 1e-4 * static_cast<double>(voxels));
+    }
+};
+
+class Codes : public GpuTest, public testing::WithParamInterface<bool> {};
+
+TEST_P(Codes, OfAllVectorsAgree) {
+    CodeDifference difference;
+    for (const std::string& name : vector_case_names()) {
+        VectorCase one = read_vector_case(name);
+        if (one.plan.recipe.resample == Resample::nudft) continue;
+        one.plan.recipe.voxel = VoxelType::u8;
+        one.plan.recipe.noise_floor_db = one.noise_floor_db;
+        GpuRun run{.block_b_scans = one.plan.geometry.b_scans};
+        run.choice.fused = GetParam();
+        for (const Levels levels : {Levels::noise_floor, Levels::frame}) {
+            one.plan.recipe.levels = levels;
+            difference.add(voxels_of<std::uint8_t>(one.plan, one.spectra, run),
+                           voxels_of<std::uint8_t>(one.plan, one.spectra, on_cpu()));
+        }
+    }
+    if (difference.voxels == 0) GTEST_SKIP() << "there are no vectors (NumPy was missing, or ECHOLUX_VECTORS is wrong)";
+    difference.expect_within_limits();
+}
+
+// Many voxels, as instruments make them.
+TEST_P(Codes, OfALargeVolumeAgree) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 16};
+    plan.recipe.a2_rad = 12;
+    plan.recipe.voxel = VoxelType::u8;
+    plan.recipe.levels = Levels::fixed;
+    plan.calibration.k_polynomial = {1, 1980, 60};
+    const auto spectra = moving_reflectors(2048, 512 * 16);
+    GpuRun run{.block_b_scans = 5};
+    run.choice.fused = GetParam();
+    CodeDifference difference;
+    difference.add(voxels_of<std::uint8_t>(plan, bytes_of_lines(spectra), run),
+                   voxels_of<std::uint8_t>(plan, bytes_of_lines(spectra), on_cpu()));
+    difference.expect_within_limits();
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Codes, testing::Bool(),
+                         [](const auto& test) { return test.param ? "fused" : "separate"; });
+
+struct Size {
+    std::int64_t samples, a_scans, b_scans;
+};
+
+std::ostream& operator<<(std::ostream& out, const Size& size) {
+    return out << size.samples << "x" << size.a_scans << "x" << size.b_scans;
+}
+
+class OddSizes : public GpuTest, public testing::WithParamInterface<std::tuple<Size, bool>> {};
+
+TEST_P(OddSizes, AgreeWithTheCpu) {
+    const auto [size, fused] = GetParam();
+    for (const VoxelType voxel : {VoxelType::f32, VoxelType::u16}) {
+        for (const double a2 : {0.0, 9.0}) {
+            ReconstructionPlan plan;
+            plan.geometry = {.samples = size.samples, .a_scans = size.a_scans, .b_scans = size.b_scans};
+            plan.recipe.background = size.a_scans > 1 ? Background::frame_mean : Background::rolling;
+            plan.recipe.rolling_width = 8;
+            plan.recipe.a2_rad = a2;
+            plan.recipe.voxel = voxel;
+            plan.recipe.levels = Levels::fixed;
+            plan.recipe.depth_end = size.samples / 2 - 1;
+            const auto last = static_cast<double>(size.samples - 1);
+            plan.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
+            const auto spectra = moving_reflectors(size.samples, size.a_scans * size.b_scans);
+            GpuRun run{.block_b_scans = 2};
+            run.choice.fused = fused;
+            if (voxel == VoxelType::f32) {
+                EXPECT_LE(normalised_error(voxels_of<float>(plan, bytes_of_lines(spectra), run),
+                                           voxels_of<float>(plan, bytes_of_lines(spectra), on_cpu())),
+                          most_error);
+            } else {
+                CodeDifference difference;
+                difference.add(voxels_of<std::uint16_t>(plan, bytes_of_lines(spectra), run),
+                               voxels_of<std::uint16_t>(plan, bytes_of_lines(spectra), on_cpu()));
+                EXPECT_LE(difference.most, 256);  // of 65536: one u8 code
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, OddSizes,
+                         testing::Combine(testing::Values(Size{512, 1, 1}, Size{512, 1, 3}, Size{509, 7, 5},
+                                                          Size{832, 13, 3}, Size{2049, 3, 2}, Size{2048, 3, 5},
+                                                          Size{16, 5, 3}, Size{1024, 257, 2}, Size{8192, 2, 1},
+                                                          Size{4096, 31, 1}, Size{16384, 3, 2}),
+                                          testing::Bool()));
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,126 @@
+// From spectra in pinned memory to finished pictures nothing comes back to the host: CUPTI's records of CUDA's copies,
+// and a layer that sees Vulkan's. Each is also seen to notice a copy that is planted. That kernels refuse host memory
+// as their target stands in robustness_test.cpp; the layer without a GPU in tests/render/copies_test.cpp.
+#include "tests/gpu/copy_recorder.h"
+#include "tests/gpu/gpu_run.h"
+#include "tests/vulkan_copies/vulkan_copies.h"
+#include "ui/app/bench_scan.h"
+#include "ui/app/volume_path.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::int64_t volumes = 20;
+constexpr std::int64_t statistics_bytes = 64 << 10;  // that a frame may bring back
+
+class CopiesOnGpu : public GpuTest {
+  protected:
+    const BenchSize size{2048, 64, 32, 8};
+    std::unique_ptr<VolumePath> path;
+    std::unique_ptr<BenchSpectra> spectra;
+
+    void SetUp() override {
+        GpuTest::SetUp();
+        if (IsSkipped()) return;
+        spectra = std::make_unique<BenchSpectra>(size, SampleFormat::u16, MemoryKind::pinned);
+    }
+
+    // Otherwise there is no such path on this machine.
+    bool makes_a_path() {
+        path = std::make_unique<VolumePath>(bench_plan(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
+        return path->kind() != SlotKind::upload;
+    }
+
+    void feed_and_draw(std::int64_t count) {
+        View view;
+        view.width = 640;
+        view.height = 360;
+        for (std::int64_t i = 0; i < count; ++i, ++fed_) {
+            for (Block block : spectra->blocks()) {
+                block.volume = fed_;
+                ASSERT_TRUE(path->feed(block));
+            }
+            picture = path->picture(view);
+            ASSERT_TRUE(picture);
+            path->wait(*picture);
+        }
+        path->finish();
+    }
+
+    std::optional<VolumePicture> picture;
+
+  private:
+    std::int64_t fed_ = 0;
+};
+
+TEST_F(CopiesOnGpu, CuptiSeesEveryKindOfCopyToTheHost) {
+    const OnDevice device(1 << 16);
+    std::vector<std::byte> pageable(1 << 16);
+    const BlockMemory pinned = block_memory(1 << 16);
+    cudaArray_t array = nullptr;
+    const cudaChannelFormatDesc texel = cudaCreateChannelDesc<unsigned char>();
+    ASSERT_EQ(cudaSuccess, cudaMalloc3DArray(&array, &texel, make_cudaExtent(64, 8, 4), cudaArraySurfaceLoadStore));
+
+    const CopyRecorder recorder;
+    EXPECT_EQ(recorder.recorded().to_host_bytes, 0);
+    ASSERT_EQ(cudaSuccess, cudaMemcpy(pageable.data(), device.data(), 12345, cudaMemcpyDefault));
+    EXPECT_EQ(recorder.recorded().to_host_bytes, 12345);
+    ASSERT_EQ(cudaSuccess, cudaMemcpyAsync(pinned.data, device.data(), 4096, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(recorder.recorded().to_host_bytes, 12345 + 4096);
+    cudaMemcpy3DParms copy{};
+    copy.srcArray = array;
+    copy.dstPtr = make_cudaPitchedPtr(pageable.data(), 64, 64, 8);
+    copy.extent = make_cudaExtent(64, 8, 4);
+    copy.kind = cudaMemcpyDeviceToHost;
+    ASSERT_EQ(cudaSuccess, cudaMemcpy3D(&copy));
+    EXPECT_EQ(recorder.recorded().to_host_bytes, 12345 + 4096 + 64 * 8 * 4);
+    ASSERT_EQ(cudaSuccess, cudaMemcpy(device.data(), pageable.data(), 777, cudaMemcpyDefault));
+    EXPECT_EQ(recorder.recorded().to_host_bytes, 12345 + 4096 + 64 * 8 * 4);
+    EXPECT_EQ(recorder.recorded().to_device_bytes, 777);
+    EXPECT_EQ(recorder.recorded().lost_records, 0);
+    cudaFreeArray(array);
+}
+
+TEST_F(CopiesOnGpu, DisplayBringsNothingToTheHost) {
+    if (!makes_a_path()) GTEST_SKIP() << path->describe();
+    feed_and_draw(2);
+    const CopyRecorder recorder;
+    feed_and_draw(volumes);
+    const RecordedCopies copies = recorder.recorded();
+    EXPECT_EQ(copies.lost_records, 0);
+    EXPECT_GE(copies.to_device_bytes, volumes * spectra->bytes()) << "the recorder is blind";
+    EXPECT_EQ(copies.to_host_bytes, 0) << "at most " << statistics_bytes
+                                       << " a frame would be statistics, there are none";
+    EXPECT_EQ(path->bytes_read_back(), 0);
+}
+
+TEST_F(CopiesOnGpu, ACopyPlantedInTheDisplayPathIsSeen) {
+    if (!makes_a_path()) GTEST_SKIP() << path->describe();
+    const OnDevice device(4096);
+    std::vector<std::byte> host(4096);
+    const CopyRecorder recorder;
+    feed_and_draw(2);
+    ASSERT_EQ(cudaSuccess, cudaMemcpy(host.data(), device.data(), 4096, cudaMemcpyDeviceToHost));
+    feed_and_draw(2);
+    EXPECT_EQ(recorder.recorded().to_host_bytes, 4096);
+}
+
+TEST_F(CopiesOnGpu, VulkanBringsNothingToTheHostButPictures) {
+    const VulkanCopyLayer layer;
+    if (!makes_a_path()) GTEST_SKIP() << path->describe();
+    feed_and_draw(volumes);
+    EXPECT_EQ(layer.counted().bytes, 0);
+    EXPECT_EQ(layer.counted().copies, 0);
+    EXPECT_EQ(layer.counted().storage_buffers, 0);
+    EXPECT_EQ(path->bytes_read_back(), 0);
+    path->read(*picture);
+    EXPECT_EQ(path->bytes_read_back(), 640 * 360 * 4);
+    EXPECT_EQ(layer.counted().bytes, path->bytes_read_back());
+    path->read_volume();  // stands for the planted copy: voxels, by the renderer's own means
+    EXPECT_GE(layer.counted().bytes, 640 * 360 * 4 + path->grid().bytes());
+    EXPECT_EQ(layer.counted().bytes, path->bytes_read_back());
+    path.reset();  // while the layer is there
+}
+
+}  // namespace
+}  // namespace echolux::test

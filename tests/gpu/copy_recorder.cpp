@@ -1,0 +1,109 @@
+#include "tests/gpu/copy_recorder.h"
+
+#include <cuda_runtime.h>
+#include <cupti.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "compute/cuda/toolkit_library.h"
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+struct Cupti {
+    Cupti() {
+        const cuda::ToolkitLibrary library("libcupti.so.13", "cuda-cupti-13-0");
+        library.find(enable, "cuptiActivityEnable");
+        library.find(disable, "cuptiActivityDisable");
+        library.find(flush_all, "cuptiActivityFlushAll");
+        library.find(next_record, "cuptiActivityGetNextRecord");
+        library.find(lost_records, "cuptiActivityGetNumDroppedRecords");
+        library.find(register_callbacks, "cuptiActivityRegisterCallbacks");
+    }
+
+    decltype(&cuptiActivityEnable) enable = nullptr;
+    decltype(&cuptiActivityDisable) disable = nullptr;
+    decltype(&cuptiActivityFlushAll) flush_all = nullptr;
+    decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
+    decltype(&cuptiActivityGetNumDroppedRecords) lost_records = nullptr;
+    decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+};
+
+const Cupti& cupti() {
+    static const Cupti one;
+    return one;
+}
+
+void require(CUptiResult result, const char* doing) {
+    if (result == CUPTI_SUCCESS) return;
+    throw Error(ErrorCode::device, std::string("CUPTI cannot ") + doing + ": code " + std::to_string(result), "cupti",
+                "end other profilers; on some machines only root may profile");
+}
+
+// CUPTI's callbacks carry nothing of ours.
+std::mutex mutex;
+RecordedCopies counts;
+
+bool is_of_the_gpu(std::uint8_t kind) {
+    return kind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE || kind == CUPTI_ACTIVITY_MEMORY_KIND_ARRAY ||
+           kind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC;
+}
+
+void count(const CUpti_ActivityMemcpy6& copy) {
+    const std::scoped_lock lock(mutex);
+    const bool from_gpu = is_of_the_gpu(copy.srcKind) || copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH ||
+                          copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_ATOH;
+    const bool to_gpu = is_of_the_gpu(copy.dstKind);
+    ++counts.copies;
+    if (from_gpu && !to_gpu) counts.to_host_bytes += static_cast<std::int64_t>(copy.bytes);
+    if (to_gpu && !from_gpu) counts.to_device_bytes += static_cast<std::int64_t>(copy.bytes);
+}
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+
+void CUPTIAPI buffer_wanted(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, buffer_bytes));
+    *size = *buffer == nullptr ? 0 : buffer_bytes;
+    *most_records = 0;  // as many as fit
+}
+
+void CUPTIAPI buffer_filled(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                            std::size_t valid_bytes) {
+    CUpti_Activity* record = nullptr;
+    while (valid_bytes > 0 && cupti().next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+        if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) count(*reinterpret_cast<const CUpti_ActivityMemcpy6*>(record));
+    }
+    std::size_t lost = 0;
+    cupti().lost_records(context, stream, &lost);
+    std::free(buffer);
+    const std::scoped_lock lock(mutex);
+    counts.lost_records += static_cast<std::int64_t>(lost);
+}
+
+}  // namespace
+
+CopyRecorder::CopyRecorder() {
+    require(cupti().register_callbacks(buffer_wanted, buffer_filled), "take note of copies");
+    {
+        const std::scoped_lock lock(mutex);
+        counts = {};
+    }
+    require(cupti().enable(CUPTI_ACTIVITY_KIND_MEMCPY), "record copies");
+}
+
+CopyRecorder::~CopyRecorder() {
+    cupti().disable(CUPTI_ACTIVITY_KIND_MEMCPY);
+    cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+RecordedCopies CopyRecorder::recorded() const {
+    if (cudaDeviceSynchronize() != cudaSuccess) throw Error(ErrorCode::device, "the GPU failed", "cupti");
+    require(cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "hand over its records");
+    const std::scoped_lock lock(mutex);
+    return counts;
+}
+
+}  // namespace echolux

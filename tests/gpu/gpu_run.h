@@ -1,0 +1,140 @@
+// How GPU tests run a plan block by block on any backend, from any kind of memory into any kind of place; and the
+// fixture that skips where there is no GPU, with the reason.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "compute/backend.h"
+#include "compute/block_memory.h"
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+
+class GpuTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (surveyed_gpus().usable.empty()) GTEST_SKIP() << surveyed_gpus().refusal;
+    }
+};
+
+// Device memory of a test.
+class OnDevice {
+  public:
+    explicit OnDevice(std::size_t bytes) {
+        if (cudaMalloc(&data_, bytes) != cudaSuccess) throw std::bad_alloc();
+        cudaMemset(data_, 0xcd, bytes);
+    }
+    ~OnDevice() { cudaFree(data_); }
+    OnDevice(const OnDevice&) = delete;
+    OnDevice& operator=(const OnDevice&) = delete;
+
+    std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+  private:
+    void* data_ = nullptr;
+};
+
+struct GpuRun {
+    BackendChoice choice{.backend = Backend::cuda};
+    std::int64_t block_b_scans = 1;
+    MemoryKind from = MemoryKind::host;
+};
+
+inline std::int64_t b_scan_bytes(const ReconstructionPlan& plan) {
+    return plan.geometry.b_repeats * plan.geometry.lines_per_b_scan() * line_bytes(plan.format, plan.geometry);
+}
+
+// The spectra in the kind of memory that is asked for; the block keeps it.
+inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std::int64_t first, std::int64_t b_scans) {
+    Block block = block_of(spectra, first, b_scans);
+    if (kind == MemoryKind::device) {
+        const auto memory = std::make_shared<OnDevice>(spectra.size());
+        cudaMemcpy(memory->data(), spectra.data(), spectra.size(), cudaMemcpyHostToDevice);
+        block.data = memory->data();
+        block.memory = kind;
+        block.keeper = memory;
+        return block;
+    }
+    const BlockMemory memory = block_memory(static_cast<std::int64_t>(spectra.size()), kind);
+    std::memcpy(memory.data, spectra.data(), spectra.size());
+    block.data = memory.data;
+    block.memory = memory.kind;
+    block.keeper = memory.keeper;
+    return block;
+}
+
+// All volumes of a scan, in order, to `place` (of the first volume; the others follow `volume_bytes` later).
+inline void run_scan(Reconstructor& reconstructor, const ReconstructionPlan& plan, std::span<const std::byte> spectra,
+                     const GpuRun& run, Place place, std::int64_t volume_bytes) {
+    std::vector<Completion> completions;
+    std::uint64_t sequence = 0;
+    for (std::int64_t volume = 0; volume < plan.geometry.volumes; ++volume) {
+        for (std::int64_t first = 0; first < plan.geometry.b_scans; first += run.block_b_scans) {
+            const std::int64_t count = std::min(run.block_b_scans, plan.geometry.b_scans - first);
+            const auto begin = static_cast<std::size_t>((volume * plan.geometry.b_scans + first) * b_scan_bytes(plan));
+            Block block = held_block(spectra.subspan(begin, static_cast<std::size_t>(count * b_scan_bytes(plan))),
+                                     run.from, first, count);
+            block.volume = volume;
+            block.sequence = sequence++;
+            completions.push_back(reconstructor.submit(block, place));
+        }
+        place.data = static_cast<std::byte*>(place.data) + volume_bytes;
+    }
+    for (const Completion completion : completions) reconstructor.wait(completion);
+}
+
+// All volumes of a scan in pageable host memory.
+template <class Voxel>
+std::vector<Voxel> voxels_of(ReconstructionPlan plan, std::span<const std::byte> spectra, const GpuRun& run) {
+    plan.block_b_scans = run.block_b_scans;
+    const auto reconstructor = make_reconstructor(plan, run.choice);
+    const std::int64_t bytes = reconstructor->grid().bytes();
+    std::vector<Voxel> voxels(static_cast<std::size_t>(plan.geometry.volumes * bytes) / sizeof(Voxel));
+    run_scan(*reconstructor, plan, spectra, run, place_of(voxels, reconstructor->grid()), bytes);
+    return voxels;
+}
+
+// Spectra of u16 with a source, moving reflectors and noise; `lines` of `samples` each.
+inline std::vector<std::uint16_t> moving_reflectors(std::int64_t samples, std::int64_t lines, unsigned seed = 5) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> uniform(0, 1);
+    std::vector<std::uint16_t> spectra(static_cast<std::size_t>(samples * lines));
+    for (std::int64_t line = 0; line < lines; ++line) {
+        const float depth = 0.05f + 0.35f * uniform(random), phase = 6.28f * uniform(random);
+        for (std::int64_t p = 0; p < samples; ++p) {
+            const float x = static_cast<float>(p) / static_cast<float>(samples);
+            const float fringe = std::cos(6.2831853f * depth * static_cast<float>(p) + phase);
+            const float value = 2000 + 1500 * x * (1 - x) * (1 + 0.5f * fringe) + 40 * (uniform(random) - 0.5f);
+            spectra[static_cast<std::size_t>(line * samples + p)] = static_cast<std::uint16_t>(value);
+        }
+    }
+    return spectra;
+}
+
+template <class Value>
+double normalised_error(const std::vector<Value>& found, const std::vector<Value>& expected) {
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        if constexpr (std::is_same_v<Value, std::complex<float>>) {
+            error += std::norm(std::complex<double>(found[i]) - std::complex<double>(expected[i]));
+            norm += std::norm(std::complex<double>(expected[i]));
+        } else {
+            const double difference = static_cast<double>(found[i]) - static_cast<double>(expected[i]);
+            error += difference * difference;
+            norm += static_cast<double>(expected[i]) * static_cast<double>(expected[i]);
+        }
+    }
+    return error / norm;
+}
+
+}  // namespace echolux

@@ -1,0 +1,152 @@
+// What must not happen: a place that is not what it says is written to, memory or descriptors leak, memory that is not
+// there ends in anything but an error.
+#include <dirent.h>
+
+#include "compute/error.h"
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+namespace {
+
+class GpuRobustness : public GpuTest {
+  protected:
+    ReconstructionPlan plan;
+    std::vector<std::uint16_t> spectra = moving_reflectors(512, 8 * 3);
+
+    GpuRobustness() {
+        plan.geometry = {.samples = 512, .a_scans = 8, .b_scans = 3};
+        plan.block_b_scans = 3;
+        plan.recipe.levels = Levels::fixed;
+    }
+
+    std::unique_ptr<Reconstructor> reconstructor(bool fused = true) const {
+        BackendChoice choice{.backend = Backend::cuda};
+        choice.fused = fused;
+        return make_reconstructor(plan, choice);
+    }
+
+    Block block() const { return block_of(bytes_of_lines(spectra), 0, 3); }
+};
+
+template <class Call>
+ErrorCode refusal(const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        EXPECT_FALSE(error.problem().empty());
+        return error.code();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return ErrorCode::cancelled;
+}
+
+std::size_t free_bytes() {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(cudaSuccess, cudaDeviceSynchronize());
+    EXPECT_EQ(cudaSuccess, cudaMemGetInfo(&free, &total));
+    return free;
+}
+
+int open_descriptors() {
+    DIR* folder = opendir("/proc/self/fd");
+    int count = 0;
+    while (readdir(folder) != nullptr) ++count;
+    closedir(folder);
+    return count;
+}
+
+TEST_F(GpuRobustness, MappedHostMemoryIsNoDevicePlace) {
+    for (const bool fused : {true, false}) {
+        const auto gpu = reconstructor(fused);
+        const VolumeGrid& grid = gpu->grid();
+        const BlockMemory mapped = block_memory(grid.bytes());
+        ASSERT_EQ(mapped.kind, MemoryKind::pinned);
+        std::fill_n(mapped.data, mapped.bytes, std::byte{7});
+        Place place{PlaceKind::device_linear, mapped.data, 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
+        EXPECT_EQ(refusal([&] { gpu->submit(block(), place); }), ErrorCode::bad_setting);
+        cudaDeviceSynchronize();
+        EXPECT_TRUE(
+            std::all_of(mapped.data, mapped.data + mapped.bytes, [](std::byte b) { return b == std::byte{7}; }));
+
+        // The reconstructor is none the worse for it.
+        place.kind = PlaceKind::host_linear;
+        gpu->wait(gpu->submit(block(), place));
+        EXPECT_NE(mapped.data[0], std::byte{7});
+    }
+}
+
+TEST_F(GpuRobustness, PlacesAndBlocksThatDoNotFitAreRefused) {
+    const auto gpu = reconstructor();
+    const VolumeGrid& grid = gpu->grid();
+    std::vector<float> voxels(static_cast<std::size_t>(grid.voxels()));
+    const Place good = place_of(voxels, grid);
+    const auto refused = [&](auto change) {
+        Place place = good;
+        Block given = block();
+        change(place, given);
+        return refusal([&] { gpu->submit(given, place); });
+    };
+    EXPECT_EQ(refused([](Place& p, Block&) { p.data = nullptr; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](Place& p, Block&) { p.first_b_scan = 1; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](Place& p, Block&) { p.a_scan_bytes -= 1; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](Place& p, Block&) { p.b_scan_bytes = 1; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](Place& p, Block&) { p.kind = PlaceKind::device_linear; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](Place&, Block& b) { b.b_scans = 4; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](Place&, Block& b) { b.bytes -= 1; }), ErrorCode::bad_setting);
+    EXPECT_EQ(refused([](Place&, Block& b) { b.memory = MemoryKind::device; }), ErrorCode::bad_setting);
+    const OnDevice device(static_cast<std::size_t>(grid.bytes()));
+    EXPECT_EQ(refused([&](Place& p, Block&) { p.data = device.data(); }), ErrorCode::bad_setting);
+    gpu->wait(gpu->submit(block(), good));
+}
+
+TEST_F(GpuRobustness, KeepersGoWhenTheWorkIsDone) {
+    const auto gpu = reconstructor();
+    std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
+    std::vector<std::weak_ptr<const void>> keepers;
+    Completion last;
+    for (int i = 0; i < 20; ++i) {
+        const Block one = held_block(bytes_of_lines(spectra), MemoryKind::pinned, 0, 3);
+        keepers.push_back(one.keeper);
+        last = gpu->submit(one, place_of(voxels, gpu->grid()));
+        const auto held = std::count_if(keepers.begin(), keepers.end(), [](const auto& k) { return !k.expired(); });
+        EXPECT_LE(held, 4);  // three streams and this one
+    }
+    gpu->wait(last);
+    EXPECT_TRUE(keepers.back().expired());
+}
+
+TEST_F(GpuRobustness, OutOfMemoryIsAnErrorAndNothingElse) {
+    ReconstructionPlan huge = plan;
+    huge.geometry = {.samples = 1 << 16, .a_scans = 4, .b_scans = 1 << 22};
+    huge.recipe.background = Background::frame_mean;
+    huge.block_b_scans = huge.geometry.b_scans;  // 2^38 means: a TiB
+    const BackendChoice choice{.backend = Backend::cuda};
+    EXPECT_EQ(refusal([&] { make_reconstructor(huge, choice); }), ErrorCode::out_of_memory);
+    const auto gpu = reconstructor();
+    std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
+    gpu->wait(gpu->submit(block(), place_of(voxels, gpu->grid())));
+}
+
+TEST_F(GpuRobustness, AnotherGpuThanThereIsIsRefused) {
+    BackendChoice choice{.backend = Backend::cuda};
+    choice.gpu.fill(0xee);
+    EXPECT_EQ(refusal([&] { make_reconstructor(plan, choice); }), ErrorCode::device);
+}
+
+TEST_F(GpuRobustness, SlowAThousandCyclesLeakNothing) {
+    const auto cycle = [&](int i) {
+        const auto gpu = reconstructor(i % 2 == 0);
+        std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
+        gpu->wait(gpu->submit(block(), place_of(voxels, gpu->grid())));
+        if (i % 3 == 0) gpu->submit(block(), place_of(voxels, gpu->grid()));  // nobody waits
+    };
+    for (int i = 0; i < 20; ++i) cycle(i);
+    const std::size_t free = free_bytes();
+    const int descriptors = open_descriptors();
+    for (int i = 0; i < 1000; ++i) cycle(i);
+    EXPECT_GE(free_bytes() + (std::size_t{8} << 20), free);  // less than 8 KiB a cycle; what one holds is 50 MiB
+    EXPECT_EQ(open_descriptors(), descriptors);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,384 @@
+// Voxels that CUDA writes into textures of Vulkan, compared with the same voxels in plain memory: of every type and odd
+// sizes, by each way to share, while pictures are made, after failures, and a thousand times over.
+#include <cuda_runtime.h>
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "compute/block_memory.h"
+#include "compute/error.h"
+#include "tests/render/small_scan.h"
+#include "ui/app/volume_path.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+const BackendChoice on_gpu{.backend = Backend::cuda};
+
+// Why sharing cannot be tried on this machine; "" where it can.
+const std::string& obstacle() {
+    static const std::string found = []() -> std::string {
+        if (surveyed_gpus().usable.empty()) return surveyed_gpus().refusal;
+        try {
+            DeviceChoice device;
+            device.near = surveyed_gpus().usable.front().id;
+            const Renderer renderer(device);
+            if (renderer.device_id() == device.near) return "";
+            return "Vulkan does not know the GPU that CUDA uses; it has " + renderer.device_name();
+        } catch (const Error& error) {
+            return error.line();
+        }
+    }();
+    return found;
+}
+
+// Spectra where the GPU can fetch them.
+struct PinnedSpectra {
+    PinnedSpectra(const ReconstructionPlan& plan, std::int64_t seed)
+        : samples(noise_spectra(plan, seed)),
+          memory(block_memory(static_cast<std::int64_t>(samples.size() * sizeof(std::uint16_t)))) {
+        std::memcpy(memory.data, samples.data(), samples.size() * sizeof(std::uint16_t));
+    }
+
+    Block block(const ReconstructionPlan& plan, std::int64_t volume, std::int64_t begin, std::int64_t end) const {
+        const std::span<const std::byte> bytes(memory.data, static_cast<std::size_t>(memory.bytes));
+        Block part = block_of(plan, bytes, volume, begin, end, memory.kind);
+        part.keeper = memory.keeper;
+        return part;
+    }
+
+    std::vector<std::uint16_t> samples;
+    BlockMemory memory;
+};
+
+void feed(VolumePath& path, const ReconstructionPlan& plan, const PinnedSpectra& spectra, std::int64_t volume) {
+    for (std::int64_t begin = 0; begin < plan.geometry.b_scans; begin += plan.block_b_scans) {
+        const std::int64_t end = std::min(begin + plan.block_b_scans, plan.geometry.b_scans);
+        path.feed(spectra.block(plan, volume, begin, end));
+    }
+}
+
+// Like share(), but refuses textures, or everything.
+Sharer refusing(bool buffers_too) {
+    return [=](const std::vector<ExportedImage>& slots, const ExportedTimeline& written, const ExportedTimeline& read) {
+        if (!buffers_too && slots.front().linear) return share(slots, written, read);
+        for (const ExportedImage& slot : slots) close_handle(slot.handle);
+        close_handle(written.handle);
+        close_handle(read.handle);
+        throw Error(ErrorCode::device, "refused for a test", "test");
+    };
+}
+
+class Sharing : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (!obstacle().empty()) GTEST_SKIP() << obstacle();
+    }
+};
+
+// Codes of u8 that differ, and by how much at most.
+std::pair<std::size_t, int> difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+    std::size_t count = 0;
+    int most = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const int off = std::abs(std::to_integer<int>(a[i]) - std::to_integer<int>(b[i]));
+        count += off > 0 ? 1 : 0;
+        most = std::max(most, off);
+    }
+    return {count, most};
+}
+
+struct Size {
+    std::int64_t samples, a_scans, b_scans, depth_begin, depth_end;
+};
+
+constexpr std::array sizes{Size{512, 1, 1, 0, 0},       Size{512, 37, 11, 0, 0},  Size{1024, 13, 29, 3, 404},
+                           Size{2048, 64, 16, 0, 1023}, Size{832, 19, 7, 1, 0},   Size{2049, 5, 3, 0, 0},
+                           Size{512, 128, 1, 0, 1},     Size{2048, 100, 20, 0, 0}};
+
+ReconstructionPlan plan_of(const Size& size, VoxelType type) {
+    ReconstructionPlan plan = noise_plan(size.samples, size.a_scans, size.b_scans, type);
+    plan.recipe.depth_begin = size.depth_begin;
+    plan.recipe.depth_end = size.depth_end;
+    plan.block_b_scans = std::min<std::int64_t>(3, size.b_scans);  // the last block is a short one
+    return plan;
+}
+
+TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
+    for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
+        for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f16}) {
+            for (const Size& size : sizes) {
+                SCOPED_TRACE(testing::Message()
+                             << "kind " << static_cast<int>(kind) << ", " << bytes_of(type) << " bytes, "
+                             << size.samples << " x " << size.a_scans << " x " << size.b_scans);
+                const ReconstructionPlan plan = plan_of(size, type);
+                VolumePathOptions options;
+                options.first_kind = kind;
+                VolumePath path(plan, on_gpu, {}, options);
+                ASSERT_EQ(path.kind(), kind) << path.describe();
+                for (std::int64_t volume = 0; volume < 6; ++volume) {  // each slot more than once
+                    const PinnedSpectra spectra(plan, volume);
+                    feed(path, plan, spectra, volume);
+                    const ReadVolume read = path.read_volume().value();
+                    ASSERT_EQ(read.stamp.volume, volume);
+                    ASSERT_EQ(read.voxels, voxels_in_memory(plan, spectra.samples, on_gpu));
+                    if (type != VoxelType::u8) continue;
+                    const auto [count, most] = difference(read.voxels, voxels_in_memory(plan, spectra.samples));
+                    EXPECT_LE(count, read.voxels.size() / 10000 + 1);
+                    EXPECT_LE(most, 1);
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Sharing, IsChosenByItselfAndSaysSo) {
+    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    EXPECT_THAT(VolumePath(plan, {}, {}).describe(),
+                testing::AllOf(HasSubstr("cuda ("), HasSubstr("into textures of")));
+}
+
+TEST_F(Sharing, FallsBackToBuffersAndUploads) {
+    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const PinnedSpectra spectra(plan, 1);
+    for (const bool buffers_too : {false, true}) {
+        VolumePathOptions options;
+        options.share = refusing(buffers_too);
+        VolumePath path(plan, on_gpu, {}, options);
+        EXPECT_EQ(path.kind(), buffers_too ? SlotKind::upload : SlotKind::buffer);
+        EXPECT_THAT(path.describe(), HasSubstr("textures are not shared: refused for a test"));
+        feed(path, plan, spectra, 0);
+        EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, spectra.samples, on_gpu));
+    }
+}
+
+TEST_F(Sharing, TheCpuUploadsToTheSameGpu) {
+    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const PinnedSpectra spectra(plan, 1);
+    VolumePath path(plan, {.backend = Backend::cpu}, {});
+    EXPECT_EQ(path.kind(), SlotKind::upload);
+    feed(path, plan, spectra, 0);
+    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, spectra.samples));
+}
+
+// ---- writing, publishing and drawing at once ------------------------------------------------------------------------
+
+// From above, a pixel for each A-scan: it shows one volume or the other, never a mixture.
+View from_above(const VolumeGrid& grid) {
+    View view;
+    view.mode = ViewMode::mip;
+    view.projection = Projection::orthographic;
+    view.azimuth_deg = 0;
+    view.elevation_deg = 90;
+    view.box = false;
+    view.lighting = false;
+    view.width = grid.a_scans;
+    view.height = grid.b_scans;
+    const double diagonal = std::hypot(grid.depth, grid.a_scans, grid.b_scans);
+    view.zoom = diagonal / static_cast<double>(std::min(view.width, view.height));
+    view.low = 0;
+    view.high = 60;
+    return view;
+}
+
+// The picture of two volumes, even and odd, joined at every batch: [parity][batches that are filled].
+std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const ReconstructionPlan& plan,
+                                                                      const std::array<PinnedSpectra, 2>& spectra) {
+    const VolumeGrid grid = planned_grid(plan);
+    const std::array codes{voxels_in_memory(plan, spectra[0].samples, on_gpu),
+                           voxels_in_memory(plan, spectra[1].samples, on_gpu)};
+    DeviceChoice device;
+    device.near = surveyed_gpus().usable.front().id;
+    Renderer renderer(device);
+    std::vector<std::vector<std::vector<std::uint8_t>>> pictures(2);
+    for (std::size_t parity = 0; parity < 2; ++parity) {
+        for (std::int64_t to = 0; to <= plan.geometry.b_scans; to += plan.block_b_scans) {
+            std::vector<std::byte> joined = codes[1 - parity];
+            std::copy_n(codes[parity].begin(), to * grid.bytes() / grid.b_scans, joined.begin());
+            renderer.set_volume(grid, joined.data());
+            pictures[parity].push_back(renderer.render(from_above(grid)).pixels);
+        }
+    }
+    return pictures;
+}
+
+struct Drawn {
+    std::int64_t pictures = 0;
+    std::int64_t wrong = 0;  // show something else than they say
+};
+
+Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
+    ReconstructionPlan plan = noise_plan(1024, 128, 64);
+    plan.recipe.depth_begin = 16;  // the mean of the spectra outshines everything
+    plan.block_b_scans = 16;
+    const std::array<PinnedSpectra, 2> spectra{PinnedSpectra(plan, 0), PinnedSpectra(plan, 1)};
+    const auto expected = expected_pictures(plan, spectra);
+    EXPECT_NE(expected[0].back(), expected[1].back());
+    BackendChoice backend = on_gpu;
+    backend.streams = streams;
+    VolumePath path(plan, backend, {}, options);
+    EXPECT_EQ(path.kind(), options.first_kind);
+    constexpr std::int64_t volumes = 600;
+    feed(path, plan, spectra[1], 1);  // something to be behind the first
+    std::jthread feeder([&] {
+        for (std::int64_t volume = 2; volume < volumes + 2; ++volume) {
+            feed(path, plan, spectra[static_cast<std::size_t>(volume % 2)], volume);
+        }
+        path.finish();
+    });
+    std::int64_t last = -1;
+    Drawn drawn;
+    while (path.statistics().published + path.statistics().dropped < volumes + 1) {
+        const std::optional<VolumePicture> picture = path.picture(from_above(path.grid()));
+        if (!picture) continue;
+        EXPECT_GE(picture->stamp.volume, last);
+        last = picture->stamp.volume;
+        const auto parity = static_cast<std::size_t>(last % 2);
+        const auto batches = static_cast<std::size_t>(picture->filled_to / plan.block_b_scans);
+        ++drawn.pictures;
+        drawn.wrong += path.read(*picture).pixels == expected[parity][batches] ? 0 : 1;
+    }
+    feeder.join();
+    return drawn;
+}
+
+void expect_true_pictures(SlotKind kind, Publishing publishing, int streams) {
+    SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", " << streams << " streams");
+    VolumePathOptions options;
+    options.first_kind = kind;
+    options.publishing = publishing;
+    const Drawn drawn = draw_while_feeding(options, streams);
+    EXPECT_GE(drawn.pictures, 10);
+    EXPECT_EQ(drawn.wrong, 0) << "of " << drawn.pictures;
+}
+
+TEST_F(Sharing, PicturesShowWholeVolumesWhileOthersAreWritten) {
+    for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
+        for (const int streams : {1, 3}) expect_true_pictures(kind, Publishing::whole, streams);
+    }
+}
+
+TEST_F(Sharing, RollingPicturesShowTheNewBelowAndTheOldAbove) {
+    for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
+        expect_true_pictures(kind, Publishing::rolling, 3);
+    }
+}
+
+// Does not wait for pictures before it writes.
+class Careless : public SharedSlots {
+  public:
+    explicit Careless(std::unique_ptr<SharedSlots> slots) : slots_(std::move(slots)) {}
+
+    Place place(std::size_t slot) const override { return slots_->place(slot); }
+    void begin(std::size_t slot, std::uint64_t) override { slots_->begin(slot, 0); }
+    void publish(std::size_t slot, std::uint64_t value) override { slots_->publish(slot, value); }
+
+  private:
+    std::unique_ptr<SharedSlots> slots_;
+};
+
+// By hand: the comparison above sees it when the GPU does not wait. Not a test of every run, for a race may be won.
+TEST_F(Sharing, DISABLED_WithoutWaitsPicturesAreTorn) {
+    VolumePathOptions options;
+    options.slots = 2;
+    options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+        return std::make_unique<Careless>(share(slots, written, read));
+    };
+    const Drawn drawn = draw_while_feeding(options, 3);
+    EXPECT_GT(drawn.wrong, 0) << "of " << drawn.pictures;
+}
+
+// ---- failures -------------------------------------------------------------------------------------------------------
+
+// Fails when the volumes begun reach a number, as a lost device would.
+class Failing : public SharedSlots {
+  public:
+    Failing(std::unique_ptr<SharedSlots> slots, int lasts) : slots_(std::move(slots)), left_(lasts) {}
+
+    Place place(std::size_t slot) const override { return slots_->place(slot); }
+    void begin(std::size_t slot, std::uint64_t value) override {
+        if (left_-- == 0) throw Error(ErrorCode::device, "lost for a test", "test");
+        slots_->begin(slot, value);
+    }
+    void publish(std::size_t slot, std::uint64_t value) override { slots_->publish(slot, value); }
+
+  private:
+    std::unique_ptr<SharedSlots> slots_;
+    int left_;
+};
+
+TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
+    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    VolumePathOptions options;
+    options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+        return std::make_unique<Failing>(share(slots, written, read), 3);
+    };
+    VolumePath path(plan, {}, {}, options);
+    std::array<std::string, 10> ways;
+    for (std::size_t volume = 0; volume < ways.size(); ++volume) {
+        const PinnedSpectra spectra(plan, static_cast<std::int64_t>(volume));
+        feed(path, plan, spectra, static_cast<std::int64_t>(volume));
+        if (const auto picture = path.picture(from_above(path.grid()))) path.wait(*picture);
+        ways[volume] = path.describe();
+    }
+    EXPECT_THAT(ways[2], HasSubstr("cuda ("));
+    EXPECT_THAT(ways[3], testing::AllOf(HasSubstr("cuda ("), HasSubstr("lost for a test")));
+    EXPECT_THAT(ways[9], testing::AllOf(testing::StartsWith("cpu ("), HasSubstr("lost for a test")));
+    EXPECT_EQ(path.read_volume()->stamp.volume, 9);
+    EXPECT_THROW(
+        {
+            VolumePath demanded(plan, on_gpu, {}, options);
+            const PinnedSpectra spectra(plan, 0);
+            for (std::int64_t volume = 0; volume < 5; ++volume) feed(demanded, plan, spectra, volume);
+        },
+        Error);
+}
+
+// ---- nothing is left behind -----------------------------------------------------------------------------------------
+
+std::ptrdiff_t open_descriptors() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+std::size_t free_device_memory() {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
+    return free;
+}
+
+void start_and_stop(int cycles) {
+    const ReconstructionPlan plan = plan_of({1024, 128, 64, 0, 0}, VoxelType::u8);  // 4 MiB a slot
+    const PinnedSpectra spectra(plan, 0);
+    const auto cycle = [&](SlotKind kind) {
+        VolumePathOptions options;
+        options.first_kind = kind;
+        VolumePath path(plan, on_gpu, {}, options);
+        feed(path, plan, spectra, 0);
+        path.picture(from_above(path.grid()));
+        path.feed(spectra.block(plan, 1, 0, 3));  // stopped in the middle of a volume, a picture under way
+    };
+    for (int i = 0; i < 4; ++i) cycle(i % 2 == 0 ? SlotKind::surface : SlotKind::buffer);  // what drivers keep for good
+    const std::ptrdiff_t descriptors = open_descriptors();
+    const std::size_t memory = free_device_memory();
+    for (int i = 0; i < cycles; ++i) cycle(i % 4 == 3 ? SlotKind::buffer : SlotKind::surface);
+    EXPECT_EQ(open_descriptors(), descriptors);
+    EXPECT_GE(free_device_memory() + (16U << 20), memory) << "device memory is gone";
+}
+
+TEST_F(Sharing, StartingAndStoppingLeaksNothing) {
+    start_and_stop(30);
+}
+
+TEST_F(Sharing, AThousandStartsAndStopsLeakNothingSlow) {
+    start_and_stop(1000);
+}
+
+}  // namespace
+}  // namespace echolux::test

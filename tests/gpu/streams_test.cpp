@@ -1,0 +1,266 @@
+// The same bits for any number of streams, any block size, and any kind of memory on either side; offsets beyond 32
+// bits.
+#include <functional>
+
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t samples = 1024, a_scans = 9, b_scans = 7;
+
+struct Variant {
+    std::string name;
+    void (*choose)(ReconstructionPlan&);
+};
+
+const Variant variants[] = {
+    {"codes", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::u8; }},
+    {"half", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::f16; }},
+    {"complex",
+     [](ReconstructionPlan& p) {
+         p.recipe.quantity = Quantity::complex;
+         p.recipe.voxel = VoxelType::complex64;
+     }},
+    {"real_transform", [](ReconstructionPlan& p) { p.recipe.a2_rad = 0; }},
+    {"running", [](ReconstructionPlan& p) { p.recipe.background = Background::running; }},
+    {"running_repeats",
+     [](ReconstructionPlan& p) {
+         p.recipe.background = Background::running;
+         p.geometry.b_repeats = 2;
+         p.recipe.average = Average::power;
+     }},
+    {"median", [](ReconstructionPlan& p) { p.recipe.background = Background::median; }},
+    {"rolling", [](ReconstructionPlan& p) { p.recipe.background = Background::rolling; }},
+    {"fixed_pattern", [](ReconstructionPlan& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
+    {"repeats_apart",
+     [](ReconstructionPlan& p) {
+         p.geometry.a_repeats = 2;
+         p.geometry.b_repeats = 3;
+     }},
+    {"frame_levels",
+     [](ReconstructionPlan& p) {
+         p.recipe.voxel = VoxelType::u16;
+         p.recipe.levels = Levels::frame;
+     }},
+    {"spline_upsampled",
+     [](ReconstructionPlan& p) {
+         p.recipe.resample = Resample::spline;
+         p.recipe.upsample = 2;
+     }},
+    {"any_length",
+     [](ReconstructionPlan& p) {
+         p.geometry.samples = 832;
+         p.calibration.k_polynomial = {1, 800, 20};
+     }},
+};
+
+std::ostream& operator<<(std::ostream& out, const Variant& one) {
+    return out << one.name;
+}
+
+class GpuStream : public GpuTest, public testing::WithParamInterface<std::tuple<Variant, bool>> {
+  protected:
+    ReconstructionPlan plan;
+    std::vector<std::uint16_t> spectra;  // of two volumes
+    bool fused = true;
+
+    GpuStream() {
+        plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
+        plan.recipe.a2_rad = 12;
+        plan.recipe.levels = Levels::fixed;
+        plan.recipe.background = Background::frame_mean;
+        plan.calibration.k_polynomial = {1, 980, 30};
+        std::get<0>(GetParam()).choose(plan);
+        fused = std::get<1>(GetParam());
+        const std::int64_t lines = 2 * b_scans * plan.geometry.b_repeats * plan.geometry.lines_per_b_scan();
+        spectra = moving_reflectors(plan.geometry.samples, lines);
+    }
+
+    std::vector<std::byte> voxels(GpuRun run) const {
+        run.choice.fused = fused;
+        return voxels_of<std::byte>(plan, bytes_of_lines(spectra), run);
+    }
+
+    std::vector<std::byte> whole() const {
+        GpuRun run{.block_b_scans = b_scans};
+        run.choice.streams = 1;
+        return voxels(run);
+    }
+};
+
+TEST_P(GpuStream, BlocksAndStreamsChangeNoBit) {
+    const auto expected = whole();
+    for (const int streams : {1, 2, 3, 5}) {
+        for (const std::int64_t size : {1, 2, 3, 7}) {
+            GpuRun run{.block_b_scans = size};
+            run.choice.streams = streams;
+            EXPECT_EQ(voxels(run), expected) << streams << " streams, blocks of " << size;
+        }
+    }
+}
+
+TEST_P(GpuStream, KindsOfBlockMemoryChangeNoBit) {
+    const auto expected = whole();
+    for (const MemoryKind kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::device}) {
+        EXPECT_EQ(voxels({.block_b_scans = 2, .from = kind}), expected) << static_cast<int>(kind);
+    }
+    GpuRun direct{.block_b_scans = 2, .from = MemoryKind::pinned};
+    direct.choice.spectra = SpectraPath::direct;
+    EXPECT_EQ(voxels(direct), expected) << "read over the link";
+}
+
+TEST_P(GpuStream, PrimedStartChangesNoBit) {
+    const auto expected = whole();
+    plan.geometry.volumes = 1;
+    plan.block_b_scans = 2;
+    BackendChoice choice{.backend = Backend::cuda};
+    choice.fused = fused;
+    const auto reconstructor = make_reconstructor(plan, choice);
+    std::vector<std::byte> found(static_cast<std::size_t>(reconstructor->grid().bytes()));
+    const auto bytes = bytes_of_lines(spectra);
+    for (std::int64_t first = 0; first < b_scans; first += 2) {
+        const std::int64_t count = std::min<std::int64_t>(2, b_scans - first);
+        const Block block = block_of(bytes.subspan(static_cast<std::size_t>(first * b_scan_bytes(plan)),
+                                                   static_cast<std::size_t>(count * b_scan_bytes(plan))),
+                                     first, count);
+        if (first < 4) {
+            reconstructor->prime(block);
+        } else {
+            reconstructor->wait(reconstructor->submit(block, place_of(found, reconstructor->grid())));
+        }
+    }
+    const auto skipped = static_cast<std::ptrdiff_t>(found.size() / b_scans * 4);
+    EXPECT_TRUE(std::equal(found.begin() + skipped, found.end(), expected.begin() + skipped));
+    EXPECT_TRUE(std::all_of(found.begin(), found.begin() + skipped, [](std::byte b) { return b == std::byte{0}; }));
+}
+
+// Pageable, pinned and device memory, packed and with gaps.
+TEST_P(GpuStream, KindsOfPlaceChangeNoBit) {
+    const auto expected = whole();
+    plan.geometry.volumes = 1;
+    plan.block_b_scans = 3;
+    BackendChoice choice{.backend = Backend::cuda};
+    choice.fused = fused;
+    const auto reconstructor = make_reconstructor(plan, choice);
+    const VolumeGrid& grid = reconstructor->grid();
+    const std::int64_t line = grid.depth * bytes_of(grid.type);
+    for (const std::int64_t gap : {std::int64_t{0}, 3 * bytes_of(grid.type)}) {
+        Place place;
+        place.a_scan_bytes = line + gap;
+        place.b_scan_bytes = grid.a_scans * place.a_scan_bytes + 2 * gap;
+        const auto bytes = static_cast<std::size_t>(grid.b_scans * place.b_scan_bytes);
+        const auto check = [&](const std::byte* found, const char* kind) {
+            for (std::int64_t b = 0; b < grid.b_scans; ++b) {
+                for (std::int64_t a = 0; a < grid.a_scans; ++a) {
+                    ASSERT_EQ(
+                        0, std::memcmp(found + b * place.b_scan_bytes + a * place.a_scan_bytes,
+                                       expected.data() + (b * grid.a_scans + a) * line, static_cast<std::size_t>(line)))
+                        << kind << " gap " << gap << " at " << b << ", " << a;
+                }
+            }
+        };
+        const GpuRun run{.block_b_scans = 3};
+        std::vector<std::byte> pageable(bytes);
+        place.data = pageable.data();
+        run_scan(*reconstructor, plan, bytes_of_lines(spectra), run, place, 0);
+        check(pageable.data(), "pageable");
+
+        const BlockMemory pinned = block_memory(static_cast<std::int64_t>(bytes));
+        ASSERT_EQ(pinned.kind, MemoryKind::pinned);
+        place.data = pinned.data;
+        run_scan(*reconstructor, plan, bytes_of_lines(spectra), run, place, 0);
+        check(pinned.data, "pinned");
+
+        const OnDevice device(bytes);
+        place.kind = PlaceKind::device_linear;
+        place.data = device.data();
+        run_scan(*reconstructor, plan, bytes_of_lines(spectra), run, place, 0);
+        ASSERT_EQ(cudaSuccess, cudaMemcpy(pageable.data(), device.data(), bytes, cudaMemcpyDeviceToHost));
+        check(pageable.data(), "device");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, GpuStream, testing::Combine(testing::ValuesIn(variants), testing::Bool()),
+                         [](const auto& test) {
+                             return std::get<0>(test.param).name + (std::get<1>(test.param) ? "_fused" : "_separate");
+                         });
+
+// The mean over a B-scan is the CPU's to the last bit, so constant spectra leave exactly nothing.
+class GpuBackground : public GpuTest {};
+
+TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = 1024, .a_scans = 77, .b_scans = 3};
+    plan.recipe.quantity = Quantity::intensity;
+    for (const Background mode : {Background::frame_mean, Background::median}) {
+        plan.recipe.background = mode;
+        std::vector<std::uint16_t> spectra(1024 * 77 * 3);
+        for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = static_cast<std::uint16_t>(i % 1024 * 63);
+        for (const bool fused : {true, false}) {
+            GpuRun run{.block_b_scans = 2};
+            run.choice.fused = fused;
+            const auto found = voxels_of<float>(plan, bytes_of_lines(spectra), run);
+            EXPECT_TRUE(std::all_of(found.begin(), found.end(), [](float v) { return v == 0; }))
+                << static_cast<int>(mode);
+        }
+    }
+}
+
+// 2^31 samples pass through, and the volume has more than 2^31 voxels' worth of offsets: one A-scan per B-scan is far
+// from the next.
+class GpuLarge : public GpuTest {};
+
+TEST_F(GpuLarge, SlowBlocksBeyondTwoToThe31SamplesGiveTheSameBits) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
+    plan.recipe.voxel = VoxelType::u8;
+    plan.recipe.levels = Levels::fixed;
+    const auto spectra = moving_reflectors(2048, 1024 * 64);
+    for (const bool fused : {true, false}) {
+        plan.block_b_scans = 64;
+        BackendChoice choice{.backend = Backend::cuda};
+        choice.fused = fused;
+        const auto reconstructor = make_reconstructor(plan, choice);
+        const VolumeGrid& grid = reconstructor->grid();
+        std::vector<std::uint8_t> first, found(static_cast<std::size_t>(grid.depth * grid.a_scans * 64));
+        Block block = held_block(bytes_of_lines(spectra), MemoryKind::pinned, 0, 64);
+        for (std::int64_t b = 0; b < 1024; b += 64) {
+            Place place = place_of(found, grid);
+            place.first_b_scan = block.first_b_scan = b;
+            reconstructor->wait(reconstructor->submit(block, place));
+            if (b == 0) first = found;
+            ASSERT_EQ(found, first) << b;
+            std::fill(found.begin(), found.end(), std::uint8_t{0});
+        }
+    }
+}
+
+// A device volume of f32 beyond 4 GiB: the last B-scan is what a small volume holds.
+TEST_F(GpuLarge, SlowVolumeBeyond32Bits) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1100};
+    plan.recipe.levels = Levels::fixed;
+    plan.block_b_scans = 4;
+    const auto spectra = moving_reflectors(2048, 1024 * 4);
+    const auto reconstructor = make_reconstructor(plan, {.backend = Backend::cuda});
+    const VolumeGrid& grid = reconstructor->grid();
+    ASSERT_GT(grid.bytes(), std::int64_t{1} << 32);
+    std::size_t free = 0, total = 0;
+    ASSERT_EQ(cudaSuccess, cudaMemGetInfo(&free, &total));
+    if (static_cast<std::int64_t>(free) < grid.bytes() + (std::int64_t{1} << 30))
+        GTEST_SKIP() << "too little GPU memory";
+    const OnDevice volume(static_cast<std::size_t>(grid.bytes()));
+    Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
+    reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 0, 4), place));
+    reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 1096, 4), place));
+    const auto bytes = static_cast<std::size_t>(4 * place.b_scan_bytes);
+    std::vector<std::byte> begin(bytes), end(bytes);
+    ASSERT_EQ(cudaSuccess, cudaMemcpy(begin.data(), volume.data(), bytes, cudaMemcpyDeviceToHost));
+    ASSERT_EQ(cudaSuccess,
+              cudaMemcpy(end.data(), volume.data() + 1096 * place.b_scan_bytes, bytes, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(begin, end);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,130 @@
+// The exact transform (docs/algorithms.md 4) against sums over the true wavenumbers of the samples, and what it is for:
+// deep mirrors without loss and artefacts, and any zoom. The whole chain against NumPy is in chain_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "tests/oracle/chain.h"
+#include "tests/oracle/instrument.h"
+#include "tests/oracle/peak.h"
+
+namespace echolux {
+namespace {
+
+using Field = std::vector<std::complex<float>>;
+
+double relative_l2(const Field& measured, const std::vector<std::complex<double>>& expected) {
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        error += std::norm(std::complex<double>(measured.at(i)) - expected[i]);
+        norm += std::norm(expected[i]);
+    }
+    return std::sqrt(error / norm);
+}
+
+std::vector<std::complex<double>> in_double(const Field& field) {
+    return {field.begin(), field.end()};
+}
+
+class ExactTransform : public testing::Test {
+  protected:
+    const Instrument instrument;
+    const std::int64_t n = Instrument::samples;
+
+    ReconstructionPlan plan_for(Resample resample, std::int64_t zero_padding) const {
+        ReconstructionPlan plan = plain_plan(n, 1);
+        plan.recipe.window = Window::hann;
+        plan.recipe.resample = resample;
+        plan.recipe.zero_padding = zero_padding;
+        plan.calibration.k_positions = instrument.positions;
+        return plan;
+    }
+
+    std::vector<float> mirror(double share_of_range) const {
+        return instrument.fringe(instrument.pixel_k, share_of_range * instrument.depth_limit_um);
+    }
+
+    // Depth bins [begin, end) of a transform of `zero_padding` n points: a sum over the samples' true k.
+    std::vector<std::complex<double>> direct_sum(const std::vector<float>& line, std::int64_t zero_padding,
+                                                 std::int64_t begin, std::int64_t end) const {
+        const std::vector<double>& k = instrument.pixel_k;
+        const double k_min = instrument.uniform_k.front(), k_max = instrument.uniform_k.back();
+        const double last = static_cast<double>(n - 1), step = (k_max - k_min) / last;
+        std::vector<std::complex<double>> bins;
+        for (std::int64_t z = begin; z < end; ++z) {
+            std::complex<double> sum = 0;
+            for (std::size_t p = 0; p < k.size(); ++p) {
+                const std::size_t left = p == 0 ? 0 : p - 1, right = std::min(p + 1, k.size() - 1);
+                const double share = (k[left] - k[right]) / step / static_cast<double>(right - left);
+                const double u = (k[p] - k_min) / (k_max - k_min);
+                const double window = std::pow(std::sin(std::numbers::pi * u), 2);
+                const double turns = static_cast<double>(z) / static_cast<double>(zero_padding * n) * u * last;
+                sum += window * share * double{line[p]} * std::polar(1.0, -2 * std::numbers::pi * turns);
+            }
+            bins.push_back(sum / (last / 2));  // by the sum of the window on the grid
+        }
+        return bins;
+    }
+};
+
+TEST_F(ExactTransform, IsTheSumOverTheTrueWavenumbers) {
+    const std::vector<float> line = mirror(0.6);
+    const auto expected = direct_sum(line, 1, 0, n / 2);
+    ReconstructionPlan plan = plan_for(Resample::nudft, 1);
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, line), expected), 1e-6);
+    plan.calibration.k_positions.clear();
+    plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, line), expected), 1e-6);
+}
+
+TEST_F(ExactTransform, ZoomIsTheSumOnAFinerGrid) {
+    const std::vector<float> line = mirror(0.6);
+    const auto mirror_bin = std::llround(instrument.bin_of(0.6 * instrument.depth_limit_um));
+    ReconstructionPlan plan = plan_for(Resample::nudft, 4);
+    plan.recipe.depth_begin = mirror_bin - 8;
+    plan.recipe.depth_end = mirror_bin + 9;
+    const auto zoomed = reconstructed<std::complex<float>>(plan, line);
+    ASSERT_EQ(zoomed.size(), 4u * 17u);
+    EXPECT_LE(relative_l2(zoomed, direct_sum(line, 4, 4 * (mirror_bin - 8), 4 * (mirror_bin + 9))), 1e-6);
+}
+
+// Samples that are uniform in k: nothing is left of the difference between the two transforms.
+TEST_F(ExactTransform, OfAUniformSpectrumIsTheFourierTransform) {
+    const std::vector<float> line = instrument.fringe(instrument.uniform_k, 0.4 * instrument.depth_limit_um);
+    ReconstructionPlan plan = plan_for(Resample::none, 2);
+    const auto fourier = in_double(reconstructed<std::complex<float>>(plan, line));
+    plan.recipe.resample = Resample::nudft;
+    for (std::size_t j = 0; j < plan.calibration.k_positions.size(); ++j) {
+        plan.calibration.k_positions[j] = static_cast<double>(j);
+    }
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, line), fourier), 1e-6);
+}
+
+// Loss of the peak and greatest artefact farther than 30 bins from it, in dB.
+struct Quality {
+    double loss_db, artefact_db;
+};
+
+TEST_F(ExactTransform, KeepsADeepMirrorThatInterpolationLoses) {
+    const auto quality = [&](Resample resample) -> Quality {
+        const double ideal = peak_of(amplitudes(reconstructed<std::complex<float>>(
+                                         plan_for(Resample::none, 4),
+                                         instrument.fringe(instrument.uniform_k, 0.75 * instrument.depth_limit_um))))
+                                 .height;
+        const auto fine = amplitudes(reconstructed<std::complex<float>>(plan_for(resample, 4), mirror(0.75)));
+        const auto coarse = amplitudes(reconstructed<std::complex<float>>(plan_for(resample, 1), mirror(0.75)));
+        const auto top = std::max_element(coarse.begin(), coarse.end());
+        const double artefact = greatest_outside(coarse, static_cast<double>(top - coarse.begin()), 30);
+        return {decibels(peak_of(fine).height / ideal), decibels(artefact / *top)};
+    };
+    const Quality exact = quality(Resample::nudft), interpolated = quality(Resample::lagrange3);
+    EXPECT_NEAR(exact.loss_db, 0, 0.01);
+    EXPECT_NEAR(exact.artefact_db, -58.2, 3);
+    EXPECT_NEAR(interpolated.loss_db, -2.88, 0.1);
+    EXPECT_NEAR(interpolated.artefact_db, -30.3, 3);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,307 @@
+// Slots of a live ring show what a volume from a file shows: whole and in part, one after the other, and when the one
+// who should have written them is gone.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "compute/error.h"
+#include "render/vk/image.h"
+#include "render/vk/memory.h"
+#include "render/vk/queue.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+View small_view() {
+    View view;
+    view.width = 72;
+    view.height = 56;
+    return view;
+}
+
+VolumeGrid small_grid(VoxelType type = VoxelType::u8) {
+    return db_grid(21, 18, 12, type);
+}
+
+// A different texture of noise for every seed.
+std::vector<std::byte> noise_voxels(const VolumeGrid& grid, int seed) {
+    return voxels(grid,
+                  [=](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z + 100 * seed, a, b); });
+}
+
+class Slots : public Rendering {
+  protected:
+    SlotWriter& make(const VolumeGrid& grid, std::size_t count = 3) {
+        grid_ = grid;
+        SlotsWanted wanted;
+        wanted.grid = grid;
+        wanted.range = {-5, 45};
+        wanted.count = count;
+        wanted.patience = std::chrono::milliseconds(1500);
+        slots_ = &renderer().make_slots(wanted);
+        return *slots_;
+    }
+
+    // Slices [first, end) of `codes` into the slot, published with the next value.
+    void write(std::size_t slot, const std::vector<std::byte>& codes, std::int64_t first, std::int64_t end) {
+        const Place place = slots_->place(slot);
+        ASSERT_EQ(place.kind, PlaceKind::host_linear);
+        const std::int64_t slice = place.b_scan_bytes;
+        ASSERT_EQ(slice * grid_.b_scans, grid_.bytes());
+        std::memcpy(static_cast<std::byte*>(place.data) + first * slice, codes.data() + first * slice,
+                    static_cast<std::size_t>((end - first) * slice));
+        slots_->publish(slot, ++written_, first, end);
+    }
+    void write(std::size_t slot, const std::vector<std::byte>& codes) { write(slot, codes, 0, grid_.b_scans); }
+
+    ShownSlots shown(std::size_t slot, std::uint64_t serial, std::int64_t filled_to) {
+        return {.newest = {slot, serial, filled_to}, .previous = {}, .wait = written_, .signal = ++read_};
+    }
+    ShownSlots whole(std::size_t slot, std::uint64_t serial) { return shown(slot, serial, grid_.b_scans); }
+
+    Image picture(const ShownSlots& what, const View& view) { return renderer().read(renderer().draw(view, what)); }
+
+    Image picture_of_file(const std::vector<std::byte>& codes, const View& view) {
+        renderer().set_volume(grid_, codes.data());
+        return renderer().render(view);
+    }
+
+    SlotWriter* slots_ = nullptr;
+    VolumeGrid grid_;
+    std::uint64_t written_ = 0;
+    std::uint64_t read_ = 0;
+};
+
+TEST_F(Slots, ShowWhatAFileShows) {
+    for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f32}) {
+        make(small_grid(type));
+        written_ = read_ = 0;
+        const std::vector<std::byte> codes = noise_voxels(grid_, 1);
+        write(1, codes);
+        for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
+            View view = small_view();
+            view.mode = mode;
+            EXPECT_EQ(picture(whole(1, 1), view).pixels, picture_of_file(codes, view).pixels);
+        }
+        EXPECT_EQ(renderer().read_slot(whole(1, 1)), codes);
+    }
+}
+
+TEST_F(Slots, HalfFloatsKeepTheirValues) {
+    VolumeGrid grid = db_grid(2, 1, 1, VoxelType::f16);
+    grid.scale = 1;
+    make(grid);
+    const std::array<std::uint16_t, 2> codes{0x4D00, 0xC900};  // 20, -10
+    const auto bytes = std::as_bytes(std::span(codes));
+    write(0, {bytes.begin(), bytes.end()});
+    EXPECT_EQ(renderer().read_slot(whole(0, 1)), std::vector(bytes.begin(), bytes.end()));
+    renderer().set_volume(grid, codes.data());
+    View view = voxel_view(grid, 1, 2);
+    view.mode = ViewMode::mip;
+    const std::vector<RayMeasure> rays = renderer().measure(view);
+    EXPECT_NEAR(rays[0].value, 15, 1e-3);
+    EXPECT_NEAR(rays[1].value, -15, 1e-3);
+}
+
+TEST_F(Slots, EachVolumeInASlotIsFetchedOnce) {
+    make(small_grid());
+    const View view = small_view();
+    const std::vector<std::byte> first = noise_voxels(grid_, 1);
+    const std::vector<std::byte> second = noise_voxels(grid_, 2);
+    write(0, first);
+    const Image before = picture(whole(0, 1), view);
+    write(0, second);
+    EXPECT_EQ(picture(whole(0, 1), view).pixels, before.pixels);  // it is said to hold the same volume
+    const Image after = picture(whole(0, 2), view);
+    EXPECT_EQ(after.pixels, picture_of_file(second, view).pixels);
+    EXPECT_NE(after.pixels, before.pixels);
+}
+
+// The first slices of one volume, the others of another.
+std::vector<std::byte> joined(const VolumeGrid& grid, const std::vector<std::byte>& below,
+                              const std::vector<std::byte>& above, std::int64_t filled_to) {
+    std::vector<std::byte> codes = above;
+    std::copy_n(below.begin(), filled_to * grid.bytes() / grid.b_scans, codes.begin());
+    return codes;
+}
+
+// Rays that run within slices touch one volume or the other: the picture is that of the joined volume, exactly.
+TEST_F(Slots, RollingShowsTheNewBelowAndThePreviousAbove) {
+    make(small_grid());
+    View view = voxel_view(grid_, 18, 12);
+    view.elevation_deg = 90;
+    const std::vector<std::byte> above = noise_voxels(grid_, 1);
+    const std::vector<std::byte> below = noise_voxels(grid_, 2);
+    write(0, above);
+    picture(whole(0, 1), view);
+    std::int64_t last = 0;
+    for (const std::int64_t filled_to : {1, 3, 8, 11}) {
+        write(2, below, last, filled_to);
+        ShownSlots both = shown(2, 2, filled_to);
+        both.previous = ShownSlot{0, 1, grid_.b_scans};
+        for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
+            view.mode = mode;
+            const Image seen = picture(both, view);
+            both.signal = ++read_;
+            EXPECT_EQ(seen.pixels, picture_of_file(joined(grid_, below, above, filled_to), view).pixels)
+                << "filled to " << filled_to;
+        }
+        last = filled_to;
+    }
+    write(2, below, last, grid_.b_scans);
+    EXPECT_EQ(picture(whole(2, 2), view).pixels, picture_of_file(below, view).pixels);
+}
+
+// Oblique rays: skipping by bricks changes nothing, though bricks of both volumes meet in a run.
+TEST_F(Slots, RollingSkipsNothingThatIsSeen) {
+    make(db_grid(24, 24, 24));
+    View view = small_view();
+    view.lighting = false;
+    const auto dark = voxels(grid_, [](auto...) { return -5.0; });
+    const auto ball_codes = voxels(grid_, ball(grid_, 11));
+    for (const bool ball_above : {false, true}) {
+        const auto& above = ball_above ? ball_codes : dark;
+        const auto& below = ball_above ? dark : ball_codes;
+        const std::uint64_t serial = ball_above ? 3 : 1;
+        write(0, above);
+        write(1, below, 0, 12);
+        ShownSlots both = shown(1, serial + 1, 12);
+        both.previous = ShownSlot{0, serial, grid_.b_scans};
+        const Image seen = picture(both, view);
+        const Image expected = picture_of_file(joined(grid_, below, above, 12), view);
+        std::size_t different = 0;
+        for (std::size_t i = 0; i < seen.pixels.size(); ++i) {
+            different += std::abs(seen.pixels[i] - expected.pixels[i]) > 12 ? 1 : 0;  // the seam is a step, not a slope
+        }
+        EXPECT_LT(different, seen.pixels.size() / 50) << "ball above: " << ball_above;
+    }
+}
+
+TEST_F(Slots, BeforeTheFirstVolumeIsWholeNothingIsBehind) {
+    make(small_grid());
+    View view = voxel_view(grid_, 18, 12);
+    view.elevation_deg = 90;
+    const std::vector<std::byte> below = noise_voxels(grid_, 2);
+    write(1, below, 0, 5);
+    const auto nothing = voxels(grid_, [](auto...) { return -5.0; });
+    EXPECT_EQ(picture(shown(1, 1, 5), view).pixels, picture_of_file(joined(grid_, below, nothing, 5), view).pixels);
+}
+
+TEST_F(Slots, PicturesUnderWayKeepTheirPixels) {
+    make(small_grid());
+    write(0, noise_voxels(grid_, 1));
+    const View view = small_view();
+    View other = view;
+    other.azimuth_deg += 90;
+    const Drawing first = renderer().draw(view, whole(0, 1));
+    const Drawing second = renderer().draw(other, whole(0, 1));
+    const Image first_picture = renderer().read(first);
+    EXPECT_NE(first_picture.pixels, renderer().read(second).pixels);
+    EXPECT_EQ(picture(whole(0, 1), view).pixels, first_picture.pixels);
+    EXPECT_THROW(renderer().read(first), Error);  // a later one has taken its place
+}
+
+TEST_F(Slots, DrawingReadsNothingBack) {
+    make(small_grid());
+    write(0, noise_voxels(grid_, 1));
+    Drawing last;
+    for (int i = 0; i < 5; ++i) last = renderer().draw(small_view(), whole(0, 1));
+    renderer().wait(last);
+    EXPECT_TRUE(renderer().is_finished(last));
+    EXPECT_EQ(renderer().bytes_read_back(), 0);
+}
+
+// Who writes is told to be gone.
+TEST_F(Slots, WaitingPicturesAreReleased) {
+    make(small_grid());
+    ShownSlots never = whole(0, 1);
+    never.wait = 7;
+    const Drawing drawing = renderer().draw(small_view(), never);
+    EXPECT_FALSE(renderer().is_finished(drawing));
+    slots_->give_up_writing(7);
+    renderer().wait(drawing);
+}
+
+// Nobody tells, and the picture is finished all the same; then it is an error.
+TEST_F(Slots, ADesertedRingEndsInAnError) {
+    make(small_grid());
+    ShownSlots never = whole(0, 1);
+    never.wait = 7;
+    renderer().wait(renderer().draw(small_view(), never));
+    try {
+        renderer().draw(small_view(), whole(0, 1));
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.line(), HasSubstr("stopped answering"));
+    }
+}
+
+TEST_F(Slots, SayWhyTheyAreUploaded) {
+    SlotsWanted wanted;
+    wanted.grid = small_grid();
+    wanted.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+        for (const ExportedImage& slot : slots) close_handle(slot.handle);
+        close_handle(written.handle);
+        close_handle(read.handle);
+        throw Error(ErrorCode::device, "no thanks", "test");
+    };
+    const SlotWriter& slots = renderer().make_slots(wanted);
+    EXPECT_EQ(slots.kind(), SlotKind::upload);
+    EXPECT_THAT(slots.remark(), testing::AllOf(HasSubstr("textures are not shared: "), HasSubstr("buffers")));
+}
+
+TEST_F(Slots, RefuseWhatTheDeviceCannotHold) {
+    SlotsWanted wanted;
+    wanted.grid = db_grid(2048, 2048, 2048);
+    EXPECT_THROW(renderer().make_slots(wanted), Error);
+    EXPECT_THROW(renderer().draw(small_view(), whole(0, 1)), Error);
+}
+
+std::ptrdiff_t open_descriptors() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+// What the other API would import, as far as this device goes.
+TEST(SharedMemory, IsExportedAndLeaksNoDescriptor) {
+    std::vector<std::string> messages;
+    {
+        DeviceChoice choice;
+        choice.validation = true;
+        choice.on_message = [&](const std::string& text) { messages.push_back(text); };
+        const gpu::Device device(choice);
+        gpu::Queue queue(device);
+        const gpu::ImageShape shape{.type = vk::ImageType::e3D,
+                                    .format = vk::Format::eR16Unorm,
+                                    .extent = {33, 17, 9},
+                                    .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst,
+                                    .sharing = gpu::Sharing::exported};
+        if (!gpu::can_export(device, shape)) GTEST_SKIP() << device.name() << " exports no textures";
+        const std::ptrdiff_t before = open_descriptors();
+        for (int i = 0; i < 20; ++i) {
+            const gpu::DeviceImage image(device, shape, "texture");
+            EXPECT_GE(image.memory_bytes(), 33 * 17 * 9 * 2);
+            gpu::Handle handle = image.exported();
+            const gpu::ExportedBuffer buffer(device, 4711);
+            gpu::Handle other = buffer.exported();
+            EXPECT_GT(open_descriptors(), before);
+            queue.run([&](const vk::raii::CommandBuffer& commands) {
+                image.record_first_use(commands);
+                image.record_release(commands);
+                buffer.record_release(commands);
+            });
+            queue.run([&](const vk::raii::CommandBuffer& commands) {
+                image.record_acquire(commands);
+                buffer.record_acquire(commands);
+            });
+        }
+        EXPECT_EQ(open_descriptors(), before);
+    }
+    EXPECT_THAT(messages, testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,72 @@
+// Spectra of noise, other for every volume, as blocks; and what a reconstructor makes of them in plain memory.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "compute/backend.h"
+
+namespace echolux::test {
+
+// u16 spectra to codes that span 60 dB: their meaning does not depend on the volume.
+inline ReconstructionPlan noise_plan(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans,
+                                     VoxelType type = VoxelType::u8) {
+    ReconstructionPlan plan;
+    plan.geometry.samples = samples;
+    plan.geometry.a_scans = a_scans;
+    plan.geometry.b_scans = b_scans;
+    plan.recipe.background = Background::none;
+    plan.recipe.voxel = type;
+    plan.recipe.noise_floor_db = 20;
+    plan.recipe.low = 0;
+    plan.recipe.high = 60;
+    plan.block_b_scans = b_scans;
+    return plan;
+}
+
+inline std::vector<std::uint16_t> noise_spectra(const ReconstructionPlan& plan, std::int64_t volume) {
+    const ScanGeometry& scan = plan.geometry;
+    std::vector<std::uint16_t> samples(static_cast<std::size_t>(scan.samples * scan.a_scans * scan.b_scans));
+    std::mt19937 random(static_cast<std::uint32_t>(volume + 1));
+    for (std::uint16_t& sample : samples) sample = static_cast<std::uint16_t>(random() % 60000);
+    return samples;
+}
+
+// B-scans [begin, end) of a volume.
+inline Block block_of(const ReconstructionPlan& plan, std::span<const std::byte> spectra, std::int64_t volume,
+                      std::int64_t begin, std::int64_t end, MemoryKind memory = MemoryKind::host) {
+    const std::int64_t b_scan_bytes = plan.geometry.samples * plan.geometry.a_scans * 2;
+    Block block;
+    block.data = spectra.data() + begin * b_scan_bytes;
+    block.bytes = (end - begin) * b_scan_bytes;
+    block.memory = memory;
+    block.volume = volume;
+    block.first_b_scan = begin;
+    block.b_scans = end - begin;
+    block.sequence = static_cast<std::uint64_t>(volume * plan.geometry.b_scans + begin);
+    block.time_s = 0.5 * static_cast<double>(volume);
+    return block;
+}
+
+// A whole volume, in host memory.
+inline std::vector<std::byte> voxels_in_memory(const ReconstructionPlan& plan,
+                                               const std::vector<std::uint16_t>& samples,
+                                               const BackendChoice& backend = {.backend = Backend::cpu}) {
+    ReconstructionPlan at_once = plan;
+    at_once.block_b_scans = plan.geometry.b_scans;
+    const auto reconstructor = make_reconstructor(at_once, backend);
+    const VolumeGrid& grid = reconstructor->grid();
+    std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
+    const Place place{.kind = PlaceKind::host_linear,
+                      .data = voxels.data(),
+                      .first_b_scan = 0,
+                      .a_scan_bytes = grid.depth * bytes_of(grid.type),
+                      .b_scan_bytes = grid.a_scans * grid.depth * bytes_of(grid.type)};
+    const auto bytes = std::as_bytes(std::span(samples));
+    reconstructor->wait(reconstructor->submit(block_of(plan, bytes, 0, 0, plan.geometry.b_scans), place));
+    return voxels;
+}
+
+}  // namespace echolux::test

@@ -1,0 +1,210 @@
+// The whole way on the CPU and software Vulkan: blocks of spectra in, pictures out. What the textures hold is compared
+// with a reconstruction into plain memory, what the pictures show with the same voxels set as a volume.
+#include "ui/app/volume_path.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "compute/error.h"
+#include "rendering.h"
+#include "small_scan.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+ReconstructionPlan small_plan(VoxelType type = VoxelType::u8) {
+    ReconstructionPlan plan = noise_plan(64, 13, 6, type);
+    plan.block_b_scans = 3;
+    return plan;
+}
+
+View small_view() {
+    View view;
+    view.width = 48;
+    view.height = 40;
+    view.low = 0;
+    view.high = 60;
+    return view;
+}
+
+class Path : public Rendering {
+  protected:
+    VolumePath& make(const ReconstructionPlan& plan, const VolumePathOptions& options = {}) {
+        plan_ = plan;
+        DeviceChoice device;
+        device.validation = true;
+        device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
+        path_ = std::make_unique<VolumePath>(plan, BackendChoice{.backend = Backend::cpu}, device, options);
+        return *path_;
+    }
+
+    bool feed(std::int64_t volume, const std::vector<std::uint16_t>& samples, std::int64_t begin, std::int64_t end) {
+        return path_->feed(block_of(plan_, std::as_bytes(std::span(samples)), volume, begin, end));
+    }
+    bool feed(std::int64_t volume) {
+        const std::vector<std::uint16_t> samples = noise_spectra(plan_, volume);
+        return feed(volume, samples, 0, 3) && feed(volume, samples, 3, 6);
+    }
+
+    std::vector<std::uint8_t> expected_picture(std::int64_t volume) {
+        renderer().set_volume(path_->grid(), voxels_in_memory(plan_, noise_spectra(plan_, volume)).data());
+        return renderer().render(small_view()).pixels;
+    }
+
+    ReconstructionPlan plan_;
+    std::unique_ptr<VolumePath> path_;
+};
+
+TEST_F(Path, TexturesHoldWhatTheReconstructorWrites) {
+    for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f16, VoxelType::f32}) {
+        make(small_plan(type));
+        for (std::int64_t volume = 0; volume < 3; ++volume) {
+            ASSERT_TRUE(feed(volume));
+            const ReadVolume read = path_->read_volume().value();
+            EXPECT_EQ(read.stamp.volume, volume);
+            EXPECT_EQ(read.stamp.time_s, 0.5 * static_cast<double>(volume));
+            EXPECT_EQ(read.filled_to, 6);
+            EXPECT_EQ(read.voxels, voxels_in_memory(plan_, noise_spectra(plan_, volume)));
+        }
+    }
+}
+
+TEST_F(Path, PicturesShowTheNewestVolume) {
+    make(small_plan());
+    EXPECT_FALSE(path_->picture(small_view()));
+    for (std::int64_t volume = 0; volume < 3; ++volume) {
+        ASSERT_TRUE(feed(volume));
+        const VolumePicture picture = path_->picture(small_view()).value();
+        path_->wait(picture);
+        EXPECT_EQ(path_->read(picture).pixels, expected_picture(volume)) << "volume " << volume;
+    }
+    const RingStatistics counted = path_->statistics();
+    EXPECT_EQ(counted.published, 3);
+    EXPECT_EQ(counted.shown, 3);
+    EXPECT_EQ(counted.dropped + counted.late + counted.abandoned, 0);
+}
+
+TEST_F(Path, SaysWhatItChose) {
+    EXPECT_THAT(make(small_plan()).describe(),
+                testing::AllOf(HasSubstr("cpu ("), HasSubstr("uploaded to " + renderer().device_name())));
+}
+
+TEST_F(Path, NothingIsReadBackUnasked) {
+    make(small_plan());
+    for (std::int64_t volume = 0; volume < 5; ++volume) {
+        ASSERT_TRUE(feed(volume));
+        path_->wait(path_->picture(small_view()).value());
+    }
+    EXPECT_EQ(path_->bytes_read_back(), 0);
+    path_->read(path_->picture(small_view()).value());
+    EXPECT_EQ(path_->bytes_read_back(), 48 * 40 * 4);
+}
+
+TEST_F(Path, RollingShowsEachBatch) {
+    make(small_plan(), {.publishing = Publishing::rolling});
+    const std::vector<std::uint16_t> samples = noise_spectra(plan_, 0);
+    ASSERT_TRUE(feed(0, samples, 0, 2));
+    EXPECT_EQ(path_->picture(small_view())->filled_to, 2);
+    ASSERT_TRUE(feed(0, samples, 2, 5));
+    EXPECT_EQ(path_->picture(small_view())->filled_to, 5);
+    ASSERT_TRUE(feed(0, samples, 5, 6));
+    VolumePicture picture = path_->picture(small_view()).value();
+    EXPECT_EQ(picture.filled_to, 6);
+    EXPECT_EQ(path_->read(picture).pixels, expected_picture(0));
+    ASSERT_TRUE(feed(1, noise_spectra(plan_, 1), 0, 3));
+    picture = path_->picture(small_view()).value();
+    EXPECT_EQ(picture.stamp.volume, 1);
+    EXPECT_EQ(picture.filled_to, 3);
+    EXPECT_NE(path_->read(picture).pixels, expected_picture(0));
+}
+
+TEST_F(Path, AVolumeWithMissingBlocksIsNeverShown) {
+    make(small_plan());
+    ASSERT_TRUE(feed(0));
+    const std::vector<std::uint16_t> samples = noise_spectra(plan_, 1);
+    EXPECT_TRUE(feed(1, samples, 0, 2));
+    EXPECT_FALSE(feed(1, samples, 4, 6));
+    EXPECT_EQ(path_->picture(small_view())->stamp.volume, 0);
+    EXPECT_TRUE(feed(2, samples, 0, 2));
+    EXPECT_TRUE(feed(3));  // volume 2 breaks off
+    const VolumePicture picture = path_->picture(small_view()).value();
+    EXPECT_EQ(picture.stamp.volume, 3);
+    EXPECT_EQ(path_->read(picture).pixels, expected_picture(3));
+    EXPECT_EQ(path_->statistics().abandoned, 2);
+}
+
+TEST_F(Path, ABadBlockIsAnErrorAndTheNextVolumeIsNot) {
+    make(small_plan());
+    const std::vector<std::uint16_t> samples = noise_spectra(plan_, 0);
+    Block block = block_of(plan_, std::as_bytes(std::span(samples)), 0, 0, 3);
+    block.bytes = 1;
+    EXPECT_THROW(path_->feed(block), Error);
+    EXPECT_TRUE(feed(1));
+    EXPECT_EQ(path_->picture(small_view())->stamp.volume, 1);
+}
+
+// What every picture shows is one whole volume, the one it says.
+TEST_F(Path, TwoThreadsFeedAndDraw) {
+    make(small_plan());
+    const std::array expected{expected_picture(0), expected_picture(1)};
+    ASSERT_NE(expected[0], expected[1]);
+    const std::array samples{noise_spectra(plan_, 0), noise_spectra(plan_, 1)};
+    constexpr std::int64_t volumes = 300;
+    std::jthread feeder([&] {
+        for (std::int64_t volume = 0; volume < volumes; ++volume) {
+            const auto of_volume = std::as_bytes(std::span(samples[static_cast<std::size_t>(volume % 2)]));
+            for (std::int64_t b = 0; b < 6; b += 3) path_->feed(block_of(plan_, of_volume, volume, b, b + 3));
+        }
+        path_->finish();
+    });
+    std::int64_t last = -1;
+    while (last < volumes - 1) {
+        const std::optional<VolumePicture> picture = path_->picture(small_view());
+        if (!picture) continue;
+        ASSERT_GE(picture->stamp.volume, last);
+        last = picture->stamp.volume;
+        ASSERT_EQ(path_->read(*picture).pixels, expected[static_cast<std::size_t>(last % 2)]) << "volume " << last;
+    }
+    feeder.join();
+    const RingStatistics counted = path_->statistics();
+    EXPECT_EQ(counted.published, volumes);
+    EXPECT_EQ(counted.dropped, 0);
+    EXPECT_EQ(counted.shown + counted.late, volumes);
+    EXPECT_GE(counted.shown, 2);
+}
+
+std::ptrdiff_t open_descriptors() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+void start_and_stop(int cycles) {
+    const ReconstructionPlan plan = small_plan();
+    const std::vector<std::uint16_t> spectra = noise_spectra(plan, 0);
+    const auto samples = std::as_bytes(std::span(spectra));
+    const auto cycle = [&] {
+        VolumePath path(plan, {.backend = Backend::cpu}, {});
+        path.feed(block_of(plan, samples, 0, 0, 3));
+        path.feed(block_of(plan, samples, 0, 3, 6));
+        path.picture(small_view());
+        path.feed(block_of(plan, samples, 1, 0, 3));  // stopped in the middle of a volume, a picture under way
+    };
+    cycle();  // what drivers and thread pools keep open for good
+    const std::ptrdiff_t before = open_descriptors();
+    for (int i = 0; i < cycles; ++i) cycle();
+    EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(StartAndStop, LeakNoDescriptor) {
+    start_and_stop(20);
+}
+
+TEST(StartAndStop, AThousandTimesLeakNoDescriptorSlow) {
+    start_and_stop(1000);
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,93 @@
+// Which processor reconstructs, and the memory that blocks come from: what holds with a GPU and without one.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "compute/backend.h"
+#include "compute/block_memory.h"
+#include "compute/error.h"
+#include "engine/block_pool.h"
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+namespace {
+
+TEST(Backends, EverySurveySaysSomething) {
+    const GpuSurvey& survey = surveyed_gpus();
+    EXPECT_TRUE(!survey.usable.empty() || !survey.refusal.empty());
+    EXPECT_EQ(&survey, &surveyed_gpus());  // looks once
+    for (const Gpu& gpu : survey.usable) {
+        EXPECT_NE(gpu.id, DeviceId{});
+        EXPECT_FALSE(gpu.name.empty());
+        EXPECT_GT(gpu.memory_bytes, 0);
+    }
+}
+
+TEST(Backends, TheCpuIsTakenWhenAskedFor) {
+    const auto cpu = make_reconstructor(plain_plan(64, 2), {.backend = Backend::cpu});
+    EXPECT_TRUE(cpu->backend().starts_with("cpu")) << cpu->backend();
+}
+
+TEST(Backends, AutomaticFallsBackWhereCudaIsRefused) {
+    if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
+    EXPECT_TRUE(make_reconstructor(plain_plan(64, 2))->backend().starts_with("cpu"));
+    try {
+        make_reconstructor(plain_plan(64, 2), {.backend = Backend::cuda});
+        ADD_FAILURE() << "CUDA without a GPU";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_EQ(error.problem(), surveyed_gpus().refusal);
+        EXPECT_FALSE(error.remedy().empty());
+    }
+}
+
+TEST(Backends, AnImpossibleRecipeIsRefusedByAll) {
+    ReconstructionPlan plan = plain_plan(64, 2);
+    plan.recipe.depth_end = 4000;
+    for (const Backend backend : {Backend::automatic, Backend::cpu}) {
+        EXPECT_THROW(make_reconstructor(plan, {.backend = backend}), Error);
+    }
+}
+
+TEST(BlockMemory, LiesOnPagesAndIsOurs) {
+    for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1}, std::int64_t{4096}, std::int64_t{100000}}) {
+        for (const MemoryKind wanted : {MemoryKind::host, MemoryKind::pinned}) {
+            const BlockMemory memory = block_memory(bytes, wanted);
+            ASSERT_NE(memory.data, nullptr);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data) % 4096, 0u);
+            EXPECT_EQ(memory.bytes, bytes);
+            EXPECT_EQ(memory.kind == MemoryKind::pinned,
+                      wanted == MemoryKind::pinned && !surveyed_gpus().usable.empty());
+            std::memset(memory.data, 1, static_cast<std::size_t>(bytes));
+        }
+    }
+    EXPECT_THROW(block_memory(-1), Error);
+    EXPECT_THROW(block_memory(1, MemoryKind::device), Error);
+}
+
+TEST(BlockPool, GivesBackTheSameMemoryAndOnlyThat) {
+    BlockPool pool(1000, MemoryKind::host);
+    BlockMemory first = pool.take(), second = pool.take();
+    EXPECT_NE(first.data, second.data);
+    const std::byte* given_back = second.data;
+    auto view = second.keeper;
+    second = {};
+    const BlockMemory third = pool.take();
+    EXPECT_NE(third.data, given_back);  // a view is left, so it is not idle
+    EXPECT_NE(third.data, first.data);
+    view.reset();
+    EXPECT_EQ(pool.take().data, given_back);
+}
+
+TEST(BlockPool, MemoryOutlivesThePool) {
+    BlockMemory memory;
+    {
+        BlockPool pool(1000, MemoryKind::host);
+        memory = pool.take();
+    }
+    std::memset(memory.data, 1, 1000);
+    EXPECT_EQ(memory.data[999], std::byte{1});
+}
+
+}  // namespace
+}  // namespace echolux

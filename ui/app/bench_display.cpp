@@ -1,0 +1,231 @@
+#include "ui/app/bench_display.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "compute/error.h"
+#include "ui/app/volume_path.h"
+
+namespace echolux {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Every slot in use: tried again, as the rate is that of volumes which are not dropped.
+void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end) {
+    constexpr double most_seconds = 10;
+    const auto start = Clock::now();
+    for (std::size_t i = 0; i < end; ++i) {
+        Block block = blocks[i];
+        block.volume = number;
+        while (!path.feed(block)) {
+            if (i > 0 || seconds_since(start) > most_seconds) {
+                throw Error(ErrorCode::device, "a volume was given up on its way to the texture", "bench");
+            }
+            std::this_thread::yield();
+        }
+    }
+}
+
+// Draws from a thread of its own at a steady pace, the view turning.
+class PacedPictures {
+  public:
+    static constexpr std::int64_t enough = 5;  // to speak of a rate
+
+    PacedPictures(VolumePath& path, const BenchDisplay& display)
+        : path_(path), display_(display), thread_([this](const std::stop_token& stop) { draw(stop); }) {}
+
+    std::int64_t count() const { return count_; }
+
+    // Pictures a second, from each finished picture to the next.
+    std::vector<double> rates() {
+        thread_.request_stop();
+        thread_.join();
+        if (failure_) std::rethrow_exception(failure_);
+        return rates_;
+    }
+
+  private:
+    void draw(const std::stop_token& stop) try {
+        const auto pace = std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double>(1 / display_.pictures_per_second));
+        View view;
+        view.width = display_.width;
+        view.height = display_.height;
+        auto due = Clock::now();
+        std::optional<Clock::time_point> last;
+        while (!stop.stop_requested()) {
+            view.azimuth_deg += 0.5;
+            if (const auto picture = path_.picture(view)) {
+                path_.wait(*picture);
+                if (last) rates_.push_back(1 / seconds_since(*last));
+                last = Clock::now();
+                ++count_;
+            }
+            due = std::max(due + pace, Clock::now());
+            std::this_thread::sleep_until(due);
+        }
+    } catch (...) {
+        failure_ = std::current_exception();
+        count_ = enough;  // nobody need wait for more
+    }
+
+    VolumePath& path_;
+    BenchDisplay display_;
+    std::vector<double> rates_;
+    std::exception_ptr failure_;
+    std::atomic<std::int64_t> count_ = 0;
+    std::jthread thread_;  // last: it uses the others
+};
+
+class DisplayBench {
+  public:
+    DisplayBench(BenchBook& book, const BenchSize& size, const BackendChoice& choice, const BenchDisplay& display)
+        : book_(book), size_(size), choice_(choice), display_(display) {}
+
+    // One way from spectra to textures, made when the first figure wants it and kept for those that follow.
+    VolumePath& path(SampleFormat format, SpectraPath spectra) {
+        if (!path_ || format != format_ || spectra != choice_.spectra) {
+            path_.reset();
+            format_ = format;
+            choice_.spectra = spectra;
+            DeviceChoice device;
+            device.name = display_.device;
+            path_ = std::make_unique<VolumePath>(bench_plan(size_, format), choice_, device);
+        }
+        return *path_;
+    }
+
+    std::vector<double> rates(SampleFormat format, SpectraPath way, const BenchSpectra& spectra) {
+        VolumePath& to = path(format, way);
+        const auto volume = [&] {
+            book_.poll();
+            feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
+        };
+        return rates_of(static_cast<double>(size_.lines()), book_.effort(), volume, [&] { to.finish(); });
+    }
+
+    std::vector<double> rates_beside_pictures(const BenchSpectra& spectra) {
+        VolumePath& to = path(SampleFormat::u16, SpectraPath::copied);
+        feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
+        PacedPictures pictures(to, display_);
+        std::vector<double> found;
+        do {
+            const std::vector<double> more = rates(SampleFormat::u16, SpectraPath::copied, spectra);
+            found.insert(found.end(), more.begin(), more.end());
+        } while (pictures.count() < PacedPictures::enough);
+        picture_rates_ = pictures.rates();
+        return found;
+    }
+
+    const std::vector<double>& picture_rates() const { return picture_rates_; }
+
+    // Seconds from the last block of a volume to the picture that shows it.
+    std::vector<double> latencies(const BenchSpectra& spectra) {
+        VolumePath& to = path(SampleFormat::u16, SpectraPath::copied);
+        View view;
+        view.width = display_.width;
+        view.height = display_.height;
+        std::vector<double> found;
+        for (int i = -2; i < display_.volumes; ++i) {
+            book_.poll();
+            const std::int64_t number = volume_++;
+            feed_volume(to, spectra.blocks(), number, spectra.blocks().size() - 1);
+            to.finish();
+            Block last = spectra.blocks().back();
+            last.volume = number;
+            const auto start = Clock::now();
+            const bool is_published = to.feed(last);
+            const auto picture = to.picture(view);
+            if (!is_published || !picture || picture->stamp.volume != number) {
+                throw Error(ErrorCode::device, "a picture does not show the newest volume", "bench");
+            }
+            to.wait(*picture);
+            if (i >= 0) found.push_back(seconds_since(start));  // the first ones warm up
+        }
+        return found;
+    }
+
+    std::vector<double> bytes_read_back() {
+        return {static_cast<double>(path(SampleFormat::u16, SpectraPath::copied).bytes_read_back())};
+    }
+
+    std::string way() const { return path_ ? path_->describe() : ""; }
+
+  private:
+    BenchBook& book_;
+    BenchSize size_;
+    BackendChoice choice_;
+    BenchDisplay display_;
+    SampleFormat format_ = SampleFormat::u16;
+    std::unique_ptr<VolumePath> path_;
+    std::vector<double> picture_rates_;
+    std::int64_t volume_ = 0;
+};
+
+}  // namespace
+
+std::string bench_display(BenchBook& book, const BenchSize& size, const BackendChoice& choice,
+                          const BenchDisplay& display, bool gpu) {
+    const auto n = std::to_string(size.samples);
+    const double u16_bytes = static_cast<double>(size.samples) * 2, packed_bytes = u16_bytes * 0.75;
+    const std::string a_second = "A-scans/s";
+    const auto spectra = [&](SampleFormat format, MemoryKind kind) {
+        return BenchSpectra(size, format, kind, choice.gpu);
+    };
+    DisplayBench bench(book, size, choice, display);
+    std::optional<BenchSpectra> pinned;
+    const auto from_host = [&]() -> const BenchSpectra& {
+        if (!pinned) pinned.emplace(spectra(SampleFormat::u16, MemoryKind::pinned));
+        return *pinned;
+    };
+    book.figure("texture/" + n, gpu ? "spectra in GPU memory, into the texture" : "host memory, into the texture",
+                a_second,
+                [&] {
+                    return bench.rates(SampleFormat::u16, SpectraPath::copied,
+                                       spectra(SampleFormat::u16, gpu ? MemoryKind::device : MemoryKind::host));
+                },
+                {{"linear/" + n}, {"separate/" + n}, {"texture.write", static_cast<double>(size.samples) / 2}});
+    book.figure("pinned/" + n, "spectra in pinned memory, into the texture", a_second,
+                [&] { return bench.rates(SampleFormat::u16, SpectraPath::copied, from_host()); },
+                {{"link.to_device", u16_bytes}});
+    book.figure("rendering/" + n,
+                fmt::format("the same while {} pictures/s of {} x {} are drawn", display.pictures_per_second,
+                            display.width, display.height),
+                a_second, [&] { return bench.rates_beside_pictures(from_host()); }, {{"pinned/" + n}});
+    book.figure("pictures/" + n, "of these, finished", "pictures/s", [&] { return bench.picture_rates(); });
+    book.figure(
+        "latency/" + n,
+        fmt::format("last of {} blocks in host memory to a finished picture of the volume, {} x {}",
+                    (size.b_scans + size.block_b_scans - 1) / size.block_b_scans, display.width, display.height),
+        "s", [&] { return bench.latencies(from_host()); });
+    book.figure("read_back/" + n, "read back from the renderer in all of these", "B",
+                [&] { return bench.bytes_read_back(); });
+    book.figure("packed12/" + n, "packed 12-bit samples from pinned memory into the texture", a_second,
+                [&] {
+                    return bench.rates(SampleFormat::packed12, SpectraPath::copied,
+                                       spectra(SampleFormat::packed12, MemoryKind::pinned));
+                },
+                {{"link.to_device", packed_bytes}});
+    if (gpu) {
+        book.figure("direct/" + n, "pinned memory, read by the kernel, into the texture", a_second,
+                    [&] { return bench.rates(SampleFormat::u16, SpectraPath::direct, from_host()); },
+                    {{"link.read", u16_bytes}, {"link.to_device", u16_bytes}});
+    } else {
+        book.skip("direct/" + n, "pinned memory, read by the kernel", "needs a GPU");
+    }
+    return bench.way();
+}
+
+}  // namespace echolux

@@ -1,0 +1,133 @@
+#include "ui/app/bench_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace echolux {
+namespace {
+
+// Linear between the sorted values.
+double quantile(const std::vector<double>& sorted, double part) {
+    const double place = part * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+std::string ratio_text(const BenchFigure& figure) {
+    std::string text;
+    for (const BenchRatio& ratio : figure.ratios) {
+        const std::string value =
+            ratio.value < 1.5 ? fmt::format("{:.1f} %", ratio.value * 100) : fmt::format("{:.2f} x", ratio.value);
+        text += fmt::format("{}{} of {}", text.empty() ? "" : ", ", value, ratio.of);
+    }
+    return text;
+}
+
+std::string row(const BenchFigure& figure) {
+    const Spread& s = figure.spread;
+    return fmt::format("| {} | {} | {} | {} .. {} | {} |\n", figure.key, figure.meaning,
+                       spelled_amount(s.median, figure.unit), spelled_amount(s.low, figure.unit),
+                       spelled_amount(s.high, figure.unit), ratio_text(figure));
+}
+
+std::string table(const std::string& title, const std::vector<BenchFigure>& figures) {
+    std::string text = fmt::format("| {} | what | median | 10 % .. 90 % | beside its limit |\n", title);
+    text += "|---|---|---|---|---|\n";
+    std::string missing;
+    for (const BenchFigure& figure : figures) {
+        if (figure.skipped.empty()) {
+            text += row(figure);
+        } else {
+            missing +=
+                fmt::format("{}{} ({})", missing.empty() ? "\nNot measured: " : ", ", figure.key, figure.skipped);
+        }
+    }
+    return missing.empty() ? text : text + missing + ".\n";
+}
+
+std::string machine_lines(const BenchReport& report) {
+    const BenchMachine& machine = report.machine;
+    std::string text = fmt::format("{}; {}, {} threads", machine.backend, machine.processor, machine.threads);
+    if (!machine.driver.empty()) text += "; NVIDIA driver " + machine.driver;
+    if (!machine.display.empty()) text += "; display: " + machine.display;
+    return text + fmt::format(
+                      ".\nVolumes of {} x {} A-scans in blocks of {} B-scans, u16 unless said, Lagrange-3 + "
+                      "dispersion + Hann + dB to u8{}.\n",
+                      report.a_scans, report.b_scans, report.block_b_scans,
+                      report.quick ? "; quick: the figures say only that it runs" : "");
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<double> values) {
+    if (values.empty()) return {};
+    std::sort(values.begin(), values.end());
+    return {quantile(values, 0.5), quantile(values, 0.1), quantile(values, 0.9), std::ssize(values)};
+}
+
+const BenchFigure* BenchReport::find(const std::string& key) const {
+    for (const auto* list : {&ceilings, &figures}) {
+        for (const BenchFigure& figure : *list) {
+            if (figure.key == key) return figure.skipped.empty() ? &figure : nullptr;
+        }
+    }
+    return nullptr;
+}
+
+std::string spelled_amount(double value, const std::string& unit) {
+    struct Step {
+        double least;
+        const char* letter;
+    };
+    constexpr std::array steps{Step{1e9, "G"}, Step{1e6, "M"},  Step{1e3, "k"},
+                               Step{1, ""},    Step{1e-3, "m"}, Step{1e-6, "u"}};
+    if (value == 0 || !std::isfinite(value)) return fmt::format("{} {}", value, unit);
+    const Step* chosen = &steps.back();
+    for (const Step& step : steps) {
+        if (std::abs(value) >= step.least * 0.9995) {
+            chosen = &step;
+            break;
+        }
+    }
+    const double scaled = value / chosen->least;
+    const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::abs(scaled)) + 1e-4)), 0, 2);
+    const bool takes_prefix = unit == "s" || unit == "B" || unit == "B/s";
+    const char* gap = takes_prefix || *chosen->letter == '\0' ? "" : " ";
+    return fmt::format("{:.{}f} {}{}{}", scaled, decimals, chosen->letter, gap, unit);
+}
+
+std::string markdown_of(const BenchReport& report) {
+    std::string text = machine_lines(report) + "\n";
+    text += table("ceiling", report.ceilings) + "\n" + table("figure", report.figures);
+    if (report.targets.empty()) return text;
+    text += "\n| target | reached | wanted | |\n|---|---|---|---|\n";
+    for (const BenchTarget& target : report.targets) {
+        text += fmt::format("| {} | {} | {} {} | {} |\n", target.name, spelled_amount(target.reached, target.unit),
+                            target.relation, spelled_amount(target.bound, target.unit), target.met ? "met" : "MISSED");
+    }
+    return text;
+}
+
+std::string text_of(const BenchReport& report) {
+    std::string text = machine_lines(report);
+    for (const auto* list : {&report.ceilings, &report.figures}) {
+        text += "\n";
+        for (const BenchFigure& figure : *list) {
+            const std::string amount = figure.skipped.empty() ? spelled_amount(figure.spread.median, figure.unit)
+                                                              : "not measured: " + figure.skipped;
+            text += fmt::format("{:<19} {:<22} {}\n", figure.key, amount, ratio_text(figure));
+        }
+    }
+    for (const BenchTarget& target : report.targets) {
+        text += fmt::format("{:<7} {}: {}; target {} {}\n", target.met ? "met" : "MISSED", target.name,
+                            spelled_amount(target.reached, target.unit), target.relation,
+                            spelled_amount(target.bound, target.unit));
+    }
+    return text;
+}
+
+}  // namespace echolux

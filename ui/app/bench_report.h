@@ -1,0 +1,73 @@
+// What `echolux bench` found: figures with their spread, each beside what limits it, and how they stand to the targets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace echolux {
+
+struct Spread {
+    double median = 0;
+    double low = 0;   // 10th percentile
+    double high = 0;  // 90th
+    std::int64_t count = 0;
+};
+
+Spread spread_of(std::vector<double> values);
+
+struct BenchRatio {
+    std::string of;  // key of the figure that this one is divided by, in the same unit after conversion
+    double value = 0;
+};
+
+struct BenchFigure {
+    std::string key;      // "texture/2048", docs/performance.md lists them
+    std::string meaning;  // for people
+    std::string unit;     // "A-scans/s", "B/s", "s", ...
+    Spread spread;
+    std::vector<BenchRatio> ratios;
+    std::string skipped;  // why it was not measured; empty: it was
+};
+
+struct BenchTarget {
+    std::string name;
+    double reached = 0;
+    std::string unit;
+    std::string relation;  // ">=" or "<="
+    double bound = 0;
+    bool met = false;
+};
+
+struct BenchMachine {
+    std::string processor;
+    int threads = 0;
+    std::string backend;  // as the reconstructor calls itself
+    std::string driver;   // of the NVIDIA GPU; "" without one
+    std::string display;  // the way from voxels to pictures; "" without a renderer
+};
+
+struct BenchReport {
+    BenchMachine machine;
+    std::int64_t a_scans = 0;  // of the volume that most figures are of
+    std::int64_t b_scans = 0;
+    std::int64_t block_b_scans = 0;
+    bool quick = false;
+    std::vector<BenchFigure> ceilings;
+    std::vector<BenchFigure> figures;
+    std::vector<BenchTarget> targets;  // none on a machine without a GPU, or where sizes are smaller than the targets'
+
+    // Null where there is none, or it was skipped.
+    const BenchFigure* find(const std::string& key) const;
+};
+
+// For the README: the machine, its ceilings, the figures, the targets.
+std::string markdown_of(const BenchReport& report);
+
+// The same for a terminal, one line each.
+std::string text_of(const BenchReport& report);
+
+// "1.23 M A-scans/s", "45.6 GB/s", "2.10 ms": three digits.
+std::string spelled_amount(double value, const std::string& unit);
+
+}  // namespace echolux

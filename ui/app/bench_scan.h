@@ -1,0 +1,41 @@
+// The scan that `echolux bench` measures with: a plan with every table in use and spectra of layered tissue, so that
+// voxels, and with them rays, are those of a real volume.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compute/block_memory.h"
+#include "compute/reconstructor.h"
+
+namespace echolux {
+
+struct BenchSize {
+    std::int64_t samples = 2048;
+    std::int64_t a_scans = 512;
+    std::int64_t b_scans = 512;
+    std::int64_t block_b_scans = 16;
+
+    std::int64_t lines() const { return a_scans * b_scans; }
+};
+
+// Lagrange-3 + dispersion + Hann + dB to u8, stored background.
+ReconstructionPlan bench_plan(const BenchSize& size, SampleFormat format = SampleFormat::u16);
+
+// One volume of spectra, 12 bits a sample, as u16 or packed12.
+class BenchSpectra {
+  public:
+    // Made in memory of the host, then copied where `memory` says (device: of the GPU `gpu`). Throws
+    // Error{out_of_memory, device}.
+    BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKind memory, const DeviceId& gpu = {});
+
+    const std::vector<Block>& blocks() const { return blocks_; }
+    std::int64_t bytes() const { return memory_.bytes; }
+    MemoryKind kind() const { return memory_.kind; }
+
+  private:
+    BlockMemory memory_;
+    std::vector<Block> blocks_;
+};
+
+}  // namespace echolux

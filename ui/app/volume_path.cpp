@@ -1,0 +1,235 @@
+#include "ui/app/volume_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t most_under_way = 64;  // blocks; no reconstructor works on as many at a time
+
+// The renderer prefers the GPU that reconstructs.
+DeviceChoice beside(DeviceChoice device, const BackendChoice& backend) {
+    if (backend.backend == Backend::cpu || device.near != DeviceId{}) return device;
+    const auto& usable = surveyed_gpus().usable;
+    device.near = backend.gpu != DeviceId{} || usable.empty() ? backend.gpu : usable.front().id;
+    return device;
+}
+
+// Of the values that codes can hold; floats span what the recipe asks for.
+ValueRange range_of(const VolumeGrid& grid, const Recipe& recipe) {
+    const auto codes = [&](double first, double last) {
+        return ValueRange{first * grid.scale + grid.offset, last * grid.scale + grid.offset};
+    };
+    switch (grid.type) {
+        case VoxelType::u8: return codes(0, 255);
+        case VoxelType::u16: return codes(0, 65535);
+        case VoxelType::i16: return codes(-32767, 32767);
+        default: return recipe.low < recipe.high ? ValueRange{recipe.low, recipe.high} : ValueRange{};
+    }
+}
+
+ShownSlots shown_slots(const ReadTicket& ticket) {
+    const auto slot = [](const ReadTicket::Part& part) { return ShownSlot{part.slot, part.serial, part.filled_to}; };
+    ShownSlots shown{.newest = slot(ticket.newest), .previous = {}, .wait = ticket.wait, .signal = ticket.signal};
+    if (ticket.previous) shown.previous = slot(*ticket.previous);
+    return shown;
+}
+
+const char* way_to(SlotKind kind) {
+    switch (kind) {
+        case SlotKind::surface: return "into textures of";
+        case SlotKind::buffer: return "into buffers, copied to textures on";
+        case SlotKind::upload: break;
+    }
+    return "uploaded to";
+}
+
+}  // namespace
+
+VolumePath::VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, const DeviceChoice& device,
+                       const VolumePathOptions& options)
+    : plan_(plan), backend_(backend), options_(options), grid_(planned_grid(plan)), renderer_(beside(device, backend)) {
+    pair_devices();
+    build();
+}
+
+VolumePath::~VolumePath() {
+    try {
+        abandon();
+        finish();
+    } catch (const std::exception&) {  // what was under way is lost with its device
+    }
+}
+
+// Decides which GPU reconstructs, and whether it is the one that draws.
+void VolumePath::pair_devices() {
+    if (backend_.backend == Backend::cpu) return;
+    const GpuSurvey& survey = surveyed_gpus();
+    pairing_ = survey.refusal;
+    if (survey.usable.empty()) return;
+    const auto is_called = [](const DeviceId& id) { return [id](const Gpu& gpu) { return gpu.id == id; }; };
+    const bool draws = std::ranges::any_of(survey.usable, is_called(renderer_.device_id()));
+    if (backend_.gpu == DeviceId{}) backend_.gpu = draws ? renderer_.device_id() : survey.usable.front().id;
+    same_gpu_ = backend_.gpu == renderer_.device_id();
+    if (!same_gpu_) pairing_ = renderer_.device_name() + " is not the GPU that reconstructs";
+}
+
+void VolumePath::build() {
+    reconstructor_ = make_reconstructor(plan_, backend_);
+    on_gpu_ = reconstructor_->backend().starts_with("cuda");
+    slots_ = &renderer_.make_slots({.grid = grid_,
+                                    .range = range_of(grid_, plan_.recipe),
+                                    .count = options_.slots,
+                                    .first = options_.first_kind,
+                                    .share = on_gpu_ && same_gpu_ ? options_.share : Sharer{}});
+    ring_ = std::make_unique<VolumeRing>(options_.slots, grid_.b_scans, options_.publishing);
+    description_ = fmt::format("{} {} {}", reconstructor_->backend(), way_to(slots_->kind()), renderer_.device_name());
+    for (const std::string& reason : {failure_, pairing_, slots_->remark()}) {
+        if (!reason.empty()) description_ += "; " + reason;
+    }
+}
+
+SlotKind VolumePath::kind() const {
+    const std::scoped_lock lock(exchanging_);
+    return slots_->kind();
+}
+
+std::string VolumePath::describe() const {
+    const std::scoped_lock lock(exchanging_);
+    return description_;
+}
+
+RingStatistics VolumePath::statistics() const {
+    const std::scoped_lock lock(exchanging_);
+    return ring_->statistics();
+}
+
+bool VolumePath::feed(const Block& block) {
+    try {
+        return fed(block);
+    } catch (const Error& error) {
+        abandon();
+        if (!recovers(error)) throw;
+        return false;
+    } catch (...) {
+        abandon();
+        throw;
+    }
+}
+
+bool VolumePath::is_next(const Block& block) const {
+    return block.volume == stamp_.volume && block.first_b_scan == next_b_scan_;
+}
+
+void VolumePath::begin(const Block& block) {
+    stamp_ = {.volume = block.volume, .time_s = block.time_s, .recipe_version = 0};
+    next_b_scan_ = published_to_ = 0;
+    ticket_ = ring_->acquire_write(stamp_);
+    if (ticket_) slots_->begin(ticket_->slot, ticket_->wait);
+}
+
+bool VolumePath::fed(const Block& block) {
+    if (ticket_ && !is_next(block)) abandon();
+    if (block.first_b_scan == 0) begin(block);
+    if (!ticket_) {
+        reconstructor_->prime(block);
+        return false;
+    }
+    submit(block);
+    next_b_scan_ += block.b_scans;
+    const bool is_last = next_b_scan_ == plan_.geometry.b_scans;
+    if (is_last || options_.publishing == Publishing::rolling) {
+        publish(next_b_scan_ * (grid_.b_scans / plan_.geometry.b_scans));
+    }
+    if (is_last) ticket_.reset();
+    return true;
+}
+
+void VolumePath::submit(const Block& block) {
+    if (under_way_.size() == most_under_way) {
+        reconstructor_->wait(under_way_.front());  // done long ago
+        under_way_.pop_front();
+    }
+    under_way_.push_back(reconstructor_->submit(block, slots_->place(ticket_->slot)));
+}
+
+void VolumePath::publish(std::int64_t end) {
+    if (slots_->kind() == SlotKind::upload) finish();  // on a GPU, streams are in order by themselves
+    slots_->publish(ticket_->slot, ticket_->signal, published_to_, end);
+    published_to_ = end;
+    ring_->hand_over(*ticket_, end);
+}
+
+// What was submitted for the volume stays ahead of what is written to its slot later.
+void VolumePath::abandon() {
+    if (!ticket_) return;
+    try {
+        if (slots_->kind() == SlotKind::upload) finish();
+        slots_->publish(ticket_->slot, ticket_->signal, published_to_, published_to_);
+    } catch (const Error&) {  // a device that is lost writes no more
+    }
+    ring_->abandon(*ticket_);
+    ticket_.reset();
+}
+
+void VolumePath::finish() {
+    for (; !under_way_.empty(); under_way_.pop_front()) reconstructor_->wait(under_way_.front());
+}
+
+bool VolumePath::recovers(const Error& error) {
+    if (error.code() != ErrorCode::device || !on_gpu_) return false;
+    slots_->give_up_writing(ring_->written_submitted());  // pictures go on with what is there
+    if (backend_.backend != Backend::automatic) return false;
+    const std::scoped_lock lock(exchanging_);
+    failure_ = "after a failure: " + error.problem();
+    under_way_.clear();
+    reconstructor_.reset();
+    if (++failures_ > 1) backend_.backend = Backend::cpu;
+    try {
+        build();
+    } catch (const Error&) {
+        if (backend_.backend == Backend::cpu) throw;
+        backend_.backend = Backend::cpu;
+        build();
+    }
+    return true;
+}
+
+// Takes a read ticket to `draw` and tells the ring how that ended.
+template <class Draw>
+auto VolumePath::drawn(const Draw& draw) {
+    const std::scoped_lock lock(exchanging_);
+    const std::optional<ReadTicket> ticket = ring_->acquire_read();
+    std::optional<decltype(draw(*ticket))> result;
+    if (!ticket) return result;
+    try {
+        result = draw(*ticket);
+    } catch (const Error& error) {
+        ring_->abandon(*ticket);
+        if (error.code() == ErrorCode::device) slots_->give_up_reading(ring_->read_submitted());
+        throw;
+    } catch (...) {
+        ring_->abandon(*ticket);
+        throw;
+    }
+    ring_->submitted(*ticket);
+    return result;
+}
+
+std::optional<VolumePicture> VolumePath::picture(const View& view) {
+    return drawn([&](const ReadTicket& ticket) {
+        return VolumePicture{renderer_.draw(view, shown_slots(ticket)), ticket.newest.stamp, ticket.newest.filled_to};
+    });
+}
+
+std::optional<ReadVolume> VolumePath::read_volume() {
+    return drawn([&](const ReadTicket& ticket) {
+        return ReadVolume{ticket.newest.stamp, ticket.newest.filled_to, renderer_.read_slot(shown_slots(ticket))};
+    });
+}
+
+}  // namespace echolux

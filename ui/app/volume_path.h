@@ -1,0 +1,124 @@
+// From blocks of spectra to pictures on the graphics device: a reconstructor, a ring of slots and a renderer, put
+// together. Where the same GPU does both, voxels are born in the textures that the ray caster samples; otherwise the
+// next best way is taken, and said. One thread feeds, one thread draws; neither waits for the other.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/backend.h"
+#include "compute/error.h"
+#include "engine/stream/volume_ring.h"
+#include "render/offscreen.h"
+#include "render/pictures_under_way.h"
+
+namespace echolux {
+
+struct VolumePathOptions {
+    Publishing publishing = Publishing::whole;
+    std::size_t slots = pictures_under_way + 2;
+    SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
+    Sharer share = echolux::share;
+};
+
+// A picture under way on the graphics device, and what it shows.
+struct VolumePicture {
+    Drawing drawing;
+    VolumeStamp stamp;           // of the newest volume in it
+    std::int64_t filled_to = 0;  // slices of this volume; above them the one before is seen
+};
+
+struct ReadVolume {
+    VolumeStamp stamp;
+    std::int64_t filled_to = 0;
+    std::vector<std::byte> voxels;  // as VolumePath::grid() says
+};
+
+class VolumePath {
+  public:
+    // Chooses a pair of devices, plans and allocates. Throws Error{bad_setting, out_of_memory, device}.
+    VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, const DeviceChoice& device,
+               const VolumePathOptions& options = {});
+    ~VolumePath();
+    VolumePath(const VolumePath&) = delete;
+    VolumePath& operator=(const VolumePath&) = delete;
+
+    const VolumeGrid& grid() const { return grid_; }
+    SlotKind kind() const;
+
+    // Who reconstructs, how voxels get to whom, and why not better: one line.
+    std::string describe() const;
+
+    // ---- the thread that feeds
+
+    // Blocks of a volume come in their order. False: it is dropped, because every slot was in use or a device was lost
+    // on the way, or because blocks are missing. A GPU that fails is tried again once, then the CPU takes over, where
+    // BackendChoice leaves the choice. Throws what reconstructing throws; the volume is abandoned then.
+    bool feed(const Block& block);
+
+    // Waits until all that was fed is written.
+    void finish();
+
+    // ---- the thread that draws
+
+    // Submits a picture of the newest volume and returns; nothing is read back. Nothing: there is no volume yet.
+    std::optional<VolumePicture> picture(const View& view);
+
+    bool is_finished(const VolumePicture& picture) const { return renderer_.is_finished(picture.drawing); }
+    void wait(const VolumePicture& picture) { renderer_.wait(picture.drawing); }
+
+    // Reads back, counted. The picture: until `pictures_under_way` later ones; the newest volume: from its texture.
+    Image read(const VolumePicture& picture) { return renderer_.read(picture.drawing); }
+    std::optional<ReadVolume> read_volume();
+    std::int64_t bytes_read_back() const { return renderer_.bytes_read_back(); }
+
+    // ---- any thread
+
+    // Since the devices were last put together.
+    RingStatistics statistics() const;
+
+  private:
+    void pair_devices();
+    void build();
+    void begin(const Block& block);
+    bool fed(const Block& block);
+    void submit(const Block& block);
+    void publish(std::int64_t end);
+    void abandon();
+    bool recovers(const Error& error);
+    bool is_next(const Block& block) const;
+
+    template <class Draw>
+    auto drawn(const Draw& draw);
+
+    ReconstructionPlan plan_;
+    BackendChoice backend_;
+    VolumePathOptions options_;
+    VolumeGrid grid_;
+    Renderer renderer_;
+    bool same_gpu_ = false;
+    std::string pairing_;  // why the devices are no pair, or why there is no GPU
+    std::string failure_;  // that was survived
+
+    mutable std::mutex exchanging_;  // held while pictures are submitted, and while what follows is exchanged
+    SlotWriter* slots_ = nullptr;
+    std::unique_ptr<VolumeRing> ring_;
+    std::string description_;
+    std::unique_ptr<Reconstructor> reconstructor_;  // goes first: it writes to the slots
+    bool on_gpu_ = false;
+    int failures_ = 0;
+
+    // The volume that is being written.
+    std::optional<WriteTicket> ticket_;
+    VolumeStamp stamp_;
+    std::int64_t next_b_scan_ = 0;
+    std::int64_t published_to_ = 0;     // slices
+    std::deque<Completion> under_way_;  // more of the last ones than a reconstructor works on at a time
+};
+
+}  // namespace echolux
