@@ -13,7 +13,8 @@ template <class Read>
 struct AlignedReader {
     Read read;
 
-    __device__ auto operator()(const std::byte* line, std::int64_t p) const {
+    // Of both sides, so that the host knows its type too.
+    ECHOLUX_HD auto operator()(const std::byte* line, std::int64_t p) const {
         return read(static_cast<const std::byte*>(__builtin_assume_aligned(line, 4)), p);
     }
 };

@@ -78,7 +78,7 @@ __device__ inline void transform(float2 (&v)[16]) {
     v[15] = rotated<9>(v[15]);
 #pragma unroll
     for (int k = 0; k < 4; ++k) transform_four(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
-    // Bin k1 + 4 k2 stands at 4 k1 + k2.
+        // Bin k1 + 4 k2 stands at 4 k1 + k2.
 #pragma unroll
     for (int k1 = 0; k1 < 4; ++k1) {
 #pragma unroll

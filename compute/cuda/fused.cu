@@ -35,7 +35,8 @@ int shared_bytes(std::int64_t transform, VoxelType voxel) {
 int most_shared_bytes() {
     int device = 0, bytes = 0;
     checked(cudaGetDevice(&device), "asking for the device");
-    checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for shared memory");
+    checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+            "asking for shared memory");
     return bytes;
 }
 
@@ -86,8 +87,8 @@ std::vector<float2> twiddles(std::int64_t transform) {
 template <class Use>
 void with_source(const RawFormat& format, const Lengths& lengths, std::int64_t line_bytes, const std::byte* raw,
                  const Use& use) {
-    const bool words = lengths.samples == lengths.transform && format.channels == 1 && format.shift == 0 && format.bits == 0 &&
-                       format.byte_order == ByteOrder::little &&
+    const bool words = lengths.samples == lengths.transform && format.channels == 1 && format.shift == 0 &&
+                       format.bits == 0 && format.byte_order == ByteOrder::little &&
                        (reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uintptr_t>(line_bytes)) % 4 == 0;
     if (words && format.sample_format == SampleFormat::u16) return use(ByWords<U16Words>{});
     if (words && format.sample_format == SampleFormat::packed12) return use(ByWords<Packed12Words>{});
@@ -121,7 +122,8 @@ void launch(const FusedWork& work, int shared, cudaStream_t stream) {
 
 bool FusedKernel::fits(const ReconstructionPlan& plan, const PlainTables& tables) {
     const std::int64_t transform = tables.lengths.transform;
-    const bool size = std::has_single_bit(static_cast<std::uint64_t>(transform)) && transform >= 512 && transform <= 8192;
+    const bool size =
+        std::has_single_bit(static_cast<std::uint64_t>(transform)) && transform >= 512 && transform <= 8192;
     const bool line_by_line = tables.upsample == 1 && tables.rolling_width == 0 && !tables.resample.prefilter &&
                               !needs_whole_b_scans(plan.recipe) && plan.recipe.levels != Levels::frame &&
                               plan.recipe.resample != Resample::nudft && tables.resample.taps <= 4;

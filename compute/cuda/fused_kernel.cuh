@@ -215,7 +215,8 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::l
     const int line_b = min(line_a + 1, work.frame_lines - 1);
     float4* exchange = shared + group * (Size::exchange_bytes / static_cast<int>(sizeof(float4)));
     const int row_bytes = n / 2 * work.voxel_bytes;
-    std::byte* row_a = reinterpret_cast<std::byte*>(shared) + Size::groups * Size::exchange_bytes + 2 * group * row_bytes;
+    std::byte* row_a =
+        reinterpret_cast<std::byte*>(shared) + Size::groups * Size::exchange_bytes + 2 * group * row_bytes;
     std::byte* row_b = row_a + row_bytes;
 
     const std::int64_t line_bytes = work.format.line_bytes();

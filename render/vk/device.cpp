@@ -34,6 +34,17 @@ vk::raii::Context opened_loader() try { return {}; } catch (const std::runtime_e
                 "install package libvulkan1 and a driver, e.g. mesa-vulkan-drivers");
 }
 
+// Drivers stay loaded to the end of the program, by an instance that is never destroyed: NVIDIA's, loaded and unloaded
+// with each of a few dozen instances, in the end no longer loads.
+void keep_drivers_loaded() {
+    try {
+        static const auto* const context = new vk::raii::Context;
+        static const auto* const instance = new vk::raii::Instance(*context, vk::InstanceCreateInfo{});
+        static_cast<void>(instance);
+    } catch (const std::exception&) {  // whoever needs a driver now will say what is missing
+    }
+}
+
 VKAPI_ATTR VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                     const VkDebugUtilsMessengerCallbackDataEXT* message, void* listener) {
     (*static_cast<const std::function<void(const std::string&)>*>(listener))(message->pMessage);
@@ -211,6 +222,7 @@ Device::Device(const DeviceChoice& choice)
       exports_timelines_(can_export_timelines(physical_)), queue_family_(compute_family(physical_).value()),
       device_(made_device(physical_, queue_family_, export_extensions(exports_memory_, exports_timelines_))) {
     if (validation_wanted(choice)) messenger_ = {instance_, messenger_facts(&on_message_)};
+    keep_drivers_loaded();
 }
 
 }  // namespace echolux::gpu

@@ -25,17 +25,43 @@ class Conformance : public GpuTest, public testing::WithParamInterface<std::tupl
             GTEST_SKIP() << "nudft_test.cpp has its limits";
     }
 
-    // Of the GPU against the CPU.
     template <class Voxel>
-    double error(Quantity quantity, VoxelType voxel) const {
+    struct Volumes {
+        std::vector<Voxel> gpu, cpu;
+    };
+
+    template <class Voxel>
+    Volumes<Voxel> volumes(Quantity quantity, VoxelType voxel) const {
         ReconstructionPlan plan = one.plan;
         plan.recipe.quantity = quantity;
         plan.recipe.voxel = voxel;
         plan.recipe.levels = Levels::fixed;
         GpuRun run{.block_b_scans = plan.geometry.b_scans};
         run.choice.fused = std::get<1>(GetParam());
-        return normalised_error(voxels_of<Voxel>(plan, one.spectra, run),
-                                voxels_of<Voxel>(plan, one.spectra, on_cpu()));
+        return {voxels_of<Voxel>(plan, one.spectra, run), voxels_of<Voxel>(plan, one.spectra, on_cpu())};
+    }
+
+    // Of the GPU against the CPU.
+    template <class Voxel>
+    double error(Quantity quantity, VoxelType voxel) const {
+        const auto [gpu, cpu] = volumes<Voxel>(quantity, voxel);
+        return normalised_error(gpu, cpu);
+    }
+
+    // Without what lies 60 dB below the noise: where subtracting the noise floor leaves next to nothing, dB magnify the
+    // last bit of an amplitude without bound.
+    double db_error() const {
+        const auto [gpu, cpu] = volumes<float>(Quantity::db, VoxelType::f32);
+        std::vector<float> gpu_kept, cpu_kept;
+        for (std::size_t i = 0; i < cpu.size(); ++i) {
+            if (std::min(gpu[i], cpu[i]) < one.noise_floor_db - 60 && std::max(gpu[i], cpu[i]) < one.noise_floor_db) {
+                continue;
+            }
+            gpu_kept.push_back(gpu[i]);
+            cpu_kept.push_back(cpu[i]);
+        }
+        EXPECT_GT(cpu_kept.size(), cpu.size() / 4);
+        return normalised_error(gpu_kept, cpu_kept);
     }
 };
 
@@ -45,7 +71,7 @@ TEST_P(Conformance, AgreesWithTheCpu) {
     }
     EXPECT_LE(error<float>(Quantity::amplitude, VoxelType::f32), most_error);
     EXPECT_LE(error<float>(Quantity::intensity, VoxelType::f32), most_error);
-    EXPECT_LE(error<float>(Quantity::db, VoxelType::f32), most_error);
+    EXPECT_LE(db_error(), most_error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Vectors, Conformance,
@@ -78,23 +104,30 @@ struct CodeDifference {
 
 class Codes : public GpuTest, public testing::WithParamInterface<bool> {};
 
+// The range of levels = frame is that of a B-scan's voxels. In dB its low end is the deepest null, of which floats know
+// few digits, and it moves all codes: there only the size of the difference has a limit. Amplitudes have no such end.
 TEST_P(Codes, OfAllVectorsAgree) {
-    CodeDifference difference;
+    CodeDifference difference, of_nulls;
     for (const std::string& name : vector_case_names()) {
         VectorCase one = read_vector_case(name);
         if (one.plan.recipe.resample == Resample::nudft) continue;
         one.plan.recipe.voxel = VoxelType::u8;
         one.plan.recipe.noise_floor_db = one.noise_floor_db;
-        GpuRun run{.block_b_scans = one.plan.geometry.b_scans};
-        run.choice.fused = GetParam();
-        for (const Levels levels : {Levels::noise_floor, Levels::frame}) {
+        const auto compare = [&](Levels levels, Quantity quantity, CodeDifference& sum) {
+            GpuRun run{.block_b_scans = one.plan.geometry.b_scans};
+            run.choice.fused = GetParam();
             one.plan.recipe.levels = levels;
-            difference.add(voxels_of<std::uint8_t>(one.plan, one.spectra, run),
-                           voxels_of<std::uint8_t>(one.plan, one.spectra, on_cpu()));
-        }
+            one.plan.recipe.quantity = quantity;
+            sum.add(voxels_of<std::uint8_t>(one.plan, one.spectra, run),
+                    voxels_of<std::uint8_t>(one.plan, one.spectra, on_cpu()));
+        };
+        compare(Levels::noise_floor, Quantity::db, difference);
+        compare(Levels::frame, Quantity::amplitude, difference);
+        compare(Levels::frame, Quantity::db, of_nulls);
     }
     if (difference.voxels == 0) GTEST_SKIP() << "there are no vectors (NumPy was missing, or ECHOLUX_VECTORS is wrong)";
     difference.expect_within_limits();
+    EXPECT_LE(of_nulls.most, 1);
 }
 
 // Many voxels, as instruments make them.

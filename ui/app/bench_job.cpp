@@ -139,6 +139,7 @@ BenchReport run(const BenchJob& job, Progress& progress) {
     const auto [extent, effort] = extent_of(gpu, job.quick);
     BenchReport report;
     report.machine = machine_of(choice);
+    if (job.backend == Backend::automatic && !gpu) report.machine.remark = surveyed_gpus().refusal;
     report.a_scans = extent.a_scans;
     report.b_scans = extent.b_scans;
     report.block_b_scans = extent.block_b_scans;

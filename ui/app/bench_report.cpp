@@ -52,6 +52,7 @@ std::string table(const std::string& title, const std::vector<BenchFigure>& figu
 std::string machine_lines(const BenchReport& report) {
     const BenchMachine& machine = report.machine;
     std::string text = fmt::format("{}; {}, {} threads", machine.backend, machine.processor, machine.threads);
+    if (!machine.remark.empty()) text += "; " + machine.remark;
     if (!machine.driver.empty()) text += "; NVIDIA driver " + machine.driver;
     if (!machine.display.empty()) text += "; display: " + machine.display;
     return text + fmt::format(

@@ -43,6 +43,7 @@ struct BenchMachine {
     std::string processor;
     int threads = 0;
     std::string backend;  // as the reconstructor calls itself
+    std::string remark;   // why it is no GPU; "" where it is one, or a CPU was asked for
     std::string driver;   // of the NVIDIA GPU; "" without one
     std::string display;  // the way from voxels to pictures; "" without a renderer
 };
