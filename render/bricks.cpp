@@ -34,8 +34,10 @@ gpu::Bindings bound(const gpu::Device& device, const gpu::DeviceImage& source, c
     return bindings;
 }
 
-vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings, std::int32_t edge) {
-    return gpu::compute_pipeline(device, bindings, spirv::brick_max, {&edge, 1});
+vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings, std::int32_t edge,
+                                std::int32_t around) {
+    const std::array constants{edge, around};
+    return gpu::compute_pipeline(device, bindings, spirv::brick_max, constants);
 }
 
 void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeline& pipeline,
@@ -59,8 +61,9 @@ void Bricks::record_first_use(const vk::raii::CommandBuffer& commands) const {
 }
 
 BrickBuilder::BrickBuilder(const gpu::Device& device)
-    : bindings_(device, binding_types, push_bytes), from_voxels_(pipeline_for(device, bindings_, shared::brick_edge)),
-      from_neighbours_(pipeline_for(device, bindings_, 1)) {}
+    : bindings_(device, binding_types, push_bytes),
+      from_voxels_(pipeline_for(device, bindings_, shared::brick_edge, 0)),
+      from_neighbours_(pipeline_for(device, bindings_, 1, 1)) {}
 
 void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices) const {
     const vk::Extent3D extent = bricks.maxima_.shape().extent;

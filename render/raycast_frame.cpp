@@ -63,7 +63,7 @@ void set_runs(shared::RaycastFrame& frame, const VolumeTexture& volume, const Vi
     frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double{shared::brick_edge});
     const auto [low, high] = function.range;
     const double darkest = std::lerp(low, high, function.first_visible_level());
-    frame.run = packed(std::max(1.0, std::floor(2 * shared::brick_reach / view.step)),
+    frame.run = packed(std::max(1.0, std::floor(shared::brick_reach / view.step)),
                        (darkest - volume.offset()) / volume.scale(), 0, 0);
 }
 

@@ -10,7 +10,7 @@ namespace echolux::shared {
 #endif
 
 ECHOLUX_CONST brick_edge = 4;   // voxels
-ECHOLUX_CONST brick_reach = 4;  // voxels around it for which its largest value holds too, interpolation included
+ECHOLUX_CONST brick_reach = 7;  // half voxels around it for which its largest value holds too, interpolation included
 ECHOLUX_CONST brick_group = 4;
 
 ECHOLUX_CONST binding_source = 0;
