@@ -23,15 +23,36 @@ __device__ inline float2 weighted(float2 weight, float value) {
     return {weight.x * value, weight.y * value};
 }
 
+constexpr int lines_of_a_block = 4;  // that share what is fetched of the tables
+
+// The taps of one point, fetched at once.
+template <int taps>
+__device__ inline void fetch(const float* from, float (&weights)[taps]) {
+    if constexpr (taps == 4) {
+        const float4 all = __ldg(reinterpret_cast<const float4*>(from));
+        weights[0] = all.x, weights[1] = all.y, weights[2] = all.z, weights[3] = all.w;
+    } else {
+        for (int m = 0; m < taps; ++m) weights[m] = __ldg(from + m);
+    }
+}
+
 // out[line][j], zero beyond the points of the k grid.
 template <int taps, class Weight>
 __global__ void resample_and_weigh_lines(Resampled<taps> resampled, const Weight* weight, std::int64_t points,
-                                         const float* spectra, std::int64_t pitch, Weight* out,
+                                         const float* spectra, std::int64_t pitch, std::int64_t lines, Weight* out,
                                          std::int64_t transform) {
-    const float* spectrum = spectra + blockIdx.x * pitch;
-    Weight* line = out + blockIdx.x * transform;
+    const std::int64_t first = std::int64_t{blockIdx.x} * lines_of_a_block;
     for (std::int64_t j = threadIdx.x; j < transform; j += blockDim.x) {
-        line[j] = j < points ? weighted(weight[j], resampled(spectrum, j)) : Weight{};
+        const bool inside = j < points;
+        const std::int32_t base = inside ? resampled.base[j] : 0;
+        const Weight factor = inside ? weight[j] : Weight{};
+        float weights[taps] = {};
+        if (inside) fetch(resampled.weights + j * taps, weights);
+        const Resampled<taps> point{&base, weights};
+#pragma unroll
+        for (std::int64_t l = first; l < first + lines_of_a_block; ++l) {
+            if (l < lines) out[l * transform + j] = weighted(factor, point(spectra + l * pitch, 0));
+        }
     }
 }
 
@@ -162,8 +183,9 @@ void PlainMethod::resample_and_weigh(std::int64_t lines) {
     const float* spectra = filtered ? coefficients_.as<float>() : spectra_.first();
     const std::int64_t pitch = filtered ? lengths.upsampled + 2 : spectra_.pitch;
     const auto launch = [&](auto resampled, auto* weight) {
-        resample_and_weigh_lines<<<static_cast<unsigned>(lines), threads_of_a_line, 0, stream_>>>(
-            resampled, weight, lengths.points, spectra, pitch,
+        const auto blocks = static_cast<unsigned>((lines + lines_of_a_block - 1) / lines_of_a_block);
+        resample_and_weigh_lines<<<blocks, threads_of_a_line, 0, stream_>>>(
+            resampled, weight, lengths.points, spectra, pitch, lines,
             reinterpret_cast<std::remove_const_t<std::remove_pointer_t<decltype(weight)>>*>(weighted_.data()),
             lengths.transform);
     };
