@@ -1,28 +1,32 @@
 // Discrete Fourier transforms of 2, 4, 8 and 16 points in registers, forward e^(-i), natural order in and out: what the
-// fused kernel's stages are made of.
+// fused kernel's stages are made of. They also run on the host, where tests hold them against the definition.
 #pragma once
+
+#include <vector_types.h>
+
+#include "compute/steps/host_device.h"
 
 namespace echolux::cuda {
 
-__device__ inline float2 operator+(float2 a, float2 b) {
+ECHOLUX_HD inline float2 operator+(float2 a, float2 b) {
     return {a.x + b.x, a.y + b.y};
 }
 
-__device__ inline float2 operator-(float2 a, float2 b) {
+ECHOLUX_HD inline float2 operator-(float2 a, float2 b) {
     return {a.x - b.x, a.y - b.y};
 }
 
-__device__ inline float2 operator*(float2 a, float2 b) {
+ECHOLUX_HD inline float2 operator*(float2 a, float2 b) {
     return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
 }
 
-__device__ inline float2 times_minus_i(float2 a) {
+ECHOLUX_HD inline float2 times_minus_i(float2 a) {
     return {a.y, -a.x};
 }
 
 // exp(-2 pi i n / 16) * a for the n that butterflies need, n known at compile time.
 template <int n>
-__device__ inline float2 rotated(float2 a) {
+ECHOLUX_HD inline float2 rotated(float2 a) {
     constexpr float c = 0.92387953251128674f, s = 0.38268343236508977f, h = 0.70710678118654752f;
     if constexpr (n == 0) return a;
     if constexpr (n == 1) return a * float2{c, -s};
@@ -33,13 +37,13 @@ __device__ inline float2 rotated(float2 a) {
     if constexpr (n == 9) return a * float2{-c, s};
 }
 
-__device__ inline void transform(float2 (&v)[2]) {
+ECHOLUX_HD inline void transform(float2 (&v)[2]) {
     const float2 sum = v[0] + v[1];
     v[1] = v[0] - v[1];
     v[0] = sum;
 }
 
-__device__ inline void transform_four(float2& a, float2& b, float2& c, float2& d) {
+ECHOLUX_HD inline void transform_four(float2& a, float2& b, float2& c, float2& d) {
     const float2 even_sum = a + c, even_difference = a - c, odd_sum = b + d;
     const float2 odd_difference = times_minus_i(b - d);
     a = even_sum + odd_sum;
@@ -48,24 +52,24 @@ __device__ inline void transform_four(float2& a, float2& b, float2& c, float2& d
     d = even_difference - odd_difference;
 }
 
-__device__ inline void transform(float2 (&v)[4]) {
+ECHOLUX_HD inline void transform(float2 (&v)[4]) {
     transform_four(v[0], v[1], v[2], v[3]);
 }
 
-__device__ inline void transform(float2 (&v)[8]) {
+ECHOLUX_HD inline void transform(float2 (&v)[8]) {
     transform_four(v[0], v[2], v[4], v[6]);
     transform_four(v[1], v[3], v[5], v[7]);
     const float2 odd[4] = {v[1], rotated<2>(v[3]), rotated<4>(v[5]), rotated<6>(v[7])};
     const float2 even[4] = {v[0], v[2], v[4], v[6]};
-#pragma unroll
+    ECHOLUX_UNROLL
     for (int k = 0; k < 4; ++k) {
         v[k] = even[k] + odd[k];
         v[k + 4] = even[k] - odd[k];
     }
 }
 
-__device__ inline void transform(float2 (&v)[16]) {
-#pragma unroll
+ECHOLUX_HD inline void transform(float2 (&v)[16]) {
+    ECHOLUX_UNROLL
     for (int i = 0; i < 4; ++i) transform_four(v[i], v[i + 4], v[i + 8], v[i + 12]);
     v[5] = rotated<1>(v[5]);
     v[9] = rotated<2>(v[9]);
@@ -76,12 +80,12 @@ __device__ inline void transform(float2 (&v)[16]) {
     v[7] = rotated<3>(v[7]);
     v[11] = rotated<6>(v[11]);
     v[15] = rotated<9>(v[15]);
-#pragma unroll
+    ECHOLUX_UNROLL
     for (int k = 0; k < 4; ++k) transform_four(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
-        // Bin k1 + 4 k2 stands at 4 k1 + k2.
-#pragma unroll
+    // Bin k1 + 4 k2 stands at 4 k1 + k2.
+    ECHOLUX_UNROLL
     for (int k1 = 0; k1 < 4; ++k1) {
-#pragma unroll
+        ECHOLUX_UNROLL
         for (int k2 = k1 + 1; k2 < 4; ++k2) {
             const float2 other = v[4 * k1 + k2];
             v[4 * k1 + k2] = v[k1 + 4 * k2];

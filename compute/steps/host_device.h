@@ -5,7 +5,9 @@
 #define ECHOLUX_HD __host__ __device__
 // Before a template that calls what it is given: nvcc need not warn that this runs on one side only.
 #define ECHOLUX_HD_CALLER _Pragma("nv_exec_check_disable")
+#define ECHOLUX_UNROLL _Pragma("unroll")
 #else
 #define ECHOLUX_HD
 #define ECHOLUX_HD_CALLER
+#define ECHOLUX_UNROLL
 #endif

@@ -1,0 +1,62 @@
+// What the fused kernel's transform is made of, on the host: needs no GPU.
+#include "compute/cuda/butterflies.cuh"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <random>
+
+#include "compute/cuda/twiddles.h"
+
+namespace echolux::cuda {
+namespace {
+
+std::complex<double> turned(double turn) {
+    return std::polar(1.0, -2 * std::numbers::pi * turn);
+}
+
+template <int n>
+double worst_error() {
+    std::mt19937 random(n);
+    std::uniform_real_distribution<float> value(-1, 1);
+    float2 v[n], given[n];
+    for (int i = 0; i < n; ++i) given[i] = v[i] = {value(random), value(random)};
+    transform(v);
+    double worst = 0;
+    for (int k = 0; k < n; ++k) {
+        std::complex<double> wanted;
+        for (int i = 0; i < n; ++i) {
+            wanted += std::complex<double>(given[i].x, given[i].y) * turned(static_cast<double>(i * k) / n);
+        }
+        worst = std::max(worst, std::abs(std::complex<double>(v[k].x, v[k].y) - wanted));
+    }
+    return worst;
+}
+
+TEST(Butterflies, AreDiscreteFourierTransforms) {
+    EXPECT_LT(worst_error<2>(), 1e-6);
+    EXPECT_LT(worst_error<4>(), 1e-6);
+    EXPECT_LT(worst_error<8>(), 2e-6);
+    EXPECT_LT(worst_error<16>(), 3e-6);
+}
+
+TEST(Butterflies, TwiddlesArePowersInTheOrderThatTheKernelReads) {
+    constexpr int radix = 16, length = 256;
+    constexpr int powers[] = {1, 2, 3, 4, 8, 12};
+    std::vector<float2> table;
+    append_twiddles(table, radix, length);
+    ASSERT_EQ(std::ssize(table), twiddle_rows(radix) * length);
+    for (int row = 0; row < twiddle_rows(radix); ++row) {
+        for (int k = 0; k < length; ++k) {
+            const float2 found = table[static_cast<std::size_t>(row * length + k)];
+            const auto wanted = turned(static_cast<double>(k * powers[row]) / (length * radix));
+            EXPECT_NEAR(found.x, wanted.real(), 1e-7);
+            EXPECT_NEAR(found.y, wanted.imag(), 1e-7);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux::cuda
