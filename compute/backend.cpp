@@ -1,7 +1,5 @@
 #include "compute/backend.h"
 
-#include <fmt/format.h>
-
 #include "compute/error.h"
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
@@ -33,22 +31,35 @@ const GpuSurvey& surveyed_gpus() {
     return survey;
 }
 
-std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice) {
-    if (choice.backend == Backend::cpu) return plan_on_cpu(plan);
-    const GpuSurvey& survey = surveyed_gpus();
-    if (choice.backend == Backend::cuda) {
-        if (survey.usable.empty()) {
-            throw Error(ErrorCode::device, survey.refusal, "--backend", "choose auto or cpu");
-        }
-        return plan_on_gpu(plan, choice);
-    }
-    if (survey.usable.empty()) return plan_on_cpu(plan);
+void require_backend(Backend backend) {
+    if (backend != Backend::cuda || !surveyed_gpus().usable.empty()) return;
+    throw Error(ErrorCode::device, surveyed_gpus().refusal, "--backend", "choose auto or cpu");
+}
+
+ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& survey,
+                               const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu) {
+    if (survey.usable.empty()) return {plan_on_cpu(plan), survey.refusal};
+    std::string refusal;
     try {
-        return plan_on_gpu(plan, choice);
+        return {plan_on_gpu(), survey.refusal};
     } catch (const Error& problem) {
         if (problem.code() != ErrorCode::device && problem.code() != ErrorCode::out_of_memory) throw;
-        return plan_on_cpu(plan);
+        refusal = problem.line();
     }
+    return {plan_on_cpu(plan), refusal + ": the CPU reconstructs instead"};
+}
+
+ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice) {
+    if (choice.backend == Backend::cpu) return {plan_on_cpu(plan), {}};
+    require_backend(choice.backend);
+    const GpuSurvey& survey = surveyed_gpus();
+    const auto on_gpu = [&] { return plan_on_gpu(plan, choice); };
+    if (choice.backend == Backend::cuda) return {on_gpu(), survey.refusal};
+    return gpu_or_cpu(plan, survey, on_gpu);
+}
+
+std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice) {
+    return choose_reconstructor(plan, choice).reconstructor;
 }
 
 }  // namespace echolux

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,8 +11,6 @@
 #include "compute/reconstructor.h"
 
 namespace echolux {
-
-enum class Backend { automatic, cpu, cuda };
 
 // How a GPU gets spectra that lie in pinned host memory.
 enum class SpectraPath {
@@ -42,8 +41,25 @@ struct GpuSurvey {
 // reasons in `refusal`.
 const GpuSurvey& surveyed_gpus();
 
-// Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory, device}; Backend::cuda
-// throws where Backend::automatic would fall back to the CPU.
+// Throws Error{device} where CUDA is demanded and no GPU can be used.
+void require_backend(Backend backend);
+
+struct ChosenReconstructor {
+    std::unique_ptr<Reconstructor> reconstructor;
+    std::string reason;  // one line: why the CPU where a GPU would do, or why some GPUs are left out; may be empty
+};
+
+// Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory, device}.
+// Backend::automatic takes the CPU where there is no GPU and where the GPU refuses the plan: it fails, or has too
+// little memory. Backend::cuda throws there. What goes wrong later is for who feeds: a device that fails can be set up
+// anew, memory that is missing cannot.
+ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice = {});
+
+// The same without the reason.
 std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice = {});
+
+// The rule by itself, for Backend::automatic, any survey and any way to plan on a GPU.
+ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& survey,
+                               const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu);
 
 }  // namespace echolux

@@ -11,6 +11,8 @@
 
 namespace echolux {
 
+enum class Backend { automatic, cpu, cuda };
+
 struct ReconstructionPlan {
     RawFormat format;
     ScanGeometry geometry;
@@ -31,18 +33,27 @@ class Reconstructor {
     // One volume as it is written: repeats are joined or lie side by side as recipe.average says.
     virtual const VolumeGrid& grid() const = 0;
 
-    // "cpu (2 threads, AVX2)", "cuda (NVIDIA H200)".
+    // Backend::cpu or Backend::cuda.
+    virtual Backend processor() const = 0;
+
+    // For people: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200)".
     virtual std::string backend() const = 0;
 
     // Takes note of a block that is not reconstructed, so that what couples B-scans (running background) is the same
     // for any part of a scan. Blocks come in sequence order.
     virtual void prime(const Block& block) = 0;
 
-    // Writes the block's B-scans to `place`. Allocates nothing. Throws Error{bad_setting} when block and plan differ.
+    // Writes the block's B-scans to `place`. Allocates nothing, but for buffers that only pageable blocks or host places
+    // need: these come with the first of its kind. Throws Error{bad_setting} when block and plan differ,
+    // Error{out_of_memory} where such a buffer is refused.
     virtual Completion submit(const Block& block, const Place& place) = 0;
 
     // Returns when the work is done; throws what went wrong in it.
     virtual void wait(Completion completion) = 0;
+
+    // Lets go of the blocks whose work is done, without waiting for any: for who has nothing to submit until a block's
+    // memory comes back. Throws what went wrong in that work.
+    virtual void collect() {}
 };
 
 // What `plan` would write, without allocating anything. Throws Error{bad_setting} naming the key that cannot work.

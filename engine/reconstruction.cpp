@@ -120,17 +120,11 @@ class UnderWay {
     std::deque<Submitted> blocks_;
 };
 
-bool is_of_the_device(const Error& problem) {
-    return problem.code() == ErrorCode::device || problem.code() == ErrorCode::out_of_memory;
-}
-
 }  // namespace
 
 Reconstruction::Reconstruction(Scan scan, Backend backend)
     : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)) {
-    if (backend == Backend::cuda && surveyed_gpus().usable.empty()) {
-        throw Error(ErrorCode::device, surveyed_gpus().refusal, "--backend", "choose auto or cpu");
-    }
+    require_backend(backend);
     planned_grid(scan_);  // refuses an impossible recipe before anything is read
     require_memory(working_bytes(scan_, reader_, block_b_scans_), scan_.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
@@ -140,32 +134,18 @@ Reconstruction::Reconstruction(Scan scan, Backend backend)
 }
 
 void Reconstruction::plan(Backend backend) {
-    const GpuSurvey& survey = surveyed_gpus();
-    may_fall_back_ = backend == Backend::automatic && !survey.usable.empty();
-    if (backend == Backend::cpu || survey.usable.empty()) {
-        plan_without_gpu();
-        if (backend == Backend::automatic) figures_.backend += ", " + survey.refusal;
-        return;
-    }
-    try {
-        use(make_reconstructor(scan_.plan(block_b_scans_), {.backend = Backend::cuda}), MemoryKind::pinned);
-        if (!survey.refusal.empty()) warnings_.push_back(survey.refusal);
-    } catch (const Error& problem) {
-        if (!may_fall_back_ || !is_of_the_device(problem)) throw;
-        warnings_.push_back(problem.line() + ": the CPU reconstructs instead");
-        plan_without_gpu();
-    }
-}
-
-void Reconstruction::plan_without_gpu() {
-    use(plan_on_cpu(scan_.plan(block_b_scans_)), MemoryKind::host);
-    may_fall_back_ = false;
-}
-
-void Reconstruction::use(std::unique_ptr<Reconstructor> reconstructor, MemoryKind memory) {
+    auto [reconstructor, reason] = choose_reconstructor(scan_.plan(block_b_scans_), {.backend = backend});
+    const bool on_gpu = reconstructor->processor() == Backend::cuda;
     reconstructor_ = std::move(reconstructor);
-    pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), memory);
+    pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
+    may_fall_back_ = on_gpu && backend == Backend::automatic;
     figures_.backend = reconstructor_->backend();
+    if (reason.empty()) return;
+    if (surveyed_gpus().usable.empty()) {
+        figures_.backend += ", " + reason;  // nothing went wrong
+    } else {
+        warnings_.push_back(reason);
+    }
 }
 
 // The GPU failed: once it is set up anew, then the CPU takes over.
@@ -173,11 +153,7 @@ void Reconstruction::fall_back(const Error& problem) {
     reconstructor_.reset();
     const bool again = std::exchange(may_rebuild_, false);
     warnings_.push_back(problem.line() + (again ? ": the GPU is set up again" : ": the CPU reconstructs instead"));
-    if (again) {
-        plan(Backend::automatic);
-    } else {
-        plan_without_gpu();
-    }
+    plan(again ? Backend::automatic : Backend::cpu);
 }
 
 void Reconstruction::warn_of_common_fringes() {
@@ -203,7 +179,7 @@ VolumeGrid Reconstruction::grid(const ScanPart& part) const {
         throw Error(ErrorCode::bad_setting, fmt::format("B-scans {}:{} are not in the scan", part.begin, end),
                     "--blocks", fmt::format("it has B-scans 0:{}", scan_.geometry.b_scans));
     }
-    VolumeGrid grid = reconstructor_->grid();
+    VolumeGrid grid = planned_grid(scan_);
     grid.b_scans = grid.b_scans / scan_.geometry.b_scans * (end - part.begin);
     return grid;
 }
@@ -212,6 +188,7 @@ Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
     Volume volume;
     volume.grid = grid(part);
+    if (!reconstructor_) plan(Backend::cpu);  // what failed the last time
     require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with --blocks A:B");
     volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
     for (bool filled = false; !filled;) {
@@ -220,7 +197,7 @@ Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
             fill(volume, part, progress);
             filled = true;
         } catch (const Error& problem) {
-            if (!may_fall_back_ || !is_of_the_device(problem)) throw;
+            if (!may_fall_back_ || problem.code() != ErrorCode::device) throw;
             fall_back(problem);
         }
     }

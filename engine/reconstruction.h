@@ -48,8 +48,6 @@ class Reconstruction {
 
   private:
     void plan(Backend backend);
-    void plan_without_gpu();
-    void use(std::unique_ptr<Reconstructor> reconstructor, MemoryKind memory);
     void fall_back(const Error& problem);
     void fill(Volume& volume, const ScanPart& part, Progress& progress);
     void warn_of_common_fringes();

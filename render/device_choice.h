@@ -17,6 +17,7 @@ struct DeviceChoice {
     bool validation = false;  // Khronos validation layer; also asked for by ECHOLUX_VALIDATION=1
     std::function<void(const std::string&)> on_message;  // hears the layer's messages; without it: standard error
     DeviceId near{};  // the GPU that reconstructs: taken where it is among those that fit; all zero: no wish
+    std::function<bool()> loses{};  // for tests, asked at each submission: from the first yes on as if it were lost
 };
 
 enum class DeviceType { discrete, integrated, virtual_gpu, cpu, other };  // best first

@@ -35,19 +35,18 @@ FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const
     : mode_(mode), lines_(lines), lines_per_frame_(geometry.lines_per_b_scan()), frames_per_b_scan_(geometry.b_repeats),
       running_alpha_(running_alpha) {
     const auto samples = static_cast<std::size_t>(lines.samples());
-    const bool found_for_each_frame =
-        mode == Background::frame_mean || mode == Background::running || mode == Background::median;
-    const std::size_t frames = found_for_each_frame ? static_cast<std::size_t>(most_frames) : 1;
+    const bool each = found_for_each_frame(mode);
+    const std::size_t frames = each ? static_cast<std::size_t>(most_frames) : 1;
     whole_.assign(frames * samples, 0.0f);
     rest_.assign(frames * samples, 0.0f);
     if (mode == Background::stored) split(calibration.background.data(), lines.samples());
-    if (found_for_each_frame) found_.resize(whole_.size());
+    if (each) found_.resize(whole_.size());
     if (mode == Background::running) running_.resize(samples);
     if (mode == Background::median) columns_.resize(frames * static_cast<std::size_t>(lines_per_frame_));
 }
 
 BackgroundLine FrameBackground::of(std::int64_t frame) const {
-    const std::int64_t first = found_.empty() ? 0 : frame * lines_.samples();
+    const std::int64_t first = found_for_each_frame(mode_) ? frame * lines_.samples() : 0;
     return {whole_.data() + first, rest_.data() + first};
 }
 
@@ -60,7 +59,7 @@ void FrameBackground::split(const double* background, std::int64_t count) {
 }
 
 void FrameBackground::find(const Block& block) {
-    if (found_.empty()) return;
+    if (!found_for_each_frame(mode_)) return;
     const std::int64_t frames = block.b_scans * frames_per_b_scan_;
     const std::int64_t samples = lines_.samples();
     parallel_for(0, frames, [&](std::int64_t f) {

@@ -43,7 +43,7 @@ class FrameBackground {
     double running_alpha_;
     std::vector<float> whole_;     // [frames][samples], or [samples] where all frames share it
     std::vector<float> rest_;      // likewise
-    std::vector<double> found_;    // [frames][samples]
+    std::vector<double> found_;    // [frames][samples], where each frame has its own
     std::vector<double> running_;  // [samples]
     std::vector<float> columns_;   // [frames][lines]
 };

@@ -23,6 +23,7 @@ class CpuRunner : public Reconstructor {
     explicit CpuRunner(const ReconstructionPlan& plan);
 
     const VolumeGrid& grid() const override { return grid_; }
+    Backend processor() const override { return Backend::cpu; }
     std::string backend() const override;
     void prime(const Block& block) override;
     Completion submit(const Block& block, const Place& place) override;

@@ -104,9 +104,7 @@ FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const
     : mode_(mode), lines_(lines), lines_per_frame_(geometry.lines_per_b_scan()), running_alpha_(running_alpha),
       running_(running) {
     const std::int64_t samples = lines.samples();
-    const bool found_for_each_frame =
-        mode == Background::frame_mean || mode == Background::running || mode == Background::median;
-    if (found_for_each_frame) {
+    if (found_for_each_frame(mode)) {
         whole_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(float)});
         rest_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(float)});
         found_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(double)});
@@ -123,11 +121,12 @@ FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const
 }
 
 DeviceBackground FrameBackground::rows() const {
-    return {whole_.as<float>(), rest_.as<float>(), found_.bytes() == 0 ? 0 : lines_per_frame_, lines_.samples(), 0};
+    const std::int64_t lines_of_a_row = found_for_each_frame(mode_) ? lines_per_frame_ : 0;
+    return {whole_.as<float>(), rest_.as<float>(), lines_of_a_row, lines_.samples(), 0};
 }
 
 void FrameBackground::find(cudaStream_t stream, const std::byte* raw, std::int64_t frames, bool volume_starts) {
-    if (found_.bytes() == 0) return;
+    if (!found_for_each_frame(mode_)) return;
     const std::int64_t count = frames * lines_.samples();
     if (mode_ == Background::median) {
         find_median(stream, raw, frames);

@@ -45,7 +45,7 @@ class FrameBackground {
     RunningState* running_;
     DeviceBuffer whole_;  // float [frames][samples], or [samples] where all frames share it
     DeviceBuffer rest_;   // likewise
-    DeviceBuffer found_;  // double [frames][samples]; while sums are made: int64. Empty: nothing is found
+    DeviceBuffer found_;  // double [frames][samples], where each frame has its own; while sums are made: int64
 };
 
 }  // namespace echolux::cuda

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compute/error.h"
 #include "compute/parallel_for.h"
 
 namespace echolux::cuda {
@@ -22,30 +21,25 @@ const std::byte* as_kernels_see(const std::byte* pinned) {
     return static_cast<const std::byte*>(seen);
 }
 
-void check_on_device(const std::byte* data) {
-    cudaPointerAttributes facts{};
-    checked(cudaPointerGetAttributes(&facts, data), "look at the memory of a block");
-    if (facts.type == cudaMemoryTypeDevice) return;
-    throw Error(ErrorCode::bad_setting, "the block is said to lie on the GPU but does not", "block",
-                "say what memory it is");
-}
-
 }  // namespace
+
+BlockInput::BlockInput(SpectraPath path, std::int64_t most_bytes)
+    : path_(path), most_bytes_(most_bytes), on_device_(path == SpectraPath::copied ? most_bytes : 0) {}
 
 const std::byte* BlockInput::bring(cudaStream_t stream, const Block& block, std::int64_t bytes) {
     switch (block.memory) {
-        case MemoryKind::device: check_on_device(block.data); return block.data;
+        case MemoryKind::device: require_on_device(block.data, "block"); return block.data;
         case MemoryKind::pinned:
             return path_ == SpectraPath::direct ? as_kernels_see(block.data) : copied(stream, block.data, bytes);
         case MemoryKind::host: break;
     }
+    on_device_.reserve(most_bytes_);
     staging_.reserve(most_bytes_);
     copy_on_host(block.data, bytes, staging_.data());
     return copied(stream, staging_.data(), bytes);
 }
 
 const std::byte* BlockInput::copied(cudaStream_t stream, const std::byte* pinned, std::int64_t bytes) {
-    on_device_.reserve(most_bytes_);
     checked(cudaMemcpyAsync(on_device_.data(), pinned, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream),
             "copy spectra to the GPU");
     return on_device_.data();

@@ -11,8 +11,9 @@ namespace echolux::cuda {
 
 class BlockInput {
   public:
-    // Buffers for blocks of at most `most_bytes` are allocated when the first block needs them.
-    BlockInput(SpectraPath path, std::int64_t most_bytes) : path_(path), most_bytes_(most_bytes) {}
+    // For blocks of at most `most_bytes`. What pinned blocks need is allocated here, what pageable ones need besides
+    // with the first of them. Throws Error{out_of_memory}.
+    BlockInput(SpectraPath path, std::int64_t most_bytes);
 
     // The stream's former work is done. `bytes` of the block are wanted; its memory is used until the stream is done.
     // Throws Error{bad_setting, out_of_memory, device}.

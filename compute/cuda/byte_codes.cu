@@ -2,7 +2,8 @@
 // slice once.
 #include "compute/cuda/byte_codes.h"
 #include "compute/cuda/memory.h"
-#include "compute/steps/depth.h"
+#include "compute/cuda/voxel_value.cuh"
+#include "compute/validate.h"
 
 namespace echolux::cuda {
 namespace {
@@ -10,16 +11,8 @@ namespace {
 constexpr int threads = 256;
 constexpr int lines_of_a_block = 4;
 
-struct ByteCode {
-    float scale;  // of the power
-    Decibel decibel;
-    Quantised<std::uint8_t> code;
-
-    __device__ std::uint32_t operator()(float re, float im) const { return code(decibel(Power{}(re, im) * scale)); }
-};
-
-__global__ void __launch_bounds__(threads)
-    store_byte_codes(DeviceBins bins, std::int64_t lines, int depth, bool flip, ByteCode code, DeviceTarget target) {
+__global__ void __launch_bounds__(threads) store_byte_codes(DeviceBins bins, std::int64_t lines, int depth, bool flip,
+                                                            ByteOfDecibel code, DeviceTarget target) {
     constexpr unsigned all_lanes = 0xffffffffu;
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_of_a_block;
     const std::int64_t end = min(first + lines_of_a_block, lines);
@@ -31,7 +24,9 @@ __global__ void __launch_bounds__(threads)
             std::uint32_t word = 0;
             if (four < fours) {
                 const float4 a = pairs[2 * four], b = pairs[2 * four + 1];
-                word = code(a.x, a.y) | code(a.z, a.w) << 8 | code(b.x, b.y) << 16 | code(b.z, b.w) << 24;
+                const std::uint32_t first_code = code({a.x, a.y}), second_code = code({a.z, a.w});
+                const std::uint32_t third_code = code({b.x, b.y}), fourth_code = code({b.z, b.w});
+                word = first_code | second_code << 8 | third_code << 16 | fourth_code << 24;
             }
             if (flip) word = __byte_perm(word, 0, 0x0123);
             const std::uint32_t second = __shfl_down_sync(all_lanes, word, 1);
@@ -58,13 +53,12 @@ __global__ void __launch_bounds__(threads)
 bool enqueue_byte_codes(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, const VoxelTables& tables,
                         const DeviceTarget& target) {
     const Recipe& recipe = tables.recipe;
-    const bool simple = recipe.quantity == Quantity::db && recipe.voxel == VoxelType::u8 &&
-                        recipe.levels != Levels::frame && recipe.average == Average::none && tables.noise_floor.empty();
+    const bool simple = ByteOfDecibel::fits(recipe) && !needs_frame_range(recipe) && recipe.average == Average::none;
     const bool lie_well = reinterpret_cast<std::uintptr_t>(bins.first) % sizeof(float4) == 0 && bins.stride % 2 == 0 &&
                           tables.depth % 16 == 0 && target.wide();
     if (!simple || !lie_well) return false;
-    const ByteCode code{tables.scale * tables.scale, Decibel{static_cast<float>(tables.reference_db)},
-                        codes_over<std::uint8_t>(static_cast<float>(recipe.low), static_cast<float>(recipe.high))};
+    const ByteOfDecibel code{tables.scale * tables.scale, Decibel{static_cast<float>(tables.reference_db)},
+                             codes_over<std::uint8_t>(static_cast<float>(recipe.low), static_cast<float>(recipe.high))};
     const auto blocks = static_cast<unsigned>((lines + lines_of_a_block - 1) / lines_of_a_block);
     store_byte_codes<<<blocks, threads, 0, stream>>>(bins, lines, static_cast<int>(tables.depth), tables.depth_flip,
                                                      code, target);

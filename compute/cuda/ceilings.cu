@@ -1,18 +1,16 @@
-// The ceilings of a GPU: see compute/ceilings.h. Timed by events on one stream, each repetition long enough that
-// starting it does not count.
+// The ceilings of a GPU: see compute/ceilings.h. Timed on one stream, each repetition long enough that starting
+// and waiting for it do not count.
 #include "compute/ceilings.h"
 
 #include <cuda_runtime.h>
-#include <cufft.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <numeric>
 
+#include "compute/cuda/fft.h"
 #include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/toolkit_library.h"
-#include "compute/error.h"
 
 namespace echolux {
 namespace {
@@ -20,28 +18,9 @@ namespace {
 using cuda::checked;
 using cuda::checked_launch;
 using cuda::DeviceBuffer;
+using cuda::Fft;
 using cuda::PinnedBuffer;
 using cuda::Stream;
-
-class TimedEvent {
-  public:
-    TimedEvent() { checked(cudaEventCreate(&event_), "make an event"); }
-    ~TimedEvent() { cudaEventDestroy(event_); }
-    TimedEvent(const TimedEvent&) = delete;
-    TimedEvent& operator=(const TimedEvent&) = delete;
-
-    void record(cudaStream_t stream) { checked(cudaEventRecord(event_, stream), "record an event"); }
-
-    double seconds_since(const TimedEvent& earlier) const {
-        checked(cudaEventSynchronize(event_), "wait for an event");
-        float ms = 0;
-        checked(cudaEventElapsedTime(&ms, earlier.event_, event_), "read a time");
-        return std::max(1e-7, ms * 1e-3);
-    }
-
-  private:
-    cudaEvent_t event_ = nullptr;
-};
 
 using Enqueue = std::function<void(cudaStream_t)>;
 
@@ -49,33 +28,19 @@ class Clock {
   public:
     explicit Clock(const CeilingEffort& effort) : effort_(effort) {}
 
-    // Units a second of what `enqueue` puts on a stream.
-    std::vector<double> rates(double units, const Enqueue& enqueue) {
-        seconds(enqueue, 1);
-        const double once = seconds(enqueue, 3) / 3;
-        const int times = static_cast<int>(std::clamp(std::ceil(effort_.seconds / once), 1.0, 1e5));
-        std::vector<double> found;
-        for (int i = 0; i < effort_.repetitions; ++i) found.push_back(units * times / seconds(enqueue, times));
-        return found;
+    // Units a second of what `enqueue` puts on the stream.
+    std::vector<double> rates(double units, const Enqueue& enqueue) const {
+        return rates_of(
+            units, effort_, [&] { enqueue(stream_); },
+            [&] { checked(cudaStreamSynchronize(stream_), "measure what the GPU can do"); });
     }
+
+    cudaStream_t stream() const { return stream_; }
 
   private:
-    double seconds(const Enqueue& enqueue, int times) {
-        begin_.record(stream_);
-        for (int i = 0; i < times; ++i) enqueue(stream_);
-        end_.record(stream_);
-        return end_.seconds_since(begin_);
-    }
-
     CeilingEffort effort_;
-    TimedEvent begin_, end_;
-    Stream stream_;  // destroyed first: waits for what is under way
+    Stream stream_;
 };
-
-double median(std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-    return values[values.size() / 2];
-}
 
 Enqueue copying(const void* from, void* to, std::int64_t bytes) {
     return [=](cudaStream_t stream) {
@@ -184,57 +149,21 @@ void texture_write(Clock& clock, const CeilingEffort& effort, const CeilingFound
     const double bytes = static_cast<double>(depth) * rows * slices;
     const auto along_x = clock.rates(bytes, writing<32>(texture.surface(), depth / 16, rows, slices));
     const auto in_tiles = clock.rates(bytes, writing<4>(texture.surface(), depth / 16, rows, slices));
-    const bool tiles_win = median(in_tiles) > median(along_x);
+    const auto sum = [](const std::vector<double>& rates) { return std::reduce(rates.begin(), rates.end()); };
+    const bool tiles_win = sum(in_tiles) > sum(along_x);
     found({"texture.write",
            tiles_win ? "3-D texture, written by warps of 64 bytes x 8 rows" : "3-D texture, written by warps along x",
            "B/s", tiles_win ? in_tiles : along_x});
 }
 
-// cuFFT alone, with nothing before or after: opened like everything of the toolkit.
-class Transforms {
-  public:
-    Transforms(std::int64_t length, std::int64_t lines) : library_("libcufft.so.12", "libcufft-13-0") {
-        library_.find(plan_many_, "cufftPlanMany");
-        library_.find(set_stream_, "cufftSetStream");
-        library_.find(execute_, "cufftExecC2C");
-        library_.find(destroy_, "cufftDestroy");
-        int n = static_cast<int>(length);
-        require(plan_many_(&plan_, 1, &n, nullptr, 1, n, nullptr, 1, n, CUFFT_C2C, static_cast<int>(lines)));
-    }
-    ~Transforms() { destroy_(plan_); }
-    Transforms(const Transforms&) = delete;
-    Transforms& operator=(const Transforms&) = delete;
-
-    void enqueue(cudaStream_t stream, cufftComplex* from, cufftComplex* to) {
-        require(set_stream_(plan_, stream));
-        require(execute_(plan_, from, to, CUFFT_FORWARD));
-    }
-
-  private:
-    static void require(cufftResult result) {
-        if (result == CUFFT_SUCCESS) return;
-        throw Error(result == CUFFT_ALLOC_FAILED ? ErrorCode::out_of_memory : ErrorCode::device,
-                    "cuFFT failed with code " + std::to_string(static_cast<int>(result)), "ceilings",
-                    "install the CUDA toolkit that Echolux was built with");
-    }
-
-    cuda::ToolkitLibrary library_;
-    decltype(&cufftPlanMany) plan_many_ = nullptr;
-    decltype(&cufftSetStream) set_stream_ = nullptr;
-    decltype(&cufftExecC2C) execute_ = nullptr;
-    decltype(&cufftDestroy) destroy_ = nullptr;
-    cufftHandle plan_ = 0;
-};
-
+// All lines in one batch: cuFFT as it is at its best.
 void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, const CeilingFound& found) {
-    constexpr auto bytes_a_point = static_cast<std::int64_t>(sizeof(cufftComplex));
+    constexpr auto bytes_a_point = static_cast<std::int64_t>(sizeof(float2));
     const std::int64_t lines = std::max<std::int64_t>(1, effort.bytes / 2 / (length * bytes_a_point));
     const std::int64_t bytes = lines * length * bytes_a_point;
     const DeviceBuffer from = cuda::zeroed(bytes), to = cuda::zeroed(bytes);
-    Transforms fft(length, lines);
-    const auto enqueue = [&](cudaStream_t stream) {
-        fft.enqueue(stream, from.as<cufftComplex>(), to.as<cufftComplex>());
-    };
+    Fft fft(Fft::Kind::complex_forward, length, length, length, clock.stream(), lines);
+    const auto enqueue = [&](cudaStream_t) { fft.execute(lines, from.data(), to.data()); };
     found({"fft." + std::to_string(length), "cuFFT alone, complex", "transforms/s",
            clock.rates(static_cast<double>(lines), enqueue)});
 }
@@ -243,7 +172,7 @@ void transforms(Clock& clock, std::int64_t length, const CeilingEffort& effort, 
 
 void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> lengths, const CeilingEffort& effort,
                           const CeilingFound& found) {
-    const cuda::CurrentDevice current(cuda::gpu_index(gpu));
+    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
     Clock clock(effort);
     links(clock, effort, found);
     device_copy(clock, effort, found);

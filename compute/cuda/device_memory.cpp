@@ -9,8 +9,7 @@
 namespace echolux {
 
 BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
-    const int index = cuda::gpu_index(gpu);
-    const cuda::CurrentDevice current(index);
+    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
     auto buffer = std::make_shared<cuda::DeviceBuffer>(cuda::zeroed(bytes));
     return {buffer->data(), bytes, MemoryKind::device, buffer};
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/runner.h"
 #include "compute/cuda/trivial_kernel.h"
@@ -56,63 +57,70 @@ DeviceId id_of(const cudaDeviceProp& facts) {
     return id;
 }
 
-struct Numbered {
-    int device = 0;
-    Gpu gpu;
-};
+// Numbers of the GPUs that the survey found usable.
+std::vector<NumberedGpu>& found_gpus() {
+    static std::vector<NumberedGpu> gpus;
+    return gpus;
+}
 
-GpuSurvey looked_at(std::vector<Numbered>* numbers) {
+// Why this GPU is left out; empty: it has joined the usable ones. One that fails leaves the others alone.
+std::string look_at(int device) {
+    try {
+        cudaDeviceProp facts{};
+        checked(cudaGetDeviceProperties(&facts, device), "ask for a GPU's properties");
+        std::string refusal = refusal_of(device, facts);
+        if (refusal.empty()) {
+            found_gpus().push_back(
+                {device, {id_of(facts), facts.name, static_cast<std::int64_t>(facts.totalGlobalMem)}});
+        }
+        return refusal;
+    } catch (const Error& problem) {
+        return fmt::format("GPU {} cannot be used: {}", device, problem.problem());
+    }
+}
+
+GpuSurvey looked_at() {
     GpuSurvey survey;
     int count = 0;
     survey.refusal = driver_refusal(count);
     if (!survey.refusal.empty()) return survey;
     for (int device = 0; device < count; ++device) {
-        cudaDeviceProp facts{};
-        checked(cudaGetDeviceProperties(&facts, device), "ask for a GPU's properties");
-        const std::string refusal = refusal_of(device, facts);
-        if (refusal.empty()) {
-            survey.usable.push_back({id_of(facts), facts.name, static_cast<std::int64_t>(facts.totalGlobalMem)});
-            numbers->push_back({device, survey.usable.back()});
-        } else {
-            survey.refusal += (survey.refusal.empty() ? "" : "; ") + refusal;
-        }
+        const std::string refusal = look_at(device);
+        if (!refusal.empty()) survey.refusal += (survey.refusal.empty() ? "" : "; ") + refusal;
     }
+    for (const NumberedGpu& one : found_gpus()) survey.usable.push_back(one.gpu);
     return survey;
-}
-
-// Numbers of the GPUs that `survey` found usable.
-std::vector<Numbered>& found_numbers() {
-    static std::vector<Numbered> numbers;
-    return numbers;
-}
-
-const Numbered& chosen(const DeviceId& id) {
-    surveyed_gpus();
-    const std::vector<Numbered>& numbers = found_numbers();
-    const auto wanted = std::find_if(numbers.begin(), numbers.end(),
-                                     [&](const Numbered& one) { return id == DeviceId{} || one.gpu.id == id; });
-    if (wanted == numbers.end()) {
-        throw Error(ErrorCode::device, "the GPU that was asked for cannot be used", "cuda", "choose --backend auto");
-    }
-    return *wanted;
 }
 
 }  // namespace
 
+const NumberedGpu& usable_gpu(const DeviceId& id) {
+    const GpuSurvey& survey = surveyed_gpus();
+    const std::vector<NumberedGpu>& gpus = found_gpus();
+    if (gpus.empty()) throw Error(ErrorCode::device, survey.refusal, "cuda", "choose --backend auto or cpu");
+    const auto wanted = std::find_if(gpus.begin(), gpus.end(),
+                                     [&](const NumberedGpu& one) { return id == DeviceId{} || one.gpu.id == id; });
+    if (wanted == gpus.end()) {
+        throw Error(ErrorCode::device, "the GPU that was asked for cannot be used", "cuda",
+                    "see nvidia-smi -L, or choose --backend auto");
+    }
+    return *wanted;
+}
+
 GpuSurvey survey() noexcept {
     try {
-        found_numbers().clear();
-        return looked_at(&found_numbers());
+        found_gpus().clear();
+        return looked_at();
     } catch (const std::exception& problem) {
-        found_numbers().clear();
+        found_gpus().clear();
         return {{}, problem.what()};
     }
 }
 
 std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan& plan, const BackendChoice& choice) {
-    const Numbered& one = chosen(choice.gpu);
-    const CurrentDevice current(one.device);
-    return std::make_unique<CudaRunner>(plan, choice, one.device, one.gpu.name);
+    const NumberedGpu& one = usable_gpu(choice.gpu);
+    const CurrentDevice current(one.index);
+    return std::make_unique<CudaRunner>(plan, choice, one.index, one.gpu.name);
 }
 
 std::byte* allocate_pinned(std::int64_t bytes) noexcept {

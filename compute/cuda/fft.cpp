@@ -74,7 +74,12 @@ std::int64_t Fft::whole_batches(std::int64_t n, std::int64_t lines) {
 }
 
 Fft::Fft(Kind kind, std::int64_t n, std::int64_t in_distance, std::int64_t out_distance, cudaStream_t stream)
-    : kind_(kind), batch_(batch(n)), in_bytes_(batch_ * in_distance * element_bytes(kind == Kind::real_forward)),
+    : Fft(kind, n, in_distance, out_distance, stream, batch(n)) {}
+
+Fft::Fft(Kind kind, std::int64_t n, std::int64_t in_distance, std::int64_t out_distance, cudaStream_t stream,
+         std::int64_t lines_of_a_batch)
+    : kind_(kind), batch_(lines_of_a_batch),
+      in_bytes_(batch_ * in_distance * element_bytes(kind == Kind::real_forward)),
       out_bytes_(batch_ * out_distance * element_bytes(kind == Kind::real_inverse)) {
     checked(cufft().create(&plan_), "make a plan");
     try {

@@ -19,8 +19,13 @@ class Fft {
         real_inverse      // n/2 + 1 complex -> n real; destroys its input
     };
 
-    // Distances from line to line, in elements of the input and of the output. Throws Error{device, out_of_memory}.
+    // Distances from line to line, in elements of the input and of the output; batches of batch(n). Throws
+    // Error{device, out_of_memory}.
     Fft(Kind kind, std::int64_t n, std::int64_t in_distance, std::int64_t out_distance, cudaStream_t stream);
+
+    // The same in batches of as many lines as are wanted.
+    Fft(Kind kind, std::int64_t n, std::int64_t in_distance, std::int64_t out_distance, cudaStream_t stream,
+        std::int64_t lines_of_a_batch);
     ~Fft();
     Fft(const Fft&) = delete;
     Fft& operator=(const Fft&) = delete;

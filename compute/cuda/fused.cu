@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "compute/cuda/fused_kernel.cuh"
+#include "compute/methods/nudft.h"
 #include "compute/validate.h"
 
 namespace echolux::cuda {
@@ -125,8 +126,8 @@ bool FusedKernel::fits(const ReconstructionPlan& plan, const PlainTables& tables
     const bool size =
         std::has_single_bit(static_cast<std::uint64_t>(transform)) && transform >= 512 && transform <= 8192;
     const bool line_by_line = tables.upsample == 1 && tables.rolling_width == 0 && !tables.resample.prefilter &&
-                              !needs_whole_b_scans(plan.recipe) && plan.recipe.levels != Levels::frame &&
-                              plan.recipe.resample != Resample::nudft && tables.resample.taps <= 4;
+                              !needs_whole_b_scans(plan.recipe) && !needs_frame_range(plan.recipe) &&
+                              !uses_nudft(plan) && tables.resample.taps <= 4;
     return size && line_by_line && shared_bytes(transform, stored_type(plan.recipe)) <= most_shared_bytes();
 }
 
@@ -171,12 +172,10 @@ void FusedKernel::enqueue(cudaStream_t stream, const std::byte* raw, std::int64_
     work.voxel_bytes = static_cast<int>(bytes_of(type));
     work.store_bytes = store_bytes(work);
     const int shared = shared_bytes(lengths_.transform, type);
-    const bool byte_of_decibel =
-        type == VoxelType::u8 && recipe.quantity == Quantity::db && recipe.noise_floor == NoiseFloor::none;
     with_size(lengths_.transform, [&](auto size) {
         with_source(plan_.format, lengths_, work.format.line_bytes(), raw, [&](auto source) {
-            if (byte_of_decibel) {
-                launch<decltype(size), decltype(source), ByteOfDecibel>(work, shared, stream);
+            if (ByteOfDecibel::fits(recipe)) {
+                launch<decltype(size), decltype(source), ByteVoxel>(work, shared, stream);
             } else {
                 launch<decltype(size), decltype(source), AnyVoxel>(work, shared, stream);
             }

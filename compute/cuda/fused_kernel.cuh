@@ -57,12 +57,11 @@ struct FusedSize {
     static constexpr int exchange_bytes = (n + n / 16) * static_cast<int>(sizeof(float4));
 };
 
-// What the last stage makes of a bin, at its place in a row that holds every bin: u8 of dB, as live views want it, is
-// known at compile time.
-struct ByteOfDecibel {
+// What the last stage makes of a bin, at its place in a row that holds every bin.
+struct ByteVoxel {
     __device__ static void store(const FusedWork& work, float2 value, std::byte* row, int bin) {
-        const float power = Power{}(value.x, value.y) * work.power_scale;
-        reinterpret_cast<std::uint8_t*>(row)[bin] = work.code.bytes(Decibel{work.value.reference_db}(power));
+        const ByteOfDecibel code{work.power_scale, {work.value.reference_db}, work.code.bytes};
+        reinterpret_cast<std::uint8_t*>(row)[bin] = code(value);
     }
 };
 

@@ -1,27 +1,16 @@
-// The number by which the CUDA runtime knows a GPU.
+// GPUs by their UUID: the one rule for reconstruction, memory, textures and ceilings.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include <cstring>
-
-#include "compute/cuda/memory.h"
-#include "compute/error.h"
-#include "compute/place.h"
+#include "compute/backend.h"
 
 namespace echolux::cuda {
 
-// All zero: the first. Throws Error{device} where there is none with this id.
-inline int gpu_index(const DeviceId& id) {
-    int count = 0;
-    checked(cudaGetDeviceCount(&count), "count the GPUs");
-    if (id == DeviceId{} && count > 0) return 0;
-    for (int i = 0; i < count; ++i) {
-        cudaDeviceProp properties{};
-        checked(cudaGetDeviceProperties(&properties, i), "ask a GPU what it is");
-        if (std::memcmp(&properties.uuid, id.data(), id.size()) == 0) return i;
-    }
-    throw Error(ErrorCode::device, "the GPU that was asked for is not there", "cuda", "see nvidia-smi -L");
-}
+struct NumberedGpu {
+    int index = 0;  // by which the CUDA runtime knows it
+    Gpu gpu;
+};
+
+// Of those that surveyed_gpus() found usable; `id` all zero: the first. Throws Error{device} where there is none.
+const NumberedGpu& usable_gpu(const DeviceId& id);
 
 }  // namespace echolux::cuda

@@ -27,8 +27,28 @@ CurrentDevice::CurrentDevice(int device) {
     checked(cudaSetDevice(device), "choose a device");
 }
 
+CurrentDevice::CurrentDevice(int device, std::nothrow_t) noexcept : former_(device) {
+    if (cudaGetDevice(&former_) != cudaSuccess || cudaSetDevice(device) != cudaSuccess) cudaGetLastError();
+}
+
+// A complaint that nobody can hear is not left for the next launch.
 CurrentDevice::~CurrentDevice() {
-    cudaSetDevice(former_);
+    if (cudaSetDevice(former_) != cudaSuccess) cudaGetLastError();
+}
+
+void require_on_device(const void* data, const char* where) {
+    int current = 0;
+    cudaPointerAttributes facts{};
+    checked(cudaGetDevice(&current), "ask for the current device");
+    checked(cudaPointerGetAttributes(&facts, data), "ask whose memory this is");
+    if (facts.type != cudaMemoryTypeDevice) {
+        throw Error(ErrorCode::bad_setting, "this is said to be memory of the GPU but is not", where,
+                    "say what memory it is");
+    }
+    if (facts.device != current) {
+        throw Error(ErrorCode::bad_setting, "this is memory of another GPU than the one that reconstructs", where,
+                    "choose that GPU, or copy it");
+    }
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ void checked_launch(const char* kernel);
 class CurrentDevice {
   public:
     explicit CurrentDevice(int device);
+    CurrentDevice(int device, std::nothrow_t) noexcept;  // for destructors: tries
     ~CurrentDevice();
     CurrentDevice(const CurrentDevice&) = delete;
     CurrentDevice& operator=(const CurrentDevice&) = delete;
@@ -30,6 +32,9 @@ class CurrentDevice {
   private:
     int former_ = 0;
 };
+
+// Throws Error{bad_setting} naming `where` unless `data` is memory of the current device.
+void require_on_device(const void* data, const char* where);
 
 // Memory of the device or, pinned, of the host. Empty ones own nothing.
 enum class Side { device, pinned };

@@ -47,6 +47,12 @@ CudaRunner::CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choi
     }
 }
 
+// Plans are given back on the device that they were made for.
+CudaRunner::~CudaRunner() {
+    const CurrentDevice current(device_, std::nothrow);
+    workers_.clear();
+}
+
 std::string CudaRunner::backend() const {
     const char* way = fused_ ? "fused" : nudft_ ? "matrix product" : "separate passes";
     return fmt::format("cuda ({}, {})", gpu_name_, way);
@@ -64,9 +70,7 @@ std::int64_t CudaRunner::bytes_of(std::int64_t b_scans) const {
 template <class Work>
 Completion CudaRunner::take_turn(const Block& block, const Work& work) {
     const CurrentDevice current(device_);
-    for (const auto& worker : workers_) {  // keepers go as soon as their work is done
-        if (worker->busy && worker->done.reached()) finish(*worker);
-    }
+    collect();
     Worker& worker = *workers_[static_cast<std::size_t>(turns_ % workers_.size())];
     finish(worker);
     worker.keeper = block.keeper;
@@ -126,6 +130,13 @@ void CudaRunner::wait(Completion completion) {
     if (worker.turn != completion.value) return;  // done long ago
     const CurrentDevice current(device_);
     finish(worker);
+}
+
+void CudaRunner::collect() {
+    const CurrentDevice current(device_);
+    for (const auto& worker : workers_) {
+        if (worker->busy && worker->done.reached()) finish(*worker);
+    }
 }
 
 void CudaRunner::finish(Worker& worker) {

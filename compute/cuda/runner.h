@@ -28,12 +28,15 @@ class CudaRunner : public Reconstructor {
   public:
     // `device` is current. Throws Error{bad_setting, device, out_of_memory}.
     CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choice, int device, std::string gpu_name);
+    ~CudaRunner() override;
 
     const VolumeGrid& grid() const override { return grid_; }
+    Backend processor() const override { return Backend::cuda; }
     std::string backend() const override;
     void prime(const Block& block) override;
     Completion submit(const Block& block, const Place& place) override;
     void wait(Completion completion) override;
+    void collect() override;
 
   private:
     struct Worker {

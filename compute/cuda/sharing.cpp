@@ -9,9 +9,9 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <utility>
 
+#include "compute/cuda/gpu_index.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/slot.h"
 #include "compute/error.h"
@@ -20,18 +20,6 @@ namespace echolux::cuda {
 namespace {
 
 const char* const place_name = "sharing textures";
-
-int device_called(const DeviceId& id) {
-    int count = 0;
-    checked(cudaGetDeviceCount(&count), "count the GPUs");
-    for (int device = 0; device < count; ++device) {
-        cudaDeviceProp properties{};
-        checked(cudaGetDeviceProperties(&properties, device), "ask for a GPU's properties");
-        const auto* bytes = reinterpret_cast<const std::uint8_t*>(properties.uuid.bytes);
-        if (std::equal(id.begin(), id.end(), bytes)) return device;
-    }
-    throw Error(ErrorCode::device, "the renderer's device is no CUDA GPU", place_name);
-}
 
 // A handle until the driver has taken it over.
 class PendingHandle {
@@ -204,11 +192,12 @@ class CudaSharedSlots : public SharedSlots {
         }
     }
 
-    // What was submitted still writes here.
+    // What was submitted still writes here; surfaces are numbered by device.
     ~CudaSharedSlots() override {
-        cudaSetDevice(device_);
+        const CurrentDevice current(device_, std::nothrow);
         cudaStreamSynchronize(publishing_);
         cudaStreamSynchronize(opening_);
+        slots_.clear();
     }
 
     Place place(std::size_t slot) const override {
@@ -249,7 +238,10 @@ std::unique_ptr<SharedSlots> share(const std::vector<ExportedImage>& slots, cons
     for (const ExportedImage& slot : slots) handles.emplace_back(slot.handle);
     handles.emplace_back(written.handle);
     handles.emplace_back(read.handle);
-    const int device = cuda::device_called(written.device);
+    if (written.device == DeviceId{}) {
+        throw Error(ErrorCode::device, "the renderer does not say which GPU it draws on", cuda::place_name);
+    }
+    const int device = cuda::usable_gpu(written.device).index;
     const cuda::CurrentDevice current(device);
     return std::make_unique<cuda::CudaSharedSlots>(device, slots, std::move(handles));
 }

@@ -15,10 +15,10 @@ namespace {
     throw Error(ErrorCode::bad_setting, std::move(why), "place", std::move(remedy));
 }
 
-cudaPointerAttributes facts_of(const void* data) {
+cudaMemoryType type_of(const void* data) {
     cudaPointerAttributes facts{};
     checked(cudaPointerGetAttributes(&facts, data), "look at the memory of a place");
-    return facts;
+    return facts.type;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ DeviceTarget VoxelOutput::begin(cudaStream_t stream, const Place& place, std::in
     }
     if (place.kind == PlaceKind::device_linear) return device_memory(place, first);
     to_ = static_cast<std::byte*>(place.data) + (first - place.first_b_scan) * place.b_scan_bytes;
-    const cudaMemoryType memory = facts_of(to_).type;
+    const cudaMemoryType memory = type_of(to_);
     if (memory == cudaMemoryTypeDevice) refuse("device memory is no host memory", "use a device_linear place");
     staged_ = memory == cudaMemoryTypeUnregistered;
     on_device_.reserve(most_slices_ * slice_bytes_);
@@ -63,13 +63,7 @@ DeviceTarget VoxelOutput::device_memory(const Place& place, std::int64_t first) 
     const auto bits = reinterpret_cast<std::uintptr_t>(place.data) | static_cast<std::uintptr_t>(place.a_scan_bytes) |
                       static_cast<std::uintptr_t>(place.b_scan_bytes);
     if (bits % static_cast<std::uintptr_t>(alignment) != 0) refuse("its lines do not start at whole voxels");
-    int current = 0;
-    checked(cudaGetDevice(&current), "ask for the current device");
-    const cudaPointerAttributes facts = facts_of(place.data);
-    if (facts.type != cudaMemoryTypeDevice) {
-        refuse("a device_linear place must be memory of the GPU, not of the host", "allocate it with cudaMalloc");
-    }
-    if (facts.device != current) refuse("it lies on another GPU than the one that reconstructs");
+    require_on_device(place.data, "place");
     DeviceTarget target;
     target.linear = static_cast<std::byte*>(place.data);
     target.a_scan_bytes = place.a_scan_bytes;

@@ -10,11 +10,12 @@ namespace echolux::cuda {
 
 class VoxelOutput {
   public:
-    // Volumes of `grid`, at most `most_slices` at a time; buffers are allocated when the first place needs them.
+    // Volumes of `grid`, at most `most_slices` at a time; buffers come with the first host place.
     VoxelOutput(const VolumeGrid& grid, std::int64_t most_slices);
 
     // The stream's former work is done. What is enqueued after this may write slices [first, first + count) of the
-    // volume. Throws Error{bad_setting} for a place that is not what it says, or that does not hold them.
+    // volume. Throws Error{bad_setting} for a place that is not what it says, or that does not hold them;
+    // Error{out_of_memory}.
     DeviceTarget begin(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count);
 
     // Everything that writes them has been enqueued, and `done` recorded after it, or will be by the caller where this

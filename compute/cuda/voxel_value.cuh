@@ -68,4 +68,19 @@ struct VoxelCode {
     }
 };
 
+// u8 of dB without a noise floor, as live views want it: what VoxelValue and VoxelCode come to there, bit for bit, but
+// known at compile time.
+struct ByteOfDecibel {
+    float power_scale;
+    Decibel decibel;
+    Quantised<std::uint8_t> code;
+
+    static bool fits(const Recipe& recipe) {
+        return recipe.voxel == VoxelType::u8 && recipe.quantity == Quantity::db &&
+               recipe.noise_floor == NoiseFloor::none;
+    }
+
+    __device__ std::uint8_t operator()(float2 bin) const { return code(decibel(Power{}(bin.x, bin.y) * power_scale)); }
+};
+
 }  // namespace echolux::cuda

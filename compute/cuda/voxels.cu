@@ -141,7 +141,7 @@ void VoxelStage::enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64
     if (tables_.recipe.quantity == Quantity::complex) {
         store_complex<<<blocks, threads_of_a_line, 0, stream>>>(bins, shape, target);
     } else {
-        const VoxelValue value(tables_, noise_floor_.bytes() == 0 ? nullptr : noise_floor_.as<float>());
+        const VoxelValue value(tables_, noise_floor_.as<float>());  // null where there is none
         store_voxels<<<blocks, threads_of_a_line, 0, stream>>>(bins, shape, value,
                                                                VoxelCode(type, range_of(tables_.recipe)), target);
     }

@@ -4,9 +4,15 @@
 
 #include <cmath>
 
+#include "compute/params.h"
 #include "compute/steps/host_device.h"
 
 namespace echolux {
+
+// Whether each acquired B-scan has a background of its own, found from its lines.
+inline bool found_for_each_frame(Background mode) {
+    return mode == Background::frame_mean || mode == Background::running || mode == Background::median;
+}
 
 // b <- (1 - alpha) b + alpha mean.
 struct RunningMean {

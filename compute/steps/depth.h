@@ -1,4 +1,5 @@
-// After the transform (docs/algorithms.md 2.3, 3.13): power, noise floor, quantity, codes.
+// After the transform (docs/algorithms.md 2.3, 3.13): power, noise floor, quantity, codes. Which product of power, dB
+// and code is fused with a sum is spelled out, so that all kernels make the same bits of a bin.
 #pragma once
 
 #include <bit>
@@ -12,8 +13,17 @@ namespace echolux {
 // Least power that is told apart from nothing: -200 dB. Zero and NaN become this.
 inline constexpr float least_power = 1e-20f;
 
+// a b + c, on a GPU rounded once.
+ECHOLUX_HD inline float multiply_add(float a, float b, float c) {
+#ifdef __CUDA_ARCH__
+    return __fmaf_rn(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 struct Power {
-    ECHOLUX_HD float operator()(float re, float im) const { return re * re + im * im; }
+    ECHOLUX_HD float operator()(float re, float im) const { return multiply_add(re, re, im * im); }
 };
 
 struct LessNoiseAmplitude {
@@ -65,7 +75,7 @@ struct Decibel {
 
     ECHOLUX_HD float operator()(float power) const {
         constexpr float db_per_octave = 3.0102999566f;
-        return Log2{}(power > least_power ? power : least_power) * db_per_octave - reference_db;
+        return multiply_add(Log2{}(power > least_power ? power : least_power), db_per_octave, -reference_db);
     }
 };
 
@@ -85,7 +95,7 @@ struct Quantised {
     float codes_per_unit = 1;
 
     ECHOLUX_HD Code operator()(float value) const {
-        const float code = (value - low) * codes_per_unit + 0.5f;
+        const float code = multiply_add(value - low, codes_per_unit, 0.5f);
         const float not_negative = code > 0 ? code : 0.0f;
         return static_cast<Code>(static_cast<std::int32_t>(not_negative < max_code ? not_negative : max_code));
     }

@@ -32,6 +32,10 @@ AtomicFile::AtomicFile(std::filesystem::path final_path)
     if (final_.filename().empty() || std::filesystem::is_directory(final_, missing)) {
         throw Error(ErrorCode::output, "is a folder", final_.string(), "give a file name");
     }
+    // The new file takes the place of the old one: a device or pipe would be gone.
+    if (std::filesystem::exists(final_, missing) && !std::filesystem::is_regular_file(final_, missing)) {
+        throw Error(ErrorCode::output, "is not a regular file", final_.string(), "give the name of one");
+    }
     std::error_code problem;
     if (!final_.parent_path().empty()) std::filesystem::create_directories(final_.parent_path(), problem);
     if (problem) fail(final_, problem);

@@ -2,9 +2,8 @@
 // `written`, signalled by who reconstructs, and `read`, signalled by pictures. Pure logic, free of any GPU.
 //
 // The rules, each of them a test:
-// - A ticket waits only for values whose signal has been submitted, so nothing ever waits for what may not come. A
-// ticket
-//   that is abandoned leaves a gap in its timeline; values only have to grow.
+// - A ticket waits only for values whose signal has been submitted, so nothing ever waits for what may not come.
+//   A ticket that is abandoned leaves a gap in its timeline; values only have to grow.
 // - A slot that a ticket still may submit work for is given to nobody else. One whose pictures are submitted may be
 //   written again: the write ticket waits for the last of them.
 // - The newest published volume stays until a newer one is published. No slot left: the volume is dropped and counted.
@@ -22,7 +21,6 @@ namespace echolux {
 struct VolumeStamp {
     std::int64_t volume = 0;  // the source's number
     double time_s = 0;
-    std::uint64_t recipe_version = 0;
 };
 
 enum class Publishing {

@@ -55,6 +55,11 @@ class SurfaceSource : public SharedSource {
         slots_ = shared(device, std::move(facts), std::move(handles), timelines, share);
     }
 
+    // Vulkan knows ownership of whole images only. Rolling publishing is looser than that: while a picture owns the
+    // image for the slices that are filled, the other API goes on writing those above, which no picture reads. The
+    // specification does not promise that these writes are kept; where textures have the same layout for both APIs,
+    // as this one general layout has, acquire and release move no voxels and they are. Whole publishing needs none of
+    // it.
     void record_fetch(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t,
                       std::int64_t) const override {
         textures_[slot]->image().record_acquire(commands);

@@ -2,6 +2,7 @@
 // what was written gets into the slots' textures.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -44,6 +45,6 @@ std::unique_ptr<SlotSource> surface_source(const gpu::Device& device, gpu::Queue
 std::unique_ptr<SlotSource> buffer_source(const gpu::Device& device, gpu::Queue& queue, const Textures& textures,
                                           const SlotTimelines& timelines, const Sharer& share);
 std::unique_ptr<SlotSource> upload_source(const gpu::Device& device, const Textures& textures,
-                                          const SlotTimelines& timelines);
+                                          const SlotTimelines& timelines, std::chrono::milliseconds patience);
 
 }  // namespace echolux

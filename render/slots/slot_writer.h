@@ -30,7 +30,7 @@ struct SlotsWanted {
     std::size_t count = 4;                      // slots
     SlotKind first = SlotKind::surface;         // the first kind to be tried
     Sharer share;                               // nothing: uploads
-    std::chrono::milliseconds patience{10000};  // with a GPU that has stopped publishing while pictures wait for it
+    std::chrono::milliseconds patience{10000};  // with the other side, while nothing moves there
 };
 
 // A slot as a picture shows it. `serial` tells apart the volumes that a slot holds one after the other.
@@ -60,15 +60,16 @@ class SlotWriter {
     virtual Place place(std::size_t slot) const = 0;
 
     // What is written to the slot from now on comes after the timeline `read` has reached `value`. On the host this
-    // waits; a GPU does it by itself.
+    // waits, and throws Error{device} where pictures are not finished; a GPU does it by itself.
     virtual void begin(std::size_t slot, std::uint64_t value) = 0;
 
     // The timeline `written` gets `value` when slices [first, end) are written. To host memory they must have been.
     virtual void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) = 0;
 
-    // Signals a timeline from the host, where those who should have are gone: nobody waits for them in vain.
-    virtual void give_up_writing(std::uint64_t value) = 0;
-    virtual void give_up_reading(std::uint64_t value) = 0;
+    // Signal a timeline from the host, where those who should have are gone: nobody waits for them in vain. From any
+    // thread. Reading: pictures under way are waited for first, as long as the device finishes any.
+    virtual void give_up_writing(std::uint64_t value) noexcept = 0;
+    virtual void give_up_reading(std::uint64_t value) noexcept = 0;
 };
 
 }  // namespace echolux

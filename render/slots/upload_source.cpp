@@ -1,7 +1,10 @@
 // Slots in host memory, uploaded by pictures: where the CPU reconstructs, or a GPU that cannot share with the
 // display's.
+#include <fmt/format.h>
+
 #include <chrono>
 
+#include "compute/error.h"
 #include "render/slots/slot_source.h"
 #include "render/slots/upload.h"
 #include "render/vk/memory.h"
@@ -11,8 +14,9 @@ namespace {
 
 class UploadSource : public SlotSource {
   public:
-    UploadSource(const gpu::Device& device, const Textures& textures, const SlotTimelines& timelines)
-        : textures_(textures), timelines_(timelines) {
+    UploadSource(const gpu::Device& device, const Textures& textures, const SlotTimelines& timelines,
+                 std::chrono::milliseconds patience)
+        : textures_(textures), timelines_(timelines), patience_(patience) {
         for (const auto& texture : textures) {
             const auto bytes = static_cast<std::size_t>(texture->grid().voxels() * texture->image().bytes_per_pixel());
             staging_.push_back(std::make_unique<gpu::HostBuffer>(device, bytes, vk::BufferUsageFlagBits::eTransferSrc));
@@ -31,7 +35,14 @@ class UploadSource : public SlotSource {
     }
 
     void begin(std::size_t, std::uint64_t value) override {
-        while (!timelines_.read.wait(value, std::chrono::seconds(1))) {
+        for (std::uint64_t reached = 0; !timelines_.read.wait(value, patience_);) {
+            const std::uint64_t now = timelines_.read.value();
+            if (now == reached) {
+                throw Error(ErrorCode::device,
+                            fmt::format("no picture was finished for {:.1f} s", 1e-3 * patience_.count()),
+                            "volume ring", "make smaller pictures, or choose another device");
+            }
+            reached = now;
         }
     }
 
@@ -55,6 +66,7 @@ class UploadSource : public SlotSource {
   private:
     const Textures& textures_;
     const SlotTimelines& timelines_;
+    std::chrono::milliseconds patience_;
     std::vector<std::unique_ptr<gpu::HostBuffer>> staging_;
     std::vector<std::unique_ptr<std::byte[]>> codes_;  // 8-bit codes that the texture stores in 16 bits
 };
@@ -62,8 +74,8 @@ class UploadSource : public SlotSource {
 }  // namespace
 
 std::unique_ptr<SlotSource> upload_source(const gpu::Device& device, const Textures& textures,
-                                          const SlotTimelines& timelines) {
-    return std::make_unique<UploadSource>(device, textures, timelines);
+                                          const SlotTimelines& timelines, std::chrono::milliseconds patience) {
+    return std::make_unique<UploadSource>(device, textures, timelines, patience);
 }
 
 }  // namespace echolux

@@ -5,7 +5,7 @@
 namespace echolux {
 namespace {
 
-const char* name_of(SlotKind kind) {
+const char* refusal_of(SlotKind kind) {
     switch (kind) {
         case SlotKind::surface: return "textures are not shared";
         case SlotKind::buffer: return "buffers are not shared";
@@ -29,7 +29,7 @@ VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, const Bri
             memory_ = made(kind_, wanted);
         } catch (const Error& error) {
             if (kind_ == SlotKind::upload || error.code() != ErrorCode::device) throw;
-            remark_ += (remark_.empty() ? "" : "; ") + (name_of(kind_) + (": " + error.problem()));
+            remark_ += (remark_.empty() ? "" : "; ") + (refusal_of(kind_) + (": " + error.problem()));
             kind_ = next(kind_);
         }
     }
@@ -66,17 +66,22 @@ std::unique_ptr<VolumeSlots::Memory> VolumeSlots::made(SlotKind kind, const Slot
         case SlotKind::buffer:
             memory->source = buffer_source(device_, queue_, textures, timelines, wanted.share);
             break;
-        case SlotKind::upload: memory->source = upload_source(device_, textures, timelines); break;
+        case SlotKind::upload: memory->source = upload_source(device_, textures, timelines, patience_); break;
     }
     return memory;
 }
 
-void VolumeSlots::give_up_writing(std::uint64_t value) {
-    memory_->timelines.written.signal(value);
+void VolumeSlots::give_up_writing(std::uint64_t value) noexcept {
+    memory_->timelines.written.give_up(value);
 }
 
-void VolumeSlots::give_up_reading(std::uint64_t value) {
-    memory_->timelines.read.signal(value);
+// A picture that is finished signals by itself, and only what nobody else will signal may be signalled here.
+void VolumeSlots::give_up_reading(std::uint64_t value) noexcept {
+    try {
+        queue_.wait_for_all();
+    } catch (const std::exception&) {  // the device is lost
+    }
+    memory_->timelines.read.give_up(value);
 }
 
 std::int64_t VolumeSlots::fetched_to(const ShownSlot& shown) const {
@@ -129,7 +134,7 @@ void VolumeSlots::watch() {
     seen_ = seen;
     if (seen[1] >= seen[0] || now - seen_at_ < patience_) return;
     deserted_ = true;
-    memory_->timelines.written.signal(seen[0]);
+    memory_->timelines.written.give_up(seen[0]);
 }
 
 }  // namespace echolux

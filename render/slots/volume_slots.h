@@ -26,8 +26,8 @@ class VolumeSlots : public SlotWriter {
     void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
         memory_->source->publish(slot, value, first, end);
     }
-    void give_up_writing(std::uint64_t value) override;
-    void give_up_reading(std::uint64_t value) override;
+    void give_up_writing(std::uint64_t value) noexcept override;
+    void give_up_reading(std::uint64_t value) noexcept override;
 
     const VolumeTexture& texture(std::size_t slot) const { return *memory_->textures[slot]; }
 

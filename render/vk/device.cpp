@@ -214,7 +214,7 @@ void throw_vulkan_error(const char* doing, const vk::SystemError& error) {
 }
 
 Device::Device(const DeviceChoice& choice)
-    : on_message_(listener_of(choice)), context_(opened_loader()),
+    : on_message_(listener_of(choice)), loses_(choice.loses), context_(opened_loader()),
       instance_(made_instance(context_, validation_wanted(choice), &on_message_)), messenger_(nullptr),
       physical_(chosen_physical(instance_, choice)), name_(physical_.getProperties().deviceName.data()),
       id_(id_of(physical_)), software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu),
@@ -223,6 +223,15 @@ Device::Device(const DeviceChoice& choice)
       device_(made_device(physical_, queue_family_, export_extensions(exports_memory_, exports_timelines_))) {
     if (validation_wanted(choice)) messenger_ = {instance_, messenger_facts(&on_message_)};
     keep_drivers_loaded();
+}
+
+bool Device::takes_work() const {
+    if (loses_ && loses_()) lost_ = true;
+    return !lost_;
+}
+
+void Device::check(const char* doing) const {
+    if (lost_) throw_vulkan_error(doing, vk::DeviceLostError("a loss that was planted"));
 }
 
 }  // namespace echolux::gpu

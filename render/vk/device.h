@@ -4,6 +4,7 @@
 
 #include <vulkan/vulkan_raii.hpp>
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -29,8 +30,16 @@ class Device {
     bool exports_memory() const { return exports_memory_; }
     bool exports_timelines() const { return exports_timelines_; }
 
+    // The loss that DeviceChoice::loses plants: work that is not taken vanishes, with the signals that it owes, and
+    // from then on check() throws Error{device}, as the driver does where a device is lost.
+    bool takes_work() const;
+    bool is_lost() const { return lost_; }
+    void check(const char* doing) const;
+
   private:
     std::function<void(const std::string&)> on_message_;  // outlives the instance, which speaks until its end
+    std::function<bool()> loses_;
+    mutable std::atomic<bool> lost_ = false;
     vk::raii::Context context_;
     vk::raii::Instance instance_;
     vk::raii::DebugUtilsMessengerEXT messenger_;

@@ -29,6 +29,21 @@ void record_chain(const vk::raii::CommandBuffer& commands, const Recording& reco
     }
 }
 
+// Recorded to its end, or ready to be recorded again.
+void record_all(const vk::raii::CommandBuffer& commands, const Recording& record, const Chain& chain) {
+    commands.begin({.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
+    try {
+        record_chain(commands, record, chain);
+    } catch (...) {
+        try {
+            commands.reset();
+        } catch (const vk::SystemError&) {  // what stopped the recording is what counts
+        }
+        throw;
+    }
+    commands.end();
+}
+
 }  // namespace
 
 void record_order(const vk::raii::CommandBuffer& commands) {
@@ -49,7 +64,7 @@ std::vector<Queue::Commands> Queue::made_commands(const Device& device, const vk
 }
 
 Queue::Queue(const Device& device)
-    : queue_(device.logical(), device.queue_family(), 0),
+    : device_(device), queue_(device.logical(), device.queue_family(), 0),
       pool_(device.logical(), vk::CommandPoolCreateInfo{.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
                                                         .queueFamilyIndex = device.queue_family()}),
       ring_(made_commands(device, pool_)), timeline_(device) {}
@@ -66,9 +81,7 @@ std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
     Commands& commands = ring_[submitted_ % ring_.size()];
     wait(commands.value);
     return reporting("submitting graphics work", [&] {
-        commands.buffer.begin({.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
-        record_chain(commands.buffer, record, chain);
-        commands.buffer.end();
+        record_all(commands.buffer, record, chain);
         const std::uint64_t value = submitted_ + 1;
         const std::vector<vk::SemaphoreSubmitInfo> before = submit_infos(chain.waits);
         std::vector<vk::SemaphoreSubmitInfo> after = submit_infos(chain.signals);
@@ -76,12 +89,13 @@ std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
                          .value = value,
                          .stageMask = vk::PipelineStageFlagBits2::eAllCommands});
         const vk::CommandBufferSubmitInfo work{.commandBuffer = *commands.buffer};
-        queue_.submit2(vk::SubmitInfo2{.waitSemaphoreInfoCount = static_cast<std::uint32_t>(before.size()),
-                                       .pWaitSemaphoreInfos = before.data(),
-                                       .commandBufferInfoCount = 1,
-                                       .pCommandBufferInfos = &work,
-                                       .signalSemaphoreInfoCount = static_cast<std::uint32_t>(after.size()),
-                                       .pSignalSemaphoreInfos = after.data()});
+        const vk::SubmitInfo2 submission{.waitSemaphoreInfoCount = static_cast<std::uint32_t>(before.size()),
+                                         .pWaitSemaphoreInfos = before.data(),
+                                         .commandBufferInfoCount = 1,
+                                         .pCommandBufferInfos = &work,
+                                         .signalSemaphoreInfoCount = static_cast<std::uint32_t>(after.size()),
+                                         .pSignalSemaphoreInfos = after.data()};
+        if (device_.takes_work()) queue_.submit2(submission);
         submitted_ = commands.value = value;
         return value;
     });

@@ -59,6 +59,7 @@ class Queue {
 
     static std::vector<Commands> made_commands(const Device& device, const vk::raii::CommandPool& pool);
 
+    const Device& device_;
     vk::raii::Queue queue_;
     vk::raii::CommandPool pool_;
     std::vector<Commands> ring_;

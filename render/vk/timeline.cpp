@@ -1,5 +1,7 @@
 #include "render/vk/timeline.h"
 
+#include <exception>
+
 namespace echolux::gpu {
 namespace {
 
@@ -18,22 +20,40 @@ Timeline::Timeline(const Device& device, Sharing sharing)
     : device_(device), semaphore_(made_semaphore(device, sharing)) {}
 
 std::uint64_t Timeline::value() const {
+    device_.check("asking a timeline");
     return reporting("asking a timeline", [&] { return semaphore_.getCounterValue(); });
+}
+
+std::uint64_t Timeline::known_value() const noexcept {
+    try {
+        return value();
+    } catch (const std::exception&) {
+        return signalled_;
+    }
 }
 
 void Timeline::signal(std::uint64_t value) const {
     const std::scoped_lock lock(signalling_);
-    reporting("signalling a timeline", [&] {
-        if (semaphore_.getCounterValue() >= value) return;
-        device_.logical().signalSemaphore({.semaphore = *semaphore_, .value = value});
-    });
+    if (known_value() >= value) return;
+    reporting("signalling a timeline",
+              [&] { device_.logical().signalSemaphore({.semaphore = *semaphore_, .value = value}); });
+    signalled_ = value;
+}
+
+void Timeline::give_up(std::uint64_t value) const noexcept {
+    try {
+        signal(value);
+    } catch (const std::exception&) {  // nobody can be released any more
+    }
 }
 
 bool Timeline::wait(std::uint64_t value, std::chrono::nanoseconds longest) const {
+    if (device_.is_lost()) longest = {};
     return reporting("waiting for the graphics device", [&] {
         const vk::Semaphore semaphore = *semaphore_;
         const vk::SemaphoreWaitInfo until{.semaphoreCount = 1, .pSemaphores = &semaphore, .pValues = &value};
         const vk::Result result = device_.logical().waitSemaphores(until, static_cast<std::uint64_t>(longest.count()));
+        if (result != vk::Result::eSuccess) device_.check("waiting for the graphics device");
         return result == vk::Result::eSuccess;
     });
 }

@@ -22,8 +22,12 @@ class Timeline {
     vk::Semaphore semaphore() const { return *semaphore_; }
     std::uint64_t value() const;
 
-    // From the host; does nothing when the value has been reached already. Throws Error{device}.
+    // From the host; does nothing when the value has been reached already. Tried on a lost device too, where others may
+    // be waiting. Throws Error{device}.
     void signal(std::uint64_t value) const;
+
+    // The same in place of somebody who is gone: there is nobody to whom a failure could be told.
+    void give_up(std::uint64_t value) const noexcept;
 
     // False when the time is over first. Throws Error{device} when the device is lost.
     bool wait(std::uint64_t value, std::chrono::nanoseconds longest) const;
@@ -31,9 +35,12 @@ class Timeline {
     Handle exported() const;
 
   private:
+    std::uint64_t known_value() const noexcept;
+
     const Device& device_;
     vk::raii::Semaphore semaphore_;
-    mutable std::mutex signalling_;  // values only grow, whoever signals
+    mutable std::mutex signalling_;        // values only grow, whoever signals
+    mutable std::uint64_t signalled_ = 0;  // from the host; a lost device may not say how far it is
 };
 
 // A value of a timeline, to be waited for or to be signalled by submitted work.

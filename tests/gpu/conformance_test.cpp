@@ -95,10 +95,10 @@ struct CodeDifference {
             most = std::max(most, difference);
         }
     }
-    void expect_within_limits() const {
+    void expect_within_limits(double most_of_them = 1e-4) const {
         testing::Test::RecordProperty("different_codes", std::to_string(different) + " of " + std::to_string(voxels));
         EXPECT_LE(most, 1);
-        EXPECT_LE(static_cast<double>(different), 1e-4 * static_cast<double>(voxels));
+        EXPECT_LE(static_cast<double>(different), most_of_them * static_cast<double>(voxels));
     }
 };
 
@@ -148,6 +148,29 @@ TEST_P(Codes, OfALargeVolumeAgree) {
 INSTANTIATE_TEST_SUITE_P(Ways, Codes, testing::Bool(),
                          [](const auto& test) { return test.param ? "fused" : "separate"; });
 
+// What only looks as if it needed whole B-scans, or another method, takes the fast path.
+class FastPath : public GpuTest {
+  protected:
+    static bool taken(const ReconstructionPlan& plan) {
+        return make_reconstructor(plan, {.backend = Backend::cuda})->backend().find("fused") != std::string::npos;
+    }
+};
+
+TEST_F(FastPath, IsTakenWhereItCanBe) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = 1024, .a_scans = 4, .b_scans = 1};
+    plan.recipe.levels = Levels::frame;
+    EXPECT_TRUE(taken(plan)) << "f32 has no codes to spread";
+    plan.recipe.resample = Resample::nudft;
+    EXPECT_TRUE(taken(plan)) << "without a k map there is nothing to resample";
+
+    plan.recipe.voxel = VoxelType::u8;
+    EXPECT_FALSE(taken(plan));
+    plan.recipe.levels = Levels::fixed;
+    plan.calibration.k_polynomial = {1, 980, 30};
+    EXPECT_FALSE(taken(plan));
+}
+
 struct Size {
     std::int64_t samples, a_scans, b_scans;
 };
@@ -155,6 +178,10 @@ struct Size {
 std::ostream& operator<<(std::ostream& out, const Size& size) {
     return out << size.samples << "x" << size.a_scans << "x" << size.b_scans;
 }
+
+// Of 65536, each 0.0008 dB: rounding in another order moves up to 0.4 % of these scenes' by one, none by two (float64
+// model of the chain).
+constexpr double most_u16_codes = 0.01;
 
 class OddSizes : public GpuTest, public testing::WithParamInterface<std::tuple<Size, bool>> {};
 
@@ -183,7 +210,7 @@ TEST_P(OddSizes, AgreeWithTheCpu) {
                 CodeDifference difference;
                 difference.add(voxels_of<std::uint16_t>(plan, bytes_of_lines(spectra), run),
                                voxels_of<std::uint16_t>(plan, bytes_of_lines(spectra), on_cpu()));
-                EXPECT_LE(difference.most, 256);  // of 65536: one u8 code
+                difference.expect_within_limits(most_u16_codes);
             }
         }
     }

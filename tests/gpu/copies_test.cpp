@@ -111,7 +111,7 @@ TEST_F(CopiesOnGpu, VulkanBringsNothingToTheHostButPictures) {
     feed_and_draw(volumes);
     EXPECT_EQ(layer.counted().bytes, 0);
     EXPECT_EQ(layer.counted().copies, 0);
-    EXPECT_EQ(layer.counted().storage_buffers, 0);
+    EXPECT_EQ(layer.counted().shader_targets, 0);
     EXPECT_EQ(path->bytes_read_back(), 0);
     path->read(*picture);
     EXPECT_EQ(path->bytes_read_back(), 640 * 360 * 4);

@@ -2,6 +2,8 @@
 // there ends in anything but an error.
 #include <dirent.h>
 
+#include <chrono>
+
 #include "compute/error.h"
 #include "tests/gpu/gpu_run.h"
 
@@ -113,6 +115,47 @@ TEST_F(GpuRobustness, KeepersGoWhenTheWorkIsDone) {
     }
     gpu->wait(last);
     EXPECT_TRUE(keepers.back().expired());
+}
+
+// A source whose memory is all on loan has nothing to submit until some of it comes back.
+TEST_F(GpuRobustness, KeepersComeBackWithoutAnotherBlock) {
+    const auto gpu = reconstructor();
+    std::vector<float> voxels(static_cast<std::size_t>(gpu->grid().voxels()));
+    std::vector<std::weak_ptr<const void>> keepers;
+    for (int i = 0; i < 3; ++i) {
+        const Block one = held_block(bytes_of_lines(spectra), MemoryKind::pinned, 0, 3);
+        keepers.push_back(one.keeper);
+        gpu->submit(one, place_of(voxels, gpu->grid()));
+    }
+    const auto all_gone = [&] {
+        return std::all_of(keepers.begin(), keepers.end(), [](const auto& keeper) { return keeper.expired(); });
+    };
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!all_gone() && std::chrono::steady_clock::now() < end) gpu->collect();
+    EXPECT_TRUE(all_gone());
+    EXPECT_TRUE(std::any_of(voxels.begin(), voxels.end(), [](float v) { return v != 0; }));
+}
+
+// Pinned blocks to a place on the GPU: everything is there when the plan is made.
+TEST_F(GpuRobustness, SubmitAllocatesNothing) {
+    plan.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 32};
+    plan.block_b_scans = 32;  // 64 MiB, far more than what the driver rounds to
+    const auto many = moving_reflectors(2048, 512 * 32);
+    const Block one = held_block(bytes_of_lines(many), MemoryKind::pinned, 0, 32);
+    for (const bool fused : {true, false}) {
+        const auto taken = [&] {
+            const auto gpu = reconstructor(fused);
+            const VolumeGrid& grid = gpu->grid();
+            const OnDevice volume(static_cast<std::size_t>(grid.bytes()));
+            const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth * 4,
+                              grid.a_scans * grid.depth * 4};
+            const std::size_t free = free_bytes();
+            for (int i = 0; i < 4; ++i) gpu->wait(gpu->submit(one, place));
+            return static_cast<std::int64_t>(free) - static_cast<std::int64_t>(free_bytes());
+        };
+        taken();  // kernels are loaded when they first run
+        EXPECT_LT(taken(), std::int64_t{1} << 20) << (fused ? "fused" : "separate");
+    }
 }
 
 TEST_F(GpuRobustness, OutOfMemoryIsAnErrorAndNothingElse) {

@@ -1,69 +1,19 @@
 // Voxels that CUDA writes into textures of Vulkan, compared with the same voxels in plain memory: of every type and odd
-// sizes, by each way to share, while pictures are made, after failures, and a thousand times over.
+// sizes, by each way to share, while pictures are made, and a thousand times over.
 #include <cuda_runtime.h>
-#include <gmock/gmock.h>
 
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
 
-#include "compute/block_memory.h"
-#include "compute/error.h"
-#include "tests/render/small_scan.h"
-#include "ui/app/volume_path.h"
+#include "sharing.h"
 
 namespace echolux::test {
 namespace {
 
 using testing::HasSubstr;
-
-const BackendChoice on_gpu{.backend = Backend::cuda};
-
-// Why sharing cannot be tried on this machine; "" where it can.
-const std::string& obstacle() {
-    static const std::string found = []() -> std::string {
-        if (surveyed_gpus().usable.empty()) return surveyed_gpus().refusal;
-        try {
-            DeviceChoice device;
-            device.near = surveyed_gpus().usable.front().id;
-            const Renderer renderer(device);
-            if (renderer.device_id() == device.near) return "";
-            return "Vulkan does not know the GPU that CUDA uses; it has " + renderer.device_name();
-        } catch (const Error& error) {
-            return error.line();
-        }
-    }();
-    return found;
-}
-
-// Spectra where the GPU can fetch them.
-struct PinnedSpectra {
-    PinnedSpectra(const ReconstructionPlan& plan, std::int64_t seed)
-        : samples(noise_spectra(plan, seed)),
-          memory(block_memory(static_cast<std::int64_t>(samples.size() * sizeof(std::uint16_t)))) {
-        std::memcpy(memory.data, samples.data(), samples.size() * sizeof(std::uint16_t));
-    }
-
-    Block block(const ReconstructionPlan& plan, std::int64_t volume, std::int64_t begin, std::int64_t end) const {
-        const std::span<const std::byte> bytes(memory.data, static_cast<std::size_t>(memory.bytes));
-        Block part = block_of(plan, bytes, volume, begin, end, memory.kind);
-        part.keeper = memory.keeper;
-        return part;
-    }
-
-    std::vector<std::uint16_t> samples;
-    BlockMemory memory;
-};
-
-void feed(VolumePath& path, const ReconstructionPlan& plan, const PinnedSpectra& spectra, std::int64_t volume) {
-    for (std::int64_t begin = 0; begin < plan.geometry.b_scans; begin += plan.block_b_scans) {
-        const std::int64_t end = std::min(begin + plan.block_b_scans, plan.geometry.b_scans);
-        path.feed(spectra.block(plan, volume, begin, end));
-    }
-}
 
 // Like share(), but refuses textures, or everything.
 Sharer refusing(bool buffers_too) {
@@ -75,13 +25,6 @@ Sharer refusing(bool buffers_too) {
         throw Error(ErrorCode::device, "refused for a test", "test");
     };
 }
-
-class Sharing : public testing::Test {
-  protected:
-    void SetUp() override {
-        if (!obstacle().empty()) GTEST_SKIP() << obstacle();
-    }
-};
 
 // Codes of u8 that differ, and by how much at most.
 std::pair<std::size_t, int> difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
@@ -95,21 +38,9 @@ std::pair<std::size_t, int> difference(const std::vector<std::byte>& a, const st
     return {count, most};
 }
 
-struct Size {
-    std::int64_t samples, a_scans, b_scans, depth_begin, depth_end;
-};
-
 constexpr std::array sizes{Size{512, 1, 1, 0, 0},       Size{512, 37, 11, 0, 0},  Size{1024, 13, 29, 3, 404},
                            Size{2048, 64, 16, 0, 1023}, Size{832, 19, 7, 1, 0},   Size{2049, 5, 3, 0, 0},
                            Size{512, 128, 1, 0, 1},     Size{2048, 100, 20, 0, 0}};
-
-ReconstructionPlan plan_of(const Size& size, VoxelType type) {
-    ReconstructionPlan plan = noise_plan(size.samples, size.a_scans, size.b_scans, type);
-    plan.recipe.depth_begin = size.depth_begin;
-    plan.recipe.depth_end = size.depth_end;
-    plan.block_b_scans = std::min<std::int64_t>(3, size.b_scans);  // the last block is a short one
-    return plan;
-}
 
 TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
@@ -169,24 +100,6 @@ TEST_F(Sharing, TheCpuUploadsToTheSameGpu) {
 }
 
 // ---- writing, publishing and drawing at once ------------------------------------------------------------------------
-
-// From above, a pixel for each A-scan: it shows one volume or the other, never a mixture.
-View from_above(const VolumeGrid& grid) {
-    View view;
-    view.mode = ViewMode::mip;
-    view.projection = Projection::orthographic;
-    view.azimuth_deg = 0;
-    view.elevation_deg = 90;
-    view.box = false;
-    view.lighting = false;
-    view.width = grid.a_scans;
-    view.height = grid.b_scans;
-    const double diagonal = std::hypot(grid.depth, grid.a_scans, grid.b_scans);
-    view.zoom = diagonal / static_cast<double>(std::min(view.width, view.height));
-    view.low = 0;
-    view.high = 60;
-    return view;
-}
 
 // The picture of two volumes, even and odd, joined at every batch: [parity][batches that are filled].
 std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const ReconstructionPlan& plan,
@@ -293,52 +206,6 @@ TEST_F(Sharing, DISABLED_WithoutWaitsPicturesAreTorn) {
     };
     const Drawn drawn = draw_while_feeding(options, 3);
     EXPECT_GT(drawn.wrong, 0) << "of " << drawn.pictures;
-}
-
-// ---- failures -------------------------------------------------------------------------------------------------------
-
-// Fails when the volumes begun reach a number, as a lost device would.
-class Failing : public SharedSlots {
-  public:
-    Failing(std::unique_ptr<SharedSlots> slots, int lasts) : slots_(std::move(slots)), left_(lasts) {}
-
-    Place place(std::size_t slot) const override { return slots_->place(slot); }
-    void begin(std::size_t slot, std::uint64_t value) override {
-        if (left_-- == 0) throw Error(ErrorCode::device, "lost for a test", "test");
-        slots_->begin(slot, value);
-    }
-    void publish(std::size_t slot, std::uint64_t value) override { slots_->publish(slot, value); }
-
-  private:
-    std::unique_ptr<SharedSlots> slots_;
-    int left_;
-};
-
-TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
-    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    VolumePathOptions options;
-    options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
-        return std::make_unique<Failing>(share(slots, written, read), 3);
-    };
-    VolumePath path(plan, {}, {}, options);
-    std::array<std::string, 10> ways;
-    for (std::size_t volume = 0; volume < ways.size(); ++volume) {
-        const PinnedSpectra spectra(plan, static_cast<std::int64_t>(volume));
-        feed(path, plan, spectra, static_cast<std::int64_t>(volume));
-        if (const auto picture = path.picture(from_above(path.grid()))) path.wait(*picture);
-        ways[volume] = path.describe();
-    }
-    EXPECT_THAT(ways[2], HasSubstr("cuda ("));
-    EXPECT_THAT(ways[3], testing::AllOf(HasSubstr("cuda ("), HasSubstr("lost for a test")));
-    EXPECT_THAT(ways[9], testing::AllOf(testing::StartsWith("cpu ("), HasSubstr("lost for a test")));
-    EXPECT_EQ(path.read_volume()->stamp.volume, 9);
-    EXPECT_THROW(
-        {
-            VolumePath demanded(plan, on_gpu, {}, options);
-            const PinnedSpectra spectra(plan, 0);
-            for (std::int64_t volume = 0; volume < 5; ++volume) feed(demanded, plan, spectra, volume);
-        },
-        Error);
 }
 
 // ---- nothing is left behind -----------------------------------------------------------------------------------------

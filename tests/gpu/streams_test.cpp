@@ -207,60 +207,94 @@ TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
     }
 }
 
-// 2^31 samples pass through, and the volume has more than 2^31 voxels' worth of offsets: one A-scan per B-scan is far
-// from the next.
-class GpuLarge : public GpuTest {};
-
-TEST_F(GpuLarge, SlowBlocksBeyondTwoToThe31SamplesGiveTheSameBits) {
+// Offsets that 32 bits do not hold, on either side and on both ways through.
+class GpuLarge : public GpuTest, public testing::WithParamInterface<bool> {
+  protected:
     ReconstructionPlan plan;
-    plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
-    plan.recipe.voxel = VoxelType::u8;
-    plan.recipe.levels = Levels::fixed;
-    const auto spectra = moving_reflectors(2048, 1024 * 64);
-    for (const bool fused : {true, false}) {
-        plan.block_b_scans = 64;
+
+    GpuLarge() { plan.recipe.levels = Levels::fixed; }
+
+    std::unique_ptr<Reconstructor> reconstructor() const {
         BackendChoice choice{.backend = Backend::cuda};
-        choice.fused = fused;
-        const auto reconstructor = make_reconstructor(plan, choice);
-        const VolumeGrid& grid = reconstructor->grid();
-        std::vector<std::uint8_t> first, found(static_cast<std::size_t>(grid.depth * grid.a_scans * 64));
-        Block block = held_block(bytes_of_lines(spectra), MemoryKind::pinned, 0, 64);
-        for (std::int64_t b = 0; b < 1024; b += 64) {
-            Place place = place_of(found, grid);
-            place.first_b_scan = block.first_b_scan = b;
-            reconstructor->wait(reconstructor->submit(block, place));
-            if (b == 0) first = found;
-            ASSERT_EQ(found, first) << b;
-            std::fill(found.begin(), found.end(), std::uint8_t{0});
-        }
+        choice.fused = GetParam();
+        choice.spectra = SpectraPath::direct;  // no buffer for blocks that lie on the GPU already
+        choice.streams = 1;
+        return make_reconstructor(plan, choice);
     }
-}
 
-// A device volume of f32 beyond 4 GiB: the last B-scan is what a small volume holds.
-TEST_F(GpuLarge, SlowVolumeBeyond32Bits) {
-    ReconstructionPlan plan;
+    static bool holds(std::int64_t bytes) {
+        std::size_t free = 0, total = 0;
+        EXPECT_EQ(cudaSuccess, cudaMemGetInfo(&free, &total));
+        return static_cast<std::int64_t>(free) >= bytes + (std::int64_t{2} << 30);
+    }
+
+    static std::vector<std::byte> from_device(const std::byte* data, std::int64_t bytes) {
+        std::vector<std::byte> copy(static_cast<std::size_t>(bytes));
+        EXPECT_EQ(cudaSuccess, cudaMemcpy(copy.data(), data, copy.size(), cudaMemcpyDeviceToHost));
+        return copy;
+    }
+};
+
+// A device volume of f32 beyond 4 GiB: the last B-scans are what the first ones are.
+TEST_P(GpuLarge, SlowVolumeBeyond32Bits) {
     plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1100};
-    plan.recipe.levels = Levels::fixed;
     plan.block_b_scans = 4;
     const auto spectra = moving_reflectors(2048, 1024 * 4);
-    const auto reconstructor = make_reconstructor(plan, {.backend = Backend::cuda});
-    const VolumeGrid& grid = reconstructor->grid();
+    const auto gpu = reconstructor();
+    const VolumeGrid& grid = gpu->grid();
     ASSERT_GT(grid.bytes(), std::int64_t{1} << 32);
-    std::size_t free = 0, total = 0;
-    ASSERT_EQ(cudaSuccess, cudaMemGetInfo(&free, &total));
-    if (static_cast<std::int64_t>(free) < grid.bytes() + (std::int64_t{1} << 30))
-        GTEST_SKIP() << "too little GPU memory";
+    if (!holds(grid.bytes())) GTEST_SKIP() << "too little GPU memory";
     const OnDevice volume(static_cast<std::size_t>(grid.bytes()));
-    Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
-    reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 0, 4), place));
-    reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 1096, 4), place));
-    const auto bytes = static_cast<std::size_t>(4 * place.b_scan_bytes);
-    std::vector<std::byte> begin(bytes), end(bytes);
-    ASSERT_EQ(cudaSuccess, cudaMemcpy(begin.data(), volume.data(), bytes, cudaMemcpyDeviceToHost));
-    ASSERT_EQ(cudaSuccess,
-              cudaMemcpy(end.data(), volume.data() + 1096 * place.b_scan_bytes, bytes, cudaMemcpyDeviceToHost));
-    EXPECT_EQ(begin, end);
+    const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth * 4, grid.a_scans * grid.depth * 4};
+    gpu->wait(gpu->submit(block_of(bytes_of_lines(spectra), 0, 4), place));
+    gpu->wait(gpu->submit(block_of(bytes_of_lines(spectra), 1096, 4), place));
+    const std::int64_t bytes = 4 * place.b_scan_bytes;
+    const auto begin = from_device(volume.data(), bytes);
+    EXPECT_EQ(from_device(volume.data() + 1096 * place.b_scan_bytes, bytes), begin);
+    EXPECT_TRUE(std::any_of(begin.begin(), begin.end(), [](std::byte b) { return b != std::byte{0xcd}; }));
 }
+
+// One block of spectra beyond 4 GiB, the same B-scans again and again: all come out alike, and like the first ones when
+// they come in a block of their own.
+TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
+    constexpr std::int64_t period = 4, repeats = 259;
+    plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = period * repeats};
+    plan.recipe.background = Background::frame_mean;
+    plan.recipe.voxel = VoxelType::u8;
+    plan.block_b_scans = plan.geometry.b_scans;
+    const auto spectra = moving_reflectors(2048, 1024 * period);
+    const auto bytes = bytes_of_lines(spectra);
+    const std::int64_t raw_bytes = std::ssize(bytes) * repeats;
+    ASSERT_GT(raw_bytes, std::int64_t{1} << 32);
+    if (!holds(2 * raw_bytes)) GTEST_SKIP() << "too little GPU memory";
+    const OnDevice raw(static_cast<std::size_t>(raw_bytes));
+    for (std::int64_t i = 0; i < repeats; ++i) {
+        ASSERT_EQ(cudaSuccess,
+                  cudaMemcpy(raw.data() + i * std::ssize(bytes), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+    }
+    const auto gpu = reconstructor();
+    const VolumeGrid& grid = gpu->grid();
+    const OnDevice volume(static_cast<std::size_t>(grid.bytes()));
+    const Place place{PlaceKind::device_linear, volume.data(), 0, grid.depth, grid.a_scans * grid.depth};
+    Block block;
+    block.data = raw.data();
+    block.bytes = raw_bytes;
+    block.memory = MemoryKind::device;
+    block.b_scans = plan.geometry.b_scans;
+    gpu->wait(gpu->submit(block, place));
+    const std::int64_t period_bytes = period * place.b_scan_bytes;
+    const auto first = from_device(volume.data(), period_bytes);
+    for (std::int64_t i = 1; i < repeats; ++i) {
+        ASSERT_EQ(from_device(volume.data() + i * period_bytes, period_bytes), first) << "B-scans from " << i * period;
+    }
+    ASSERT_EQ(cudaSuccess, cudaMemset(volume.data(), 0, static_cast<std::size_t>(period_bytes)));
+    block.b_scans = period;
+    gpu->wait(gpu->submit(block, place));
+    EXPECT_EQ(from_device(volume.data(), period_bytes), first);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, GpuLarge, testing::Bool(),
+                         [](const auto& test) { return test.param ? "fused" : "separate"; });
 
 }  // namespace
 }  // namespace echolux

@@ -3,6 +3,9 @@
 // function counts.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <stdexcept>
+
 #include "render/vk/image.h"
 #include "render/vk/memory.h"
 #include "render/vk/queue.h"
@@ -51,7 +54,7 @@ TEST(Copies, DisplayBringsNothingToTheHost) {
     ASSERT_EQ(feed_and_draw(path, spectra, 20), 20);
     EXPECT_EQ(layer.counted().bytes, 0);
     EXPECT_EQ(layer.counted().copies, 0);
-    EXPECT_EQ(layer.counted().storage_buffers, 0);
+    EXPECT_EQ(layer.counted().shader_targets, 0);
     EXPECT_EQ(path.bytes_read_back(), 0);
 }
 
@@ -75,9 +78,12 @@ TEST(Copies, APlantedCopyIsSeen) {
     const VulkanCopyLayer layer;
     const gpu::Device device({});
     gpu::Queue queue(device);
-    const gpu::DeviceImage image(
-        device, {vk::ImageType::e3D, vk::Format::eR16Unorm, {8, 5, 3}, vk::ImageUsageFlagBits::eTransferSrc},
-        "planted");
+    const gpu::DeviceImage image(device,
+                                 {vk::ImageType::e3D,
+                                  vk::Format::eR16Unorm,
+                                  {8, 5, 3},
+                                  vk::ImageUsageFlagBits::eTransferSrc | vk::ImageUsageFlagBits::eSampled},
+                                 "planted");
     const gpu::HostBuffer host(device, 8 * 5 * 3 * 2, vk::BufferUsageFlagBits::eTransferDst);
     queue.run([&](const vk::raii::CommandBuffer& commands) { image.record_first_use(commands); });
     EXPECT_EQ(layer.counted().bytes, 0);
@@ -86,11 +92,97 @@ TEST(Copies, APlantedCopyIsSeen) {
     EXPECT_EQ(layer.counted().copies, 1);
 }
 
+// An image whose memory the host maps, which the renderer has none of.
+class MappedImage {
+  public:
+    MappedImage(const gpu::Device& device, vk::ImageUsageFlags usage)
+        : image_(device.logical(), vk::ImageCreateInfo{.imageType = vk::ImageType::e2D,
+                                                       .format = vk::Format::eR8G8B8A8Unorm,
+                                                       .extent = {8, 4, 1},
+                                                       .mipLevels = 1,
+                                                       .arrayLayers = 1,
+                                                       .tiling = vk::ImageTiling::eLinear,
+                                                       .usage = usage}),
+          memory_(
+              gpu::allocated(device, image_.getMemoryRequirements(),
+                             vk::MemoryPropertyFlagBits::eHostVisible | vk::MemoryPropertyFlagBits::eHostCoherent)) {
+        image_.bindMemory(*memory_, 0);
+        static_cast<void>(memory_.mapMemory(0, VK_WHOLE_SIZE));
+    }
+
+    vk::Image handle() const { return *image_; }
+
+  private:
+    vk::raii::Image image_;
+    vk::raii::DeviceMemory memory_;
+};
+
+void make_usable(const vk::raii::CommandBuffer& commands, vk::Image image) {
+    const vk::ImageMemoryBarrier2 barrier{.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands,
+                                          .dstStageMask = vk::PipelineStageFlagBits2::eAllCommands,
+                                          .dstAccessMask = vk::AccessFlagBits2::eTransferWrite,
+                                          .newLayout = vk::ImageLayout::eGeneral,
+                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .image = image,
+                                          .subresourceRange = {vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1}};
+    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
+}
+
+// Half of the image, mirrored: by the entry point of Vulkan 1.3.
+TEST(Copies, APlantedBlitIsSeen) {
+    const VulkanCopyLayer layer;
+    const gpu::Device device({});
+    gpu::Queue queue(device);
+    const gpu::DeviceImage image(device,
+                                 {vk::ImageType::e2D,
+                                  vk::Format::eR8G8B8A8Unorm,
+                                  {8, 4, 1},
+                                  vk::ImageUsageFlagBits::eTransferSrc | vk::ImageUsageFlagBits::eSampled},
+                                 "planted");
+    const MappedImage host(device, vk::ImageUsageFlagBits::eTransferDst);
+    const vk::ImageSubresourceLayers layers{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
+    const std::array<vk::Offset3D, 2> from{vk::Offset3D{0, 0, 0}, vk::Offset3D{8, 4, 1}};
+    const std::array<vk::Offset3D, 2> to{vk::Offset3D{4, 4, 0}, vk::Offset3D{0, 0, 1}};
+    const vk::ImageBlit2 region{
+        .srcSubresource = layers, .srcOffsets = from, .dstSubresource = layers, .dstOffsets = to};
+    queue.run([&](const vk::raii::CommandBuffer& commands) {
+        image.record_first_use(commands);
+        make_usable(commands, host.handle());
+        commands.blitImage2({.srcImage = image.handle(),
+                             .srcImageLayout = vk::ImageLayout::eGeneral,
+                             .dstImage = host.handle(),
+                             .dstImageLayout = vk::ImageLayout::eGeneral,
+                             .regionCount = 1,
+                             .pRegions = &region,
+                             .filter = vk::Filter::eNearest});
+    });
+    EXPECT_EQ(layer.counted().bytes, 4 * 4 * 4);
+    EXPECT_EQ(layer.counted().copies, 1);
+}
+
 TEST(Copies, APlantedBufferThatShadersCouldWriteIsSeen) {
     const VulkanCopyLayer layer;
     const gpu::Device device({});
     const gpu::HostBuffer host(device, 64, vk::BufferUsageFlagBits::eStorageBuffer);
-    EXPECT_EQ(layer.counted().storage_buffers, 1);
+    EXPECT_EQ(layer.counted().shader_targets, 1);
+}
+
+// A second layer in the same process begins at nothing, whatever went before, and a first one is not fooled.
+TEST(Copies, CountsBeginWithTheLayerObject) {
+    const auto plant = [] {
+        const gpu::Device device({});
+        const gpu::HostBuffer host(device, 64, vk::BufferUsageFlagBits::eStorageBuffer);
+    };
+    const VulkanCopyLayer first;
+    EXPECT_THROW(first.counted(), std::runtime_error);  // nothing has gone through it
+    plant();
+    EXPECT_EQ(first.counted().shader_targets, 1);
+    const VulkanCopyLayer second;
+    EXPECT_THROW(second.counted(), std::runtime_error);
+    plant();
+    EXPECT_EQ(second.counted().shader_targets, 1);
+    EXPECT_EQ(first.counted().shader_targets, 2);
 }
 
 }  // namespace

@@ -240,6 +240,23 @@ TEST_F(Slots, ADesertedRingEndsInAnError) {
     }
 }
 
+// The host waits for a picture before it writes its slot again, but not for ever.
+TEST_F(Slots, APictureThatNeverEndsIsAnError) {
+    make(small_grid());
+    write(0, noise_voxels(grid_, 1));
+    picture(whole(0, 1), small_view());
+    slots_->begin(0, read_);
+    try {
+        slots_->begin(0, read_ + 1);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.line(), HasSubstr("no picture was finished for 1.5 s"));
+    }
+    slots_->give_up_reading(read_ + 1);
+    slots_->begin(0, read_ + 1);
+}
+
 TEST_F(Slots, SayWhyTheyAreUploaded) {
     SlotsWanted wanted;
     wanted.grid = small_grid();

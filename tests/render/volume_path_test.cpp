@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -37,6 +38,7 @@ class Path : public Rendering {
         plan_ = plan;
         DeviceChoice device;
         device.validation = true;
+        device.loses = [this] { return lost_.load(); };
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
         path_ = std::make_unique<VolumePath>(plan, BackendChoice{.backend = Backend::cpu}, device, options);
         return *path_;
@@ -56,6 +58,7 @@ class Path : public Rendering {
     }
 
     ReconstructionPlan plan_;
+    std::atomic<bool> lost_ = false;  // from the next submission on
     std::unique_ptr<VolumePath> path_;
 };
 
@@ -91,6 +94,14 @@ TEST_F(Path, PicturesShowTheNewestVolume) {
 TEST_F(Path, SaysWhatItChose) {
     EXPECT_THAT(make(small_plan()).describe(),
                 testing::AllOf(HasSubstr("cpu ("), HasSubstr("uploaded to " + renderer().device_name())));
+}
+
+TEST_F(Path, SaysWhyItIsNoGpu) {
+    if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
+    const std::string text = VolumePath(small_plan(), {}, {}).describe();
+    const std::string reason = surveyed_gpus().refusal;
+    EXPECT_THAT(text, testing::AllOf(testing::StartsWith("cpu ("), testing::EndsWith("; " + reason)));
+    EXPECT_EQ(text.find(reason), text.rfind(reason)) << "said twice: " << text;
 }
 
 TEST_F(Path, NothingIsReadBackUnasked) {
@@ -145,6 +156,50 @@ TEST_F(Path, ABadBlockIsAnErrorAndTheNextVolumeIsNot) {
     EXPECT_THROW(path_->feed(block), Error);
     EXPECT_TRUE(feed(1));
     EXPECT_EQ(path_->picture(small_view())->stamp.volume, 1);
+}
+
+ErrorCode refusal(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.code();
+    }
+    ADD_FAILURE() << "no error";
+    return ErrorCode::cancelled;
+}
+
+// Whoever hears of it first: the slot that the lost picture reads is written again, by somebody who waited for it.
+TEST_F(Path, ALostDisplayReleasesWhoFeeds) {
+    using Hear = std::function<void(const VolumePicture&)>;
+    const std::array<Hear, 4> ways{[&](const VolumePicture& picture) { path_->wait(picture); },
+                                   [&](const VolumePicture& picture) { path_->is_finished(picture); },
+                                   [&](const VolumePicture& picture) { path_->read(picture); },
+                                   [&](const VolumePicture&) { path_->read_volume(); }};
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+        SCOPED_TRACE(way);
+        lost_ = false;
+        make(small_plan(), {.slots = 2});
+        ASSERT_TRUE(feed(0));
+        path_->wait(path_->picture(small_view()).value());
+        lost_ = true;
+        const VolumePicture lost = path_->picture(small_view()).value();
+        EXPECT_EQ(refusal([&] { ways[way](lost); }), ErrorCode::device);
+        for (std::int64_t volume = 1; volume < 5; ++volume) EXPECT_TRUE(feed(volume));
+        EXPECT_EQ(refusal([&] { path_->wait(path_->picture(small_view()).value()); }), ErrorCode::device);
+        EXPECT_EQ(path_->statistics().published, 5);
+    }
+}
+
+// Nobody has heard of it: feeding is an error then, and leaving is not stopped by it.
+TEST_F(Path, ALostDisplayThatNobodyHeardOfHangsNobody) {
+    make(small_plan(), {.slots = 2});
+    ASSERT_TRUE(feed(0));
+    path_->wait(path_->picture(small_view()).value());
+    lost_ = true;
+    ASSERT_TRUE(path_->picture(small_view()));
+    ASSERT_TRUE(feed(1));
+    EXPECT_EQ(refusal([&] { feed(2); }), ErrorCode::device);
+    path_.reset();
 }
 
 // What every picture shows is one whole volume, the one it says.

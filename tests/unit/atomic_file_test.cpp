@@ -1,6 +1,8 @@
 // Results appear complete or not at all.
 #include "engine/io/atomic_file.h"
 
+#include <sys/stat.h>
+
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -51,6 +53,17 @@ TEST(AtomicFile, RefusesFoldersAndFilesInTheWay) {
     EXPECT_EQ(error_of([&] { AtomicFile file(folder / "file/below.png"); }).code, ErrorCode::output);
     EXPECT_EQ(error_of([&] { AtomicFile file("/proc/echolux.png"); }).code, ErrorCode::output);
     EXPECT_EQ(folder.entries(), 1u);
+}
+
+// Renaming over a device, pipe or socket would take it away.
+TEST(AtomicFile, LeavesWhatIsNoRegularFileAlone) {
+    const TemporaryFolder folder;
+    const auto pipe = folder / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    const Caught is_pipe = error_of([&] { AtomicFile file(pipe); });
+    EXPECT_THAT(is_pipe.line, HasSubstr("is not a regular file"));
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+    EXPECT_THAT(error_of([&] { AtomicFile file("/dev/null"); }).line, HasSubstr("is not a regular file"));
 }
 
 }  // namespace

@@ -25,12 +25,16 @@ TEST(Backends, EverySurveySaysSomething) {
 
 TEST(Backends, TheCpuIsTakenWhenAskedFor) {
     const auto cpu = make_reconstructor(plain_plan(64, 2), {.backend = Backend::cpu});
+    EXPECT_EQ(cpu->processor(), Backend::cpu);
     EXPECT_TRUE(cpu->backend().starts_with("cpu")) << cpu->backend();
+    EXPECT_EQ(choose_reconstructor(plain_plan(64, 2), {.backend = Backend::cpu}).reason, "");
 }
 
 TEST(Backends, AutomaticFallsBackWhereCudaIsRefused) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
-    EXPECT_TRUE(make_reconstructor(plain_plan(64, 2))->backend().starts_with("cpu"));
+    const ChosenReconstructor chosen = choose_reconstructor(plain_plan(64, 2));
+    EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
+    EXPECT_EQ(chosen.reason, surveyed_gpus().refusal);
     try {
         make_reconstructor(plain_plan(64, 2), {.backend = Backend::cuda});
         ADD_FAILURE() << "CUDA without a GPU";
@@ -39,6 +43,32 @@ TEST(Backends, AutomaticFallsBackWhereCudaIsRefused) {
         EXPECT_EQ(error.problem(), surveyed_gpus().refusal);
         EXPECT_FALSE(error.remedy().empty());
     }
+}
+
+// A GPU that is there, and what planning on it comes to.
+ChosenReconstructor chosen_with_gpu(const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu,
+                                    const std::string& refusal = {}) {
+    return gpu_or_cpu(plain_plan(64, 2), {{{.id = {1}, .name = "a GPU"}}, refusal}, plan_on_gpu);
+}
+
+ChosenReconstructor chosen_after(ErrorCode code) {
+    return chosen_with_gpu([=]() -> std::unique_ptr<Reconstructor> { throw Error(code, "no", "a GPU"); });
+}
+
+TEST(Backends, AGpuThatRefusesThePlanIsReplacedAndSaidSo) {
+    for (const ErrorCode code : {ErrorCode::device, ErrorCode::out_of_memory}) {
+        const ChosenReconstructor chosen = chosen_after(code);
+        EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
+        EXPECT_EQ(chosen.reason, "a GPU: no: the CPU reconstructs instead");
+    }
+    EXPECT_THROW(chosen_after(ErrorCode::bad_setting), Error);
+}
+
+TEST(Backends, AGpuThatTakesThePlanIsKept) {
+    const auto planned = [] { return plan_on_cpu(plain_plan(64, 2)); };
+    EXPECT_NE(chosen_with_gpu(planned).reconstructor, nullptr);
+    EXPECT_EQ(chosen_with_gpu(planned).reason, "");
+    EXPECT_EQ(chosen_with_gpu(planned, "another is too old").reason, "another is too old");
 }
 
 TEST(Backends, AnImpossibleRecipeIsRefusedByAll) {

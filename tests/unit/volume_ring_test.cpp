@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t slices = 8;
 
 VolumeStamp stamp(std::int64_t volume) {
-    return {.volume = volume, .time_s = 0.1 * static_cast<double>(volume), .recipe_version = 1};
+    return {.volume = volume, .time_s = 0.1 * static_cast<double>(volume)};
 }
 
 // Writes and publishes a volume without a device.

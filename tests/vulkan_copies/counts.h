@@ -5,11 +5,12 @@
 
 namespace echolux::test {
 
-// Into memory that the host has mapped, since the process began.
+// Into memory that the host has mapped, since the layer was loaded.
 struct VulkanCopies {
-    std::int64_t copies = 0;
-    std::int64_t bytes = 0;
-    std::int64_t storage_buffers = 0;  // that shaders could write to
+    std::int64_t copies = 0;          // recorded regions: copied, blitted, resolved, or results of queries
+    std::int64_t bytes = 0;           // of these
+    std::int64_t shader_targets = 0;  // bound buffers and images that shaders could write to
+    std::int64_t instances = 0;       // made through the layer; none: nothing was seen
 };
 
 }  // namespace echolux::test

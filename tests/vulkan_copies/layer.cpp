@@ -1,72 +1,24 @@
-// A Vulkan layer for tests: it stands between the program and the driver, whatever the program does, and counts the
-// copies into memory that the host has mapped. What a renderer's own counter says can be held against it.
+// A Vulkan layer for tests: it stands between the program and the driver, whatever the program does, and counts what
+// is brought into memory that the host has mapped: by copies, blits and resolves of any kind (core 1.3), and by results
+// of queries. What a renderer's own counter says can be held against it. vkCmdFillBuffer and vkCmdUpdateBuffer are not
+// counted: they bring what the host itself has said.
 //
-// Memory counts as the host's once it has been mapped: on software Vulkan all memory could be. Storage buffers in
-// mapped memory are counted too, because a shader could write to the host there without any copy.
+// Memory counts as the host's once it has been mapped: on software Vulkan all memory could be. Buffers and images with
+// storage usage in mapped memory are counted too, because a shader could write to the host there without any copy.
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
 #include <cstdint>
-#include <cstring>
-#include <map>
-#include <mutex>
+#include <cstdlib>
 #include <string>
 #include <vulkan/vulkan_format_traits.hpp>
 
 #include "tests/vulkan_copies/counts.h"
+#include "tests/vulkan_copies/layer_state.h"
 
 namespace {
 
-using echolux::test::VulkanCopies;
-
-struct Resource {           // a buffer or an image
-    std::uint64_t memory;   // id of the allocation; 0: not bound
-    VkFormat format;        // of an image
-    bool shader_may_write;  // a buffer with storage usage
-};
-
-struct Allocation {
-    bool mapped = false;
-    VulkanCopies copies;
-    std::int64_t storage_buffers = 0;
-};
-
-// Everything the layer knows. Handles of all devices of a process live in one space here: tests use few.
-struct State {
-    std::mutex mutex;
-    std::map<void*, PFN_vkGetInstanceProcAddr> instances;
-    std::map<void*, PFN_vkGetDeviceProcAddr> devices;
-    std::map<void*, VkDevice> device_of;
-    std::map<VkDeviceMemory, std::uint64_t> memories;
-    std::map<VkBuffer, Resource> buffers;
-    std::map<VkImage, Resource> images;
-    std::map<std::uint64_t, Allocation> allocations;  // ids are never used again, and freed ones stay
-    std::uint64_t last_id = 0;
-};
-
-State& state() {
-    static State one;
-    return one;
-}
-
-// Dispatchable objects begin with a pointer that all objects of one device, or one instance, share.
-template <class Handle>
-void* key(Handle handle) {
-    void* found = nullptr;
-    std::memcpy(&found, static_cast<const void*>(handle), sizeof(found));
-    return found;
-}
-
-// The next layer's, or the driver's, function of that name.
-template <class Function, class Handle>
-Function next(Handle handle, const char* name) {
-    State& s = state();
-    const std::scoped_lock lock(s.mutex);
-    const auto device = s.devices.find(key(handle));
-    return reinterpret_cast<Function>(device->second(s.device_of.at(key(handle)), name));
-}
-
-#define NEXT(handle, function) next<PFN_##function>(handle, #function)
+using namespace echolux::test;
 
 // ---- what lies where ------------------------------------------------------------------------------------------------
 
@@ -116,22 +68,23 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateI
     if (result != VK_SUCCESS) return result;
     State& s = state();
     const std::scoped_lock lock(s.mutex);
-    s.images[*image] = {0, info->format, false};
+    s.images[*image] = {0, info->format, (info->usage & VK_IMAGE_USAGE_STORAGE_BIT) != 0};
     return result;
 }
 
-void bind(VkBuffer buffer, VkDeviceMemory memory) {
-    State& s = state();
-    const std::scoped_lock lock(s.mutex);
-    Resource& resource = s.buffers[buffer];
+void bind(State& s, Resource& resource, VkDeviceMemory memory) {
     resource.memory = s.memories[memory];
-    if (resource.shader_may_write) ++s.allocations[resource.memory].storage_buffers;
+    if (resource.shader_may_write) ++s.allocations[resource.memory].shader_targets;
+}
+
+void bind(VkBuffer buffer, VkDeviceMemory memory) {
+    const std::scoped_lock lock(state().mutex);
+    bind(state(), state().buffers[buffer], memory);
 }
 
 void bind(VkImage image, VkDeviceMemory memory) {
-    State& s = state();
-    const std::scoped_lock lock(s.mutex);
-    s.images[image].memory = s.memories[memory];
+    const std::scoped_lock lock(state().mutex);
+    bind(state(), state().images[image], memory);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL BindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceMemory memory,
@@ -163,8 +116,8 @@ VKAPI_ATTR VkResult VKAPI_CALL BindImageMemory2(VkDevice device, std::uint32_t c
 void count(std::uint64_t memory, std::int64_t bytes) {
     State& s = state();
     Allocation& allocation = s.allocations[memory];
-    ++allocation.copies.copies;
-    allocation.copies.bytes += bytes;
+    ++allocation.copies;
+    allocation.bytes += bytes;
 }
 
 void count_into(VkBuffer buffer, std::int64_t bytes) {
@@ -199,6 +152,24 @@ void count_image_to_buffer(VkImage from, VkBuffer to, std::uint32_t regions, con
     }
 }
 
+template <class Region>
+void count_buffer_to_image(VkImage to, std::uint32_t regions, const Region* region) {
+    for (std::uint32_t i = 0; i < regions; ++i) {
+        count_into(to, texels(region[i].imageExtent, region[i].imageSubresource));
+    }
+}
+
+// The region that is written, which may be mirrored.
+template <class Region>
+void count_blit(VkImage to, std::uint32_t regions, const Region* region) {
+    for (std::uint32_t i = 0; i < regions; ++i) {
+        const VkOffset3D &a = region[i].dstOffsets[0], &b = region[i].dstOffsets[1];
+        count_into(to, std::abs(std::int64_t{b.x} - a.x) * std::abs(std::int64_t{b.y} - a.y) *
+                           std::abs(std::int64_t{b.z} - a.z) * region[i].dstSubresource.layerCount);
+    }
+}
+
+// Also of resolves.
 template <class Region>
 void count_image_copy(VkImage to, std::uint32_t regions, const Region* region) {
     for (std::uint32_t i = 0; i < regions; ++i) {
@@ -242,20 +213,37 @@ VKAPI_ATTR void VKAPI_CALL CmdCopyImage2(VkCommandBuffer commands, const VkCopyI
 VKAPI_ATTR void VKAPI_CALL CmdCopyBufferToImage(VkCommandBuffer commands, VkBuffer from, VkImage to,
                                                 VkImageLayout layout, std::uint32_t regions,
                                                 const VkBufferImageCopy* region) {
-    for (std::uint32_t i = 0; i < regions; ++i) {
-        count_into(to, texels(region[i].imageExtent, region[i].imageSubresource));
-    }
+    count_buffer_to_image(to, regions, region);
     NEXT(commands, vkCmdCopyBufferToImage)(commands, from, to, layout, regions, region);
+}
+
+VKAPI_ATTR void VKAPI_CALL CmdCopyBufferToImage2(VkCommandBuffer commands, const VkCopyBufferToImageInfo2* info) {
+    count_buffer_to_image(info->dstImage, info->regionCount, info->pRegions);
+    NEXT(commands, vkCmdCopyBufferToImage2)(commands, info);
 }
 
 VKAPI_ATTR void VKAPI_CALL CmdBlitImage(VkCommandBuffer commands, VkImage from, VkImageLayout from_layout, VkImage to,
                                         VkImageLayout to_layout, std::uint32_t regions, const VkImageBlit* region,
                                         VkFilter filter) {
-    for (std::uint32_t i = 0; i < regions; ++i) {
-        const VkOffset3D &a = region[i].dstOffsets[0], &b = region[i].dstOffsets[1];
-        count_into(to, std::int64_t{1} * (b.x - a.x) * (b.y - a.y) * (b.z - a.z));
-    }
+    count_blit(to, regions, region);
     NEXT(commands, vkCmdBlitImage)(commands, from, from_layout, to, to_layout, regions, region, filter);
+}
+
+VKAPI_ATTR void VKAPI_CALL CmdBlitImage2(VkCommandBuffer commands, const VkBlitImageInfo2* info) {
+    count_blit(info->dstImage, info->regionCount, info->pRegions);
+    NEXT(commands, vkCmdBlitImage2)(commands, info);
+}
+
+VKAPI_ATTR void VKAPI_CALL CmdResolveImage(VkCommandBuffer commands, VkImage from, VkImageLayout from_layout,
+                                           VkImage to, VkImageLayout to_layout, std::uint32_t regions,
+                                           const VkImageResolve* region) {
+    count_image_copy(to, regions, region);
+    NEXT(commands, vkCmdResolveImage)(commands, from, from_layout, to, to_layout, regions, region);
+}
+
+VKAPI_ATTR void VKAPI_CALL CmdResolveImage2(VkCommandBuffer commands, const VkResolveImageInfo2* info) {
+    count_image_copy(info->dstImage, info->regionCount, info->pRegions);
+    NEXT(commands, vkCmdResolveImage2)(commands, info);
 }
 
 VKAPI_ATTR void VKAPI_CALL CmdCopyQueryPoolResults(VkCommandBuffer commands, VkQueryPool pool, std::uint32_t first,
@@ -289,6 +277,7 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateInstance(const VkInstanceCreateInfo* info, 
     if (result != VK_SUCCESS) return result;
     const std::scoped_lock lock(state().mutex);
     state().instances[key(*instance)] = next_address;
+    ++state().instances_made;
     return result;
 }
 
@@ -348,7 +337,11 @@ PFN_vkVoidFunction ours(const char* name) {
         OURS(CmdCopyImage),
         OURS(CmdCopyImage2),
         OURS(CmdBlitImage),
+        OURS(CmdBlitImage2),
+        OURS(CmdResolveImage),
+        OURS(CmdResolveImage2),
         OURS(CmdCopyBufferToImage),
+        OURS(CmdCopyBufferToImage2),
         OURS(CmdCopyQueryPoolResults),
     };
 #undef OURS
@@ -371,11 +364,12 @@ VK_LAYER_EXPORT VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNeg
 VK_LAYER_EXPORT void echolux_vulkan_copies(VulkanCopies* into_mapped_memory) {
     const std::scoped_lock lock(state().mutex);
     *into_mapped_memory = {};
+    into_mapped_memory->instances = state().instances_made;
     for (const auto& [id, allocation] : state().allocations) {
         if (!allocation.mapped) continue;
-        into_mapped_memory->copies += allocation.copies.copies;
-        into_mapped_memory->bytes += allocation.copies.bytes;
-        into_mapped_memory->storage_buffers += allocation.storage_buffers;
+        into_mapped_memory->copies += allocation.copies;
+        into_mapped_memory->bytes += allocation.bytes;
+        into_mapped_memory->shader_targets += allocation.shader_targets;
     }
 }
 

@@ -18,6 +18,13 @@ std::string folder_of_the_layer() {
 }  // namespace
 
 VulkanCopyLayer::VulkanCopyLayer() : folder_(folder_of_the_layer()) {
+    const std::string path = folder_ + "/" + file;  // the loader will open the same, and get the same library
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NODELETE);
+    if (library == nullptr) throw std::runtime_error("the layer that counts copies is missing: " + path);
+    read_ = reinterpret_cast<void (*)(VulkanCopies*)>(dlsym(library, "echolux_vulkan_copies"));
+    dlclose(library);
+    if (read_ == nullptr) throw std::runtime_error("there is something else where the layer should be: " + path);
+    before_ = in_all();
     setenv("VK_ADD_LAYER_PATH", folder_.c_str(), 1);
     setenv("VK_INSTANCE_LAYERS", "VK_LAYER_ECHOLUX_copies", 1);
 }
@@ -27,15 +34,19 @@ VulkanCopyLayer::~VulkanCopyLayer() {
     unsetenv("VK_INSTANCE_LAYERS");
 }
 
-VulkanCopies VulkanCopyLayer::counted() const {
-    const std::string path = folder_ + "/" + file;
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);  // the one that the loader opened, or none
-    if (library == nullptr) throw std::runtime_error("the Vulkan loader has not loaded " + path);
-    const auto read = reinterpret_cast<void (*)(VulkanCopies*)>(dlsym(library, "echolux_vulkan_copies"));
+VulkanCopies VulkanCopyLayer::in_all() const {
     VulkanCopies copies;
-    read(&copies);
-    dlclose(library);
+    read_(&copies);
     return copies;
+}
+
+VulkanCopies VulkanCopyLayer::counted() const {
+    const VulkanCopies now = in_all();
+    if (now.instances == before_.instances) {
+        throw std::runtime_error("no Vulkan instance has been made through the layer in " + folder_);
+    }
+    return {now.copies - before_.copies, now.bytes - before_.bytes, now.shader_targets - before_.shader_targets,
+            now.instances - before_.instances};
 }
 
 }  // namespace echolux::test

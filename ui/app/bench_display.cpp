@@ -157,10 +157,6 @@ class DisplayBench {
         return found;
     }
 
-    std::vector<double> bytes_read_back() {
-        return {static_cast<double>(path(SampleFormat::u16, SpectraPath::copied).bytes_read_back())};
-    }
-
     std::string way() const { return path_ ? path_->describe() : ""; }
 
   private:
@@ -176,55 +172,55 @@ class DisplayBench {
 
 }  // namespace
 
-std::string bench_display(BenchBook& book, const BenchSize& size, const BackendChoice& choice,
-                          const BenchDisplay& display, bool gpu) {
+std::string bench_display(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
+                          const BenchDisplay& display) {
     const auto n = std::to_string(size.samples);
     const double u16_bytes = static_cast<double>(size.samples) * 2, packed_bytes = u16_bytes * 0.75;
-    const std::string a_second = "A-scans/s";
+    const std::string a_second = "A-scans/s", from = processor.source_name();
     const auto spectra = [&](SampleFormat format, MemoryKind kind) {
-        return BenchSpectra(size, format, kind, choice.gpu);
+        return BenchSpectra(size, format, kind, processor.choice.gpu);
     };
-    DisplayBench bench(book, size, choice, display);
-    std::optional<BenchSpectra> pinned;
-    const auto from_host = [&]() -> const BenchSpectra& {
-        if (!pinned) pinned.emplace(spectra(SampleFormat::u16, MemoryKind::pinned));
-        return *pinned;
+    DisplayBench bench(book, size, processor.choice, display);
+    std::optional<BenchSpectra> arriving;
+    const auto from_source = [&]() -> const BenchSpectra& {
+        if (!arriving) arriving.emplace(spectra(SampleFormat::u16, processor.source()));
+        return *arriving;
     };
-    book.figure("texture/" + n, gpu ? "spectra in GPU memory, into the texture" : "host memory, into the texture",
-                a_second,
+    const auto only_on_a_gpu = [&](const std::string& key, const std::string& meaning,
+                                   const std::function<std::vector<double>()>& values,
+                                   std::initializer_list<BenchLimit> limits) {
+        if (processor.is_gpu()) return book.figure(key, meaning, a_second, values, limits);
+        book.skip(key, meaning, "needs a GPU");
+    };
+    book.figure("texture/" + n, fmt::format("spectra in {}, into the texture", processor.home_name()), a_second,
                 [&] {
                     return bench.rates(SampleFormat::u16, SpectraPath::copied,
-                                       spectra(SampleFormat::u16, gpu ? MemoryKind::device : MemoryKind::host));
+                                       spectra(SampleFormat::u16, processor.home()));
                 },
                 {{"linear/" + n}, {"separate/" + n}, {"texture.write", static_cast<double>(size.samples) / 2}});
-    book.figure("pinned/" + n, "spectra in pinned memory, into the texture", a_second,
-                [&] { return bench.rates(SampleFormat::u16, SpectraPath::copied, from_host()); },
-                {{"link.to_device", u16_bytes}});
+    only_on_a_gpu("pinned/" + n, "spectra in pinned memory, into the texture",
+                  [&] { return bench.rates(SampleFormat::u16, SpectraPath::copied, from_source()); },
+                  {{"link.to_device", u16_bytes}});
     book.figure("rendering/" + n,
-                fmt::format("the same while {} pictures/s of {} x {} are drawn", display.pictures_per_second,
-                            display.width, display.height),
-                a_second, [&] { return bench.rates_beside_pictures(from_host()); }, {{"pinned/" + n}});
+                fmt::format("spectra in {}, while {} pictures/s of {} x {} are drawn", from,
+                            display.pictures_per_second, display.width, display.height),
+                a_second, [&] { return bench.rates_beside_pictures(from_source()); },
+                {{(processor.is_gpu() ? "pinned/" : "texture/") + n}});
     book.figure("pictures/" + n, "of these, finished", "pictures/s", [&] { return bench.picture_rates(); });
     book.figure(
         "latency/" + n,
-        fmt::format("last of {} blocks in host memory to a finished picture of the volume, {} x {}",
-                    (size.b_scans + size.block_b_scans - 1) / size.block_b_scans, display.width, display.height),
-        "s", [&] { return bench.latencies(from_host()); });
-    book.figure("read_back/" + n, "read back from the renderer in all of these", "B",
-                [&] { return bench.bytes_read_back(); });
-    book.figure("packed12/" + n, "packed 12-bit samples from pinned memory into the texture", a_second,
+        fmt::format("last of {} blocks in {} to a finished picture of the volume, {} x {}",
+                    (size.b_scans + size.block_b_scans - 1) / size.block_b_scans, from, display.width, display.height),
+        "s", [&] { return bench.latencies(from_source()); });
+    book.figure("packed12/" + n, fmt::format("packed 12-bit samples from {} into the texture", from), a_second,
                 [&] {
                     return bench.rates(SampleFormat::packed12, SpectraPath::copied,
-                                       spectra(SampleFormat::packed12, MemoryKind::pinned));
+                                       spectra(SampleFormat::packed12, processor.source()));
                 },
                 {{"link.to_device", packed_bytes}});
-    if (gpu) {
-        book.figure("direct/" + n, "pinned memory, read by the kernel, into the texture", a_second,
-                    [&] { return bench.rates(SampleFormat::u16, SpectraPath::direct, from_host()); },
-                    {{"link.read", u16_bytes}, {"link.to_device", u16_bytes}});
-    } else {
-        book.skip("direct/" + n, "pinned memory, read by the kernel", "needs a GPU");
-    }
+    only_on_a_gpu("direct/" + n, "pinned memory, read by the kernel, into the texture",
+                  [&] { return bench.rates(SampleFormat::u16, SpectraPath::direct, from_source()); },
+                  {{"link.read", u16_bytes}, {"link.to_device", u16_bytes}});
     return bench.way();
 }
 

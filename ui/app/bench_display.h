@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "compute/backend.h"
 #include "ui/app/bench_book.h"
+#include "ui/app/bench_processor.h"
 #include "ui/app/bench_scan.h"
 
 namespace echolux {
@@ -17,10 +17,10 @@ struct BenchDisplay {
     int volumes = 60;  // of the latency
 };
 
-// texture/N, pinned/N, packed12/N, direct/N, rendering/N, pictures/N, latency/N, read_back/N. Returns how voxels reach
+// texture/N, pinned/N (GPU), rendering/N, pictures/N, latency/N, packed12/N, direct/N (GPU). Returns how voxels reach
 // the renderer.
-std::string bench_display(BenchBook& book, const BenchSize& size, const BackendChoice& choice,
-                          const BenchDisplay& display, bool gpu);
-constexpr std::int64_t display_figures = 8;
+std::string bench_display(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
+                          const BenchDisplay& display);
+constexpr std::int64_t display_figures = 7;
 
 }  // namespace echolux

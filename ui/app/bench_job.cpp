@@ -8,10 +8,12 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "ui/app/bench_book.h"
+#include "ui/app/bench_processor.h"
 #include "ui/app/bench_scan.h"
 #include "ui/app/bench_targets.h"
 #include "ui/app/bench_throughput.h"
 #ifdef ECHOLUX_RENDER
+#include "render/offscreen.h"
 #include "ui/app/bench_display.h"
 #endif
 
@@ -47,13 +49,13 @@ const Gpu& gpu_named(const std::string& name, const GpuSurvey& survey) {
 }
 
 // Which processor reconstructs is settled once, so that all figures are of the same.
-BackendChoice chosen_backend(const BenchJob& job) {
+BenchProcessor chosen_processor(const BenchJob& job) {
     BackendChoice choice;
     const GpuSurvey& survey = surveyed_gpus();
     const bool none = survey.usable.empty() && job.gpu.empty();
     choice.backend = job.backend == Backend::automatic ? (none ? Backend::cpu : Backend::cuda) : job.backend;
     if (choice.backend == Backend::cuda) choice.gpu = gpu_named(job.gpu, survey).id;
-    return choice;
+    return {choice};
 }
 
 struct Extent {
@@ -69,6 +71,16 @@ Extent extent_of(bool gpu, bool quick) {
     return {{0, 256, 64, 8}, {256 * mib, 9, 0.2}};
 }
 
+// Throws Error{device} before anything is measured where the device that was asked for is not there.
+void check_display([[maybe_unused]] const BenchJob& job) {
+#ifdef ECHOLUX_RENDER
+    if (job.device.empty()) return;
+    DeviceChoice wanted;
+    wanted.name = job.device;
+    const Renderer renderer(wanted);
+#endif
+}
+
 void check(const BenchJob& job) {
     for (const std::int64_t length : job.lengths) {
         if (length >= 128 && length <= 65536 && length % 2 == 0) continue;
@@ -76,6 +88,7 @@ void check(const BenchJob& job) {
                     "choose even numbers from 128 to 65536");
     }
     if (job.lengths.empty()) throw Error(ErrorCode::bad_setting, "no length to measure", "--lengths", "name one");
+    check_display(job);
 }
 
 BenchMachine machine_of(const BackendChoice& choice) {
@@ -93,12 +106,12 @@ BenchMachine machine_of(const BackendChoice& choice) {
     return machine;
 }
 
-void measure_ceilings(BenchBook& book, const BenchJob& job, const BackendChoice& choice, bool gpu) {
-    book.begin("ceilings", std::ssize(job.lengths) + (gpu ? 5 : 1));
+void measure_ceilings(BenchBook& book, const BenchJob& job, const BenchProcessor& processor) {
+    book.begin("ceilings", std::ssize(job.lengths) + (processor.is_gpu() ? 5 : 1));
     const auto found = [&](const Ceiling& ceiling) { book.ceiling(ceiling); };
     try {
-        if (gpu) {
-            measure_gpu_ceilings(choice.gpu, job.lengths, book.effort(), found);
+        if (processor.is_gpu()) {
+            measure_gpu_ceilings(processor.choice.gpu, job.lengths, book.effort(), found);
         } else {
             measure_cpu_ceilings(job.lengths, book.effort(), found);
         }
@@ -110,19 +123,18 @@ void measure_ceilings(BenchBook& book, const BenchJob& job, const BackendChoice&
 }
 
 std::string measure_display([[maybe_unused]] BenchBook& book, [[maybe_unused]] const BenchSize& size,
-                            [[maybe_unused]] const BackendChoice& choice, [[maybe_unused]] const BenchJob& job,
-                            [[maybe_unused]] bool gpu) {
+                            [[maybe_unused]] const BenchProcessor& processor, [[maybe_unused]] const BenchJob& job) {
 #ifdef ECHOLUX_RENDER
     BenchDisplay display;
     display.device = job.device;
-    if (!gpu) {  // software Vulkan
+    if (!processor.is_gpu()) {  // software Vulkan
         display.width = 320;
         display.height = 180;
         display.pictures_per_second = 10;
     }
     if (job.quick) display.volumes = 5;
     book.begin(fmt::format("display {} samples", size.samples), display_figures);
-    std::string way = bench_display(book, size, choice, display, gpu);
+    std::string way = bench_display(book, size, processor, display);
     book.end();
     return way;
 #else
@@ -134,40 +146,39 @@ std::string measure_display([[maybe_unused]] BenchBook& book, [[maybe_unused]] c
 
 BenchReport run(const BenchJob& job, Progress& progress) {
     check(job);
-    const BackendChoice choice = chosen_backend(job);
-    const bool gpu = choice.backend == Backend::cuda;
-    const auto [extent, effort] = extent_of(gpu, job.quick);
+    const BenchProcessor processor = chosen_processor(job);
+    const auto [extent, effort] = extent_of(processor.is_gpu(), job.quick);
     BenchReport report;
-    report.machine = machine_of(choice);
-    if (job.backend == Backend::automatic && !gpu) report.machine.remark = surveyed_gpus().refusal;
+    report.machine = machine_of(processor.choice);
+    if (job.backend == Backend::automatic && !processor.is_gpu()) report.machine.remark = surveyed_gpus().refusal;
     report.a_scans = extent.a_scans;
     report.b_scans = extent.b_scans;
     report.block_b_scans = extent.block_b_scans;
     report.quick = job.quick;
 
     BenchBook book(report, effort, progress);
-    measure_ceilings(book, job, choice, gpu);
+    measure_ceilings(book, job, processor);
     BenchSize size = extent;
     for (const std::int64_t length : job.lengths) {
         size.samples = length;
         book.begin(fmt::format("reconstruct {} samples", length), resident_figures);
-        bench_resident(book, size, choice, gpu);
+        bench_resident(book, size, processor);
         book.end();
-        const std::string way = measure_display(book, size, choice, job, gpu);
+        const std::string way = measure_display(book, size, processor, job);
         if (!way.empty()) report.machine.display = way;
     }
     const bool has_main = std::ranges::find(job.lengths, main_length) != job.lengths.end();
     size.samples = has_main ? main_length : job.lengths.front();
     book.begin("batches", batch_figures);
     constexpr std::int64_t largest_batch = 20000;
-    bench_batches(book, size.samples, job.quick ? size.lines() : std::max(size.lines(), largest_batch), choice, gpu);
+    bench_batches(book, size.samples, job.quick ? size.lines() : std::max(size.lines(), largest_batch), processor);
     book.end();
-    if (gpu) {
+    if (processor.is_gpu()) {
         book.begin("streams", stream_figures);
-        bench_streams(book, size, choice);
+        bench_streams(book, size, processor);
         book.end();
     }
-    if (gpu && has_main && !job.quick) report.targets = judged(report);
+    if (processor.is_gpu() && has_main && !job.quick) report.targets = judged(report);
     return report;
 }
 

@@ -17,25 +17,62 @@ double quantile(const std::vector<double>& sorted, double part) {
     return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+// A power of a thousand, for amounts of people's size.
+struct Prefix {
+    double least = 1;
+    const char* letter = "";
+};
+
+Prefix prefix_of(double value, const std::string& unit) {
+    constexpr std::array prefixes{Prefix{1e9, "G"}, Prefix{1e6, "M"},  Prefix{1e3, "k"},
+                                  Prefix{1, ""},    Prefix{1e-3, "m"}, Prefix{1e-6, "u"}};
+    if (value == 0 || !std::isfinite(value) || unit == "%" || unit == "x") return {};
+    for (const Prefix& prefix : prefixes) {
+        if (std::abs(value) >= prefix.least * 0.9995) return prefix;  // rounds to 1.00
+    }
+    return prefixes.back();
+}
+
+std::string three_digits(double value) {
+    if (value == 0 || !std::isfinite(value)) return fmt::format("{}", value);
+    constexpr double rounding_up = 0.000217;  // 9.995 has the digits of 10
+    const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::abs(value)) + rounding_up)), 0, 2);
+    return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string with_prefix(const Prefix& prefix, const std::string& unit) {
+    const bool is_joined = unit == "s" || unit == "B" || unit == "B/s" || *prefix.letter == '\0';
+    return fmt::format("{}{}{}", prefix.letter, is_joined ? "" : " ", unit);
+}
+
+// "linear/2048" without its length where the figure beside it has the same.
+std::string limit_name(const BenchRatio& ratio, const BenchFigure& figure) {
+    const std::size_t slash = figure.key.rfind('/');
+    if (slash == std::string::npos) return ratio.of;
+    const std::string length = figure.key.substr(slash + 1);
+    if (ratio.of.size() <= length.size() + 1 || !ratio.of.ends_with(length)) return ratio.of;
+    const std::size_t mark = ratio.of.size() - length.size() - 1;
+    return ratio.of[mark] == '/' || ratio.of[mark] == '.' ? ratio.of.substr(0, mark) : ratio.of;
+}
+
 std::string ratio_text(const BenchFigure& figure) {
     std::string text;
     for (const BenchRatio& ratio : figure.ratios) {
-        const std::string value =
-            ratio.value < 1.5 ? fmt::format("{:.1f} %", ratio.value * 100) : fmt::format("{:.2f} x", ratio.value);
-        text += fmt::format("{}{} of {}", text.empty() ? "" : ", ", value, ratio.of);
+        const std::string value = ratio.value < 1.5 ? fmt::format("{:.1f} % of", ratio.value * 100)
+                                                    : fmt::format("{} x", three_digits(ratio.value));
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value, limit_name(ratio, figure));
     }
     return text;
 }
 
 std::string row(const BenchFigure& figure) {
     const Spread& s = figure.spread;
-    return fmt::format("| {} | {} | {} | {} .. {} | {} |\n", figure.key, figure.meaning,
-                       spelled_amount(s.median, figure.unit), spelled_amount(s.low, figure.unit),
-                       spelled_amount(s.high, figure.unit), ratio_text(figure));
+    return fmt::format("| {} | {} | {} | {} | {} |\n", figure.key, figure.meaning,
+                       spelled_amount(s.median, figure.unit), spelled_range(s, figure.unit), ratio_text(figure));
 }
 
 std::string table(const std::string& title, const std::vector<BenchFigure>& figures) {
-    std::string text = fmt::format("| {} | what | median | 10 % .. 90 % | beside its limit |\n", title);
+    std::string text = fmt::format("| {} | what | median | 10 % .. 90 % | beside its limits |\n", title);
     text += "|---|---|---|---|---|\n";
     std::string missing;
     for (const BenchFigure& figure : figures) {
@@ -80,25 +117,14 @@ const BenchFigure* BenchReport::find(const std::string& key) const {
 }
 
 std::string spelled_amount(double value, const std::string& unit) {
-    struct Step {
-        double least;
-        const char* letter;
-    };
-    constexpr std::array steps{Step{1e9, "G"}, Step{1e6, "M"},  Step{1e3, "k"},
-                               Step{1, ""},    Step{1e-3, "m"}, Step{1e-6, "u"}};
-    if (value == 0 || !std::isfinite(value)) return fmt::format("{} {}", value, unit);
-    const Step* chosen = &steps.back();
-    for (const Step& step : steps) {
-        if (std::abs(value) >= step.least * 0.9995) {
-            chosen = &step;
-            break;
-        }
-    }
-    const double scaled = value / chosen->least;
-    const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::abs(scaled)) + 1e-4)), 0, 2);
-    const bool takes_prefix = unit == "s" || unit == "B" || unit == "B/s";
-    const char* gap = takes_prefix || *chosen->letter == '\0' ? "" : " ";
-    return fmt::format("{:.{}f} {}{}{}", scaled, decimals, chosen->letter, gap, unit);
+    const Prefix prefix = prefix_of(value, unit);
+    return three_digits(value / prefix.least) + " " + with_prefix(prefix, unit);
+}
+
+std::string spelled_range(const Spread& spread, const std::string& unit) {
+    const Prefix prefix = prefix_of(spread.median, unit);
+    return fmt::format("{} .. {} {}", three_digits(spread.low / prefix.least), three_digits(spread.high / prefix.least),
+                       with_prefix(prefix, unit));
 }
 
 std::string markdown_of(const BenchReport& report) {

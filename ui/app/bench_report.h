@@ -14,6 +14,7 @@ struct Spread {
     std::int64_t count = 0;
 };
 
+// All zero of nothing.
 Spread spread_of(std::vector<double> values);
 
 struct BenchRatio {
@@ -68,7 +69,10 @@ std::string markdown_of(const BenchReport& report);
 // The same for a terminal, one line each.
 std::string text_of(const BenchReport& report);
 
-// "1.23 M A-scans/s", "45.6 GB/s", "2.10 ms": three digits.
+// "1.23 M A-scans/s", "45.6 GB/s", "2.10 ms", "98.5 %": three digits.
 std::string spelled_amount(double value, const std::string& unit);
+
+// "149 .. 159 M A-scans/s": low to high, in the median's unit.
+std::string spelled_range(const Spread& spread, const std::string& unit);
 
 }  // namespace echolux

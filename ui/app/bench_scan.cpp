@@ -1,5 +1,7 @@
 #include "ui/app/bench_scan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -8,7 +10,9 @@
 #include <random>
 #include <span>
 
+#include "compute/backend.h"
 #include "compute/device_memory.h"
+#include "compute/error.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {
@@ -100,6 +104,10 @@ BenchSpectra::BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKin
     const std::int64_t bytes_a_line = line_bytes(plan.format, plan.geometry);
     const std::int64_t bytes = bytes_a_line * size.lines();
     memory_ = block_memory(bytes, memory == MemoryKind::device ? MemoryKind::host : memory);
+    if (memory == MemoryKind::pinned && memory_.kind != MemoryKind::pinned) {
+        throw Error(ErrorCode::device, fmt::format("{} bytes of host memory cannot be pinned", bytes), "bench",
+                    surveyed_gpus().usable.empty() ? "needs a GPU" : "see ulimit -l and the free memory");
+    }
     fill(memory_.data, size, format, bytes_a_line);
     if (memory == MemoryKind::device) {
         const BlockMemory on_gpu = device_memory(bytes, gpu);

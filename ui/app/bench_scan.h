@@ -26,12 +26,11 @@ ReconstructionPlan bench_plan(const BenchSize& size, SampleFormat format = Sampl
 class BenchSpectra {
   public:
     // Made in memory of the host, then copied where `memory` says (device: of the GPU `gpu`). Throws
-    // Error{out_of_memory, device}.
+    // Error{out_of_memory, device}, the latter also where memory cannot be pinned: nobody gets another kind than asked.
     BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKind memory, const DeviceId& gpu = {});
 
     const std::vector<Block>& blocks() const { return blocks_; }
     std::int64_t bytes() const { return memory_.bytes; }
-    MemoryKind kind() const { return memory_.kind; }
 
   private:
     BlockMemory memory_;

@@ -24,9 +24,7 @@ BenchTarget at_least(const std::string& name, double reached, const std::string&
 
 std::vector<BenchTarget> judged(const BenchReport& report) {
     constexpr double u16_bytes = 2048 * 2, packed_bytes = 2048 * 1.5;
-    const double slowest = median(report, "latency/2048");
-    const BenchFigure* copied = report.find("read_back/2048");
-    const double bytes = copied == nullptr ? -1 : copied->spread.high;
+    const double latency = median(report, "latency/2048");
     return {
         at_least("device-resident into the texture", median(report, "texture/2048"), "A-scans/s", 150e6),
         at_least("device-resident beside separate passes", ratio(report, "texture/2048", "separate/2048"), "x", 2.5),
@@ -38,8 +36,7 @@ std::vector<BenchTarget> judged(const BenchReport& report) {
                  ratio(report, "rendering/2048", "pinned/2048", percent), "%", 90),
         at_least("pictures a second beside it", median(report, "pictures/2048"), "pictures/s", 59),
         at_least("exact NUDFT", median(report, "nudft/2048"), "A-scans/s", 45e6),
-        {"last byte to finished picture", slowest, "s", "<=", 3e-3, slowest > 0 && slowest <= 3e-3},
-        {"bytes read back while displaying", bytes, "B", "<=", 0, bytes == 0},
+        {"last byte to finished picture", latency, "s", "<=", 3e-3, latency > 0 && latency <= 3e-3},
     };
 }
 

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <optional>
-
-#include "compute/device_memory.h"
 
 namespace echolux {
 namespace {
@@ -14,11 +13,11 @@ namespace {
 // A reconstructor that is fed the same volume again and again, with its own target.
 class VolumeLoop {
   public:
-    VolumeLoop(const ReconstructionPlan& plan, const BackendChoice& choice, bool gpu)
-        : reconstructor_(make_reconstructor(plan, choice)) {
+    VolumeLoop(const ReconstructionPlan& plan, const BenchProcessor& processor)
+        : reconstructor_(make_reconstructor(plan, processor.choice)) {
         const VolumeGrid& grid = reconstructor_->grid();
-        voxels_ = gpu ? device_memory(grid.bytes(), choice.gpu) : block_memory(grid.bytes(), MemoryKind::host);
-        place_.kind = gpu ? PlaceKind::device_linear : PlaceKind::host_linear;
+        voxels_ = processor.voxels(grid.bytes());
+        place_.kind = processor.place();
         place_.data = voxels_.data;
         place_.a_scan_bytes = grid.depth * bytes_of(grid.type);
         place_.b_scan_bytes = grid.a_scans * place_.a_scan_bytes;
@@ -51,8 +50,8 @@ class VolumeLoop {
 
 // A-scans a second.
 std::vector<double> rates(BenchBook& book, const BenchSize& size, const ReconstructionPlan& plan,
-                          const BackendChoice& choice, const BenchSpectra& spectra, bool gpu) {
-    VolumeLoop loop(plan, choice, gpu);
+                          const BenchProcessor& processor, const BenchSpectra& spectra) {
+    VolumeLoop loop(plan, processor);
     const auto volume = [&] {
         book.poll();
         loop.submit(spectra.blocks());
@@ -60,39 +59,42 @@ std::vector<double> rates(BenchBook& book, const BenchSize& size, const Reconstr
     return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { loop.finish(); });
 }
 
-MemoryKind resident_kind(bool gpu) {
-    return gpu ? MemoryKind::device : MemoryKind::host;
+// Whoever submits sleeps while as many blocks are under way as may be, and takes time to wake up. What is under way
+// meanwhile has to last longer, or else the operating system's clock is measured: of small blocks there must be more.
+int batches_under_way(std::int64_t batch) {
+    constexpr std::int64_t lines_under_way = 65536;  // 0.4 ms at 150 M A-scans/s
+    return static_cast<int>(std::clamp<std::int64_t>((lines_under_way + batch - 1) / batch, 3, 16));
 }
 
 }  // namespace
 
-void bench_resident(BenchBook& book, const BenchSize& size, const BackendChoice& choice, bool gpu) {
+void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
     const double bytes_moved = static_cast<double>(size.samples) * 2.5;  // u16 in, half as many u8 out
-    const std::string where = gpu ? "GPU memory" : "host memory";
+    const std::string there = fmt::format("{0} to {0}", processor.home_name());
     std::optional<BenchSpectra> made;
-    const auto spectra = [&]() -> const BenchSpectra& {
-        if (!made) made.emplace(size, SampleFormat::u16, resident_kind(gpu), choice.gpu);
-        return *made;
+    const auto measured = [&](const ReconstructionPlan& plan, const BenchProcessor& with) {
+        if (!made) made.emplace(size, SampleFormat::u16, with.home(), with.choice.gpu);
+        return rates(book, size, plan, with, *made);
     };
-    if (gpu) {
-        BackendChoice separate = choice;
-        separate.fused = false;
-        book.figure("separate/" + n, "separate passes around cuFFT, " + where + " to " + where, "A-scans/s",
-                    [&] { return rates(book, size, bench_plan(size), separate, spectra(), gpu); }, {{"fft." + n}});
+    if (processor.is_gpu()) {
+        BenchProcessor separate = processor;
+        separate.choice.fused = false;
+        book.figure("separate/" + n, "separate passes around cuFFT, " + there, "A-scans/s",
+                    [&] { return measured(bench_plan(size), separate); }, {{"fft." + n}});
     } else {
         book.skip("separate/" + n, "separate passes around cuFFT", "needs a GPU");
     }
-    book.figure("linear/" + n, "the whole chain, " + where + " to " + where, "A-scans/s",
-                [&] { return rates(book, size, bench_plan(size), choice, spectra(), gpu); },
+    book.figure("linear/" + n, "the whole chain, " + there, "A-scans/s",
+                [&] { return measured(bench_plan(size), processor); },
                 {{"separate/" + n}, {"fft." + n}, {"memory.copy", bytes_moved}});
     ReconstructionPlan exact = bench_plan(size);
     exact.recipe.resample = Resample::nudft;
-    book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + where + " to " + where, "A-scans/s",
-                [&] { return rates(book, size, exact, choice, spectra(), gpu); }, {{"linear/" + n}});
+    book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",
+                [&] { return measured(exact, processor); }, {{"linear/" + n}});
 }
 
-void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, const BackendChoice& choice, bool gpu) {
+void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, const BenchProcessor& processor) {
     constexpr std::array<std::int64_t, batch_figures / 2> batches{200, 500, 1000, 2000, 5000, 10000, 20000};
     for (const std::int64_t batch : batches) {
         if (batch > lines) {
@@ -101,18 +103,20 @@ void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, co
             }
             continue;
         }
-        const BenchSize size{samples, batch, lines / batch, 1};
+        const BenchSize size{samples, batch, lines / batch, 1};  // as many whole batches as fit
+        BenchProcessor with = processor;
+        with.choice.streams = batches_under_way(batch);
         const auto add = [&](const std::string& part, const std::string& meaning, MemoryKind from) {
             book.figure(fmt::format("batch.{}/{}", part, batch),
                         fmt::format("{} samples in batches of {} A-scans, {}", samples, batch, meaning), "A-scans/s",
                         [&] {
-                            const BenchSpectra spectra(size, SampleFormat::u16, from, choice.gpu);
-                            return rates(book, size, bench_plan(size), choice, spectra, gpu);
+                            const BenchSpectra spectra(size, SampleFormat::u16, from, with.choice.gpu);
+                            return rates(book, size, bench_plan(size), with, spectra);
                         },
                         {{"linear/" + std::to_string(samples)}});
         };
-        add("compute", "already where they are computed", resident_kind(gpu));
-        if (gpu) {
+        add("compute", "already where they are computed", processor.home());
+        if (processor.is_gpu()) {
             add("total", "from pinned memory", MemoryKind::pinned);
         } else {
             book.skip(fmt::format("batch.total/{}", batch), "from pinned memory", "needs a GPU");
@@ -120,17 +124,17 @@ void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, co
     }
 }
 
-void bench_streams(BenchBook& book, const BenchSize& size, const BackendChoice& choice) {
+void bench_streams(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     std::optional<BenchSpectra> spectra;
     for (int streams = 1; streams <= stream_figures; ++streams) {
-        BackendChoice with = choice;
-        with.streams = streams;
+        BenchProcessor with = processor;
+        with.choice.streams = streams;
         book.figure(fmt::format("streams/{}", streams),
                     fmt::format("{} samples from pinned memory, {} blocks under way", size.samples, streams),
                     "A-scans/s",
                     [&] {
-                        if (!spectra) spectra.emplace(size, SampleFormat::u16, MemoryKind::pinned, choice.gpu);
-                        return rates(book, size, bench_plan(size), with, *spectra, true);
+                        if (!spectra) spectra.emplace(size, SampleFormat::u16, with.source(), with.choice.gpu);
+                        return rates(book, size, bench_plan(size), with, *spectra);
                     },
                     {{"link.to_device", static_cast<double>(size.samples) * 2}});
     }

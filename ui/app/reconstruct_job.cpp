@@ -39,6 +39,10 @@ void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
     if (job.b_scan) check_b_scan(grid, *job.b_scan);
     if (job.en_face) check_en_face(grid, rows(job, grid).begin, rows(job, grid).end);
     if (!makes_picture(job)) check_volume_name(job.output, grid.type);
+    if (makes_picture(job) && grid.type == VoxelType::f16) {
+        throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen, no picture is made of them",
+                    job.output.string(), "set recipe.voxel = f32");
+    }
     check_can_be_written(job.output);
 }
 

@@ -58,6 +58,7 @@ VolumePath::VolumePath(const ReconstructionPlan& plan, const BackendChoice& back
 }
 
 VolumePath::~VolumePath() {
+    give_up_reading();  // or a GPU may wait for ever for pictures of a device that is lost
     try {
         abandon();
         finish();
@@ -69,7 +70,6 @@ VolumePath::~VolumePath() {
 void VolumePath::pair_devices() {
     if (backend_.backend == Backend::cpu) return;
     const GpuSurvey& survey = surveyed_gpus();
-    pairing_ = survey.refusal;
     if (survey.usable.empty()) return;
     const auto is_called = [](const DeviceId& id) { return [id](const Gpu& gpu) { return gpu.id == id; }; };
     const bool draws = std::ranges::any_of(survey.usable, is_called(renderer_.device_id()));
@@ -79,8 +79,9 @@ void VolumePath::pair_devices() {
 }
 
 void VolumePath::build() {
-    reconstructor_ = make_reconstructor(plan_, backend_);
-    on_gpu_ = reconstructor_->backend().starts_with("cuda");
+    auto [reconstructor, reason] = choose_reconstructor(plan_, backend_);
+    reconstructor_ = std::move(reconstructor);
+    on_gpu_ = reconstructor_->processor() == Backend::cuda;
     slots_ = &renderer_.make_slots({.grid = grid_,
                                     .range = range_of(grid_, plan_.recipe),
                                     .count = options_.slots,
@@ -88,18 +89,26 @@ void VolumePath::build() {
                                     .share = on_gpu_ && same_gpu_ ? options_.share : Sharer{}});
     ring_ = std::make_unique<VolumeRing>(options_.slots, grid_.b_scans, options_.publishing);
     description_ = fmt::format("{} {} {}", reconstructor_->backend(), way_to(slots_->kind()), renderer_.device_name());
-    for (const std::string& reason : {failure_, pairing_, slots_->remark()}) {
-        if (!reason.empty()) description_ += "; " + reason;
+    for (const std::string& remark : {failure_, reason, on_gpu_ ? pairing_ : std::string{}, slots_->remark()}) {
+        if (!remark.empty()) description_ += "; " + remark;
     }
+}
+
+void VolumePath::require_built() const {
+    if (slots_ != nullptr) return;
+    throw Error(ErrorCode::device, "the devices could not be put together again " + failure_, "volume path",
+                "start again, or choose --backend cpu");
 }
 
 SlotKind VolumePath::kind() const {
     const std::scoped_lock lock(exchanging_);
+    require_built();
     return slots_->kind();
 }
 
 std::string VolumePath::describe() const {
     const std::scoped_lock lock(exchanging_);
+    require_built();
     return description_;
 }
 
@@ -109,6 +118,7 @@ RingStatistics VolumePath::statistics() const {
 }
 
 bool VolumePath::feed(const Block& block) {
+    require_built();
     try {
         return fed(block);
     } catch (const Error& error) {
@@ -126,7 +136,7 @@ bool VolumePath::is_next(const Block& block) const {
 }
 
 void VolumePath::begin(const Block& block) {
-    stamp_ = {.volume = block.volume, .time_s = block.time_s, .recipe_version = 0};
+    stamp_ = {.volume = block.volume, .time_s = block.time_s};
     next_b_scan_ = published_to_ = 0;
     ticket_ = ring_->acquire_write(stamp_);
     if (ticket_) slots_->begin(ticket_->slot, ticket_->wait);
@@ -185,39 +195,63 @@ bool VolumePath::recovers(const Error& error) {
     slots_->give_up_writing(ring_->written_submitted());  // pictures go on with what is there
     if (backend_.backend != Backend::automatic) return false;
     const std::scoped_lock lock(exchanging_);
+    slots_->give_up_reading(ring_->read_submitted());
     failure_ = "after a failure: " + error.problem();
+    slots_ = nullptr;  // of the renderer, which replaces them
     under_way_.clear();
     reconstructor_.reset();
     if (++failures_ > 1) backend_.backend = Backend::cpu;
-    try {
-        build();
-    } catch (const Error&) {
-        if (backend_.backend == Backend::cpu) throw;
-        backend_.backend = Backend::cpu;
-        build();
-    }
+    build();
     return true;
+}
+
+void VolumePath::give_up_reading() noexcept {
+    const std::scoped_lock lock(exchanging_);
+    if (slots_ != nullptr) slots_->give_up_reading(ring_->read_submitted());
+}
+
+// Whatever is asked of the renderer is asked here. When its device is lost, the GPU that reconstructs may be waiting
+// for pictures that will never be finished: it is released.
+template <class Call>
+auto VolumePath::asked(const Call& call) {
+    try {
+        return call();
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) give_up_reading();
+        throw;
+    }
+}
+
+bool VolumePath::is_finished(const VolumePicture& picture) {
+    return asked([&] { return renderer_.is_finished(picture.drawing); });
+}
+
+void VolumePath::wait(const VolumePicture& picture) {
+    asked([&] { renderer_.wait(picture.drawing); });
+}
+
+Image VolumePath::read(const VolumePicture& picture) {
+    return asked([&] { return renderer_.read(picture.drawing); });
 }
 
 // Takes a read ticket to `draw` and tells the ring how that ended.
 template <class Draw>
 auto VolumePath::drawn(const Draw& draw) {
-    const std::scoped_lock lock(exchanging_);
-    const std::optional<ReadTicket> ticket = ring_->acquire_read();
-    std::optional<decltype(draw(*ticket))> result;
-    if (!ticket) return result;
-    try {
-        result = draw(*ticket);
-    } catch (const Error& error) {
-        ring_->abandon(*ticket);
-        if (error.code() == ErrorCode::device) slots_->give_up_reading(ring_->read_submitted());
-        throw;
-    } catch (...) {
-        ring_->abandon(*ticket);
-        throw;
-    }
-    ring_->submitted(*ticket);
-    return result;
+    return asked([&] {
+        const std::scoped_lock lock(exchanging_);
+        require_built();
+        const std::optional<ReadTicket> ticket = ring_->acquire_read();
+        std::optional<decltype(draw(*ticket))> result;
+        if (!ticket) return result;
+        try {
+            result = draw(*ticket);
+        } catch (...) {
+            ring_->abandon(*ticket);
+            throw;
+        }
+        ring_->submitted(*ticket);
+        return result;
+    });
 }
 
 std::optional<VolumePicture> VolumePath::picture(const View& view) {

@@ -58,22 +58,23 @@ class VolumePath {
 
     // Blocks of a volume come in their order. False: it is dropped, because every slot was in use or a device was lost
     // on the way, or because blocks are missing. A GPU that fails is tried again once, then the CPU takes over, where
-    // BackendChoice leaves the choice. Throws what reconstructing throws; the volume is abandoned then.
+    // BackendChoice leaves the choice. Throws what reconstructing throws; the volume is abandoned then. When that was
+    // out of an attempt to put the devices together again, everything but statistics() throws Error{device} afterwards.
     bool feed(const Block& block);
 
     // Waits until all that was fed is written.
     void finish();
 
-    // ---- the thread that draws
+    // ---- the thread that draws. All of it throws Error{device} when the display's device is lost; who feeds goes on.
 
     // Submits a picture of the newest volume and returns; nothing is read back. Nothing: there is no volume yet.
     std::optional<VolumePicture> picture(const View& view);
 
-    bool is_finished(const VolumePicture& picture) const { return renderer_.is_finished(picture.drawing); }
-    void wait(const VolumePicture& picture) { renderer_.wait(picture.drawing); }
+    bool is_finished(const VolumePicture& picture);
+    void wait(const VolumePicture& picture);
 
     // Reads back, counted. The picture: until `pictures_under_way` later ones; the newest volume: from its texture.
-    Image read(const VolumePicture& picture) { return renderer_.read(picture.drawing); }
+    Image read(const VolumePicture& picture);
     std::optional<ReadVolume> read_volume();
     std::int64_t bytes_read_back() const { return renderer_.bytes_read_back(); }
 
@@ -85,6 +86,7 @@ class VolumePath {
   private:
     void pair_devices();
     void build();
+    void require_built() const;
     void begin(const Block& block);
     bool fed(const Block& block);
     void submit(const Block& block);
@@ -93,6 +95,10 @@ class VolumePath {
     bool recovers(const Error& error);
     bool is_next(const Block& block) const;
 
+    void give_up_reading() noexcept;
+
+    template <class Call>
+    auto asked(const Call& call);
     template <class Draw>
     auto drawn(const Draw& draw);
 
@@ -102,11 +108,11 @@ class VolumePath {
     VolumeGrid grid_;
     Renderer renderer_;
     bool same_gpu_ = false;
-    std::string pairing_;  // why the devices are no pair, or why there is no GPU
+    std::string pairing_;  // why the devices are no pair
     std::string failure_;  // that was survived
 
     mutable std::mutex exchanging_;  // held while pictures are submitted, and while what follows is exchanged
-    SlotWriter* slots_ = nullptr;
+    SlotWriter* slots_ = nullptr;    // nothing: the devices could not be put together again
     std::unique_ptr<VolumeRing> ring_;
     std::string description_;
     std::unique_ptr<Reconstructor> reconstructor_;  // goes first: it writes to the slots

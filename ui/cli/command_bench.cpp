@@ -5,12 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/version.h"
 #include "ui/app/bench_job.h"
+#include "ui/app/bench_json.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/terminal_progress.h"
@@ -18,63 +17,16 @@
 namespace echolux {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Options {
     BenchJob job;
     std::string backend = "auto", json;
     bool markdown = false;
 };
 
-Json json_of(const BenchFigure& figure) {
-    Json json{{"key", figure.key}, {"meaning", figure.meaning}};
-    if (!figure.skipped.empty()) {
-        json["skipped"] = figure.skipped;
-        return json;
-    }
-    json["unit"] = figure.unit;
-    json["median"] = figure.spread.median;
-    json["low"] = figure.spread.low;
-    json["high"] = figure.spread.high;
-    json["repetitions"] = figure.spread.count;
-    json["ratios"] = Json::object();
-    for (const BenchRatio& ratio : figure.ratios) json["ratios"][ratio.of] = ratio.value;
-    return json;
-}
-
-Json json_of(const BenchReport& report) {
-    const BenchMachine& machine = report.machine;
-    Json json{
-        {"echolux", version},
-        {"schema", 1},
-        {"machine",
-         {{"processor", machine.processor},
-          {"threads", machine.threads},
-          {"backend", machine.backend},
-          {"driver", machine.driver},
-          {"display", machine.display}}},
-        {"volume", {{"a_scans", report.a_scans}, {"b_scans", report.b_scans}, {"block_b_scans", report.block_b_scans}}},
-        {"quick", report.quick},
-        {"ceilings", Json::array()},
-        {"figures", Json::array()},
-        {"targets", Json::array()}};
-    for (const BenchFigure& figure : report.ceilings) json["ceilings"].push_back(json_of(figure));
-    for (const BenchFigure& figure : report.figures) json["figures"].push_back(json_of(figure));
-    for (const BenchTarget& target : report.targets) {
-        json["targets"].push_back({{"name", target.name},
-                                   {"reached", target.reached},
-                                   {"unit", target.unit},
-                                   {"relation", target.relation},
-                                   {"bound", target.bound},
-                                   {"met", target.met}});
-    }
-    return json;
-}
-
 void write_json(const std::string& path, const BenchReport& report) {
     AtomicFile file(path);
     std::ofstream out(file.temporary());
-    out << json_of(report).dump(1) << '\n';
+    out << json_of(report) << '\n';
     out.close();
     if (!out) throw Error(ErrorCode::output, "could not be written", path, "check the folder and the free space");
     file.commit();
@@ -97,7 +49,9 @@ void add_bench(CLI::App& program) {
     CLI::App* command = program.add_subcommand("bench", "Measure this machine and how near Echolux comes to it");
     command->add_option("--json", options->json, "write everything here, for programs")->type_name("FILE");
     command->add_flag("--markdown", options->markdown, "print tables in Markdown");
-    command->add_flag("--quick", options->job.quick, "small volumes, few repetitions: that it runs, not how fast");
+    command->add_flag("--quick", options->job.quick,
+                      "volumes of 64 x 16 A-scans, ceilings with 8 MiB, 3 repetitions of 5 ms, 5 pictures for the "
+                      "latency: tells that it runs, not how fast");
     command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
         ->delimiter(',')
         ->type_name("N,N");

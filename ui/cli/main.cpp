@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <string>
 #include <vector>
@@ -83,6 +84,10 @@ int run(int argc, char** argv) {
         program.parse(arguments);
     } catch (const CLI::ParseError& error) {
         return program.exit(error) == 0 ? 0 : 2;
+    }
+    // What was printed is part of the job.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        throw echolux::Error(echolux::ErrorCode::output, "cannot be written", "standard output", "check free space");
     }
     return 0;
 }

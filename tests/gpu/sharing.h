@@ -1,0 +1,103 @@
+// What the tests of shared textures have in common: whether this machine can share, spectra in pinned memory, a view
+// that shows each voxel column as a pixel.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compute/block_memory.h"
+#include "compute/error.h"
+#include "tests/render/small_scan.h"
+#include "ui/app/volume_path.h"
+
+namespace echolux::test {
+
+inline const BackendChoice on_gpu{.backend = Backend::cuda};
+
+// Why sharing cannot be tried on this machine; "" where it can.
+inline const std::string& obstacle() {
+    static const std::string found = []() -> std::string {
+        if (surveyed_gpus().usable.empty()) return surveyed_gpus().refusal;
+        try {
+            DeviceChoice device;
+            device.near = surveyed_gpus().usable.front().id;
+            const Renderer renderer(device);
+            if (renderer.device_id() == device.near) return "";
+            return "Vulkan does not know the GPU that CUDA uses; it has " + renderer.device_name();
+        } catch (const Error& error) {
+            return error.line();
+        }
+    }();
+    return found;
+}
+
+// Spectra where the GPU can fetch them.
+struct PinnedSpectra {
+    PinnedSpectra(const ReconstructionPlan& plan, std::int64_t seed)
+        : samples(noise_spectra(plan, seed)),
+          memory(block_memory(static_cast<std::int64_t>(samples.size() * sizeof(std::uint16_t)))) {
+        std::memcpy(memory.data, samples.data(), samples.size() * sizeof(std::uint16_t));
+    }
+
+    Block block(const ReconstructionPlan& plan, std::int64_t volume, std::int64_t begin, std::int64_t end) const {
+        const std::span<const std::byte> bytes(memory.data, static_cast<std::size_t>(memory.bytes));
+        Block part = block_of(plan, bytes, volume, begin, end, memory.kind);
+        part.keeper = memory.keeper;
+        return part;
+    }
+
+    std::vector<std::uint16_t> samples;
+    BlockMemory memory;
+};
+
+inline void feed(VolumePath& path, const ReconstructionPlan& plan, const PinnedSpectra& spectra, std::int64_t volume) {
+    for (std::int64_t begin = 0; begin < plan.geometry.b_scans; begin += plan.block_b_scans) {
+        const std::int64_t end = std::min(begin + plan.block_b_scans, plan.geometry.b_scans);
+        path.feed(spectra.block(plan, volume, begin, end));
+    }
+}
+
+class Sharing : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (!obstacle().empty()) GTEST_SKIP() << obstacle();
+    }
+};
+
+struct Size {
+    std::int64_t samples, a_scans, b_scans, depth_begin, depth_end;
+};
+
+inline ReconstructionPlan plan_of(const Size& size, VoxelType type) {
+    ReconstructionPlan plan = noise_plan(size.samples, size.a_scans, size.b_scans, type);
+    plan.recipe.depth_begin = size.depth_begin;
+    plan.recipe.depth_end = size.depth_end;
+    plan.block_b_scans = std::min<std::int64_t>(3, size.b_scans);  // the last block is a short one
+    return plan;
+}
+
+// From above, a pixel for each A-scan: it shows one volume or the other, never a mixture.
+inline View from_above(const VolumeGrid& grid) {
+    View view;
+    view.mode = ViewMode::mip;
+    view.projection = Projection::orthographic;
+    view.azimuth_deg = 0;
+    view.elevation_deg = 90;
+    view.box = false;
+    view.lighting = false;
+    view.width = grid.a_scans;
+    view.height = grid.b_scans;
+    const double diagonal = std::hypot(grid.depth, grid.a_scans, grid.b_scans);
+    view.zoom = diagonal / static_cast<double>(std::min(view.width, view.height));
+    view.low = 0;
+    view.high = 60;
+    return view;
+}
+
+}  // namespace echolux::test

@@ -1,0 +1,164 @@
+// A GPU that fails while it writes into shared textures, and a display that is lost while the GPU waits for it: an
+// error or a fallback, never a hang.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "sharing.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+// Fails when the volumes begun reach a number, as a lost device would.
+class Failing : public SharedSlots {
+  public:
+    Failing(std::unique_ptr<SharedSlots> slots, int lasts) : slots_(std::move(slots)), left_(lasts) {}
+
+    Place place(std::size_t slot) const override { return slots_->place(slot); }
+    void begin(std::size_t slot, std::uint64_t value) override {
+        if (left_-- == 0) throw Error(ErrorCode::device, "lost for a test", "test");
+        slots_->begin(slot, value);
+    }
+    void publish(std::size_t slot, std::uint64_t value) override { slots_->publish(slot, value); }
+
+  private:
+    std::unique_ptr<SharedSlots> slots_;
+    int left_;
+};
+
+TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
+    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    VolumePathOptions options;
+    options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+        return std::make_unique<Failing>(share(slots, written, read), 3);
+    };
+    VolumePath path(plan, {}, {}, options);
+    std::array<std::string, 10> ways;
+    for (std::size_t volume = 0; volume < ways.size(); ++volume) {
+        const PinnedSpectra spectra(plan, static_cast<std::int64_t>(volume));
+        feed(path, plan, spectra, static_cast<std::int64_t>(volume));
+        if (const auto picture = path.picture(from_above(path.grid()))) path.wait(*picture);
+        ways[volume] = path.describe();
+    }
+    EXPECT_THAT(ways[2], HasSubstr("cuda ("));
+    EXPECT_THAT(ways[3], testing::AllOf(HasSubstr("cuda ("), HasSubstr("lost for a test")));
+    EXPECT_THAT(ways[9], testing::AllOf(testing::StartsWith("cpu ("), HasSubstr("lost for a test")));
+    EXPECT_EQ(path.read_volume()->stamp.volume, 9);
+    EXPECT_THROW(
+        {
+            VolumePath demanded(plan, on_gpu, {}, options);
+            const PinnedSpectra spectra(plan, 0);
+            for (std::int64_t volume = 0; volume < 5; ++volume) feed(demanded, plan, spectra, volume);
+        },
+        Error);
+}
+
+TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
+    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    int calls = 0;
+    VolumePathOptions options;
+    options.share = [&](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+        if (calls++ == 0) return std::make_unique<Failing>(share(slots, written, read), 1);
+        for (const ExportedImage& slot : slots) close_handle(slot.handle);
+        close_handle(written.handle);
+        close_handle(read.handle);
+        throw Error(ErrorCode::bad_setting, "not again", "test");  // no kind of slots is left to try
+    };
+    VolumePath path(plan, {}, {}, options);
+    const PinnedSpectra spectra(plan, 0);
+    feed(path, plan, spectra, 0);
+    for (std::int64_t volume = 1; volume < 4; ++volume) EXPECT_THROW(feed(path, plan, spectra, volume), Error);
+    EXPECT_EQ(calls, 2);
+    EXPECT_THROW(path.kind(), Error);
+    EXPECT_THROW(path.describe(), Error);
+    EXPECT_THROW(path.picture(from_above(path.grid())), Error);
+    EXPECT_THROW(path.read_volume(), Error);
+    EXPECT_EQ(path.statistics().published, 1);
+}
+
+// Ends the program when a test hangs: nothing else would.
+class Deadline {
+  public:
+    Deadline()
+        : thread_([](const std::stop_token& stop) {
+              std::mutex mutex;
+              std::condition_variable_any over;
+              std::unique_lock lock(mutex);
+              over.wait_for(lock, stop, std::chrono::seconds(60), [] { return false; });
+              if (stop.stop_requested()) return;
+              std::fputs("a minute is over: the test hangs\n", stderr);
+              std::_Exit(1);
+          }) {}
+
+  private:
+    std::jthread thread_;
+};
+
+// A ring of two slots whose display is lost with a picture of the one slot under way. The other slot is full, so what
+// is written next waits for that picture.
+struct LostDisplay {
+    explicit LostDisplay(SlotKind kind) : plan(plan_of({512, 37, 11, 0, 0}, VoxelType::u8)), spectra(plan, 0) {
+        VolumePathOptions options;
+        options.first_kind = kind;
+        options.slots = 2;
+        DeviceChoice device;
+        device.loses = [this] { return lost.load(); };
+        path = std::make_unique<VolumePath>(plan, on_gpu, device, options);
+        EXPECT_EQ(path->kind(), kind);
+        feed(*path, plan, spectra, 0);
+        path->wait(path->picture(from_above(path->grid())).value());
+        lost = true;
+        picture = path->picture(from_above(path->grid())).value();
+        feed(*path, plan, spectra, 1);
+    }
+
+    ReconstructionPlan plan;
+    PinnedSpectra spectra;
+    std::atomic<bool> lost = false;
+    VolumePicture picture;
+    std::unique_ptr<VolumePath> path;
+};
+
+TEST_F(Sharing, ALostDisplayReleasesTheGpuThatReconstructs) {
+    using Hear = std::function<void(LostDisplay&)>;
+    const std::array<Hear, 4> ways{[](LostDisplay& display) { display.path->wait(display.picture); },
+                                   [](LostDisplay& display) { display.path->is_finished(display.picture); },
+                                   [](LostDisplay& display) { display.path->read(display.picture); },
+                                   [](LostDisplay& display) { display.path->read_volume(); }};
+    for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer, SlotKind::upload}) {
+        for (const Hear& hear : ways) {
+            SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind));
+            const Deadline deadline;
+            LostDisplay display(kind);
+            VolumePath& path = *display.path;
+            const bool waits = kind != SlotKind::upload;  // on the GPU; there the host would
+            if (waits) {
+                EXPECT_TRUE(path.feed(display.spectra.block(display.plan, 2, 0, 3)));
+            }
+            EXPECT_THROW(hear(display), Error);
+            for (std::int64_t volume = 3; volume < 20; ++volume) feed(path, display.plan, display.spectra, volume);
+            path.finish();
+            EXPECT_EQ(path.statistics().published, 2 + 17);
+        }
+    }
+}
+
+TEST_F(Sharing, ALostDisplayThatNobodyHeardOfHangsNobody) {
+    for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
+        const Deadline deadline;
+        LostDisplay display(kind);
+        EXPECT_TRUE(display.path->feed(display.spectra.block(display.plan, 2, 0, 3)));
+        display.path.reset();
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,187 @@
+// What `echolux bench` makes of its figures, seen with a made-up report: spreads, spelled amounts, tables, the
+// judgement by the targets, and the exact keys of the JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "compute/error.h"
+#include "ui/app/bench_json.h"
+#include "ui/app/bench_report.h"
+#include "ui/app/bench_scan.h"
+#include "ui/app/bench_targets.h"
+
+namespace echolux {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+BenchFigure measured(const std::string& key, const std::string& unit, double median) {
+    return {key, "meaning of " + key, unit, {median, median * 0.95, median * 1.02, 15}, {}, {}};
+}
+
+// Every target is just reached.
+BenchReport report_at_the_bounds() {
+    BenchReport report;
+    report.machine = {"Processor", 8, "cuda (GPU, fused)", "a remark", "580.1", "textures"};
+    report.a_scans = 512;
+    report.b_scans = 512;
+    report.block_b_scans = 16;
+    report.ceilings = {measured("link.to_device", "B/s", 4096e7)};
+    report.figures = {
+        measured("separate/2048", "A-scans/s", 60e6), measured("nudft/2048", "A-scans/s", 45e6),
+        measured("texture/2048", "A-scans/s", 150e6), measured("pinned/2048", "A-scans/s", 9.5e6),
+        measured("rendering/2048", "A-scans/s", 9e6), measured("pictures/2048", "pictures/s", 59),
+        measured("latency/2048", "s", 3e-3),          measured("packed12/2048", "A-scans/s", 12.5e6),
+    };
+    report.figures[2].ratios = {{"separate/2048", 2.5}, {"texture.write", 0.3}};
+    report.targets = judged(report);
+    return report;
+}
+
+BenchFigure& figure_of(BenchReport& report, const std::string& key) {
+    return *std::ranges::find(report.figures, key, &BenchFigure::key);
+}
+
+// Names of the targets that are missed.
+std::vector<std::string> missed(const BenchReport& report) {
+    std::vector<std::string> names;
+    for (const BenchTarget& target : judged(report)) {
+        if (!target.met) names.push_back(target.name);
+    }
+    return names;
+}
+
+TEST(BenchReport, SpreadIsOfTheSortedValues) {
+    const Spread spread = spread_of({5, 1, 3, 2, 4, 9, 7, 6, 10, 8, 0});
+    EXPECT_DOUBLE_EQ(spread.median, 5);
+    EXPECT_DOUBLE_EQ(spread.low, 1);
+    EXPECT_DOUBLE_EQ(spread.high, 9);
+    EXPECT_EQ(spread.count, 11);
+    EXPECT_DOUBLE_EQ(spread_of({4, 1}).median, 2.5);
+    EXPECT_DOUBLE_EQ(spread_of({4, 1}).low, 1.3);
+    EXPECT_DOUBLE_EQ(spread_of({7}).high, 7);
+    EXPECT_EQ(spread_of({}).count, 0);
+}
+
+TEST(BenchReport, AmountsHaveThreeDigits) {
+    EXPECT_EQ(spelled_amount(1.234e6, "A-scans/s"), "1.23 M A-scans/s");
+    EXPECT_EQ(spelled_amount(158.4e6, "A-scans/s"), "158 M A-scans/s");
+    EXPECT_EQ(spelled_amount(999.6e3, "A-scans/s"), "1.00 M A-scans/s");
+    EXPECT_EQ(spelled_amount(9.996e6, "A-scans/s"), "10.0 M A-scans/s");
+    EXPECT_EQ(spelled_amount(99.96e6, "A-scans/s"), "100 M A-scans/s");
+    EXPECT_EQ(spelled_amount(9.99e6, "A-scans/s"), "9.99 M A-scans/s");
+    EXPECT_EQ(spelled_amount(45.6e9, "B/s"), "45.6 GB/s");
+    EXPECT_EQ(spelled_amount(2.1e-3, "s"), "2.10 ms");
+    EXPECT_EQ(spelled_amount(2.1e-8, "s"), "0.02 us");
+    EXPECT_EQ(spelled_amount(60, "pictures/s"), "60.0 pictures/s");
+    EXPECT_EQ(spelled_amount(0, "B"), "0 B");
+    EXPECT_EQ(spelled_amount(95, "%"), "95.0 %");
+    EXPECT_EQ(spelled_amount(0.4, "%"), "0.40 %");
+    EXPECT_EQ(spelled_amount(2.5, "x"), "2.50 x");
+}
+
+TEST(BenchReport, RangesHaveTheUnitOfTheMedianOnce) {
+    EXPECT_EQ(spelled_range({155e6, 149e6, 159e6, 9}, "A-scans/s"), "149 .. 159 M A-scans/s");
+    EXPECT_EQ(spelled_range({1.02e6, 0.98e6, 1.1e6, 9}, "A-scans/s"), "0.98 .. 1.10 M A-scans/s");
+    EXPECT_EQ(spelled_range({2e-3, 1.9e-3, 12e-3, 9}, "s"), "1.90 .. 12.0 ms");
+}
+
+TEST(BenchReport, TargetsAreMetAtTheirBounds) {
+    const BenchReport report = report_at_the_bounds();
+    EXPECT_THAT(missed(report), ElementsAre());
+    EXPECT_EQ(report.targets.size(), 8U);
+}
+
+// Each target by the one figure that it hangs on, a little too small or too large.
+TEST(BenchReport, EachTargetCanBeMissed) {
+    const auto when = [](const std::string& key, double factor) {
+        BenchReport report = report_at_the_bounds();
+        figure_of(report, key).spread.median *= factor;
+        return missed(report);
+    };
+    EXPECT_THAT(when("texture/2048", 0.999),
+                ElementsAre("device-resident into the texture", "device-resident beside separate passes"));
+    EXPECT_THAT(when("separate/2048", 1.001), ElementsAre("device-resident beside separate passes"));
+    EXPECT_THAT(when("nudft/2048", 0.999), ElementsAre("exact NUDFT"));
+    EXPECT_THAT(when("pinned/2048", 0.999), ElementsAre("u16 from pinned memory, of the link"));
+    EXPECT_THAT(when("packed12/2048", 0.9), ElementsAre("packed 12 from pinned memory, of the link"));
+    EXPECT_THAT(when("rendering/2048", 0.9), ElementsAre("u16 beside 60 pictures/s, of the rate without"));
+    EXPECT_THAT(when("pictures/2048", 0.9), ElementsAre("pictures a second beside it"));
+    EXPECT_THAT(when("latency/2048", 1.001), ElementsAre("last byte to finished picture"));
+}
+
+TEST(BenchReport, WhatIsNotMeasuredIsMissed) {
+    EXPECT_EQ(missed(BenchReport{}).size(), 8U);
+    BenchReport report = report_at_the_bounds();
+    figure_of(report, "latency/2048").skipped = "no Vulkan";
+    std::erase_if(report.figures, [](const BenchFigure& figure) { return figure.key == "pinned/2048"; });
+    EXPECT_THAT(missed(report),
+                ElementsAre("u16 from pinned memory, of the link", "u16 beside 60 pictures/s, of the rate without",
+                            "last byte to finished picture"));
+}
+
+TEST(BenchReport, TablesTellFiguresGapsAndTargets) {
+    BenchReport report = report_at_the_bounds();
+    figure_of(report, "nudft/2048").spread.median = 44e6;
+    figure_of(report, "packed12/2048").skipped = "no pinned memory";
+    report.targets = judged(report);
+    const std::string text = markdown_of(report);
+    EXPECT_THAT(text, HasSubstr("| texture/2048 | meaning of texture/2048 | 150 M A-scans/s | 142 .. 153 M A-scans/s | "
+                                "2.50 x separate, 30.0 % of texture.write |\n"));
+    EXPECT_THAT(text, HasSubstr("| latency/2048 | meaning of latency/2048 | 3.00 ms | 2.85 .. 3.06 ms |  |\n"));
+    EXPECT_THAT(text, HasSubstr("\nNot measured: packed12/2048 (no pinned memory).\n"));
+    EXPECT_THAT(text, HasSubstr("| exact NUDFT | 44.0 M A-scans/s | >= 45.0 M A-scans/s | MISSED |\n"));
+    EXPECT_THAT(text, HasSubstr("| u16 from pinned memory, of the link | 95.0 % | >= 95.0 % | met |\n"));
+    EXPECT_THAT(text, HasSubstr("; a remark; NVIDIA driver 580.1; display: textures.\n"));
+    const std::string lines = text_of(report);
+    EXPECT_THAT(lines, HasSubstr("MISSED  exact NUDFT: 44.0 M A-scans/s; target >= 45.0 M A-scans/s\n"));
+    EXPECT_THAT(lines, HasSubstr("not measured: no pinned memory"));
+    EXPECT_THAT(markdown_of(BenchReport{}), Not(HasSubstr("target")));
+}
+
+std::set<std::string> keys_of(const nlohmann::json& object) {
+    std::set<std::string> keys;
+    for (const auto& item : object.items()) keys.insert(item.key());
+    return keys;
+}
+
+TEST(BenchReport, JsonHasTheKeysOfTheDocuments) {
+    using Keys = std::set<std::string>;
+    BenchReport report = report_at_the_bounds();
+    report.figures.front().skipped = "a reason";
+    const auto json = nlohmann::json::parse(json_of(report));
+    EXPECT_EQ(keys_of(json),
+              (Keys{"echolux", "schema", "machine", "volume", "quick", "ceilings", "figures", "targets"}));
+    EXPECT_EQ(keys_of(json["machine"]), (Keys{"processor", "threads", "backend", "remark", "driver", "display"}));
+    EXPECT_EQ(json["machine"]["remark"], "a remark");
+    EXPECT_EQ(keys_of(json["volume"]), (Keys{"a_scans", "b_scans", "block_b_scans"}));
+    EXPECT_EQ(keys_of(json["figures"][0]), (Keys{"key", "meaning", "skipped"}));
+    const Keys figure{"key", "meaning", "unit", "median", "low", "high", "repetitions", "ratios"};
+    EXPECT_EQ(keys_of(json["figures"][2]), figure);
+    EXPECT_EQ(keys_of(json["ceilings"][0]), figure);
+    EXPECT_EQ(json["figures"][2]["ratios"]["separate/2048"], 2.5);
+    EXPECT_EQ(keys_of(json["targets"][0]), (Keys{"name", "reached", "unit", "relation", "bound", "met"}));
+    EXPECT_EQ(json["targets"][7]["met"], true);
+}
+
+// Where memory cannot be pinned, a figure "from pinned memory" would be of something else.
+TEST(BenchSpectra, AreWhereTheyWereAskedForOrNotMade) {
+    const BenchSize size{512, 4, 2, 1};
+    EXPECT_EQ(BenchSpectra(size, SampleFormat::u16, MemoryKind::host).blocks().front().memory, MemoryKind::host);
+    if (block_memory(1, MemoryKind::pinned).kind == MemoryKind::pinned) GTEST_SKIP() << "memory can be pinned here";
+    try {
+        const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::pinned);
+        FAIL() << "made of " << (spectra.blocks().front().memory == MemoryKind::host ? "host" : "other") << " memory";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.line(), HasSubstr("cannot be pinned"));
+    }
+}
+
+}  // namespace
+}  // namespace echolux
