@@ -43,8 +43,8 @@ class Reconstructor {
     // for any part of a scan. Blocks come in sequence order.
     virtual void prime(const Block& block) = 0;
 
-    // Writes the block's B-scans to `place`. Allocates nothing, but for buffers that only pageable blocks or host places
-    // need: these come with the first of its kind. Throws Error{bad_setting} when block and plan differ,
+    // Writes the block's B-scans to `place`. Allocates nothing, but for buffers that only pageable blocks or host
+    // places need: these come with the first of its kind. Throws Error{bad_setting} when block and plan differ,
     // Error{out_of_memory} where such a buffer is refused.
     virtual Completion submit(const Block& block, const Place& place) = 0;
 
