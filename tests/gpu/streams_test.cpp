@@ -3,61 +3,26 @@
 #include <functional>
 
 #include "tests/gpu/gpu_run.h"
+#include "tests/oracle/variants.h"
 
 namespace echolux {
 namespace {
 
 constexpr std::int64_t samples = 1024, a_scans = 9, b_scans = 7;
 
-struct Variant {
-    std::string name;
-    void (*choose)(ReconstructionPlan&);
-};
-
-const Variant variants[] = {
-    {"codes", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::u8; }},
+const std::vector<Variant> variants = variants_and({
     {"half", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::f16; }},
     {"complex",
      [](ReconstructionPlan& p) {
          p.recipe.quantity = Quantity::complex;
          p.recipe.voxel = VoxelType::complex64;
      }},
-    {"real_transform", [](ReconstructionPlan& p) { p.recipe.a2_rad = 0; }},
-    {"running", [](ReconstructionPlan& p) { p.recipe.background = Background::running; }},
-    {"running_repeats",
-     [](ReconstructionPlan& p) {
-         p.recipe.background = Background::running;
-         p.geometry.b_repeats = 2;
-         p.recipe.average = Average::power;
-     }},
-    {"median", [](ReconstructionPlan& p) { p.recipe.background = Background::median; }},
-    {"rolling", [](ReconstructionPlan& p) { p.recipe.background = Background::rolling; }},
-    {"fixed_pattern", [](ReconstructionPlan& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
-    {"repeats_apart",
-     [](ReconstructionPlan& p) {
-         p.geometry.a_repeats = 2;
-         p.geometry.b_repeats = 3;
-     }},
-    {"frame_levels",
-     [](ReconstructionPlan& p) {
-         p.recipe.voxel = VoxelType::u16;
-         p.recipe.levels = Levels::frame;
-     }},
-    {"spline_upsampled",
-     [](ReconstructionPlan& p) {
-         p.recipe.resample = Resample::spline;
-         p.recipe.upsample = 2;
-     }},
     {"any_length",
      [](ReconstructionPlan& p) {
          p.geometry.samples = 832;
          p.calibration.k_polynomial = {1, 800, 20};
      }},
-};
-
-std::ostream& operator<<(std::ostream& out, const Variant& one) {
-    return out << one.name;
-}
+});
 
 class GpuStream : public GpuTest, public testing::WithParamInterface<std::tuple<Variant, bool>> {
   protected:

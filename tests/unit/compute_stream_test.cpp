@@ -10,54 +10,20 @@
 
 #include "compute/parallel_for.h"
 #include "tests/oracle/chain.h"
+#include "tests/oracle/variants.h"
 
 namespace echolux {
 namespace {
 
 constexpr std::int64_t n = 256, a_scans = 9, b_scans = 7;
 
-struct Variant {
-    std::string name;
-    void (*choose)(ReconstructionPlan&);
-};
-
-const Variant variants[] = {
-    {"codes", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::u8; }},
-    {"real_transform", [](ReconstructionPlan& p) { p.recipe.a2_rad = 0; }},
-    {"running", [](ReconstructionPlan& p) { p.recipe.background = Background::running; }},
-    {"running_repeats",
-     [](ReconstructionPlan& p) {
-         p.recipe.background = Background::running;
-         p.geometry.b_repeats = 2;
-         p.recipe.average = Average::power;
-     }},
-    {"median", [](ReconstructionPlan& p) { p.recipe.background = Background::median; }},
-    {"fixed_pattern", [](ReconstructionPlan& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
-    {"repeats_apart",
-     [](ReconstructionPlan& p) {
-         p.geometry.a_repeats = 2;
-         p.geometry.b_repeats = 3;
-     }},
-    {"frame_levels",
-     [](ReconstructionPlan& p) {
-         p.recipe.voxel = VoxelType::u16;
-         p.recipe.levels = Levels::frame;
-     }},
+const std::vector<Variant> variants = variants_and({
     {"nudft",
      [](ReconstructionPlan& p) {
          p.recipe.resample = Resample::nudft;
          p.calibration.k_polynomial = {1, n - 10, 6};
      }},
-    {"spline_upsampled",
-     [](ReconstructionPlan& p) {
-         p.recipe.resample = Resample::spline;
-         p.recipe.upsample = 2;
-     }},
-};
-
-std::ostream& operator<<(std::ostream& out, const Variant& one) {
-    return out << one.name;
-}
+});
 
 class Stream : public testing::TestWithParam<Variant> {
   protected:

@@ -85,8 +85,12 @@ std::string TerminalProgress::state() const {
     const double seconds = std::max(1e-9, std::chrono::duration<double>(Clock::now() - start_).count());
     const double per_second = static_cast<double>(done_) / seconds;
     constexpr double too_short_for_a_rate = 0.2;
-    if (done_ >= total_ && seconds < too_short_for_a_rate) return fmt::format("done in {}", duration(seconds));
-    if (done_ >= total_) return fmt::format("done in {}, {} {}/s", duration(seconds), rate(per_second), unit_);
+    constexpr std::int64_t few = 20;  // things of different size, of which no rate and no time left can be told
+    const bool is_done = done_ >= total_;
+    if (is_done && (seconds < too_short_for_a_rate || total_ < few))
+        return fmt::format("done in {}", duration(seconds));
+    if (total_ < few) return fmt::format("{} of {} {}, {}", done_, total_, unit_, duration(seconds));
+    if (is_done) return fmt::format("done in {}, {} {}/s", duration(seconds), rate(per_second), unit_);
     const double left = done_ > 0 ? static_cast<double>(total_ - done_) / per_second : 0;
     return fmt::format("{:.0f} %, {} {}/s, {} left", 100.0 * static_cast<double>(done_) / static_cast<double>(total_),
                        rate(per_second), unit_, duration(left));

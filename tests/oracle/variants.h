@@ -1,0 +1,57 @@
+// Recipes whose bits may not depend on how a scan is cut into blocks, for whichever backend: one of each way through
+// it.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "compute/reconstructor.h"
+
+namespace echolux {
+
+struct Variant {
+    std::string name;
+    void (*choose)(ReconstructionPlan&);
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Variant& one) {
+    return out << one.name;
+}
+
+// `more` are those that a test has beside these.
+inline std::vector<Variant> variants_and(const std::vector<Variant>& more) {
+    std::vector<Variant> all{
+        {"codes", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::u8; }},
+        {"real_transform", [](ReconstructionPlan& p) { p.recipe.a2_rad = 0; }},
+        {"running", [](ReconstructionPlan& p) { p.recipe.background = Background::running; }},
+        {"running_repeats",
+         [](ReconstructionPlan& p) {
+             p.recipe.background = Background::running;
+             p.geometry.b_repeats = 2;
+             p.recipe.average = Average::power;
+         }},
+        {"median", [](ReconstructionPlan& p) { p.recipe.background = Background::median; }},
+        {"rolling", [](ReconstructionPlan& p) { p.recipe.background = Background::rolling; }},
+        {"fixed_pattern", [](ReconstructionPlan& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
+        {"repeats_apart",
+         [](ReconstructionPlan& p) {
+             p.geometry.a_repeats = 2;
+             p.geometry.b_repeats = 3;
+         }},
+        {"frame_levels",
+         [](ReconstructionPlan& p) {
+             p.recipe.voxel = VoxelType::u16;
+             p.recipe.levels = Levels::frame;
+         }},
+        {"spline_upsampled",
+         [](ReconstructionPlan& p) {
+             p.recipe.resample = Resample::spline;
+             p.recipe.upsample = 2;
+         }},
+    };
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+}  // namespace echolux
