@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <optional>
 
 #include "compute/error.h"
@@ -36,11 +37,16 @@ vk::raii::Context opened_loader() try { return {}; } catch (const std::runtime_e
 
 // Drivers stay loaded to the end of the program, by an instance that is never destroyed: NVIDIA's, loaded and unloaded
 // with each of a few dozen instances, in the end no longer loads.
+struct KeptInstance {
+    vk::raii::Context context;
+    vk::raii::Instance instance{context, vk::InstanceCreateInfo{}};
+};
+[[gnu::used]] const KeptInstance* kept_instance = nullptr;  // written only: the attribute keeps it, for leak checkers
+
 void keep_drivers_loaded() {
+    static std::once_flag once;
     try {
-        static const auto* const context = new vk::raii::Context;
-        static const auto* const instance = new vk::raii::Instance(*context, vk::InstanceCreateInfo{});
-        static_cast<void>(instance);
+        std::call_once(once, [] { kept_instance = new KeptInstance; });
     } catch (const std::exception&) {  // whoever needs a driver now will say what is missing
     }
 }
