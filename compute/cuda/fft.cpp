@@ -1,11 +1,8 @@
 #include "compute/cuda/fft.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "compute/cuda/toolkit_library.h"
-#include "compute/error.h"
 
 namespace echolux::cuda {
 namespace {
@@ -43,10 +40,7 @@ const Cufft& cufft() {
 
 void checked(cufftResult result, const char* doing) {
     if (result == CUFFT_SUCCESS) return;
-    const bool memory = result == CUFFT_ALLOC_FAILED;
-    throw Error(memory ? ErrorCode::out_of_memory : ErrorCode::device,
-                fmt::format("cuFFT cannot {} (error {})", doing, static_cast<int>(result)), "cuda",
-                memory ? "reconstruct fewer B-scans at a time" : "try again, or choose --backend cpu");
+    throw_toolkit_error("cuFFT", doing, result == CUFFT_ALLOC_FAILED, static_cast<int>(result));
 }
 
 std::int64_t element_bytes(bool real) {

@@ -35,9 +35,8 @@ int shared_bytes(std::int64_t transform, VoxelType voxel) {
 
 int most_shared_bytes() {
     int device = 0, bytes = 0;
-    checked(cudaGetDevice(&device), "asking for the device");
-    checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-            "asking for shared memory");
+    checked(cudaGetDevice(&device), "ask for the device");
+    checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "ask for shared memory");
     return bytes;
 }
 
@@ -112,11 +111,10 @@ int store_bytes(const FusedWork& work) {
 template <class Size, class Source, class Voxel>
 void launch(const FusedWork& work, int shared, cudaStream_t stream) {
     const auto kernel = fused<std::countr_zero(static_cast<unsigned>(Size::n)), Source, Voxel>;
-    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-            "asking for shared memory");
+    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
     const std::uint32_t blocks = (work.pairs + Size::groups - 1) / Size::groups;
     kernel<<<blocks, Size::block, static_cast<std::size_t>(shared), stream>>>(work);
-    checked_launch("the fused kernel");
+    checked_launch("reconstruct in one kernel");
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 #include "compute/cuda/matrix_product.h"
 
-#include <fmt/format.h>
-
 #include "compute/cuda/toolkit_library.h"
-#include "compute/error.h"
 
 namespace echolux::cuda {
 namespace {
@@ -47,10 +44,7 @@ const CublasLt& lt() {
 
 void checked(cublasStatus_t status, const char* doing) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    const bool memory = status == CUBLAS_STATUS_ALLOC_FAILED;
-    throw Error(memory ? ErrorCode::out_of_memory : ErrorCode::device,
-                fmt::format("cuBLAS cannot {} (error {})", doing, static_cast<int>(status)), "cuda",
-                memory ? "reconstruct fewer B-scans at a time" : "try again, or choose --backend cpu");
+    throw_toolkit_error("cuBLAS", doing, status == CUBLAS_STATUS_ALLOC_FAILED, static_cast<int>(status));
 }
 
 cudaDataType_t type_of(Operand operand) {

@@ -18,8 +18,8 @@ void checked(cudaError_t result, const char* doing) {
                 "try again, or choose --backend cpu");
 }
 
-void checked_launch(const char* kernel) {
-    checked(cudaGetLastError(), kernel);
+void checked_launch(const char* doing) {
+    checked(cudaGetLastError(), doing);
 }
 
 CurrentDevice::CurrentDevice(int device) {

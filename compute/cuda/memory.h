@@ -18,7 +18,7 @@ namespace echolux::cuda {
 void checked(cudaError_t result, const char* doing);
 
 // Takes the state of a launch that has just been made: a bad launch is an error here, a failing kernel later.
-void checked_launch(const char* kernel);
+void checked_launch(const char* doing);
 
 // Makes a device current, and the former one again at the end of the scope.
 class CurrentDevice {

@@ -26,4 +26,7 @@ class ToolkitLibrary {
     void* library_ = nullptr;
 };
 
+// What a function of such a library said when it failed. `doing` as in checked(): "cannot ...".
+[[noreturn]] void throw_toolkit_error(const char* library, const char* doing, bool out_of_memory, int status);
+
 }  // namespace echolux::cuda
