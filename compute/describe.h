@@ -78,6 +78,12 @@ Value value_of(const S& object, std::string_view name) {
     return {};
 }
 
+// The fields of a base of S, as fields of S: a struct that is the sum of its parts describes itself part by part.
+template <class S, class Part>
+void add_part(std::vector<Field<S>>& fields) {
+    for (const Field<Part>& field : describe<Part>()) fields.push_back({field, field.get, field.set});
+}
+
 // ---- builders -------------------------------------------------------------------------------------------------------
 
 template <class S, class T>

@@ -29,8 +29,8 @@ gpu::DeviceImage made_maxima(const gpu::Device& device, const gpu::DeviceImage& 
 
 gpu::Bindings bound(const gpu::Device& device, const gpu::DeviceImage& source, const gpu::DeviceImage& target) {
     gpu::Bindings bindings(device, binding_types, push_bytes);
-    bindings.set_image(shared::binding_source, source.view());
-    bindings.set_image(shared::binding_bricks, target.view());
+    bindings.set_image(shared::binding_brick_source, source.view());
+    bindings.set_image(shared::binding_brick_target, target.view());
     return bindings;
 }
 

@@ -13,6 +13,8 @@
 namespace echolux {
 namespace {
 
+constexpr std::int64_t band_rows = 64;  // of a picture that is cast at a time
+
 Image image_of(const gpu::DeviceImage& picture, std::span<const std::byte> pixels) {
     const vk::Extent3D extent = picture.shape().extent;
     Image image{extent.width, extent.height, std::vector<std::uint8_t>(pixels.size())};
@@ -26,11 +28,9 @@ struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
         : device(choice), queue(device), read_back(device, queue), brick_builder(device), raycaster(device, queue) {}
 
-    CastPicture cast(const View& view, RayOutput output, const BandDone& done = {}) {
-        check_view(view);
+    const VolumeTexture& shown_volume() const {
         if (!volume) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
-        const Scene scene(*volume);
-        return done ? raycaster.cast_in_bands(scene, view, output, done) : raycaster.cast(scene, view, output);
+        return *volume;
     }
 
     VolumeSlots& ring() {
@@ -88,19 +88,35 @@ void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
     });
 }
 
+// Band by band, each finished before the next begins: no dispatch is long, and no picture too large for the device.
 Image Renderer::render(const View& view, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
-        const CastPicture picture = parts_->cast(view, RayOutput::colour, done);
-        return image_of(*picture.image, parts_->read_back.pixels(*picture.image));
+        check_view(view);
+        const Scene scene(parts_->shown_volume());
+        Image image{view.width, view.height, {}};
+        for (std::int64_t top = 0; top < view.height; top += band_rows) {
+            const std::int64_t rows = std::min(band_rows, view.height - top);
+            const Shot band{.scene = scene, .view = view, .region = {0, top, view.width, rows}};
+            const CastPicture picture = parts_->raycaster.cast(band);
+            const std::span<const std::byte> pixels = parts_->read_back.pixels(*picture.image);
+            const auto* bytes = reinterpret_cast<const std::uint8_t*>(pixels.data());
+            image.pixels.insert(image.pixels.end(), bytes, bytes + pixels.size());
+            if (done) done(rows);
+        }
+        return image;
     });
 }
 
 std::vector<RayMeasure> Renderer::measure(const View& view) {
     return gpu::reporting("measuring rays", [&] {
-        const CastPicture picture = parts_->cast(view, RayOutput::measures);
+        check_view(view);
+        const Scene scene(parts_->shown_volume());
+        const CastPicture picture =
+            parts_->raycaster.cast({.scene = scene, .view = view, .output = RayOutput::measures});
         const std::span<const std::byte> pixels = parts_->read_back.pixels(*picture.image);
-        std::vector<RayMeasure> measures(pixels.size() / sizeof(RayMeasure));
-        std::memcpy(measures.data(), pixels.data(), pixels.size());
+        std::vector<RayMeasure> measures(static_cast<std::size_t>(view.width * view.height));
+        static_assert(sizeof(RayMeasure) == shared::measure_pixels * sizeof(shared::vec4));
+        std::memcpy(measures.data(), pixels.data(), measures.size() * sizeof(RayMeasure));
         return measures;
     });
 }
@@ -118,7 +134,7 @@ Drawing Renderer::draw(const View& view, const ShownSlots& shown) {
         check_view(view);
         const Scene scene = parts_->scene_of(shown);
         return parts_->chained(shown, [&](const gpu::Chain& chain) {
-            const CastPicture picture = parts_->raycaster.cast(scene, view, RayOutput::colour, chain);
+            const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view}, chain);
             return Drawing{picture.image, picture.value};
         });
     });

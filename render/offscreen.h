@@ -1,6 +1,7 @@
 // The renderer's public face: a volume in, pictures out, no screen and no Vulkan types needed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,8 +29,13 @@ struct Image {
 struct RayMeasure {
     float value;          // mip: the largest value; isosurface: the isovalue where it is hit
     float transmittance;  // composite: part of the light from behind that passes; 0: opaque
-    float distance;       // isosurface: length along the ray to the hit; negative: none
-    float path;           // length inside the volume
+    float distance;       // length along the ray to where that is; negative: nowhere
+    float path;           // length inside what is not cut away
+    float visible;        // length along the ray to the first voxel that is seen; negative: none
+    float samples;        // of the volume that were taken
+    std::array<float, 3>
+        gradient;  // where that is, along depth, A-scans, B-scans: texture values per smallest voxel edge
+    std::array<float, 3> unused;
 };
 
 // A picture of a live ring: submitted, perhaps not finished, on the device.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "render/camera.h"
+#include "render/frame/parts.h"
 #include "shaders/shared/bricks.h"
 
 namespace echolux {
@@ -14,9 +15,8 @@ namespace {
 
 constexpr double least_transmittance = 1.0 / 256;  // less than one step of an 8-bit picture
 constexpr double gradient_reach = 2;               // voxels to either side: smooths speckle a little
-constexpr double gradient_at_half = 0.04;  // of the range per smallest voxel edge: weaker gradients are mostly noise
-constexpr double elsewhere = 1e12;         // squared pixels
-constexpr double box_line_width = 1.5;     // pixels, of a picture 1024 pixels high
+constexpr double elsewhere = 1e12;                 // squared pixels
+constexpr double box_line_width = 1.5;             // pixels, of a picture 1024 pixels high
 
 glm::vec4 packed(const glm::dvec3& v, double w = 0) {
     return glm::vec4(glm::dvec4(v, w));
@@ -42,8 +42,7 @@ void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const 
     frame.lookup =
         packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
                view.opacity * std::log2(std::exp(1.0)) / depth_extent, (isovalue - volume.offset()) / volume.scale());
-    frame.lighting = packed(view.lighting_strength, gradient_at_half * (high - low) / volume.scale(), volume.scale(),
-                            volume.offset());
+    frame.values = packed(volume.scale(), volume.offset(), 0, 0);
 }
 
 void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFunction& function) {
@@ -68,8 +67,8 @@ void set_runs(shared::RaycastFrame& frame, const VolumeTexture& volume, const Vi
 }
 
 // A stride near the golden section deals any run of rows evenly over the picture.
-void set_rows(shared::RaycastFrame& frame, const View& view) {
-    const std::int64_t rows = (view.height + shared::group_height - 1) / shared::group_height;
+void set_rows(shared::RaycastFrame& frame, const Region& region) {
+    const std::int64_t rows = (region.height + shared::group_height - 1) / shared::group_height;
     std::int64_t stride = std::max<std::int64_t>(1, std::llround(0.618 * static_cast<double>(rows)));
     while (std::gcd(stride, rows) != 1) ++stride;
     frame.rows = packed(static_cast<double>(rows), static_cast<double>(stride), 0, 0);
@@ -107,7 +106,8 @@ void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3
 
 }  // namespace
 
-shared::RaycastFrame raycast_frame(const Scene& scene, const View& view, const TransferFunction& function) {
+shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& function) {
+    const auto& [scene, view, output, region] = shot;
     const VolumeTexture& volume = scene.volume;
     const glm::dvec3 extent = volume_extent(volume.grid());
     const auto edges = voxel_edges(volume.grid());
@@ -115,17 +115,23 @@ shared::RaycastFrame raycast_frame(const Scene& scene, const View& view, const T
     const Camera camera(view, extent);
     shared::RaycastFrame frame{};
     set_rays(frame, camera.rays());
-    frame.per_extent = packed(1.0 / extent);
+    frame.per_extent = packed(1.0 / extent, view.near_um);
     const glm::dvec3 edge(edges[0], edges[1], edges[2]);
     frame.gradient_step = packed(gradient_reach * edge / extent);
     frame.per_difference = packed(smallest / (2 * gradient_reach * edge));
     frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
                            least_transmittance);
+    frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),
+                          static_cast<double>(region.width), static_cast<double>(region.height));
     set_lookup(frame, volume, view, function, extent.x);
     set_colours(frame, view, function);
-    set_rows(frame, view);
+    set_rows(frame, region);
     set_runs(frame, volume, view, function);
     set_filled(frame, scene, function);
+    frame.light = light_frame(shot, function);
+    frame.cut = cut_frame(shot);
+    frame.slices = slices_frame(shot);
+    frame.flow = flow_frame(shot);
     set_box(frame, camera, extent);
     return frame;
 }

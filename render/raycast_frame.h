@@ -8,6 +8,6 @@
 
 namespace echolux {
 
-shared::RaycastFrame raycast_frame(const Scene& scene, const View& view, const TransferFunction& function);
+shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& function);
 
 }  // namespace echolux

@@ -12,12 +12,19 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t band_rows = 64;  // between two questions whether to go on
-
-constexpr std::array binding_types{vk::DescriptorType::eUniformBuffer,        vk::DescriptorType::eCombinedImageSampler,
-                                   vk::DescriptorType::eSampledImage,         vk::DescriptorType::eSampledImage,
-                                   vk::DescriptorType::eStorageImage,         vk::DescriptorType::eSampledImage,
-                                   vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eSampledImage};
+constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = [] {
+    using enum vk::DescriptorType;
+    std::array<vk::DescriptorType, shared::binding_count> types{};
+    types.fill(eSampledImage);
+    types[shared::binding_frame] = eUniformBuffer;
+    types[shared::binding_picture] = eStorageImage;
+    types[shared::binding_measures] = eStorageImage;
+    for (const int i : {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_heights,
+                        shared::binding_light_volume}) {
+        types[static_cast<std::size_t>(i)] = eCombinedImageSampler;
+    }
+    return types;
+}();
 
 constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
 
@@ -29,6 +36,21 @@ gpu::ImageShape table_shape(vk::Format format) {
             vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
 }
 
+gpu::ImageShape absent_shape(vk::ImageType type) {
+    return {.type = type,
+            .extent = {1, 1, 1},
+            .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage};
+}
+
+gpu::ImageShape output_shape(const Shot& shot) {
+    const bool measures = shot.output == RayOutput::measures;
+    const std::int64_t width = shot.region.width * (measures ? shared::measure_pixels : 1);
+    return {.type = vk::ImageType::e2D,
+            .format = measures ? vk::Format::eR32G32B32A32Sfloat : vk::Format::eR8G8B8A8Unorm,
+            .extent = {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(shot.region.height), 1},
+            .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eTransferSrc};
+}
+
 vk::raii::Sampler made_sampler(const gpu::Device& device) {
     return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
                                                     .minFilter = vk::Filter::eLinear,
@@ -37,28 +59,9 @@ vk::raii::Sampler made_sampler(const gpu::Device& device) {
                                                     .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
 }
 
-int mode_constant(ViewMode mode) {
-    switch (mode) {
-        case ViewMode::composite: return shared::mode_composite;
-        case ViewMode::mip: return shared::mode_mip;
-        case ViewMode::isosurface: return shared::mode_isosurface;
-    }
-    return shared::mode_composite;
-}
-
 int rolling_constant(const Scene& scene) {
     if (!scene.is_partial()) return shared::rolling_off;
     return scene.previous != nullptr ? shared::rolling_over : shared::rolling_first;
-}
-
-std::array<std::int32_t, 5> constants_for(const Scene& scene, const View& view, RayOutput output) {
-    std::array<std::int32_t, 5> constants{};
-    constants[shared::constant_mode] = mode_constant(view.mode);
-    constants[shared::constant_lit] = view.lighting ? 1 : 0;
-    constants[shared::constant_box] = view.box ? 1 : 0;
-    constants[shared::constant_measure] = output == RayOutput::measures ? 1 : 0;
-    constants[shared::constant_rolling] = rolling_constant(scene);
-    return constants;
 }
 
 std::uint32_t groups(std::int64_t pixels, int of) {
@@ -74,19 +77,50 @@ Raycaster::Frame::Frame(const gpu::Device& device)
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
+Raycaster::StandIns::StandIns(const gpu::Device& device)
+    : line(device, absent_shape(vk::ImageType::e1D), "stand-in texture"),
+      plane(device, absent_shape(vk::ImageType::e2D), "stand-in texture"),
+      cube(device, absent_shape(vk::ImageType::e3D), "stand-in texture") {}
+
 Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), sampler_(made_sampler(device)),
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
-      colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function") {
+      colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"), absent_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
-        extinctions_.record_first_use(commands);
-        colours_.record_first_use(commands);
+        for (const gpu::DeviceImage* image : {&extinctions_, &colours_, &absent_.line, &absent_.plane, &absent_.cube}) {
+            image->record_first_use(commands);
+        }
     });
     for (std::size_t i = 0; i < pictures_under_way; ++i) {
         frames_.push_back(std::make_unique<Frame>(device));
         frames_.back()->bindings.set_image(shared::binding_extinctions, extinctions_.view());
         frames_.back()->bindings.set_image(shared::binding_colours, colours_.view());
+        bind_absent(*frames_.back());
     }
+}
+
+void Raycaster::bind_absent(Frame& frame) {
+    gpu::Bindings& bindings = frame.bindings;
+    bindings.set_image(shared::binding_flow, absent_.cube.view(), *sampler_);
+    bindings.set_image(shared::binding_flow_bricks, absent_.cube.view());
+    bindings.set_image(shared::binding_flow_colours, absent_.line.view());
+    bindings.set_image(shared::binding_heights, absent_.plane.view(), *sampler_);
+    bindings.set_image(shared::binding_light_volume, absent_.cube.view(), *sampler_);
+    bindings.set_image(shared::binding_pages, absent_.cube.view());
+    bindings.set_image(shared::binding_noise, absent_.plane.view());
+}
+
+Raycaster::Constants Raycaster::constants_for(const Shot& shot) {
+    const View& view = shot.view;
+    Constants constants{};
+    constants[shared::constant_mode] = static_cast<int>(view.mode);
+    constants[shared::constant_lit] = view.lighting ? 1 : 0;
+    constants[shared::constant_box] = view.box ? 1 : 0;
+    constants[shared::constant_output] =
+        shot.output == RayOutput::measures ? shared::output_measures : shared::output_colour;
+    constants[shared::constant_rolling] = rolling_constant(shot.scene);
+    constants[shared::constant_skip] = 1;
+    return constants;
 }
 
 const vk::raii::Pipeline& Raycaster::pipeline(const Constants& constants) {
@@ -97,61 +131,56 @@ const vk::raii::Pipeline& Raycaster::pipeline(const Constants& constants) {
         .first->second;
 }
 
-void Raycaster::prepare_picture(Frame& frame, const View& view, RayOutput output) {
-    const vk::Format format =
-        output == RayOutput::colour ? vk::Format::eR8G8B8A8Unorm : vk::Format::eR32G32B32A32Sfloat;
-    const vk::Extent3D extent{static_cast<std::uint32_t>(view.width), static_cast<std::uint32_t>(view.height), 1};
-    std::optional<gpu::DeviceImage>& picture = frame.picture;
-    if (picture && picture->shape().format == format && picture->shape().extent == extent) return;
-    picture.reset();
-    picture.emplace(device_,
-                    gpu::ImageShape{.type = vk::ImageType::e2D,
-                                    .format = format,
-                                    .extent = extent,
-                                    .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eTransferSrc},
-                    fmt::format("picture of {} x {} pixels", view.width, view.height));
+// The output that is not wanted is bound too: to nothing that matters.
+void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
+    const gpu::ImageShape shape = output_shape(shot);
+    const bool fits =
+        frame.picture && frame.picture->shape().format == shape.format && frame.picture->shape().extent == shape.extent;
+    if (fits) return;
+    frame.picture.reset();
+    frame.picture.emplace(device_, shape,
+                          fmt::format("picture of {} x {} pixels", shot.region.width, shot.region.height));
     frame.is_fresh = true;
-    frame.bindings.set_image(shared::binding_picture, picture->view());
+    const bool measures = shot.output == RayOutput::measures;
+    frame.bindings.set_image(shared::binding_picture, measures ? absent_.plane.view() : frame.picture->view());
+    frame.bindings.set_image(shared::binding_measures, measures ? frame.picture->view() : absent_.plane.view());
 }
 
 void Raycaster::bind(Frame& frame, const Scene& scene) {
     const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
     frame.bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
-    frame.bindings.set_image(shared::binding_brick_maxima, scene.volume.bricks().maxima().view());
+    frame.bindings.set_image(shared::binding_bricks, scene.volume.bricks().maxima().view());
     frame.bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
-    frame.bindings.set_image(shared::binding_previous_maxima, behind.bricks().maxima().view());
+    frame.bindings.set_image(shared::binding_previous_bricks, behind.bricks().maxima().view());
 }
 
-Raycaster::Frame& Raycaster::prepared_frame(const Scene& scene, const View& view, RayOutput output) {
+Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     Frame& frame = *frames_[next_frame_];
     next_frame_ = (next_frame_ + 1) % frames_.size();
     queue_.wait(frame.value);
-    const TransferFunction function = transfer_function(view, scene.volume.grid(), scene.volume.range());
-    const shared::RaycastFrame facts = raycast_frame(scene, view, function);
+    const VolumeTexture& volume = shot.scene.volume;
+    const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range());
+    const shared::RaycastFrame facts = raycast_frame(shot, function);
     const TransferTable table = transfer_table(function, shared::transfer_entries);
-    prepare_picture(frame, view, output);
+    prepare_output(frame, shot);
     std::memcpy(frame.uniforms.bytes().data(), &facts, sizeof facts);
     std::memcpy(frame.table.bytes().data(), table.extinctions.data(), table_bytes);
     std::memcpy(frame.table.bytes().data() + table_bytes, table.colours.data(), table_bytes);
-    bind(frame, scene);
+    bind(frame, shot.scene);
     return frame;
 }
 
-void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame) {
+void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, const vk::raii::Pipeline& shader,
+                       const Region& region) {
     if (frame.is_fresh) frame.picture->record_first_use(commands);
     frame.is_fresh = false;
     extinctions_.record_copy_from(commands, frame.table.handle(), 0);
     colours_.record_copy_from(commands, frame.table.handle(), table_bytes);
     gpu::record_order(commands);
-}
-
-void Raycaster::record_rows(const vk::raii::CommandBuffer& commands, const Frame& frame,
-                            const vk::raii::Pipeline& shader, const View& view, std::uint32_t first,
-                            std::uint32_t count) {
     const gpu::Bindings& bindings = frame.bindings;
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-    commands.dispatchBase(0, first, 0, groups(view.width, shared::group_width), count, 1);
+    commands.dispatch(groups(region.width, shared::group_width), groups(region.height, shared::group_height), 1);
 }
 
 bool Raycaster::holds(const CastPicture& picture) const {
@@ -160,32 +189,11 @@ bool Raycaster::holds(const CastPicture& picture) const {
     });
 }
 
-CastPicture Raycaster::cast(const Scene& scene, const View& view, RayOutput output, const gpu::Chain& chain) {
-    const vk::raii::Pipeline& shader = pipeline(constants_for(scene, view, output));
-    Frame& frame = prepared_frame(scene, view, output);
-    const auto record = [&](const vk::raii::CommandBuffer& commands) {
-        record_inputs(commands, frame);
-        record_rows(commands, frame, shader, view, 0, groups(view.height, shared::group_height));
-    };
-    frame.value = queue_.submit(record, chain);
-    return {&*frame.picture, frame.value};
-}
-
-CastPicture Raycaster::cast_in_bands(const Scene& scene, const View& view, RayOutput output, const BandDone& done) {
-    const vk::raii::Pipeline& shader = pipeline(constants_for(scene, view, output));
-    Frame& frame = prepared_frame(scene, view, output);
-    frame.value = queue_.submit([&](const vk::raii::CommandBuffer& commands) { record_inputs(commands, frame); });
-    const std::uint32_t rows = groups(view.height, shared::group_height);
-    const std::uint32_t band = groups(band_rows, shared::group_height);
-    for (std::uint32_t first = 0; first < rows; first += band) {
-        const std::uint32_t count = std::min(band, rows - first);
-        frame.value = queue_.submit(
-            [&](const vk::raii::CommandBuffer& commands) { record_rows(commands, frame, shader, view, first, count); });
-        queue_.wait(frame.value);
-        const std::int64_t end =
-            std::min<std::int64_t>(view.height, std::int64_t{first + count} * shared::group_height);
-        done(end - std::int64_t{first} * shared::group_height);
-    }
+CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
+    const vk::raii::Pipeline& shader = pipeline(constants_for(shot));
+    Frame& frame = prepared_frame(shot);
+    frame.value = queue_.submit(
+        [&](const vk::raii::CommandBuffer& commands) { record(commands, frame, shader, shot.region); }, chain);
     return {&*frame.picture, frame.value};
 }
 

@@ -1,46 +1,33 @@
-// What one looks at and how: camera, mode, transfer function, light, picture. The [view] section of settings; every
-// field acts on the picture only. Described in view.cpp, nowhere else.
+// What one looks at and how: the sum of its parts, each described in its own file below render/view/ and all of them
+// keys of the section [view]. Every field acts on the picture only.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "compute/describe.h"
+#include "render/view/annotations.h"
+#include "render/view/curve.h"
+#include "render/view/cut.h"
+#include "render/view/flow.h"
+#include "render/view/light.h"
+#include "render/view/pose.h"
+#include "render/view/sampling.h"
+#include "render/view/slices.h"
 
 namespace echolux {
 
-enum class ViewMode { composite, mip, isosurface };
-enum class Projection { perspective, orthographic };
-enum class Preset { automatic, oct_gray, tissue, retina, angiogram, gray };
+enum class ViewMode { composite, mip, minip, average, attenuated_mip, depth_mip, isosurface, mida, points };
 
-// An end of the range of values that is left at its extreme is chosen by the preset or from the volume.
-constexpr double lowest_value = -1e12;
-constexpr double highest_value = 1e12;
-
-struct View {
+// The picture itself.
+struct Canvas {
     ViewMode mode = ViewMode::composite;
-    double azimuth_deg = 35;
-    double elevation_deg = 25;
-    double roll_deg = 0;
-    double zoom = 1;
-    Projection projection = Projection::perspective;
-    double fov_deg = 30;
-
-    Preset preset = Preset::automatic;
-    double low = lowest_value;
-    double high = highest_value;
-    double opacity = 1;
-    double isovalue = 0;
-    bool lighting = true;
-    double lighting_strength = 0.8;
-
     std::vector<double> background{0.04, 0.045, 0.055};
     bool transparent = false;
-    bool box = true;
     std::int64_t width = 1024;
     std::int64_t height = 1024;
-    double step = 1;
 };
+
+struct View : Canvas, Pose, Curve, Light, Cut, Slices, FlowOverlay, Annotations, Sampling {};
 
 template <>
 const std::vector<Field<View>>& describe<View>();

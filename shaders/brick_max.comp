@@ -11,8 +11,8 @@ layout(constant_id = 1) const int around = 0;
 
 layout(push_constant) uniform Part { int slices; };  // of the source, from the first: no more are looked at
 
-layout(set = 0, binding = binding_source) uniform texture3D source;
-layout(set = 0, binding = binding_bricks) uniform writeonly image3D bricks;
+layout(set = 0, binding = binding_brick_source) uniform texture3D source;
+layout(set = 0, binding = binding_brick_target) uniform writeonly image3D bricks;
 
 void main() {
     ivec3 brick = ivec3(gl_GlobalInvocationID);

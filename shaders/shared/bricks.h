@@ -13,8 +13,8 @@ ECHOLUX_CONST brick_edge = 4;   // voxels
 ECHOLUX_CONST brick_reach = 7;  // half voxels around it for which its largest value holds too, interpolation included
 ECHOLUX_CONST brick_group = 4;
 
-ECHOLUX_CONST binding_source = 0;
-ECHOLUX_CONST binding_bricks = 1;
+ECHOLUX_CONST binding_brick_source = 0;
+ECHOLUX_CONST binding_brick_target = 1;
 
 #ifdef __cplusplus
 }  // namespace echolux::shared

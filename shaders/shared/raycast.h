@@ -3,7 +3,13 @@
 #ifndef ECHOLUX_SHADERS_SHARED_RAYCAST_H
 #define ECHOLUX_SHADERS_SHARED_RAYCAST_H
 
+#include "shaders/shared/cut.h"
+#include "shaders/shared/flow.h"
+#include "shaders/shared/light.h"
+#include "shaders/shared/slices.h"
+
 #ifdef __cplusplus
+#include <cstddef>
 #include <cstdint>
 #include <glm/vec4.hpp>
 namespace echolux::shared {
@@ -18,26 +24,58 @@ ECHOLUX_CONST binding_volume = 1;
 ECHOLUX_CONST binding_extinctions = 2;
 ECHOLUX_CONST binding_colours = 3;
 ECHOLUX_CONST binding_picture = 4;
-ECHOLUX_CONST binding_brick_maxima = 5;
-ECHOLUX_CONST binding_previous = 6;
-ECHOLUX_CONST binding_previous_maxima = 7;
+ECHOLUX_CONST binding_measures = 5;
+ECHOLUX_CONST binding_bricks = 6;
+ECHOLUX_CONST binding_previous = 7;
+ECHOLUX_CONST binding_previous_bricks = 8;
+ECHOLUX_CONST binding_flow = 9;
+ECHOLUX_CONST binding_flow_bricks = 10;
+ECHOLUX_CONST binding_flow_colours = 11;
+ECHOLUX_CONST binding_heights = 12;
+ECHOLUX_CONST binding_light_volume = 13;
+ECHOLUX_CONST binding_pages = 14;
+ECHOLUX_CONST binding_noise = 15;
+ECHOLUX_CONST binding_count = 16;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 8;
 
+// Specialization constants: each makes a program of its own, without the branch.
 ECHOLUX_CONST constant_mode = 0;
 ECHOLUX_CONST constant_lit = 1;
 ECHOLUX_CONST constant_box = 2;
-ECHOLUX_CONST constant_measure = 3;
+ECHOLUX_CONST constant_output = 3;
 ECHOLUX_CONST constant_rolling = 4;
+ECHOLUX_CONST constant_flow = 5;
+ECHOLUX_CONST constant_cut = 6;
+ECHOLUX_CONST constant_heights = 7;
+ECHOLUX_CONST constant_slices = 8;
+ECHOLUX_CONST constant_light_volume = 9;
+ECHOLUX_CONST constant_paged = 10;
+ECHOLUX_CONST constant_jitter = 11;
+ECHOLUX_CONST constant_skip = 12;
+ECHOLUX_CONST constant_count = 13;
 
-ECHOLUX_CONST mode_composite = 0;
+ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
 ECHOLUX_CONST mode_mip = 1;
-ECHOLUX_CONST mode_isosurface = 2;
+ECHOLUX_CONST mode_minip = 2;
+ECHOLUX_CONST mode_average = 3;
+ECHOLUX_CONST mode_attenuated_mip = 4;
+ECHOLUX_CONST mode_depth_mip = 5;
+ECHOLUX_CONST mode_isosurface = 6;
+ECHOLUX_CONST mode_mida = 7;
+ECHOLUX_CONST mode_points = 8;
+
+ECHOLUX_CONST output_colour = 0;
+ECHOLUX_CONST output_measures = 1;
 
 ECHOLUX_CONST rolling_off = 0;    // the volume is whole
 ECHOLUX_CONST rolling_first = 1;  // it is filled in part, with nothing behind
 ECHOLUX_CONST rolling_over = 2;   // ... with the previous volume behind
+
+ECHOLUX_CONST flow_off = 0;
+ECHOLUX_CONST flow_scalar = 1;  // a velocity
+ECHOLUX_CONST flow_phasor = 2;  // (cos, sin) of a phase, shorter where it is doubtful
 
 ECHOLUX_CONST transfer_entries = 1024;
 ECHOLUX_CONST box_edges = 12;
@@ -47,14 +85,14 @@ struct RaycastFrame {
     // eye + x eye_x + y eye_y and runs along ray + x ray_x + y ray_y.
     vec4 eye, eye_x, eye_y;
     vec4 ray, ray_x, ray_y;
-    vec4 per_extent;      // 1 / edge lengths of the volume: lengths to texture coordinates
+    vec4 per_extent;  // 1 / edge lengths of the volume: lengths to texture coordinates; then the nearest distance seen
     vec4 gradient_step;   // of central differences, in texture coordinates
     vec4 per_difference;  // differences to slopes per smallest voxel edge
     vec4 picture;         // width, height in pixels, step length, least transmittance that is followed
+    vec4 region;          // the part of the picture that is cast: left, top, width, height in pixels
     vec4 lookup;          // texture value to table index: scale, offset; extinction of the table to optical depth in
                           // bits per length; texture value of the isosurface
-    vec4 lighting;        // strength, gradient (texture value per smallest spacing) at which it is half there,
-                          // texture value to value: scale, offset
+    vec4 values;          // texture value to value: scale, offset
     vec4 background;      // RGB, opacity 0 or 1
     vec4 box_colour;      // RGB, width in pixels
     vec4 surface_colour;
@@ -63,13 +101,22 @@ struct RaycastFrame {
     vec4 run;     // samples in a run; the largest texture value of which nothing is seen
     vec4 filled;  // of a volume filled in part: texture coordinate z where that ends, and of the last slice's middle;
                   // texture value of nothing
+    LightFrame light;
+    CutFrame cut;
+    SlicesFrame slices;
+    FlowFrame flow;
     vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
                                  // other way round for one behind it
 };
 
+// What the ray of a pixel met, see render/offscreen.h, is this many pixels of an image of four floats.
+ECHOLUX_CONST measure_pixels = 3;
+
 #ifdef __cplusplus
-static_assert(sizeof(RaycastFrame) == 16 * (19 + 2 * box_edges), "the layout of std140");
+static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(LightFrame) + sizeof(CutFrame) +
+                                          sizeof(SlicesFrame) + sizeof(FlowFrame),
+              "the layout of std140");
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST

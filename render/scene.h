@@ -1,0 +1,22 @@
+// What is looked at: a volume, or the part of one that is filled already with the one before it behind, and the flow of
+// the same moment.
+#pragma once
+
+#include "render/slots/volume_texture.h"
+
+namespace echolux {
+
+struct Scene {
+    const VolumeTexture& volume;
+    std::int64_t filled_to;  // slices from the first; all of them: the volume alone is shown
+    const VolumeTexture* previous = nullptr;
+    const VolumeTexture* flow = nullptr;
+
+    explicit Scene(const VolumeTexture& whole) : volume(whole), filled_to(whole.grid().b_scans) {}
+    Scene(const VolumeTexture& newest, std::int64_t filled, const VolumeTexture* before)
+        : volume(newest), filled_to(filled), previous(before) {}
+
+    bool is_partial() const { return filled_to < volume.grid().b_scans; }
+};
+
+}  // namespace echolux

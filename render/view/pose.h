@@ -1,0 +1,32 @@
+// Where the eye is and what it is aimed at: see camera.h for the axes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute/describe.h"
+
+namespace echolux {
+
+enum class Projection { perspective, orthographic };
+
+struct Pose {
+    double azimuth_deg = 35;
+    double elevation_deg = 25;
+    double roll_deg = 0;
+    double zoom = 1;
+    double distance = 1;
+    std::vector<double> target_um{0, 0, 0};  // depth, A-scans, B-scans from the volume's centre
+    Projection projection = Projection::perspective;
+    double fov_deg = 30;
+    double near_um = 0;
+};
+
+template <>
+const std::vector<Field<Pose>>& describe<Pose>();
+
+// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+void check_part(const Pose& pose);
+
+}  // namespace echolux

@@ -1,0 +1,22 @@
+// How finely rays are sampled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute/describe.h"
+
+namespace echolux {
+
+struct Sampling {
+    double step = 1;
+};
+
+template <>
+const std::vector<Field<Sampling>>& describe<Sampling>();
+
+// What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
+void check_part(const Sampling& sampling);
+
+}  // namespace echolux

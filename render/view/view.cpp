@@ -1,0 +1,61 @@
+// The fields of the picture itself, and the sum of all parts.
+#include "render/view.h"
+
+#include "compute/error.h"
+
+namespace echolux {
+
+template <>
+const std::vector<Field<Canvas>>& describe<Canvas>() {
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<Canvas>> fields{
+        choice<Canvas>(
+            "mode", &Canvas::mode,
+            {"composite", "mip", "minip", "average", "attenuated-mip", "depth-mip", "isosurface", "mida", "points"},
+            view,
+            "composite: light from all depths; mip, minip, average: the largest, least or mean value along "
+            "each ray; attenuated-mip: the largest as far as light gets; depth-mip: the largest, coloured by "
+            "its depth; isosurface: where isovalue is first reached; mida: between composite and mip; "
+            "points: a point for each visible voxel"),
+        numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "red, green, blue"),
+        flag<Canvas>("transparent", &Canvas::transparent, view, "no background: the picture gets an alpha channel"),
+        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "of the picture"),
+        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "of the picture"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<View>>& describe<View>() {
+    static const std::vector<Field<View>> fields = [] {
+        std::vector<Field<View>> all;
+        add_part<View, Canvas>(all);
+        add_part<View, Pose>(all);
+        add_part<View, Curve>(all);
+        add_part<View, Light>(all);
+        add_part<View, Cut>(all);
+        add_part<View, Slices>(all);
+        add_part<View, FlowOverlay>(all);
+        add_part<View, Annotations>(all);
+        add_part<View, Sampling>(all);
+        return all;
+    }();
+    return fields;
+}
+
+void check_view(const View& view) {
+    check(view, "view");
+    if (view.background.size() != 3) {
+        throw Error(ErrorCode::bad_setting, "a colour has three numbers", "view.background", "e.g. [0, 0, 0]");
+    }
+    check_part(static_cast<const Pose&>(view));
+    check_part(static_cast<const Curve&>(view));
+    check_part(static_cast<const Light&>(view));
+    check_part(static_cast<const Cut&>(view));
+    check_part(static_cast<const Slices&>(view));
+    check_part(static_cast<const FlowOverlay&>(view));
+    check_part(static_cast<const Annotations&>(view));
+    check_part(static_cast<const Sampling&>(view));
+}
+
+}  // namespace echolux

@@ -1,0 +1,21 @@
+// The edges of the volume.
+
+// How much of the pixel is covered by lines: x before the volume, y behind it.
+vec2 box_lines(vec2 pixel) {
+    vec2 nearest = vec2(1e12);  // squared distances
+    for (int i = 0; i < box_edges; ++i) {
+        vec2 along = frame.edge[i].zw;
+        vec2 from = pixel - frame.edge[i].xy;
+        vec2 off = from - clamp(dot(from, along) * frame.edge_facts[i].x, 0.0, 1.0) * along;
+        nearest = min(nearest, dot(off, off) + frame.edge_facts[i].yz);
+    }
+    return clamp(0.5 + 0.5 * frame.box_colour.w - sqrt(nearest), 0.0, 1.0);
+}
+
+void add_box(inout Seen seen, vec2 pixel) {
+    vec2 cover = box_lines(pixel - 0.5 * frame.picture.xy);
+    seen.colour += seen.transmittance * cover.y * frame.box_colour.rgb;
+    seen.transmittance *= 1.0 - cover.y;
+    seen.colour = mix(seen.colour, frame.box_colour.rgb, cover.x);
+    seen.transmittance *= 1.0 - cover.x;
+}

@@ -1,0 +1,1 @@
+// The flow that lies over the structure.

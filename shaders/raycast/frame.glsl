@@ -1,0 +1,46 @@
+// What every part of the ray caster sees: variants, bindings, and what a ray is.
+#include "shaders/shared/raycast.h"
+
+layout(local_size_x = group_width, local_size_y = group_height) in;
+layout(constant_id = constant_mode) const int mode = mode_composite;
+layout(constant_id = constant_lit) const bool lit = false;
+layout(constant_id = constant_box) const bool box = false;
+layout(constant_id = constant_output) const int output_kind = output_colour;
+layout(constant_id = constant_rolling) const int rolling = rolling_off;
+layout(constant_id = constant_flow) const int flow_kind = flow_off;
+layout(constant_id = constant_cut) const bool is_cut = false;
+layout(constant_id = constant_heights) const bool has_heights = false;
+layout(constant_id = constant_slices) const bool has_slices = false;
+layout(constant_id = constant_light_volume) const bool has_light_volume = false;
+layout(constant_id = constant_paged) const bool paged = false;
+layout(constant_id = constant_jitter) const bool jittered = false;
+layout(constant_id = constant_skip) const bool skips = true;
+
+layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
+layout(set = 0, binding = binding_volume) uniform sampler3D volume;
+layout(set = 0, binding = binding_extinctions) uniform texture1D extinctions;  // the table, per depth of the volume
+layout(set = 0, binding = binding_colours) uniform texture1D colours;
+layout(set = 0, binding = binding_picture) uniform writeonly image2D picture;
+layout(set = 0, binding = binding_measures) uniform writeonly image2D measures;
+layout(set = 0, binding = binding_bricks) uniform texture3D bricks;
+layout(set = 0, binding = binding_previous) uniform sampler3D previous;
+layout(set = 0, binding = binding_previous_bricks) uniform texture3D previous_bricks;
+
+struct Ray {
+    vec3 start, direction;  // texture coordinates; direction per unit of length
+    vec3 unit;              // direction, of length one
+    float enter, leave;     // lengths along the ray; leave <= enter: the volume is missed
+    vec2 pixel;             // from the picture's top left corner
+};
+
+// What a ray brings back.
+struct Seen {
+    vec3 colour;          // premultiplied
+    float transmittance;  // of what lies behind
+    float value;          // texture value: maximum, or at the surface
+    float distance;       // length along the ray to where that is; negative: none
+};
+
+const Seen nothing = Seen(vec3(0), 1.0, 0.0, -1.0);
+
+float samples_taken = 0.0;  // of the volume along this ray

@@ -1,0 +1,29 @@
+// Where the ray first reaches the isovalue, refined between two samples.
+
+// Index of the first sample that reaches the level; count: none.
+float first_inside(Samples samples, float level) {
+    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+        if (skips && most_in_run(samples, begin) < level) continue;
+        float end = min(begin + frame.run.x, samples.count);
+        for (float i = begin; i < end; i += 1.0) {
+            if (sampled(place(samples, i)) >= level) return i;
+        }
+    }
+    return samples.count;
+}
+
+Seen isosurface(Ray ray) {
+    Samples samples = samples_of(ray);
+    float level = frame.lookup.w;
+    float inside = first_inside(samples, level);
+    if (inside == samples.count) return nothing;
+    float outside = max(inside - 1.0, -0.5);
+    for (int halving = 0; halving < 10; ++halving) {
+        float middle = 0.5 * (outside + inside);
+        bool beyond = sampled(place(samples, middle)) >= level;
+        inside = beyond ? middle : inside;
+        outside = beyond ? outside : middle;
+    }
+    vec3 colour = shaded_at(place(samples, inside), frame.surface_colour.rgb, ray.unit);
+    return Seen(colour, 0.0, level, length_to(samples, inside));
+}

@@ -1,0 +1,49 @@
+// The ray of a pixel, and the samples along it: `count` of them, `spacing` apart, the first half a spacing inside the
+// volume. They are worked through in runs short enough for one brick to vouch for: no run is entered of which nothing
+// can be seen.
+
+Ray ray_of(vec2 pixel) {
+    Ray ray;
+    ray.pixel = pixel;
+    pixel -= 0.5 * frame.picture.xy;
+    ray.start = (frame.eye + pixel.x * frame.eye_x + pixel.y * frame.eye_y).xyz * frame.per_extent.xyz + 0.5;
+    ray.unit = normalize((frame.ray + pixel.x * frame.ray_x + pixel.y * frame.ray_y).xyz);
+    ray.direction = ray.unit * frame.per_extent.xyz;
+    vec3 slope = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12)));
+    vec3 a = -ray.start / slope;
+    vec3 b = (1.0 - ray.start) / slope;
+    vec3 near = min(a, b);
+    vec3 far = max(a, b);
+    ray.enter = max(max(near.x, near.y), max(near.z, frame.per_extent.w));
+    ray.leave = min(far.x, min(far.y, far.z));
+    return ray;
+}
+
+struct Samples {
+    vec3 first, stride;
+    float count, spacing;
+    float enter;  // length along the ray to half a spacing before the first
+};
+
+Samples samples_of(Ray ray) {
+    float path = ray.leave - ray.enter;
+    float count = max(ceil(path / frame.picture.z - 1e-3), 1.0);
+    vec3 stride = ray.direction * (path / count);
+    vec3 first = ray.start + ray.direction * ray.enter + sample_offset(ray.pixel) * stride;
+    return Samples(first, stride, count, path / count, ray.enter);
+}
+
+vec3 place(Samples samples, float index) {
+    return samples.first + index * samples.stride;
+}
+
+float length_to(Samples samples, float index) {
+    return samples.enter + (index + 0.5) * samples.spacing;
+}
+
+float most_in_run(Samples samples, float begin) {
+    vec3 middle = samples.first + (begin + 0.5 * frame.run.x - 0.5) * samples.stride;
+    ivec3 brick = clamp(ivec3(middle * frame.bricks.xyz), ivec3(0), textureSize(bricks, 0) - 1);
+    float most = texelFetch(bricks, brick, 0).r;
+    return rolling == rolling_over ? max(most, texelFetch(previous_bricks, brick, 0).r) : most;
+}

@@ -1,0 +1,1 @@
+// Planes inside the volume: the first that a ray meets ends it.
