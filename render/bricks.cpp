@@ -3,73 +3,137 @@
 #include <array>
 
 #include "render/vk/queue.h"
-#include "shaders/shared/bricks.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::array binding_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageImage};
-constexpr std::uint32_t push_bytes = sizeof(std::int32_t);
+constexpr std::array range_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eCombinedImageSampler,
+                                 vk::DescriptorType::eStorageImage};
+constexpr std::array dilate_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageImage};
+constexpr std::array class_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eSampledImage,
+                                 vk::DescriptorType::eStorageImage};
+
+// Small bricks follow the volume more closely; the larger ones of large volumes keep their number in bounds.
+int edge_for(vk::Extent3D voxels) {
+    constexpr std::uint64_t largest_fine = 1ULL << 27;
+    return std::uint64_t{voxels.width} * voxels.height * voxels.depth <= largest_fine ? 4 : 8;
+}
 
 std::uint32_t divided(std::uint32_t length, int by) {
     const auto step = static_cast<std::uint32_t>(by);
     return (length + step - 1) / step;
 }
 
-gpu::DeviceImage made_maxima(const gpu::Device& device, const gpu::DeviceImage& source, int edge) {
-    const vk::Extent3D voxels = source.shape().extent;
-    return {device,
-            {.type = vk::ImageType::e3D,
-             .format = vk::Format::eR32Sfloat,
-             .extent = {divided(voxels.width, edge), divided(voxels.height, edge), divided(voxels.depth, edge)},
-             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage},
-            "brick texture"};
+gpu::ImageShape shape_of(const gpu::DeviceImage& volume, int edge, vk::Format format) {
+    const vk::Extent3D voxels = volume.shape().extent;
+    return {.type = vk::ImageType::e3D,
+            .format = format,
+            .extent = {divided(voxels.width, edge), divided(voxels.height, edge), divided(voxels.depth, edge)},
+            .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage};
 }
 
-gpu::Bindings bound(const gpu::Device& device, const gpu::DeviceImage& source, const gpu::DeviceImage& target) {
-    gpu::Bindings bindings(device, binding_types, push_bytes);
-    bindings.set_image(shared::binding_brick_source, source.view());
-    bindings.set_image(shared::binding_brick_target, target.view());
-    return bindings;
+// Whether a sampler can take the least and the largest of what it would filter.
+bool can_reduce(const gpu::Device& device, vk::Format format) {
+    const auto features = device.physical().getFormatProperties(format).optimalTilingFeatures;
+    return device.reduces() && (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);
 }
 
-vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings, std::int32_t edge,
-                                std::int32_t around) {
-    const std::array constants{edge, around};
-    return gpu::compute_pipeline(device, bindings, spirv::brick_max, constants);
+vk::raii::Sampler reducing(const gpu::Device& device, bool reduces, vk::SamplerReductionMode mode) {
+    const vk::SamplerReductionModeCreateInfo reduction{.reductionMode = mode};
+    const vk::Filter filter = reduces ? vk::Filter::eLinear : vk::Filter::eNearest;
+    return {device.logical(), vk::SamplerCreateInfo{.pNext = reduces ? &reduction : nullptr,
+                                                    .magFilter = filter,
+                                                    .minFilter = filter,
+                                                    .addressModeU = vk::SamplerAddressMode::eClampToEdge,
+                                                    .addressModeV = vk::SamplerAddressMode::eClampToEdge,
+                                                    .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
+}
+
+vk::raii::Pipeline range_pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings, std::int32_t edge,
+                                      std::int32_t reduces) {
+    const std::array constants{edge, reduces};
+    return gpu::compute_pipeline(device, bindings, spirv::brick_range, constants);
 }
 
 void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeline& pipeline,
-                 const gpu::Bindings& bindings, vk::Extent3D target, std::int32_t slices) {
+                 const gpu::Bindings& bindings, vk::Extent3D bricks) {
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-    commands.pushConstants<std::int32_t>(bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, slices);
-    commands.dispatch(divided(target.width, shared::brick_group), divided(target.height, shared::brick_group),
-                      divided(target.depth, shared::brick_group));
+    commands.dispatch(divided(bricks.width, shared::brick_group), divided(bricks.height, shared::brick_group),
+                      divided(bricks.depth, shared::brick_group));
 }
 
 }  // namespace
 
 Bricks::Bricks(const gpu::Device& device, const gpu::DeviceImage& volume)
-    : own_maxima_(made_maxima(device, volume, shared::brick_edge)), maxima_(made_maxima(device, own_maxima_, 1)),
-      from_voxels_(bound(device, volume, own_maxima_)), from_neighbours_(bound(device, own_maxima_, maxima_)) {}
+    : edge_(edge_for(volume.shape().extent)), reduces_(can_reduce(device, volume.shape().format)),
+      own_(device, shape_of(volume, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
+      dilated_(device, shape_of(volume, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
+      classes_(device, shape_of(volume, edge_, vk::Format::eR32Uint), "brick texture"),
+      least_(reducing(device, reduces_, vk::SamplerReductionMode::eMin)),
+      most_(reducing(device, reduces_, vk::SamplerReductionMode::eMax)),
+      from_voxels_(device, range_types, sizeof(std::int32_t)), from_neighbours_(device, dilate_types) {
+    from_voxels_.set_image(shared::binding_brick_least, volume.view(), *least_);
+    from_voxels_.set_image(shared::binding_brick_most, volume.view(), *most_);
+    from_voxels_.set_image(shared::binding_brick_ranges, own_.view());
+    from_neighbours_.set_image(shared::binding_dilate_source, own_.view());
+    from_neighbours_.set_image(shared::binding_dilate_target, dilated_.view());
+}
 
 void Bricks::record_first_use(const vk::raii::CommandBuffer& commands) const {
-    own_maxima_.record_first_use(commands);
-    maxima_.record_first_use(commands);
+    for (const gpu::DeviceImage* image : {&own_, &dilated_, &classes_}) image->record_first_use(commands);
 }
 
 BrickBuilder::BrickBuilder(const gpu::Device& device)
-    : bindings_(device, binding_types, push_bytes),
-      from_voxels_(pipeline_for(device, bindings_, shared::brick_edge, 0)),
-      from_neighbours_(pipeline_for(device, bindings_, 1, 1)) {}
+    : range_bindings_(device, range_types, sizeof(std::int32_t)),
+      dilate_bindings_(device, dilate_types), range_{range_pipeline_for(device, range_bindings_, 4, 0),
+                                                     range_pipeline_for(device, range_bindings_, 4, 1),
+                                                     range_pipeline_for(device, range_bindings_, 8, 0),
+                                                     range_pipeline_for(device, range_bindings_, 8, 1)},
+      dilate_(gpu::compute_pipeline(device, dilate_bindings_, spirv::brick_dilate, {})) {}
+
+const vk::raii::Pipeline& BrickBuilder::range_pipeline(const Bricks& bricks) const {
+    return range_[(bricks.edge_ == 8 ? 2U : 0U) + (bricks.reduces_ ? 1U : 0U)];
+}
 
 void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices) const {
-    const vk::Extent3D extent = bricks.maxima_.shape().extent;
-    record_pass(commands, from_voxels_, bricks.from_voxels_, extent, static_cast<std::int32_t>(slices));
+    const vk::Extent3D extent = bricks.own_.shape().extent;
+    commands.pushConstants<std::int32_t>(bricks.from_voxels_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                                         static_cast<std::int32_t>(slices));
+    record_pass(commands, range_pipeline(bricks), bricks.from_voxels_, extent);
     gpu::record_order(commands);
-    record_pass(commands, from_neighbours_, bricks.from_neighbours_, extent, static_cast<std::int32_t>(extent.depth));
+    record_pass(commands, dilate_, bricks.from_neighbours_, extent);
+}
+
+std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, float thin) {
+    const auto none = static_cast<std::uint32_t>(extinctions.size());
+    std::vector<std::uint32_t> limits(extinctions.size());
+    std::uint32_t seen = none;
+    std::uint32_t dense = none;
+    for (std::uint32_t i = none; i-- > 0;) {
+        if (extinctions[i] > 0) seen = i;
+        if (extinctions[i] > thin) dense = i;
+        limits[i] = dense << shared::limit_shift | seen;
+    }
+    return limits;
+}
+
+BrickClassifier::BrickClassifier(const gpu::Device& device)
+    : bindings_(device, class_types, 2 * sizeof(float)),
+      pipeline_(gpu::compute_pipeline(device, bindings_, spirv::brick_class, {})) {}
+
+void BrickClassifier::bind(const Bricks& bricks, vk::ImageView limits) {
+    extent_ = bricks.classes().shape().extent;
+    bindings_.set_image(shared::binding_class_ranges, bricks.ranges().view());
+    bindings_.set_image(shared::binding_class_limits, limits);
+    bindings_.set_image(shared::binding_class_target, bricks.classes().view());
+}
+
+void BrickClassifier::record(const vk::raii::CommandBuffer& commands, float scale, float offset) const {
+    const std::array lookup{scale, offset};
+    commands.pushConstants<float>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, lookup);
+    record_pass(commands, pipeline_, bindings_, extent_);
 }
 
 }  // namespace echolux

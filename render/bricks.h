@@ -1,9 +1,12 @@
-// The largest value in and around each brick of 4^3 voxels, so that rays skip what cannot be seen. Built on the device
-// from the texture: one way for voxels of every origin.
+// The least and the largest value in and around each brick of a volume, so that rays skip what cannot be seen, and what
+// the transfer function makes of them. Both are made on the device: one way for voxels of every origin.
 #pragma once
+
+#include <span>
 
 #include "render/vk/image.h"
 #include "render/vk/pipeline.h"
+#include "shaders/shared/bricks.h"
 
 namespace echolux {
 
@@ -13,19 +16,33 @@ class Bricks {
     // Throws Error{out_of_memory}.
     Bricks(const gpu::Device& device, const gpu::DeviceImage& volume);
 
-    const gpu::DeviceImage& maxima() const { return maxima_; }
+    // Voxels along each edge of a brick.
+    int edge() const { return edge_; }
+
+    // Half voxels around the middle of a brick for which it vouches, interpolation included: a run of samples that is
+    // no longer needs but the brick at its middle.
+    int reach() const { return 2 * edge_ - 1; }
+
+    const gpu::DeviceImage& ranges() const { return dilated_; }   // R: least, G: largest texture value
+    const gpu::DeviceImage& classes() const { return classes_; }  // brick_empty .. brick_dense
 
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
   private:
     friend class BrickBuilder;
 
-    gpu::DeviceImage own_maxima_;  // of each brick alone
-    gpu::DeviceImage maxima_;      // with its neighbours
+    int edge_;
+    bool reduces_;
+    gpu::DeviceImage own_;      // of each brick alone
+    gpu::DeviceImage dilated_;  // with its neighbours
+    gpu::DeviceImage classes_;
+    vk::raii::Sampler least_;
+    vk::raii::Sampler most_;
     gpu::Bindings from_voxels_;
     gpu::Bindings from_neighbours_;
 };
 
+// The pipelines that fill bricks.
 class BrickBuilder {
   public:
     explicit BrickBuilder(const gpu::Device& device);
@@ -34,9 +51,33 @@ class BrickBuilder {
     void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices) const;
 
   private:
-    gpu::Bindings bindings_;  // the layout of every set of bricks
-    vk::raii::Pipeline from_voxels_;
-    vk::raii::Pipeline from_neighbours_;
+    const vk::raii::Pipeline& range_pipeline(const Bricks& bricks) const;
+
+    gpu::Bindings range_bindings_;  // the layouts of every set of bricks
+    gpu::Bindings dilate_bindings_;
+    std::array<vk::raii::Pipeline, 4> range_;  // edge 4 or 8, each without and with a reducing sampler
+    vk::raii::Pipeline dilate_;
+};
+
+// Extinctions of the transfer table to what a range of its entries holds: see limit_shift. `thin`: the largest
+// extinction for which longer steps will do.
+std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, float thin);
+
+// Classifies bricks for one picture under way.
+class BrickClassifier {
+  public:
+    explicit BrickClassifier(const gpu::Device& device);
+
+    // `limits`: a 1-D texture of class_limits(). Kept until the next call, whose picture must wait for this one's.
+    void bind(const Bricks& bricks, vk::ImageView limits);
+
+    // Texture value * scale + offset = entry of the table.
+    void record(const vk::raii::CommandBuffer& commands, float scale, float offset) const;
+
+  private:
+    gpu::Bindings bindings_;
+    vk::raii::Pipeline pipeline_;
+    vk::Extent3D extent_;
 };
 
 }  // namespace echolux

@@ -13,10 +13,15 @@
 namespace echolux {
 namespace {
 
-constexpr double least_transmittance = 1.0 / 256;  // less than one step of an 8-bit picture
-constexpr double gradient_reach = 2;               // voxels to either side: smooths speckle a little
-constexpr double elsewhere = 1e12;                 // squared pixels
-constexpr double box_line_width = 1.5;             // pixels, of a picture 1024 pixels high
+constexpr double least_transmittance = 0.002;  // half a step of an 8-bit picture
+constexpr double gradient_reach = 2;           // voxels to either side: smooths speckle a little
+constexpr double elsewhere = 1e12;             // squared pixels
+constexpr double box_line_width = 1.5;         // pixels, of a picture 1024 pixels high
+
+// Where a run is thin, a step may be as long as two voxels.
+double thin_stride(const View& view) {
+    return std::clamp(std::floor(2 / view.step), 1.0, 4.0);
+}
 
 glm::vec4 packed(const glm::dvec3& v, double w = 0) {
     return glm::vec4(glm::dvec4(v, w));
@@ -55,15 +60,14 @@ void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFu
     frame.surface_colour = packed(surface.red, surface.green, surface.blue, 1);
 }
 
-// Runs of samples are so short that the brick at their middle vouches for all of them.
-void set_runs(shared::RaycastFrame& frame, const VolumeTexture& volume, const View& view,
-              const TransferFunction& function) {
+// Runs of samples are so short that the brick at their middle vouches for all of them, and of a length that longer
+// steps divide.
+void set_runs(shared::RaycastFrame& frame, const VolumeTexture& volume, const View& view) {
     const VolumeGrid& grid = volume.grid();
-    frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double{shared::brick_edge});
-    const auto [low, high] = function.range;
-    const double darkest = std::lerp(low, high, function.first_visible_level());
-    frame.run = packed(std::max(1.0, std::floor(shared::brick_reach / view.step)),
-                       (darkest - volume.offset()) / volume.scale(), 0, 0);
+    frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(volume.bricks().edge()));
+    const double reach = std::max(1.0, std::floor(volume.bricks().reach() / view.step));
+    const double stride = view.adaptive ? std::min(thin_stride(view), reach) : 1;
+    frame.run = packed(reach - std::fmod(reach, stride), stride, 0, 0);
 }
 
 // A stride near the golden section deals any run of rows evenly over the picture.
@@ -120,13 +124,13 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     frame.gradient_step = packed(gradient_reach * edge / extent);
     frame.per_difference = packed(smallest / (2 * gradient_reach * edge));
     frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
-                           least_transmittance);
+                           view.end_early ? least_transmittance : 0);
     frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),
                           static_cast<double>(region.width), static_cast<double>(region.height));
     set_lookup(frame, volume, view, function, extent.x);
     set_colours(frame, view, function);
     set_rows(frame, region);
-    set_runs(frame, volume, view, function);
+    set_runs(frame, volume, view);
     set_filled(frame, scene, function);
     frame.light = light_frame(shot, function);
     frame.cut = cut_frame(shot);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <cstring>
+#include <numbers>
 
 #include "render/pictures_under_way.h"
 #include "render/raycast_frame.h"
@@ -64,6 +65,13 @@ int rolling_constant(const Scene& scene) {
     return scene.previous != nullptr ? shared::rolling_over : shared::rolling_first;
 }
 
+// The largest extinction of the table of which a longer step of a thin run absorbs less than 1 %.
+float thin_extinction(const shared::RaycastFrame& frame) {
+    constexpr float most_absorbed = 0.01F;
+    const float step = frame.picture.z * frame.run.y;
+    return most_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.z * step, 1e-30F));
+}
+
 std::uint32_t groups(std::int64_t pixels, int of) {
     return static_cast<std::uint32_t>((pixels + of - 1) / of);
 }
@@ -73,7 +81,8 @@ std::uint32_t groups(std::int64_t pixels, int of) {
 Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
-      table(device, 2 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc) {
+      table(device, 3 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
+      previous_classifier(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
@@ -85,9 +94,11 @@ Raycaster::StandIns::StandIns(const gpu::Device& device)
 Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), sampler_(made_sampler(device)),
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
-      colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"), absent_(device) {
+      colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
+      limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"), absent_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
-        for (const gpu::DeviceImage* image : {&extinctions_, &colours_, &absent_.line, &absent_.plane, &absent_.cube}) {
+        for (const gpu::DeviceImage* image :
+             {&extinctions_, &colours_, &limits_, &absent_.line, &absent_.plane, &absent_.cube}) {
             image->record_first_use(commands);
         }
     });
@@ -119,7 +130,7 @@ Raycaster::Constants Raycaster::constants_for(const Shot& shot) {
     constants[shared::constant_output] =
         shot.output == RayOutput::measures ? shared::output_measures : shared::output_colour;
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
-    constants[shared::constant_skip] = 1;
+    constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
     return constants;
 }
 
@@ -148,39 +159,63 @@ void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
 
 void Raycaster::bind(Frame& frame, const Scene& scene) {
     const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
-    frame.bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
-    frame.bindings.set_image(shared::binding_bricks, scene.volume.bricks().maxima().view());
-    frame.bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
-    frame.bindings.set_image(shared::binding_previous_bricks, behind.bricks().maxima().view());
+    gpu::Bindings& bindings = frame.bindings;
+    bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
+    bindings.set_image(shared::binding_bricks, scene.volume.bricks().ranges().view());
+    bindings.set_image(shared::binding_classes, scene.volume.bricks().classes().view());
+    bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
+    bindings.set_image(shared::binding_previous_bricks, behind.bricks().ranges().view());
+    bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
+    frame.classifier.bind(scene.volume.bricks(), limits_.view());
+    frame.previous_classifier.bind(behind.bricks(), limits_.view());
+}
+
+void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
+    const VolumeTexture& volume = shot.scene.volume;
+    const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range());
+    const shared::RaycastFrame facts = raycast_frame(shot, function);
+    const TransferTable table = transfer_table(function, shared::transfer_entries);
+    const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(facts));
+    frame.lookup = {facts.lookup.x, facts.lookup.y};
+    std::byte* bytes = frame.table.bytes().data();
+    std::memcpy(frame.uniforms.bytes().data(), &facts, sizeof facts);
+    std::memcpy(bytes, table.extinctions.data(), table_bytes);
+    std::memcpy(bytes + table_bytes, table.colours.data(), table_bytes);
+    std::memcpy(bytes + 2 * table_bytes, limits.data(), table_bytes);
 }
 
 Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     Frame& frame = *frames_[next_frame_];
     next_frame_ = (next_frame_ + 1) % frames_.size();
     queue_.wait(frame.value);
-    const VolumeTexture& volume = shot.scene.volume;
-    const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range());
-    const shared::RaycastFrame facts = raycast_frame(shot, function);
-    const TransferTable table = transfer_table(function, shared::transfer_entries);
+    fill_tables(frame, shot);
     prepare_output(frame, shot);
-    std::memcpy(frame.uniforms.bytes().data(), &facts, sizeof facts);
-    std::memcpy(frame.table.bytes().data(), table.extinctions.data(), table_bytes);
-    std::memcpy(frame.table.bytes().data() + table_bytes, table.colours.data(), table_bytes);
     bind(frame, shot.scene);
     return frame;
 }
 
-void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, const vk::raii::Pipeline& shader,
-                       const Region& region) {
+void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
     if (frame.is_fresh) frame.picture->record_first_use(commands);
     frame.is_fresh = false;
     extinctions_.record_copy_from(commands, frame.table.handle(), 0);
     colours_.record_copy_from(commands, frame.table.handle(), table_bytes);
+    limits_.record_copy_from(commands, frame.table.handle(), 2 * table_bytes);
     gpu::record_order(commands);
+    frame.classifier.record(commands, frame.lookup[0], frame.lookup[1]);
+    if (shot.scene.previous != nullptr) {
+        frame.previous_classifier.record(commands, frame.lookup[0], frame.lookup[1]);
+    }
+    gpu::record_order(commands);
+}
+
+void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, const vk::raii::Pipeline& shader,
+                       const Shot& shot) {
+    record_inputs(commands, frame, shot);
     const gpu::Bindings& bindings = frame.bindings;
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-    commands.dispatch(groups(region.width, shared::group_width), groups(region.height, shared::group_height), 1);
+    commands.dispatch(groups(shot.region.width, shared::group_width), groups(shot.region.height, shared::group_height),
+                      1);
 }
 
 bool Raycaster::holds(const CastPicture& picture) const {
@@ -192,8 +227,8 @@ bool Raycaster::holds(const CastPicture& picture) const {
 CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
     const vk::raii::Pipeline& shader = pipeline(constants_for(shot));
     Frame& frame = prepared_frame(shot);
-    frame.value = queue_.submit(
-        [&](const vk::raii::CommandBuffer& commands) { record(commands, frame, shader, shot.region); }, chain);
+    frame.value =
+        queue_.submit([&](const vk::raii::CommandBuffer& commands) { record(commands, frame, shader, shot); }, chain);
     return {&*frame.picture, frame.value};
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "render/bricks.h"
 #include "render/scene.h"
 #include "render/view.h"
 #include "render/vk/memory.h"
@@ -58,7 +59,10 @@ class Raycaster {
 
         gpu::Bindings bindings;
         gpu::HostBuffer uniforms;
-        gpu::HostBuffer table;  // extinctions, then colours
+        gpu::HostBuffer table;  // extinctions, colours, limits of classes
+        BrickClassifier classifier;
+        BrickClassifier previous_classifier;
+        std::array<float, 2> lookup{};  // texture value to table entry: scale, offset
         std::optional<gpu::DeviceImage> picture;
         bool is_fresh = false;  // the picture has not been used yet
         std::uint64_t value = 0;
@@ -77,14 +81,17 @@ class Raycaster {
     void prepare_output(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
     void bind(Frame& frame, const Scene& scene);
+    void fill_tables(Frame& frame, const Shot& shot);
+    void record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot);
     void record(const vk::raii::CommandBuffer& commands, Frame& frame, const vk::raii::Pipeline& shader,
-                const Region& region);
+                const Shot& shot);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
     vk::raii::Sampler sampler_;
     gpu::DeviceImage extinctions_;
     gpu::DeviceImage colours_;
+    gpu::DeviceImage limits_;
     StandIns absent_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::size_t next_frame_ = 0;

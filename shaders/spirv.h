@@ -9,8 +9,16 @@ inline constexpr std::uint32_t raycast[] = {
 #include "raycast.comp.num"
 };
 
-inline constexpr std::uint32_t brick_max[] = {
-#include "brick_max.comp.num"
+inline constexpr std::uint32_t brick_range[] = {
+#include "brick_range.comp.num"
+};
+
+inline constexpr std::uint32_t brick_dilate[] = {
+#include "brick_dilate.comp.num"
+};
+
+inline constexpr std::uint32_t brick_class[] = {
+#include "brick_class.comp.num"
 };
 
 }  // namespace echolux::spirv

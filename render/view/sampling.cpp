@@ -10,6 +10,10 @@ const std::vector<Field<Sampling>>& describe<Sampling>() {
     static const std::vector<Field<Sampling>> fields{
         number<Sampling>("step", &Sampling::step, 0.05, 10, "voxels", view,
                          "along a ray, in units of the smallest voxel edge; smaller: finer and slower"),
+        flag<Sampling>("skip_empty", &Sampling::skip_empty, view,
+                       "leave out where nothing is seen; changes no picture"),
+        flag<Sampling>("end_early", &Sampling::end_early, view, "end a ray where less than 0.2 % of the light passes"),
+        flag<Sampling>("adaptive", &Sampling::adaptive, view, "longer steps where there is little to be seen"),
     };
     return fields;
 }

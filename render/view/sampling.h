@@ -11,6 +11,9 @@ namespace echolux {
 
 struct Sampling {
     double step = 1;
+    bool skip_empty = true;
+    bool end_early = true;
+    bool adaptive = true;
 };
 
 template <>

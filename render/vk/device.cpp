@@ -184,14 +184,14 @@ vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, con
     throw_vulkan_error("listing the Vulkan devices", error);
 }
 
-vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family,
+vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint32_t family, bool reduces,
                              const std::vector<const char*>& extensions) {
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queue{.queueFamilyIndex = family, .queueCount = 1, .pQueuePriorities = &priority};
     // glslc for Vulkan 1.3 emits LocalSizeId, which asks for maintenance4.
     const vk::StructureChain features{
         vk::PhysicalDeviceFeatures2{.features = {.shaderStorageImageWriteWithoutFormat = true}},
-        vk::PhysicalDeviceVulkan12Features{.timelineSemaphore = true},
+        vk::PhysicalDeviceVulkan12Features{.samplerFilterMinmax = reduces, .timelineSemaphore = true},
         vk::PhysicalDeviceVulkan13Features{.synchronization2 = true, .maintenance4 = true}};
     return reporting("opening the Vulkan device", [&] {
         return vk::raii::Device(
@@ -201,6 +201,11 @@ vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint
                                            .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
                                            .ppEnabledExtensionNames = extensions.data()});
     });
+}
+
+bool can_reduce(const vk::raii::PhysicalDevice& device) {
+    const auto chain = device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
+    return chain.get<vk::PhysicalDeviceVulkan12Features>().samplerFilterMinmax;
 }
 
 std::vector<const char*> export_extensions(bool memory, bool timelines) {
@@ -224,9 +229,9 @@ Device::Device(const DeviceChoice& choice)
       instance_(made_instance(context_, validation_wanted(choice), &on_message_)), messenger_(nullptr),
       physical_(chosen_physical(instance_, choice)), name_(physical_.getProperties().deviceName.data()),
       id_(id_of(physical_)), software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu),
-      exports_memory_(has_extension(physical_, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)),
+      reduces_(can_reduce(physical_)), exports_memory_(has_extension(physical_, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)),
       exports_timelines_(can_export_timelines(physical_)), queue_family_(compute_family(physical_).value()),
-      device_(made_device(physical_, queue_family_, export_extensions(exports_memory_, exports_timelines_))) {
+      device_(made_device(physical_, queue_family_, reduces_, export_extensions(exports_memory_, exports_timelines_))) {
     if (validation_wanted(choice)) messenger_ = {instance_, messenger_facts(&on_message_)};
     keep_drivers_loaded();
 }

@@ -26,6 +26,9 @@ class Device {
     const DeviceId& id() const { return id_; }
     bool is_software() const { return software_; }
 
+    // Whether samplers can take the least or the largest value instead of filtering (where the format can as well).
+    bool reduces() const { return reduces_; }
+
     // Whether another API on the same GPU can be given memory and timelines of this device.
     bool exports_memory() const { return exports_memory_; }
     bool exports_timelines() const { return exports_timelines_; }
@@ -47,6 +50,7 @@ class Device {
     std::string name_;
     DeviceId id_{};
     bool software_ = false;
+    bool reduces_ = false;
     bool exports_memory_ = false;
     bool exports_timelines_ = false;
     std::uint32_t queue_family_ = 0;

@@ -1,4 +1,5 @@
 // What every part of the ray caster sees: variants, bindings, and what a ray is.
+#include "shaders/shared/bricks.h"
 #include "shaders/shared/raycast.h"
 
 layout(local_size_x = group_width, local_size_y = group_height) in;
@@ -22,7 +23,9 @@ layout(set = 0, binding = binding_extinctions) uniform texture1D extinctions;  /
 layout(set = 0, binding = binding_colours) uniform texture1D colours;
 layout(set = 0, binding = binding_picture) uniform writeonly image2D picture;
 layout(set = 0, binding = binding_measures) uniform writeonly image2D measures;
-layout(set = 0, binding = binding_bricks) uniform texture3D bricks;
+layout(set = 0, binding = binding_bricks) uniform texture3D bricks;  // R: least, G: largest value
+layout(set = 0, binding = binding_classes) uniform utexture3D classes;
+layout(set = 0, binding = binding_previous_classes) uniform utexture3D previous_classes;
 layout(set = 0, binding = binding_previous) uniform sampler3D previous;
 layout(set = 0, binding = binding_previous_bricks) uniform texture3D previous_bricks;
 

@@ -41,9 +41,32 @@ float length_to(Samples samples, float index) {
     return samples.enter + (index + 0.5) * samples.spacing;
 }
 
+// The brick at the middle of a run vouches for all of it.
+ivec3 brick_of_run(Samples samples, float begin) {
+    vec3 middle = place(samples, begin + 0.5 * frame.run.x - 0.5);
+    return clamp(ivec3(middle * frame.bricks.xyz), ivec3(0), textureSize(bricks, 0) - 1);
+}
+
+// brick_empty .. brick_dense.
+int kind_of_run(Samples samples, float begin) {
+    if (!skips) return brick_dense;
+    ivec3 brick = brick_of_run(samples, begin);
+    uint kind = texelFetch(classes, brick, 0).r;
+    return int(rolling == rolling_over ? max(kind, texelFetch(previous_classes, brick, 0).r) : kind);
+}
+
+bool is_empty(Samples samples, float begin) {
+    return kind_of_run(samples, begin) == brick_empty;
+}
+
 float most_in_run(Samples samples, float begin) {
-    vec3 middle = samples.first + (begin + 0.5 * frame.run.x - 0.5) * samples.stride;
-    ivec3 brick = clamp(ivec3(middle * frame.bricks.xyz), ivec3(0), textureSize(bricks, 0) - 1);
-    float most = texelFetch(bricks, brick, 0).r;
-    return rolling == rolling_over ? max(most, texelFetch(previous_bricks, brick, 0).r) : most;
+    ivec3 brick = brick_of_run(samples, begin);
+    float most = texelFetch(bricks, brick, 0).g;
+    return rolling == rolling_over ? max(most, texelFetch(previous_bricks, brick, 0).g) : most;
+}
+
+float least_in_run(Samples samples, float begin) {
+    ivec3 brick = brick_of_run(samples, begin);
+    float least = texelFetch(bricks, brick, 0).r;
+    return rolling == rolling_over ? min(least, texelFetch(previous_bricks, brick, 0).r) : least;
 }

@@ -1,4 +1,5 @@
-// What C++, brick_max.comp and raycast.comp share about bricks: cubes of voxels whose largest value is known.
+// What C++, the brick shaders and raycast.comp share about bricks: cubes of voxels whose least and largest value are
+// known.
 #ifndef ECHOLUX_SHADERS_SHARED_BRICKS_H
 #define ECHOLUX_SHADERS_SHARED_BRICKS_H
 
@@ -9,12 +10,27 @@ namespace echolux::shared {
 #define ECHOLUX_CONST const int
 #endif
 
-ECHOLUX_CONST brick_edge = 4;   // voxels
-ECHOLUX_CONST brick_reach = 7;  // half voxels around it for which its largest value holds too, interpolation included
 ECHOLUX_CONST brick_group = 4;
 
-ECHOLUX_CONST binding_brick_source = 0;
-ECHOLUX_CONST binding_brick_target = 1;
+ECHOLUX_CONST binding_brick_least = 0;   // the source, sampled for its least value
+ECHOLUX_CONST binding_brick_most = 1;    // ... and for its largest
+ECHOLUX_CONST binding_brick_ranges = 2;  // R: least, G: largest
+
+ECHOLUX_CONST binding_dilate_source = 0;
+ECHOLUX_CONST binding_dilate_target = 1;
+
+ECHOLUX_CONST binding_class_ranges = 0;
+ECHOLUX_CONST binding_class_limits = 1;
+ECHOLUX_CONST binding_class_target = 2;
+
+// What a brick holds, by the transfer function.
+ECHOLUX_CONST brick_empty = 0;  // nothing that is seen
+ECHOLUX_CONST brick_thin = 1;   // so little that longer steps will do
+ECHOLUX_CONST brick_dense = 2;
+
+// For each entry of the transfer table the first entry from there on that is seen at all (low half) and that is dense
+// (high half): a range of entries is classified by its two ends.
+ECHOLUX_CONST limit_shift = 16;
 
 #ifdef __cplusplus
 }  // namespace echolux::shared

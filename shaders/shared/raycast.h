@@ -35,7 +35,9 @@ ECHOLUX_CONST binding_heights = 12;
 ECHOLUX_CONST binding_light_volume = 13;
 ECHOLUX_CONST binding_pages = 14;
 ECHOLUX_CONST binding_noise = 15;
-ECHOLUX_CONST binding_count = 16;
+ECHOLUX_CONST binding_classes = 16;
+ECHOLUX_CONST binding_previous_classes = 17;
+ECHOLUX_CONST binding_count = 18;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 8;
@@ -98,7 +100,7 @@ struct RaycastFrame {
     vec4 surface_colour;
     vec4 rows;    // of work groups: their number, and the stride (prime to it) in which they are worked through
     vec4 bricks;  // texture coordinates to bricks
-    vec4 run;     // samples in a run; the largest texture value of which nothing is seen
+    vec4 run;     // samples in a run; samples of a dense run that one of a thin run stands for
     vec4 filled;  // of a volume filled in part: texture coordinate z where that ends, and of the last slice's middle;
                   // texture value of nothing
     LightFrame light;
