@@ -14,7 +14,6 @@ namespace echolux {
 namespace {
 
 constexpr double least_transmittance = 0.002;  // half a step of an 8-bit picture
-constexpr double gradient_reach = 2;           // voxels to either side: smooths speckle a little
 constexpr double elsewhere = 1e12;             // squared pixels
 constexpr double box_line_width = 1.5;         // pixels, of a picture 1024 pixels high
 
@@ -121,8 +120,8 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     set_rays(frame, camera.rays());
     frame.per_extent = packed(1.0 / extent, view.near_um);
     const glm::dvec3 edge(edges[0], edges[1], edges[2]);
-    frame.gradient_step = packed(gradient_reach * edge / extent);
-    frame.per_difference = packed(smallest / (2 * gradient_reach * edge));
+    frame.gradient_step = packed(view.gradient_radius * edge / extent);
+    frame.per_difference = packed(smallest / (2 * view.gradient_radius * edge));
     frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
                            view.end_early ? least_transmittance : 0);
     frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),
@@ -132,6 +131,7 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     set_rows(frame, region);
     set_runs(frame, volume, view);
     set_filled(frame, scene, function);
+    frame.modes = modes_frame(shot);
     frame.light = light_frame(shot, function);
     frame.cut = cut_frame(shot);
     frame.slices = slices_frame(shot);

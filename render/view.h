@@ -10,6 +10,7 @@
 #include "render/view/cut.h"
 #include "render/view/flow.h"
 #include "render/view/light.h"
+#include "render/view/modes.h"
 #include "render/view/pose.h"
 #include "render/view/sampling.h"
 #include "render/view/slices.h"
@@ -27,7 +28,7 @@ struct Canvas {
     std::int64_t height = 1024;
 };
 
-struct View : Canvas, Pose, Curve, Light, Cut, Slices, FlowOverlay, Annotations, Sampling {};
+struct View : Canvas, Pose, Modes, Curve, Light, Cut, Slices, FlowOverlay, Annotations, Sampling {};
 
 template <>
 const std::vector<Field<View>>& describe<View>();

@@ -15,7 +15,9 @@
 #include "shaders/raycast/slices.glsl"
 #include "shaders/raycast/composite.glsl"
 #include "shaders/raycast/projections.glsl"
+#include "shaders/raycast/mida.glsl"
 #include "shaders/raycast/isosurface.glsl"
+#include "shaders/raycast/points.glsl"
 #include "shaders/raycast/box.glsl"
 
 // Software Vulkan gives each core one run of neighbouring groups. Rows of groups are dealt out with a stride, so that
@@ -28,7 +30,13 @@ uvec2 region_pixel() {
 Seen seen_along(Ray ray) {
     if (mode == mode_composite) return composite(ray);
     if (mode == mode_mip) return maximum(ray);
+    if (mode == mode_minip) return minimum(ray);
+    if (mode == mode_average) return average(ray);
+    if (mode == mode_attenuated_mip) return attenuated_maximum(ray);
+    if (mode == mode_depth_mip) return depth_maximum(ray);
     if (mode == mode_isosurface) return isosurface(ray);
+    if (mode == mode_mida) return mida(ray);
+    if (mode == mode_points) return points(ray);
     return nothing;
 }
 

@@ -7,6 +7,7 @@
 
 namespace echolux {
 
+shared::ModesFrame modes_frame(const Shot& shot);
 shared::LightFrame light_frame(const Shot& shot, const TransferFunction& function);
 shared::CutFrame cut_frame(const Shot& shot);
 shared::SlicesFrame slices_frame(const Shot& shot);

@@ -9,9 +9,17 @@
 
 namespace echolux {
 
+enum class Lamp { headlight, free };
+
 struct Light {
     bool lighting = true;
     double lighting_strength = 0.8;
+    Lamp lamp = Lamp::headlight;
+    double lamp_azimuth_deg = -40;
+    double lamp_elevation_deg = 40;
+    double gradient_radius = 2;
+    double ambient_occlusion = 0;
+    double shadows = 0;
 };
 
 template <>

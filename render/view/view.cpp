@@ -31,6 +31,7 @@ const std::vector<Field<View>>& describe<View>() {
         std::vector<Field<View>> all;
         add_part<View, Canvas>(all);
         add_part<View, Pose>(all);
+        add_part<View, Modes>(all);
         add_part<View, Curve>(all);
         add_part<View, Light>(all);
         add_part<View, Cut>(all);
@@ -49,6 +50,7 @@ void check_view(const View& view) {
         throw Error(ErrorCode::bad_setting, "a colour has three numbers", "view.background", "e.g. [0, 0, 0]");
     }
     check_part(static_cast<const Pose&>(view));
+    check_part(static_cast<const Modes&>(view));
     check_part(static_cast<const Curve&>(view));
     check_part(static_cast<const Light&>(view));
     check_part(static_cast<const Cut&>(view));

@@ -1,19 +1,114 @@
-// One value for each ray: the largest, and (to come) others.
+// One value for each ray: the largest, the least, the mean, or the largest that light gets to.
 
-Seen maximum(Ray ray) {
-    Samples samples = samples_of(ray);
-    float value = sampled(samples.first);
-    float index = 0.0;
+const float beyond_values = 3.0e38;  // larger than any value; samples that are no numbers are passed over
+
+// The lowest tenth of the range fades into the background.
+float fading(float value) {
+    return clamp(10.0 * level_of(value), 0.0, 1.0);
+}
+
+Seen projected(float value, vec3 colour, float opacity, float distance) {
+    return Seen(colour * opacity, 1.0 - opacity, value, distance);
+}
+
+struct Extreme {
+    float value, index;  // of the first sample that has it
+};
+
+Extreme largest(Samples samples) {
+    Extreme most = Extreme(-beyond_values, 0.0);
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
-        if (skips && most_in_run(samples, begin) <= value) continue;
+        if (skips && most_in_run(samples, begin) <= most.value) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             float here = sampled(place(samples, i));
-            index = here > value ? i : index;
-            value = max(value, here);
+            bool is_more = here > most.value;
+            most.index = is_more ? i : most.index;
+            most.value = is_more ? here : most.value;
         }
     }
-    // The lowest tenth of the range fades into the background.
-    float opacity = clamp(10.0 * level_of(value), 0.0, 1.0);
-    return Seen(colour_of(value) * opacity, 1.0 - opacity, value, length_to(samples, index));
+    return most;
+}
+
+Seen maximum(Ray ray) {
+    Samples samples = samples_of(ray);
+    Extreme most = largest(samples);
+    return projected(most.value, colour_of(most.value), fading(most.value), length_to(samples, most.index));
+}
+
+// From where the volume begins, yellow, over pink to where it ends, blue. In OKLab (B. Ottosson, 2020) at one
+// lightness, which is left to the value; its share of yellow falls all the way, so that who confuses red and green
+// still reads the depth.
+vec3 colour_of_depth(float part) {
+    float hue = radians(mix(95.0, -95.0, clamp(part, 0.0, 1.0)));
+    vec3 lab = vec3(0.78, 0.125 * vec2(cos(hue), sin(hue)));
+    vec3 cones = mat3(vec3(1), vec3(0.3963377774, -0.1055613458, -0.0894841775),
+                      vec3(0.2158037573, -0.0638541728, -1.2914855480)) *
+                 lab;
+    vec3 rgb = mat3(4.0767416621, -1.2684380046, -0.0041960863, -3.3077115913, 2.6097574011, -0.7034186147,
+                    0.2309699292, -0.3413193965, 1.7076147010) *
+               (cones * cones * cones);
+    rgb = clamp(rgb, 0.0, 1.0);
+    return mix(12.92 * rgb, 1.055 * pow(rgb, vec3(1.0 / 2.4)) - 0.055, greaterThan(rgb, vec3(0.0031308)));
+}
+
+Seen depth_maximum(Ray ray) {
+    Samples samples = samples_of(ray);
+    Extreme most = largest(samples);
+    vec3 colour = colour_of_depth(place(samples, most.index).x) * clamp(level_of(most.value), 0.0, 1.0);
+    return projected(most.value, colour, fading(most.value), length_to(samples, most.index));
+}
+
+// The low end of the range is what is looked for here: it does not fade.
+Seen minimum(Ray ray) {
+    Samples samples = samples_of(ray);
+    Extreme least = Extreme(beyond_values, 0.0);
+    for (float i = 0.0; i < samples.count; i += 1.0) {
+        float here = sampled(place(samples, i));
+        bool is_less = here < least.value;
+        least.index = is_less ? i : least.index;
+        least.value = is_less ? here : least.value;
+    }
+    if (least.value == beyond_values) return nothing;
+    return projected(least.value, colour_of(least.value), 1.0, length_to(samples, least.index));
+}
+
+Seen average(Ray ray) {
+    Samples samples = samples_of(ray);
+    float sum = 0.0;
+    float count = 0.0;
+    for (float i = 0.0; i < samples.count; i += 1.0) {
+        float here = sampled(place(samples, i));
+        bool is_number = abs(here) < beyond_values;
+        sum += is_number ? here : 0.0;
+        count += is_number ? 1.0 : 0.0;
+    }
+    if (count == 0.0) return nothing;
+    float mean = sum / count;
+    return projected(mean, colour_of(mean), fading(mean), length_to(samples, 0.5 * (samples.count - 1.0)));
+}
+
+// Levels take light away, and each counts as much as light gets to it. What lies below the range takes nothing.
+Seen attenuated_maximum(Ray ray) {
+    Samples samples = samples_of(ray);
+    float bits = frame.modes.facts.x * samples.spacing;
+    float low = frame.filled.z;
+    float light = 1.0;
+    float most = 0.0;
+    float index = 0.0;
+    for (float begin = 0.0; begin < samples.count && light > most; begin += frame.run.x) {
+        if (skips && most_in_run(samples, begin) <= low) continue;
+        float end = min(begin + frame.run.x, samples.count);
+        for (float i = begin; i < end; i += 1.0) {
+            float here = sampled(place(samples, i));
+            float level = here > low ? min(level_of(here), 1.0) : 0.0;
+            float halved = exp2(-0.5 * bits * level);
+            float reached = level * light * halved;
+            light *= halved * halved;
+            index = reached > most ? i : index;
+            most = max(most, reached);
+        }
+    }
+    float value = (most * float(transfer_entries - 1) - frame.lookup.y) / frame.lookup.x;
+    return projected(value, colour_of(value), fading(value), length_to(samples, index));
 }

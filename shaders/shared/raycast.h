@@ -6,6 +6,7 @@
 #include "shaders/shared/cut.h"
 #include "shaders/shared/flow.h"
 #include "shaders/shared/light.h"
+#include "shaders/shared/modes.h"
 #include "shaders/shared/slices.h"
 
 #ifdef __cplusplus
@@ -103,6 +104,7 @@ struct RaycastFrame {
     vec4 run;     // samples in a run; samples of a dense run that one of a thin run stands for
     vec4 filled;  // of a volume filled in part: texture coordinate z where that ends, and of the last slice's middle;
                   // texture value of nothing
+    ModesFrame modes;
     LightFrame light;
     CutFrame cut;
     SlicesFrame slices;
@@ -116,7 +118,7 @@ struct RaycastFrame {
 ECHOLUX_CONST measure_pixels = 3;
 
 #ifdef __cplusplus
-static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(LightFrame) + sizeof(CutFrame) +
+static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) + sizeof(CutFrame) +
                                           sizeof(SlicesFrame) + sizeof(FlowFrame),
               "the layout of std140");
 }  // namespace echolux::shared

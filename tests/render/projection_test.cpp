@@ -71,7 +71,7 @@ constexpr std::array angles{Angles{0, 0, 0},     Angles{90, 0, 0},    Angles{0, 
 
 class Projected : public Rendering {
   protected:
-    void expect_voxel_on_predicted_pixels(Projection projection) {
+    void expect_voxel_on_predicted_pixels(Projection projection, ViewMode mode = ViewMode::mip) {
         VolumeGrid grid = db_grid(24, 28, 32);
         grid.spacing_um = {2, 3, 2.5};
         const auto bright = [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -81,10 +81,11 @@ class Projected : public Rendering {
         const Point along{(4.5 - 12) * 2, (20.5 - 14) * 3, (9.5 - 16) * 2.5};
         const double radius = 0.5 * std::hypot(24 * 2.0, 28 * 3.0, 32 * 2.5);
         View view;
-        view.mode = ViewMode::mip;
+        view.mode = mode;
         view.projection = projection;
         view.width = 240;
         view.height = 200;
+        view.zoom = mode == ViewMode::points ? 2 : 1;
         view.step = 0.25;
         for (const Angles& a : angles) {
             view.azimuth_deg = a.azimuth;
@@ -129,6 +130,11 @@ TEST_F(Projected, VoxelLandsOnPredictedPixelInPerspective) {
 
 TEST_F(Projected, VoxelLandsOnPredictedPixelInOrthographicView) {
     expect_voxel_on_predicted_pixels(Projection::orthographic);
+}
+
+TEST_F(Projected, PointLandsOnPredictedPixel) {
+    expect_voxel_on_predicted_pixels(Projection::perspective, ViewMode::points);
+    expect_voxel_on_predicted_pixels(Projection::orthographic, ViewMode::points);
 }
 
 TEST_F(Projected, ProportionsArePhysical) {

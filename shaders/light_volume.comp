@@ -1,0 +1,53 @@
+// How much light gets to each cell, from around and from the lamp: the second of two steps to the light volume. Cells
+// are asked along a few directions at growing distances, where interpolation between cells makes shadows soft.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
+#include "shaders/raycast/frame.glsl"
+
+const float first_step = 1.0;   // cells: a cell does not hide itself
+const float around_growth = 2.0;
+const float lamp_growth = 1.1;
+
+// The corners of an icosahedron: even around, and along no axis.
+const float short_side = 0.5257311;
+const float long_side = 0.8506508;
+
+vec3 direction_around(int i) {
+    float s = (i & 1) != 0 ? short_side : -short_side;
+    float l = (i & 2) != 0 ? long_side : -long_side;
+    return i < 4 ? vec3(0, s, l) : i < 8 ? vec3(s, l, 0) : vec3(l, 0, s);
+}
+
+// Bits of light lost on the way from a place, in `steps` steps, each longer than the one before.
+float bits_lost(vec3 at, vec3 direction, int steps, float growth) {
+    vec3 per_cell = direction * frame.light.cell.xyz;
+    float bits = 0.0;
+    float begin = 0.5 * first_step;
+    float width = first_step;
+    for (int i = 0; i < steps; ++i) {
+        vec3 there = at + (begin + 0.5 * width) * per_cell;
+        if (any(notEqual(there, clamp(there, 0.0, 1.0)))) break;
+        bits += width * textureLod(cells, there, 0.0).r;
+        begin += width;
+        width *= growth;
+    }
+    return bits;
+}
+
+// Half of all directions are enough: in front of a wall nothing is missing.
+float light_from_around(vec3 at) {
+    float sum = 0.0;
+    for (int i = 0; i < 12; ++i) sum += exp2(-bits_lost(at, direction_around(i), int(frame.light.steps.x), around_growth));
+    return min(sum / 6.0, 1.0);
+}
+
+void main() {
+    ivec3 cell = ivec3(gl_GlobalInvocationID);
+    ivec3 size = imageSize(light_target);
+    if (any(greaterThanEqual(cell, size))) return;
+    vec3 at = (vec3(cell) + 0.5) / vec3(size);
+    float around = light_from_around(at);
+    float lamp = exp2(-bits_lost(at, frame.light.lamp.xyz, int(frame.light.steps.y), lamp_growth));
+    imageStore(light_target, cell, vec4(mix(vec2(1), vec2(around, lamp), frame.light.shading.zw), 0, 0));
+}

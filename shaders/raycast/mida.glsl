@@ -1,0 +1,43 @@
+// Maximum intensity difference accumulation: S. Bruckner, E. Groeller, "Instant volume visualization using maximum
+// intensity difference accumulation", Computer Graphics Forum 28(3), 2009. As the composite, but what is brighter than
+// all before it shines through that. The balance leads from the composite (-1) over MIDA (0) to the maximum (1).
+
+Seen mida(Ray ray) {
+    Seen seen = nothing;
+    seen.value = -beyond_values;
+    Samples samples = samples_of(ray);
+    float bits = frame.lookup.z * samples.spacing;
+    float balance = frame.modes.facts.y;
+    float yielding = 1.0 + min(balance, 0.0);
+    float brightest = 0.0;  // level
+    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+        if (skips && most_in_run(samples, begin) <= frame.run.y) continue;
+        float end = min(begin + frame.run.x, samples.count);
+        for (float i = begin; i < end; i += 1.0) {
+            vec3 at = place(samples, i);
+            float here = sampled(at);
+            int index = table_index(here);
+            float extinction = texelFetch(extinctions, index, 0).r;
+            if (extinction > 0.0) {
+                float level = clamp(level_of(here), 0.0, 1.0);
+                float kept = 1.0 - yielding * max(level - brightest, 0.0);
+                seen.distance = level > brightest ? length_to(samples, i) : seen.distance;
+                seen.value = level > brightest ? here : seen.value;
+                brightest = max(brightest, level);
+                float before = 1.0 - kept * (1.0 - seen.transmittance);
+                float passed = before * exp2(-extinction * bits);
+                float share = before - passed;
+                vec3 colour = texelFetch(colours, index, 0).rgb;
+                if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
+                seen.colour = kept * seen.colour + share * colour;
+                seen.transmittance = passed;
+            }
+        }
+        if (brightest == 1.0 && seen.transmittance < frame.picture.w) break;
+    }
+    if (seen.distance < 0.0 || balance <= 0.0) return seen;
+    Seen most = projected(seen.value, colour_of(seen.value), fading(seen.value), seen.distance);
+    seen.colour = mix(seen.colour, most.colour, balance);
+    seen.transmittance = mix(seen.transmittance, most.transmittance, balance);
+    return seen;
+}

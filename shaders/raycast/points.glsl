@@ -1,0 +1,53 @@
+// A ball in the middle of each voxel that can be seen. A ray is led from voxel to voxel after J. Amanatides and A. Woo,
+// "A fast voxel traversal algorithm for ray tracing", Eurographics 1987: each ball stays inside its voxel, so that the
+// first that is met is the front-most.
+
+// Length along the ray to where the ball of the voxel is met; negative: nowhere that is seen.
+float ball_met(Ray ray, vec3 middle) {
+    vec3 to = (middle - ray.start) / frame.per_extent.xyz;
+    float nearest = dot(to, ray.unit);
+    vec3 off = to - nearest * ray.unit;
+    float inside = frame.modes.facts.z * frame.modes.facts.z - dot(off, off);
+    float met = nearest - sqrt(max(inside, 0.0));
+    return inside > 0.0 && met >= ray.enter && met <= ray.leave ? met : -1.0;
+}
+
+Seen point_seen(Ray ray, vec3 middle, float met) {
+    float value = sampled(middle);
+    if (texelFetch(extinctions, table_index(value), 0).r <= 0.0) return nothing;
+    return Seen(shaded_at(middle, colour_of(value), ray.unit), 0.0, value, met);
+}
+
+// The first ball between two lengths along the ray.
+Seen point_between(Ray ray, float from, float to) {
+    vec3 size = vec3(textureSize(volume, 0));
+    vec3 speed = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12))) * size;
+    vec3 start = (ray.start + from * ray.direction) * size;
+    vec3 voxel = floor(start);
+    vec3 next = from + (voxel + step(0.0, speed) - start) / speed;
+    vec3 each = abs(1.0 / speed);
+    for (float now = from; now < to;) {
+        vec3 middle = (voxel + 0.5) / size;
+        float met = ball_met(ray, middle);
+        if (met >= 0.0) {
+            Seen seen = point_seen(ray, middle, met);
+            if (seen.distance >= 0.0) return seen;
+        }
+        now = min(next.x, min(next.y, next.z));
+        vec3 along = vec3(lessThanEqual(next, vec3(now)));
+        voxel += along * sign(speed);
+        next += along * each;
+    }
+    return nothing;
+}
+
+Seen points(Ray ray) {
+    Samples samples = samples_of(ray);
+    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+        if (skips && most_in_run(samples, begin) <= frame.run.y) continue;
+        float end = min(begin + frame.run.x, samples.count);
+        Seen seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
+        if (seen.distance >= 0.0) return seen;
+    }
+    return nothing;
+}
