@@ -28,9 +28,11 @@ struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
         : device(choice), queue(device), read_back(device, queue), brick_builder(device), raycaster(device, queue) {}
 
-    const VolumeTexture& shown_volume() const {
+    Scene shown_scene() const {
         if (!volume) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
-        return *volume;
+        Scene scene(*volume);
+        scene.serials = {volumes_set, 0};
+        return scene;
     }
 
     VolumeSlots& ring() {
@@ -52,7 +54,9 @@ struct Renderer::Parts {
 
     Scene scene_of(const ShownSlots& shown) {
         const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
-        return {ring().texture(shown.newest.slot), shown.newest.filled_to, previous};
+        Scene scene(ring().texture(shown.newest.slot), shown.newest.filled_to, previous);
+        scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0};
+        return scene;
     }
 
     gpu::Device device;
@@ -61,6 +65,7 @@ struct Renderer::Parts {
     BrickBuilder brick_builder;
     Raycaster raycaster;
     std::optional<VolumeTexture> volume;
+    std::uint64_t volumes_set = 0;
     std::unique_ptr<VolumeSlots> slots;
 };
 
@@ -85,6 +90,7 @@ void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
         upload(parts_->device, parts_->queue, parts_->brick_builder, volume, voxels);
         parts_->queue.wait_for_all();  // pictures of the old one
         parts_->volume.emplace(std::move(volume));
+        ++parts_->volumes_set;
     });
 }
 
@@ -92,7 +98,7 @@ void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
 Image Renderer::render(const View& view, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
         check_view(view);
-        const Scene scene(parts_->shown_volume());
+        const Scene scene = parts_->shown_scene();
         Image image{view.width, view.height, {}};
         for (std::int64_t top = 0; top < view.height; top += band_rows) {
             const std::int64_t rows = std::min(band_rows, view.height - top);
@@ -110,7 +116,7 @@ Image Renderer::render(const View& view, const std::function<void(std::int64_t r
 std::vector<RayMeasure> Renderer::measure(const View& view) {
     return gpu::reporting("measuring rays", [&] {
         check_view(view);
-        const Scene scene(parts_->shown_volume());
+        const Scene scene = parts_->shown_scene();
         const CastPicture picture =
             parts_->raycaster.cast({.scene = scene, .view = view, .output = RayOutput::measures});
         const std::span<const std::byte> pixels = parts_->read_back.pixels(*picture.image);

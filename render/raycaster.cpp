@@ -20,8 +20,10 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_frame] = eUniformBuffer;
     types[shared::binding_picture] = eStorageImage;
     types[shared::binding_measures] = eStorageImage;
+    types[shared::binding_cells_target] = eStorageImage;
+    types[shared::binding_light_target] = eStorageImage;
     for (const int i : {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_heights,
-                        shared::binding_light_volume}) {
+                        shared::binding_light_volume, shared::binding_cells}) {
         types[static_cast<std::size_t>(i)] = eCombinedImageSampler;
     }
     return types;
@@ -95,7 +97,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), sampler_(made_sampler(device)),
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
-      limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"), absent_(device) {
+      limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"), absent_(device),
+      light_volume_(device, queue) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.line, &absent_.plane, &absent_.cube}) {
@@ -117,24 +120,28 @@ void Raycaster::bind_absent(Frame& frame) {
     bindings.set_image(shared::binding_flow_colours, absent_.line.view());
     bindings.set_image(shared::binding_heights, absent_.plane.view(), *sampler_);
     bindings.set_image(shared::binding_light_volume, absent_.cube.view(), *sampler_);
+    bindings.set_image(shared::binding_cells, absent_.cube.view(), *sampler_);
+    bindings.set_image(shared::binding_cells_target, absent_.cube.view());
+    bindings.set_image(shared::binding_light_target, absent_.cube.view());
     bindings.set_image(shared::binding_pages, absent_.cube.view());
     bindings.set_image(shared::binding_noise, absent_.plane.view());
 }
 
-Raycaster::Constants Raycaster::constants_for(const Shot& shot) {
+RaycastConstants Raycaster::constants_for(const Shot& shot) {
     const View& view = shot.view;
-    Constants constants{};
+    RaycastConstants constants{};
     constants[shared::constant_mode] = static_cast<int>(view.mode);
     constants[shared::constant_lit] = view.lighting ? 1 : 0;
     constants[shared::constant_box] = view.box ? 1 : 0;
     constants[shared::constant_output] =
         shot.output == RayOutput::measures ? shared::output_measures : shared::output_colour;
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
+    constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
     constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
     return constants;
 }
 
-const vk::raii::Pipeline& Raycaster::pipeline(const Constants& constants) {
+const vk::raii::Pipeline& Raycaster::pipeline(const RaycastConstants& constants) {
     const auto found = pipelines_.find(constants);
     if (found != pipelines_.end()) return found->second;
     const gpu::Bindings& bindings = frames_.front()->bindings;  // all are alike
@@ -157,7 +164,8 @@ void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
     frame.bindings.set_image(shared::binding_measures, measures ? frame.picture->view() : absent_.plane.view());
 }
 
-void Raycaster::bind(Frame& frame, const Scene& scene) {
+void Raycaster::bind(Frame& frame, const Shot& shot) {
+    const Scene& scene = shot.scene;
     const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
     gpu::Bindings& bindings = frame.bindings;
     bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
@@ -168,17 +176,17 @@ void Raycaster::bind(Frame& frame, const Scene& scene) {
     bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
     frame.classifier.bind(scene.volume.bricks(), limits_.view());
     frame.previous_classifier.bind(behind.bricks(), limits_.view());
+    if (wants_light_volume(shot.view)) light_volume_.bind(bindings, scene.volume.grid());
 }
 
 void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
     const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range());
-    const shared::RaycastFrame facts = raycast_frame(shot, function);
+    frame.facts = raycast_frame(shot, function);
     const TransferTable table = transfer_table(function, shared::transfer_entries);
-    const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(facts));
-    frame.lookup = {facts.lookup.x, facts.lookup.y};
+    const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(frame.facts));
     std::byte* bytes = frame.table.bytes().data();
-    std::memcpy(frame.uniforms.bytes().data(), &facts, sizeof facts);
+    std::memcpy(frame.uniforms.bytes().data(), &frame.facts, sizeof frame.facts);
     std::memcpy(bytes, table.extinctions.data(), table_bytes);
     std::memcpy(bytes + table_bytes, table.colours.data(), table_bytes);
     std::memcpy(bytes + 2 * table_bytes, limits.data(), table_bytes);
@@ -190,7 +198,7 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     queue_.wait(frame.value);
     fill_tables(frame, shot);
     prepare_output(frame, shot);
-    bind(frame, shot.scene);
+    bind(frame, shot);
     return frame;
 }
 
@@ -201,18 +209,23 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     colours_.record_copy_from(commands, frame.table.handle(), table_bytes);
     limits_.record_copy_from(commands, frame.table.handle(), 2 * table_bytes);
     gpu::record_order(commands);
-    frame.classifier.record(commands, frame.lookup[0], frame.lookup[1]);
+    frame.classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
     if (shot.scene.previous != nullptr) {
-        frame.previous_classifier.record(commands, frame.lookup[0], frame.lookup[1]);
+        frame.previous_classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
     }
     gpu::record_order(commands);
 }
 
-void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, const vk::raii::Pipeline& shader,
+void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, const RaycastConstants& constants,
                        const Shot& shot) {
     record_inputs(commands, frame, shot);
     const gpu::Bindings& bindings = frame.bindings;
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
+    if (wants_light_volume(shot.view)) {
+        const auto* extinctions = reinterpret_cast<const float*>(frame.table.bytes().data());
+        light_volume_.record(commands, bindings,
+                             {shot.scene, shot.view, frame.facts, {extinctions, shared::transfer_entries}, constants});
+    }
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline(constants));
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
     commands.dispatch(groups(shot.region.width, shared::group_width), groups(shot.region.height, shared::group_height),
                       1);
@@ -225,10 +238,15 @@ bool Raycaster::holds(const CastPicture& picture) const {
 }
 
 CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
-    const vk::raii::Pipeline& shader = pipeline(constants_for(shot));
+    const RaycastConstants constants = constants_for(shot);
     Frame& frame = prepared_frame(shot);
-    frame.value =
-        queue_.submit([&](const vk::raii::CommandBuffer& commands) { record(commands, frame, shader, shot); }, chain);
+    try {
+        frame.value = queue_.submit(
+            [&](const vk::raii::CommandBuffer& commands) { record(commands, frame, constants, shot); }, chain);
+    } catch (...) {
+        light_volume_.forget();
+        throw;
+    }
     return {&*frame.picture, frame.value};
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "render/bricks.h"
+#include "render/light_volume.h"
 #include "render/scene.h"
 #include "render/view.h"
 #include "render/vk/memory.h"
@@ -51,18 +52,16 @@ class Raycaster {
     bool holds(const CastPicture& picture) const;
 
   private:
-    using Constants = std::array<std::int32_t, shared::constant_count>;
-
     // What one picture under way needs for itself.
     struct Frame {
         explicit Frame(const gpu::Device& device);
 
         gpu::Bindings bindings;
-        gpu::HostBuffer uniforms;
-        gpu::HostBuffer table;  // extinctions, colours, limits of classes
+        shared::RaycastFrame facts{};
+        gpu::HostBuffer uniforms;  // the facts
+        gpu::HostBuffer table;     // extinctions, colours, limits of classes
         BrickClassifier classifier;
         BrickClassifier previous_classifier;
-        std::array<float, 2> lookup{};  // texture value to table entry: scale, offset
         std::optional<gpu::DeviceImage> picture;
         bool is_fresh = false;  // the picture has not been used yet
         std::uint64_t value = 0;
@@ -75,15 +74,15 @@ class Raycaster {
         gpu::DeviceImage line, plane, cube;
     };
 
-    static Constants constants_for(const Shot& shot);
-    const vk::raii::Pipeline& pipeline(const Constants& constants);
+    static RaycastConstants constants_for(const Shot& shot);
+    const vk::raii::Pipeline& pipeline(const RaycastConstants& constants);
     Frame& prepared_frame(const Shot& shot);
     void prepare_output(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
-    void bind(Frame& frame, const Scene& scene);
+    void bind(Frame& frame, const Shot& shot);
     void fill_tables(Frame& frame, const Shot& shot);
     void record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot);
-    void record(const vk::raii::CommandBuffer& commands, Frame& frame, const vk::raii::Pipeline& shader,
+    void record(const vk::raii::CommandBuffer& commands, Frame& frame, const RaycastConstants& constants,
                 const Shot& shot);
 
     const gpu::Device& device_;
@@ -93,9 +92,10 @@ class Raycaster {
     gpu::DeviceImage colours_;
     gpu::DeviceImage limits_;
     StandIns absent_;
+    LightVolume light_volume_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::size_t next_frame_ = 0;
-    std::map<Constants, vk::raii::Pipeline> pipelines_;
+    std::map<RaycastConstants, vk::raii::Pipeline> pipelines_;
 };
 
 }  // namespace echolux

@@ -2,6 +2,9 @@
 // the same moment.
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "render/slots/volume_texture.h"
 
 namespace echolux {
@@ -11,6 +14,7 @@ struct Scene {
     std::int64_t filled_to;  // slices from the first; all of them: the volume alone is shown
     const VolumeTexture* previous = nullptr;
     const VolumeTexture* flow = nullptr;
+    std::array<std::uint64_t, 2> serials{};  // tell apart what volume and previous hold one after the other
 
     explicit Scene(const VolumeTexture& whole) : volume(whole), filled_to(whole.grid().b_scans) {}
     Scene(const VolumeTexture& newest, std::int64_t filled, const VolumeTexture* before)

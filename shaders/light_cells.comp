@@ -7,6 +7,15 @@
 #include "shaders/raycast/volume.glsl"
 #include "shaders/raycast/transfer.glsl"
 
+const float bits_of_surface = 8.0;  // an isosurface lets nothing through
+
+// Bits of light lost in a cell's length.
+float bits_at(vec3 at) {
+    float value = sampled(at);
+    if (mode == mode_isosurface) return value >= frame.lookup.w ? bits_of_surface : 0.0;
+    return texelFetch(extinctions, table_index(value), 0).r * frame.lookup.z * frame.light.cell.w;
+}
+
 void main() {
     ivec3 cell = ivec3(gl_GlobalInvocationID);
     ivec3 size = imageSize(cells_target);
@@ -14,8 +23,7 @@ void main() {
     float sum = 0.0;
     for (int corner = 0; corner < 8; ++corner) {
         vec3 part = 0.25 + 0.5 * vec3(corner & 1, corner >> 1 & 1, corner >> 2);
-        int index = table_index(sampled((vec3(cell) + part) / vec3(size)));
-        sum += texelFetch(extinctions, index, 0).r;
+        sum += bits_at((vec3(cell) + part) / vec3(size));
     }
-    imageStore(cells_target, cell, vec4(0.125 * sum * frame.lookup.z * frame.light.cell.w));
+    imageStore(cells_target, cell, vec4(0.125 * sum));
 }

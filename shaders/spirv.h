@@ -21,4 +21,12 @@ inline constexpr std::uint32_t brick_class[] = {
 #include "brick_class.comp.num"
 };
 
+inline constexpr std::uint32_t light_cells[] = {
+#include "light_cells.comp.num"
+};
+
+inline constexpr std::uint32_t light_volume[] = {
+#include "light_volume.comp.num"
+};
+
 }  // namespace echolux::spirv

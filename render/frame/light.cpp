@@ -4,11 +4,21 @@
 
 #include "render/camera.h"
 #include "render/frame/parts.h"
+#include "render/light_volume.h"
 
 namespace echolux {
 namespace {
 
+constexpr double steps_around = 3;         // doubling: as far as 7 cells
+constexpr double steps_to_lamp = 32;       // growing by a tenth: as far as 200 cells
 constexpr double gradient_at_half = 0.04;  // of the range per smallest voxel edge: weaker gradients are mostly noise
+
+// The mean edge of a cell of the light volume.
+double cell_length(const VolumeGrid& grid) {
+    const auto [depth, a_scans, b_scans] = light_cells(grid);
+    const glm::dvec3 edges = volume_extent(grid) / glm::dvec3(depth, a_scans, b_scans);
+    return (edges.x + edges.y + edges.z) / 3;
+}
 
 // Unit length, along depth, A-scans, B-scans.
 glm::dvec3 towards_lamp(const View& view, const Camera& camera) {
@@ -28,9 +38,14 @@ shared::LightFrame light_frame(const Shot& shot, const TransferFunction& functio
     const VolumeTexture& volume = shot.scene.volume;
     const auto [low, high] = function.range;
     const double at_half = gradient_at_half * (high - low) / volume.scale();
-    const glm::dvec3 lamp = towards_lamp(view, Camera(view, volume_extent(volume.grid())));
-    return {.shading = glm::vec4(glm::dvec4(view.lighting_strength, at_half, 0, 0)),
-            .lamp = glm::vec4(glm::dvec4(lamp, view.lamp == Lamp::free ? 1 : 0))};
+    const glm::dvec3 extent = volume_extent(volume.grid());
+    const glm::dvec3 lamp = towards_lamp(view, Camera(view, extent));
+    const double cell = cell_length(volume.grid());
+    const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };
+    return {.shading = packed(view.lighting_strength, at_half, view.ambient_occlusion, view.shadows),
+            .lamp = packed(lamp.x, lamp.y, lamp.z, view.lamp == Lamp::free ? 1 : 0),
+            .cell = packed(cell / extent.x, cell / extent.y, cell / extent.z, cell),
+            .steps = packed(view.ambient_occlusion > 0 ? steps_around : 0, view.shadows > 0 ? steps_to_lamp : 0, 0, 0)};
 }
 
 }  // namespace echolux

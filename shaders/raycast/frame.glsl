@@ -28,6 +28,10 @@ layout(set = 0, binding = binding_classes) uniform utexture3D classes;
 layout(set = 0, binding = binding_previous_classes) uniform utexture3D previous_classes;
 layout(set = 0, binding = binding_previous) uniform sampler3D previous;
 layout(set = 0, binding = binding_previous_bricks) uniform texture3D previous_bricks;
+layout(set = 0, binding = binding_light_volume) uniform sampler3D light_volume;  // from around, from the lamp
+layout(set = 0, binding = binding_cells) uniform sampler3D cells;  // bits of light lost in a cell's length; outside: 0
+layout(set = 0, binding = binding_cells_target) uniform writeonly image3D cells_target;
+layout(set = 0, binding = binding_light_target) uniform writeonly image3D light_target;
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length

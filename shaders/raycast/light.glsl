@@ -1,29 +1,44 @@
-// How what is seen is lit: by the gradient, with the lamp at the eye or far away. A surface is turned so that it faces
-// the eye: volumes have no outside.
+// How what is seen is lit: by the gradient, with the lamp at the eye or far away, by what gets there through the volume.
+// A surface is turned so that it faces the eye: volumes have no outside.
 
-vec3 towards_lamp(vec3 unit) {
-    return mix(-unit, frame.light.lamp.xyz, frame.light.lamp.w);
+const float ambient = 0.25;
+const float diffuse = 0.65;
+const float shine = 0.1;  // white stays white: nothing is clipped
+
+struct LightHere {
+    float around, lamp;  // parts of all light
+};
+
+// A cell before the surface: in it, no light would be left.
+LightHere light_at(vec3 at, vec3 outwards) {
+    if (!has_light_volume) return LightHere(1.0, 1.0);
+    vec2 parts = textureLod(light_volume, at + outwards * frame.light.cell.xyz, 0.0).rg;
+    return LightHere(parts.x, parts.y);
 }
 
-// White stays white: nothing is clipped.
-vec3 shaded(vec3 colour, vec3 normal, vec3 unit) {
-    vec3 lamp = towards_lamp(unit);
+// Of a surface with this normal.
+vec3 shaded(vec3 colour, vec3 normal, vec3 unit, LightHere here) {
+    vec3 lamp = mix(-unit, frame.light.lamp.xyz, frame.light.lamp.w);
     vec3 between = lamp - unit;
     float facing = max(dot(normal, lamp), 0.0);
-    float shine = max(dot(normal, between) / max(length(between), 1e-6), 0.0);
-    return colour * (0.25 + 0.65 * facing) + 0.1 * pow(shine, 30.0);
+    float mirrored = max(dot(normal, between) / max(length(between), 1e-6), 0.0);
+    return here.around * (colour * (ambient + diffuse * facing * here.lamp) + shine * here.lamp * pow(mirrored, 30.0));
+}
+
+// Of what has no surface.
+vec3 unshaded(vec3 colour, LightHere here) {
+    return colour * (here.around * mix(ambient + shine, 1.0, here.lamp));
 }
 
 // The colour of what is seen at a place, by light that comes there. Where the gradient is weak, it says nothing of a
-// surface and the colour stays as it is.
+// surface.
 vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
-    if (!lit) return colour;
+    if (!lit) return unshaded(colour, light_at(at, -unit));
     vec3 slope = gradient(at);
     float steepness = length(slope);
-    if (steepness > 0.0) {  // it is a number
-        float trust = steepness / (steepness + frame.light.shading.y);
-        vec3 normal = slope * ((dot(slope, unit) > 0.0 ? -1.0 : 1.0) / steepness);
-        colour = mix(colour, shaded(colour, normal, unit), frame.light.shading.x * trust);
-    }
-    return colour;
+    bool is_surface = steepness > 0.0;  // false where voxels are no numbers
+    float trust = is_surface ? steepness / (steepness + frame.light.shading.y) : 0.0;
+    vec3 normal = is_surface ? slope * ((dot(slope, unit) > 0.0 ? -1.0 : 1.0) / steepness) : vec3(0);
+    LightHere here = light_at(at, mix(-unit, normal, trust));
+    return mix(unshaded(colour, here), shaded(colour, normal, unit, here), frame.light.shading.x * trust);
 }

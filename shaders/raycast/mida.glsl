@@ -11,7 +11,7 @@ Seen mida(Ray ray) {
     float yielding = 1.0 + min(balance, 0.0);
     float brightest = 0.0;  // level
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
-        if (skips && most_in_run(samples, begin) <= frame.run.y) continue;
+        if (is_empty(samples, begin)) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);

@@ -44,7 +44,7 @@ Seen point_between(Ray ray, float from, float to) {
 Seen points(Ray ray) {
     Samples samples = samples_of(ray);
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
-        if (skips && most_in_run(samples, begin) <= frame.run.y) continue;
+        if (is_empty(samples, begin)) continue;
         float end = min(begin + frame.run.x, samples.count);
         Seen seen = point_between(ray, ray.enter + begin * samples.spacing, ray.enter + end * samples.spacing);
         if (seen.distance >= 0.0) return seen;

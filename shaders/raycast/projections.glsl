@@ -63,11 +63,15 @@ Seen depth_maximum(Ray ray) {
 Seen minimum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme least = Extreme(beyond_values, 0.0);
-    for (float i = 0.0; i < samples.count; i += 1.0) {
-        float here = sampled(place(samples, i));
-        bool is_less = here < least.value;
-        least.index = is_less ? i : least.index;
-        least.value = is_less ? here : least.value;
+    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+        if (skips && least_in_run(samples, begin) >= least.value) continue;
+        float end = min(begin + frame.run.x, samples.count);
+        for (float i = begin; i < end; i += 1.0) {
+            float here = sampled(place(samples, i));
+            bool is_less = here < least.value;
+            least.index = is_less ? i : least.index;
+            least.value = is_less ? here : least.value;
+        }
     }
     if (least.value == beyond_values) return nothing;
     return projected(least.value, colour_of(least.value), 1.0, length_to(samples, least.index));

@@ -9,12 +9,15 @@ using vec4 = glm::vec4;
 #endif
 
 struct LightFrame {
-    vec4 shading;  // strength, gradient (texture value per smallest voxel edge) at which it is half there
+    vec4 shading;  // strength, gradient (texture value per smallest voxel edge) at which it is half there; strength of
+                   // ambient occlusion, of shadows
     vec4 lamp;     // direction towards the free lamp, in lengths; 1: there is one, 0: the lamp is at the eye
+    vec4 cell;     // of the light volume: a cell's length in texture coordinates, and itself
+    vec4 steps;    // of a cell towards what is around, towards the lamp
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(LightFrame) == 16 * 2, "the layout of std140");
+static_assert(sizeof(LightFrame) == 16 * 4, "the layout of std140");
 }  // namespace echolux::shared
 #endif
 

@@ -38,7 +38,10 @@ ECHOLUX_CONST binding_pages = 14;
 ECHOLUX_CONST binding_noise = 15;
 ECHOLUX_CONST binding_classes = 16;
 ECHOLUX_CONST binding_previous_classes = 17;
-ECHOLUX_CONST binding_count = 18;
+ECHOLUX_CONST binding_cells = 18;
+ECHOLUX_CONST binding_cells_target = 19;
+ECHOLUX_CONST binding_light_target = 20;
+ECHOLUX_CONST binding_count = 21;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 8;

@@ -179,8 +179,8 @@ TEST_F(Modes, DepthOfTheMaximumIsItsColour) {
                                                          {248.2, 148.3, 180.0},
                                                          {210.7, 159.3, 240.8},
                                                          {144.1, 181.4, 255.0}}};
-    const VolumeGrid grid = db_grid(1001, 5, 5);
-    const auto place = [](std::int64_t z, std::int64_t a, std::int64_t) { return z == 250 * a ? 40.0 : 0.0; };
+    const VolumeGrid grid = db_grid(401, 5, 5);
+    const auto place = [](std::int64_t z, std::int64_t a, std::int64_t) { return z == 100 * a ? 40.0 : 0.0; };
     renderer().set_volume(grid, voxels(grid, place).data());
     View view = voxel_view(grid, 5, 5);
     view.mode = ViewMode::depth_mip;

@@ -83,9 +83,9 @@ class Projected : public Rendering {
         View view;
         view.mode = mode;
         view.projection = projection;
-        view.width = 240;
-        view.height = 200;
-        view.zoom = mode == ViewMode::points ? 2 : 1;
+        const std::int64_t finer = mode == ViewMode::points ? 4 : 1;  // a ball's pixels have all the same value
+        view.width = 240 * finer;
+        view.height = 200 * finer;
         view.step = 0.25;
         for (const Angles& a : angles) {
             view.azimuth_deg = a.azimuth;

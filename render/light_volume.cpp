@@ -1,0 +1,152 @@
+#include "render/light_volume.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "shaders/spirv.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t voxels_per_cell = 4;  // along each axis
+constexpr std::int64_t most_cells = 128;
+
+vk::raii::Sampler sampler(const gpu::Device& device, vk::SamplerAddressMode beyond) {
+    return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
+                                                    .minFilter = vk::Filter::eLinear,
+                                                    .addressModeU = beyond,
+                                                    .addressModeV = beyond,
+                                                    .addressModeW = beyond,
+                                                    .borderColor = vk::BorderColor::eFloatTransparentBlack}};
+}
+
+gpu::DeviceImage cell_texture(const gpu::Device& device, vk::Extent3D cells, vk::Format format) {
+    return {device,
+            {.type = vk::ImageType::e3D,
+             .format = format,
+             .extent = cells,
+             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage},
+            "light volume"};
+}
+
+class Print {
+  public:
+    template <class T>
+    void add(const T& fact) {
+        const auto bytes = std::as_bytes(std::span(&fact, 1));
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    std::vector<std::byte> bytes() && { return std::move(bytes_); }
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+// The ray caster's, as far as they change what the cells hold.
+RaycastConstants constants_of(const LightSources& sources) {
+    RaycastConstants constants{};
+    for (const int i :
+         {shared::constant_rolling, shared::constant_cut, shared::constant_heights, shared::constant_paged}) {
+        constants[static_cast<std::size_t>(i)] = sources.constants[static_cast<std::size_t>(i)];
+    }
+    const bool is_surface = sources.view.mode == ViewMode::isosurface;
+    constants[shared::constant_mode] = is_surface ? shared::mode_isosurface : shared::mode_composite;
+    return constants;
+}
+
+// Everything that the light depends on, byte by byte: other bytes, other light.
+std::vector<std::byte> print_of(const LightSources& sources) {
+    const Scene& scene = sources.scene;
+    const shared::RaycastFrame& frame = sources.frame;
+    Print print;
+    print.add(&scene.volume);
+    print.add(scene.previous);
+    print.add(scene.serials);
+    print.add(frame.filled);
+    print.add(frame.lookup);
+    print.add(frame.cut);
+    print.add(frame.light.cell);
+    print.add(frame.light.shading.z);
+    print.add(frame.light.shading.w > 0 ? frame.light.lamp : glm::vec4(0));
+    print.add(constants_of(sources));
+    for (const float extinction : sources.extinctions) print.add(extinction);
+    return std::move(print).bytes();
+}
+
+void record_pass(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                 const vk::raii::Pipeline& pipeline, vk::Extent3D cells) {
+    const auto groups = [](std::uint32_t count, int of) {
+        return (count + static_cast<std::uint32_t>(of) - 1) / static_cast<std::uint32_t>(of);
+    };
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+    commands.dispatch(groups(cells.width, shared::group_width), groups(cells.height, shared::group_height),
+                      cells.depth);
+    gpu::record_order(commands);
+}
+
+}  // namespace
+
+std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid) {
+    const auto cells = [](std::int64_t voxels) {
+        return std::clamp<std::int64_t>((voxels + voxels_per_cell - 1) / voxels_per_cell, 1, most_cells);
+    };
+    return {cells(grid.depth), cells(grid.a_scans), cells(grid.b_scans)};
+}
+
+bool wants_light_volume(const View& view) {
+    const bool lights = view.mode == ViewMode::composite || view.mode == ViewMode::isosurface ||
+                        view.mode == ViewMode::mida || view.mode == ViewMode::points;
+    return lights && (view.ambient_occlusion > 0 || view.shadows > 0);
+}
+
+LightVolume::Cells::Cells(const gpu::Device& device, vk::Extent3D extent)
+    : extinctions(cell_texture(device, extent, vk::Format::eR16Sfloat)),
+      light(cell_texture(device, extent, vk::Format::eR8G8Unorm)) {}
+
+LightVolume::LightVolume(const gpu::Device& device, gpu::Queue& queue)
+    : device_(device), queue_(queue), inside_(sampler(device, vk::SamplerAddressMode::eClampToEdge)),
+      emptied_(sampler(device, vk::SamplerAddressMode::eClampToBorder)) {}
+
+void LightVolume::bind(gpu::Bindings& bindings, const VolumeGrid& grid) {
+    const auto [depth, a_scans, b_scans] = light_cells(grid);
+    const vk::Extent3D extent{static_cast<std::uint32_t>(depth), static_cast<std::uint32_t>(a_scans),
+                              static_cast<std::uint32_t>(b_scans)};
+    if (!cells_ || cells_->light.shape().extent != extent) {
+        queue_.wait_for_all();
+        forget();
+        cells_.reset();
+        cells_.emplace(device_, extent);
+    }
+    bindings.set_image(shared::binding_cells, cells_->extinctions.view(), *emptied_);
+    bindings.set_image(shared::binding_cells_target, cells_->extinctions.view());
+    bindings.set_image(shared::binding_light_volume, cells_->light.view(), *inside_);
+    bindings.set_image(shared::binding_light_target, cells_->light.view());
+}
+
+const LightVolume::Pipelines& LightVolume::pipelines(const gpu::Bindings& bindings, const RaycastConstants& constants) {
+    const auto found = pipelines_.find(constants);
+    if (found != pipelines_.end()) return found->second;
+    const auto made = [&](std::span<const std::uint32_t> spirv) {
+        return gpu::compute_pipeline(device_, bindings, spirv, constants);
+    };
+    return pipelines_.emplace(constants, Pipelines{made(spirv::light_cells), made(spirv::light_volume)}).first->second;
+}
+
+void LightVolume::record(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
+                         const LightSources& sources) {
+    std::vector<std::byte> print = print_of(sources);
+    if (print == made_of_) return;
+    if (cells_->are_fresh) {
+        cells_->extinctions.record_first_use(commands);
+        cells_->light.record_first_use(commands);
+    }
+    cells_->are_fresh = false;
+    const Pipelines& passes = pipelines(bindings, constants_of(sources));
+    const vk::Extent3D extent = cells_->light.shape().extent;
+    record_pass(commands, bindings, passes.extinctions, extent);
+    record_pass(commands, bindings, passes.light, extent);
+    made_of_ = std::move(print);
+}
+
+}  // namespace echolux
