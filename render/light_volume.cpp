@@ -108,8 +108,8 @@ LightVolume::LightVolume(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), inside_(sampler(device, vk::SamplerAddressMode::eClampToEdge)),
       emptied_(sampler(device, vk::SamplerAddressMode::eClampToBorder)) {}
 
-void LightVolume::bind(gpu::Bindings& bindings, const VolumeGrid& grid) {
-    const auto [depth, a_scans, b_scans] = light_cells(grid);
+void LightVolume::bind(gpu::Bindings& bindings, const LightSources& sources) {
+    const auto [depth, a_scans, b_scans] = light_cells(sources.scene.volume.grid());
     const vk::Extent3D extent{static_cast<std::uint32_t>(depth), static_cast<std::uint32_t>(a_scans),
                               static_cast<std::uint32_t>(b_scans)};
     if (!cells_ || cells_->light.shape().extent != extent) {
@@ -122,6 +122,7 @@ void LightVolume::bind(gpu::Bindings& bindings, const VolumeGrid& grid) {
     bindings.set_image(shared::binding_cells_target, cells_->extinctions.view());
     bindings.set_image(shared::binding_light_volume, cells_->light.view(), *inside_);
     bindings.set_image(shared::binding_light_target, cells_->light.view());
+    pipelines(bindings, constants_of(sources));
 }
 
 const LightVolume::Pipelines& LightVolume::pipelines(const gpu::Bindings& bindings, const RaycastConstants& constants) {

@@ -40,9 +40,9 @@ class LightVolume {
   public:
     LightVolume(const gpu::Device& device, gpu::Queue& queue);
 
-    // To the bindings of a picture of a volume of `grid`. Waits for the pictures under way where the cells are not as
-    // many as they were. Throws Error{out_of_memory}.
-    void bind(gpu::Bindings& bindings, const VolumeGrid& grid);
+    // To the bindings of a picture. Waits for the pictures under way where the cells are not as many as they were.
+    // Throws Error{out_of_memory}.
+    void bind(gpu::Bindings& bindings, const LightSources& sources);
 
     // Makes the light of a picture with these bindings, unless it is there.
     void record(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings, const LightSources& sources);

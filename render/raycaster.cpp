@@ -176,7 +176,12 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
     frame.classifier.bind(scene.volume.bricks(), limits_.view());
     frame.previous_classifier.bind(behind.bricks(), limits_.view());
-    if (wants_light_volume(shot.view)) light_volume_.bind(bindings, scene.volume.grid());
+    if (wants_light_volume(shot.view)) light_volume_.bind(bindings, light_sources(frame, shot));
+}
+
+LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) const {
+    const auto* extinctions = reinterpret_cast<const float*>(frame.table.bytes().data());
+    return {shot.scene, shot.view, frame.facts, {extinctions, shared::transfer_entries}, frame.constants};
 }
 
 void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
@@ -196,6 +201,8 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     Frame& frame = *frames_[next_frame_];
     next_frame_ = (next_frame_ + 1) % frames_.size();
     queue_.wait(frame.value);
+    frame.constants = constants_for(shot);
+    pipeline(frame.constants);  // nobody waits for a compiler while work is recorded
     fill_tables(frame, shot);
     prepare_output(frame, shot);
     bind(frame, shot);
@@ -216,16 +223,11 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     gpu::record_order(commands);
 }
 
-void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, const RaycastConstants& constants,
-                       const Shot& shot) {
+void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
     record_inputs(commands, frame, shot);
     const gpu::Bindings& bindings = frame.bindings;
-    if (wants_light_volume(shot.view)) {
-        const auto* extinctions = reinterpret_cast<const float*>(frame.table.bytes().data());
-        light_volume_.record(commands, bindings,
-                             {shot.scene, shot.view, frame.facts, {extinctions, shared::transfer_entries}, constants});
-    }
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline(constants));
+    if (wants_light_volume(shot.view)) light_volume_.record(commands, bindings, light_sources(frame, shot));
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline(frame.constants));
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
     commands.dispatch(groups(shot.region.width, shared::group_width), groups(shot.region.height, shared::group_height),
                       1);
@@ -238,11 +240,10 @@ bool Raycaster::holds(const CastPicture& picture) const {
 }
 
 CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
-    const RaycastConstants constants = constants_for(shot);
     Frame& frame = prepared_frame(shot);
     try {
-        frame.value = queue_.submit(
-            [&](const vk::raii::CommandBuffer& commands) { record(commands, frame, constants, shot); }, chain);
+        frame.value =
+            queue_.submit([&](const vk::raii::CommandBuffer& commands) { record(commands, frame, shot); }, chain);
     } catch (...) {
         light_volume_.forget();
         throw;

@@ -57,6 +57,7 @@ class Raycaster {
         explicit Frame(const gpu::Device& device);
 
         gpu::Bindings bindings;
+        RaycastConstants constants{};
         shared::RaycastFrame facts{};
         gpu::HostBuffer uniforms;  // the facts
         gpu::HostBuffer table;     // extinctions, colours, limits of classes
@@ -80,10 +81,10 @@ class Raycaster {
     void prepare_output(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
     void bind(Frame& frame, const Shot& shot);
+    LightSources light_sources(const Frame& frame, const Shot& shot) const;
     void fill_tables(Frame& frame, const Shot& shot);
     void record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot);
-    void record(const vk::raii::CommandBuffer& commands, Frame& frame, const RaycastConstants& constants,
-                const Shot& shot);
+    void record(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;

@@ -9,10 +9,11 @@ struct LightHere {
     float around, lamp;  // parts of all light
 };
 
-// A cell before the surface: in it, no light would be left.
+const float off_surface = 1.5;  // cells before it: in those that it crosses little light is left
+
 LightHere light_at(vec3 at, vec3 outwards) {
     if (!has_light_volume) return LightHere(1.0, 1.0);
-    vec2 parts = textureLod(light_volume, at + outwards * frame.light.cell.xyz, 0.0).rg;
+    vec2 parts = textureLod(light_volume, at + outwards * (off_surface * frame.light.cell.xyz), 0.0).rg;
     return LightHere(parts.x, parts.y);
 }
 

@@ -121,8 +121,8 @@ struct RaycastFrame {
 ECHOLUX_CONST measure_pixels = 3;
 
 #ifdef __cplusplus
-static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) + sizeof(CutFrame) +
-                                          sizeof(SlicesFrame) + sizeof(FlowFrame),
+static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
+                                          sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame),
               "the layout of std140");
 }  // namespace echolux::shared
 #endif

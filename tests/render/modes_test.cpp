@@ -216,6 +216,35 @@ TEST_F(Modes, NoModeBringsBackNotANumber) {
     }
 }
 
+// What skipping leaves out is not a bit of the picture.
+TEST_F(Modes, SkippingChangesNothing) {
+    const auto islands = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return std::hypot(z % 24 - 12, a % 22 - 11, b % 26 - 13) < 6 ? speckle(z, a, b) : noise(a, b, z);
+    };
+    const VolumeGrid grid = db_grid(60, 64, 68);
+    renderer().set_volume(grid, voxels(grid, islands).data());
+    View view;
+    view.width = 150;
+    view.height = 110;
+    view.low = 3;
+    view.high = 40;
+    view.adaptive = false;
+    for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {
+        view.mode = static_cast<ViewMode>(mode);
+        view.skip_empty = true;
+        const std::vector<RayMeasure> skipped = renderer().measure(view);
+        const Image picture = renderer().render(view);
+        view.skip_empty = false;
+        const std::vector<RayMeasure> all = renderer().measure(view);
+        EXPECT_EQ(renderer().render(view).pixels, picture.pixels) << "mode " << mode;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            EXPECT_EQ(all[i].value, skipped[i].value) << "mode " << mode;
+            EXPECT_EQ(all[i].transmittance, skipped[i].transmittance) << "mode " << mode;
+            EXPECT_EQ(all[i].distance, skipped[i].distance) << "mode " << mode;
+        }
+    }
+}
+
 // Laid over the background, what is transparent is what has that background.
 TEST_F(Modes, EachHasAnAlphaThatFits) {
     for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {

@@ -1,0 +1,113 @@
+// Ambient occlusion and shadows: where light does not get to it is darker, and nowhere else.
+#include <cmath>
+
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::int64_t edge = 96;
+
+// Seen from above, a pixel a column of voxels: pixel (x, y) shows A-scan x, B-scan edge - 1 - y.
+class LightFromElsewhere : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        view_ = voxel_view(db_grid(edge, edge, edge), edge, edge);
+        view_.elevation_deg = 90;
+        view_.preset = Preset::oct_gray;
+        view_.low = 0;
+        view_.high = 40;
+    }
+
+    void show(const ValueAt& value) {
+        const VolumeGrid grid = db_grid(edge, edge, edge);
+        renderer().set_volume(grid, voxels(grid, value).data());
+    }
+
+    // At A-scan and B-scan of the picture, as part of its brightness with none of this.
+    double brightness(std::int64_t a, std::int64_t b) {
+        const auto at = static_cast<std::size_t>(4 * ((edge - 1 - b) * edge + a));
+        View plain = view_;
+        plain.ambient_occlusion = plain.shadows = 0;
+        return static_cast<double>(renderer().render(view_).pixels[at]) / renderer().render(plain).pixels[at];
+    }
+
+    View view_;
+};
+
+// A block below depth 40, with a shaft of 8 x 8 voxels down to depth 80.
+double pit(std::int64_t z, std::int64_t a, std::int64_t b) {
+    const bool in_shaft = std::abs(a - 48) < 4 && std::abs(b - 48) < 4 && z < 80;
+    return z < 40 || in_shaft ? 0 : 38;
+}
+
+TEST_F(LightFromElsewhere, WallStaysBrightAndPitDarkens) {
+    show(pit);
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::isosurface, ViewMode::mida, ViewMode::points}) {
+        view_.mode = mode;
+        view_.ambient_occlusion = 1;
+        EXPECT_GT(brightness(20, 20), 0.95) << static_cast<int>(mode);
+        EXPECT_GT(brightness(30, 70), 0.95) << static_cast<int>(mode);
+        EXPECT_LT(brightness(48, 48), 0.45) << static_cast<int>(mode);
+    }
+}
+
+TEST_F(LightFromElsewhere, PitDarkensWithTheStrength) {
+    show(pit);
+    double before = 1.01;
+    for (const double strength : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+        view_.ambient_occlusion = strength;
+        const double now = brightness(48, 48);
+        EXPECT_LT(now, before - 0.05 * (strength > 0 ? 1 : 0)) << strength;
+        before = now;
+    }
+}
+
+// A ball of radius 10 above a plate at depth 70. The lamp shines from 45 degrees on the left or the right, so that the
+// shadow falls as far to the other side as the ball is above the plate.
+struct BallAndPlate {
+    static constexpr double depth = 40, radius = 10, plate = 70;
+
+    double operator()(std::int64_t z, std::int64_t a, std::int64_t b) const {
+        const auto from = [](std::int64_t i, double middle) { return static_cast<double>(i) + 0.5 - middle; };
+        if (std::hypot(from(z, depth), from(a, 48), from(b, 48)) < radius) return 38;
+        return static_cast<double>(z) >= plate ? 38 : 0;
+    }
+};
+
+TEST_F(LightFromElsewhere, ShadowOfABallFallsOnThePlateAwayFromTheLamp) {
+    show(BallAndPlate{});
+    view_.shadows = 1;
+    view_.lamp = Lamp::free;
+    view_.lamp_elevation_deg = 0;
+    for (const auto& [azimuth, shadow, light] : {std::tuple{45.0, 18, 78}, {-45.0, 78, 18}}) {
+        view_.lamp_azimuth_deg = azimuth;  // seen from above, the azimuth leads towards the A-scans
+        EXPECT_LT(brightness(shadow, 48), 0.6) << azimuth;
+        EXPECT_GT(brightness(light, 48), 0.97) << azimuth;
+        for (const std::int64_t b : {16, 80}) {
+            EXPECT_GT(brightness(18, b), 0.97) << azimuth;
+            EXPECT_GT(brightness(78, b), 0.97) << azimuth;
+        }
+    }
+}
+
+TEST_F(LightFromElsewhere, FollowsTheVolume) {
+    view_.ambient_occlusion = 1;
+    show(pit);
+    EXPECT_LT(brightness(48, 48), 0.45);
+    show([](std::int64_t z, std::int64_t, std::int64_t) { return z < 40 ? 0.0 : 38.0; });
+    EXPECT_GT(brightness(48, 48), 0.95);
+}
+
+TEST_F(LightFromElsewhere, IsWhiteWhereNothingIsInTheWay) {
+    show([](auto...) { return 0.0; });
+    view_.ambient_occlusion = view_.shadows = 1;
+    view_.lamp = Lamp::free;
+    const Image empty = renderer().render(view_);
+    view_.ambient_occlusion = view_.shadows = 0;
+    EXPECT_EQ(renderer().render(view_).pixels, empty.pixels);
+}
+
+}  // namespace
+}  // namespace echolux::test
