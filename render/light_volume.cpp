@@ -11,13 +11,13 @@ namespace {
 constexpr std::int64_t voxels_per_cell = 4;  // along each axis
 constexpr std::int64_t most_cells = 128;
 
-vk::raii::Sampler sampler(const gpu::Device& device, vk::SamplerAddressMode beyond) {
+vk::raii::Sampler sampler(const gpu::Device& device, vk::BorderColor outside) {
     return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
                                                     .minFilter = vk::Filter::eLinear,
-                                                    .addressModeU = beyond,
-                                                    .addressModeV = beyond,
-                                                    .addressModeW = beyond,
-                                                    .borderColor = vk::BorderColor::eFloatTransparentBlack}};
+                                                    .addressModeU = vk::SamplerAddressMode::eClampToBorder,
+                                                    .addressModeV = vk::SamplerAddressMode::eClampToBorder,
+                                                    .addressModeW = vk::SamplerAddressMode::eClampToBorder,
+                                                    .borderColor = outside}};
 }
 
 gpu::DeviceImage cell_texture(const gpu::Device& device, vk::Extent3D cells, vk::Format format) {
@@ -105,8 +105,8 @@ LightVolume::Cells::Cells(const gpu::Device& device, vk::Extent3D extent)
       light(cell_texture(device, extent, vk::Format::eR8G8Unorm)) {}
 
 LightVolume::LightVolume(const gpu::Device& device, gpu::Queue& queue)
-    : device_(device), queue_(queue), inside_(sampler(device, vk::SamplerAddressMode::eClampToEdge)),
-      emptied_(sampler(device, vk::SamplerAddressMode::eClampToBorder)) {}
+    : device_(device), queue_(queue), dark_outside_(sampler(device, vk::BorderColor::eFloatTransparentBlack)),
+      bright_outside_(sampler(device, vk::BorderColor::eFloatOpaqueWhite)) {}
 
 void LightVolume::bind(gpu::Bindings& bindings, const LightSources& sources) {
     const auto [depth, a_scans, b_scans] = light_cells(sources.scene.volume.grid());
@@ -118,9 +118,9 @@ void LightVolume::bind(gpu::Bindings& bindings, const LightSources& sources) {
         cells_.reset();
         cells_.emplace(device_, extent);
     }
-    bindings.set_image(shared::binding_cells, cells_->extinctions.view(), *emptied_);
+    bindings.set_image(shared::binding_cells, cells_->extinctions.view(), *dark_outside_);
     bindings.set_image(shared::binding_cells_target, cells_->extinctions.view());
-    bindings.set_image(shared::binding_light_volume, cells_->light.view(), *inside_);
+    bindings.set_image(shared::binding_light_volume, cells_->light.view(), *bright_outside_);
     bindings.set_image(shared::binding_light_target, cells_->light.view());
     pipelines(bindings, constants_of(sources));
 }

@@ -64,8 +64,8 @@ class LightVolume {
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
-    vk::raii::Sampler inside_;   // clamped to the edge
-    vk::raii::Sampler emptied_;  // nothing outside
+    vk::raii::Sampler dark_outside_;
+    vk::raii::Sampler bright_outside_;
     std::optional<Cells> cells_;
     std::map<RaycastConstants, Pipelines> pipelines_;
     std::vector<std::byte> made_of_;  // empty: nothing yet

@@ -12,7 +12,7 @@ const std::vector<Field<Modes>>& describe<Modes>() {
         number<Modes>("mida_balance", &Modes::mida_balance, -1, 1, "", view,
                       "mida: -1: composite, 0: half way between, 1: mip"),
         number<Modes>("point_size", &Modes::point_size, 0.1, 0.99, "voxels", view,
-                      "points: diameter in units of the smallest voxel edge"),
+                      "points: diameter of the balls, which are as flat as the voxels are"),
     };
     return fields;
 }

@@ -12,6 +12,9 @@ Seen mida(Ray ray) {
     float brightest = 0.0;  // level
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
         if (is_empty(samples, begin)) continue;
+        bool is_hidden = seen.transmittance < frame.picture.w;
+        if (is_hidden && brightest == 1.0) break;
+        if (is_hidden && most_in_run(samples, begin) <= seen.value) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
@@ -33,7 +36,6 @@ Seen mida(Ray ray) {
                 seen.transmittance = passed;
             }
         }
-        if (brightest == 1.0 && seen.transmittance < frame.picture.w) break;
     }
     if (seen.distance < 0.0 || balance <= 0.0) return seen;
     Seen most = projected(seen.value, colour_of(seen.value), fading(seen.value), seen.distance);

@@ -2,13 +2,15 @@
 // "A fast voxel traversal algorithm for ray tracing", Eurographics 1987: each ball stays inside its voxel, so that the
 // first that is met is the front-most.
 
-// Length along the ray to where the ball of the voxel is met; negative: nowhere that is seen.
-float ball_met(Ray ray, vec3 middle) {
-    vec3 to = (middle - ray.start) / frame.per_extent.xyz;
-    float nearest = dot(to, ray.unit);
-    vec3 off = to - nearest * ray.unit;
+// Length along the ray to where the ball in this voxel is met; negative: it is missed, or cut away there. A ray is
+// places in voxels, `start` + length times `speed`: balls are as flat as voxels are.
+float ball_met(Ray ray, vec3 start, vec3 speed, vec3 voxel) {
+    float per_length = dot(speed, speed);
+    vec3 to = voxel + 0.5 - start;
+    float nearest = dot(to, speed) / per_length;
+    vec3 off = to - nearest * speed;
     float inside = frame.modes.facts.z * frame.modes.facts.z - dot(off, off);
-    float met = nearest - sqrt(max(inside, 0.0));
+    float met = nearest - sqrt(max(inside, 0.0) / per_length);
     return inside > 0.0 && met >= ray.enter && met <= ray.leave ? met : -1.0;
 }
 
@@ -22,15 +24,15 @@ Seen point_seen(Ray ray, vec3 middle, float met) {
 Seen point_between(Ray ray, float from, float to) {
     vec3 size = vec3(textureSize(volume, 0));
     vec3 speed = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12))) * size;
-    vec3 start = (ray.start + from * ray.direction) * size;
-    vec3 voxel = floor(start);
-    vec3 next = from + (voxel + step(0.0, speed) - start) / speed;
+    vec3 start = ray.start * size;
+    vec3 entry = start + from * speed;
+    vec3 voxel = floor(entry);
+    vec3 next = from + (voxel + step(0.0, speed) - entry) / speed;
     vec3 each = abs(1.0 / speed);
     for (float now = from; now < to;) {
-        vec3 middle = (voxel + 0.5) / size;
-        float met = ball_met(ray, middle);
+        float met = ball_met(ray, start, speed, voxel);
         if (met >= 0.0) {
-            Seen seen = point_seen(ray, middle, met);
+            Seen seen = point_seen(ray, (voxel + 0.5) / size, met);
             if (seen.distance >= 0.0) return seen;
         }
         now = min(next.x, min(next.y, next.z));

@@ -10,6 +10,7 @@ using vec4 = glm::vec4;
 
 struct ModesFrame {
     vec4 facts;  // bits of light lost per length at level 1 in an attenuated maximum; MIDA's balance; radius of a point
+                 // in voxels
 };
 
 #ifdef __cplusplus
