@@ -31,7 +31,7 @@ toml::table parsed_toml(const std::filesystem::path& path) {
     }
     if (std::filesystem::file_size(path, problem) > longest_toml || problem) {
         throw Error(ErrorCode::bad_file, "is not a TOML file of at most 1 MiB", path.string(),
-                    "give the TOML file that describes the scan, not its raw spectra");
+                    "give the TOML file of a scan, view or transfer function, not its raw spectra");
     }
     try {
         return toml::parse_file(path.string());
@@ -64,6 +64,21 @@ std::optional<Value> value_of_node(const toml::node& node) {
     return std::nullopt;
 }
 
+Value known_value(const toml::node& node, const std::string& where) {
+    const std::optional<Value> value = value_of_node(node);
+    if (!value) throw Error(ErrorCode::bad_setting, "expected one value or a list of numbers", where);
+    return *value;
+}
+
+std::vector<TomlEntry> entries_of(const toml::table& table, const std::string& file) {
+    std::vector<TomlEntry> entries;
+    for (const auto& [key, node] : table) {
+        const std::string where = place_in(file, node.source()) + ", " + std::string(key.str());
+        entries.push_back({std::string(key.str()), known_value(node, where), where});
+    }
+    return entries;
+}
+
 std::string_view section_of(std::string_view key) {
     const std::size_t dot = key.find('.');
     return dot == std::string_view::npos ? "" : key.substr(0, dot);
@@ -74,6 +89,27 @@ std::string_view name_of(std::string_view key) {
 }  // npos + 1 is 0
 
 }  // namespace
+
+std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name) {
+    const std::string file = path.string();
+    const std::string heading = "[[" + name + "]]";
+    const toml::table root = parsed_toml(path);
+    std::vector<std::vector<TomlEntry>> tables;
+    for (const auto& [key, content] : root) {
+        const toml::array* array = content.as_array();
+        const bool is_list = key.str() == name && array != nullptr;
+        if (!is_list || !array->is_homogeneous(toml::node_type::table)) {
+            throw Error(ErrorCode::bad_setting, "expected nothing but tables " + heading,
+                        place_in(file, content.source()) + ", " + std::string(key.str()),
+                        "write it below a line " + heading);
+        }
+        for (const toml::node& node : *array) tables.push_back(entries_of(*node.as_table(), file));
+    }
+    if (tables.empty()) {
+        throw Error(ErrorCode::bad_setting, "has no table " + heading, file, "write at least one");
+    }
+    return tables;
+}
 
 BoundField& Settings::find(std::string_view key, std::string_view where) {
     std::vector<std::string_view> sections;
@@ -126,9 +162,7 @@ void Settings::read_toml(const std::filesystem::path& path) {
             const std::string place = place_in(file, node.source());
             const BoundField& field = find(section_name + "." + std::string(name.str()), place);
             const std::string where = place + ", " + field.key();
-            const std::optional<Value> value = value_of_node(node);
-            if (!value) throw Error(ErrorCode::bad_setting, "expected one value or a list of numbers", where);
-            values.emplace_back(&field, checked(field, field.default_value, *value, where));
+            values.emplace_back(&field, checked(field, field.default_value, known_value(node, where), where));
         }
     }
     for (const auto& [field, value] : values) field->set(value);

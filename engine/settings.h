@@ -21,6 +21,16 @@ struct BoundField : FieldText {
     std::string key() const { return section + "." + std::string(name); }
 };
 
+// A key of a TOML file that no struct was bound to.
+struct TomlEntry {
+    std::string name;
+    Value value;
+    std::string where;  // file, line and key
+};
+
+// The tables [[name]] of a file, in its order. Nothing else may stand in it. Throws as Settings::read_toml().
+std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name);
+
 class Settings {
   public:
     // Makes the fields of `object`, which must outlive the settings, known under `section`. Several structs may share

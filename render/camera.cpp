@@ -33,40 +33,89 @@ glm::dvec3 volume_extent(const VolumeGrid& grid) {
             static_cast<double>(grid.b_scans) * b_scan};
 }
 
-Camera::Camera(const View& view, const glm::dvec3& extent)
-    : extent_(extent), perspective_(view.projection == Projection::perspective) {
-    const double azimuth = glm::radians(view.azimuth_deg);
-    const double elevation = glm::radians(view.elevation_deg);
-    const double roll = glm::radians(view.roll_deg);
-
+Orientation orientation_of(const Pose& pose) {
+    const Angles angles = angles_of(pose);
+    const double azimuth = glm::radians(angles.azimuth_deg);
+    const double elevation = glm::radians(angles.elevation_deg);
+    const double roll = glm::radians(angles.roll_deg);
     const glm::dvec3 level = -std::cos(azimuth) * along_b_scans + std::sin(azimuth) * along_a_scans;
     const glm::dvec3 right = std::cos(azimuth) * along_a_scans + std::sin(azimuth) * along_b_scans;
     const glm::dvec3 up = -std::cos(elevation) * along_depth - std::sin(elevation) * level;
-    towards_ = std::cos(elevation) * level - std::sin(elevation) * along_depth;
-    right_ = std::cos(roll) * right + std::sin(roll) * up;
-    up_ = std::cos(roll) * up - std::sin(roll) * right;
+    return {std::cos(roll) * right + std::sin(roll) * up, std::cos(roll) * up - std::sin(roll) * right,
+            std::cos(elevation) * level - std::sin(elevation) * along_depth};
+}
 
+Angles angles_of(const Orientation& orientation, double azimuth_deg) {
+    constexpr double straight = 1e-9;  // nearer to the pole the azimuth is rounding
+    const auto& [right, up, towards] = orientation;
+    const double level = std::hypot(towards.y, towards.z);
+    Pose upright;
+    upright.azimuth_deg = level > straight ? glm::degrees(std::atan2(towards.y, -towards.z)) : azimuth_deg;
+    upright.elevation_deg = glm::degrees(std::atan2(-towards.x, level));
+    const Orientation unrolled = orientation_of(upright);
+    const double roll = std::atan2(glm::dot(right, unrolled.up), glm::dot(right, unrolled.right));
+    return {upright.azimuth_deg, upright.elevation_deg, glm::degrees(roll)};
+}
+
+Camera::Camera(const View& view, const glm::dvec3& extent)
+    : orientation_(orientation_of(view)), extent_(extent),
+      target_(view.target_um[0], view.target_um[1], view.target_um[2]), near_(view.near_um),
+      perspective_(view.projection == Projection::perspective) {
     const double radius = 0.5 * glm::length(extent);
-    const double half_side = 0.5 * static_cast<double>(std::min(view.width, view.height)) * view.zoom;
+    const double half_side = 0.5 * static_cast<double>(std::min(view.width, view.height));
     const double half_angle = 0.5 * glm::radians(view.fov_deg);
-    distance_ = perspective_ ? radius / std::sin(half_angle) : 2 * radius;
+    distance_ = view.distance * (perspective_ ? radius / std::sin(half_angle) : 2 * radius);
     per_pixel_ = (perspective_ ? std::tan(half_angle) : radius) / half_side;
+    if (view.fit) fit(0.5 * static_cast<double>(view.width), 0.5 * static_cast<double>(view.height));
+    per_pixel_ /= view.zoom;
 
-    const glm::dvec3 x = right_ * per_pixel_;
-    const glm::dvec3 y = -up_ * per_pixel_;
+    const glm::dvec3 x = orientation_.right * per_pixel_;
+    const glm::dvec3 y = -orientation_.up * per_pixel_;
     const glm::dvec3 none{0};
-    rays_ = {distance_ * towards_,    perspective_ ? none : x, perspective_ ? none : y, -towards_,
-             perspective_ ? x : none, perspective_ ? y : none};
+    rays_ = {eye(),
+             perspective_ ? none : x,
+             perspective_ ? none : y,
+             -orientation_.towards,
+             perspective_ ? x : none,
+             perspective_ ? y : none};
+}
+
+// Enlarges until a corner of the volume is at the picture's margin; where one is behind the eye, nothing can fit.
+void Camera::fit(double half_width, double half_height) {
+    constexpr double margin = 1.04;
+    double beyond = 0;  // how much larger than the picture the volume is seen
+    for (int corner = 0; corner < 8; ++corner) {
+        const glm::dvec3 side((corner & 1) - 0.5, ((corner >> 1) & 1) - 0.5, ((corner >> 2) & 1) - 0.5);
+        const glm::dvec3 point = side * extent_;
+        if (perspective_ && depth_of(point) <= 0) return;
+        const glm::dvec2 pixel = project(point);
+        beyond = std::max({beyond, std::abs(pixel.x) / half_width, std::abs(pixel.y) / half_height});
+    }
+    per_pixel_ *= beyond * margin;
 }
 
 glm::dvec2 Camera::project(const glm::dvec3& point) const {
-    const double scale = per_pixel_ * (perspective_ ? distance_ - glm::dot(point, towards_) : 1);
-    return {glm::dot(point, right_) / scale, -glm::dot(point, up_) / scale};
+    const glm::dvec3 from = point - target_;
+    const double scale = per_pixel_ * (perspective_ ? depth_of(point) : 1);
+    return {glm::dot(from, orientation_.right) / scale, -glm::dot(from, orientation_.up) / scale};
+}
+
+double Camera::depth_of(const glm::dvec3& point) const {
+    return distance_ - glm::dot(point - target_, orientation_.towards);
+}
+
+std::optional<Camera::Line> Camera::project_line(const glm::dvec3& from, const glm::dvec3& to) const {
+    const double nearest = std::max(near_, 1e-6 * glm::length(extent_));
+    const double a = depth_of(from) - nearest;
+    const double b = depth_of(to) - nearest;
+    if (a < 0 && b < 0) return std::nullopt;
+    const glm::dvec3 crossing = a == b ? from : from + a / (a - b) * (to - from);
+    return Line{project(a < 0 ? crossing : from), project(b < 0 ? crossing : to)};
 }
 
 bool Camera::faces(int axis, int sign) const {
-    const double beyond = sign * towards_[axis] * distance_;
-    return perspective_ ? beyond > 0.5 * extent_[axis] : beyond > 1e-9 * distance_;
+    if (perspective_) return sign * eye()[axis] > 0.5 * extent_[axis];
+    return sign * orientation_.towards[axis] > 1e-9;
 }
 
 }  // namespace echolux

@@ -8,6 +8,7 @@
 #include <array>
 #include <glm/vec2.hpp>
 #include <glm/vec3.hpp>
+#include <optional>
 
 #include "compute/types.h"
 #include "render/view.h"
@@ -21,6 +22,17 @@ std::array<double, 3> voxel_edges(const VolumeGrid& grid);
 // Lengths of the volume's edges.
 glm::dvec3 volume_extent(const VolumeGrid& grid);
 
+// How the eye is turned: three directions of length one at right angles.
+struct Orientation {
+    glm::dvec3 right, up, towards;  // the last from the target to the eye
+};
+
+Orientation orientation_of(const Pose& pose);
+
+// The angles of an orientation: exact, with an elevation from -90 to 90. Straight above and below, where the azimuth
+// and the roll are one turn, the azimuth is `azimuth_deg`.
+Angles angles_of(const Orientation& orientation, double azimuth_deg);
+
 class Camera {
   public:
     Camera(const View& view, const glm::dvec3& extent);
@@ -32,18 +44,38 @@ class Camera {
     };
     const Rays& rays() const { return rays_; }
 
-    // The pixel, from the picture's middle, on which a point lands.
+    // The pixel, from the picture's middle, on which a point before the eye lands: see depth_of().
     glm::dvec2 project(const glm::dvec3& point) const;
 
-    // Whether the volume's face on the side `sign` (-1, 1) of `axis` is turned towards the eye.
+    // How far before the eye a point lies, along the direction of view; negative: behind it.
+    double depth_of(const glm::dvec3& point) const;
+
+    // The ends, in pixels, of the part of a line that lies before the eye by more than the view's near distance.
+    struct Line {
+        glm::dvec2 from, to;
+    };
+    std::optional<Line> project_line(const glm::dvec3& from, const glm::dvec3& to) const;
+
+    // Whether the volume's face on the side `sign` (-1, 1) of `axis` is turned towards the eye; none is when the eye is
+    // inside.
     bool faces(int axis, int sign) const;
 
+    // The length that a pixel is wide at the target.
+    double length_per_pixel() const { return per_pixel_ * (perspective_ ? distance_ : 1); }
+
+    const Orientation& orientation() const { return orientation_; }
+    glm::dvec3 eye() const { return target_ + distance_ * orientation_.towards; }
+
   private:
+    void fit(double half_width, double half_height);
+
+    Orientation orientation_;
     Rays rays_;
     glm::dvec3 extent_;
-    glm::dvec3 right_, up_, towards_;
-    double distance_ = 0;   // from the eye to the centre
+    glm::dvec3 target_;
+    double distance_ = 0;   // from the eye to the target
     double per_pixel_ = 0;  // lengths (orthographic) or slope (perspective)
+    double near_ = 0;
     bool perspective_ = true;
 };
 

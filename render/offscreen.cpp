@@ -35,6 +35,17 @@ struct Renderer::Parts {
         return scene;
     }
 
+    // `chosen` is the range of the first volume of a series.
+    void bring(const VolumeGrid& grid, const void* voxels, const std::optional<ValueRange>& chosen) {
+        VolumeTexture arrived(device, grid, {});  // checks sizes before a voxel is read
+        const ValueRange percentiles = percentiles_of(grid, voxels);
+        arrived.set_range(percentiles, chosen.value_or(percentiles));
+        upload(device, queue, brick_builder, arrived, voxels);
+        queue.wait_for_all();  // pictures of the old one
+        volume.emplace(std::move(arrived));
+        ++volumes_set;
+    }
+
     VolumeSlots& ring() {
         if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");
         return *slots;
@@ -83,15 +94,22 @@ const DeviceId& Renderer::device_id() const {
 }
 
 void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
+    gpu::reporting("uploading the volume", [&] { parts_->bring(grid, voxels, {}); });
+}
+
+void Renderer::next_volume(const VolumeGrid& grid, const void* voxels) {
     gpu::reporting("uploading the volume", [&] {
-        // Sizes are checked by the texture before a voxel is read.
-        VolumeTexture volume(parts_->device, grid, {});
-        volume.set_range(percentiles_of(grid, voxels));
-        upload(parts_->device, parts_->queue, parts_->brick_builder, volume, voxels);
-        parts_->queue.wait_for_all();  // pictures of the old one
-        parts_->volume.emplace(std::move(volume));
-        ++parts_->volumes_set;
+        std::optional<ValueRange> chosen;
+        if (parts_->volume) chosen = parts_->volume->range(RangeSource::fixed);
+        parts_->bring(grid, voxels, chosen);
     });
+}
+
+TransferFunction Renderer::transfer_function(const View& view) const {
+    check_view(view);
+    const Scene scene = parts_->shown_scene();
+    const VolumeTexture& volume = scene.volume;
+    return echolux::transfer_function(view, volume.grid(), volume.range(view.range));
 }
 
 // Band by band, each finished before the next begins: no dispatch is long, and no picture too large for the device.

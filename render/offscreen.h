@@ -11,6 +11,7 @@
 #include "compute/types.h"
 #include "render/device_choice.h"
 #include "render/slots/slot_writer.h"
+#include "render/transfer_function.h"
 #include "render/view.h"
 
 namespace echolux {
@@ -59,6 +60,13 @@ class Renderer {
     // Copies grid.bytes() of `voxels` to the device. The old volume stays when this throws.
     // Throws Error{bad_setting, out_of_memory}.
     void set_volume(const VolumeGrid& grid, const void* voxels);
+
+    // The next time point of what is shown: the range of values that was chosen for the first stays, unless the view
+    // wants each volume's own.
+    void next_volume(const VolumeGrid& grid, const void* voxels);
+
+    // What the view means for the volume that is shown. Throws Error{bad_setting}.
+    TransferFunction transfer_function(const View& view) const;
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.
     // `done` hears how many more rows are finished, and may throw to stop; without it the picture is made in one go.

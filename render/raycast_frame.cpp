@@ -5,6 +5,7 @@
 #include <glm/geometric.hpp>
 #include <glm/vec4.hpp>
 #include <numeric>
+#include <optional>
 
 #include "render/camera.h"
 #include "render/frame/parts.h"
@@ -39,13 +40,12 @@ void set_rays(shared::RaycastFrame& frame, const Camera::Rays& rays) {
 }
 
 void set_lookup(shared::RaycastFrame& frame, const VolumeTexture& volume, const View& view,
-                const TransferFunction& function, double depth_extent) {
+                const TransferFunction& function) {
     const auto [low, high] = function.range;
     const double per_level = (shared::transfer_entries - 1) / (high - low);
-    const double isovalue = view.isovalue == 0 ? 0.5 * (low + high) : view.isovalue;
-    frame.lookup =
-        packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
-               view.opacity * std::log2(std::exp(1.0)) / depth_extent, (isovalue - volume.offset()) / volume.scale());
+    frame.lookup = packed(volume.scale() * per_level, (volume.offset() - low) * per_level,
+                          view.opacity * std::log2(std::exp(1.0)) / function.length,
+                          (isovalue_of(view, function) - volume.offset()) / volume.scale());
     frame.values = packed(volume.scale(), volume.offset(), 0, 0);
 }
 
@@ -96,12 +96,16 @@ void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3
         glm::dvec3 end = 0.5 * extent;
         end[b] *= side_b;
         end[c] *= side_c;
-        const glm::dvec2 to = camera.project(end);
-        end[axis] = -end[axis];
-        const glm::dvec2 from = camera.project(end);
-        const glm::dvec2 along = to - from;
+        glm::dvec3 start = end;
+        start[axis] = -end[axis];
+        const std::optional<Camera::Line> line = camera.project_line(start, end);
+        if (!line) {  // behind the eye
+            frame.edge_facts[i] = packed(0, elsewhere, elsewhere, 0);
+            continue;
+        }
+        const glm::dvec2 along = line->to - line->from;
         const bool front = camera.faces(b, side_b) || camera.faces(c, side_c);
-        frame.edge[i] = packed(from.x, from.y, along.x, along.y);
+        frame.edge[i] = packed(line->from.x, line->from.y, along.x, along.y);
         frame.edge_facts[i] =
             packed(1 / std::max(glm::dot(along, along), 1e-12), front ? 0 : elsewhere, front ? elsewhere : 0, 0);
     }
@@ -126,7 +130,7 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
                            view.end_early ? least_transmittance : 0);
     frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),
                           static_cast<double>(region.width), static_cast<double>(region.height));
-    set_lookup(frame, volume, view, function, extent.x);
+    set_lookup(frame, volume, view, function);
     set_colours(frame, view, function);
     set_rows(frame, region);
     set_runs(frame, volume, view);

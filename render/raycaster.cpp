@@ -186,7 +186,7 @@ LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) cons
 
 void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
-    const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range());
+    const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range(shot.view.range));
     frame.facts = raycast_frame(shot, function);
     const TransferTable table = transfer_table(function, shared::transfer_entries);
     const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(frame.facts));

@@ -6,70 +6,41 @@
 #include <cmath>
 
 #include "compute/error.h"
+#include "render/camera.h"
+#include "render/presets.h"
 
 namespace echolux {
 namespace {
 
-struct PresetCurve {
-    std::vector<TransferNode> nodes;
-    ValueRange range_db;  // above the noise floor
-};
-
-// Weak scattering stays a veil, so that layers deeper down show through; strong reflections are nearly opaque.
-const PresetCurve oct_gray{{{0.00, 0.00, 0.00, 0.00, 0},
-                            {0.20, 0.16, 0.16, 0.16, 0},
-                            {0.45, 0.40, 0.40, 0.40, 12},
-                            {0.75, 0.78, 0.78, 0.78, 80},
-                            {1.00, 1.00, 1.00, 1.00, 240}},
-                           {3, 40}};
-
-// Colours of flesh: dark red where light hardly returns, over salmon to cream at interfaces.
-const PresetCurve tissue{{{0.00, 0.12, 0.02, 0.03, 0},
-                          {0.20, 0.34, 0.06, 0.06, 0},
-                          {0.40, 0.66, 0.22, 0.16, 12},
-                          {0.62, 0.89, 0.52, 0.36, 48},
-                          {0.82, 0.98, 0.80, 0.62, 140},
-                          {1.00, 1.00, 0.97, 0.90, 280}},
-                         {3, 40}};
-
-// Layers told apart by hue: nuclear layers blue, plexiform green to yellow, photoreceptors and pigment red to white.
-const PresetCurve retina{{{0.00, 0.03, 0.05, 0.20, 0},
-                          {0.20, 0.07, 0.22, 0.50, 0},
-                          {0.36, 0.10, 0.46, 0.66, 10},
-                          {0.52, 0.25, 0.70, 0.48, 28},
-                          {0.68, 0.93, 0.80, 0.25, 72},
-                          {0.84, 0.95, 0.42, 0.15, 160},
-                          {1.00, 1.00, 0.94, 0.90, 280}},
-                         {3, 40}};
-
-// Only what stands out is seen: vessels glow, static tissue is left out.
-const PresetCurve angiogram{{{0.00, 0.10, 0.00, 0.00, 0},
-                             {0.35, 0.45, 0.02, 0.02, 0},
-                             {0.60, 0.90, 0.22, 0.05, 60},
-                             {0.80, 1.00, 0.62, 0.15, 180},
-                             {1.00, 1.00, 0.96, 0.75, 400}},
-                            {6, 36}};
-
-const PresetCurve gray{{{0.00, 0.00, 0.00, 0.00, 0},
-                        {0.10, 0.12, 0.12, 0.12, 0},
-                        {0.50, 0.58, 0.57, 0.55, 32},
-                        {1.00, 1.00, 0.98, 0.95, 220}},
-                       {0, 40}};
-
-bool is_above_noise_floor(const VolumeGrid& grid) {
-    return grid.unit == "dB above noise floor";
+ValueRange span_of(const TransferCurve& curve) {
+    return {curve.nodes.front().value, curve.nodes.back().value};
 }
 
-const PresetCurve& curve_of(Preset preset, const VolumeGrid& grid) {
-    switch (preset) {
-        case Preset::automatic: return grid.quantity == "db" ? tissue : gray;
-        case Preset::oct_gray: return oct_gray;
-        case Preset::tissue: return tissue;
-        case Preset::retina: return retina;
-        case Preset::angiogram: return angiogram;
-        case Preset::gray: return gray;
+// The greatest of some hundred speckles on a ray lies about ln 100 = 6.6 dB above their mean.
+double speckle_maximum(ViewMode mode, const VolumeGrid& grid) {
+    const bool is_maximum = mode == ViewMode::mip || mode == ViewMode::depth_mip || mode == ViewMode::attenuated_mip;
+    return is_maximum && grid.unit == "dB above noise floor" ? 7 : 0;
+}
+
+ValueRange preset_range(const View& view, const TransferCurve& preset, const VolumeGrid& grid,
+                        const ValueRange& percentiles) {
+    if (preset.is_relative || preset.unit != grid.unit) return percentiles;
+    const double higher = speckle_maximum(view.mode, grid);
+    const auto [low, high] = span_of(preset);
+    return {low + higher, high + higher};
+}
+
+// The values of a file mean what they say.
+ValueRange file_range(const View& view, const TransferCurve& curve, const VolumeGrid& grid,
+                      const ValueRange& percentiles) {
+    if (curve.is_relative) return percentiles;
+    const bool is_chosen = view.low != lowest_value && view.high != highest_value;
+    if (!is_chosen && !curve.unit.empty() && !grid.unit.empty() && curve.unit != grid.unit) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("its values are {}, those of the volume {}", curve.unit, grid.unit),
+                    view.transfer + ", transfer.unit", "set view.low and view.high, between which it is spread then");
     }
-    return gray;
+    return span_of(curve);
 }
 
 // The ends that the view leaves open are those of `automatic`.
@@ -83,6 +54,32 @@ ValueRange completed(const View& view, ValueRange automatic) {
                 "view.low, view.high", "set both");
 }
 
+std::vector<TransferNode> spread(std::vector<TransferNode> nodes, const ValueRange& range) {
+    const double first = nodes.front().value;
+    const double length = nodes.back().value - first;
+    for (TransferNode& node : nodes) node.value = std::lerp(range.low, range.high, (node.value - first) / length);
+    return nodes;
+}
+
+TransferNode between(const TransferNode& a, const TransferNode& b, double value) {
+    const double part = (value - a.value) / (b.value - a.value);
+    return {value, std::lerp(a.red, b.red, part), std::lerp(a.green, b.green, part), std::lerp(a.blue, b.blue, part),
+            std::lerp(a.extinction, b.extinction, part)};
+}
+
+// The extinction as it was, the colours those of the map, whose nodes are added.
+void paint(TransferFunction& function, ColourMap map) {
+    std::vector<TransferNode> nodes = function.nodes;
+    for (int i = 1; i + 1 < colour_map_nodes; ++i) nodes.push_back(function.at(i / (colour_map_nodes - 1.0)));
+    std::ranges::sort(nodes, {}, &TransferNode::value);
+    const auto [low, high] = function.range;
+    for (TransferNode& node : nodes) {
+        const glm::dvec3 colour = colour_at(map, (node.value - low) / (high - low));
+        node = {node.value, colour.r, colour.g, colour.b, node.extinction};
+    }
+    function.nodes = std::move(nodes);
+}
+
 std::uint8_t byte_of(double part) {
     return static_cast<std::uint8_t>(std::lround(255 * std::clamp(part, 0.0, 1.0)));
 }
@@ -90,35 +87,38 @@ std::uint8_t byte_of(double part) {
 }  // namespace
 
 TransferNode TransferFunction::at(double level) const {
-    const double x = std::clamp(level, 0.0, 1.0);
-    std::size_t i = 1;
-    while (i + 1 < nodes.size() && nodes[i].level < x) ++i;
-    const TransferNode& a = nodes[i - 1];
-    const TransferNode& b = nodes[i];
-    const double part = (x - a.level) / (b.level - a.level);
-    return {x, std::lerp(a.red, b.red, part), std::lerp(a.green, b.green, part), std::lerp(a.blue, b.blue, part),
-            std::lerp(a.extinction, b.extinction, part)};
+    const double value = std::lerp(range.low, range.high, std::clamp(level, 0.0, 1.0));
+    const auto after = std::ranges::upper_bound(nodes, value, {}, &TransferNode::value);
+    if (after == nodes.begin()) return nodes.front();
+    if (after == nodes.end()) return nodes.back();
+    return between(*(after - 1), *after, value);
 }
 
 double TransferFunction::first_visible_level() const {
-    double level = 0;
+    double value = range.low;
     for (const TransferNode& node : nodes) {
-        if (node.extinction > 0) return level;
-        level = node.level;
+        if (node.extinction > 0) return (value - range.low) / (range.high - range.low);
+        value = node.value;
     }
     return 1;
 }
 
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles) {
-    // The greatest of some hundred speckles on a ray lies about ln 100 = 6.6 dB above their mean.
-    constexpr double speckle_maximum_db = 7;
-    const PresetCurve& curve = curve_of(view.preset, grid);
-    ValueRange range_db = curve.range_db;
-    if (view.mode == ViewMode::mip) {
-        range_db.low += speckle_maximum_db;
-        range_db.high += speckle_maximum_db;
-    }
-    return {curve.nodes, completed(view, is_above_noise_floor(grid) ? range_db : percentiles)};
+    const bool is_file = view.transfer_curve.has_value();
+    const TransferCurve& curve = is_file ? *view.transfer_curve : preset_curve(view.preset, grid);
+    TransferFunction function;
+    function.range = completed(
+        view, is_file ? file_range(view, curve, grid, percentiles) : preset_range(view, curve, grid, percentiles));
+    function.nodes = spread(curve.nodes, function.range);
+    if (view.colour_map != ColourMap::preset) paint(function, view.colour_map);
+    function.length = view.opacity_length_um > 0 ? view.opacity_length_um
+                      : curve.length_um > 0      ? curve.length_um
+                                                 : volume_extent(grid).x;
+    return function;
+}
+
+double isovalue_of(const View& view, const TransferFunction& function) {
+    return view.isovalue != lowest_value ? view.isovalue : 0.5 * (function.range.low + function.range.high);
 }
 
 TransferTable transfer_table(const TransferFunction& function, int entries) {

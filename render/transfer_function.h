@@ -1,10 +1,9 @@
 // From values to light: a piecewise linear curve of colour and extinction over the range [low, high] of values. The
-// extinction is per length (1 over the volume's depth), so that pictures depend neither on the step nor on the voxels.
+// extinction is per length, so that pictures depend neither on the step nor on the voxels.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "compute/types.h"
@@ -12,31 +11,30 @@
 
 namespace echolux {
 
-struct TransferNode {
-    double level;  // 0: low, 1: high
-    double red, green, blue;
-    double extinction;  // per depth of the volume
-};
-
 struct ValueRange {
     double low = 0;
     double high = 1;
 };
 
-// What a preset means for a volume: the curve, and the range of values it is spread over.
+// What a view means for a volume: the curve in the volume's values, and the range that it is spread over.
 struct TransferFunction {
-    std::span<const TransferNode> nodes;  // level ascending from 0 to 1
+    std::vector<TransferNode> nodes;  // value ascending from range.low to range.high
     ValueRange range;
+    double length = 1;  // over which extinctions are counted: micrometres, voxels where the spacing is unknown
 
-    TransferNode at(double level) const;  // clamped to [0, 1]
+    TransferNode at(double level) const;  // 0: low, 1: high; clamped to [0, 1]
 
     // Below this level the extinction is zero; 1 when it is zero everywhere.
     double first_visible_level() const;
 };
 
-// `percentiles` of the volume are taken where neither the view nor the preset knows an end of the range. Throws
-// Error{bad_setting} when the end that the view gives lies beyond the one that is chosen.
+// `percentiles` of the volume are taken where neither the view nor the curve knows an end of the range. Throws
+// Error{bad_setting} when the end that the view gives lies beyond the one that is chosen, or when the values of a
+// file's curve have another unit than the volume's.
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles);
+
+// The value of the isosurface, by itself half way up the range.
+double isovalue_of(const View& view, const TransferFunction& function);
 
 // The curve at `entries` levels from 0 to 1.
 struct TransferTable {

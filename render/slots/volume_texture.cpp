@@ -66,7 +66,7 @@ gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu
 
 VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
                              gpu::Sharing sharing)
-    : grid_(grid), range_(range), scale_(grid.scale * codes_of_one(grid.type)),
+    : grid_(grid), range_(range), fixed_range_(range), scale_(grid.scale * codes_of_one(grid.type)),
       image_(device, shape_for(device, grid, sharing), described(grid)), bricks_(device, image_) {}
 
 void VolumeTexture::record_first_use(const vk::raii::CommandBuffer& commands) const {

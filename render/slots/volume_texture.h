@@ -12,7 +12,7 @@ namespace echolux {
 
 class VolumeTexture {
   public:
-    // Allocates; the content is undefined. `range` of values is what pictures span where neither view nor preset knows.
+    // Allocates; the content is undefined. `range` of values is what pictures span where neither view nor curve knows.
     // Throws Error{bad_setting} for what cannot be shown (complex voxels, no voxels, scale 0), Error{out_of_memory}
     // before allocating when the device cannot hold it, Error{device} when it cannot be exported as wanted.
     VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
@@ -20,7 +20,12 @@ class VolumeTexture {
 
     const VolumeGrid& grid() const { return grid_; }
     const ValueRange& range() const { return range_; }
-    void set_range(const ValueRange& range) { range_ = range; }
+    const ValueRange& range(RangeSource source) const { return source == RangeSource::fixed ? fixed_range_ : range_; }
+    // `fixed` is the range of the first volume of a series, where this is a later one.
+    void set_range(const ValueRange& range, const ValueRange& fixed) {
+        range_ = range;
+        fixed_range_ = fixed;
+    }
     const gpu::DeviceImage& image() const { return image_; }
     const Bricks& bricks() const { return bricks_; }
 
@@ -37,7 +42,7 @@ class VolumeTexture {
 
   private:
     VolumeGrid grid_;
-    ValueRange range_;
+    ValueRange range_, fixed_range_;
     double scale_;
     gpu::DeviceImage image_;
     Bricks bricks_;

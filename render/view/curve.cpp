@@ -8,23 +8,39 @@ template <>
 const std::vector<Field<Curve>>& describe<Curve>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Curve>> fields{
-        choice<Curve>("preset", &Curve::preset, {"automatic", "oct-gray", "tissue", "retina", "angiogram", "gray"},
-                      view, "colour and opacity; automatic: tissue for dB, gray for all else"),
+        choice<Curve>(
+            "preset", &Curve::preset,
+            {"automatic", "oct-gray", "tissue", "retina", "angiogram", "bone", "ct-soft-tissue", "mr", "gray"}, view,
+            "colour and opacity; automatic: tissue for dB, gray for all else"),
+        text<Curve>("transfer", &Curve::transfer, view,
+                    "file of a transfer function, in place of the preset: own TOML or a ParaView colour map (JSON)"),
+        choice<Curve>("colour_map", &Curve::colour_map,
+                      {"preset", "gray", "viridis", "magma", "inferno", "plasma", "cividis", "flow"}, view,
+                      "in place of the preset's colours"),
         number<Curve>("low", &Curve::low, lowest_value, highest_value, "value", view,
-                      "the preset begins here; -1e12: chosen by the preset (dB above the noise floor) or the volume's "
+                      "the preset begins here; -1e12: chosen by the preset where it knows the unit, else the volume's "
                       "1st percentile"),
         number<Curve>("high", &Curve::high, lowest_value, highest_value, "value", view,
-                      "the preset ends here; 1e12: chosen by the preset (dB above the noise floor) or the volume's "
+                      "the preset ends here; 1e12: chosen by the preset where it knows the unit, else the volume's "
                       "99.9th percentile"),
+        choice<Curve>("range", &Curve::range, {"fixed", "percentile"}, view,
+                      "what is chosen for low and high: fixed never moves when time advances, percentile is that of "
+                      "each volume"),
         number<Curve>("opacity", &Curve::opacity, 0, 1000, "", view,
-                      "factor on the preset's extinction, which is per length and counted over the volume's depth"),
+                      "factor on the preset's extinction, which is per length"),
+        number<Curve>("opacity_length_um", &Curve::opacity_length_um, 0, 1e9, "um", view,
+                      "the length that extinction is counted over; 0: the file's, else the volume's depth"),
         number<Curve>("isovalue", &Curve::isovalue, lowest_value, highest_value, "value", view,
-                      "of the isosurface; 0: half way from low to high"),
+                      "of the isosurface; -1e12: half way from low to high"),
     };
     return fields;
 }
 
 void check_part(const Curve& curve) {
+    if (!curve.transfer.empty() && !curve.transfer_curve) {
+        throw Error(ErrorCode::bad_setting, "the file has not been read", "view.transfer",
+                    "read it with read_transfer");
+    }
     if (curve.low < curve.high) return;
     throw Error(ErrorCode::bad_setting, "low is not below high", "view.low, view.high",
                 "exchange them, or leave one out to have it chosen");

@@ -2,25 +2,54 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compute/describe.h"
+#include "render/colour_maps.h"
 
 namespace echolux {
 
-enum class Preset { automatic, oct_gray, tissue, retina, angiogram, gray };
+enum class Preset { automatic, oct_gray, tissue, retina, angiogram, bone, ct_soft_tissue, mr, gray };
 
-// An end of the range of values that is left at its extreme is chosen by the preset or from the volume.
+// What the ends of the range follow where neither the view nor the curve knows them.
+enum class RangeSource { fixed, percentile };
+
+// A value that is left at its extreme is chosen by the curve or from the volume.
 constexpr double lowest_value = -1e12;
 constexpr double highest_value = 1e12;
 
+struct TransferNode {
+    double value;
+    double red, green, blue;
+    double extinction;  // per length of the curve that it belongs to
+
+    bool operator==(const TransferNode&) const = default;
+};
+
+// A piecewise linear curve, of a preset or a file.
+struct TransferCurve {
+    std::vector<TransferNode> nodes;  // at least two, value ascending
+    std::string unit{};               // of the values; "": whatever the volume's is
+    bool is_relative = false;         // the values are no such unit: the curve is always spread over the volume's range
+    double length_um = 0;             // over which extinctions are counted; 0: the volume's depth
+
+    bool operator==(const TransferCurve&) const = default;
+};
+
 struct Curve {
     Preset preset = Preset::automatic;
+    std::string transfer;
+    ColourMap colour_map = ColourMap::preset;
     double low = lowest_value;
     double high = highest_value;
+    RangeSource range = RangeSource::fixed;
     double opacity = 1;
-    double isovalue = 0;
+    double opacity_length_um = 0;
+    double isovalue = lowest_value;
+
+    std::optional<TransferCurve> transfer_curve;  // what the file `transfer` says: whoever sets its name reads it
 };
 
 template <>

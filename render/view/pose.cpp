@@ -8,15 +8,22 @@ template <>
 const std::vector<Field<Pose>>& describe<Pose>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Pose>> fields{
+        choice<Pose>(
+            "look", &Pose::look, {"free", "front", "back", "left", "right", "top", "bottom", "oblique"}, view,
+            "a direction by name, in place of the angles; front: A-scans to the right, depth down; top: the en "
+            "face view; free: what the angles say"),
         number<Pose>("azimuth_deg", &Pose::azimuth_deg, -3600, 3600, "deg", view,
                      "the eye moves round to the right; 0: A-scans to the right, B-scans away from the eye"),
         number<Pose>("elevation_deg", &Pose::elevation_deg, -3600, 3600, "deg", view,
                      "the eye moves up; 0: depth points down, 90: the en face view"),
         number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "the picture turns clockwise"),
-        number<Pose>("zoom", &Pose::zoom, 0.01, 100, "", view, "1: the whole volume fits, however it is turned"),
-        number<Pose>(
-            "distance", &Pose::distance, 0, 100, "", view,
-            "of the eye from the target, in perspective; 1: the whole volume fits, 0: the eye is at the target"),
+        flag<Pose>("fit", &Pose::fit, view,
+                   "at zoom 1 the volume as it is turned now fills the picture, rather than however it is turned"),
+        number<Pose>("zoom", &Pose::zoom, 0.01, 100, "", view,
+                     "1: the whole volume fits, however it is turned (see fit)"),
+        number<Pose>("distance", &Pose::distance, 0, 100, "", view,
+                     "of the eye from the target; 1: the whole volume is in sight, 0: the eye is at the target; in "
+                     "orthographic views it enlarges nothing"),
         numbers<Pose>("target_um", &Pose::target_um, -1e9, 1e9, "um", view,
                       "what the eye is aimed at: depth, A-scans, B-scans from the middle of the volume"),
         choice<Pose>("projection", &Pose::projection, {"perspective", "orthographic"}, view,
@@ -33,6 +40,20 @@ void check_part(const Pose& pose) {
     if (pose.target_um.size() != 3) {
         throw Error(ErrorCode::bad_setting, "a place has three numbers", "view.target_um", "e.g. [0, 0, 0]");
     }
+}
+
+Angles angles_of(const Pose& pose) {
+    switch (pose.look) {
+        case Look::free: break;
+        case Look::front: return {0, 0, 0};
+        case Look::back: return {180, 0, 0};
+        case Look::left: return {-90, 0, 0};
+        case Look::right: return {90, 0, 0};
+        case Look::top: return {0, 90, 0};
+        case Look::bottom: return {0, -90, 0};
+        case Look::oblique: return {35, 25, 0};
+    }
+    return {pose.azimuth_deg, pose.elevation_deg, pose.roll_deg};
 }
 
 }  // namespace echolux

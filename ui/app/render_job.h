@@ -18,6 +18,9 @@ struct RenderJob {
     ScanPart part;                      // of a scan; a volume file holds one
     std::filesystem::path output;
     View view;
+    std::filesystem::path key_frames;     // a file that moves the view; empty: none
+    double at_s = 0;                      // the moment of that
+    std::filesystem::path save_transfer;  // where the transfer function in use is written; empty: nowhere
     DeviceChoice device;
 };
 

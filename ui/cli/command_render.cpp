@@ -15,7 +15,8 @@ namespace echolux {
 namespace {
 
 struct Options {
-    std::string input, output, size, device;
+    std::string input, output, size, device, view_file, key_frames, save_transfer;
+    double at_s = 0;
     std::int64_t volume = 0;
     std::vector<std::string> assignments, view;
 };
@@ -29,6 +30,10 @@ RenderJob job_from(const Options& options) {
     job.device.name = options.device;
     Settings settings;
     settings.bind("view", job.view);
+    if (!options.view_file.empty()) settings.read_toml(options.view_file);
+    job.key_frames = options.key_frames;
+    job.at_s = options.at_s;
+    job.save_transfer = options.save_transfer;
     for (const std::string& assignment : options.assignments) {
         if (assignment.starts_with("view."))
             settings.set_assignment(assignment);
@@ -67,6 +72,14 @@ void add_render(CLI::App& program) {
     command->add_option("--volume", options->volume, "which volume of a scan, counted from 0 [0]")->type_name("N");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
+    command->add_option("--view", options->view_file, "a file with a section [view]; options given besides go first")
+        ->type_name("FILE.toml");
+    CLI::Option* key_frames =
+        command->add_option("--keyframes", options->key_frames, "a file of tables [[key]] that moves the view")
+            ->type_name("FILE.toml");
+    command->add_option("--at", options->at_s, "the moment of that [0]")->type_name("SECONDS")->needs(key_frames);
+    command->add_option("--save-transfer", options->save_transfer, "also writes the transfer function in use")
+        ->type_name("FILE.toml");
     add_set_option(*command, options->assignments);
     View view;
     Settings settings;

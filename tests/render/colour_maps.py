@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Where the tables of render/colour_maps.cpp and the vectors of its test come from.
+
+viridis, magma, inferno, plasma (S. van der Walt, N. Smith) and cividis (J. R. Nunez et al., PLOS ONE 13(7), 2018) are
+read from Matplotlib, which gives them to everybody (CC0). flow is computed here. Needs `pip install matplotlib`.
+
+    colour_maps.py nodes      the tables of render/colour_maps.cpp
+    colour_maps.py vectors    256 colours a map, kept in colour_maps.txt: name, then six hex digits a colour
+"""
+import sys
+
+import numpy as np
+
+listed = ["viridis", "magma", "inferno", "plasma", "cividis"]
+node_count = 65
+levels = np.linspace(0, 1, 256)
+
+
+def matplotlib_colours(name):
+    from matplotlib import colormaps
+
+    return colormaps[name](np.arange(256))[:, :3]
+
+
+def srgb_of_oklab(lightness, a, b):
+    """B. Ottosson, "A perceptual color space for image processing", 2020."""
+    l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    s = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    linear = np.stack([4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+                       -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+                       -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s], axis=-1)
+    above = np.maximum(linear, 0.0031308)
+    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * above ** (1 / 2.4) - 0.055)
+
+
+def in_gamut(lightness, chroma, hue):
+    colour = srgb_of_oklab(lightness, chroma * np.cos(hue), chroma * np.sin(hue))
+    return np.all((colour >= -1e-9) & (colour <= 1 + 1e-9))
+
+
+def strongest(lightness, hue):
+    low, high = 0.0, 0.4
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if in_gamut(lightness, middle, hue) else (low, middle)
+    return low
+
+
+def flow_colours(at):
+    """Towards one side blue, towards the other orange, dark in between. Lightness is the same on both sides at the same
+    distance from the middle and grows evenly; so does chroma, as far as both hues have it. Blue and orange are told
+    apart by every kind of dichromat."""
+    blue, orange = np.radians(252), np.radians(58)
+    colours = []
+    for level in at:
+        away = 2 * level - 1
+        lightness = 0.16 + 0.62 * abs(away)
+        chroma = min(0.98 * min(strongest(lightness, blue), strongest(lightness, orange)), 0.30 * abs(away))
+        hue = orange if away > 0 else blue
+        colours.append(srgb_of_oklab(lightness, chroma * np.cos(hue), chroma * np.sin(hue)))
+    return np.clip(np.array(colours), 0, 1)
+
+
+def nodes_of(name):
+    """Evenly spaced, such that straight lines between them come nearest to the 256 colours."""
+    places = np.linspace(0, 1, node_count)
+    if name == "flow":
+        return flow_colours(places)
+    weights = np.stack([np.interp(levels, places, row) for row in np.eye(node_count)], axis=1)
+    return np.clip(np.linalg.lstsq(weights, matplotlib_colours(name), rcond=None)[0], 0, 1)
+
+
+def print_nodes():
+    for name in listed + ["flow"]:
+        packed = ["0x%02x%02x%02x" % tuple(c) for c in np.rint(255 * nodes_of(name)).astype(int)]
+        print(f"constexpr Nodes {name}{{" + ", ".join(packed) + "};\n")
+
+
+def print_vectors():
+    for name in listed:
+        print(name, *("%02x%02x%02x" % tuple(np.rint(255 * c).astype(int)) for c in matplotlib_colours(name)))
+
+
+if __name__ == "__main__":
+    {"nodes": print_nodes, "vectors": print_vectors}[sys.argv[1]]()

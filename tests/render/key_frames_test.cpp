@@ -1,0 +1,172 @@
+// Views that move: through every key, never beyond two of them, without a kink; and the file that says so.
+#include "render/key_frames.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "../unit/temporary_folder.h"
+#include "ui/app/key_frame_file.h"
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+
+using Keys = std::vector<std::pair<double, Value>>;
+
+double number_at(const Track& track, double time) {
+    return std::get<double>(track.at(time));
+}
+
+// Slopes that differ much, a turn, a plateau and unequal distances.
+const Keys wild{{0.0, 0.0}, {1.0, 10.0}, {1.5, 11.0}, {4.0, 11.0}, {5.0, -20.0}, {5.2, -19.0}, {9.0, 40.0}};
+
+TEST(Track, MeetsEveryKeyExactly) {
+    const Track track(wild);
+    for (const auto& [time, value] : wild) EXPECT_EQ(track.at(time), value);
+    EXPECT_EQ(number_at(track, -5), 0);
+    EXPECT_EQ(number_at(track, 100), 40);
+}
+
+TEST(Track, StaysBetweenNeighbouringKeysAndMonotone) {
+    const Track track(wild);
+    for (std::size_t i = 0; i + 1 < wild.size(); ++i) {
+        const double from = std::get<double>(wild[i].second);
+        const double to = std::get<double>(wild[i + 1].second);
+        double last = from;
+        for (int step = 0; step <= 1000; ++step) {
+            const double now = number_at(track, std::lerp(wild[i].first, wild[i + 1].first, step / 1000.0));
+            EXPECT_GE(now, std::min(from, to) - 1e-12);
+            EXPECT_LE(now, std::max(from, to) + 1e-12);
+            EXPECT_GE((now - last) * (to - from), -1e-9);
+            last = now;
+        }
+    }
+}
+
+TEST(Track, HasOneRateOfChangeOnBothSidesOfAKeyAndRestsAtTheEnds) {
+    const Track track(wild);
+    const double h = 1e-6;
+    double fastest = 0;
+    for (const auto& [time, value] : wild) {
+        const double here = std::get<double>(value);
+        const double before = (here - number_at(track, time - h)) / h;
+        const double after = (number_at(track, time + h) - here) / h;
+        EXPECT_NEAR(before, after, 0.01) << time;  // a second derivative of 1000 / s^2 would do that
+        fastest = std::max(fastest, std::abs(after));
+    }
+    EXPECT_GT(fastest, 1);  // it does not rest at every key
+    EXPECT_NEAR(number_at(track, h), 0, 1e-9);
+    EXPECT_NEAR(number_at(track, 9 - h), 40, 1e-9);
+}
+
+TEST(Track, OfEqualStepsIsAStraightLineInItsMiddle) {
+    const Track track(Keys{{0, 0.0}, {1, 5.0}, {2, 10.0}, {3, 15.0}});
+    for (const double time : {1.0, 1.25, 1.5, 1.9}) EXPECT_NEAR(number_at(track, time), 5 * time, 1e-12);
+}
+
+TEST(Track, ListsGoElementByElement) {
+    using List = std::vector<double>;
+    const Track track(Keys{{0, List{0, 8, 1}}, {2, List{4, 0, 1}}});
+    EXPECT_EQ(track.at(1), Value(List{2, 4, 1}));
+    const Track other(Keys{{0, List{0, 1}}, {2, List{4}}});
+    EXPECT_EQ(other.at(1.99), Value(List{0, 1}));
+    EXPECT_EQ(other.at(2), Value(List{4}));
+}
+
+TEST(Track, WhatHasNothingInBetweenChangesAtItsKey) {
+    const Track mode(Keys{{0, std::string("mip")}, {1, std::string("composite")}});
+    EXPECT_EQ(mode.at(0.999), Value(std::string("mip")));
+    EXPECT_EQ(mode.at(1), Value(std::string("composite")));
+    const Track flag(Keys{{0, true}, {1, false}});
+    EXPECT_EQ(flag.at(0.5), Value(true));
+    const Track open(Keys{{0, lowest_value}, {1, 3.0}});
+    EXPECT_EQ(open.at(0.5), Value(lowest_value));
+    EXPECT_EQ(open.at(1), Value(3.0));
+}
+
+TEST(KeyFrames, MoveWhatTheyNameAndNothingElse) {
+    KeyFrames frames;
+    frames.add(0, {{"azimuth_deg", 0.0}, {"width", std::int64_t{100}}});
+    frames.add(2, {{"zoom", 2.0}});
+    frames.add(4, {{"azimuth_deg", 720.0}, {"zoom", 3.0}, {"width", std::int64_t{201}}});
+    View view;
+    view.elevation_deg = 7;
+    const View half = frames.at(view, 2);
+    EXPECT_DOUBLE_EQ(half.azimuth_deg, 360);
+    EXPECT_EQ(half.zoom, 2);
+    EXPECT_EQ(half.width, 151);  // a whole number
+    EXPECT_EQ(half.elevation_deg, 7);
+    EXPECT_EQ(frames.at(view, 0).zoom, 2);
+    EXPECT_EQ(frames.first_s(), 0);
+    EXPECT_EQ(frames.last_s(), 4);
+}
+
+// Whatever is added to the view later can be moved too.
+TEST(KeyFrames, EveryFieldOfAViewCanBeKeyed) {
+    for (const Field<View>& field : describe<View>()) {
+        const Value value = field.get({});
+        KeyFrames frames;
+        frames.add(0, {{std::string(field.name), value}});
+        frames.add(1, {{std::string(field.name), value}});
+        EXPECT_EQ(field.get(frames.at({}, 0.3)), value) << field.name;
+    }
+}
+
+class KeyFrameFile : public testing::Test {
+  protected:
+    std::string refusal(std::string_view text) {
+        const auto path = folder_.write("keys.toml", text);
+        std::string line = error_of([&] { read_key_frames(path); }).line;
+        const std::size_t at = line.find(path.string());
+        if (at != std::string::npos) line.replace(at, path.string().size(), "keys.toml");
+        return line;
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(KeyFrameFile, IsRead) {
+    const auto path = folder_.write("keys.toml", R"(
+[[key]]
+time_s = 0
+azimuth_deg = 0
+target_um = [0, 0, 0]
+mode = "mip"
+
+[[key]]
+time_s = 2.0
+azimuth_deg = 90
+target_um = [10, 20, 30]
+mode = "composite"
+)");
+    const View view = read_key_frames(path).at({}, 1);
+    EXPECT_DOUBLE_EQ(view.azimuth_deg, 45);
+    EXPECT_EQ(view.target_um, (std::vector<double>{5, 10, 15}));
+    EXPECT_EQ(view.mode, ViewMode::mip);
+}
+
+TEST_F(KeyFrameFile, RefusalsNameFileKeyAndRemedy) {
+    EXPECT_EQ(refusal("[[key]]\ntime_s = 0\nazimut_deg = 3\n"),
+              "keys.toml line 3, azimut_deg: unknown key (did you mean \"azimuth_deg\"?)");
+    EXPECT_EQ(refusal("[[key]]\nzoom = 3\n"), "keys.toml, time_s: a key has no time (e.g. time_s = 2.5)");
+    EXPECT_EQ(refusal("[[key]]\ntime_s = 1\n[[key]]\ntime_s = 1\n"),
+              "keys.toml line 4, time_s: 1 s does not come after 1 s (write the keys in the order of their times)");
+    EXPECT_EQ(refusal("[[key]]\ntime_s = 0\nzoom = 1000\n"),
+              "keys.toml line 3, zoom: expected a number from 0.01 to 100, got 1000");
+    EXPECT_EQ(refusal("[[key]]\ntime_s = -1\n"),
+              "keys.toml line 2, time_s: expected a number from 0 to 1e+06 s, got -1");
+    EXPECT_EQ(refusal("[view]\nzoom = 2\n"),
+              "keys.toml line 1, view: expected nothing but tables [[key]] (write it below a line [[key]])");
+    EXPECT_EQ(refusal("key = 3\n"),
+              "keys.toml line 1, key: expected nothing but tables [[key]] (write it below a line [[key]])");
+    EXPECT_EQ(refusal(""), "keys.toml: has no table [[key]] (write at least one)");
+    EXPECT_THAT(refusal("[[key]]\ntime_s = 0\nclip_low = [1, \"a\"]\n"),
+                HasSubstr("line 3, clip_low: expected one value"));
+    EXPECT_THAT(refusal("[[key]\n"), HasSubstr("keys.toml line 1"));
+}
+
+}  // namespace
+}  // namespace echolux

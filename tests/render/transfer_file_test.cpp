@@ -1,0 +1,183 @@
+// Transfer functions in files: ours out and in, ParaView's in, and the words of every refusal.
+#include "ui/app/transfer_file.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "../unit/temporary_folder.h"
+#include "render/presets.h"
+#include "rendering.h"
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+
+class TransferFile : public testing::Test {
+  protected:
+    std::string refusal(const std::string& name, std::string_view text) {
+        const auto path = folder_.write(name, text);
+        std::string line = error_of([&] { read_transfer(path); }).line;
+        const std::size_t at = line.find(path.string());
+        if (at != std::string::npos) line.replace(at, path.string().size(), name);
+        EXPECT_EQ(line.find('\n'), std::string::npos);
+        return line;
+    }
+
+    TransferCurve read(const std::string& name, std::string_view text) {
+        return read_transfer(folder_.write(name, text));
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(TransferFile, WrittenAndReadAgainIsTheSame) {
+    for (const Preset preset : {Preset::tissue, Preset::bone, Preset::gray}) {
+        TransferCurve curve = preset_curve(preset, {});
+        curve.length_um = 123.456;
+        write_transfer(folder_ / "curve.toml", curve);
+        EXPECT_EQ(read_transfer(folder_ / "curve.toml"), curve);
+    }
+}
+
+TEST_F(TransferFile, ColoursAndExtinctionsHaveTheirOwnPoints) {
+    const TransferCurve curve = read("curve.toml", R"([transfer]
+version = 1
+unit = "HU"
+length_um = 1000
+colours = [-100, 0, 0, 0,   300, 1, 0.5, 0]
+extinctions = [0, 0,   200, 8]
+)");
+    EXPECT_EQ(curve.unit, "HU");
+    EXPECT_EQ(curve.length_um, 1000);
+    EXPECT_FALSE(curve.is_relative);
+    const std::vector<TransferNode> expected{
+        {-100, 0, 0, 0, 0}, {0, 0.25, 0.125, 0, 0}, {200, 0.75, 0.375, 0, 8}, {300, 1, 0.5, 0, 8}};
+    EXPECT_EQ(curve.nodes, expected);
+}
+
+TEST_F(TransferFile, RefusalsNameFileKeyAndRemedy) {
+    const std::string good = "[transfer]\ncolours = [0, 0, 0, 0, 1, 1, 1, 1]\n";
+    EXPECT_EQ(refusal("a.toml", "[transfer]\n"),
+              "a.toml, transfer.colours: has 0 of at least 2 points (add what is missing)");
+    EXPECT_EQ(refusal("a.toml", good),
+              "a.toml, transfer.extinctions: has 0 of at least 2 points (add what is missing)");
+    EXPECT_EQ(refusal("a.toml", good + "extinctions = [0, 1, 2]\n"),
+              "a.toml, transfer.extinctions: 3 numbers are no whole rows of 2 (each point has a value, then what holds "
+              "there)");
+    EXPECT_EQ(
+        refusal("a.toml", good + "extinctions = [1, 0, 1, 2]\n"),
+        "a.toml, transfer.extinctions: the value 1 comes after 1 (write the points in ascending order, each value "
+        "once)");
+    EXPECT_EQ(refusal("a.toml", good + "extinctions = [0, 0, 1, -2]\n"),
+              "a.toml, transfer.extinctions: -2 is not between 0 and 1e+06, at the value 1 (correct it)");
+    EXPECT_EQ(refusal("a.toml", "[transfer]\ncolours = [0, 0, 0, 0, 1, 1, 255, 1]\nextinctions = [0, 0, 1, 2]\n"),
+              "a.toml, transfer.colours: 255 is not between 0 and 1, at the value 1 (correct it)");
+    EXPECT_THAT(refusal("a.toml", good + "extinctions = [0, 0, nan, 2]\n"),
+                HasSubstr("transfer.extinctions: expected"));
+    EXPECT_THAT(
+        refusal("a.toml", "[transfer]\nversion = 2\n"),
+        HasSubstr("transfer.version: is newer than this program, which reads version 1 (take a newer Echolux)"));
+    EXPECT_THAT(refusal("a.toml", "[transfer]\ncolors = [1]\n"), HasSubstr("did you mean \"transfer.colours\"?"));
+    EXPECT_THAT(refusal("a.toml", "[view]\nzoom = 1\n"), HasSubstr("unknown section [view]"));
+    EXPECT_EQ(error_of([] { read_transfer("/nowhere/a.toml"); }).line,
+              "/nowhere/a.toml: does not exist (check the name)");
+    EXPECT_THAT(error_of([&] { write_transfer(folder_ / "curve.json", preset_curve(Preset::gray, {})); }).line,
+                HasSubstr("name it *.toml"));
+}
+
+TEST_F(TransferFile, ParaViewColourMapWithOpacity) {
+    const TransferCurve curve = read("map.json", R"([{
+        "ColorSpace": "RGB", "Name": "Preset", "NanColor": [1, 1, 0],
+        "Points": [10, 0, 0.5, 0,  20, 0.5, 0.5, 0,  50, 0.5, 0.5, 0],
+        "RGBPoints": [10, 0, 0, 0,  50, 1, 0.5, 0.25]}])");
+    EXPECT_FALSE(curve.is_relative);
+    const auto at = [&](double value) {
+        const auto node = std::ranges::find(curve.nodes, value, &TransferNode::value);
+        EXPECT_NE(node, curve.nodes.end()) << value;
+        return *node;
+    };
+    EXPECT_EQ(at(10).extinction, 0);
+    EXPECT_DOUBLE_EQ(at(20).extinction, 100 * std::log(2));  // half passes a hundredth of the depth
+    EXPECT_DOUBLE_EQ(at(50).extinction, 100 * std::log(2));
+    EXPECT_DOUBLE_EQ(at(20).red, 0.25);
+    EXPECT_DOUBLE_EQ(at(20).green, 0.125);
+    // Between points the opacity is a straight line, the extinction is not.
+    EXPECT_DOUBLE_EQ(at(15).extinction, -100 * std::log(0.75));
+    // As our own file it is the same.
+    write_transfer(folder_ / "curve.toml", curve);
+    EXPECT_EQ(read_transfer(folder_ / "curve.toml"), curve);
+}
+
+TEST_F(TransferFile, ParaViewMidpointIsWhereHalfTheWayIsMade) {
+    const TransferCurve curve = read("map.json", R"({"Points": [0, 0, 0.25, 0,  8, 0.5, 0.5, 0],
+        "RGBPoints": [0, 0, 0, 0,  8, 1, 1, 1]})");
+    const auto node = std::ranges::find(curve.nodes, 2.0, &TransferNode::value);
+    ASSERT_NE(node, curve.nodes.end());
+    EXPECT_DOUBLE_EQ(node->extinction, -100 * std::log(0.75));
+}
+
+TEST_F(TransferFile, ParaViewColoursAloneTakeTheOpacityOfGrayAndAreRelativeFrom0To1) {
+    const TransferCurve curve = read("map.json", R"([{"RGBPoints": [-1, 0, 0, 1,  0, 1, 1, 1,  1, 1, 0, 0]}])");
+    EXPECT_TRUE(curve.is_relative);
+    EXPECT_EQ(curve.nodes.front().extinction, 0);
+    EXPECT_EQ(curve.nodes.back().extinction, preset_curve(Preset::gray, {}).nodes.back().extinction);
+    EXPECT_TRUE(read("map.json", R"([{"RGBPoints": [0, 0, 0, 1, 1, 1, 0, 0]}])").is_relative);
+    EXPECT_FALSE(read("map.json", R"([{"RGBPoints": [0, 0, 0, 1, 2, 1, 0, 0]}])").is_relative);
+}
+
+TEST_F(TransferFile, HostileParaViewFilesAreRefusedInALine) {
+    EXPECT_THAT(refusal("m.json", "{"), HasSubstr("m.json: is not JSON (give the JSON file that ParaView exports"));
+    EXPECT_THAT(refusal("m.json", std::string(500000, '[')), HasSubstr("m.json: is not JSON"));
+    EXPECT_THAT(refusal("m.json", std::string(2 << 20, ' ')),
+                HasSubstr("m.json: is not a colour map of at most 1 MiB"));
+    for (const char* text : {"[]", "3", "null", "[3]", R"([{"IndexedColors": [1, 0, 0]}])"}) {
+        EXPECT_THAT(refusal("m.json", text), HasSubstr("m.json, RGBPoints: has no colours (export a colour map"));
+    }
+    for (const char* points : {R"("red")", "[[0]]", R"([0, "0", 0, 0])", "[null]", "{}"}) {
+        EXPECT_THAT(refusal("m.json", std::string(R"({"RGBPoints": )") + points + "}"),
+                    HasSubstr("m.json, RGBPoints: is not a list of numbers"));
+    }
+    EXPECT_THAT(refusal("m.json", R"({"RGBPoints": []})"), HasSubstr("RGBPoints: has 0 of at least 2 points"));
+    EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [0, 0, 0, 0]})"), HasSubstr("has 1 of at least 2 points"));
+    EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [0, 0, 0, 0, 1]})"), HasSubstr("no whole rows of 4"));
+    EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [1, 0, 0, 0, 0, 0, 0, 0]})"),
+                HasSubstr("the value 0 comes after 1"));
+    EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [0, 0, 0, 0, 1, 0, 0, 1e300]})"), HasSubstr("beyond 1e12"));
+    const std::string colours = R"({"RGBPoints": [0, 0, 0, 0, 1, 1, 1, 1], "Points": )";
+    EXPECT_THAT(refusal("m.json", colours + "[0, 0, 0.5, 0]}"), HasSubstr("Points: has 1 of at least 2 points"));
+    EXPECT_THAT(refusal("m.json", colours + "[0, 0, 0.5, 1, 1, 1, 0.5, 0]}"), HasSubstr("sharpness other than 0"));
+    EXPECT_THAT(refusal("m.json", colours + "[0, 0, 7, 0, 1, 1, 0.5, 0]}"), HasSubstr("midpoint outside 0 .. 1"));
+    EXPECT_THAT(refusal("m.json", colours + "[0, 0, 0.5]}"), HasSubstr("Points: 3 numbers are no whole rows of 4"));
+}
+
+class CurveInUse : public test::Rendering {};
+
+TEST_F(CurveInUse, WrittenAndReadAgainGivesTheSamePicture) {
+    VolumeGrid grid = test::db_grid(24, 24, 24);
+    grid.quantity = grid.unit = "";
+    renderer().set_volume(grid, test::voxels(grid, test::ball(grid, 12)).data());
+    View view;
+    view.width = view.height = 40;
+    view.opacity = 0.5;
+    view.colour_map = ColourMap::viridis;
+    const Image before = renderer().render(view);
+    const TemporaryFolder folder;
+    write_transfer(folder / "curve.toml", curve_in_use(view, grid, renderer().transfer_function(view)));
+    View again;
+    again.width = again.height = 40;
+    again.transfer = (folder / "curve.toml").string();
+    load_transfer(again);
+    const Image after = renderer().render(again);
+    int largest = 0;
+    for (std::size_t i = 0; i < before.pixels.size(); ++i) {
+        largest = std::max(largest, std::abs(before.pixels[i] - after.pixels[i]));
+    }
+    EXPECT_LE(largest, 1);
+    again.opacity = 0.25;
+    EXPECT_NE(renderer().render(again).pixels, after.pixels);
+}
+
+}  // namespace
+}  // namespace echolux

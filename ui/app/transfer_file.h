@@ -1,0 +1,23 @@
+// Transfer functions in files: our own TOML (docs/rendering.md shows one) in and out, ParaView's JSON in.
+#pragma once
+
+#include <filesystem>
+
+#include "render/transfer_function.h"
+#include "render/view/curve.h"
+
+namespace echolux {
+
+// *.json: see paraview_file.h; all else is TOML. Throws Error{bad_file, bad_setting} naming file and key.
+TransferCurve read_transfer(const std::filesystem::path& path);
+
+// Throws Error{output}, and Error{bad_setting} unless it is named *.toml.
+void write_transfer(const std::filesystem::path& path, const TransferCurve& curve);
+
+// Reads the file that a view names, if it does.
+void load_transfer(View& view);
+
+// What is on screen, as a file has it: in the volume's values, `view.opacity` in its extinctions.
+TransferCurve curve_in_use(const View& view, const VolumeGrid& grid, const TransferFunction& function);
+
+}  // namespace echolux
