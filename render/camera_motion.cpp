@@ -10,6 +10,7 @@
 namespace echolux {
 namespace {
 
+// (depth, A-scans, B-scans) are left-handed: seen against the axis, a positive angle turns clockwise.
 View turned(View view, const glm::dquat& turn) {
     Orientation orientation = orientation_of(view);
     for (glm::dvec3* axis : {&orientation.right, &orientation.up, &orientation.towards}) *axis = turn * *axis;
@@ -42,7 +43,7 @@ View orbited(View view, const glm::dvec2& pixels) {
     const double radius = 0.5 * static_cast<double>(std::min(view.width, view.height));
     const Orientation now = orientation_of(view);
     // The volume turns with the pointer, so the eye goes round the other way.
-    const glm::dvec3 axis = (-pixels.x * now.up - pixels.y * now.right) / length;
+    const glm::dvec3 axis = (pixels.x * now.up + pixels.y * now.right) / length;
     return turned(std::move(view), glm::angleAxis(length / radius, axis));
 }
 
@@ -72,7 +73,7 @@ View looked(View view, double right_deg, double up_deg, const glm::dvec3& extent
     const glm::dvec3 eye = Camera(view, extent).eye();
     const Orientation now = orientation_of(view);
     const glm::dquat turn =
-        glm::angleAxis(glm::radians(-right_deg), now.up) * glm::angleAxis(glm::radians(up_deg), now.right);
+        glm::angleAxis(glm::radians(right_deg), now.up) * glm::angleAxis(glm::radians(-up_deg), now.right);
     view = turned(std::move(view), turn);
     shift_target(view, eye - Camera(view, extent).eye());
     return view;

@@ -54,8 +54,7 @@ double hermite(const Segment& s, double time) {
     const double length = s.end - s.begin;
     const double t = (time - s.begin) / length;
     const double u = 1 - t;
-    return s.from * (1 + 2 * t) * u * u + s.to * (3 - 2 * t) * t * t + s.leave * length * t * u * u -
-           s.reach * length * t * t * u;
+    return s.from + (s.to - s.from) * (3 - 2 * t) * t * t + s.leave * length * t * u * u - s.reach * length * t * t * u;
 }
 
 // The slope at key i of part p; at rest at both ends.

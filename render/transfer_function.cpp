@@ -72,7 +72,12 @@ void paint(TransferFunction& function, ColourMap map) {
     std::vector<TransferNode> nodes = function.nodes;
     for (int i = 1; i + 1 < colour_map_nodes; ++i) nodes.push_back(function.at(i / (colour_map_nodes - 1.0)));
     std::ranges::sort(nodes, {}, &TransferNode::value);
-    const auto [low, high] = function.range;
+    const double low = function.range.low;
+    const double high = function.range.high;
+    const auto is_same_place = [&](const TransferNode& a, const TransferNode& b) {
+        return b.value - a.value < 1e-9 * (high - low);
+    };
+    nodes.erase(std::unique(nodes.begin(), nodes.end(), is_same_place), nodes.end());
     for (TransferNode& node : nodes) {
         const glm::dvec3 colour = colour_at(map, (node.value - low) / (high - low));
         node = {node.value, colour.r, colour.g, colour.b, node.extinction};

@@ -89,6 +89,9 @@ TEST(TransferFunction, ColourMapTakesThePlaceOfTheColoursAlone) {
     view.colour_map = ColourMap::viridis;
     const TransferFunction painted = transfer_function(view, grid, percentiles);
     EXPECT_EQ(painted.first_visible_level(), plain.first_visible_level());
+    for (std::size_t i = 1; i < painted.nodes.size(); ++i) {
+        EXPECT_LT(painted.nodes[i - 1].value, painted.nodes[i].value);
+    }
     for (int i = 0; i <= 1000; ++i) {
         const double level = i / 1000.0;
         EXPECT_NEAR(painted.at(level).extinction, plain.at(level).extinction, 1e-9);

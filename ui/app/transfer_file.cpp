@@ -22,8 +22,8 @@ struct TransferText {
     std::string unit;
     bool relative = false;
     double length_um = 0;
-    std::vector<double> colours;
-    std::vector<double> extinctions;
+    std::vector<double> colours{};
+    std::vector<double> extinctions{};
 };
 
 bool has_suffix(const std::filesystem::path& path, std::string_view wanted) {
