@@ -86,7 +86,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"retina-unlit", ViewMode::composite, Preset::retina, false, Projection::orthographic},
                     Case{"oct-gray-mip", ViewMode::mip, Preset::oct_gray, false, Projection::perspective},
                     Case{"surface", ViewMode::isosurface, Preset::tissue, true, Projection::perspective},
-                    Case{"angiogram", ViewMode::composite, Preset::angiogram, true, Projection::orthographic}),
+                    Case{"angiogram", ViewMode::composite, Preset::angiogram, true, Projection::orthographic},
+                    Case{"minip", ViewMode::minip, Preset::oct_gray, false, Projection::perspective},
+                    Case{"average", ViewMode::average, Preset::gray, false, Projection::perspective},
+                    Case{"attenuated-mip", ViewMode::attenuated_mip, Preset::tissue, false, Projection::perspective},
+                    Case{"depth-mip", ViewMode::depth_mip, Preset::tissue, false, Projection::perspective},
+                    Case{"mida", ViewMode::mida, Preset::tissue, true, Projection::perspective},
+                    Case{"points", ViewMode::points, Preset::retina, true, Projection::perspective}),
     [](const auto& instance) {
         std::string name = instance.param.name;
         std::erase(name, '-');
