@@ -41,6 +41,10 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     }
     const View view = view_of(job);
     check_can_be_written(job.output);
+    if (!job.save_transfer.empty()) {
+        check_transfer_name(job.save_transfer);
+        check_can_be_written(job.save_transfer);
+    }
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     const OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
     renderer.set_volume(opened.volume.grid, opened.volume.voxels.data());

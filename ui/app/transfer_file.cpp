@@ -66,10 +66,13 @@ TransferCurve read_transfer(const std::filesystem::path& path) {
             .length_um = text.length_um};
 }
 
+void check_transfer_name(const std::filesystem::path& path) {
+    if (has_suffix(path, ".toml")) return;
+    throw Error(ErrorCode::bad_setting, "transfer functions are written as TOML", path.string(), "name it *.toml");
+}
+
 void write_transfer(const std::filesystem::path& path, const TransferCurve& curve) {
-    if (!has_suffix(path, ".toml")) {
-        throw Error(ErrorCode::bad_setting, "transfer functions are written as TOML", path.string(), "name it *.toml");
-    }
+    check_transfer_name(path);
     TransferText text{.unit = curve.unit, .relative = curve.is_relative, .length_um = curve.length_um};
     for (const TransferNode& node : curve.nodes) {
         text.colours.insert(text.colours.end(), {node.value, node.red, node.green, node.blue});

@@ -11,7 +11,10 @@ namespace echolux {
 // *.json: see paraview_file.h; all else is TOML. Throws Error{bad_file, bad_setting} naming file and key.
 TransferCurve read_transfer(const std::filesystem::path& path);
 
-// Throws Error{output}, and Error{bad_setting} unless it is named *.toml.
+// Throws Error{bad_setting} unless it is named *.toml.
+void check_transfer_name(const std::filesystem::path& path);
+
+// Throws as check_transfer_name(), and Error{output}.
 void write_transfer(const std::filesystem::path& path, const TransferCurve& curve);
 
 // Reads the file that a view names, if it does.

@@ -1,0 +1,38 @@
+"""Files that shape a picture: views, transfer functions, key frames."""
+import nibabel
+import numpy as np
+
+from support import ProgramCase, read_png
+
+
+class ViewFiles(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        z, y, x = np.mgrid[-8:8, -8:8, -8:8]
+        levels = (200 - 20 * np.sqrt(x**2 + 2 * y**2 + 4 * z**2)).clip(0).astype(np.uint8)
+        nibabel.save(nibabel.Nifti1Image(levels, np.eye(4)), self.folder / "v.nii")
+
+    def picture(self, *options):
+        self.succeed("render", "v.nii", "-o", "p.png", "--size", "24x24", *options)
+        return read_png(self.folder / "p.png")
+
+    def test_saved_transfer_function_gives_the_same_picture(self):
+        before = self.picture("--colour-map", "magma", "--opacity", "0.5", "--save-transfer", "t.toml")
+        after = self.picture("--transfer", "t.toml")
+        self.assertLessEqual(np.abs(after.astype(int) - before.astype(int)).max(), 1)
+        self.assertGreater(np.abs(self.picture().astype(int) - before.astype(int)).max(), 10)
+        self.refuse("render", "v.nii", "-o", "p.png", "--save-transfer", "t.json", names=["t.json", "*.toml"])
+        self.refuse("render", "v.nii", "-o", "p.png", "--transfer", "none.json", names=["none.json"])
+
+    def test_key_frames_are_the_view_of_their_moment(self):
+        (self.folder / "k.toml").write_text("[[key]]\ntime_s = 0\nazimuth_deg = 0\n"
+                                            "[[key]]\ntime_s = 2\nazimuth_deg = 90\n")
+        for seconds, azimuth in ((0, 0), (1, 45), (2, 90)):
+            moved = self.picture("--keyframes", "k.toml", "--at", str(seconds))
+            np.testing.assert_array_equal(moved, self.picture("--azimuth", str(azimuth)))
+        self.refuse("render", "v.nii", "-o", "p.png", "--at", "1", names=["--keyframes"])
+
+    def test_view_file_comes_before_the_options(self):
+        (self.folder / "view.toml").write_text("[view]\nazimuth_deg = 70\nzoom = 2\n")
+        np.testing.assert_array_equal(self.picture("--view", "view.toml", "--zoom", "1.5"),
+                                      self.picture("--azimuth", "70", "--zoom", "1.5"))
