@@ -203,15 +203,15 @@ TEST_F(Modes, NoModeBringsBackNotANumber) {
     const auto holed = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return (z + a + b) % 7 == 0 ? NAN : (z + a + b) % 11 == 0 ? INFINITY : sparse(z, a, b);
     };
-    for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {
-        measured(static_cast<ViewMode>(mode), VoxelType::f32, holed);
+    for (const ViewMode mode : all_modes) {
+        measured(mode, VoxelType::f32, holed);
         view_.azimuth_deg = 35;
         view_.elevation_deg = 25;
         view_.lighting = true;
         for (const RayMeasure& ray : renderer().measure(view_)) {
-            EXPECT_TRUE(std::isfinite(ray.value)) << "mode " << mode;
-            EXPECT_GE(ray.transmittance, 0) << "mode " << mode;
-            EXPECT_LE(ray.transmittance, 1) << "mode " << mode;
+            EXPECT_TRUE(std::isfinite(ray.value)) << "mode " << static_cast<int>(mode);
+            EXPECT_GE(ray.transmittance, 0) << "mode " << static_cast<int>(mode);
+            EXPECT_LE(ray.transmittance, 1) << "mode " << static_cast<int>(mode);
         }
     }
 }
@@ -229,26 +229,26 @@ TEST_F(Modes, SkippingChangesNothing) {
     view.low = 3;
     view.high = 40;
     view.adaptive = false;
-    for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {
-        view.mode = static_cast<ViewMode>(mode);
+    for (const ViewMode mode : all_modes) {
+        view.mode = mode;
         view.skip_empty = true;
         const std::vector<RayMeasure> skipped = renderer().measure(view);
         const Image picture = renderer().render(view);
         view.skip_empty = false;
         const std::vector<RayMeasure> all = renderer().measure(view);
-        EXPECT_EQ(renderer().render(view).pixels, picture.pixels) << "mode " << mode;
+        EXPECT_EQ(renderer().render(view).pixels, picture.pixels) << "mode " << static_cast<int>(mode);
         for (std::size_t i = 0; i < all.size(); ++i) {
-            EXPECT_EQ(all[i].value, skipped[i].value) << "mode " << mode;
-            EXPECT_EQ(all[i].transmittance, skipped[i].transmittance) << "mode " << mode;
-            EXPECT_EQ(all[i].distance, skipped[i].distance) << "mode " << mode;
+            EXPECT_EQ(all[i].value, skipped[i].value) << "mode " << static_cast<int>(mode);
+            EXPECT_EQ(all[i].transmittance, skipped[i].transmittance) << "mode " << static_cast<int>(mode);
+            EXPECT_EQ(all[i].distance, skipped[i].distance) << "mode " << static_cast<int>(mode);
         }
     }
 }
 
 // Laid over the background, what is transparent is what has that background.
 TEST_F(Modes, EachHasAnAlphaThatFits) {
-    for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {
-        measured(static_cast<ViewMode>(mode), VoxelType::f32, sparse);
+    for (const ViewMode mode : all_modes) {
+        measured(mode, VoxelType::f32, sparse);
         view_.azimuth_deg = 35;
         view_.elevation_deg = 25;
         view_.background = {0.2, 0.4, 0.6};
@@ -261,10 +261,10 @@ TEST_F(Modes, EachHasAnAlphaThatFits) {
             if (alpha > 0.02) ++seen;
             for (std::size_t c = 0; c < 3; ++c) {
                 const double over = alpha * clear.pixels[i + c] + (1 - alpha) * 255 * view_.background[c];
-                EXPECT_NEAR(over, opaque.pixels[i + c], 2) << "mode " << mode;
+                EXPECT_NEAR(over, opaque.pixels[i + c], 2) << "mode " << static_cast<int>(mode);
             }
         }
-        EXPECT_GT(seen, 20) << "mode " << mode;
+        EXPECT_GT(seen, 20) << "mode " << static_cast<int>(mode);
     }
 }
 

@@ -191,6 +191,9 @@ TEST_F(Picture, ViewsThatCannotWorkNameTheKey) {
     view_.low = 60;  // the preset ends at 40 dB
     EXPECT_THAT(refusal(), testing::HasSubstr("view.high"));
     view_ = {};
+    view_.shadows = 0.5;  // of the lamp at the eye
+    EXPECT_THAT(refusal(), testing::HasSubstr("view.shadows"));
+    view_ = {};
     view_.background = {0, 0};
     EXPECT_THAT(refusal(), testing::HasSubstr("view.background"));
 }

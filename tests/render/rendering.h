@@ -4,12 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 
 #include "render/offscreen.h"
 
 namespace echolux::test {
+
+inline constexpr std::array all_modes{
+    ViewMode::composite, ViewMode::mip,        ViewMode::minip, ViewMode::average, ViewMode::attenuated_mip,
+    ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,  ViewMode::points};
 
 class Rendering : public testing::Test {
   protected:

@@ -81,7 +81,7 @@ TEST_F(Slots, ShowWhatAFileShows) {
         written_ = read_ = 0;
         const std::vector<std::byte> codes = noise_voxels(grid_, 1);
         write(1, codes);
-        for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
+        for (const ViewMode mode : all_modes) {
             View view = small_view();
             view.mode = mode;
             EXPECT_EQ(picture(whole(1, 1), view).pixels, picture_of_file(codes, view).pixels);
@@ -120,6 +120,21 @@ TEST_F(Slots, EachVolumeInASlotIsFetchedOnce) {
     EXPECT_NE(after.pixels, before.pixels);
 }
 
+TEST_F(Slots, LightFollowsTheVolumesOfASlot) {
+    make(db_grid(24, 24, 24));
+    View view = small_view();
+    view.ambient_occlusion = view.shadows = 1;
+    view.lamp = Lamp::free;
+    const std::vector<std::byte> first = voxels(grid_, ball(grid_, 8));
+    const std::vector<std::byte> second = voxels(grid_, ball(grid_, 12));
+    write(0, first);
+    EXPECT_EQ(picture(whole(0, 1), view).pixels, picture_of_file(first, view).pixels);
+    write(0, second);
+    EXPECT_EQ(picture(whole(0, 2), view).pixels, picture_of_file(second, view).pixels);
+    view.ambient_occlusion = view.shadows = 0;
+    EXPECT_NE(picture(whole(0, 2), view).pixels, picture_of_file(first, view).pixels);
+}
+
 // The first slices of one volume, the others of another.
 std::vector<std::byte> joined(const VolumeGrid& grid, const std::vector<std::byte>& below,
                               const std::vector<std::byte>& above, std::int64_t filled_to) {
@@ -142,7 +157,7 @@ TEST_F(Slots, RollingShowsTheNewBelowAndThePreviousAbove) {
         write(2, below, last, filled_to);
         ShownSlots both = shown(2, 2, filled_to);
         both.previous = ShownSlot{0, 1, grid_.b_scans};
-        for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
+        for (const ViewMode mode : all_modes) {
             view.mode = mode;
             const Image seen = picture(both, view);
             both.signal = ++read_;
