@@ -180,8 +180,7 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
 }
 
 LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) const {
-    const auto* extinctions = reinterpret_cast<const float*>(frame.table.bytes().data());
-    return {shot.scene, shot.view, frame.facts, {extinctions, shared::transfer_entries}, frame.constants};
+    return {shot.scene, shot.view, frame.facts, frame.extinctions, frame.constants};
 }
 
 void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
@@ -189,6 +188,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range(shot.view.range));
     frame.facts = raycast_frame(shot, function);
     const TransferTable table = transfer_table(function, shared::transfer_entries);
+    frame.extinctions = table.extinctions;
     const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(frame.facts));
     std::byte* bytes = frame.table.bytes().data();
     std::memcpy(frame.uniforms.bytes().data(), &frame.facts, sizeof frame.facts);

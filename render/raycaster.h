@@ -59,8 +59,9 @@ class Raycaster {
         gpu::Bindings bindings;
         RaycastConstants constants{};
         shared::RaycastFrame facts{};
-        gpu::HostBuffer uniforms;  // the facts
-        gpu::HostBuffer table;     // extinctions, colours, limits of classes
+        std::vector<float> extinctions;  // of the table: a buffer is slow to read
+        gpu::HostBuffer uniforms;        // the facts
+        gpu::HostBuffer table;           // extinctions, colours, limits of classes
         BrickClassifier classifier;
         BrickClassifier previous_classifier;
         std::optional<gpu::DeviceImage> picture;

@@ -53,6 +53,14 @@ TEST_F(LightFromElsewhere, WallStaysBrightAndPitDarkens) {
     }
 }
 
+// At the foot of a wall half of what comes to a floor is missing.
+TEST_F(LightFromElsewhere, FootOfAWallGetsHalfTheLight) {
+    show([](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 60 || a < 30 ? 38.0 : 0.0; });
+    view_.ambient_occlusion = 1;
+    EXPECT_NEAR(brightness(32, 48), 0.55, 0.12);
+    EXPECT_GT(brightness(80, 48), 0.95);
+}
+
 TEST_F(LightFromElsewhere, PitDarkensWithTheStrength) {
     show(pit);
     double before = 1.01;
