@@ -68,6 +68,19 @@ TEST_F(Modes, AverageIsTheMean) {
     }
 }
 
+TEST(RangeOfMeans, EndsBelowThatOfVoxels) {
+    VolumeGrid grid = db_grid(2, 2, 2);
+    grid.quantity = grid.unit = "";
+    View view;
+    view.mode = ViewMode::composite;
+    EXPECT_DOUBLE_EQ(transfer_function(view, grid, {10, 110}).range.high, 110);
+    view.mode = ViewMode::average;
+    EXPECT_DOUBLE_EQ(transfer_function(view, grid, {10, 110}).range.low, 10);
+    EXPECT_DOUBLE_EQ(transfer_function(view, grid, {10, 110}).range.high, 50);
+    view.high = 80;  // what is asked for is not changed
+    EXPECT_DOUBLE_EQ(transfer_function(view, grid, {10, 110}).range.high, 80);
+}
+
 TEST_F(Modes, MinimumIsTheLeast) {
     for (const VoxelType type : both_types) {
         expect_each(measured(ViewMode::minip, type, speckle), 2e-3, value_of, [](std::int64_t z, std::int64_t a) {
@@ -124,7 +137,7 @@ Accumulated accumulated(const TransferFunction& function, const ValueAt& value, 
     for (std::int64_t b = 0; b < b_scans; ++b) {
         const double level = level_of(value(z, a, b));
         const TransferNode node = function.at(level);
-        const double opacity = 1 - std::exp(-node.extinction / depth);
+        const double opacity = 1 - std::exp(-node.extinction / function.length);
         const double kept = 1 - yielding * std::max(level - brightest, 0.0);
         brightest = std::max(brightest, level);
         sum.red = kept * sum.red + (1 - kept * sum.opacity) * opacity * node.red;
