@@ -20,12 +20,12 @@ int edge_for(vk::Extent3D voxels) {
     return std::uint64_t{voxels.width} * voxels.height * voxels.depth <= largest_fine ? 4 : 8;
 }
 
-std::uint32_t divided(std::uint32_t length, int by) {
-    const auto step = static_cast<std::uint32_t>(by);
-    return (length + step - 1) / step;
+std::uint32_t divided(std::uint32_t length, std::uint32_t by) {
+    return (length + by - 1) / by;
 }
 
-gpu::ImageShape shape_of(const gpu::DeviceImage& volume, int edge, vk::Format format) {
+gpu::ImageShape shape_of(const gpu::DeviceImage& volume, int voxels_along, vk::Format format) {
+    const auto edge = static_cast<std::uint32_t>(voxels_along);
     const vk::Extent3D voxels = volume.shape().extent;
     return {.type = vk::ImageType::e3D,
             .format = format,
@@ -57,12 +57,15 @@ vk::raii::Pipeline range_pipeline_for(const gpu::Device& device, const gpu::Bind
 }
 
 void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeline& pipeline,
-                 const gpu::Bindings& bindings, vk::Extent3D bricks) {
+                 const gpu::Bindings& bindings, vk::Extent3D bricks, vk::Extent3D group) {
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-    commands.dispatch(divided(bricks.width, shared::brick_group), divided(bricks.height, shared::brick_group),
-                      divided(bricks.depth, shared::brick_group));
+    commands.dispatch(divided(bricks.width, group.width), divided(bricks.height, group.height),
+                      divided(bricks.depth, group.depth));
 }
+
+constexpr vk::Extent3D cube{shared::brick_group, shared::brick_group, shared::brick_group};
+constexpr vk::Extent3D row{shared::range_group / 8, 1, 1};
 
 }  // namespace
 
@@ -101,9 +104,9 @@ void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks&
     const vk::Extent3D extent = bricks.own_.shape().extent;
     commands.pushConstants<std::int32_t>(bricks.from_voxels_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                          static_cast<std::int32_t>(slices));
-    record_pass(commands, range_pipeline(bricks), bricks.from_voxels_, extent);
+    record_pass(commands, range_pipeline(bricks), bricks.from_voxels_, extent, row);
     gpu::record_order(commands);
-    record_pass(commands, dilate_, bricks.from_neighbours_, extent);
+    record_pass(commands, dilate_, bricks.from_neighbours_, extent, cube);
 }
 
 std::vector<std::uint32_t> class_limits(std::span<const float> extinctions, float thin) {
@@ -133,7 +136,7 @@ void BrickClassifier::bind(const Bricks& bricks, vk::ImageView limits) {
 void BrickClassifier::record(const vk::raii::CommandBuffer& commands, float scale, float offset) const {
     const std::array lookup{scale, offset};
     commands.pushConstants<float>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, lookup);
-    record_pass(commands, pipeline_, bindings_, extent_);
+    record_pass(commands, pipeline_, bindings_, extent_, cube);
 }
 
 }  // namespace echolux

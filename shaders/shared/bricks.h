@@ -10,7 +10,8 @@ namespace echolux::shared {
 #define ECHOLUX_CONST const int
 #endif
 
-ECHOLUX_CONST brick_group = 4;
+ECHOLUX_CONST range_group = 64;  // invocations; eight a brick, along depth
+ECHOLUX_CONST brick_group = 4;   // bricks along each axis
 
 ECHOLUX_CONST binding_brick_least = 0;   // the source, sampled for its least value
 ECHOLUX_CONST binding_brick_most = 1;    // ... and for its largest
