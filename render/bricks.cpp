@@ -16,7 +16,7 @@ constexpr std::array class_types{vk::DescriptorType::eSampledImage, vk::Descript
 
 // Small bricks follow the volume more closely; the larger ones of large volumes keep their number in bounds.
 int edge_for(vk::Extent3D voxels) {
-    constexpr std::uint64_t largest_fine = 1ULL << 27;
+    constexpr std::uint64_t largest_fine = 1ULL << 24;
     return std::uint64_t{voxels.width} * voxels.height * voxels.depth <= largest_fine ? 4 : 8;
 }
 

@@ -20,6 +20,7 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_frame] = eUniformBuffer;
     types[shared::binding_picture] = eStorageImage;
     types[shared::binding_measures] = eStorageImage;
+    types[shared::binding_entries] = eStorageBuffer;
     types[shared::binding_cells_target] = eStorageImage;
     types[shared::binding_light_target] = eStorageImage;
     for (const int i : {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_heights,
@@ -83,7 +84,7 @@ std::uint32_t groups(std::int64_t pixels, int of) {
 Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
-      table(device, 3 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
+      table(device, 5 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
       previous_classifier(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
@@ -97,7 +98,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), sampler_(made_sampler(device)),
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
-      limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"), absent_(device),
+      limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
+      entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer), absent_(device),
       light_volume_(device, queue) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
@@ -109,6 +111,7 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
         frames_.push_back(std::make_unique<Frame>(device));
         frames_.back()->bindings.set_image(shared::binding_extinctions, extinctions_.view());
         frames_.back()->bindings.set_image(shared::binding_colours, colours_.view());
+        frames_.back()->bindings.set_buffer(shared::binding_entries, entries_.handle());
         bind_absent(*frames_.back());
     }
 }
@@ -138,6 +141,7 @@ RaycastConstants Raycaster::constants_for(const Shot& shot) {
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
     constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
     constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
+    constants[shared::constant_table_in_buffer] = device_.is_software() ? 0 : 1;
     return constants;
 }
 
@@ -195,6 +199,11 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     std::memcpy(bytes, table.extinctions.data(), table_bytes);
     std::memcpy(bytes + table_bytes, table.colours.data(), table_bytes);
     std::memcpy(bytes + 2 * table_bytes, limits.data(), table_bytes);
+    for (std::size_t i = 0; i < shared::transfer_entries; ++i) {
+        std::byte* entry = bytes + 3 * table_bytes + 8 * i;
+        std::memcpy(entry, &table.extinctions[i], 4);
+        std::memcpy(entry + 4, &table.colours[i], 4);
+    }
 }
 
 Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
@@ -215,6 +224,7 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
     extinctions_.record_copy_from(commands, frame.table.handle(), 0);
     colours_.record_copy_from(commands, frame.table.handle(), table_bytes);
     limits_.record_copy_from(commands, frame.table.handle(), 2 * table_bytes);
+    entries_.record_copy_from(commands, frame.table.handle(), 3 * table_bytes);
     gpu::record_order(commands);
     frame.classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
     if (shot.scene.previous != nullptr) {

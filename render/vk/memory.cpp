@@ -71,6 +71,18 @@ HostBuffer::HostBuffer(const Device& device, std::size_t bytes, vk::BufferUsageF
     mapped_ = {static_cast<std::byte*>(memory_.mapMemory(0, bytes)), bytes};
 }
 
+DeviceBuffer::DeviceBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage)
+    : bytes_(bytes), buffer_(device.logical(), vk::BufferCreateInfo{.size = bytes,
+                                                                    .usage = usage | vk::BufferUsageFlagBits::eTransferDst}),
+      memory_(allocated(device, buffer_.getMemoryRequirements(), Property::eDeviceLocal)) {
+    buffer_.bindMemory(*memory_, 0);
+}
+
+void DeviceBuffer::record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer,
+                                    vk::DeviceSize offset) const {
+    commands.copyBuffer(buffer, *buffer_, vk::BufferCopy{.srcOffset = offset, .size = bytes_});
+}
+
 ExportedBuffer::ExportedBuffer(const Device& device, std::size_t bytes)
     : device_(device), buffer_(made_exported_buffer(device, bytes)),
       memory_bytes_(static_cast<std::int64_t>(buffer_.getMemoryRequirements().size)),

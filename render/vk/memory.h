@@ -35,6 +35,23 @@ class HostBuffer {
     std::span<std::byte> mapped_;
 };
 
+// A buffer in device memory, filled by copies.
+class DeviceBuffer {
+  public:
+    // `usage` beside being copied to.
+    DeviceBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage);
+
+    vk::Buffer handle() const { return *buffer_; }
+
+    // Fills it from `offset` of another buffer.
+    void record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset) const;
+
+  private:
+    std::size_t bytes_;
+    vk::raii::Buffer buffer_;
+    vk::raii::DeviceMemory memory_;
+};
+
 // A buffer in device memory that another API writes and this one copies from. Throws Error{device, out_of_memory}.
 class ExportedBuffer {
   public:

@@ -1,7 +1,7 @@
 // Emission and absorption after N. Max, "Optical models for direct volume rendering", IEEE TVCG 1(2), 1995: a step of
 // length s through extinction e lets exp(-e s) of the light pass, so that the picture does not depend on the step.
 
-const float least_lit = 1.0 / 512.0;  // share of the light from which on shading is worth its six samples
+const float least_lit = 1.0 / 200.0;  // share of the light from which on shading is worth its samples
 
 // Adds one sample: what it holds back of the light is its share.
 void add_sample(inout Seen seen, vec3 colour, float share) {
@@ -18,7 +18,7 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
         ivec4 index;
         for (int j = 0; j < 4; ++j) index[j] = table_index(sampled(place(samples, i + apart[j])));
         vec4 extinction;
-        for (int j = 0; j < 4; ++j) extinction[j] = texelFetch(extinctions, index[j], 0).r;
+        for (int j = 0; j < 4; ++j) extinction[j] = extinction_at(index[j]);
         extinction *= vec4(lessThan(i + apart, vec4(end)));
         if (extinction == vec4(0)) continue;
         vec4 passed = exp2(-extinction * bits);
@@ -27,7 +27,7 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
             if (share <= 0.0) continue;
             float at = i + apart[j];
             if (seen.distance < 0.0) seen.distance = length_to(samples, at);
-            vec3 colour = texelFetch(colours, index[j], 0).rgb;
+            vec3 colour = colour_at(index[j]);
             if (share > least_lit) colour = shaded_at(place(samples, at), colour, ray.unit);
             add_sample(seen, colour, share);
         }

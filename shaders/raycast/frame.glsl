@@ -16,11 +16,13 @@ layout(constant_id = constant_light_volume) const bool has_light_volume = false;
 layout(constant_id = constant_paged) const bool paged = false;
 layout(constant_id = constant_jitter) const bool jittered = false;
 layout(constant_id = constant_skip) const bool skips = true;
+layout(constant_id = constant_table_in_buffer) const bool table_in_buffer = false;
 
 layout(set = 0, binding = binding_frame) uniform Frame { RaycastFrame frame; };
 layout(set = 0, binding = binding_volume) uniform sampler3D volume;
 layout(set = 0, binding = binding_extinctions) uniform texture1D extinctions;  // the table, per depth of the volume
 layout(set = 0, binding = binding_colours) uniform texture1D colours;
+layout(set = 0, binding = binding_entries, std430) readonly buffer Entries { uvec2 entries[]; };  // both: see transfer.glsl
 layout(set = 0, binding = binding_picture) uniform writeonly image2D picture;
 layout(set = 0, binding = binding_measures) uniform writeonly image2D measures;
 layout(set = 0, binding = binding_bricks) uniform texture3D bricks;  // R: least, G: largest value

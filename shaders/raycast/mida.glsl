@@ -20,7 +20,7 @@ Seen mida(Ray ray) {
             vec3 at = place(samples, i);
             float here = sampled(at);
             int index = table_index(here);
-            float extinction = texelFetch(extinctions, index, 0).r;
+            float extinction = extinction_at(index);
             if (extinction > 0.0) {
                 float level = clamp(level_of(here), 0.0, 1.0);
                 float kept = 1.0 - yielding * max(level - brightest, 0.0);
@@ -30,7 +30,7 @@ Seen mida(Ray ray) {
                 float before = 1.0 - kept * (1.0 - seen.transmittance);
                 float passed = before * exp2(-extinction * bits);
                 float share = before - passed;
-                vec3 colour = texelFetch(colours, index, 0).rgb;
+                vec3 colour = colour_at(index);
                 if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
                 seen.colour = kept * seen.colour + share * colour;
                 seen.transmittance = passed;

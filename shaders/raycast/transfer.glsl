@@ -9,6 +9,16 @@ float level_of(float value) {
     return (value * frame.lookup.x + frame.lookup.y) / float(transfer_entries - 1);
 }
 
+// A GPU reads a buffer beside its texture units, which have enough to do with the volume; software Vulkan reads textures
+// faster.
+float extinction_at(int index) {
+    return table_in_buffer ? uintBitsToFloat(entries[index].x) : texelFetch(extinctions, index, 0).r;
+}
+
+vec3 colour_at(int index) {
+    return table_in_buffer ? unpackUnorm4x8(entries[index].y).rgb : texelFetch(colours, index, 0).rgb;
+}
+
 vec3 colour_of(float value) {
-    return texelFetch(colours, table_index(value), 0).rgb;
+    return colour_at(table_index(value));
 }

@@ -10,10 +10,11 @@ float sampled(vec3 at) {
     return textureLod(volume, at, 0.0).r;
 }
 
-// In texture values per smallest voxel edge.
+// In texture values per smallest voxel edge: from the corners of a tetrahedron, which need four samples where central
+// differences need six.
 vec3 gradient(vec3 at) {
-    vec3 h = frame.gradient_step.xyz;
-    return vec3(sampled(at + vec3(h.x, 0, 0)) - sampled(at - vec3(h.x, 0, 0)),
-                sampled(at + vec3(0, h.y, 0)) - sampled(at - vec3(0, h.y, 0)),
-                sampled(at + vec3(0, 0, h.z)) - sampled(at - vec3(0, 0, h.z))) * frame.per_difference.xyz;
+    const vec3 corners[4] = {vec3(1, -1, -1), vec3(-1, -1, 1), vec3(-1, 1, -1), vec3(1, 1, 1)};
+    vec3 sum = vec3(0);
+    for (int i = 0; i < 4; ++i) sum += corners[i] * sampled(at + corners[i] * frame.gradient_step.xyz);
+    return sum * frame.per_difference.xyz;
 }

@@ -41,10 +41,11 @@ ECHOLUX_CONST binding_previous_classes = 17;
 ECHOLUX_CONST binding_cells = 18;
 ECHOLUX_CONST binding_cells_target = 19;
 ECHOLUX_CONST binding_light_target = 20;
-ECHOLUX_CONST binding_count = 21;
+ECHOLUX_CONST binding_entries = 21;
+ECHOLUX_CONST binding_count = 22;
 
 ECHOLUX_CONST group_width = 8;
-ECHOLUX_CONST group_height = 8;
+ECHOLUX_CONST group_height = 4;
 
 // Specialization constants: each makes a program of its own, without the branch.
 ECHOLUX_CONST constant_mode = 0;
@@ -60,7 +61,8 @@ ECHOLUX_CONST constant_light_volume = 9;
 ECHOLUX_CONST constant_paged = 10;
 ECHOLUX_CONST constant_jitter = 11;
 ECHOLUX_CONST constant_skip = 12;
-ECHOLUX_CONST constant_count = 13;
+ECHOLUX_CONST constant_table_in_buffer = 13;
+ECHOLUX_CONST constant_count = 14;
 
 ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
 ECHOLUX_CONST mode_mip = 1;
