@@ -50,12 +50,6 @@ vk::raii::Sampler reducing(const gpu::Device& device, bool reduces, vk::SamplerR
                                                     .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
 }
 
-vk::raii::Pipeline range_pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings, std::int32_t edge,
-                                      std::int32_t reduces) {
-    const std::array constants{edge, reduces};
-    return gpu::compute_pipeline(device, bindings, spirv::brick_range, constants);
-}
-
 void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeline& pipeline,
                  const gpu::Bindings& bindings, vk::Extent3D bricks, vk::Extent3D group) {
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
@@ -89,22 +83,24 @@ void Bricks::record_first_use(const vk::raii::CommandBuffer& commands) const {
 }
 
 BrickBuilder::BrickBuilder(const gpu::Device& device)
-    : range_bindings_(device, range_types, sizeof(std::int32_t)),
-      dilate_bindings_(device, dilate_types), range_{range_pipeline_for(device, range_bindings_, 4, 0),
-                                                     range_pipeline_for(device, range_bindings_, 4, 1),
-                                                     range_pipeline_for(device, range_bindings_, 8, 0),
-                                                     range_pipeline_for(device, range_bindings_, 8, 1)},
+    : device_(device), range_bindings_(device, range_types, sizeof(std::int32_t)),
+      dilate_bindings_(device, dilate_types),
       dilate_(gpu::compute_pipeline(device, dilate_bindings_, spirv::brick_dilate, {})) {}
 
-const vk::raii::Pipeline& BrickBuilder::range_pipeline(const Bricks& bricks) const {
-    return range_[(bricks.edge_ == 8 ? 2U : 0U) + (bricks.reduces_ ? 1U : 0U)];
+const vk::raii::Pipeline& BrickBuilder::range_pipeline(const Bricks& bricks, BrickEnds ends) {
+    const std::array<std::int32_t, 3> constants{bricks.edge_, bricks.reduces_ ? 1 : 0, ends == BrickEnds::both ? 1 : 0};
+    const auto found = range_.find(constants);
+    if (found != range_.end()) return found->second;
+    return range_.emplace(constants, gpu::compute_pipeline(device_, range_bindings_, spirv::brick_range, constants))
+        .first->second;
 }
 
-void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices) const {
+void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices,
+                          BrickEnds ends) {
     const vk::Extent3D extent = bricks.own_.shape().extent;
     commands.pushConstants<std::int32_t>(bricks.from_voxels_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                          static_cast<std::int32_t>(slices));
-    record_pass(commands, range_pipeline(bricks), bricks.from_voxels_, extent, row);
+    record_pass(commands, range_pipeline(bricks, ends), bricks.from_voxels_, extent, row);
     gpu::record_order(commands);
     record_pass(commands, dilate_, bricks.from_neighbours_, extent, cube);
 }

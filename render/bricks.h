@@ -2,7 +2,10 @@
 // the transfer function makes of them. Both are made on the device: one way for voxels of every origin.
 #pragma once
 
+#include <array>
+#include <map>
 #include <span>
+#include <vector>
 
 #include "render/vk/image.h"
 #include "render/vk/pipeline.h"
@@ -42,20 +45,27 @@ class Bricks {
     gpu::Bindings from_neighbours_;
 };
 
+// What is found out of bricks. The largest values alone take half the time, and of most pictures they are all that is
+// needed: bricks are then taken to hold values as small as can be.
+enum class BrickEnds { largest, both };
+
 // The pipelines that fill bricks.
 class BrickBuilder {
   public:
     explicit BrickBuilder(const gpu::Device& device);
 
     // From the first `slices` slices (B-scans) of the volume; of bricks beyond them nothing is known.
-    void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices) const;
+    void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices,
+                BrickEnds ends);
 
   private:
-    const vk::raii::Pipeline& range_pipeline(const Bricks& bricks) const;
+    const vk::raii::Pipeline& range_pipeline(const Bricks& bricks, BrickEnds ends);
+
+    const gpu::Device& device_;
 
     gpu::Bindings range_bindings_;  // the layouts of every set of bricks
     gpu::Bindings dilate_bindings_;
-    std::array<vk::raii::Pipeline, 4> range_;  // edge 4 or 8, each without and with a reducing sampler
+    std::map<std::array<std::int32_t, 3>, vk::raii::Pipeline> range_;  // edge, with a reducing sampler, both ends
     vk::raii::Pipeline dilate_;
 };
 

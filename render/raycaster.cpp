@@ -130,7 +130,7 @@ void Raycaster::bind_absent(Frame& frame) {
     bindings.set_image(shared::binding_noise, absent_.plane.view());
 }
 
-RaycastConstants Raycaster::constants_for(const Shot& shot) {
+RaycastConstants Raycaster::constants_for(const Shot& shot) const {
     const View& view = shot.view;
     RaycastConstants constants{};
     constants[shared::constant_mode] = static_cast<int>(view.mode);
@@ -191,6 +191,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
     const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range(shot.view.range));
     frame.facts = raycast_frame(shot, function);
+    if (!device_.is_software()) frame.facts.rows.y = 1;  // neighbours share what a cache holds
     const TransferTable table = transfer_table(function, shared::transfer_entries);
     frame.extinctions = table.extinctions;
     const std::vector<std::uint32_t> limits = class_limits(table.extinctions, thin_extinction(frame.facts));

@@ -76,7 +76,7 @@ class Raycaster {
         gpu::DeviceImage line, plane, cube;
     };
 
-    static RaycastConstants constants_for(const Shot& shot);
+    RaycastConstants constants_for(const Shot& shot) const;
     const vk::raii::Pipeline& pipeline(const RaycastConstants& constants);
     Frame& prepared_frame(const Shot& shot);
     void prepare_output(Frame& frame, const Shot& shot);

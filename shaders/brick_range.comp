@@ -9,6 +9,7 @@
 layout(local_size_x = range_group) in;
 layout(constant_id = 0) const int edge = 4;  // voxels
 layout(constant_id = 1) const bool reduces = true;
+layout(constant_id = 2) const bool knows_least = true;  // else as little as can be, which takes half the time
 
 layout(push_constant) uniform Part { int slices; };  // of the volume, from the first: no more are looked at
 
@@ -16,13 +17,15 @@ layout(set = 0, binding = binding_brick_least) uniform sampler3D least_of;
 layout(set = 0, binding = binding_brick_most) uniform sampler3D most_of;
 layout(set = 0, binding = binding_brick_ranges) uniform writeonly image3D ranges;
 
+const float unknown = -3e38;
+
 vec2 joined(vec2 a, vec2 b) {
     return vec2(min(a.x, b.x), max(a.y, b.y));
 }
 
 vec2 reduced(ivec3 at, ivec3 size) {
     vec3 corner = min(vec3(at + 1), vec3(size) - 0.5) / vec3(textureSize(most_of, 0));
-    return vec2(textureLod(least_of, corner, 0.0).r, textureLod(most_of, corner, 0.0).r);
+    return vec2(knows_least ? textureLod(least_of, corner, 0.0).r : unknown, textureLod(most_of, corner, 0.0).r);
 }
 
 vec2 fetched(ivec3 at, ivec3 size) {
@@ -41,7 +44,8 @@ void main() {
     ivec3 size = textureSize(most_of, 0);
     size.z = min(size.z, slices);
     ivec3 corner = brick * edge + 2 * (ivec3(lane, lane >> 1, lane >> 2) & 1);
-    vec2 range = vec2(texelFetch(most_of, min(corner, size - 1), 0).r);
+    float inside = texelFetch(most_of, min(corner, size - 1), 0).r;
+    vec2 range = vec2(knows_least ? inside : unknown, inside);
     for (int z = 0; z < edge; z += 4)
         for (int y = 0; y < edge; y += 4)
             for (int x = 0; x < edge; x += 4) {

@@ -96,7 +96,7 @@ void narrow(std::span<std::byte> target, const std::byte* widened) {
     for (std::size_t i = 0; i < target.size(); ++i) target[i] = widened[2 * i];  // both bytes are the code
 }
 
-void upload(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder, const VolumeTexture& texture,
+void upload(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const VolumeTexture& texture,
             const void* voxels) {
     const VolumeGrid& grid = texture.grid();
     const std::int64_t slice = grid.depth * grid.a_scans;
@@ -113,8 +113,9 @@ void upload(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& bu
                                              static_cast<std::uint32_t>(slices));
         });
     }
-    queue.run(
-        [&](const vk::raii::CommandBuffer& commands) { builder.record(commands, texture.bricks(), grid.b_scans); });
+    queue.run([&](const vk::raii::CommandBuffer& commands) {
+        builder.record(commands, texture.bricks(), grid.b_scans, BrickEnds::both);
+    });
 }
 
 }  // namespace echolux

@@ -19,7 +19,7 @@ void narrow(std::span<std::byte> target, const std::byte* widened);
 
 // All voxels and the bricks, through a staging buffer of whole B-scans, so that large volumes need little memory
 // besides. Voxels that are not finite take the nearest end of the texture's range. Waits until it is done.
-void upload(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder, const VolumeTexture& texture,
+void upload(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const VolumeTexture& texture,
             const void* voxels);
 
 }  // namespace echolux

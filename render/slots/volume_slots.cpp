@@ -20,8 +20,7 @@ SlotKind next(SlotKind kind) {
 
 }  // namespace
 
-VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder,
-                         const SlotsWanted& wanted)
+VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotsWanted& wanted)
     : device_(device), queue_(queue), builder_(builder), patience_(wanted.patience), fetched_(wanted.count) {
     kind_ = wanted.share ? wanted.first : SlotKind::upload;
     while (!memory_) {
@@ -111,7 +110,8 @@ gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
         for (const Work& part : work) memory_->source->record_fetch(commands, part.slot, part.first, part.end);
         gpu::record_order(commands);
         for (const Work& part : work) {
-            if (part.first < part.end) builder_.record(commands, texture(part.slot).bricks(), part.end);
+            if (part.first < part.end)
+                builder_.record(commands, texture(part.slot).bricks(), part.end, BrickEnds::largest);
         }
     };
     chain.after = [this, work](const vk::raii::CommandBuffer& commands) {

@@ -14,7 +14,7 @@ namespace echolux {
 class VolumeSlots : public SlotWriter {
   public:
     // Tries the kinds from wanted.first on. Throws Error{bad_setting, out_of_memory}.
-    VolumeSlots(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder, const SlotsWanted& wanted);
+    VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotsWanted& wanted);
     ~VolumeSlots() override;  // waits for the pictures under way
     VolumeSlots(const VolumeSlots&) = delete;
     VolumeSlots& operator=(const VolumeSlots&) = delete;
@@ -53,7 +53,7 @@ class VolumeSlots : public SlotWriter {
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
-    const BrickBuilder& builder_;
+    BrickBuilder& builder_;
     std::chrono::milliseconds patience_;
     SlotKind kind_ = SlotKind::upload;
     std::string remark_;

@@ -72,8 +72,9 @@ HostBuffer::HostBuffer(const Device& device, std::size_t bytes, vk::BufferUsageF
 }
 
 DeviceBuffer::DeviceBuffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage)
-    : bytes_(bytes), buffer_(device.logical(), vk::BufferCreateInfo{.size = bytes,
-                                                                    .usage = usage | vk::BufferUsageFlagBits::eTransferDst}),
+    : bytes_(bytes),
+      buffer_(device.logical(),
+              vk::BufferCreateInfo{.size = bytes, .usage = usage | vk::BufferUsageFlagBits::eTransferDst}),
       memory_(allocated(device, buffer_.getMemoryRequirements(), Property::eDeviceLocal)) {
     buffer_.bindMemory(*memory_, 0);
 }
