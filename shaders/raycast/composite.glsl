@@ -8,11 +8,14 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
     float bits = frame.lookup.z * samples.spacing * stride;
     for (float i = begin + 0.5 * stride - 0.5; i < end && seen.transmittance >= frame.picture.w; i += stride) {
         vec3 at = place(samples, i);
+        if (!is_kept(at)) continue;
         int index = table_index(sampled(at));
-        float extinction = texelFetch(extinctions, index, 0).r;
-        if (extinction > 0.0) {
-            vec3 colour = texelFetch(colours, index, 0).rgb;
-            float passed = seen.transmittance * exp2(-extinction * bits);
+        float optical = texelFetch(extinctions, index, 0).r * bits;
+        vec3 colour = vec3(0);
+        if (flow_kind != flow_off || optical > 0.0) colour = texelFetch(colours, index, 0).rgb;
+        if (flow_kind != flow_off) add_flow(at, samples.spacing * stride, optical, colour);
+        if (optical > 0.0) {
+            float passed = seen.transmittance * exp2(-optical);
             float share = seen.transmittance - passed;
             if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
             if (seen.distance < 0.0) seen.distance = length_to(samples, i);
@@ -27,10 +30,11 @@ Seen composite(Ray ray) {
     Samples samples = samples_of(ray);
     for (float begin = 0.0; begin < samples.count && seen.transmittance >= frame.picture.w; begin += frame.run.x) {
         int kind = kind_of_run(samples, begin);
-        if (kind == brick_empty) continue;
+        bool is_still = is_without_flow(samples, begin);
+        if (kind == brick_empty && is_still) continue;
         float end = begin + frame.run.x;
         bool is_whole = end <= samples.count;
-        add_run(seen, ray, samples, begin, min(end, samples.count), kind == brick_thin && is_whole ? frame.run.y : 1.0);
+        add_run(seen, ray, samples, begin, min(end, samples.count), kind == brick_thin && is_still && is_whole ? frame.run.y : 1.0);
     }
     if (seen.transmittance < frame.picture.w) {
         seen.colour /= 1.0 - seen.transmittance;
