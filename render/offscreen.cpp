@@ -83,6 +83,8 @@ struct Renderer::Parts {
     BrickBuilder brick_builder;
     Raycaster raycaster;
     std::optional<VolumeTexture> volume;
+    std::optional<VolumeTexture> flow;  // of the volume
+    std::optional<gpu::DeviceImage> heights;
     std::uint64_t volumes_set = 0;
     std::unique_ptr<VolumeSlots> slots;
 };
@@ -117,6 +119,32 @@ TransferFunction Renderer::transfer_function(const View& view) const {
     const Scene scene = parts_->shown_scene();
     const VolumeTexture& volume = scene.volume;
     return echolux::transfer_function(view, volume.grid(), volume.range(view.range));
+}
+
+void Renderer::set_flow(const VolumeGrid& grid, const void* voxels) {
+    gpu::reporting("uploading the flow", [&] {
+        check_flow(grid, parts_->shown_scene().volume.grid());
+        VolumeTexture flow = flow_texture(parts_->device, parts_->queue, parts_->brick_builder, grid, voxels);
+        parts_->queue.wait_for_all();  // pictures of the old one
+        parts_->flow.emplace(std::move(flow));
+    });
+}
+
+void Renderer::clear_flow() {
+    parts_->queue.wait_for_all();
+    parts_->flow.reset();
+}
+
+void Renderer::set_heights(const HeightMaps& maps) {
+    gpu::reporting("uploading height maps", [&] {
+        check_heights(maps);
+        std::optional<gpu::DeviceImage> texture;
+        if (!maps.empty()) texture.emplace(height_texture(parts_->device, parts_->queue, maps));
+        parts_->queue.wait_for_all();  // pictures of the old ones
+        parts_->heights.reset();
+        if (texture) parts_->heights.emplace(std::move(*texture));
+        ++parts_->volumes_set;  // what was made of the volume was cut by the old ones
+    });
 }
 
 // Band by band, each finished before the next begins: no dispatch is long, and no picture too large for the device.

@@ -26,6 +26,16 @@ bool is_kept(vec3 at) {
     return at.x >= ends.x && at.x <= ends.y;
 }
 
+// For places that are on no ray.
+bool is_cut_away(vec3 at) {
+    if (is_cut) {
+        for (int i = 0; i < int(frame.cut.facts.x); ++i) {
+            if (dot(frame.cut.plane[i].xyz, at) > frame.cut.plane[i].w) return true;
+        }
+    }
+    return !is_kept(at);
+}
+
 void keep_between_heights(inout Ray ray) {
     vec2 met = (heights_over(ray.start.yz) - ray.start.x) / ray.direction.x;
     ray.enter = max(ray.enter, met.x);

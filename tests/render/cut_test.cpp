@@ -214,5 +214,21 @@ TEST_F(Cutting, FaceThatWasCutOpenShowsPlainColours) {
     for (const std::int64_t x : {32, 40, 44, 48}) EXPECT_LE(difference(x, 32), 2) << x;
 }
 
+// Ambient light comes to a face that was cut open as it does to the volume's own.
+TEST_F(Cutting, LightComesToWhatWasCutOpen) {
+    const VolumeGrid grid = db_grid(64, 64, 64);
+    renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
+    View view = voxel_view(grid, 64, 64);
+    view.opacity = 100;
+    view.ambient_occlusion = 1;
+    const auto middle = [&] { return renderer().render(view).pixels[4 * (32 * 64 + 32)]; };
+    const int own = middle();
+    view.clip_planes = {0, 0, -1, 0};
+    EXPECT_NEAR(middle(), own, 8);
+    view.clip_planes = {};
+    view.clip_low = {0, 0, 0.4};
+    EXPECT_NEAR(middle(), own, 8);
+}
+
 }  // namespace
 }  // namespace echolux::test
