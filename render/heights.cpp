@@ -16,15 +16,15 @@ double depth_in_texture(const VolumeGrid& grid, double depth_um) {
 }
 
 double top_added_um(const Cut& cut) {
-    return !cut.top.empty() && cut.top_um == above_all_um ? 0 : cut.top_um;
+    return !cut.top_from.empty() && cut.top_um == above_all_um ? 0 : cut.top_um;
 }
 
 double bottom_added_um(const Cut& cut) {
-    return !cut.bottom.empty() && cut.bottom_um == below_all_um ? 0 : cut.bottom_um;
+    return !cut.bottom_from.empty() && cut.bottom_um == below_all_um ? 0 : cut.bottom_um;
 }
 
 bool has_height_maps(const Cut& cut) {
-    return !cut.top.empty() || !cut.bottom.empty();
+    return !cut.top_from.empty() || !cut.bottom_from.empty();
 }
 
 void check_heights(const HeightMaps& maps) {

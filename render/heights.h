@@ -10,8 +10,8 @@
 
 namespace echolux {
 
-// What view.top and view.bottom name: [b_scan][a_scan] depths in um, spread over the whole lateral plane; empty where
-// they name nothing.
+// What view.top_from and view.bottom_from name: [b_scan][a_scan] depths in um, spread over the whole lateral plane;
+// empty where they name nothing.
 struct HeightMaps {
     std::int64_t a_scans = 0;
     std::int64_t b_scans = 0;
@@ -25,7 +25,7 @@ struct HeightMaps {
 double texture_per_um(const VolumeGrid& grid);
 double depth_in_texture(const VolumeGrid& grid, double depth_um);
 
-// What is added to what `top` and `bottom` name: nothing where a map has no offset.
+// What is added to what `top_from` and `bottom_from` name: nothing where a map has no offset.
 double top_added_um(const Cut& cut);
 double bottom_added_um(const Cut& cut);
 

@@ -96,7 +96,7 @@ int slices_constant(const View& view) {
 
 void check_scene(const Shot& shot) {
     if (!has_height_maps(shot.view) || shot.scene.heights != nullptr) return;
-    throw Error(ErrorCode::bad_setting, "no heights were set", "view.top, view.bottom",
+    throw Error(ErrorCode::bad_setting, "no heights were set", "view.top_from, view.bottom_from",
                 "set the maps before the picture is made, or give constant depths");
 }
 

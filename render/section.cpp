@@ -20,7 +20,7 @@ struct Facing {
 };
 
 Facing facing(const View& view) {
-    const double at = view.plane_um;
+    const double at = view.plane_offset_um;
     if (view.show == Shown::en_face || view.plane == SlicePlane::en_face) return {{{1, 0, 0}, at}, {-1, 0, 0}};
     if (view.plane == SlicePlane::b_scan) return {{{0, 0, 1}, at}, {0, 0, -1}};
     if (view.plane == SlicePlane::side) return {{{0, 1, 0}, at}, {0, 1, 0}};

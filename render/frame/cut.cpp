@@ -17,8 +17,8 @@ void add_box(std::vector<Plane>& cuts, const View& view, const VolumeGrid& grid,
     for (int axis = 0; axis < 3; ++axis) {
         double low = view.clip_low[static_cast<std::size_t>(axis)];
         double high = view.clip_high[static_cast<std::size_t>(axis)];
-        if (axis == 0 && view.top.empty()) low = std::max(low, depth_in_texture(grid, view.top_um));
-        if (axis == 0 && view.bottom.empty()) high = std::min(high, depth_in_texture(grid, view.bottom_um));
+        if (axis == 0 && view.top_from.empty()) low = std::max(low, depth_in_texture(grid, view.top_um));
+        if (axis == 0 && view.bottom_from.empty()) high = std::min(high, depth_in_texture(grid, view.bottom_um));
         glm::dvec3 normal(0);
         normal[axis] = 1;
         if (low > 0) cuts.push_back({-normal, (0.5 - low) * extent[axis]});

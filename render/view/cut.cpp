@@ -33,12 +33,12 @@ const std::vector<Field<Cut>>& describe<Cut>() {
                      "up to six planes beyond which nothing is seen, four numbers each: a normal along depth, A-scans, "
                      "B-scans, and an offset along it in um from the middle of the volume"),
         text<Cut>(
-            "top", &Cut::top, view,
+            "top_from", &Cut::top_from, view,
             "what top_um is counted from: \"\" zero delay, surface (found in the volume), or a height map (.csv or "
             "a volume file)"),
         number<Cut>("top_um", &Cut::top_um, above_all_um, below_all_um, "um", view,
-                    "nothing above this depth is seen; -1e9: all of it, or no offset to what top names"),
-        text<Cut>("bottom", &Cut::bottom, view, "what bottom_um is counted from, as for top"),
+                    "nothing above this depth is seen; -1e9: all of it, or no offset to what top_from names"),
+        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um is counted from, as for top_from"),
         number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
                     "nothing below this depth is seen; 1e9: all of it, or no offset"),
         text<Cut>("flatten", &Cut::flatten, view,
@@ -50,7 +50,7 @@ const std::vector<Field<Cut>>& describe<Cut>() {
 void check_part(const Cut& cut) {
     check_box(cut);
     check_planes(cut.clip_planes, most_planes, "view.clip_planes");
-    if (cut.top == cut.bottom && cut.top_um >= cut.bottom_um) {
+    if (cut.top_from == cut.bottom_from && cut.top_um >= cut.bottom_um) {
         throw Error(ErrorCode::bad_setting, "the top does not lie above the bottom", "view.top_um, view.bottom_um",
                     "exchange them, or leave one out");
     }

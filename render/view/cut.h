@@ -18,9 +18,9 @@ struct Cut {
     std::vector<double> clip_low{0, 0, 0};  // depth, A-scans, B-scans; fractions of the volume
     std::vector<double> clip_high{1, 1, 1};
     std::vector<double> clip_planes;  // normal (depth, A-scans, B-scans) and offset in um from the centre, for each
-    std::string top;                  // what top_um is counted from: "" zero delay, "surface", or a file
+    std::string top_from;             // what top_um is counted from: "" zero delay, "surface", or a file
     double top_um = above_all_um;
-    std::string bottom;
+    std::string bottom_from;
     double bottom_um = below_all_um;
     std::string flatten;  // "" as recorded, "surface", or a file
 };

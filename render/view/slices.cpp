@@ -30,7 +30,7 @@ const std::vector<Field<Slices>>& describe<Slices>() {
                        "of the section: across the B-scans, the depth, the A-scans, or along plane_normal"),
         numbers<Slices>("plane_normal", &Slices::plane_normal, -far, far, "", view,
                         "of an oblique section, along depth, A-scans, B-scans; it points away from the eye"),
-        number<Slices>("plane_um", &Slices::plane_um, -far, far, "um", view,
+        number<Slices>("plane_offset_um", &Slices::plane_offset_um, -far, far, "um", view,
                        "where the section lies, along its normal from the middle of the volume"),
         number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample"),
     };
@@ -43,7 +43,7 @@ void check_part(const Slices& slices) {
         throw Error(ErrorCode::bad_setting, "a normal has three numbers", "view.plane_normal", "e.g. [0, 1, 1]");
     }
     std::vector<double> plane = slices.plane_normal;
-    plane.push_back(slices.plane_um);
+    plane.push_back(slices.plane_offset_um);
     check_planes(plane, 1, "view.plane_normal");
 }
 

@@ -20,7 +20,7 @@ struct Slices {
     Shown show = Shown::volume;
     SlicePlane plane = SlicePlane::b_scan;
     std::vector<double> plane_normal{1, 0, 0};  // of an oblique plane
-    double plane_um = 0;                        // along the normal from the centre
+    double plane_offset_um = 0;                 // along the normal from the centre
     double slab_um = 0;
 };
 

@@ -39,8 +39,8 @@ class Between : public Rendering {
             }
         }
         renderer().set_heights(maps);
-        view_.top = "a map";
-        view_.bottom = "another";
+        view_.top_from = "a map";
+        view_.bottom_from = "another";
         view_.low = 0;
         view_.high = 40;
         view_.box = false;
@@ -86,10 +86,10 @@ TEST_F(Between, LargestValueLiesAtTheLastSampleAboveTheBottom) {
 TEST_F(Between, OffsetsMoveTheHeights) {
     view_.mode = ViewMode::mip;
     view_.step = 0.1;
-    view_.bottom = "";
+    view_.bottom_from = "";
     view_.bottom_um = 30 + 2 * 55;
     expect_en_face([](std::int64_t, std::int64_t) { return 0.5 * (55 - 0.05); }, 5e-3);
-    view_.bottom = "another";
+    view_.bottom_from = "another";
     view_.bottom_um = -8;
     expect_en_face([](std::int64_t a, std::int64_t b) { return 0.5 * (bottom_row(a, b) - 4 - 0.05); }, 5e-3);
 }

@@ -173,7 +173,7 @@ class Section : public Rendering {
         for (const ViewMode mode : {ViewMode::mip, ViewMode::minip, ViewMode::average, ViewMode::composite}) {
             view_.mode = mode;
             for (const auto& [first, last] : {std::pair{7, 7}, {3, 12}}) {
-                view_.plane_um = 0.5 * (first + last + 1) - 0.5 * static_cast<double>(along);
+                view_.plane_offset_um = 0.5 * (first + last + 1) - 0.5 * static_cast<double>(along);
                 view_.slab_um = first == last ? 0 : last - first + 1;
                 const std::vector<RayMeasure> rays = renderer().measure(view_);
                 const Image image = renderer().render(view_);
@@ -215,7 +215,7 @@ TEST_F(Section, ObliquePlaneShowsValuesOfThatPlane) {
     view_.mode = ViewMode::mip;
     view_.plane = SlicePlane::oblique;
     view_.plane_normal = {0, 3, 4};
-    view_.plane_um = 2;
+    view_.plane_offset_um = 2;
     view_.width = 60;
     view_.height = 50;
     const std::vector<RayMeasure> rays = renderer().measure(view_);

@@ -41,7 +41,7 @@ std::vector<float> in_um(Rows rows, const VolumeGrid& grid) {
 
 HeightMaps prepared_heights(const Cut& cut, Volume& volume) {
     std::map<std::string, Rows> named;  // each is found once
-    for (const std::string& name : {cut.top, cut.bottom, cut.flatten}) {
+    for (const std::string& name : {cut.top_from, cut.bottom_from, cut.flatten}) {
         if (!name.empty() && !named.contains(name)) named.emplace(name, rows_of(name, volume));
     }
     if (!cut.flatten.empty()) {
@@ -53,8 +53,8 @@ HeightMaps prepared_heights(const Cut& cut, Volume& volume) {
         }
     }
     HeightMaps maps{.a_scans = volume.grid.a_scans, .b_scans = volume.grid.b_scans, .top_um = {}, .bottom_um = {}};
-    if (!cut.top.empty()) maps.top_um = in_um(named.at(cut.top), volume.grid);
-    if (!cut.bottom.empty()) maps.bottom_um = in_um(named.at(cut.bottom), volume.grid);
+    if (!cut.top_from.empty()) maps.top_um = in_um(named.at(cut.top_from), volume.grid);
+    if (!cut.bottom_from.empty()) maps.bottom_um = in_um(named.at(cut.bottom_from), volume.grid);
     return maps;
 }
 
