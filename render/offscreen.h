@@ -75,7 +75,8 @@ class Renderer {
     void set_flow(const VolumeGrid& grid, const void* voxels);
     void clear_flow();
 
-    // What view.top_from and view.bottom_from name; empty maps: nothing. Throws Error{bad_setting} for maps of another size.
+    // What view.top_from and view.bottom_from name; empty maps: nothing. Throws Error{bad_setting} for maps of another
+    // size.
     void set_heights(const HeightMaps& maps);
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.
