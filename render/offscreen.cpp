@@ -6,6 +6,8 @@
 #include "compute/error.h"
 #include "render/bricks.h"
 #include "render/raycaster.h"
+#include "render/slots/flow_texture.h"
+#include "render/slots/height_texture.h"
 #include "render/slots/upload.h"
 #include "render/slots/volume_slots.h"
 #include "render/vk/read_back.h"
@@ -32,17 +34,21 @@ struct Renderer::Parts {
         if (!volume) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
         Scene scene(*volume);
         scene.serials = {volumes_set, 0};
+        if (flow) scene.flow = &*flow;
+        if (heights) scene.heights = &*heights;
         return scene;
     }
 
     // `chosen` is the range of the first volume of a series.
     void bring(const VolumeGrid& grid, const void* voxels, const std::optional<ValueRange>& chosen) {
+        check_structure(grid);
         VolumeTexture arrived(device, grid, {});  // checks sizes before a voxel is read
         const ValueRange percentiles = percentiles_of(grid, voxels);
         arrived.set_range(percentiles, chosen.value_or(percentiles));
         upload(device, queue, brick_builder, arrived, voxels);
         queue.wait_for_all();  // pictures of the old one
         volume.emplace(std::move(arrived));
+        flow.reset();
         ++volumes_set;
     }
 
@@ -67,6 +73,7 @@ struct Renderer::Parts {
         const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
         Scene scene(ring().texture(shown.newest.slot), shown.newest.filled_to, previous);
         scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0};
+        if (heights) scene.heights = &*heights;
         return scene;
     }
 
@@ -76,6 +83,8 @@ struct Renderer::Parts {
     BrickBuilder brick_builder;
     Raycaster raycaster;
     std::optional<VolumeTexture> volume;
+    std::optional<VolumeTexture> flow;  // of the volume
+    std::optional<gpu::DeviceImage> heights;
     std::uint64_t volumes_set = 0;
     std::unique_ptr<VolumeSlots> slots;
 };
@@ -110,6 +119,32 @@ TransferFunction Renderer::transfer_function(const View& view) const {
     const Scene scene = parts_->shown_scene();
     const VolumeTexture& volume = scene.volume;
     return echolux::transfer_function(view, volume.grid(), volume.range(view.range));
+}
+
+void Renderer::set_flow(const VolumeGrid& grid, const void* voxels) {
+    gpu::reporting("uploading the flow", [&] {
+        check_flow(grid, parts_->shown_scene().volume.grid());
+        VolumeTexture flow = flow_texture(parts_->device, parts_->queue, parts_->brick_builder, grid, voxels);
+        parts_->queue.wait_for_all();  // pictures of the old one
+        parts_->flow.emplace(std::move(flow));
+    });
+}
+
+void Renderer::clear_flow() {
+    parts_->queue.wait_for_all();
+    parts_->flow.reset();
+}
+
+void Renderer::set_heights(const HeightMaps& maps) {
+    gpu::reporting("uploading height maps", [&] {
+        check_heights(maps);
+        std::optional<gpu::DeviceImage> texture;
+        if (!maps.empty()) texture.emplace(height_texture(parts_->device, parts_->queue, maps));
+        parts_->queue.wait_for_all();  // pictures of the old ones
+        parts_->heights.reset();
+        if (texture) parts_->heights.emplace(std::move(*texture));
+        ++parts_->volumes_set;  // what was made of the volume was cut by the old ones
+    });
 }
 
 // Band by band, each finished before the next begins: no dispatch is long, and no picture too large for the device.
@@ -147,6 +182,7 @@ std::vector<RayMeasure> Renderer::measure(const View& view) {
 
 SlotWriter& Renderer::make_slots(const SlotsWanted& wanted) {
     return gpu::reporting("making the slots of a live ring", [&]() -> SlotWriter& {
+        check_structure(wanted.grid);
         parts_->slots.reset();
         parts_->slots = std::make_unique<VolumeSlots>(parts_->device, parts_->queue, parts_->brick_builder, wanted);
         return *parts_->slots;

@@ -10,6 +10,7 @@
 
 #include "compute/types.h"
 #include "render/device_choice.h"
+#include "render/heights.h"
 #include "render/slots/slot_writer.h"
 #include "render/transfer_function.h"
 #include "render/view.h"
@@ -67,6 +68,16 @@ class Renderer {
 
     // What the view means for the volume that is shown. Throws Error{bad_setting}.
     TransferFunction transfer_function(const View& view) const;
+
+    // The flow at the moment of the volume, as large as that, until there is another volume. Real voxels are velocities
+    // in grid.unit, complex ones phasors whose phase is pi at view.flow_v_max, of length 0 where nothing is known.
+    // Voxels that are not finite are no flow. Throws Error{bad_setting, out_of_memory}.
+    void set_flow(const VolumeGrid& grid, const void* voxels);
+    void clear_flow();
+
+    // What view.top_from and view.bottom_from name; empty maps: nothing. Throws Error{bad_setting} for maps of another
+    // size.
+    void set_heights(const HeightMaps& maps);
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.
     // `done` hears how many more rows are finished, and may throw to stop; without it the picture is made in one go.

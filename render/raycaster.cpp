@@ -6,8 +6,13 @@
 #include <cstring>
 #include <numbers>
 
+#include "compute/error.h"
+#include "render/flow_colours.h"
+#include "render/frame/parts.h"
+#include "render/heights.h"
 #include "render/pictures_under_way.h"
 #include "render/raycast_frame.h"
+#include "render/section.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
@@ -75,6 +80,27 @@ float thin_extinction(const shared::RaycastFrame& frame) {
     return most_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.z * step, 1e-30F));
 }
 
+int flow_constant(const Shot& shot) {
+    if (shot.scene.flow == nullptr || shot.view.flow_opacity == 0) return shared::flow_off;
+    return shot.scene.flow->grid().type == VoxelType::complex64 ? shared::flow_phasor : shared::flow_scalar;
+}
+
+int heights_constant(const View& view) {
+    if (!has_height_maps(view)) return shared::heights_off;
+    return view.show == Shown::en_face ? shared::heights_along_rays : shared::heights_anywhere;
+}
+
+int slices_constant(const View& view) {
+    if (view.show != Shown::volume) return shared::slices_section;
+    return view.slices.empty() ? shared::slices_off : shared::slices_inside;
+}
+
+void check_scene(const Shot& shot) {
+    if (!has_height_maps(shot.view) || shot.scene.heights != nullptr) return;
+    throw Error(ErrorCode::bad_setting, "no heights were set", "view.top_from, view.bottom_from",
+                "set the maps before the picture is made, or give constant depths");
+}
+
 std::uint32_t groups(std::int64_t pixels, int of) {
     return static_cast<std::uint32_t>((pixels + of - 1) / of);
 }
@@ -99,8 +125,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
-      entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer), absent_(device),
-      light_volume_(device, queue) {
+      entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer),
+      flow_colours_(flow_colours(device, queue)), absent_(device), light_volume_(device, queue) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.line, &absent_.plane, &absent_.cube}) {
@@ -112,16 +138,13 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
         frames_.back()->bindings.set_image(shared::binding_extinctions, extinctions_.view());
         frames_.back()->bindings.set_image(shared::binding_colours, colours_.view());
         frames_.back()->bindings.set_buffer(shared::binding_entries, entries_.handle());
+        frames_.back()->bindings.set_image(shared::binding_flow_colours, flow_colours_.view());
         bind_absent(*frames_.back());
     }
 }
 
 void Raycaster::bind_absent(Frame& frame) {
     gpu::Bindings& bindings = frame.bindings;
-    bindings.set_image(shared::binding_flow, absent_.cube.view(), *sampler_);
-    bindings.set_image(shared::binding_flow_bricks, absent_.cube.view());
-    bindings.set_image(shared::binding_flow_colours, absent_.line.view());
-    bindings.set_image(shared::binding_heights, absent_.plane.view(), *sampler_);
     bindings.set_image(shared::binding_light_volume, absent_.cube.view(), *sampler_);
     bindings.set_image(shared::binding_cells, absent_.cube.view(), *sampler_);
     bindings.set_image(shared::binding_cells_target, absent_.cube.view());
@@ -140,6 +163,10 @@ RaycastConstants Raycaster::constants_for(const Shot& shot) const {
         shot.output == RayOutput::measures ? shared::output_measures : shared::output_colour;
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
     constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
+    constants[shared::constant_cut] = cut_frame(shot).facts.x > 0 ? 1 : 0;
+    constants[shared::constant_flow] = flow_constant(shot);
+    constants[shared::constant_heights] = heights_constant(view);
+    constants[shared::constant_slices] = slices_constant(view);
     constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
     constants[shared::constant_table_in_buffer] = device_.is_software() ? 0 : 1;
     return constants;
@@ -175,6 +202,11 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
     bindings.set_image(shared::binding_bricks, scene.volume.bricks().ranges().view());
     bindings.set_image(shared::binding_classes, scene.volume.bricks().classes().view());
+    const bool flows = scene.flow != nullptr;
+    bindings.set_image(shared::binding_flow, (flows ? scene.flow->image() : absent_.cube).view(), *sampler_);
+    bindings.set_image(shared::binding_flow_bricks, (flows ? scene.flow->bricks().ranges() : absent_.cube).view());
+    bindings.set_image(shared::binding_heights, (scene.heights != nullptr ? *scene.heights : absent_.plane).view(),
+                       *sampler_);
     bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
     bindings.set_image(shared::binding_previous_bricks, behind.bricks().ranges().view());
     bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
@@ -250,7 +282,10 @@ bool Raycaster::holds(const CastPicture& picture) const {
     });
 }
 
-CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
+CastPicture Raycaster::cast(const Shot& wanted, const gpu::Chain& chain) {
+    const View view = section_view(wanted.view, wanted.scene.volume.grid());
+    const Shot shot{.scene = wanted.scene, .view = view, .output = wanted.output, .region = wanted.region};
+    check_scene(shot);
     Frame& frame = prepared_frame(shot);
     try {
         frame.value =

@@ -94,6 +94,7 @@ class Raycaster {
     gpu::DeviceImage colours_;
     gpu::DeviceImage limits_;
     gpu::DeviceBuffer entries_;
+    gpu::DeviceImage flow_colours_;
     StandIns absent_;
     LightVolume light_volume_;
     std::vector<std::unique_ptr<Frame>> frames_;

@@ -6,11 +6,13 @@
 #include "shaders/raycast/frame.glsl"
 #include "shaders/raycast/volume.glsl"
 #include "shaders/raycast/transfer.glsl"
+#include "shaders/raycast/cut.glsl"
 
 const float bits_of_surface = 8.0;  // an isosurface lets nothing through
 
 // Bits of light lost in a cell's length.
 float bits_at(vec3 at) {
+    if (is_cut_away(at)) return 0.0;
     float value = sampled(at);
     if (mode == mode_isosurface) return value >= frame.lookup.w ? bits_of_surface : 0.0;
     return texelFetch(extinctions, table_index(value), 0).r * frame.lookup.z * frame.light.cell.w;

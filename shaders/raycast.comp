@@ -57,9 +57,17 @@ void main() {
     if (here.x >= size.x || here.y >= size.y) return;
     vec2 pixel = vec2(here) + frame.region.xy + 0.5;
 
-    Ray ray = cut(ray_of(pixel));
+    Ray whole = ray_of(pixel);
+    Ray ray = cut(whole);
+    if (slices_kind == slices_inside && frame.slices.facts.z > 0.0) whole = ray;
+    float slice = slices_kind == slices_inside ? length_to_slice(whole) : no_slice;
+    ray.leave = min(ray.leave, slice);
     Seen seen = nothing;
-    if (ray.leave > ray.enter) seen = seen_along(ray);
+    bool meets = ray.leave > ray.enter;
+    if (meets) seen = seen_along(ray);
+    if (slices_kind == slices_section && meets) make_section(seen);
+    if (flow_kind != flow_off && meets) add_flow_to_picture(seen, ray);
+    if (slices_kind == slices_inside) add_slice(seen, whole, slice);
     if (output_kind == output_measures) {
         write_measures(ivec2(here), ray, seen);
         return;

@@ -8,11 +8,11 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
+#include "engine/analysis/axial_steps.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::int64_t half_width = 4;       // rows on either side that make up a step
 constexpr std::int64_t search = 7;           // rows around the mean profile's boundary in which each A-scan's is sought
 constexpr std::int64_t least_distance = 12;  // rows between two boundaries
 constexpr double zero_delay_share = 0.04;    // of the depth, ignored
@@ -22,50 +22,13 @@ std::int64_t row_above(const std::vector<float>& heights, std::size_t line) {
     return static_cast<std::int64_t>(std::lround(heights[line]));
 }
 
-// Mean of the `half_width` rows from `z` on less the mean of those before it; the edge lies at z - 0.5.
-class Steps {
-  public:
-    explicit Steps(const float* profile, std::int64_t rows) : profile_(profile), rows_(rows) {}
-
-    std::int64_t begin() const { return half_width; }
-    std::int64_t end() const { return rows_ - half_width + 1; }
-
-    double below(std::int64_t z) const { return mean(z); }
-    double above(std::int64_t z) const { return mean(z - half_width); }
-    double height(std::int64_t z) const { return below(z) - above(z); }
-
-    // Row of the largest sign * height in [first, last), between rows by a parabola.
-    double strongest(std::int64_t first, std::int64_t last, double sign) const {
-        first = std::max(first, begin() + 1);
-        last = std::min(last, end() - 1);
-        std::int64_t best = first;
-        for (std::int64_t z = first; z < last; ++z) {
-            if (sign * height(z) > sign * height(best)) best = z;
-        }
-        const double left = sign * height(best - 1), peak = sign * height(best), right = sign * height(best + 1);
-        const double curvature = left - 2 * peak + right;
-        const double shift = curvature < 0 ? std::clamp((left - right) / (2 * curvature), -0.5, 0.5) : 0.0;
-        return static_cast<double>(best) + shift - 0.5;
-    }
-
-  private:
-    double mean(std::int64_t z) const {
-        double sum = 0;
-        for (std::int64_t i = z; i < z + half_width; ++i) sum += static_cast<double>(profile_[i]);
-        return sum / half_width;
-    }
-
-    const float* profile_;
-    std::int64_t rows_;
-};
-
 std::vector<float> find_surface(const std::vector<float>& intensity, const Size3& size) {
     std::vector<float> averaged = intensity;
     smooth(averaged, size, speckle);
     std::vector<float> surface(static_cast<std::size_t>(size[1] * size[2]));
     const auto first = static_cast<std::int64_t>(zero_delay_share * static_cast<double>(size[0]));
     parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
-        const Steps steps(averaged.data() + line * size[0], size[0]);
+        const AxialSteps steps(averaged.data() + line * size[0], size[0]);
         surface[static_cast<std::size_t>(line)] = static_cast<float>(steps.strongest(first, size[0], 1));
     });
     smooth(surface, {1, size[1], size[2]}, speckle);
@@ -80,7 +43,7 @@ struct Edge {
 // The `count` edges of highest contrast, from above.
 std::vector<Edge> strongest_edges(const std::vector<double>& profile, std::int64_t count) {
     const std::vector<float> values(profile.begin(), profile.end());
-    const Steps steps(values.data(), std::ssize(values));
+    const AxialSteps steps(values.data(), std::ssize(values));
     std::vector<Edge> candidates;
     for (std::int64_t z = steps.begin(); z < steps.end(); ++z) {
         candidates.push_back({z, steps.height(z) / std::max(1e-30, steps.below(z) + steps.above(z))});
@@ -126,7 +89,7 @@ std::vector<float> flattened(const std::vector<float>& intensity, const Size3& s
 Layers find_layers(const Volume& volume, std::int64_t count) {
     constexpr std::int64_t rows_above = 40;
     const Size3 size{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans};
-    if (size[0] < 4 * half_width) {
+    if (size[0] < 4 * AxialSteps::half_width) {
         throw Error(ErrorCode::bad_setting, fmt::format("{} depth rows hold no boundary", size[0]), "layers");
     }
     const std::vector<float> intensity = linear_intensity(volume);
@@ -141,7 +104,7 @@ Layers find_layers(const Volume& volume, std::int64_t count) {
     for (const Edge& edge : edges) {
         std::vector<float> heights(surface.size());
         parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
-            const Steps steps(flat.data() + line * rows, rows);
+            const AxialSteps steps(flat.data() + line * rows, rows);
             const double row = steps.strongest(edge.row - search, edge.row + search + 1, edge.contrast > 0 ? 1 : -1);
             const auto i = static_cast<std::size_t>(line);
             heights[i] = static_cast<float>(row + static_cast<double>(row_above(surface, i) - rows_above));

@@ -1,10 +1,36 @@
 // The flow over the structure, as the ray caster has to know it.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "render/camera.h"
 #include "render/frame/parts.h"
 
 namespace echolux {
+namespace {
 
-shared::FlowFrame flow_frame(const Shot&) {
-    return {};
+constexpr double density = 240;          // extinction of flow that is seen in full, per depth of the volume
+constexpr double soft_share = 0.1;       // of the range: speeds from the threshold on until flow is seen in full
+constexpr double left_open_share = 0.1;  // of the range: a threshold that was left open
+
+}  // namespace
+
+double flow_range(const FlowOverlay& view, const VolumeTexture& flow) {
+    if (view.flow_range > 0) return view.flow_range;
+    if (flow.grid().type != VoxelType::complex64) return flow.range(RangeSource::fixed).high;
+    return view.flow_v_max > 0 ? view.flow_v_max : std::numbers::pi;
+}
+
+shared::FlowFrame flow_frame(const Shot& shot) {
+    if (shot.scene.flow == nullptr) return {};
+    const VolumeTexture& flow = *shot.scene.flow;
+    const double range = flow_range(shot.view, flow);
+    const double threshold = shot.view.flow_threshold < 0 ? left_open_share * range : shot.view.flow_threshold;
+    const double per_radian = shot.view.flow_v_max > 0 ? shot.view.flow_v_max / std::numbers::pi : 1;
+    const double depth = volume_extent(flow.grid()).x;
+    return {.values = glm::vec4(glm::dvec4(flow.scale(), flow.offset(), per_radian, 0)),
+            .look = glm::vec4(glm::dvec4(threshold, 1 / (soft_share * range), 1 / range, shot.view.flow_opacity)),
+            .density = glm::vec4(glm::dvec4(density * std::numbers::log2e / depth, 0, 0, 0))};
 }
 
 }  // namespace echolux

@@ -13,4 +13,7 @@ shared::CutFrame cut_frame(const Shot& shot);
 shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
 
+// The speed at the ends of the colours of flow.
+double flow_range(const FlowOverlay& view, const VolumeTexture& flow);
+
 }  // namespace echolux

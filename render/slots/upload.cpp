@@ -27,18 +27,6 @@ double half_to_double(std::uint16_t bits) {
     return (bits & 0x8000) != 0 ? -size : size;
 }
 
-double value_at(const VolumeGrid& grid, const void* voxels, std::int64_t i) {
-    double code = 0;
-    switch (grid.type) {
-        case VoxelType::u8: code = code_at<std::uint8_t>(voxels, i); break;
-        case VoxelType::u16: code = code_at<std::uint16_t>(voxels, i); break;
-        case VoxelType::i16: code = code_at<std::int16_t>(voxels, i); break;
-        case VoxelType::f16: code = half_to_double(code_at<std::uint16_t>(voxels, i)); break;
-        default: code = code_at<float>(voxels, i);
-    }
-    return code * grid.scale + grid.offset;
-}
-
 void copy_finite(std::span<std::byte> target, const void* voxels, std::int64_t first, float low, float high) {
     for (std::size_t i = 0; i < target.size() / sizeof(float); ++i) {
         float code = code_at<float>(voxels, first + static_cast<std::int64_t>(i));
@@ -62,6 +50,18 @@ void fill(std::span<std::byte> target, const VolumeTexture& texture, const void*
 }
 
 }  // namespace
+
+double value_at(const VolumeGrid& grid, const void* voxels, std::int64_t i) {
+    double code = 0;
+    switch (grid.type) {
+        case VoxelType::u8: code = code_at<std::uint8_t>(voxels, i); break;
+        case VoxelType::u16: code = code_at<std::uint16_t>(voxels, i); break;
+        case VoxelType::i16: code = code_at<std::int16_t>(voxels, i); break;
+        case VoxelType::f16: code = half_to_double(code_at<std::uint16_t>(voxels, i)); break;
+        default: code = code_at<float>(voxels, i);
+    }
+    return code * grid.scale + grid.offset;
+}
 
 ValueRange percentiles_of(const VolumeGrid& grid, const void* voxels) {
     const std::int64_t stride = std::max<std::int64_t>(1, grid.voxels() / most_counted) | 1;  // odd: not along an axis

@@ -9,6 +9,9 @@
 
 namespace echolux {
 
+// Of the i-th voxel; of real types.
+double value_at(const VolumeGrid& grid, const void* voxels, std::int64_t i);
+
 // 1st and 99.9th percentile of evenly spaced voxels; low < high always.
 ValueRange percentiles_of(const VolumeGrid& grid, const void* voxels);
 

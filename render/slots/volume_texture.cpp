@@ -24,8 +24,7 @@ vk::Format format_for(VoxelType type, bool software) {
         case VoxelType::f32: return vk::Format::eR32Sfloat;
         case VoxelType::complex64: break;
     }
-    throw Error(ErrorCode::bad_setting, "complex voxels cannot be shown", "volume",
-                "reconstruct with recipe.quantity=db, amplitude or intensity");
+    return vk::Format::eR32G32Sfloat;
 }
 
 // Codes that the texture value 1 stands for.
@@ -63,6 +62,12 @@ gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu
 }
 
 }  // namespace
+
+void check_structure(const VolumeGrid& grid) {
+    if (grid.type != VoxelType::complex64) return;
+    throw Error(ErrorCode::bad_setting, "complex voxels cannot be shown", "volume",
+                "reconstruct with recipe.quantity=db, amplitude or intensity");
+}
 
 VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
                              gpu::Sharing sharing)

@@ -13,7 +13,7 @@ namespace echolux {
 class VolumeTexture {
   public:
     // Allocates; the content is undefined. `range` of values is what pictures span where neither view nor curve knows.
-    // Throws Error{bad_setting} for what cannot be shown (complex voxels, no voxels, scale 0), Error{out_of_memory}
+    // Throws Error{bad_setting} for what cannot be shown (no voxels, scale 0), Error{out_of_memory}
     // before allocating when the device cannot hold it, Error{device} when it cannot be exported as wanted.
     VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
                   gpu::Sharing sharing = gpu::Sharing::none);
@@ -47,5 +47,8 @@ class VolumeTexture {
     gpu::DeviceImage image_;
     Bricks bricks_;
 };
+
+// Throws Error{bad_setting} for complex voxels: only flow has them.
+void check_structure(const VolumeGrid& grid);
 
 }  // namespace echolux

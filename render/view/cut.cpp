@@ -1,8 +1,26 @@
 #include "render/view/cut.h"
 
 #include "compute/error.h"
+#include "render/view/planes.h"
 
 namespace echolux {
+namespace {
+
+constexpr std::size_t most_planes = 6;
+
+void check_box(const Cut& cut) {
+    constexpr const char* keys = "view.clip_low, view.clip_high";
+    if (cut.clip_low.size() != 3 || cut.clip_high.size() != 3) {
+        throw Error(ErrorCode::bad_setting, "a corner of the clip box has three numbers", keys, "e.g. [0, 0.25, 0.5]");
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        if (cut.clip_low[axis] < cut.clip_high[axis]) continue;
+        throw Error(ErrorCode::bad_setting, "the clip box is empty: clip_low is not below clip_high", keys,
+                    "exchange them");
+    }
+}
+
+}  // namespace
 
 template <>
 const std::vector<Field<Cut>>& describe<Cut>() {
@@ -11,10 +29,31 @@ const std::vector<Field<Cut>>& describe<Cut>() {
         numbers<Cut>("clip_low", &Cut::clip_low, 0, 1, "", view,
                      "the clip box begins here: fractions along depth, A-scans, B-scans"),
         numbers<Cut>("clip_high", &Cut::clip_high, 0, 1, "", view, "the clip box ends here"),
+        numbers<Cut>("clip_planes", &Cut::clip_planes, -1e9, 1e9, "", view,
+                     "up to six planes beyond which nothing is seen, four numbers each: a normal along depth, A-scans, "
+                     "B-scans, and an offset along it in um from the middle of the volume"),
+        text<Cut>(
+            "top_from", &Cut::top_from, view,
+            "what top_um is counted from: \"\" zero delay, surface (found in the volume), or a height map (.csv or "
+            "a volume file)"),
+        number<Cut>("top_um", &Cut::top_um, above_all_um, below_all_um, "um", view,
+                    "nothing above this depth is seen; -1e9: all of it, or no offset to what top_from names"),
+        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um is counted from, as for top_from"),
+        number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
+                    "nothing below this depth is seen; 1e9: all of it, or no offset"),
+        text<Cut>("flatten", &Cut::flatten, view,
+                  "A-scans are shifted until this lies flat: surface, or a height map; \"\": as recorded"),
     };
     return fields;
 }
 
-void check_part(const Cut&) {}
+void check_part(const Cut& cut) {
+    check_box(cut);
+    check_planes(cut.clip_planes, most_planes, "view.clip_planes");
+    if (cut.top_from == cut.bottom_from && cut.top_um >= cut.bottom_um) {
+        throw Error(ErrorCode::bad_setting, "the top does not lie above the bottom", "view.top_um, view.bottom_um",
+                    "exchange them, or leave one out");
+    }
+}
 
 }  // namespace echolux

@@ -7,12 +7,25 @@ namespace echolux {
 template <>
 const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
     constexpr Effect view = Effect::view;
+    constexpr double most = 1e9;
     static const std::vector<Field<FlowOverlay>> fields{
-        number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view, "of the flow's colour"),
+        number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, most, "", view,
+                            "slower flow is not shown, in the unit of the flow (mm/s); -1: a tenth of the range"),
+        number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, most, "", view,
+                            "speed at the ends of the colours, in the unit of the flow; 0: the largest there is"),
+        number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view,
+                            "how far flow takes the place of the structure"),
+        number<FlowOverlay>("flow_v_max", &FlowOverlay::flow_v_max, 0, most, "", view,
+                            "the speed that a phase of pi stands for, where the flow is a phasor; 0: it is shown in "
+                            "radians"),
     };
     return fields;
 }
 
-void check_part(const FlowOverlay&) {}
+void check_part(const FlowOverlay& flow) {
+    if (flow.flow_range == 0 || flow.flow_threshold < flow.flow_range) return;
+    throw Error(ErrorCode::bad_setting, "the threshold hides the whole range", "view.flow_threshold, view.flow_range",
+                "lower the one or raise the other");
+}
 
 }  // namespace echolux

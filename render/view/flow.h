@@ -10,13 +10,16 @@
 namespace echolux {
 
 struct FlowOverlay {
+    double flow_threshold = -1;
+    double flow_range = 0;
     double flow_opacity = 1;
+    double flow_v_max = 0;
 };
 
 template <>
 const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>();
 
 // What its fields' ranges do not say. Throws Error{bad_setting} naming the key.
-void check_part(const FlowOverlay& flowOverlay);
+void check_part(const FlowOverlay& flow);
 
 }  // namespace echolux

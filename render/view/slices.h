@@ -1,4 +1,4 @@
-// Planes inside the volume, and planes as views of their own.
+// Planes inside the volume, and sections of it as views of their own.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,19 @@
 
 namespace echolux {
 
+enum class Shown { volume, slice, en_face };
+enum class SlicePlane { b_scan, en_face, side, oblique };
+enum class SliceColours { gray, curve };
+
 struct Slices {
-    std::vector<double> slices;  // four numbers a plane
+    std::vector<double> slices;  // normal (depth, A-scans, B-scans) and offset in um from the centre, for each
+    bool slices_cut = true;
+    SliceColours slice_colours = SliceColours::gray;
+    Shown show = Shown::volume;
+    SlicePlane plane = SlicePlane::b_scan;
+    std::vector<double> plane_normal{1, 0, 0};  // of an oblique plane
+    double plane_offset_um = 0;                 // along the normal from the centre
+    double slab_um = 0;
 };
 
 template <>

@@ -3,12 +3,6 @@
 
 const float least_lit = 1.0 / 200.0;  // share of the light from which on shading is worth its samples
 
-// Adds one sample: what it holds back of the light is its share.
-void add_sample(inout Seen seen, vec3 colour, float share) {
-    seen.colour += share * colour;
-    seen.transmittance -= share;
-}
-
 // The light of the samples [begin, end), `stride` of them at a time: in thin runs one stands for several. Four are
 // fetched together, as a fetch takes a GPU hundreds of cycles.
 void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, float stride) {
@@ -17,19 +11,22 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
     for (float i = begin + 0.5 * stride - 0.5; i < end && seen.transmittance >= frame.picture.w; i += 4.0 * stride) {
         ivec4 index;
         for (int j = 0; j < 4; ++j) index[j] = table_index(sampled(place(samples, i + apart[j])));
-        vec4 extinction;
-        for (int j = 0; j < 4; ++j) extinction[j] = extinction_at(index[j]);
-        extinction *= vec4(lessThan(i + apart, vec4(end)));
-        if (extinction == vec4(0)) continue;
-        vec4 passed = exp2(-extinction * bits);
-        for (int j = 0; j < 4; ++j) {
-            float share = seen.transmittance * (1.0 - passed[j]);
-            if (share <= 0.0) continue;
-            float at = i + apart[j];
-            if (seen.distance < 0.0) seen.distance = length_to(samples, at);
-            vec3 colour = colour_at(index[j]);
-            if (share > least_lit) colour = shaded_at(place(samples, at), colour, ray.unit);
-            add_sample(seen, colour, share);
+        vec4 optical;
+        for (int j = 0; j < 4; ++j) optical[j] = extinction_at(index[j]) * bits;
+        if (flow_kind == flow_off && optical == vec4(0)) continue;
+        for (int j = 0; j < 4 && i + apart[j] < end; ++j) {
+            vec3 at = place(samples, i + apart[j]);
+            if (!is_kept(at)) continue;
+            float thickness = optical[j];
+            vec3 colour = vec3(0);
+            if (flow_kind != flow_off || thickness > 0.0) colour = colour_at(index[j]);
+            if (flow_kind != flow_off) add_flow(at, samples.spacing * stride, thickness, colour);
+            if (thickness <= 0.0) continue;
+            float share = seen.transmittance * (1.0 - exp2(-thickness));
+            if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
+            if (seen.distance < 0.0) seen.distance = length_to(samples, i + apart[j]);
+            seen.colour += share * colour;
+            seen.transmittance -= share;
         }
     }
 }
@@ -39,10 +36,11 @@ Seen composite(Ray ray) {
     Samples samples = samples_of(ray);
     for (float begin = 0.0; begin < samples.count && seen.transmittance >= frame.picture.w; begin += frame.run.x) {
         int kind = kind_of_run(samples, begin);
-        if (kind == brick_empty) continue;
+        bool is_still = is_without_flow(samples, begin);
+        if (kind == brick_empty && is_still) continue;
         float end = begin + frame.run.x;
         bool is_whole = end <= samples.count;
-        add_run(seen, ray, samples, begin, min(end, samples.count), kind == brick_thin && is_whole ? frame.run.y : 1.0);
+        add_run(seen, ray, samples, begin, min(end, samples.count), kind == brick_thin && is_still && is_whole ? frame.run.y : 1.0);
     }
     if (seen.transmittance < frame.picture.w) {
         seen.colour /= 1.0 - seen.transmittance;

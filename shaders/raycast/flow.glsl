@@ -1,1 +1,108 @@
-// The flow that lies over the structure.
+// The flow that lies over the structure: where it is seen, it takes the structure's place.
+
+const float least_phasor = 0.25;  // shorter ones say nothing
+
+struct Flow {
+    float velocity;
+    float weight;  // from 0, nothing is seen, to the opacity
+};
+
+// From the threshold on it is seen more and more.
+float flow_weight(float velocity) {
+    return frame.flow.look.w * clamp((abs(velocity) - frame.flow.look.x) * frame.flow.look.y, 0.0, 1.0);
+}
+
+// A phase is taken after filtering: between the ends of its circle a filtered angle would pass through zero.
+Flow flow_at(vec3 at) {
+    vec2 here = textureLod(flow, at, 0.0).rg;
+    if (flow_kind == flow_scalar) {
+        float velocity = here.r * frame.flow.values.x + frame.flow.values.y;
+        return Flow(velocity, flow_weight(velocity));
+    }
+    float velocity = atan(here.g, here.r) * frame.flow.values.z;
+    float trust = clamp((length(here) - least_phasor) / (1.0 - 2.0 * least_phasor), 0.0, 1.0);
+    return Flow(velocity, trust * flow_weight(velocity));
+}
+
+vec3 flow_colour(float velocity) {
+    float level = clamp(0.5 + 0.5 * velocity * frame.flow.look.z, 0.0, 1.0);
+    return texelFetch(flow_colours, int(level * float(flow_colour_entries - 1) + 0.5), 0).rgb;
+}
+
+// Of a run of samples, by the brick at its middle. Of phasors bricks know nothing.
+bool is_without_flow(Samples samples, float begin) {
+    if (flow_kind == flow_off) return true;
+    if (flow_kind == flow_phasor || !skips) return false;
+    vec2 ends = texelFetch(flow_bricks, brick_of_run(samples, begin), 0).rg;
+    ends = abs(ends * frame.flow.values.x + frame.flow.values.y);
+    return max(ends.x, ends.y) <= frame.flow.look.x;
+}
+
+// What is seen over a length: `optical` in bits and the colour become those of structure and flow together.
+void add_flow(vec3 at, float over, inout float optical, inout vec3 colour) {
+    Flow here = flow_at(at);
+    float of_flow = here.weight * frame.flow.density.x * over;
+    float both = mix(optical, 0.0, here.weight) + of_flow;
+    colour = mix(colour, flow_colour(here.velocity), of_flow / max(both, 1e-20));
+    optical = both;
+}
+
+// A colour that is opaque.
+vec3 with_flow(vec3 at, vec3 colour) {
+    Flow here = flow_at(at);
+    return mix(colour, flow_colour(here.velocity), here.weight);
+}
+
+// The fastest on the ray lies over the picture.
+void add_fastest(inout Seen seen, Ray ray) {
+    Samples samples = samples_of(ray);
+    Flow fastest = Flow(0.0, 0.0);
+    for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
+        if (is_without_flow(samples, begin)) continue;
+        float end = min(begin + frame.run.x, samples.count);
+        for (float i = begin; i < end; i += 1.0) {
+            vec3 at = place(samples, i);
+            if (!is_kept(at)) continue;
+            Flow here = flow_at(at);
+            if (here.weight > 0.0 && abs(here.velocity) > abs(fastest.velocity)) fastest = here;
+        }
+    }
+    seen.colour = mix(seen.colour, flow_colour(fastest.velocity), fastest.weight);
+    seen.transmittance *= 1.0 - fastest.weight;
+}
+
+// Flow before the surface that a ray meets.
+void add_flow_before(inout Seen seen, Ray ray) {
+    if (seen.distance >= 0.0) {
+        seen.colour = with_flow(ray.start + seen.distance * ray.direction, seen.colour);
+        ray.leave = min(ray.leave, seen.distance);
+    }
+    if (ray.leave <= ray.enter) return;
+    Samples samples = samples_of(ray);
+    vec3 colour = vec3(0);
+    float passed = 1.0;
+    for (float begin = 0.0; begin < samples.count && passed >= frame.picture.w; begin += frame.run.x) {
+        if (is_without_flow(samples, begin)) continue;
+        float end = min(begin + frame.run.x, samples.count);
+        for (float i = begin; i < end; i += 1.0) {
+            vec3 at = place(samples, i);
+            if (!is_kept(at)) continue;
+            Flow here = flow_at(at);
+            float after = passed * exp2(-here.weight * frame.flow.density.x * samples.spacing);
+            colour += (passed - after) * flow_colour(here.velocity);
+            passed = after;
+        }
+    }
+    seen.colour = colour + passed * seen.colour;
+    seen.transmittance *= passed;
+}
+
+// What is seen of flow where samples of the structure did not take it along.
+void add_flow_to_picture(inout Seen seen, Ray ray) {
+    if (mode == mode_composite || mode == mode_mida) return;
+    if (mode == mode_isosurface || mode == mode_points) {
+        add_flow_before(seen, ray);
+    } else {
+        add_fastest(seen, ray);
+    }
+}

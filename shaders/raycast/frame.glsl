@@ -10,8 +10,8 @@ layout(constant_id = constant_output) const int output_kind = output_colour;
 layout(constant_id = constant_rolling) const int rolling = rolling_off;
 layout(constant_id = constant_flow) const int flow_kind = flow_off;
 layout(constant_id = constant_cut) const bool is_cut = false;
-layout(constant_id = constant_heights) const bool has_heights = false;
-layout(constant_id = constant_slices) const bool has_slices = false;
+layout(constant_id = constant_heights) const int heights_kind = heights_off;
+layout(constant_id = constant_slices) const int slices_kind = slices_off;
 layout(constant_id = constant_light_volume) const bool has_light_volume = false;
 layout(constant_id = constant_paged) const bool paged = false;
 layout(constant_id = constant_jitter) const bool jittered = false;
@@ -29,6 +29,10 @@ layout(set = 0, binding = binding_bricks) uniform texture3D bricks;  // R: least
 layout(set = 0, binding = binding_classes) uniform utexture3D classes;
 layout(set = 0, binding = binding_previous_classes) uniform utexture3D previous_classes;
 layout(set = 0, binding = binding_previous) uniform sampler3D previous;
+layout(set = 0, binding = binding_flow) uniform sampler3D flow;
+layout(set = 0, binding = binding_flow_bricks) uniform texture3D flow_bricks;
+layout(set = 0, binding = binding_flow_colours) uniform texture1D flow_colours;
+layout(set = 0, binding = binding_heights) uniform sampler2D heights;  // um, of top and bottom
 layout(set = 0, binding = binding_previous_bricks) uniform texture3D previous_bricks;
 layout(set = 0, binding = binding_light_volume) uniform sampler3D light_volume;  // from around, from the lamp
 layout(set = 0, binding = binding_cells) uniform sampler3D cells;  // bits of light lost in a cell's length; outside: 0

@@ -1,12 +1,16 @@
 // Where the ray first reaches the isovalue, refined between two samples.
 
+bool is_inside(vec3 at, float level) {
+    return sampled(at) >= level && is_kept(at);
+}
+
 // Index of the first sample that reaches the level; count: none.
 float first_inside(Samples samples, float level) {
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
         if (skips && most_in_run(samples, begin) < level) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
-            if (sampled(place(samples, i)) >= level) return i;
+            if (is_inside(place(samples, i), level)) return i;
         }
     }
     return samples.count;
@@ -20,7 +24,7 @@ Seen isosurface(Ray ray) {
     float outside = max(inside - 1.0, -0.5);
     for (int halving = 0; halving < 10; ++halving) {
         float middle = 0.5 * (outside + inside);
-        bool beyond = sampled(place(samples, middle)) >= level;
+        bool beyond = is_inside(place(samples, middle), level);
         inside = beyond ? middle : inside;
         outside = beyond ? outside : middle;
     }

@@ -38,7 +38,7 @@ vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
     vec3 slope = gradient(at);
     float steepness = length(slope);
     bool is_surface = steepness > 0.0;  // false where voxels are no numbers
-    float trust = is_surface ? steepness / (steepness + frame.light.shading.y) : 0.0;
+    float trust = is_surface ? shading_below_cut(at) * steepness / (steepness + frame.light.shading.y) : 0.0;
     vec3 normal = is_surface ? slope * ((dot(slope, unit) > 0.0 ? -1.0 : 1.0) / steepness) : vec3(0);
     LightHere here = light_at(at, mix(-unit, normal, trust));
     return mix(unshaded(colour, here), shaded(colour, normal, unit, here), frame.light.shading.x * trust);

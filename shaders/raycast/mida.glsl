@@ -11,26 +11,29 @@ Seen mida(Ray ray) {
     float yielding = 1.0 + min(balance, 0.0);
     float brightest = 0.0;  // level
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
-        if (is_empty(samples, begin)) continue;
+        if (is_empty(samples, begin) && is_without_flow(samples, begin)) continue;
         bool is_hidden = seen.transmittance < frame.picture.w;
         if (is_hidden && brightest == 1.0) break;
         if (is_hidden && most_in_run(samples, begin) <= seen.value) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
+            if (!is_kept(at)) continue;
             float here = sampled(at);
             int index = table_index(here);
-            float extinction = extinction_at(index);
-            if (extinction > 0.0) {
+            float optical = extinction_at(index) * bits;
+            vec3 colour = vec3(0);
+            if (flow_kind != flow_off || optical > 0.0) colour = colour_at(index);
+            if (flow_kind != flow_off) add_flow(at, samples.spacing, optical, colour);
+            if (optical > 0.0) {
                 float level = clamp(level_of(here), 0.0, 1.0);
                 float kept = 1.0 - yielding * max(level - brightest, 0.0);
                 seen.distance = level > brightest ? length_to(samples, i) : seen.distance;
                 seen.value = level > brightest ? here : seen.value;
                 brightest = max(brightest, level);
                 float before = 1.0 - kept * (1.0 - seen.transmittance);
-                float passed = before * exp2(-extinction * bits);
+                float passed = before * exp2(-optical);
                 float share = before - passed;
-                vec3 colour = colour_at(index);
                 if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
                 seen.colour = kept * seen.colour + share * colour;
                 seen.transmittance = passed;

@@ -21,6 +21,7 @@ Extreme largest(Samples samples) {
         if (skips && most_in_run(samples, begin) <= most.value) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
+            if (!is_kept(place(samples, i))) continue;
             float here = sampled(place(samples, i));
             bool is_more = here > most.value;
             most.index = is_more ? i : most.index;
@@ -33,6 +34,7 @@ Extreme largest(Samples samples) {
 Seen maximum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme most = largest(samples);
+    if (most.value == -beyond_values) return nothing;
     return projected(most.value, colour_of(most.value), fading(most.value), length_to(samples, most.index));
 }
 
@@ -55,6 +57,7 @@ vec3 colour_of_depth(float part) {
 Seen depth_maximum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme most = largest(samples);
+    if (most.value == -beyond_values) return nothing;
     vec3 colour = colour_of_depth(place(samples, most.index).x) * clamp(level_of(most.value), 0.0, 1.0);
     return projected(most.value, colour, fading(most.value), length_to(samples, most.index));
 }
@@ -67,6 +70,7 @@ Seen minimum(Ray ray) {
         if (skips && least_in_run(samples, begin) >= least.value) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
+            if (!is_kept(place(samples, i))) continue;
             float here = sampled(place(samples, i));
             bool is_less = here < least.value;
             least.index = is_less ? i : least.index;
@@ -82,6 +86,7 @@ Seen average(Ray ray) {
     float sum = 0.0;
     float count = 0.0;
     for (float i = 0.0; i < samples.count; i += 1.0) {
+        if (!is_kept(place(samples, i))) continue;
         float here = sampled(place(samples, i));
         bool is_number = abs(here) < beyond_values;
         sum += is_number ? here : 0.0;
@@ -104,6 +109,7 @@ Seen attenuated_maximum(Ray ray) {
         if (skips && most_in_run(samples, begin) <= low) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
+            if (!is_kept(place(samples, i))) continue;
             float here = sampled(place(samples, i));
             float level = here > low ? min(level_of(here), 1.0) : 0.0;
             float halved = exp2(-0.5 * bits * level);

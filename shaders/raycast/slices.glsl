@@ -1,1 +1,40 @@
-// Planes inside the volume: the first that a ray meets ends it.
+// Planes inside the volume: the first that a ray meets ends it. Sections: what a ray brings back is the picture.
+
+const float no_slice = 1e30;
+
+float length_to_slice(Ray ray) {
+    float nearest = no_slice;
+    for (int i = 0; i < int(frame.slices.facts.x); ++i) {
+        vec4 plane = frame.slices.plane[i];
+        float slope = dot(plane.xyz, ray.direction);
+        if (slope == 0.0) slope = 1e-12;
+        float met = (plane.w - dot(plane.xyz, ray.start)) / slope;
+        bool is_met = met >= ray.enter && met <= ray.leave && met < nearest;
+        if (is_met && (frame.slices.facts.z == 0.0 || is_kept(ray.start + met * ray.direction))) nearest = met;
+    }
+    return nearest;
+}
+
+// Values from low to high, without extinction.
+vec3 window_colour(float value) {
+    return mix(vec3(clamp(level_of(value), 0.0, 1.0)), colour_of(value), frame.slices.facts.y);
+}
+
+void add_slice(inout Seen seen, Ray ray, float distance) {
+    if (distance == no_slice) return;
+    float value = sampled(ray.start + distance * ray.direction);
+    vec3 colour = window_colour(value);
+    if (flow_kind != flow_off) colour = with_flow(ray.start + distance * ray.direction, colour);
+    seen.colour += seen.transmittance * colour;
+    seen.transmittance = 0.0;
+    if (seen.distance < 0.0) {
+        seen.distance = distance;
+        seen.value = value;
+    }
+}
+
+// Nothing of a section fades into the background.
+void make_section(inout Seen seen) {
+    if (mode == mode_mip || mode == mode_minip || mode == mode_average) seen.colour = window_colour(seen.value);
+    seen.transmittance = 0.0;
+}

@@ -6,15 +6,27 @@
 #include <glm/vec4.hpp>
 namespace echolux::shared {
 using vec4 = glm::vec4;
+#define ECHOLUX_CONST inline constexpr int
+#else
+#define ECHOLUX_CONST const int
 #endif
 
+ECHOLUX_CONST flow_off = 0;
+ECHOLUX_CONST flow_scalar = 1;  // a velocity
+ECHOLUX_CONST flow_phasor = 2;  // (cos, sin) of a phase, shorter where it is doubtful
+
+ECHOLUX_CONST flow_colour_entries = 513;  // odd: no flow has an entry of its own
+
 struct FlowFrame {
-    vec4 values;  // texture value to value: scale, offset
+    vec4 values;   // to velocity: scale and offset of texture values, factor of a phase in radians
+    vec4 look;     // threshold, 1 / speeds from there until it is seen in full, 1 / range, opacity
+    vec4 density;  // of flow that is seen in full: optical depth in bits per length
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(FlowFrame) == 16 * 1, "the layout of std140");
+static_assert(sizeof(FlowFrame) == 16 * 3, "the layout of std140");
 }  // namespace echolux::shared
 #endif
+#undef ECHOLUX_CONST
 
 #endif

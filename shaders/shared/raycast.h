@@ -81,10 +81,6 @@ ECHOLUX_CONST rolling_off = 0;    // the volume is whole
 ECHOLUX_CONST rolling_first = 1;  // it is filled in part, with nothing behind
 ECHOLUX_CONST rolling_over = 2;   // ... with the previous volume behind
 
-ECHOLUX_CONST flow_off = 0;
-ECHOLUX_CONST flow_scalar = 1;  // a velocity
-ECHOLUX_CONST flow_phasor = 2;  // (cos, sin) of a phase, shorter where it is doubtful
-
 ECHOLUX_CONST transfer_entries = 1024;
 ECHOLUX_CONST box_edges = 12;
 

@@ -1,4 +1,4 @@
-// What the ray caster has to know of planes inside the volume.
+// What the ray caster has to know of planes inside the volume and of sections.
 #ifndef ECHOLUX_SHADERS_SHARED_SLICES_H
 #define ECHOLUX_SHADERS_SHARED_SLICES_H
 
@@ -6,15 +6,26 @@
 #include <glm/vec4.hpp>
 namespace echolux::shared {
 using vec4 = glm::vec4;
+#define ECHOLUX_CONST inline constexpr int
+#else
+#define ECHOLUX_CONST const int
 #endif
 
+ECHOLUX_CONST slices_off = 0;
+ECHOLUX_CONST slices_inside = 1;   // planes in the volume
+ECHOLUX_CONST slices_section = 2;  // the picture is a section
+
+ECHOLUX_CONST most_slices = 4;
+
 struct SlicesFrame {
-    vec4 plane[4];
+    vec4 facts;               // number of planes; 0: gray, 1: the colours of the curve; 1: cut as the volume is
+    vec4 plane[most_slices];  // in texture coordinates: dot(xyz, at) - w is the length from the plane
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(SlicesFrame) == 16 * 4, "the layout of std140");
+static_assert(sizeof(SlicesFrame) == 16 * (1 + most_slices), "the layout of std140");
 }  // namespace echolux::shared
 #endif
+#undef ECHOLUX_CONST
 
 #endif

@@ -7,6 +7,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
 #include "engine/settings.h"
+#include "ui/app/height_maps.h"
 #include "ui/app/key_frame_file.h"
 #include "ui/app/open_volume.h"
 #include "ui/app/picture_name.h"
@@ -33,6 +34,14 @@ std::map<std::string, std::string> picture_text(View view, const Volume& volume)
     return text;
 }
 
+void show_flow(Renderer& renderer, const std::filesystem::path& file, const View& view) {
+    if (!view.flatten.empty()) {
+        throw Error(ErrorCode::bad_setting, "flow is not flattened", "--flow, view.flatten", "leave one of them out");
+    }
+    const Volume flow = read_volume(file);
+    renderer.set_flow(flow.grid, flow.voxels.data());
+}
+
 }  // namespace
 
 RenderedFile run(const RenderJob& job, Progress& progress) {
@@ -46,8 +55,11 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
         check_can_be_written(job.save_transfer);
     }
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
-    const OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
+    OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
+    const HeightMaps heights = prepared_heights(view, opened.volume);
     renderer.set_volume(opened.volume.grid, opened.volume.voxels.data());
+    renderer.set_heights(heights);
+    if (!job.flow.empty()) show_flow(renderer, job.flow, view);
     const auto start = std::chrono::steady_clock::now();
     progress.begin("render", view.height, "rows");
     Picture picture = picture_of(renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); }));

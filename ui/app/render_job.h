@@ -16,6 +16,7 @@ struct RenderJob {
     std::filesystem::path input;
     std::vector<std::string> settings;  // of the reconstruction, where the input is a scan
     ScanPart part;                      // of a scan; a volume file holds one
+    std::filesystem::path flow;         // a volume file over the structure; "": none
     std::filesystem::path output;
     View view;
     std::filesystem::path key_frames;     // a file that moves the view; empty: none

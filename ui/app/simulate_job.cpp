@@ -1,17 +1,33 @@
 #include "ui/app/simulate_job.h"
 
 #include "engine/acquire/simulator.h"
+#include "engine/acquire/true_flow.h"
+#include "engine/reconstruction.h"
+#include "engine/scan.h"
 #include "engine/settings.h"
 
 namespace echolux {
 
+namespace {
+
+// On the voxels that the scan is reconstructed to.
+void write_velocity(const SimulateJob& job) {
+    const Reconstruction reconstruction(open_scan(job.scan));
+    const Truth truth = read_truth(job.scan.parent_path() / "truth");
+    write_volume(job.velocity, true_flow(truth, reconstruction.grid({})));
+}
+
+}  // namespace
+
 void run(const SimulateJob& job, Progress& progress) {
+    if (!job.velocity.empty()) check_volume_name(job.velocity, VoxelType::f32);
     Simulation simulation;
     Settings settings;
     settings.bind("simulation", simulation);
     settings.set("simulation.scene", job.scene, "SCENE");
     for (const std::string& assignment : job.settings) settings.set_assignment(assignment);
     simulate(simulation, job.scan, progress);
+    if (!job.velocity.empty()) write_velocity(job);
 }
 
 }  // namespace echolux

@@ -13,6 +13,7 @@ struct SimulateJob {
     std::string scene;
     std::vector<std::string> settings;  // "simulation.seed=2"
     std::filesystem::path scan;         // the TOML file
+    std::filesystem::path velocity;     // a volume file for the true flow; "": none
 };
 
 // Throws Error; nothing is left under a final name unless it is complete.

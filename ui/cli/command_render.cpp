@@ -15,7 +15,7 @@ namespace echolux {
 namespace {
 
 struct Options {
-    std::string input, output, size, device, view_file, key_frames, save_transfer;
+    std::string input, flow, output, size, device, view_file, key_frames, save_transfer;
     double at_s = 0;
     std::int64_t volume = 0;
     std::vector<std::string> assignments, view;
@@ -25,6 +25,7 @@ struct Options {
 RenderJob job_from(const Options& options) {
     RenderJob job;
     job.input = options.input;
+    job.flow = options.flow;
     job.output = options.output;
     job.part.volume = options.volume;
     job.device.name = options.device;
@@ -67,6 +68,9 @@ void add_render(CLI::App& program) {
     command->add_option("INPUT", options->input, "volume file (NRRD, NIfTI, TIFF, MetaImage) or scan")
         ->required()
         ->type_name("");
+    command
+        ->add_option("--flow", options->flow, "velocities (or phasors) of the same voxels, coloured over the picture")
+        ->type_name("VOLUME");
     command->add_option("-o,--output", options->output, "the picture")->required()->type_name("PICTURE.png");
     command->add_option("--size", options->size, "of the picture [1024x1024]")->type_name("WxH");
     command->add_option("--volume", options->volume, "which volume of a scan, counted from 0 [0]")->type_name("N");

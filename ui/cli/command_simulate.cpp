@@ -32,6 +32,10 @@ void add_simulate(CLI::App& program) {
     command->add_option("--out", job->scan, "the scan's TOML file; spectra and truth go beside it")
         ->required()
         ->type_name("DIR/scan.toml");
+    command
+        ->add_option("--velocity", job->velocity,
+                     "also write the true axial velocity, in mm/s, on the voxels of the scan's reconstruction")
+        ->type_name("VOLUME");
     add_setting_options(*command, settings, "simulation", "Simulation", job->settings, {"scene"});
     add_set_option(*command, job->settings);
     command->callback([job] { simulate_scene(*job); });

@@ -1,0 +1,12 @@
+// The colour map of flow as a texture for the ray caster.
+#pragma once
+
+#include "render/vk/image.h"
+#include "render/vk/queue.h"
+
+namespace echolux {
+
+// 1-D, shared::flow_colour_entries from the fastest one way to the fastest the other way. Waits until it is done.
+gpu::DeviceImage flow_colours(const gpu::Device& device, gpu::Queue& queue);
+
+}  // namespace echolux

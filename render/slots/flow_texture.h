@@ -1,0 +1,17 @@
+// A volume of flow as a texture beside that of the structure.
+#pragma once
+
+#include "render/slots/volume_texture.h"
+#include "render/vk/queue.h"
+
+namespace echolux {
+
+// Throws Error{bad_setting} where the flow is not as large as the structure.
+void check_flow(const VolumeGrid& flow, const VolumeGrid& structure);
+
+// Waits until it is done. Its range is that of the largest speed there is, both ways. Voxels that are not finite are no
+// flow.
+VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder,
+                           const VolumeGrid& grid, const void* voxels);
+
+}  // namespace echolux

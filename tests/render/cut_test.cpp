@@ -1,0 +1,234 @@
+// Boxes, planes and heights remove exactly what they should: lengths of rays inside what is left, against clipping
+// written here in double from rays that the camera does not know of.
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "compute/error.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+using Point = std::array<double, 3>;  // depth, A-scans, B-scans
+
+constexpr Point extent{80, 120, 112};
+
+Point turned(Point p, int i, int j, double degrees) {
+    const double angle = degrees * std::numbers::pi / 180;
+    const double a = p[i];
+    const double b = p[j];
+    p[i] = a * std::cos(angle) - b * std::sin(angle);
+    p[j] = a * std::sin(angle) + b * std::cos(angle);
+    return p;
+}
+
+// (right, up, towards the eye) to the volume's axes.
+Point in_volume(const View& view, Point p) {
+    p = turned(p, 0, 1, view.roll_deg);
+    p = turned(p, 1, 2, -view.elevation_deg);
+    p = turned(p, 0, 2, -view.azimuth_deg);
+    return {-p[1], p[0], -p[2]};
+}
+
+struct Line {
+    Point start, direction;
+    double enter, leave;
+
+    void keep_below(const Point& normal, double offset) {
+        double slope = 0, excess = -offset;
+        for (int i = 0; i < 3; ++i) {
+            slope += normal[i] * direction[i];
+            excess += normal[i] * start[i];
+        }
+        if (slope > 0) leave = std::min(leave, -excess / slope);
+        if (slope < 0) enter = std::max(enter, -excess / slope);
+        if (slope == 0 && excess > 0) leave = enter;
+    }
+    double path() const { return std::max(0.0, leave - enter); }
+};
+
+// The ray of a pixel in the whole volume; the eye of the perspective view sees the ball around it just so.
+Line line_of(const View& view, double x, double y) {
+    const double radius = 0.5 * std::hypot(extent[0], extent[1], extent[2]);
+    const double half = 0.5 * static_cast<double>(std::min(view.width, view.height)) * view.zoom;
+    const double right = x - 0.5 * static_cast<double>(view.width);
+    const double up = 0.5 * static_cast<double>(view.height) - y;
+    Line line{{}, {}, 0, 1e9};
+    if (view.projection == Projection::orthographic) {
+        line.start = in_volume(view, {right * radius / half, up * radius / half, 2 * radius});
+        line.direction = in_volume(view, {0, 0, -1});
+    } else {
+        const double angle = 0.5 * view.fov_deg * std::numbers::pi / 180;
+        const double slope = std::tan(angle) / half;
+        const double length = std::hypot(right * slope, up * slope, 1.0);
+        line.start = in_volume(view, {0, 0, radius / std::sin(angle)});
+        line.direction = in_volume(view, {right * slope / length, up * slope / length, -1 / length});
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        Point normal{};
+        normal[axis] = 1;
+        line.keep_below(normal, 0.5 * extent[axis]);
+        normal[axis] = -1;
+        line.keep_below(normal, 0.5 * extent[axis]);
+    }
+    return line;
+}
+
+class Cutting : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        VolumeGrid grid = db_grid(40, 40, 28);
+        grid.spacing_um = {2, 3, 4};
+        grid.first_depth_um = 100;
+        renderer().set_volume(grid, voxels(grid, [](auto...) { return 0.0; }).data());
+        view_.width = 48;
+        view_.height = 40;
+        view_.roll_deg = 10;
+    }
+
+    // `narrow` does to a line what the view says, in the words of this test.
+    template <class Narrow>
+    void expect_paths(const Narrow& narrow) {
+        for (const Projection projection : {Projection::orthographic, Projection::perspective}) {
+            for (const auto& [azimuth, elevation] :
+                 {std::pair{0.0, 0.0}, {35.0, 25.0}, {-110.0, 60.0}, {200.0, 90.0}}) {
+                view_.projection = projection;
+                view_.azimuth_deg = azimuth;
+                view_.elevation_deg = elevation;
+                const std::vector<RayMeasure> rays = renderer().measure(view_);
+                double cut_away = 0;
+                for (std::size_t i = 0; i < rays.size(); ++i) {
+                    const auto x = static_cast<double>(i % static_cast<std::size_t>(view_.width)) + 0.5;
+                    const auto y = static_cast<double>(i / static_cast<std::size_t>(view_.width)) + 0.5;
+                    Line line = line_of(view_, x, y);
+                    const double whole = line.path();
+                    narrow(line);
+                    // Near an edge of the volume the last digit decides whether a ray meets it.
+                    EXPECT_NEAR(rays[i].path, line.path(), 1e-4 * std::max(whole, 10.0)) << x << " " << y;
+                    cut_away += whole - line.path();
+                }
+                EXPECT_GT(cut_away, 1000);  // there was something to be seen
+            }
+        }
+    }
+
+    std::string refused() {
+        try {
+            renderer().measure(view_);
+        } catch (const Error& error) {
+            return error.where();
+        }
+        return "";
+    }
+
+    View view_;
+};
+
+TEST_F(Cutting, BoxLeavesWhatIsInside) {
+    view_.clip_low = {0.25, 0, 0.1};
+    view_.clip_high = {1, 0.7, 0.8};
+    expect_paths([](Line& line) {
+        line.keep_below({-1, 0, 0}, 0.25 * extent[0]);
+        line.keep_below({0, 1, 0}, 0.2 * extent[1]);
+        line.keep_below({0, 0, -1}, 0.4 * extent[2]);
+        line.keep_below({0, 0, 1}, 0.3 * extent[2]);
+    });
+}
+
+TEST_F(Cutting, SixPlanesLeaveTheirCommonSide) {
+    view_.clip_planes = {1, 1,  0, 5,  0,  2, 0, 70,  -1, 0,   -1,  50,  // of any length
+                         0, -1, 1, 30, -3, 0, 0, 105, 0,  0.5, 0.5, 20};
+    const double s = std::sqrt(0.5);
+    expect_paths([s](Line& line) {
+        line.keep_below({s, s, 0}, 5);
+        line.keep_below({0, 1, 0}, 70);
+        line.keep_below({-s, 0, -s}, 50);
+        line.keep_below({0, -s, s}, 30);
+        line.keep_below({-1, 0, 0}, 105);
+        line.keep_below({0, s, s}, 20);
+    });
+}
+
+TEST_F(Cutting, ConstantDepthsCountFromZeroDelay) {
+    view_.top_um = 119;  // the first row's middle lies at 100, its upper side at 99
+    view_.bottom_um = 159;
+    expect_paths([](Line& line) {
+        line.keep_below({-1, 0, 0}, 20);
+        line.keep_below({1, 0, 0}, 20);
+    });
+}
+
+TEST_F(Cutting, PlaneThatMissesTheVolumeLeavesAllOrNothing) {
+    view_.clip_planes = {0, 0, 1, 1000};
+    for (const RayMeasure& ray : renderer().measure(view_)) EXPECT_EQ(ray.samples >= 0, true);
+    const auto total = [&] {
+        double sum = 0;
+        for (const RayMeasure& ray : renderer().measure(view_)) sum += static_cast<double>(ray.path);
+        return sum;
+    };
+    const double kept = total();
+    view_.clip_planes = {};
+    EXPECT_EQ(kept, total());
+    view_.clip_planes = {0, 0, 1, -1000};
+    EXPECT_EQ(total(), 0);
+}
+
+TEST_F(Cutting, ImpossibleCutsAreRefused) {
+    view_.clip_planes = {1, 0, 0};
+    EXPECT_EQ(refused(), "view.clip_planes");
+    view_.clip_planes = {0, 0, 0, 5};
+    EXPECT_EQ(refused(), "view.clip_planes");
+    view_.clip_planes.assign(28, 1);
+    EXPECT_EQ(refused(), "view.clip_planes");
+    view_.clip_planes = {};
+    view_.clip_low = {0.5, 0, 0};
+    view_.clip_high = {0.5, 1, 1};
+    EXPECT_EQ(refused(), "view.clip_low, view.clip_high");
+    view_.clip_low = {0.5};
+    EXPECT_EQ(refused(), "view.clip_low, view.clip_high");
+    view_.clip_low = {0, 0, 0};
+    view_.top_um = 5;
+    view_.bottom_um = 4;
+    EXPECT_EQ(refused(), "view.top_um, view.bottom_um");
+}
+
+// A face that was cut open is plain; the ball's own surface is shaded.
+TEST_F(Cutting, FaceThatWasCutOpenShowsPlainColours) {
+    const VolumeGrid grid = db_grid(64, 64, 64);
+    renderer().set_volume(grid, voxels(grid, ball(grid, 30)).data());
+    View view = voxel_view(grid, 64, 64);
+    view.opacity = 1000;
+    view.lighting_strength = 1;
+    const auto difference = [&](std::int64_t x, std::int64_t y) {
+        view.lighting = false;
+        const Image plain = renderer().render(view);
+        view.lighting = true;
+        const Image lit = renderer().render(view);
+        const auto at = static_cast<std::size_t>(4 * (y * 64 + x));
+        return std::abs(plain.pixels[at] - lit.pixels[at]);
+    };
+    EXPECT_GT(difference(50, 32), 10);
+    view.clip_planes = {0, 0, -1, 0};  // the half before the middle is taken away
+    for (const std::int64_t x : {32, 40, 44, 48}) EXPECT_LE(difference(x, 32), 2) << x;
+}
+
+// Ambient light comes to a face that was cut open as it does to the volume's own.
+TEST_F(Cutting, LightComesToWhatWasCutOpen) {
+    const VolumeGrid grid = db_grid(64, 64, 64);
+    renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
+    View view = voxel_view(grid, 64, 64);
+    view.opacity = 100;
+    view.ambient_occlusion = 1;
+    const auto middle = [&] { return renderer().render(view).pixels[4 * (32 * 64 + 32)]; };
+    const int own = middle();
+    view.clip_planes = {0, 0, -1, 0};
+    EXPECT_NEAR(middle(), own, 8);
+    view.clip_planes = {};
+    view.clip_low = {0, 0, 0.4};
+    EXPECT_NEAR(middle(), own, 8);
+}
+
+}  // namespace
+}  // namespace echolux::test

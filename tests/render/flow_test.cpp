@@ -1,0 +1,224 @@
+// Flow over structure: exact colours at known speeds, in each mode; and a phase that wraps.
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "compute/error.h"
+#include "render/colour_maps.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::int64_t edge = 32;
+
+constexpr std::array all_modes{ViewMode::composite,      ViewMode::mip,       ViewMode::minip,      ViewMode::average,
+                               ViewMode::attenuated_mip, ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,
+                               ViewMode::points};
+
+class Flowing : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        grid_ = db_grid(edge, edge, edge);
+        set_structure([](auto...) { return 0.0; });
+        view_ = voxel_view(grid_, edge, edge);
+        view_.background = {0, 0, 0};
+        view_.low = 3;
+        view_.high = 40;
+        view_.flow_threshold = 2;
+        view_.flow_range = 10;
+    }
+
+    void set_structure(const ValueAt& value) { renderer().set_volume(grid_, voxels(grid_, value).data()); }
+
+    void set_flow(const ValueAt& velocity) {
+        VolumeGrid flow = grid_;
+        flow.unit = "mm/s";
+        flow.quantity = "velocity";
+        renderer().set_flow(flow, voxels(flow, velocity).data());
+    }
+
+    // A phasor of this phase, of length 1.
+    void set_phasor(const ValueAt& phase) {
+        VolumeGrid flow = grid_;
+        flow.type = VoxelType::complex64;
+        std::vector<std::complex<float>> phasors;
+        for (std::int64_t b = 0; b < edge; ++b) {
+            for (std::int64_t a = 0; a < edge; ++a) {
+                for (std::int64_t z = 0; z < edge; ++z) {
+                    phasors.push_back(std::polar(1.0F, static_cast<float>(phase(z, a, b))));
+                }
+            }
+        }
+        renderer().set_flow(flow, phasors.data());
+    }
+
+    // The middle of each row of A-scans.
+    static std::array<int, 3> pixel(const Image& image, std::int64_t x, std::int64_t y = edge / 2) {
+        const auto at = static_cast<std::size_t>(4 * (y * image.width + x));
+        return {image.pixels[at], image.pixels[at + 1], image.pixels[at + 2]};
+    }
+
+    void expect_pixel(const Image& image, std::int64_t x, const glm::dvec3& colour, double tolerance) {
+        const std::array<int, 3> found = pixel(image, x);
+        for (int channel = 0; channel < 3; ++channel) {
+            EXPECT_NEAR(found[static_cast<std::size_t>(channel)], 255 * colour[channel], tolerance)
+                << "A-scan " << x << ", mode " << static_cast<int>(view_.mode);
+        }
+    }
+
+    glm::dvec3 flow_colour(double velocity) const {
+        return colour_at(ColourMap::flow, 0.5 + 0.5 * velocity / view_.flow_range);
+    }
+
+    VolumeGrid grid_;
+    View view_;
+};
+
+// -16 .. 15 from left to right.
+double across(std::int64_t, std::int64_t a, std::int64_t) {
+    return static_cast<double>(a - edge / 2);
+}
+
+// The structure is empty: what is seen is flow, in the colour of its speed, wherever it is fast enough.
+TEST_F(Flowing, IsSeenThroughEmptyStructureInItsExactColoursInEveryMode) {
+    set_flow(across);
+    for (const ViewMode mode : all_modes) {
+        view_.mode = mode;
+        const Image image = renderer().render(view_);
+        for (const int velocity : {-12, -8, -5, 4, 7, 10}) {
+            expect_pixel(image, velocity + edge / 2, flow_colour(velocity), 2);
+        }
+    }
+}
+
+TEST_F(Flowing, IsNotSeenBelowTheThreshold) {
+    set_flow(across);
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
+        view_.mode = mode;
+        const Image image = renderer().render(view_);
+        for (const int velocity : {-2, -1, 0, 1, 2}) expect_pixel(image, velocity + edge / 2, {0, 0, 0}, 0);
+    }
+}
+
+TEST_F(Flowing, OpacityMixesItWithWhatLiesBelow) {
+    const auto bright = [](auto...) { return 21.5; };  // half way up the range
+    set_structure(bright);
+    view_.preset = Preset::gray;
+    view_.show = Shown::slice;  // gray
+    view_.zoom = 1;
+    view_.mode = ViewMode::mip;
+    set_flow(across);
+    for (const double opacity : {0.25, 0.5, 1.0}) {
+        view_.flow_opacity = opacity;
+        const Image image = renderer().render(view_);
+        for (const int velocity : {-8, 5}) {
+            const glm::dvec3 expected = opacity * flow_colour(velocity) + (1 - opacity) * glm::dvec3(0.5);
+            expect_pixel(image, velocity + edge / 2, expected, 1.5);
+        }
+        expect_pixel(image, 1 + edge / 2, glm::dvec3(0.5), 1.5);
+    }
+}
+
+TEST_F(Flowing, LiesOverSlicesInside) {
+    set_flow([](std::int64_t z, std::int64_t a, std::int64_t b) { return b == 16 ? across(z, a, b) : 0; });
+    view_.slices = {0, 0, 1, 0.5};           // the middle of B-scan 16
+    view_.clip_planes = {0, 0, -1, -0.499};  // hardly any of the volume is left before it
+    view_.slices_cut = true;
+    view_.opacity = 0;
+    view_.mode = ViewMode::composite;
+    const Image image = renderer().render(view_);
+    expect_pixel(image, edge / 2 + 8, flow_colour(8), 3);
+    expect_pixel(image, edge / 2, {0, 0, 0}, 1);
+}
+
+TEST_F(Flowing, RangeIsTheLargestSpeedWhereItIsLeftOpen) {
+    set_flow(across);
+    view_.flow_range = 0;
+    const Image open = renderer().render(view_);
+    view_.flow_range = 16;
+    EXPECT_EQ(open.pixels, renderer().render(view_).pixels);
+}
+
+TEST_F(Flowing, SkippingLosesNothing) {
+    const auto sparse = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return z == 20 && a == 9 && b == 25 ? -9.0 : z == 5 && a == 22 && b == 3 ? 9.0 : 0.0;
+    };
+    set_structure(ball(grid_, 8));
+    set_flow(sparse);
+    view_.azimuth_deg = 30;
+    view_.elevation_deg = 40;
+    for (const ViewMode mode : all_modes) {
+        view_.mode = mode;
+        view_.skip_empty = true;
+        const Image skipped = renderer().render(view_);
+        view_.skip_empty = false;
+        EXPECT_EQ(skipped.pixels, renderer().render(view_).pixels) << static_cast<int>(mode);
+    }
+}
+
+TEST_F(Flowing, NothingChangesWhereThereIsNoneOrItIsTransparent) {
+    set_structure(ball(grid_, 14));
+    const Image without = renderer().render(view_);
+    set_flow([](auto...) { return 0.0; });
+    EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
+    set_flow(across);
+    EXPECT_NE(without.pixels, renderer().render(view_).pixels);
+    view_.flow_opacity = 0;
+    EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
+    view_.flow_opacity = 1;
+    renderer().clear_flow();
+    EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
+}
+
+// The phase runs from 0.8 pi over the seam at pi to -0.8 pi: nowhere is it near zero, though between two voxels the
+// angles themselves would meet there. All that is shown lies above 0.2 v_max.
+TEST_F(Flowing, WrappedPhaseShowsNoSlowSeam) {
+    view_.width = view_.height = 16 * edge;  // between voxels too
+    view_.flow_v_max = 10;
+    view_.flow_range = 10;
+    set_phasor([](std::int64_t, std::int64_t a, std::int64_t) {
+        const double turned = std::numbers::pi * (0.8 + 0.4 * static_cast<double>(a) / (edge - 1));
+        return std::remainder(turned, 2 * std::numbers::pi);
+    });
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
+        view_.mode = mode;
+        view_.flow_threshold = 2;  // 0.2 v_max: where the speed were lower, the background would be seen
+        const Image image = renderer().render(view_);
+        const glm::dvec3 fast = flow_colour(7.9);
+        const glm::dvec3 opposite = flow_colour(-7.9);
+        for (std::int64_t x = edge / 2; x < image.width - edge / 2; ++x) {
+            const std::array<int, 3> found = pixel(image, x, image.height / 2);
+            // As bright as one of the ends, never dark as the middle of the map or the background.
+            const double brightest = std::max({found[0], found[1], found[2]});
+            const auto most = [](const glm::dvec3& c) { return 255 * std::max({c.r, c.g, c.b}); };
+            ASSERT_GE(brightest, std::min(most(fast), most(opposite)) - 12) << x << " mode " << static_cast<int>(mode);
+        }
+    }
+}
+
+TEST_F(Flowing, PhasorsOfNoLengthShowNothing) {
+    VolumeGrid flow = grid_;
+    flow.type = VoxelType::complex64;
+    const std::vector<std::complex<float>> none(static_cast<std::size_t>(grid_.voxels()));
+    const Image without = renderer().render(view_);
+    renderer().set_flow(flow, none.data());
+    EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
+}
+
+TEST_F(Flowing, VoxelsThatAreNotFiniteAreNoFlow) {
+    const Image without = renderer().render(view_);
+    set_flow([](std::int64_t z, std::int64_t, std::int64_t) { return z % 2 == 0 ? NAN : -INFINITY; });
+    EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
+}
+
+TEST_F(Flowing, OfAnotherSizeIsRefused) {
+    const VolumeGrid other = db_grid(edge, edge, edge - 1);
+    EXPECT_THROW(renderer().set_flow(other, voxels(other, across).data()), Error);
+    view_.flow_threshold = 20;
+    EXPECT_THROW(renderer().render(view_), Error);
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,267 @@
+// Planes inside the volume, sections and slabs of it, against values computed here.
+#include <algorithm>
+#include <cmath>
+
+#include "compute/error.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::array all_modes{ViewMode::composite,      ViewMode::mip,       ViewMode::minip,      ViewMode::average,
+                               ViewMode::attenuated_mip, ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,
+                               ViewMode::points};
+
+// 8 at the front of the volume to 32 at its back, and more to the right: linear, so that interpolation is exact.
+double ramp(std::int64_t, std::int64_t a, std::int64_t b) {
+    return 8 + 0.5 * static_cast<double>(b) + 0.2 * static_cast<double>(a);
+}
+
+class Sliced : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        grid_ = db_grid(32, 40, 36);
+        renderer().set_volume(grid_, voxels(grid_, ramp).data());
+        view_ = voxel_view(grid_, 40, 32);  // a pixel is a voxel
+        view_.low = 0;
+        view_.high = 40;
+    }
+
+    // Its values lie below the range; of slices only the measures are of use then.
+    void hide_volume() {
+        view_.low = 1000;
+        view_.high = 2000;
+    }
+
+    const RayMeasure& at(const std::vector<RayMeasure>& rays, std::int64_t x, std::int64_t y) const {
+        return rays[static_cast<std::size_t>(y * view_.width + x)];
+    }
+
+    std::string refused() {
+        try {
+            renderer().measure(view_);
+        } catch (const Error& error) {
+            return error.where();
+        }
+        return "";
+    }
+
+    VolumeGrid grid_;
+    View view_;
+};
+
+// The volume before the plane is cut away, the plane is not: each mode shows the same, in gray.
+TEST_F(Sliced, PlaneLiesAtItsPlaceInAllModes) {
+    view_.slices = {0, 0, 2, -3.5};  // in the middle of B-scan 14
+    view_.slices_cut = false;
+    view_.clip_planes = {0, 0, -1, -5};
+    for (const ViewMode mode : all_modes) {
+        view_.mode = mode;
+        const std::vector<RayMeasure> rays = renderer().measure(view_);
+        const Image image = renderer().render(view_);
+        const double eye = std::sqrt(32.0 * 32 + 40 * 40 + 36 * 36);
+        for (const std::int64_t x : {3, 20, 38}) {
+            const double value = ramp(0, x, 14);
+            EXPECT_NEAR(at(rays, x, 16).value, value, 0.02) << static_cast<int>(mode);
+            EXPECT_NEAR(at(rays, x, 16).distance, eye - 3.5, 1e-2);
+            EXPECT_EQ(at(rays, x, 16).transmittance, 0);
+            const std::size_t pixel = static_cast<std::size_t>(4 * (16 * 40 + x));
+            for (std::size_t channel = 0; channel < 3; ++channel) {
+                EXPECT_NEAR(image.pixels[pixel + channel], 255 * value / 40, 1) << static_cast<int>(mode);
+            }
+        }
+    }
+}
+
+TEST_F(Sliced, FirstOfSeveralPlanesEndsTheRay) {
+    hide_volume();
+    view_.slices = {0, 0, 1, 6, 0, 1, 1, 0, 0, 0, 1, -30};  // the last lies outside
+    const std::vector<RayMeasure> rays = renderer().measure(view_);
+    for (std::int64_t x = 0; x < 40; ++x) {
+        const double a = static_cast<double>(x) + 0.5 - 20;
+        const double b = a > 18 ? 6 : std::min(6.0, -a);  // a + b = 0, where it is inside and the first
+        EXPECT_NEAR(at(rays, x, 10).value, 8 + 0.5 * (b + 17.5) + 0.2 * static_cast<double>(x), 0.03) << x;
+    }
+}
+
+TEST_F(Sliced, VolumeBeforeAPlaneIsSeen) {
+    const auto constant = [](auto...) { return 30.0; };
+    renderer().set_volume(grid_, voxels(grid_, constant).data());
+    view_.opacity = 0.02;
+    view_.clip_planes = {0, 0, 1, 0};  // ends in the middle
+    const float half_through = renderer().measure(view_)[40 * 16 + 20].transmittance;
+    ASSERT_GT(half_through, 0.05);
+    ASSERT_LT(half_through, 0.95);
+    const Image without = renderer().render(view_);
+    view_.clip_planes = {};
+    view_.slices = {0, 0, 1, 0};
+    const Image with = renderer().render(view_);
+    const std::size_t pixel = 4 * (16 * 40 + 20);
+    const double background = 255 * view_.background[0];
+    const double expected = without.pixels[pixel] + static_cast<double>(half_through) * (255 * 30.0 / 40 - background);
+    EXPECT_NEAR(with.pixels[pixel], expected, 1.5);
+}
+
+TEST_F(Sliced, PlanesAreCutAsTheVolumeOrGoThroughAllOfIt) {
+    hide_volume();
+    view_.slices = {0, 0, 1, 0};
+    view_.clip_high = {1, 0.5, 1};
+    EXPECT_GE(at(renderer().measure(view_), 10, 16).distance, 0);
+    EXPECT_LT(at(renderer().measure(view_), 30, 16).distance, 0);
+    view_.slices_cut = false;
+    EXPECT_GE(at(renderer().measure(view_), 30, 16).distance, 0);
+}
+
+TEST_F(Sliced, ColoursOfTheCurveOnRequest) {
+    view_.opacity = 0;
+    view_.preset = Preset::tissue;
+    view_.slices = {0, 0, 1, 0};
+    view_.slice_colours = SliceColours::curve;
+    const Image image = renderer().render(view_);
+    const std::size_t pixel = 4 * (16 * 40 + 20);
+    EXPECT_GT(image.pixels[pixel], image.pixels[pixel + 2] + 30);  // flesh, no gray
+}
+
+TEST_F(Sliced, ImpossiblePlanesAreRefused) {
+    view_.slices.assign(20, 1);
+    EXPECT_EQ(refused(), "view.slices");
+    view_.slices = {};
+    view_.plane_normal = {0, 0, 0};
+    EXPECT_EQ(refused(), "view.plane_normal");
+}
+
+// Sections of random voxels: a pixel of the picture is a voxel, samples lie in the middles of voxels.
+class Section : public Rendering {
+  protected:
+    static constexpr std::int64_t depth = 24, a_scans = 40, b_scans = 36;
+
+    static double random(std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); }
+
+    void SetUp() override {
+        Rendering::SetUp();
+        grid_ = db_grid(depth, a_scans, b_scans);
+        renderer().set_volume(grid_, voxels(grid_, random).data());
+        view_.show = Shown::slice;
+        view_.low = 0;
+        view_.high = 40;
+        view_.box = false;
+    }
+
+    // The value of a section through voxels `first` to `last` of the axis that is looked along.
+    template <class Voxel>
+    static double expected(ViewMode mode, std::int64_t first, std::int64_t last, const Voxel& voxel) {
+        double least = 1e9, most = -1e9, sum = 0;
+        for (std::int64_t i = first; i <= last; ++i) {
+            const double value = voxel(i);
+            least = std::min(least, value);
+            most = std::max(most, value);
+            sum += value;
+        }
+        return mode == ViewMode::mip     ? most
+               : mode == ViewMode::minip ? least
+                                         : sum / static_cast<double>(last - first + 1);
+    }
+
+    // `voxel(x, y, i)` is the i-th voxel, along the normal, below the pixel (x, y).
+    template <class Voxel>
+    void expect_section(SlicePlane plane, std::int64_t width, std::int64_t height, std::int64_t along,
+                        const Voxel& voxel) {
+        view_.plane = plane;
+        view_.width = width;
+        view_.height = height;
+        for (const ViewMode mode : {ViewMode::mip, ViewMode::minip, ViewMode::average, ViewMode::composite}) {
+            view_.mode = mode;
+            for (const auto& [first, last] : {std::pair{7, 7}, {3, 12}}) {
+                view_.plane_offset_um = 0.5 * (first + last + 1) - 0.5 * static_cast<double>(along);
+                view_.slab_um = first == last ? 0 : last - first + 1;
+                const std::vector<RayMeasure> rays = renderer().measure(view_);
+                const Image image = renderer().render(view_);
+                for (std::int64_t y = 0; y < height; ++y) {
+                    for (std::int64_t x = 0; x < width; ++x) {
+                        const double value =
+                            expected(mode, first, last, [&](std::int64_t i) { return voxel(x, y, i); });
+                        const auto pixel = static_cast<std::size_t>(y * width + x);
+                        ASSERT_NEAR(rays[pixel].value, value, 0.05) << x << " " << y << " " << first;
+                        ASSERT_NEAR(image.pixels[4 * pixel], 255 * value / 40, 1);
+                        ASSERT_EQ(image.pixels[4 * pixel + 3], 255);
+                    }
+                }
+            }
+        }
+    }
+
+    VolumeGrid grid_;
+    View view_;
+};
+
+TEST_F(Section, AcrossBScans) {
+    expect_section(SlicePlane::b_scan, a_scans, depth, b_scans,
+                   [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(y, x, i); });
+}
+
+TEST_F(Section, EnFaceHasBScansGoingUp) {
+    expect_section(SlicePlane::en_face, a_scans, b_scans, depth,
+                   [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(i, x, b_scans - 1 - y); });
+}
+
+TEST_F(Section, FromTheSideHasBScansGoingRight) {
+    expect_section(SlicePlane::side, b_scans, depth, a_scans,
+                   [](std::int64_t x, std::int64_t y, std::int64_t i) { return random(y, i, x); });
+}
+
+TEST_F(Section, ObliquePlaneShowsValuesOfThatPlane) {
+    renderer().set_volume(grid_, voxels(grid_, ramp).data());
+    view_.mode = ViewMode::mip;
+    view_.plane = SlicePlane::oblique;
+    view_.plane_normal = {0, 3, 4};
+    view_.plane_offset_um = 2;
+    view_.width = 60;
+    view_.height = 50;
+    const std::vector<RayMeasure> rays = renderer().measure(view_);
+    // In the middle of the picture: 2 um along the normal from the middle of the volume.
+    const double a = 0.6 * 2, b = 0.8 * 2;
+    const double middle = 8 + 0.5 * (17.5 + b) + 0.2 * (19.5 + a);
+    const auto value = [&](std::int64_t x) {
+        return static_cast<double>(rays[static_cast<std::size_t>(25 * 60 + x)].value);
+    };
+    EXPECT_NEAR(0.5 * (value(29) + value(30)), middle, 0.02);
+    // Along the picture's right one goes 0.8 along A-scans and -0.6 along B-scans.
+    const double outline = 0.8 * 40 + 0.6 * 36;
+    const double per_pixel = std::max(outline / 60, 24.0 / 50);
+    EXPECT_NEAR(value(35) - value(25), 10 * per_pixel * (0.2 * 0.8 - 0.5 * 0.6), 0.03);
+}
+
+TEST_F(Section, IsCutByTheBox) {
+    view_.mode = ViewMode::mip;
+    view_.width = a_scans;
+    view_.height = depth;
+    view_.clip_low = {0, 0.5, 0};
+    view_.transparent = true;
+    const Image image = renderer().render(view_);
+    EXPECT_EQ(image.pixels[4 * (12 * a_scans + 19) + 3], 0);
+    EXPECT_EQ(image.pixels[4 * (12 * a_scans + 20) + 3], 255);
+}
+
+// Between constant depths, as from above.
+TEST_F(Section, EnFaceBetweenDepthsIsTheirMean) {
+    view_.show = Shown::en_face;
+    view_.width = a_scans;
+    view_.height = b_scans;
+    view_.top_um = 4.5;  // from zero delay, where the first voxel's middle lies
+    view_.bottom_um = 10.5;
+    for (const ViewMode mode : {ViewMode::mip, ViewMode::minip, ViewMode::average, ViewMode::composite}) {
+        view_.mode = mode;
+        const std::vector<RayMeasure> rays = renderer().measure(view_);
+        for (std::int64_t y = 0; y < b_scans; ++y) {
+            for (std::int64_t x = 0; x < a_scans; ++x) {
+                const double value =
+                    expected(mode, 5, 10, [&](std::int64_t i) { return random(i, x, b_scans - 1 - y); });
+                ASSERT_NEAR(rays[static_cast<std::size_t>(y * a_scans + x)].value, value, 0.05);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,155 @@
+// The tissue's surface against the simulator's truth, flattening, and height maps from files.
+#include "engine/analysis/tissue_surface.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "compute/error.h"
+#include "engine/acquire/simulator.h"
+#include "engine/acquire/truth.h"
+#include "engine/analysis/flatten.h"
+#include "engine/io/height_file.h"
+#include "engine/reconstruction.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+// |found - truth| in rows of the reconstruction; the median and the 95th percentile over all A-scans.
+struct Errors {
+    double median, large;
+};
+
+Errors surface_errors(Scene scene) {
+    const TemporaryFolder folder;
+    Simulation simulation;
+    simulation.scene = scene;
+    simulation.a_scans = 96;
+    simulation.b_scans = 24;
+    SilentProgress silent;
+    simulate(simulation, folder / "scan.toml", silent);
+    const Truth truth = read_truth(folder / "truth");
+    Reconstruction reconstruction(open_scan(folder / "scan.toml", {}));
+    const Volume volume = reconstruction.run({}, silent);
+    const std::vector<float> rows = tissue_surface(volume);
+    std::vector<double> errors;
+    for (std::int64_t b = 0; b < 24; ++b) {
+        for (std::int64_t a = 0; a < 96; ++a) {
+            const auto line = static_cast<std::size_t>(b * 96 + a);
+            const double expected = (static_cast<double>(truth.boundaries_um[line]) - volume.grid.first_depth_um) /
+                                    volume.grid.spacing_um[0];
+            errors.push_back(std::abs(static_cast<double>(rows[line]) - expected));
+        }
+    }
+    std::ranges::sort(errors);
+    return {errors[errors.size() / 2], errors[errors.size() * 95 / 100]};
+}
+
+TEST(TissueSurface, OfASimulatedRetinaIsFoundWithinTwoBins) {
+    EXPECT_LT(surface_errors(Scene::retina).median, 2);  // one A-scan in twenty is 18 bins off or more
+}
+
+TEST(TissueSurface, OfSimulatedLayersIsFoundWithinTwoBins) {
+    const Errors errors = surface_errors(Scene::layers);
+    EXPECT_LT(errors.median, 2);
+    EXPECT_LT(errors.large, 4);
+}
+
+Volume painted(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans) {
+    Volume volume;
+    volume.grid.depth = depth;
+    volume.grid.a_scans = a_scans;
+    volume.grid.b_scans = b_scans;
+    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    return volume;
+}
+
+float* values(Volume& volume) {
+    return reinterpret_cast<float*>(volume.voxels.data());
+}
+
+TEST(TissueSurface, FillsAScansWithoutASurfaceFromTheirNeighbours) {
+    Volume volume = painted(64, 20, 20);
+    for (std::int64_t line = 0; line < 400; ++line) {
+        const bool is_dark = line % 20 > 8 && line % 20 < 11 && line / 20 > 8 && line / 20 < 11;
+        for (std::int64_t z = 0; z < 64; ++z) values(volume)[line * 64 + z] = z < 30 ? 1.0F : is_dark ? 1.0F : 90.0F;
+    }
+    EXPECT_THAT(tissue_surface(volume), ::testing::Each(::testing::FloatNear(29.5F, 1.0F)));
+}
+
+TEST(TissueSurface, NothingToBeFoundIsSaid) {
+    Volume volume = painted(64, 4, 4);
+    EXPECT_THROW(tissue_surface(volume), Error);
+    Volume thin = painted(8, 4, 4);
+    EXPECT_THROW(tissue_surface(thin), Error);
+}
+
+TEST(Flatten, MovesARampByPartsOfARow) {
+    Volume volume = painted(40, 3, 2);
+    const std::vector<float> rows{10, 12.25F, 8, 9.5F, 10.5F, 10};
+    for (std::int64_t line = 0; line < 6; ++line) {
+        for (std::int64_t z = 0; z < 40; ++z) {
+            const float below = static_cast<float>(z) - rows[static_cast<std::size_t>(line)];
+            values(volume)[line * 40 + z] = 3 * below;
+        }
+    }
+    const double level = flat_row(rows);
+    EXPECT_EQ(level, 10);
+    flatten(volume, rows);
+    for (std::int64_t line = 0; line < 6; ++line) {
+        for (std::int64_t z = 4; z < 36; ++z) {
+            EXPECT_NEAR(values(volume)[line * 40 + z], 3 * (static_cast<double>(z) - level), 1e-4);
+        }
+    }
+}
+
+TEST(Flatten, RoundsWholeNumbers) {
+    Volume volume = painted(16, 1, 2);
+    volume.grid.type = VoxelType::u8;
+    volume.voxels.resize(32);
+    for (std::size_t i = 0; i < 32; ++i) volume.voxels[i] = static_cast<std::byte>(10 * (i % 16));
+    flatten(volume, {5.26F, 4.74F});  // up by 0.26, down by 0.26
+    EXPECT_EQ(std::to_integer<int>(volume.voxels[3]), 33);
+    EXPECT_EQ(std::to_integer<int>(volume.voxels[16 + 3]), 27);
+    EXPECT_EQ(std::to_integer<int>(volume.voxels[15]), 150);  // beyond its end the last voxel goes on
+}
+
+class Heights : public ::testing::Test {
+  protected:
+    std::vector<float> read(const std::string& text) {
+        std::ofstream(folder_ / "heights.csv") << text;
+        return read_heights(folder_ / "heights.csv", 3, 2);
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(Heights, OfCsvAreALineForEachBScan) {
+    const std::vector<float> expected{1, 2.5F, -3, 4, 5, 6e2F};
+    EXPECT_EQ(read("# um\n1, 2.5,-3\n\n4;5 6e2 # the last\n"), expected);
+}
+
+TEST_F(Heights, OfAVolumeFileAreColumnsAndRows) {
+    Volume picture = painted(2, 3, 1);  // two rows are two B-scans
+    for (int i = 0; i < 6; ++i) values(picture)[i] = static_cast<float>(i);
+    write_volume(folder_ / "heights.nrrd", picture);
+    const std::vector<float> expected{0, 2, 4, 1, 3, 5};
+    EXPECT_EQ(read_heights(folder_ / "heights.nrrd", 3, 2), expected);
+    EXPECT_THROW(read_heights(folder_ / "heights.nrrd", 2, 3), Error);
+}
+
+TEST_F(Heights, HostileFilesAreRefused) {
+    for (const char* text : {"", "1 2 3", "1 2 3\n4 5\n", "1 2 3\n4 5 6\n7 8 9\n", "1 2 x\n4 5 6\n", "1 2 nan\n4 5 6\n",
+                             "1 2 3 4\n4 5 6 7\n"}) {
+        EXPECT_THROW(read(text), Error) << text;
+    }
+    EXPECT_THROW(read_heights(folder_ / "none.csv", 3, 2), Error);
+    EXPECT_THROW(read_heights(folder_.path(), 3, 2), Error);
+}
+
+}  // namespace
+}  // namespace echolux
