@@ -55,8 +55,7 @@ class BrickBuilder {
     explicit BrickBuilder(const gpu::Device& device);
 
     // From the first `slices` slices (B-scans) of the volume; of bricks beyond them nothing is known.
-    void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices,
-                BrickEnds ends);
+    void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices, BrickEnds ends);
 
   private:
     const vk::raii::Pipeline& range_pipeline(const Bricks& bricks, BrickEnds ends);

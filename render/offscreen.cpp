@@ -5,17 +5,22 @@
 
 #include "compute/error.h"
 #include "render/bricks.h"
+#include "render/progressive.h"
 #include "render/raycaster.h"
+#include "render/resolver.h"
 #include "render/slots/flow_texture.h"
 #include "render/slots/height_texture.h"
 #include "render/slots/upload.h"
 #include "render/slots/volume_slots.h"
+#include "render/texture_rate.h"
 #include "render/vk/read_back.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::int64_t band_rows = 64;  // of a picture that is cast at a time
+// Of what is cast at a time: bounds for the memory, and for how long nobody hears of progress.
+constexpr std::int64_t most_columns = 4096, least_rows = 64, most_rows = 1024;
+constexpr double patience_s = 0.2;
 
 Image image_of(const gpu::DeviceImage& picture, std::span<const std::byte> pixels) {
     const vk::Extent3D extent = picture.shape().extent;
@@ -24,11 +29,36 @@ Image image_of(const gpu::DeviceImage& picture, std::span<const std::byte> pixel
     return image;
 }
 
+void place(Image& image, const Region& tile, std::span<const std::byte> pixels) {
+    const auto bytes = static_cast<std::size_t>(tile.width * 4);
+    for (std::int64_t row = 0; row < tile.height; ++row) {
+        std::memcpy(image.pixels.data() + ((tile.top + row) * image.width + tile.left) * 4,
+                    pixels.data() + static_cast<std::size_t>(row) * bytes, bytes);
+    }
+}
+
+FollowedPicture followed(const ShownPicture& shown) {
+    return {{shown.picture.image, shown.picture.value}, shown.pitch, shown.passes, shown.is_final};
+}
+
+// Tells apart whatever a live ring may show. Volumes of files have small serials, these have the highest bit.
+std::uint64_t serial_of(const ShownSlot& newest) {
+    return std::uint64_t{1} << 63 | newest.serial << 20 | static_cast<std::uint64_t>(newest.filled_to);
+}
+
 }  // namespace
 
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
-        : device(choice), queue(device), read_back(device, queue), brick_builder(device), raycaster(device, queue) {}
+        : device(choice), queue(device), read_back(device, queue), brick_builder(device), raycaster(device, queue),
+          resolver(device, queue), progressive(device, queue, raycaster, resolver) {}
+
+    ~Parts() {
+        try {
+            queue.wait_for_all();          // what is under way uses all of this
+        } catch (const std::exception&) {  // a lost device uses nothing any more
+        }
+    }
 
     Scene shown_scene() const {
         if (!volume) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
@@ -69,6 +99,23 @@ struct Renderer::Parts {
         }
     }
 
+    // The pixels of a part of a still picture, finished.
+    std::span<const std::byte> pixels_of(const Shot& shot) {
+        if (shot.view.samples == 1) return read_back.pixels(*raycaster.cast(shot).image);
+        Film film(device, shot.region.width, shot.region.height);
+        for (std::int64_t number = 0; number < shot.view.samples; ++number) {
+            raycaster.cast({.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}});
+        }
+        return read_back.pixels(*resolver.resolve(film, 1, shot.region.width, shot.region.height).image);
+    }
+
+    // As many rows of the region as are cast soon enough.
+    std::int64_t rows_at_a_time(const Shot& shot) {
+        const double passes = static_cast<double>(shot.view.samples);
+        const std::int64_t rows = raycaster.group_rows_within(patience_s / passes, shot) * shared::group_height;
+        return std::min(std::clamp(rows, least_rows, most_rows), shot.region.height);
+    }
+
     Scene scene_of(const ShownSlots& shown) {
         const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
         Scene scene(ring().texture(shown.newest.slot), shown.newest.filled_to, previous);
@@ -82,6 +129,8 @@ struct Renderer::Parts {
     gpu::ReadBack read_back;
     BrickBuilder brick_builder;
     Raycaster raycaster;
+    Resolver resolver;
+    ProgressivePicture progressive;
     std::optional<VolumeTexture> volume;
     std::optional<VolumeTexture> flow;  // of the volume
     std::optional<gpu::DeviceImage> heights;
@@ -100,6 +149,10 @@ const std::string& Renderer::device_name() const {
 
 const DeviceId& Renderer::device_id() const {
     return parts_->device.id();
+}
+
+bool Renderer::is_software() const {
+    return parts_->device.is_software();
 }
 
 void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
@@ -147,20 +200,22 @@ void Renderer::set_heights(const HeightMaps& maps) {
     });
 }
 
-// Band by band, each finished before the next begins: no dispatch is long, and no picture too large for the device.
+// Tile by tile, each finished before the next begins: no picture is too large for the device.
 Image Renderer::render(const View& view, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
         check_view(view);
         const Scene scene = parts_->shown_scene();
-        Image image{view.width, view.height, {}};
-        for (std::int64_t top = 0; top < view.height; top += band_rows) {
-            const std::int64_t rows = std::min(band_rows, view.height - top);
-            const Shot band{.scene = scene, .view = view, .region = {0, top, view.width, rows}};
-            const CastPicture picture = parts_->raycaster.cast(band);
-            const std::span<const std::byte> pixels = parts_->read_back.pixels(*picture.image);
-            const auto* bytes = reinterpret_cast<const std::uint8_t*>(pixels.data());
-            image.pixels.insert(image.pixels.end(), bytes, bytes + pixels.size());
-            if (done) done(rows);
+        Image image{view.width, view.height,
+                    std::vector<std::uint8_t>(static_cast<std::size_t>(view.width * view.height * 4))};
+        for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
+            tile.height = view.height - tile.top;
+            tile.width = std::min(most_columns, view.width);
+            tile.height = parts_->rows_at_a_time({.scene = scene, .view = view, .region = tile});
+            for (tile.left = 0; tile.left < view.width; tile.left += tile.width) {
+                tile.width = std::min(most_columns, view.width - tile.left);
+                place(image, tile, parts_->pixels_of({.scene = scene, .view = view, .region = tile}));
+            }
+            if (done) done(tile.height);
         }
         return image;
     });
@@ -178,6 +233,28 @@ std::vector<RayMeasure> Renderer::measure(const View& view) {
         std::memcpy(measures.data(), pixels.data(), measures.size() * sizeof(RayMeasure));
         return measures;
     });
+}
+
+std::optional<double> Renderer::seconds_for(const View& view, VolumeState state) {
+    return gpu::reporting("timing a picture", [&] {
+        check_view(view);
+        const Scene scene = parts_->shown_scene();
+        const VolumeTexture& volume = scene.volume;
+        gpu::Chain chain;
+        if (state == VolumeState::changing) {
+            chain.before = [&](const vk::raii::CommandBuffer& commands) {
+                parts_->brick_builder.record(commands, volume.bricks(), volume.grid().b_scans);
+            };
+        }
+        const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view}, chain);
+        parts_->queue.wait(picture.value);
+        return picture.stopwatch->seconds();
+    });
+}
+
+std::vector<double> Renderer::texture_rates(int repetitions) {
+    return gpu::reporting("measuring the texture unit",
+                          [&] { return echolux::texture_rates(parts_->device, parts_->queue, repetitions); });
 }
 
 SlotWriter& Renderer::make_slots(const SlotsWanted& wanted) {
@@ -200,6 +277,29 @@ Drawing Renderer::draw(const View& view, const ShownSlots& shown) {
     });
 }
 
+FollowedPicture Renderer::follow(const View& view, double now_s) {
+    return gpu::reporting("rendering", [&] {
+        check_view(view);
+        const Scene scene = parts_->shown_scene();
+        return followed(parts_->progressive.update(view, scene, parts_->volumes_set, now_s));
+    });
+}
+
+FollowedPicture Renderer::follow(const View& view, const ShownSlot& newest, const std::function<ShownSlots()>& shown,
+                                 double now_s) {
+    return gpu::reporting("rendering", [&] {
+        check_view(view);
+        const std::uint64_t serial = serial_of(newest);
+        ProgressivePicture& progressive = parts_->progressive;
+        if (!progressive.is_due(view, serial, now_s)) return followed(progressive.shown());
+        const ShownSlots slots = shown();
+        const Scene scene = parts_->scene_of(slots);
+        return parts_->chained(slots, [&](const gpu::Chain& chain) {
+            return followed(progressive.update(view, scene, serial, now_s, chain));
+        });
+    });
+}
+
 bool Renderer::is_finished(const Drawing& drawing) const {
     return parts_->queue.is_done(drawing.value);
 }
@@ -210,7 +310,9 @@ void Renderer::wait(const Drawing& drawing) {
 
 Image Renderer::read(const Drawing& drawing) {
     return gpu::reporting("reading a picture", [&] {
-        if (!parts_->raycaster.holds({drawing.image, drawing.value})) {
+        const bool is_held = parts_->raycaster.holds({drawing.image, drawing.value}) ||
+                             parts_->resolver.holds({drawing.image, drawing.value});
+        if (!is_held) {
             throw Error(ErrorCode::bad_setting, "later pictures have taken this one's place", "renderer");
         }
         return image_of(*drawing.image, parts_->read_back.pixels(*drawing.image));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,20 @@ struct RayMeasure {
     std::array<float, 3> unused;
 };
 
+enum class VolumeState { still, changing };
+
 // A picture of a live ring: submitted, perhaps not finished, on the device.
 struct Drawing {
     const gpu::DeviceImage* image = nullptr;
     std::uint64_t value = 0;
+};
+
+// A picture as a window shows it, and how good it is.
+struct FollowedPicture {
+    Drawing drawing;
+    double pitch = 0;         // pixels from ray to ray
+    std::int64_t passes = 0;  // rays a pixel
+    bool is_final = false;    // nothing is drawn any more until something changes
 };
 
 // Volumes of files and slots of a live ring are shown by the same means. One thread draws; another may write to slots.
@@ -57,6 +68,7 @@ class Renderer {
 
     const std::string& device_name() const;
     const DeviceId& device_id() const;
+    bool is_software() const;
 
     // Copies grid.bytes() of `voxels` to the device. The old volume stays when this throws.
     // Throws Error{bad_setting, out_of_memory}.
@@ -80,11 +92,18 @@ class Renderer {
     void set_heights(const HeightMaps& maps);
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.
-    // `done` hears how many more rows are finished, and may throw to stop; without it the picture is made in one go.
+    // `done` hears how many more rows are finished, and may throw to stop.
     Image render(const View& view, const std::function<void(std::int64_t rows)>& done = {});
 
     // One a pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
     std::vector<RayMeasure> measure(const View& view);
+
+    // What a picture costs the device, by its own clock, in seconds: of a volume that stays, or of one that has just
+    // changed, whose bricks are built anew. Nothing: the device keeps no time.
+    std::optional<double> seconds_for(const View& view, VolumeState state);
+
+    // Trilinear samples a second that this device takes at most, one figure a repetition.
+    std::vector<double> texture_rates(int repetitions);
 
     // The slots of a live ring instead of those that were there. Valid until the next call. Throws Error{bad_setting,
     // out_of_memory, device}.
@@ -92,6 +111,14 @@ class Renderer {
 
     // Submits a picture and returns; what is new in the slots is brought to their textures before. Throws as render().
     Drawing draw(const View& view, const ShownSlots& shown);
+
+    // The picture of the volume that was set, as a window shows it: follows the view with as many rays as there is time
+    // for, is refined at rest, then stays. `now_s`: seconds of any clock that never runs backwards. Throws as render().
+    FollowedPicture follow(const View& view, double now_s);
+
+    // The same of a live ring; `shown` is asked for its slots only where there is something to draw.
+    FollowedPicture follow(const View& view, const ShownSlot& newest, const std::function<ShownSlots()>& shown,
+                           double now_s);
 
     bool is_finished(const Drawing& drawing) const;
     void wait(const Drawing& drawing);

@@ -72,8 +72,8 @@ void set_runs(shared::RaycastFrame& frame, const VolumeTexture& volume, const Vi
 }
 
 // A stride near the golden section deals any run of rows evenly over the picture.
-void set_rows(shared::RaycastFrame& frame, const Region& region) {
-    const std::int64_t rows = (region.height + shared::group_height - 1) / shared::group_height;
+void set_rows(shared::RaycastFrame& frame, const Shot& shot) {
+    const std::int64_t rows = shot.group_rows();
     std::int64_t stride = std::max<std::int64_t>(1, std::llround(0.618 * static_cast<double>(rows)));
     while (std::gcd(stride, rows) != 1) ++stride;
     frame.rows = packed(static_cast<double>(rows), static_cast<double>(stride), 0, 0);
@@ -116,7 +116,9 @@ void set_box(shared::RaycastFrame& frame, const Camera& camera, const glm::dvec3
 }  // namespace
 
 shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& function) {
-    const auto& [scene, view, output, region] = shot;
+    const Scene& scene = shot.scene;
+    const View& view = shot.view;
+    const Region& region = shot.region;
     const VolumeTexture& volume = scene.volume;
     const glm::dvec3 extent = volume_extent(volume.grid());
     const auto edges = voxel_edges(volume.grid());
@@ -132,10 +134,11 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
                            view.end_early ? least_transmittance : 0);
     frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),
-                          static_cast<double>(region.width), static_cast<double>(region.height));
+                          static_cast<double>(shot.columns()), static_cast<double>(shot.rows()));
     set_lookup(frame, volume, view, function);
     set_colours(frame, view, function);
-    set_rows(frame, region);
+    set_rows(frame, shot);
+    frame.pass = pass_frame(shot.pass);
     set_runs(frame, volume, view);
     set_filled(frame, scene, function);
     frame.modes = modes_frame(shot);

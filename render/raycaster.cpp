@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-
 #include <cstring>
+#include <glm/geometric.hpp>
 #include <numbers>
 
 #include "compute/error.h"
+#include "render/blue_noise.h"
+#include "render/camera.h"
 #include "render/flow_colours.h"
 #include "render/frame/parts.h"
 #include "render/heights.h"
@@ -35,6 +37,8 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     return types;
 }();
 
+constexpr double longest_submission_s = 0.1;
+
 constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
 
 // Two tables of 32-bit formats: software Vulkan fetches wider ones pixel by pixel.
@@ -45,8 +49,9 @@ gpu::ImageShape table_shape(vk::Format format) {
             vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
 }
 
-gpu::ImageShape absent_shape(vk::ImageType type) {
+gpu::ImageShape absent_shape(vk::ImageType type, vk::Format format = vk::Format::eR8G8B8A8Unorm) {
     return {.type = type,
+            .format = format,
             .extent = {1, 1, 1},
             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage};
 }
@@ -101,8 +106,24 @@ void check_scene(const Shot& shot) {
                 "set the maps before the picture is made, or give constant depths");
 }
 
-std::uint32_t groups(std::int64_t pixels, int of) {
-    return static_cast<std::uint32_t>((pixels + of - 1) / of);
+gpu::ImageShape noise_shape() {
+    return {.type = vk::ImageType::e2D,
+            .format = vk::Format::eR32Sfloat,
+            .extent = {shared::noise_edge, shared::noise_edge, 1},
+            .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
+}
+
+// Rays times the most samples that one may take.
+double work_of(const Shot& shot, std::int64_t group_rows) {
+    const VolumeGrid& grid = shot.scene.volume.grid();
+    const double step = shot.view.step * std::ranges::min(voxel_edges(grid));
+    const double samples = std::max(1.0, glm::length(volume_extent(grid)) / step);
+    return samples * static_cast<double>(shot.columns() * group_rows * shared::group_height);
+}
+
+int output_constant(const Shot& shot) {
+    if (shot.output == RayOutput::measures) return shared::output_measures;
+    return shot.pass.film != nullptr ? shared::output_mean : shared::output_colour;
 }
 
 }  // namespace
@@ -111,13 +132,14 @@ Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
       table(device, 5 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
-      previous_classifier(device) {
+      previous_classifier(device), stopwatch(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
 Raycaster::StandIns::StandIns(const gpu::Device& device)
     : line(device, absent_shape(vk::ImageType::e1D), "stand-in texture"),
       plane(device, absent_shape(vk::ImageType::e2D), "stand-in texture"),
+      floats(device, absent_shape(vk::ImageType::e2D, vk::Format::eR32G32B32A32Sfloat), "stand-in texture"),
       cube(device, absent_shape(vk::ImageType::e3D), "stand-in texture") {}
 
 Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
@@ -126,13 +148,15 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
       entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer),
-      flow_colours_(flow_colours(device, queue)), absent_(device), light_volume_(device, queue) {
+      flow_colours_(flow_colours(device, queue)), absent_(device), noise_(device, noise_shape(), "blue noise"),
+      light_volume_(device, queue) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
-             {&extinctions_, &colours_, &limits_, &absent_.line, &absent_.plane, &absent_.cube}) {
+             {&extinctions_, &colours_, &limits_, &absent_.line, &absent_.plane, &absent_.floats, &absent_.cube}) {
             image->record_first_use(commands);
         }
     });
+    prepare_noise();
     for (std::size_t i = 0; i < pictures_under_way; ++i) {
         frames_.push_back(std::make_unique<Frame>(device));
         frames_.back()->bindings.set_image(shared::binding_extinctions, extinctions_.view());
@@ -150,7 +174,7 @@ void Raycaster::bind_absent(Frame& frame) {
     bindings.set_image(shared::binding_cells_target, absent_.cube.view());
     bindings.set_image(shared::binding_light_target, absent_.cube.view());
     bindings.set_image(shared::binding_pages, absent_.cube.view());
-    bindings.set_image(shared::binding_noise, absent_.plane.view());
+    bindings.set_image(shared::binding_noise, noise_.view());
 }
 
 RaycastConstants Raycaster::constants_for(const Shot& shot) const {
@@ -159,8 +183,7 @@ RaycastConstants Raycaster::constants_for(const Shot& shot) const {
     constants[shared::constant_mode] = static_cast<int>(view.mode);
     constants[shared::constant_lit] = view.lighting ? 1 : 0;
     constants[shared::constant_box] = view.box ? 1 : 0;
-    constants[shared::constant_output] =
-        shot.output == RayOutput::measures ? shared::output_measures : shared::output_colour;
+    constants[shared::constant_output] = output_constant(shot);
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
     constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
     constants[shared::constant_cut] = cut_frame(shot).facts.x > 0 ? 1 : 0;
@@ -169,19 +192,29 @@ RaycastConstants Raycaster::constants_for(const Shot& shot) const {
     constants[shared::constant_slices] = slices_constant(view);
     constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
     constants[shared::constant_table_in_buffer] = device_.is_software() ? 0 : 1;
+    constants[shared::constant_jitter] = shot.pass.number > 0 ? 1 : 0;
     return constants;
 }
 
-const vk::raii::Pipeline& Raycaster::pipeline(const RaycastConstants& constants) {
-    const auto found = pipelines_.find(constants);
-    if (found != pipelines_.end()) return found->second;
+Raycaster::Program& Raycaster::program(const RaycastConstants& constants) {
+    const auto found = programs_.find(constants);
+    if (found != programs_.end()) return found->second;
     const gpu::Bindings& bindings = frames_.front()->bindings;  // all are alike
-    return pipelines_.emplace(constants, gpu::compute_pipeline(device_, bindings, spirv::raycast, constants))
-        .first->second;
+    Program made{gpu::compute_pipeline(device_, bindings, spirv::raycast, constants), {}};
+    return programs_.emplace(constants, std::move(made)).first->second;
 }
 
-// The output that is not wanted is bound too: to nothing that matters.
-void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
+void Raycaster::prepare_noise() {
+    static const std::vector<float> numbers = blue_noise(shared::noise_edge);
+    const gpu::HostBuffer staging(device_, numbers.size() * sizeof(float), vk::BufferUsageFlagBits::eTransferSrc);
+    std::memcpy(staging.bytes().data(), numbers.data(), staging.bytes().size());
+    queue_.run([&](const vk::raii::CommandBuffer& commands) {
+        noise_.record_first_use(commands);
+        noise_.record_copy_from(commands, staging.handle(), 0);
+    });
+}
+
+void Raycaster::prepare_picture(Frame& frame, const Shot& shot) {
     const gpu::ImageShape shape = output_shape(shot);
     const bool fits =
         frame.picture && frame.picture->shape().format == shape.format && frame.picture->shape().extent == shape.extent;
@@ -190,9 +223,15 @@ void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
     frame.picture.emplace(device_, shape,
                           fmt::format("picture of {} x {} pixels", shot.region.width, shot.region.height));
     frame.is_fresh = true;
-    const bool measures = shot.output == RayOutput::measures;
-    frame.bindings.set_image(shared::binding_picture, measures ? absent_.plane.view() : frame.picture->view());
-    frame.bindings.set_image(shared::binding_measures, measures ? frame.picture->view() : absent_.plane.view());
+}
+
+// The output that is not wanted is bound too: to nothing that matters.
+void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
+    if (shot.pass.film == nullptr) prepare_picture(frame, shot);
+    const vk::ImageView target = shot.pass.film != nullptr ? shot.pass.film->mean.view() : frame.picture->view();
+    const bool colour = output_constant(shot) == shared::output_colour;
+    frame.bindings.set_image(shared::binding_picture, colour ? target : absent_.plane.view());
+    frame.bindings.set_image(shared::binding_measures, colour ? absent_.floats.view() : target);
 }
 
 void Raycaster::bind(Frame& frame, const Shot& shot) {
@@ -243,17 +282,43 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     Frame& frame = *frames_[next_frame_];
     next_frame_ = (next_frame_ + 1) % frames_.size();
     queue_.wait(frame.value);
+    learn_paces();
     frame.constants = constants_for(shot);
-    pipeline(frame.constants);  // nobody waits for a compiler while work is recorded
+    program(frame.constants);  // nobody waits for a compiler while work is recorded
     fill_tables(frame, shot);
     prepare_output(frame, shot);
     bind(frame, shot);
     return frame;
 }
 
+void Raycaster::learn_paces() {
+    for (const auto& frame : frames_) {
+        if (frame->timed == nullptr || !queue_.is_done(frame->value)) continue;
+        frame->timed->pace.learn(frame->work, frame->stopwatch.seconds());
+        frame->timed = nullptr;
+    }
+}
+
+std::optional<double> Raycaster::expected_seconds(const Shot& shot) {
+    learn_paces();
+    const Pace& pace = program(constants_for(shot)).pace;
+    if (!pace.is_known()) return {};
+    return pace.seconds(work_of(shot, shot.group_rows()));
+}
+
+std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
+    const double of_one = program(constants_for(shot)).pace.seconds(work_of(shot, 1));
+    return static_cast<std::int64_t>(std::clamp(seconds / of_one, 1.0, 1e9));
+}
+
 void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
-    if (frame.is_fresh) frame.picture->record_first_use(commands);
-    frame.is_fresh = false;
+    if (shot.pass.film != nullptr) {
+        if (shot.pass.film->is_fresh) shot.pass.film->mean.record_first_use(commands);
+        shot.pass.film->is_fresh = false;
+    } else if (frame.is_fresh) {
+        frame.picture->record_first_use(commands);
+        frame.is_fresh = false;
+    }
     extinctions_.record_copy_from(commands, frame.table.handle(), 0);
     colours_.record_copy_from(commands, frame.table.handle(), table_bytes);
     limits_.record_copy_from(commands, frame.table.handle(), 2 * table_bytes);
@@ -264,16 +329,17 @@ void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& fr
         frame.previous_classifier.record(commands, frame.facts.lookup.x, frame.facts.lookup.y);
     }
     gpu::record_order(commands);
+    if (wants_light_volume(shot.view)) light_volume_.record(commands, frame.bindings, light_sources(frame, shot));
 }
 
-void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
-    record_inputs(commands, frame, shot);
+void Raycaster::record_rays(const vk::raii::CommandBuffer& commands, const Frame& frame, const Shot& shot,
+                            const GroupRows& rows) {
     const gpu::Bindings& bindings = frame.bindings;
-    if (wants_light_volume(shot.view)) light_volume_.record(commands, bindings, light_sources(frame, shot));
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline(frame.constants));
+    const std::int64_t columns = (shot.columns() + shared::group_width - 1) / shared::group_width;
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *program(frame.constants).pipeline);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-    commands.dispatch(groups(shot.region.width, shared::group_width), groups(shot.region.height, shared::group_height),
-                      1);
+    commands.dispatchBase(0, static_cast<std::uint32_t>(rows.first), 0, static_cast<std::uint32_t>(columns),
+                          static_cast<std::uint32_t>(rows.end - rows.first), 1);
 }
 
 bool Raycaster::holds(const CastPicture& picture) const {
@@ -282,19 +348,36 @@ bool Raycaster::holds(const CastPicture& picture) const {
     });
 }
 
+void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& chain) {
+    const std::int64_t end = std::min(shot.part.end, shot.group_rows());
+    const std::int64_t most = group_rows_within(longest_submission_s, shot);
+    frame.work = work_of(shot, end - shot.part.first);
+    for (std::int64_t first = shot.part.first; first < end; first += most) {
+        const GroupRows rows{first, std::min(first + most, end)};
+        const bool begins = first == shot.part.first;
+        const bool ends = rows.end == end;
+        const auto record = [&](const vk::raii::CommandBuffer& commands) {
+            if (begins) record_inputs(commands, frame, shot);
+            record_rays(commands, frame, shot, rows);
+        };
+        frame.value = queue_.submit(record, frame.stopwatch.around(chain, begins, ends));
+    }
+}
+
 CastPicture Raycaster::cast(const Shot& wanted, const gpu::Chain& chain) {
     const View view = section_view(wanted.view, wanted.scene.volume.grid());
-    const Shot shot{.scene = wanted.scene, .view = view, .output = wanted.output, .region = wanted.region};
+    const Shot shot = wanted.through(view);
     check_scene(shot);
     Frame& frame = prepared_frame(shot);
     try {
-        frame.value =
-            queue_.submit([&](const vk::raii::CommandBuffer& commands) { record(commands, frame, shot); }, chain);
+        submit_parts(frame, shot, chain);
     } catch (...) {
         light_volume_.forget();
         throw;
     }
-    return {&*frame.picture, frame.value};
+    frame.timed = &program(frame.constants);
+    const gpu::DeviceImage& image = shot.pass.film != nullptr ? shot.pass.film->mean : *frame.picture;
+    return {&image, frame.value, &frame.stopwatch};
 }
 
 }  // namespace echolux

@@ -2,18 +2,22 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "render/bricks.h"
+#include "render/film.h"
 #include "render/light_volume.h"
+#include "render/pace.h"
 #include "render/scene.h"
 #include "render/view.h"
 #include "render/vk/memory.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"
+#include "render/vk/timestamps.h"
 #include "shaders/shared/raycast.h"
 
 namespace echolux {
@@ -32,26 +36,56 @@ struct Shot {
     const View& view;  // has been checked
     RayOutput output = RayOutput::colour;
     Region region = {0, 0, view.width, view.height};
+    Pass pass = {};
+    GroupRows part = {};  // of the region that is cast, the rest another time
+
+    // The same of another view of the same size.
+    Shot through(const View& other) const { return {scene, other, output, region, pass, part}; }
+
+    // Rays across and down the region.
+    std::int64_t columns() const { return rays(region.width); }
+    std::int64_t rows() const { return rays(region.height); }
+    std::int64_t group_rows() const { return (rows() + shared::group_height - 1) / shared::group_height; }
+
+  private:
+    std::int64_t rays(std::int64_t pixels) const {
+        return static_cast<std::int64_t>(std::ceil(static_cast<double>(pixels) / pass.pitch));
+    }
 };
 
-// A picture under way: finished when the queue has reached `value`. It stays until `pictures_under_way` more are cast.
+// A picture under way: finished when the queue has reached `value`. It stays until `pictures_under_way` more are cast,
+// on a film as long as that does.
 struct CastPicture {
     const gpu::DeviceImage* image = nullptr;  // of the region; measures: `measure_pixels` a ray
     std::uint64_t value = 0;
+    const gpu::Stopwatch* stopwatch = nullptr;
 };
 
 class Raycaster {
   public:
     Raycaster(const gpu::Device& device, gpu::Queue& queue);
 
-    // Submits the work as part of `chain`. The host waits only for the picture that was cast `pictures_under_way` calls
-    // ago.
+    // Submits the work as part of `chain`, in several submissions where one would keep the device for long: drivers end
+    // such ones, and others could not get in between. The host waits only for the picture that was cast
+    // `pictures_under_way` calls ago, and for its turn in the queue.
     CastPicture cast(const Shot& shot, const gpu::Chain& chain = {});
+
+    // How long the device will work, from what like pictures have taken; nothing: there have been none yet.
+    std::optional<double> expected_seconds(const Shot& shot);
+
+    // Rows of work groups of the picture that fit into a time, at least one.
+    std::int64_t group_rows_within(double seconds, const Shot& shot);
 
     // Whether the picture has not been overwritten by a later one.
     bool holds(const CastPicture& picture) const;
 
   private:
+    // A variant of the shader and how fast it is.
+    struct Program {
+        vk::raii::Pipeline pipeline;
+        Pace pace;
+    };
+
     // What one picture under way needs for itself.
     struct Frame {
         explicit Frame(const gpu::Device& device);
@@ -67,25 +101,33 @@ class Raycaster {
         std::optional<gpu::DeviceImage> picture;
         bool is_fresh = false;  // the picture has not been used yet
         std::uint64_t value = 0;
+        gpu::Stopwatch stopwatch;
+        Program* timed = nullptr;  // whose pace is not learned from it yet
+        double work = 0;
     };
 
     // Textures for bindings that a picture has no use for: a shader's bindings must all be there.
     struct StandIns {
         explicit StandIns(const gpu::Device& device);
 
-        gpu::DeviceImage line, plane, cube;
+        gpu::DeviceImage line, plane, floats, cube;
     };
 
     RaycastConstants constants_for(const Shot& shot) const;
-    const vk::raii::Pipeline& pipeline(const RaycastConstants& constants);
+    Program& program(const RaycastConstants& constants);
+    void learn_paces();
+    void prepare_noise();
     Frame& prepared_frame(const Shot& shot);
+    void prepare_picture(Frame& frame, const Shot& shot);
     void prepare_output(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
     void bind(Frame& frame, const Shot& shot);
     LightSources light_sources(const Frame& frame, const Shot& shot) const;
     void fill_tables(Frame& frame, const Shot& shot);
     void record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot);
-    void record(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot);
+    void record_rays(const vk::raii::CommandBuffer& commands, const Frame& frame, const Shot& shot,
+                     const GroupRows& rows);
+    void submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& chain);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
@@ -96,10 +138,11 @@ class Raycaster {
     gpu::DeviceBuffer entries_;
     gpu::DeviceImage flow_colours_;
     StandIns absent_;
+    gpu::DeviceImage noise_;
     LightVolume light_volume_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::size_t next_frame_ = 0;
-    std::map<RaycastConstants, vk::raii::Pipeline> pipelines_;
+    std::map<RaycastConstants, Program> programs_;
 };
 
 }  // namespace echolux

@@ -51,11 +51,16 @@ void write_measures(ivec2 here, Ray ray, Seen seen) {
     imageStore(measures, at + ivec2(2, 0), vec4(slope.z, 0, 0, 0));
 }
 
+void add_to_mean(ivec2 here, vec4 seen) {
+    if (frame.pass.share.x < 1.0) seen = mix(imageLoad(measures, here), seen, frame.pass.share.x);
+    imageStore(measures, here, seen);
+}
+
 void main() {
     uvec2 here = region_pixel();
     uvec2 size = uvec2(frame.region.zw);
     if (here.x >= size.x || here.y >= size.y) return;
-    vec2 pixel = vec2(here) + frame.region.xy + 0.5;
+    vec2 pixel = (vec2(here) + frame.pass.spot.xy) * frame.pass.spot.z + frame.region.xy;
 
     Ray whole = ray_of(pixel);
     Ray ray = cut(whole);
@@ -76,5 +81,9 @@ void main() {
     seen.colour += seen.transmittance * frame.background.a * frame.background.rgb;
     seen.transmittance *= 1.0 - frame.background.a;
     float opacity = 1.0 - seen.transmittance;
+    if (output_kind == output_mean) {
+        add_to_mean(ivec2(here), vec4(seen.colour, opacity));
+        return;
+    }
     imageStore(picture, ivec2(here), vec4(opacity > 0.0 ? seen.colour / opacity : vec3(0), opacity));
 }

@@ -29,4 +29,12 @@ inline constexpr std::uint32_t light_volume[] = {
 #include "light_volume.comp.num"
 };
 
+inline constexpr std::uint32_t resolve[] = {
+#include "resolve.comp.num"
+};
+
+inline constexpr std::uint32_t texture_rate[] = {
+#include "texture_rate.comp.num"
+};
+
 }  // namespace echolux::spirv

@@ -12,6 +12,7 @@ shared::LightFrame light_frame(const Shot& shot, const TransferFunction& functio
 shared::CutFrame cut_frame(const Shot& shot);
 shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
+shared::PassFrame pass_frame(const Pass& pass);
 
 // The speed at the ends of the colours of flow.
 double flow_range(const FlowOverlay& view, const VolumeTexture& flow);

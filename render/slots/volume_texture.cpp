@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compute/error.h"
@@ -37,10 +38,22 @@ double codes_of_one(VoxelType type) {
     }
 }
 
+// 0 is unknown, and good.
+void check_spacing(const VolumeGrid& grid) {
+    constexpr std::array axes{"depth", "A-scans", "B-scans"};
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const double spacing = grid.spacing_um[i];
+        if (spacing >= 0 && std::isfinite(spacing)) continue;
+        throw Error(ErrorCode::bad_setting, fmt::format("the spacing along {} is {} um", axes[i], spacing), "volume",
+                    "give a length above 0, or 0 where it is not known");
+    }
+}
+
 gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu::Sharing sharing) {
     if (!(grid.scale > 0) || !std::isfinite(grid.scale) || !std::isfinite(grid.offset)) {
         throw Error(ErrorCode::bad_setting, "the values' scale must be above 0, scale and offset finite", "volume");
     }
+    check_spacing(grid);
     const auto edge = [&](std::int64_t length) {
         if (length < 1) throw Error(ErrorCode::bad_setting, "the " + described(grid) + " is empty", "volume");
         return static_cast<std::uint32_t>(std::min<std::int64_t>(length, UINT32_MAX));

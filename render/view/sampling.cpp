@@ -14,6 +14,15 @@ const std::vector<Field<Sampling>>& describe<Sampling>() {
                        "leave out where nothing is seen; changes no picture"),
         flag<Sampling>("end_early", &Sampling::end_early, view, "end a ray where less than 0.2 % of the light passes"),
         flag<Sampling>("adaptive", &Sampling::adaptive, view, "longer steps where there is little to be seen"),
+        integer<Sampling>(
+            "samples", &Sampling::samples, 1, 4096, "rays", view,
+            "a pixel of a picture that is kept, spread over the pixel and the step: 16 leave no edges and "
+            "no rings"),
+        integer<Sampling>("rest_samples", &Sampling::rest_samples, 1, 4096, "rays", view,
+                          "a pixel of a picture in a window, when nothing has moved for a while"),
+        number<Sampling>(
+            "frame_ms", &Sampling::frame_ms, 1, 1000, "ms", view,
+            "that a picture in a window may take while it moves: it gets coarser where it would take longer"),
     };
     return fields;
 }

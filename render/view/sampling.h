@@ -14,6 +14,9 @@ struct Sampling {
     bool skip_empty = true;
     bool end_early = true;
     bool adaptive = true;
+    std::int64_t samples = 1;
+    std::int64_t rest_samples = 32;
+    double frame_ms = 33;
 };
 
 template <>

@@ -24,8 +24,8 @@ layout(set = 0, binding = binding_extinctions) uniform texture1D extinctions;  /
 layout(set = 0, binding = binding_colours) uniform texture1D colours;
 layout(set = 0, binding = binding_entries, std430) readonly buffer Entries { uvec2 entries[]; };  // both: see transfer.glsl
 layout(set = 0, binding = binding_picture) uniform writeonly image2D picture;
-layout(set = 0, binding = binding_measures) uniform writeonly image2D measures;
-layout(set = 0, binding = binding_bricks) uniform texture3D bricks;  // R: least, G: largest value
+layout(set = 0, binding = binding_measures, rgba32f) uniform image2D measures;  // or the mean of passes
+layout(set = 0, binding = binding_bricks) uniform texture3D bricks;             // R: least, G: largest value
 layout(set = 0, binding = binding_classes) uniform utexture3D classes;
 layout(set = 0, binding = binding_previous_classes) uniform utexture3D previous_classes;
 layout(set = 0, binding = binding_previous) uniform sampler3D previous;
@@ -38,6 +38,7 @@ layout(set = 0, binding = binding_light_volume) uniform sampler3D light_volume; 
 layout(set = 0, binding = binding_cells) uniform sampler3D cells;  // bits of light lost in a cell's length; outside: 0
 layout(set = 0, binding = binding_cells_target) uniform writeonly image3D cells_target;
 layout(set = 0, binding = binding_light_target) uniform writeonly image3D light_target;
+layout(set = 0, binding = binding_noise) uniform texture2D noise;
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length

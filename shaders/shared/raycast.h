@@ -7,6 +7,7 @@
 #include "shaders/shared/flow.h"
 #include "shaders/shared/light.h"
 #include "shaders/shared/modes.h"
+#include "shaders/shared/pass.h"
 #include "shaders/shared/slices.h"
 
 #ifdef __cplusplus
@@ -76,6 +77,7 @@ ECHOLUX_CONST mode_points = 8;
 
 ECHOLUX_CONST output_colour = 0;
 ECHOLUX_CONST output_measures = 1;
+ECHOLUX_CONST output_mean = 2;  // of this pass and those before it, premultiplied
 
 ECHOLUX_CONST rolling_off = 0;    // the volume is whole
 ECHOLUX_CONST rolling_first = 1;  // it is filled in part, with nothing behind
@@ -110,6 +112,7 @@ struct RaycastFrame {
     CutFrame cut;
     SlicesFrame slices;
     FlowFrame flow;
+    PassFrame pass;
     vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
                                  // other way round for one behind it
@@ -120,7 +123,8 @@ ECHOLUX_CONST measure_pixels = 3;
 
 #ifdef __cplusplus
 static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
-                                          sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame),
+                                          sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame) +
+                                          sizeof(PassFrame),
               "the layout of std140");
 }  // namespace echolux::shared
 #endif

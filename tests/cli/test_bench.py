@@ -25,7 +25,8 @@ class Bench(ProgramCase):
             self.assertTrue(all(value > 0 for value in figure["ratios"].values()), figure)
 
     def check_keys(self, report):
-        top = ["echolux", "schema", "machine", "volume", "quick", "ceilings", "figures", "targets"]
+        top = ["echolux", "schema", "machine", "volume", "conditions", "quick", "ceilings", "figures", "sheets",
+               "targets"]
         self.assertEqual(list(report), top)
         self.assertEqual(list(report["machine"]), ["processor", "threads", "backend", "remark", "driver", "display"])
         self.assertEqual(list(report["volume"]), ["a_scans", "b_scans", "block_b_scans"])
@@ -51,6 +52,20 @@ class Bench(ProgramCase):
         self.check_keys(report)
         self.assertIn("GPU", figures["separate/512"]["skipped"])
         self.assertIn("fft.512", figures["linear/512"]["ratios"])
+
+    def test_rendering_is_measured(self):
+        self.succeed("bench", "--quick", "--rendering", "--json", "rendering.json")
+        report = json.loads((self.folder / "rendering.json").read_text())
+        self.check_keys(report)
+        self.check_figures(report["ceilings"] + report["figures"])
+        self.assertEqual([figure["key"] for figure in report["ceilings"]], ["texture.samples"])
+        figures = {figure["key"]: figure for figure in report["figures"]}
+        self.assertEqual(len(figures), len(report["figures"]))
+        for key in ["still/48/64x48", "changing/48/64x48", "mode.mip/48", "saved/48", "moving/48"]:
+            self.assertGreater(figures[key]["median"], 0, key)
+        self.assertIn("texture.samples", figures["rate.mip/48"]["ratios"])
+        self.assertEqual([len(row["values"]) for row in report["sheets"][0]["rows"]], [2, 2])
+        self.assertEqual(report["targets"], [])
 
     def test_without_vulkan_the_rest_is_measured(self):
         report = self.measured(environment=NO_VULKAN)

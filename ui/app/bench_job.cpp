@@ -93,7 +93,7 @@ void check(const BenchJob& job) {
 
 BenchMachine machine_of(const BackendChoice& choice) {
     BenchMachine machine;
-    machine.processor = text_after("/proc/cpuinfo", "model name");
+    machine.processor = processor_name();
     machine.threads = thread_count();
     const BenchSize tiny{512, 8, 1, 1};
     machine.backend = make_reconstructor(bench_plan(tiny), choice)->backend();
@@ -144,6 +144,10 @@ std::string measure_display([[maybe_unused]] BenchBook& book, [[maybe_unused]] c
 
 }  // namespace
 
+std::string processor_name() {
+    return text_after("/proc/cpuinfo", "model name");
+}
+
 BenchReport run(const BenchJob& job, Progress& progress) {
     check(job);
     const BenchProcessor processor = chosen_processor(job);
@@ -155,6 +159,10 @@ BenchReport run(const BenchJob& job, Progress& progress) {
     report.b_scans = extent.b_scans;
     report.block_b_scans = extent.block_b_scans;
     report.quick = job.quick;
+    report.conditions = fmt::format(
+        "Volumes of {} x {} A-scans in blocks of {} B-scans, u16 unless said, Lagrange-3 + "
+        "dispersion + Hann + dB to u8",
+        report.a_scans, report.b_scans, report.block_b_scans);
 
     BenchBook book(report, effort, progress);
     measure_ceilings(book, job, processor);

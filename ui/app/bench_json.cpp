@@ -30,6 +30,12 @@ Json object_of(const BenchTarget& target) {
             {"relation", target.relation}, {"bound", target.bound},     {"met", target.met}};
 }
 
+Json object_of(const BenchSheet& sheet) {
+    Json json{{"title", sheet.title}, {"unit", sheet.unit}, {"columns", sheet.columns}, {"rows", Json::array()}};
+    for (const BenchSheet::Row& row : sheet.rows) json["rows"].push_back({{"name", row.name}, {"values", row.values}});
+    return json;
+}
+
 Json object_of(const BenchMachine& machine) {
     return {{"processor", machine.processor}, {"threads", machine.threads}, {"backend", machine.backend},
             {"remark", machine.remark},       {"driver", machine.driver},   {"display", machine.display}};
@@ -50,9 +56,11 @@ std::string json_of(const BenchReport& report) {
         {"schema", 1},
         {"machine", object_of(report.machine)},
         {"volume", {{"a_scans", report.a_scans}, {"b_scans", report.b_scans}, {"block_b_scans", report.block_b_scans}}},
+        {"conditions", report.conditions},
         {"quick", report.quick},
         {"ceilings", array_of(report.ceilings)},
         {"figures", array_of(report.figures)},
+        {"sheets", array_of(report.sheets)},
         {"targets", array_of(report.targets)}};
     return json.dump(1);
 }

@@ -92,11 +92,26 @@ std::string machine_lines(const BenchReport& report) {
     if (!machine.remark.empty()) text += "; " + machine.remark;
     if (!machine.driver.empty()) text += "; NVIDIA driver " + machine.driver;
     if (!machine.display.empty()) text += "; display: " + machine.display;
-    return text + fmt::format(
-                      ".\nVolumes of {} x {} A-scans in blocks of {} B-scans, u16 unless said, Lagrange-3 + "
-                      "dispersion + Hann + dB to u8{}.\n",
-                      report.a_scans, report.b_scans, report.block_b_scans,
-                      report.quick ? "; quick: the figures say only that it runs" : "");
+    return text + fmt::format(".\n{}{}.\n", report.conditions,
+                              report.quick ? "; quick: the figures say only that it runs" : "");
+}
+
+std::string sheet(const BenchSheet& sheet) {
+    std::string text = fmt::format("\n| {} |", sheet.title);
+    std::string line = "\n|---|";
+    for (const std::string& column : sheet.columns) {
+        text += fmt::format(" {} |", column);
+        line += "---|";
+    }
+    text += line + "\n";
+    for (const BenchSheet::Row& row : sheet.rows) {
+        text += fmt::format("| {} |", row.name);
+        for (const double value : row.values) {
+            text += value > 0 ? fmt::format(" {} |", spelled_amount(value, sheet.unit)) : " |";
+        }
+        text += "\n";
+    }
+    return text;
 }
 
 }  // namespace
@@ -130,6 +145,7 @@ std::string spelled_range(const Spread& spread, const std::string& unit) {
 std::string markdown_of(const BenchReport& report) {
     std::string text = machine_lines(report) + "\n";
     text += table("ceiling", report.ceilings) + "\n" + table("figure", report.figures);
+    for (const BenchSheet& of : report.sheets) text += sheet(of);
     if (report.targets.empty()) return text;
     text += "\n| target | reached | wanted | |\n|---|---|---|---|\n";
     for (const BenchTarget& target : report.targets) {

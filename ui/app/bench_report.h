@@ -40,6 +40,18 @@ struct BenchTarget {
     bool met = false;
 };
 
+// Medians of figures of one kind against two sizes; 0: not measured.
+struct BenchSheet {
+    std::string title;
+    std::string unit;
+    std::vector<std::string> columns;
+    struct Row {
+        std::string name;
+        std::vector<double> values;
+    };
+    std::vector<Row> rows;
+};
+
 struct BenchMachine {
     std::string processor;
     int threads = 0;
@@ -51,12 +63,14 @@ struct BenchMachine {
 
 struct BenchReport {
     BenchMachine machine;
-    std::int64_t a_scans = 0;  // of the volume that most figures are of
+    std::string conditions;    // that all figures share, a sentence for people
+    std::int64_t a_scans = 0;  // of the volume that most figures of reconstruction are of; 0: there are none
     std::int64_t b_scans = 0;
     std::int64_t block_b_scans = 0;
     bool quick = false;
     std::vector<BenchFigure> ceilings;
     std::vector<BenchFigure> figures;
+    std::vector<BenchSheet> sheets;
     std::vector<BenchTarget> targets;  // none on a machine without a GPU, or where sizes are smaller than the targets'
 
     // Null where there is none, or it was skipped.

@@ -20,6 +20,10 @@ BenchTarget at_least(const std::string& name, double reached, const std::string&
     return {name, reached, unit, ">=", bound, reached >= bound};
 }
 
+BenchTarget at_most(const std::string& name, double reached, const std::string& unit, double bound) {
+    return {name, reached, unit, "<=", bound, reached > 0 && reached <= bound};
+}
+
 }  // namespace
 
 std::vector<BenchTarget> judged(const BenchReport& report) {
@@ -36,8 +40,24 @@ std::vector<BenchTarget> judged(const BenchReport& report) {
                  ratio(report, "rendering/2048", "pinned/2048", percent), "%", 90),
         at_least("pictures a second beside it", median(report, "pictures/2048"), "pictures/s", 59),
         at_least("exact NUDFT", median(report, "nudft/2048"), "A-scans/s", 45e6),
-        {"last byte to finished picture", latency, "s", "<=", 3e-3, latency > 0 && latency <= 3e-3},
+        at_most("last byte to finished picture", latency, "s", 3e-3),
     };
+}
+
+std::vector<BenchTarget> judged_rendering(const BenchReport& report,
+                                          const std::vector<std::filesystem::path>& volumes) {
+    std::vector<BenchTarget> targets{
+        at_most("lit composite, 512^3, changing", median(report, "changing/512/1920x1080"), "s", 0.8e-3),
+        at_most("lit composite, 1024 x 1836 x 1000, changing", median(report, "changing/1024x1836x1000/1920x1080"), "s",
+                2e-3),
+        at_least("of the texture unit's rate, nothing saved",
+                 ratio(report, "rate.composite/512", "texture.samples", percent), "%", 60),
+    };
+    for (const std::filesystem::path& volume : volumes) {
+        const std::string name = volume.filename().string();
+        targets.push_back(at_least("samples saved, " + name, median(report, "saved/" + name), "x", 3));
+    }
+    return targets;
 }
 
 }  // namespace echolux

@@ -1,6 +1,7 @@
 // What Echolux wants to reach on an H200 with 2048-sample spectra, and how a report stands to it.
 #pragma once
 
+#include <filesystem>
 #include <vector>
 
 #include "ui/app/bench_report.h"
@@ -9,5 +10,8 @@ namespace echolux {
 
 // A target whose figure was not measured is missed.
 std::vector<BenchTarget> judged(const BenchReport& report);
+
+// The same of the bench of rendering, 1920 x 1080; `volumes`: recordings for which samples were counted.
+std::vector<BenchTarget> judged_rendering(const BenchReport& report, const std::vector<std::filesystem::path>& volumes);
 
 }  // namespace echolux

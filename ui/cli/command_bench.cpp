@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <vector>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "ui/app/bench_job.h"
 #include "ui/app/bench_json.h"
+#ifdef ECHOLUX_RENDER
+#include "ui/app/bench_rendering.h"
+#endif
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/terminal_progress.h"
@@ -21,6 +26,8 @@ struct Options {
     BenchJob job;
     std::string backend = "auto", json;
     bool markdown = false;
+    bool rendering = false;
+    std::vector<std::filesystem::path> volumes;
 };
 
 void write_json(const std::string& path, const BenchReport& report) {
@@ -32,12 +39,20 @@ void write_json(const std::string& path, const BenchReport& report) {
     file.commit();
 }
 
+BenchReport rendering_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
+#ifdef ECHOLUX_RENDER
+    return run(RenderingBenchJob{options.job.device, options.job.quick, options.volumes}, progress);
+#else
+    throw Error(ErrorCode::bad_setting, "this build has no renderer", "--rendering", "build with ECHOLUX_RENDER");
+#endif
+}
+
 void bench(const Options& options) {
     BenchJob job = options.job;
     job.backend = parsed_backend(options.backend);
     if (!options.json.empty()) check_can_be_written(options.json);
     TerminalProgress progress;
-    const BenchReport report = run(job, progress);
+    const BenchReport report = options.rendering ? rendering_report(options, progress) : run(job, progress);
     if (!options.json.empty()) write_json(options.json, report);
     fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
 }
@@ -52,6 +67,10 @@ void add_bench(CLI::App& program) {
     command->add_flag("--quick", options->job.quick,
                       "volumes of 64 x 16 A-scans, ceilings with 8 MiB, 3 repetitions of 5 ms, 5 pictures for the "
                       "latency: tells that it runs, not how fast");
+    command->add_flag("--rendering", options->rendering,
+                      "instead: what pictures cost the graphics device, against volume and picture size");
+    command->add_option("--volume", options->volumes, "with --rendering: also count the samples of these")
+        ->type_name("FILE");
     command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
         ->delimiter(',')
         ->type_name("N,N");

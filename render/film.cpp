@@ -1,0 +1,15 @@
+#include "render/film.h"
+
+#include <fmt/format.h>
+
+namespace echolux {
+
+Film::Film(const gpu::Device& device, std::int64_t columns, std::int64_t rows)
+    : mean(device,
+           {.type = vk::ImageType::e2D,
+            .format = vk::Format::eR32G32B32A32Sfloat,
+            .extent = {static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(rows), 1},
+            .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled},
+           fmt::format("passes of a picture of {} x {} rays", columns, rows)) {}
+
+}  // namespace echolux

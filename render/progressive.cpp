@@ -1,0 +1,91 @@
+#include "render/progressive.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace echolux {
+namespace {
+
+constexpr double rest_s = 0.08;       // without a change until the full picture is begun
+constexpr double coarsest_pitch = 2;  // pixels
+
+double frame_s(const View& view) {
+    return 1e-3 * view.frame_ms;
+}
+
+bool is_same(const View& a, const View& b) {
+    return std::ranges::all_of(describe<View>(),
+                               [&](const Field<View>& field) { return field.get(a) == field.get(b); });
+}
+
+}  // namespace
+
+bool ProgressivePicture::has_changed(const View& view, std::uint64_t serial) const {
+    return shown_.passes == 0 || serial != serial_ || !is_same(view, view_);
+}
+
+// What was submitted last is finished too: at rest nothing is queued that a movement would have to wait for.
+bool ProgressivePicture::is_resting(double now_s) const {
+    return now_s - changed_s_ >= rest_s && queue_.is_done(submitted_);
+}
+
+bool ProgressivePicture::is_due(const View& view, std::uint64_t serial, double now_s) const {
+    return has_changed(view, serial) || (!shown_.is_final && is_resting(now_s));
+}
+
+const ShownPicture& ProgressivePicture::update(const View& view, const Scene& scene, std::uint64_t serial, double now_s,
+                                               const gpu::Chain& chain) {
+    if (has_changed(view, serial)) {
+        view_ = view;
+        serial_ = serial;
+        changed_s_ = now_s;
+        prepare_film();
+        move(scene, chain);
+    } else if (!shown_.is_final && is_resting(now_s)) {
+        refine(scene, chain);
+    }
+    return shown_;
+}
+
+void ProgressivePicture::prepare_film() {
+    if (film_ && film_->columns() == view_.width && film_->rows() == view_.height) return;
+    queue_.wait(submitted_);
+    film_.reset();
+    film_.emplace(device_, view_.width, view_.height);
+}
+
+// Time goes with the number of rays.
+double ProgressivePicture::pitch_for(const Scene& scene) {
+    const Shot full{.scene = scene, .view = view_, .pass = {.film = &*film_}};
+    const auto expected = raycaster_.expected_seconds(full);
+    return expected ? std::clamp(std::sqrt(*expected / frame_s(view_)), 1.0, coarsest_pitch) : coarsest_pitch;
+}
+
+void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
+    const double pitch = pitch_for(scene);
+    raycaster_.cast({.scene = scene, .view = view_, .pass = {.film = &*film_, .pitch = pitch}}, chain);
+    group_rows_cast_ = 0;
+    show(pitch, 1);
+}
+
+// A part of the next pass; the first in full is the one without jitter. What it makes is shown when it is whole.
+void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
+    const std::int64_t number = shown_.pitch == 1 ? shown_.passes : 0;
+    Shot shot{.scene = scene, .view = view_, .pass = {.film = &*film_, .number = number}};
+    const std::int64_t rows = shot.group_rows();
+    shot.part.first = group_rows_cast_;
+    shot.part.end = std::min(rows, group_rows_cast_ + raycaster_.group_rows_within(frame_s(view_), shot));
+    submitted_ = raycaster_.cast(shot, chain).value;
+    group_rows_cast_ = shot.part.end % rows;
+    if (group_rows_cast_ == 0) show(1, number + 1);
+}
+
+void ProgressivePicture::show(double pitch, std::int64_t passes) {
+    shown_.picture = resolver_.resolve(*film_, pitch, view_.width, view_.height);
+    shown_.pitch = pitch;
+    shown_.passes = passes;
+    shown_.is_final = pitch == 1 && passes >= view_.rest_samples;
+    submitted_ = shown_.picture.value;
+}
+
+}  // namespace echolux

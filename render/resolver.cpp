@@ -1,0 +1,102 @@
+#include "render/resolver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "render/pictures_under_way.h"
+#include "shaders/shared/resolve.h"
+#include "shaders/spirv.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage};
+
+std::vector<std::unique_ptr<Resolver::Frame>> made_frames(const gpu::Device& device) {
+    std::vector<std::unique_ptr<Resolver::Frame>> frames;
+    for (std::size_t i = 0; i < pictures_under_way; ++i) frames.push_back(std::make_unique<Resolver::Frame>(device));
+    return frames;
+}
+
+vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings, std::int32_t enlarges) {
+    return gpu::compute_pipeline(device, bindings, spirv::resolve, std::array{enlarges});
+}
+
+struct Scale {
+    float rays_per_pixel;
+    float columns, rows;
+};
+
+Scale scale_of(double pitch, std::int64_t width, std::int64_t height) {
+    // As many as Shot has.
+    const auto rays = [&](std::int64_t pixels) {
+        return static_cast<float>(std::ceil(static_cast<double>(pixels) / pitch));
+    };
+    return {static_cast<float>(1 / pitch), rays(width), rays(height)};
+}
+
+std::uint32_t groups(std::uint32_t pixels) {
+    return (pixels + shared::resolve_group - 1) / shared::resolve_group;
+}
+
+}  // namespace
+
+Resolver::Frame::Frame(const gpu::Device& device) : bindings(device, binding_types, sizeof(Scale)) {}
+
+Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
+    : device_(device), queue_(queue),
+      sampler_(device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
+                                                       .minFilter = vk::Filter::eLinear,
+                                                       .addressModeU = vk::SamplerAddressMode::eClampToEdge,
+                                                       .addressModeV = vk::SamplerAddressMode::eClampToEdge}),
+      frames_(made_frames(device)), as_it_is_(pipeline_for(device, frames_.front()->bindings, 0)),
+      enlarged_(pipeline_for(device, frames_.front()->bindings, 1)) {}
+
+Resolver::Frame& Resolver::prepared_frame(const Film& film, std::int64_t width, std::int64_t height) {
+    Frame& frame = *frames_[next_frame_];
+    next_frame_ = (next_frame_ + 1) % frames_.size();
+    queue_.wait(frame.value);
+    const vk::Extent3D extent{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), 1};
+    if (!frame.picture || frame.picture->shape().extent != extent) {
+        const gpu::ImageShape shape{.extent = extent,
+                                    .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
+                                             vk::ImageUsageFlagBits::eTransferSrc};
+        frame.picture.reset();
+        frame.picture.emplace(device_, shape, fmt::format("picture of {} x {} pixels", width, height));
+        frame.is_fresh = true;
+    }
+    frame.bindings.set_image(shared::binding_resolve_film, film.mean.view(), *sampler_);
+    frame.bindings.set_image(shared::binding_resolve_picture, frame.picture->view());
+    return frame;
+}
+
+ResolvedPicture Resolver::resolve(const Film& film, double pitch, std::int64_t width, std::int64_t height,
+                                  const gpu::Chain& chain) {
+    Frame& frame = prepared_frame(film, width, height);
+    const vk::raii::Pipeline& shader = pitch == 1 ? as_it_is_ : enlarged_;
+    const Scale scale = scale_of(pitch, width, height);
+    frame.value = queue_.submit(
+        [&](const vk::raii::CommandBuffer& commands) {
+            if (frame.is_fresh) frame.picture->record_first_use(commands);
+            frame.is_fresh = false;
+            commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
+            commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, frame.bindings.layout(), 0,
+                                        frame.bindings.set(), {});
+            commands.pushConstants<Scale>(frame.bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, scale);
+            const vk::Extent3D extent = frame.picture->shape().extent;
+            commands.dispatch(groups(extent.width), groups(extent.height), 1);
+        },
+        chain);
+    return {&*frame.picture, frame.value};
+}
+
+bool Resolver::holds(const ResolvedPicture& picture) const {
+    return std::ranges::any_of(frames_, [&](const auto& frame) {
+        return frame->picture && &*frame->picture == picture.image && frame->value == picture.value;
+    });
+}
+
+}  // namespace echolux

@@ -1,0 +1,27 @@
+// From a film to a picture: premultiplied floats to 8 bits of straight alpha, and to the picture's size where its rays
+// are farther apart than pixels.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "shaders/shared/resolve.h"
+
+layout(local_size_x = resolve_group, local_size_y = resolve_group) in;
+layout(constant_id = 0) const bool enlarges = false;
+layout(push_constant) uniform Scale {
+    float rays_per_pixel;
+    float columns, rows;  // of rays: the film may be larger
+};
+layout(set = 0, binding = binding_resolve_film) uniform sampler2D film;
+layout(set = 0, binding = binding_resolve_picture) uniform writeonly image2D picture;
+
+vec4 seen_at(ivec2 here) {
+    if (!enlarges) return texelFetch(film, here, 0);
+    vec2 ray = clamp((vec2(here) + 0.5) * rays_per_pixel, vec2(0.5), vec2(columns, rows) - 0.5);
+    return textureLod(film, ray / vec2(textureSize(film, 0)), 0.0);
+}
+
+void main() {
+    ivec2 here = ivec2(gl_GlobalInvocationID.xy);
+    if (any(greaterThanEqual(here, imageSize(picture)))) return;
+    vec4 seen = seen_at(here);
+    imageStore(picture, here, vec4(seen.a > 0.0 ? seen.rgb / seen.a : vec3(0), seen.a));
+}

@@ -1,0 +1,129 @@
+// Pictures and volumes at the ends of what there may be.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "compute/error.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::array every_mode{ViewMode::composite,      ViewMode::mip,       ViewMode::minip,      ViewMode::average,
+                                ViewMode::attenuated_mip, ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,
+                                ViewMode::points};
+
+class Extremes : public Rendering {
+  protected:
+    void show_ball(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans) {
+        const VolumeGrid grid = db_grid(depth, a_scans, b_scans);
+        renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
+    }
+
+    std::string refusal_of(const VolumeGrid& grid) {
+        try {
+            renderer().set_volume(grid, voxels(grid, [](auto...) { return 1.0; }).data());
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::bad_setting);
+            return error.line();
+        }
+        return "no error";
+    }
+
+    View view_;
+};
+
+TEST_F(Extremes, OnePixel) {
+    show_ball(16, 16, 16);
+    view_.width = view_.height = 1;
+    for (const ViewMode mode : every_mode) {
+        view_.mode = mode;
+        EXPECT_EQ(renderer().render(view_).pixels.size(), 4u);
+    }
+}
+
+TEST_F(Extremes, ThinVolumesAreSeen) {
+    view_.width = view_.height = 64;
+    view_.box = false;
+    using Size = std::array<std::int64_t, 3>;
+    for (const auto [depth, a_scans, b_scans] :
+         {Size{1, 1, 1}, Size{1, 32, 32}, Size{32, 1, 32}, Size{32, 32, 1}, Size{1, 1, 32}}) {
+        show_ball(depth, a_scans, b_scans);
+        for (const ViewMode mode : every_mode) {
+            view_.mode = mode;
+            const Image image = renderer().render(view_);
+            EXPECT_TRUE(std::ranges::any_of(image.pixels, [](int level) { return level != 255 && level > 20; }))
+                << depth << " x " << a_scans << " x " << b_scans << " in mode " << static_cast<int>(mode);
+        }
+    }
+}
+
+// Wider than a tile, and than what a device must hold of one; each part is that of the whole.
+TEST_F(Extremes, WidePicturesAreMadeOfTiles) {
+    show_ball(16, 16, 16);
+    view_.width = 16384;
+    view_.height = 70;
+    view_.projection = Projection::orthographic;
+    view_.background = {0, 0, 1};
+    std::int64_t rows = 0;
+    view_.zoom = 1;
+    const Image wide = renderer().render(view_, [&](std::int64_t more) { rows += more; });
+    EXPECT_EQ(rows, 70);
+    view_.width = 70;
+    const Image middle = renderer().render(view_);
+    for (std::int64_t y = 0; y < 70; ++y) {
+        const auto* of_wide = wide.pixels.data() + 4 * (y * 16384 + 8192 - 35);
+        EXPECT_TRUE(std::equal(of_wide, of_wide + 4 * 70, middle.pixels.data() + 4 * y * 70)) << "row " << y;
+    }
+    EXPECT_EQ(wide.pixels[4 * 16383 + 2], 255);
+}
+
+TEST_F(Extremes, SlowLargePictureIsThatOfItsParts) {
+    show_ball(8, 8, 8);
+    view_.width = view_.height = 8192;
+    view_.projection = Projection::orthographic;
+    view_.lighting = false;
+    view_.zoom = 0.25;
+    std::int64_t rows = 0;
+    const Image large = renderer().render(view_, [&](std::int64_t more) { rows += more; });
+    EXPECT_EQ(rows, 8192);
+    view_.width = view_.height = 2048;
+    view_.zoom = 1;
+    const Image middle = renderer().render(view_);
+    std::int64_t different = 0;
+    for (std::int64_t y = 0; y < 2048; ++y) {
+        const auto* row = large.pixels.data() + 4 * ((y + 3072) * 8192 + 3072);
+        for (std::int64_t x = 0; x < 4 * 2048; ++x) {
+            different += std::abs(row[x] - middle.pixels[static_cast<std::size_t>(4 * 2048 * y + x)]) > 1;
+        }
+    }
+    EXPECT_EQ(different, 0);
+}
+
+TEST_F(Extremes, ARenderingIsStoppedByWhoHearsOfIt) {
+    show_ball(16, 16, 16);
+    view_.width = view_.height = 3000;
+    const auto stop = [](std::int64_t) { throw Error(ErrorCode::cancelled, "stopped", "test"); };
+    EXPECT_THROW(renderer().render(view_, stop), Error);
+    view_.width = view_.height = 8;
+    EXPECT_EQ(renderer().render(view_).pixels.size(), 4u * 64);
+}
+
+TEST_F(Extremes, ASpacingThatCannotBeIsRefused) {
+    VolumeGrid grid = db_grid(4, 4, 4);
+    grid.spacing_um = {0, 0, 0};  // unknown
+    EXPECT_EQ(refusal_of(grid), "no error");
+    const std::array<const char*, 3> axes{"depth", "A-scans", "B-scans"};
+    for (const double wrong : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            grid.spacing_um = {1, 1, 1};
+            grid.spacing_um[axis] = wrong;
+            EXPECT_THAT(refusal_of(grid), testing::HasSubstr("spacing")) << axes[axis];
+            EXPECT_THAT(refusal_of(grid), testing::HasSubstr(axes[axis]));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,175 @@
+// Pictures as a window shows them: coarse while they move, in full at rest, finer and finer, then nothing is drawn.
+#include <cstdlib>
+
+#include "rendering.h"
+#include "similarity.h"
+#include "ui/app/bench_volume.h"
+#include "ui/app/open_volume.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::int64_t width = 160, height = 120;
+
+class Progressive : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        const BenchVolume tissue = bench_volume({64, 64, 64});
+        renderer().set_volume(tissue.grid, tissue.voxels.data());
+        view_.width = width;
+        view_.height = height;
+        view_.rest_samples = 4;
+    }
+
+    // What is shown at the next moment, finished.
+    FollowedPicture next(double step_s = 0.02) {
+        now_s_ += step_s;
+        const FollowedPicture shown = renderer().follow(view_, now_s_);
+        renderer().wait(shown.drawing);
+        return shown;
+    }
+
+    FollowedPicture at_rest() {
+        FollowedPicture shown = next();
+        for (int i = 0; i < 1000 && !shown.is_final; ++i) {
+            renderer().read(shown.drawing);  // comes after the part that was submitted last
+            shown = next();
+        }
+        EXPECT_TRUE(shown.is_final);
+        return shown;
+    }
+
+    // Moves in a frame budget that nothing keeps.
+    Image moving() {
+        view_.frame_ms = 1;
+        FollowedPicture shown;
+        for (int i = 0; i < 4; ++i) {
+            view_.azimuth_deg += 1;
+            shown = next();
+        }
+        EXPECT_EQ(shown.pitch, 2);
+        return renderer().read(shown.drawing);
+    }
+
+    View view_;
+    double now_s_ = 100;
+};
+
+TEST_F(Progressive, MovesWithAsManyRaysAsThereIsTimeFor) {
+    view_.frame_ms = 1;  // software takes longer, even for these
+    next();
+    view_.azimuth_deg += 1;
+    EXPECT_EQ(next().pitch, 2);
+    view_.frame_ms = 1000;
+    view_.azimuth_deg += 1;
+    EXPECT_EQ(next().pitch, 1);
+}
+
+// Near enough for speckle, whose grains are two voxels, to be larger than what lies between rays: from afar, with a
+// voxel a pixel, half of the speckle is lost, and what is left is 0.86 alike; at two pixels a voxel it is 0.90.
+TEST_F(Progressive, WhatMovesLooksLikeTheFullPicture) {
+    view_.zoom = 3;
+    const Image coarse = moving();
+    view_.frame_ms = 33;
+    view_.rest_samples = 16;
+    const Image full = renderer().read(at_rest().drawing);
+    EXPECT_NE(coarse.pixels, full.pixels);
+    EXPECT_GE(similarity(coarse, full), 0.9);
+    view_.azimuth_deg += 20;
+    EXPECT_LT(similarity(renderer().render(view_), full), 0.9);  // the measure tells pictures apart
+}
+
+TEST_F(Progressive, WhatMovesLooksLikeTheFullPictureOfRealData) {
+    const char* folder = std::getenv("ECHOLUX_DATA");
+    if (folder == nullptr) GTEST_SKIP() << "needs ECHOLUX_DATA";
+    SilentProgress progress;
+    const OpenedVolume bonsai = open_volume(std::string(folder) + "/volumes/bonsai.nii.gz", {}, {}, progress);
+    renderer().set_volume(bonsai.volume.grid, bonsai.volume.voxels.data());
+    view_.width = 640;
+    view_.height = 480;
+    const Image coarse = moving();
+    EXPECT_GE(similarity(coarse, renderer().render(view_)), 0.9);
+}
+
+TEST_F(Progressive, TheFirstFullPictureIsThatOfRendering) {
+    view_.frame_ms = 1;
+    next();
+    const double stopped_s = now_s_;
+    FollowedPicture shown = next();
+    while (shown.pitch != 1 && now_s_ < stopped_s + 1) {
+        renderer().read(shown.drawing);  // comes after the part that was submitted last
+        shown = next(0.001);
+    }
+    ASSERT_EQ(shown.pitch, 1);
+    EXPECT_EQ(shown.passes, 1);
+    EXPECT_LT(now_s_ - stopped_s, 0.2);
+    EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(view_).pixels);
+}
+
+TEST_F(Progressive, BecomesThePictureOfAllPasses) {
+    const Image finest = renderer().read(at_rest().drawing);
+    view_.samples = view_.rest_samples;
+    EXPECT_EQ(finest.pixels, renderer().render(view_).pixels);
+}
+
+// Values of the queue count what is submitted.
+TEST_F(Progressive, NothingIsDrawnAtRest) {
+    const FollowedPicture final = at_rest();
+    for (int i = 0; i < 100; ++i) {
+        const FollowedPicture shown = next();
+        ASSERT_EQ(shown.drawing.image, final.drawing.image);
+        ASSERT_EQ(shown.drawing.value, final.drawing.value);
+    }
+    view_.frame_ms = 1000;
+    view_.azimuth_deg += 1;
+    EXPECT_EQ(next().drawing.value, final.drawing.value + 2);  // the rays and what is made of them, nothing before
+}
+
+TEST_F(Progressive, BeginsAnewWithANewVolume) {
+    const Image before = renderer().read(at_rest().drawing);
+    const BenchVolume other = bench_volume({48, 48, 48});
+    renderer().set_volume(other.grid, other.voxels.data());
+    const FollowedPicture shown = at_rest();
+    EXPECT_NE(renderer().read(shown.drawing).pixels, before.pixels);
+}
+
+TEST_F(Progressive, AMovementIsAnsweredAtOnce) {
+    at_rest();
+    view_.azimuth_deg += 30;
+    const FollowedPicture moved = next();
+    EXPECT_EQ(moved.passes, 1);
+    view_.rest_samples = 1;
+    const Image settled = renderer().read(at_rest().drawing);
+    EXPECT_GE(similarity(renderer().render(view_), settled), 0.999);
+}
+
+TEST_F(Progressive, IsResizedAThousandTimes) {
+    view_.rest_samples = 2;
+    for (int i = 0; i < 1000; ++i) {
+        view_.width = 1 + i * 37 % 48;
+        view_.height = 1 + i * 53 % 32;
+        now_s_ += i % 3 == 0 ? 0.1 : 0.001;
+        const FollowedPicture shown = renderer().follow(view_, now_s_);
+        if (i % 50 != 0) continue;
+        const Image image = renderer().read(shown.drawing);
+        EXPECT_EQ(image.width, view_.width);
+        EXPECT_EQ(image.height, view_.height);
+    }
+}
+
+TEST_F(Progressive, ModesChangeWhilePicturesAreUnderWay) {
+    const std::array modes{ViewMode::composite, ViewMode::mip, ViewMode::isosurface, ViewMode::points};
+    for (std::size_t i = 0; i < 60; ++i) {
+        view_.mode = modes[i % modes.size()];
+        view_.lighting = i % 2 == 0;
+        now_s_ += i % 5 == 0 ? 0.1 : 0.001;
+        renderer().follow(view_, now_s_);
+    }
+    const Image last = renderer().read(at_rest().drawing);
+    view_.samples = view_.rest_samples;
+    EXPECT_EQ(last.pixels, renderer().render(view_).pixels);
+}
+
+}  // namespace
+}  // namespace echolux::test
