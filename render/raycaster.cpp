@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numbers>
 
+#include "render/annotations/annotations.h"
 #include "render/pictures_under_way.h"
 #include "render/raycast_frame.h"
 #include "shaders/spirv.h"
@@ -84,7 +85,7 @@ Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
       table(device, 3 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
-      previous_classifier(device) {
+      previous_classifier(device), annotations(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
@@ -98,7 +99,7 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"), absent_(device),
-      light_volume_(device, queue) {
+      light_volume_(device, queue), annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.line, &absent_.plane, &absent_.cube}) {
@@ -206,7 +207,17 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     fill_tables(frame, shot);
     prepare_output(frame, shot);
     bind(frame, shot);
+    prepare_annotations(frame, shot);
     return frame;
+}
+
+void Raycaster::prepare_annotations(Frame& frame, const Shot& shot) {
+    const VolumeTexture& volume = shot.scene.volume;
+    const bool measures = shot.output == RayOutput::measures;
+    const Sheet sheet = measures ? Sheet(shot.view)
+                                 : annotations_of(shot.view, volume.grid(),
+                                                  transfer_function(shot.view, volume.grid(), volume.range()));
+    annotator_.prepare(frame.annotations, sheet, shot.region, *frame.picture);
 }
 
 void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
@@ -231,6 +242,7 @@ void Raycaster::record(const vk::raii::CommandBuffer& commands, Frame& frame, co
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
     commands.dispatch(groups(shot.region.width, shared::group_width), groups(shot.region.height, shared::group_height),
                       1);
+    annotator_.record(commands, frame.annotations);
 }
 
 bool Raycaster::holds(const CastPicture& picture) const {

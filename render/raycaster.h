@@ -7,8 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "render/annotations/annotator.h"
 #include "render/bricks.h"
 #include "render/light_volume.h"
+#include "render/region.h"
 #include "render/scene.h"
 #include "render/view.h"
 #include "render/vk/memory.h"
@@ -20,11 +22,6 @@ namespace echolux {
 
 // RGBA8 with straight alpha, or RayMeasures.
 enum class RayOutput { colour, measures };
-
-// A rectangle of a picture, in pixels from its top left corner.
-struct Region {
-    std::int64_t left = 0, top = 0, width = 0, height = 0;
-};
 
 // One picture, or a part of it.
 struct Shot {
@@ -64,6 +61,7 @@ class Raycaster {
         BrickClassifier classifier;
         BrickClassifier previous_classifier;
         std::optional<gpu::DeviceImage> picture;
+        DrawnSheet annotations;
         bool is_fresh = false;  // the picture has not been used yet
         std::uint64_t value = 0;
     };
@@ -79,6 +77,7 @@ class Raycaster {
     const vk::raii::Pipeline& pipeline(const RaycastConstants& constants);
     Frame& prepared_frame(const Shot& shot);
     void prepare_output(Frame& frame, const Shot& shot);
+    void prepare_annotations(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
     void bind(Frame& frame, const Shot& shot);
     LightSources light_sources(const Frame& frame, const Shot& shot) const;
@@ -94,6 +93,7 @@ class Raycaster {
     gpu::DeviceImage limits_;
     StandIns absent_;
     LightVolume light_volume_;
+    Annotator annotator_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::size_t next_frame_ = 0;
     std::map<RaycastConstants, vk::raii::Pipeline> pipelines_;

@@ -29,4 +29,8 @@ inline constexpr std::uint32_t light_volume[] = {
 #include "light_volume.comp.num"
 };
 
+inline constexpr std::uint32_t annotate[] = {
+#include "annotate.comp.num"
+};
+
 }  // namespace echolux::spirv

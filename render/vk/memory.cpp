@@ -71,6 +71,19 @@ HostBuffer::HostBuffer(const Device& device, std::size_t bytes, vk::BufferUsageF
     mapped_ = {static_cast<std::byte*>(memory_.mapMemory(0, bytes)), bytes};
 }
 
+DeviceBuffer::DeviceBuffer(const Device& device, std::size_t bytes)
+    : buffer_(device.logical(), vk::BufferCreateInfo{.size = bytes,
+                                                     .usage = vk::BufferUsageFlagBits::eStorageBuffer |
+                                                              vk::BufferUsageFlagBits::eTransferDst}),
+      memory_(allocated(device, buffer_.getMemoryRequirements(), Property::eDeviceLocal)) {
+    buffer_.bindMemory(*memory_, 0);
+}
+
+void DeviceBuffer::record_copy_from(const vk::raii::CommandBuffer& commands, const HostBuffer& source,
+                                    std::size_t bytes) const {
+    commands.copyBuffer(source.handle(), *buffer_, vk::BufferCopy{.size = bytes});
+}
+
 ExportedBuffer::ExportedBuffer(const Device& device, std::size_t bytes)
     : device_(device), buffer_(made_exported_buffer(device, bytes)),
       memory_bytes_(static_cast<std::int64_t>(buffer_.getMemoryRequirements().size)),

@@ -35,6 +35,21 @@ class HostBuffer {
     std::span<std::byte> mapped_;
 };
 
+// A buffer in device memory that shaders read and the host fills by way of another.
+class DeviceBuffer {
+  public:
+    DeviceBuffer(const Device& device, std::size_t bytes);
+
+    vk::Buffer handle() const { return *buffer_; }
+
+    // The first `bytes` of both.
+    void record_copy_from(const vk::raii::CommandBuffer& commands, const HostBuffer& source, std::size_t bytes) const;
+
+  private:
+    vk::raii::Buffer buffer_;
+    vk::raii::DeviceMemory memory_;
+};
+
 // A buffer in device memory that another API writes and this one copies from. Throws Error{device, out_of_memory}.
 class ExportedBuffer {
   public:
