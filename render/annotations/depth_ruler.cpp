@@ -1,5 +1,7 @@
 // Depths along an edge of the volume: the one furthest to the left in the picture. Depth is what the volume's spacing
 // says, from zero delay: geometric where the scan names a refractive index, else optical.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <glm/geometric.hpp>
@@ -10,8 +12,9 @@
 namespace echolux {
 namespace {
 
-constexpr double tick = 0.5;           // em
-constexpr double least_between = 2.2;  // em from tick to tick
+constexpr double tick = 0.5;                // em
+constexpr double least_between = 2.2;       // em from tick to tick
+constexpr double comfortable_numbers = 10;  // a depth of 5 mm is written in um up to 5000, one of 10 mm in mm
 
 struct Edge {
     glm::dvec3 top, bottom;
@@ -57,15 +60,15 @@ void draw_depth_ruler(Sheet& sheet, const Stage& stage) {
     const double first = grid.spacing_um[0] > 0 ? grid.first_depth_um : 0;
     const double pitch = stage.extent().x / static_cast<double>(grid.depth);
     const double low = first - 0.5 * pitch;
-    for (const auto& [depth, text] : ticks_between(low, low + stage.extent().x, most)) {
-        const glm::dvec3 place = glm::mix(edge->top, edge->bottom, (depth - low) / stage.extent().x);
+    const LengthUnit unit = stage.is_um() ? unit_for(stage.extent().x / comfortable_numbers) : LengthUnit{1, "voxels"};
+    for (const auto& [depth, text] : ticks_between(low / unit.um, (low + stage.extent().x) / unit.um, most)) {
+        const glm::dvec3 place = glm::mix(edge->top, edge->bottom, (depth * unit.um - low) / stage.extent().x);
         const std::optional<Segment> seen = stage.seen(place, place);
         if (!seen) continue;
         sheet.line(seen->from, seen->from + tick * sheet.em() * out);
         sheet.label(text, seen->from + 1.5 * tick * sheet.em() * out, anchor);
     }
-    sheet.label(stage.is_um() ? "depth in µm" : "depth in voxels", edge->seen.from + glm::dvec2(0, -0.6 * sheet.em()),
-                {0.5, 1});
+    sheet.label(fmt::format("depth in {}", unit.name), edge->seen.from + glm::dvec2(0, -0.6 * sheet.em()), {0.5, 1});
 }
 
 }  // namespace echolux

@@ -30,16 +30,17 @@ std::vector<Tick> ticks_between(double low, double high, int most, double finest
     return ticks;
 }
 
-std::string length_text(double length, bool is_um) {
-    struct Unit {
-        double um;
-        const char* name;
-    };
-    if (!is_um) return fmt::format("{:.6g} voxels", length);
-    for (const Unit unit : {Unit{1e4, "cm"}, Unit{1e3, "mm"}, Unit{1, "µm"}}) {
-        if (length >= unit.um * (1 - 1e-9)) return fmt::format("{:.4g} {}", length / unit.um, unit.name);
+LengthUnit unit_for(double length_um) {
+    for (const LengthUnit unit : {LengthUnit{1e4, "cm"}, LengthUnit{1e3, "mm"}, LengthUnit{1, "µm"}}) {
+        if (length_um >= unit.um * (1 - 1e-9)) return unit;
     }
-    return length == 0 ? "0 µm" : fmt::format("{:.4g} nm", length * 1e3);
+    return {1e-3, "nm"};
+}
+
+std::string length_text(double length, bool is_um) {
+    if (!is_um) return fmt::format("{:.6g} voxels", length);
+    const auto [um, name] = length == 0 ? LengthUnit{1, "µm"} : unit_for(length);
+    return fmt::format("{:.4g} {}", length / um, name);
 }
 
 double distance_um(const glm::dvec3& from, const glm::dvec3& to) {

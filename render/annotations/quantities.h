@@ -18,6 +18,14 @@ struct Tick {
 // Multiples of a round step from low to high, at most `most` of them; the step is at least `finest`.
 std::vector<Tick> ticks_between(double low, double high, int most, double finest = 0);
 
+struct LengthUnit {
+    double um;  // in one of it
+    const char* name;
+};
+
+// The unit from nm to cm in which people write such a length.
+LengthUnit unit_for(double length_um);
+
 // "350 nm", "20 µm", "1.5 mm", "2 cm"; "12 voxels" where lengths are not known to be micrometres.
 std::string length_text(double length, bool is_um);
 

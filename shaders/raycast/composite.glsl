@@ -3,6 +3,8 @@
 
 const float least_lit = 1.0 / 512.0;  // share of the light from which on shading is worth its six samples
 
+const float seen_share = 0.25;         // opacity from which on a ray is said to have met something
+
 // The light of the samples [begin, end), `stride` of them at a time: in thin runs one stands for several.
 void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, float stride) {
     float bits = frame.lookup.z * samples.spacing * stride;
@@ -15,7 +17,7 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
             float passed = seen.transmittance * exp2(-extinction * bits);
             float share = seen.transmittance - passed;
             if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
-            if (seen.distance < 0.0) seen.distance = length_to(samples, i);
+            if (seen.distance < 0.0 && passed <= 1.0 - seen_share) seen.distance = length_to(samples, i);
             seen.colour += share * colour;
             seen.transmittance = passed;
         }
