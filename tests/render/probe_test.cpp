@@ -155,7 +155,11 @@ TEST_F(Probing, CompositeMeetsTheSamePlaneAskew) {
 TEST_F(Probing, MaximumIsTheVoxelThatHoldsIt) {
     for (const VoxelType type : {VoxelType::f32, VoxelType::u16, VoxelType::u8}) {
         const VolumeGrid grid = db_grid(24, 26, 28, type);
-        const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) { return 1 + 38 * noise(z, a, b); };
+        // One voxel of each row along the rays stands out.
+        const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+            const bool stands_out = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
+            return stands_out ? 35 + 4 * noise(z, a, b) : 1 + 30 * noise(z, a, b);
+        };
         show(grid, some);
         view_.width = 26;
         view_.height = 24;
