@@ -89,9 +89,10 @@ class Renderer {
     // One a pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
     std::vector<RayMeasure> measure(const View& view);
 
-    // What is seen at the pixel (x, y), counted from the left top one: composite and mida: where a quarter of the light
-    // is held back; mip, minip: where the extreme lies; isosurface: the hit. Finer than the picture: to a twentieth of
-    // the smallest voxel edge. None where nothing is seen. Throws Error{bad_setting}.
+    // What is seen at the pixel (x, y), counted from the left top one: composite: where a quarter of the light is held
+    // back; mip and its kin: where the extreme lies (mida: the brightest; average: the middle of the way); isosurface:
+    // the hit; points: the ball. Finer than the picture: to a twentieth of the smallest voxel edge. None where nothing
+    // is seen. Throws Error{bad_setting}.
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
 
     // The slots of a live ring instead of those that were there. Valid until the next call. Throws Error{bad_setting,

@@ -12,9 +12,8 @@
 namespace echolux {
 namespace {
 
-constexpr double tick = 0.5;                // em
-constexpr double least_between = 2.2;       // em from tick to tick
-constexpr double comfortable_numbers = 10;  // a depth of 5 mm is written in um up to 5000, one of 10 mm in mm
+constexpr double tick = 0.5;           // em
+constexpr double least_between = 2.2;  // em from tick to tick
 
 struct Edge {
     glm::dvec3 top, bottom;
@@ -56,19 +55,16 @@ void draw_depth_ruler(Sheet& sheet, const Stage& stage) {
     const glm::dvec2 out = outwards(stage, edge->seen);
     const glm::dvec2 anchor = 0.5 - 0.5 * out;
     sheet.line(edge->seen.from, edge->seen.to);
-    const VolumeGrid& grid = stage.grid;
-    const double first = grid.spacing_um[0] > 0 ? grid.first_depth_um : 0;
-    const double pitch = stage.extent().x / static_cast<double>(grid.depth);
-    const double low = first - 0.5 * pitch;
-    const LengthUnit unit = stage.is_um() ? unit_for(stage.extent().x / comfortable_numbers) : LengthUnit{1, "voxels"};
-    for (const auto& [depth, text] : ticks_between(low / unit.um, (low + stage.extent().x) / unit.um, most)) {
-        const glm::dvec3 place = glm::mix(edge->top, edge->bottom, (depth * unit.um - low) / stage.extent().x);
+    const DepthScale depths = stage.depths();
+    for (const auto& [depth, text] : ticks_between(depths.first, depths.last, most)) {
+        const glm::dvec3 place = glm::mix(edge->top, edge->bottom, depths.part(depth));
         const std::optional<Segment> seen = stage.seen(place, place);
         if (!seen) continue;
         sheet.line(seen->from, seen->from + tick * sheet.em() * out);
         sheet.label(text, seen->from + 1.5 * tick * sheet.em() * out, anchor);
     }
-    sheet.label(fmt::format("depth in {}", unit.name), edge->seen.from + glm::dvec2(0, -0.6 * sheet.em()), {0.5, 1});
+    sheet.label(fmt::format("depth in {}", depths.unit.name), edge->seen.from + glm::dvec2(0, -0.6 * sheet.em()),
+                {0.5, 1});
 }
 
 }  // namespace echolux

@@ -21,6 +21,14 @@ bool Stage::is_um() const {
     return std::ranges::any_of(grid.spacing_um, [](double spacing) { return spacing > 0; });
 }
 
+DepthScale Stage::depths() const {
+    // Up to four digits before the point: 5 mm of depth are written in um, 10 mm in mm.
+    const LengthUnit unit = is_um() ? unit_for(extent_.x / 10) : LengthUnit{1, "voxels"};
+    const double middle_of_first = grid.spacing_um[0] > 0 ? grid.first_depth_um : 0;
+    const double first = middle_of_first - 0.5 * edges_.x;
+    return {first / unit.um, (first + extent_.x) / unit.um, unit};
+}
+
 glm::dvec3 Stage::from_centre(const glm::dvec3& place) const {
     return place + 0.5 * edges_ - 0.5 * extent_;
 }

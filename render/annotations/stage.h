@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compute/types.h"
+#include "render/annotations/quantities.h"
 #include "render/annotations/sheet.h"
 #include "render/camera.h"
 #include "render/transfer_function.h"
@@ -13,6 +14,15 @@ namespace echolux {
 
 struct Segment {
     glm::dvec2 from, to;  // pixels from the picture's top left corner
+};
+
+// Depths from zero delay at the first and the last face of the volume, in their unit.
+struct DepthScale {
+    double first, last;
+    LengthUnit unit;
+
+    // 0: the first face, 1: the last.
+    double part(double depth) const { return (depth - first) / (last - first); }
 };
 
 class Stage {
@@ -25,6 +35,8 @@ class Stage {
 
     bool is_um() const;  // whether lengths are micrometres: else voxels
     const glm::dvec3& extent() const { return extent_; }
+
+    DepthScale depths() const;
 
     // From lengths from the middle of the first voxel to those from the volume's centre.
     glm::dvec3 from_centre(const glm::dvec3& place) const;

@@ -170,6 +170,15 @@ TEST(Annotations, TheColourBarIsInTheVolumesUnit) {
     EXPECT_TRUE(sheet_of(view).is_empty());
 }
 
+TEST(Annotations, TheColourBarOfDepthMipIsOfDepths) {
+    View view;
+    view.colour_bar = true;
+    view.mode = ViewMode::depth_mip;
+    const Sheet sheet = sheet_of(view);  // 128 um deep
+    EXPECT_THAT(texts_of(sheet), testing::ElementsAre("depth in µm", "0", "50", "100"));
+    EXPECT_LT(sheet.labels()[1].at.y, sheet.labels()[3].at.y);  // downwards, as depth goes
+}
+
 TEST(Annotations, NumbersThatAreNoPlacesNameTheKey) {
     const auto refusal = [](const View& view) {
         try {

@@ -181,6 +181,59 @@ TEST_F(Probing, MaximumIsTheVoxelThatHoldsIt) {
     }
 }
 
+TEST_F(Probing, MinimumIsTheVoxelThatHoldsIt) {
+    const VolumeGrid grid = db_grid(24, 26, 28);
+    const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        const bool stands_out = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
+        return stands_out ? 2.0 : 10 + 30 * noise(z, a, b);
+    };
+    show(grid, some);
+    view_.width = 26;
+    view_.height = 24;
+    view_.zoom = std::sqrt(24.0 * 24 + 26 * 26 + 28 * 28) / 24;
+    view_.mode = ViewMode::minip;
+    for (const auto& [x, y] : {std::pair{3, 4}, {12, 20}, {25, 0}}) {
+        const auto probe = renderer().probe(view_, x, y);
+        ASSERT_TRUE(probe);
+        EXPECT_EQ(probe->value, 2);
+        EXPECT_NEAR(probe->index[2], std::floor(28 * noise(y, x, 99)), 0.05);
+    }
+}
+
+TEST_F(Probing, PointsMeetTheFirstBall) {
+    show(db_grid(edge, edge, edge), block);
+    view_.elevation_deg = 90;
+    view_.mode = ViewMode::points;
+    view_.zoom *= 1.01;  // pixels beside the balls' middles
+    const auto probe = renderer().probe(view_, 57, 43);
+    ASSERT_TRUE(probe);
+    EXPECT_EQ(probe->voxel[0], top);
+    EXPECT_EQ(probe->value, 40);
+    EXPECT_GE(probe->index[0], static_cast<double>(top) - 0.5);
+    EXPECT_LT(probe->index[0], static_cast<double>(top));
+}
+
+// Whatever a mode shows, it lies on the ray of the pixel, and is said to be what the volume holds there.
+TEST_F(Probing, EveryModeTellsAVoxelOnItsRay) {
+    show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), 36));
+    look_askew_in_perspective();
+    for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {
+        view_.mode = static_cast<ViewMode>(mode);
+        for (const auto& [x, y] : {std::pair{60, 50}, {74, 44}, {70, 62}}) {
+            const auto probe = renderer().probe(view_, x, y);
+            ASSERT_TRUE(probe) << mode;
+            const auto [start, unit] = ray(x, y);
+            const glm::dvec3 index = vector_of(probe->index);
+            EXPECT_LT(glm::length(glm::cross(index - start, unit)), 1e-3) << mode;
+            for (int i = 0; i < 3; ++i) {
+                EXPECT_LT(std::abs(index[i] - static_cast<double>(probe->voxel[static_cast<std::size_t>(i)])), 0.51);
+            }
+            const auto [z, a, b] = probe->voxel;
+            EXPECT_EQ(probe->value, static_cast<float>(ball(grid_, 36)(z, a, b))) << mode;
+        }
+    }
+}
+
 TEST_F(Probing, SeesNothingWhereNothingIs) {
     show(db_grid(edge, edge, edge), [](auto...) { return 0.0; });
     for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
