@@ -217,6 +217,7 @@ TEST_F(Probing, PointsMeetTheFirstBall) {
 TEST_F(Probing, EveryModeTellsAVoxelOnItsRay) {
     show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), 36));
     look_askew_in_perspective();
+    view_.isovalue = 10;
     for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {
         view_.mode = static_cast<ViewMode>(mode);
         for (const auto& [x, y] : {std::pair{60, 50}, {74, 44}, {70, 62}}) {
