@@ -214,9 +214,10 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
 void Raycaster::prepare_annotations(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
     const bool measures = shot.output == RayOutput::measures;
-    const Sheet sheet = measures ? Sheet(shot.view)
-                                 : annotations_of(shot.view, volume.grid(),
-                                                  transfer_function(shot.view, volume.grid(), volume.range()));
+    const Sheet sheet =
+        measures ? Sheet(shot.view)
+                 : annotations_of(shot.view, volume.grid(),
+                                  transfer_function(shot.view, volume.grid(), volume.range(shot.view.range)));
     annotator_.prepare(frame.annotations, sheet, shot.region, *frame.picture);
 }
 

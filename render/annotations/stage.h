@@ -47,12 +47,10 @@ class Stage {
     // Which way an axis of the volume points in the picture (x right, y down): 1 long where it lies in its plane.
     glm::dvec2 direction(int axis) const;
 
-    // Length of a pixel's side at the target's distance; 0 where the target is not before the eye.
-    double pixel_at_target() const;
+    // Length of a pixel's side at the target's distance; 0 where the eye is at the target.
+    double pixel_at_target() const { return camera_.length_per_pixel(); }
 
   private:
-    double before_eye(const glm::dvec3& point) const;
-
     glm::dvec3 extent_;
     glm::dvec3 edges_;
     Camera camera_;
