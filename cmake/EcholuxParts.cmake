@@ -45,6 +45,18 @@ if(ECHOLUX_RENDER)
     endif()
 endif()
 
+if(ECHOLUX_RENDER AND ECHOLUX_TEXT)
+    pkg_check_modules(FREETYPE QUIET IMPORTED_TARGET freetype2)
+    pkg_check_modules(HARFBUZZ QUIET IMPORTED_TARGET harfbuzz)
+    find_file(ECHOLUX_FONT Inter-Medium.otf PATHS /usr/share/fonts /usr/local/share/fonts PATH_SUFFIXES opentype/inter inter)
+    mark_as_advanced(ECHOLUX_FONT)
+    if(NOT (FREETYPE_FOUND AND HARFBUZZ_FOUND AND ECHOLUX_FONT))
+        message(STATUS "FreeType, HarfBuzz or Inter not found (libfreetype-dev, libharfbuzz-dev, fonts-inter): pictures "
+            "have no text")
+        set(ECHOLUX_TEXT OFF)
+    endif()
+endif()
+
 if(ECHOLUX_TESTS)
     find_package(GTest QUIET)
     find_package(benchmark QUIET)

@@ -5,6 +5,7 @@
 
 #include "compute/error.h"
 #include "render/bricks.h"
+#include "render/probe.h"
 #include "render/progressive.h"
 #include "render/raycaster.h"
 #include "render/resolver.h"
@@ -106,7 +107,7 @@ struct Renderer::Parts {
         for (std::int64_t number = 0; number < shot.view.samples; ++number) {
             raycaster.cast({.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}});
         }
-        return read_back.pixels(*resolver.resolve(film, 1, shot.region.width, shot.region.height).image);
+        return read_back.pixels(*resolver.resolve(film, 1, shot.region, sheet_of(shot)).image);
     }
 
     // As many rows of the region as are cast soon enough.
@@ -122,6 +123,23 @@ struct Renderer::Parts {
         scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0};
         if (heights) scene.heights = &*heights;
         return scene;
+    }
+
+    // One a pixel of the region.
+    std::vector<RayMeasure> measures(const Shot& shot, const gpu::Chain& chain = {}) {
+        const CastPicture picture = raycaster.cast(shot, chain);
+        const std::span<const std::byte> pixels = read_back.pixels(*picture.image);
+        std::vector<RayMeasure> measures(static_cast<std::size_t>(shot.region.width * shot.region.height));
+        static_assert(sizeof(RayMeasure) == shared::measure_pixels * sizeof(shared::vec4));
+        std::memcpy(measures.data(), pixels.data(), measures.size() * sizeof(RayMeasure));
+        return measures;
+    }
+
+    std::optional<Probe> probe(const Scene& scene, const View& view, std::int64_t x, std::int64_t y,
+                               const gpu::Chain& chain = {}) {
+        const View fine = probing(view);
+        const Shot shot{.scene = scene, .view = fine, .output = RayOutput::measures, .region = {x, y, 1, 1}};
+        return probe_of(measures(shot, chain).front(), view, scene.volume.grid(), x, y);
     }
 
     gpu::Device device;
@@ -225,13 +243,24 @@ std::vector<RayMeasure> Renderer::measure(const View& view) {
     return gpu::reporting("measuring rays", [&] {
         check_view(view);
         const Scene scene = parts_->shown_scene();
-        const CastPicture picture =
-            parts_->raycaster.cast({.scene = scene, .view = view, .output = RayOutput::measures});
-        const std::span<const std::byte> pixels = parts_->read_back.pixels(*picture.image);
-        std::vector<RayMeasure> measures(static_cast<std::size_t>(view.width * view.height));
-        static_assert(sizeof(RayMeasure) == shared::measure_pixels * sizeof(shared::vec4));
-        std::memcpy(measures.data(), pixels.data(), measures.size() * sizeof(RayMeasure));
-        return measures;
+        return parts_->measures({.scene = scene, .view = view, .output = RayOutput::measures});
+    });
+}
+
+std::optional<Probe> Renderer::probe(const View& view, std::int64_t x, std::int64_t y) {
+    return gpu::reporting("probing", [&] {
+        check_view(view);
+        check_pixel(view, x, y);
+        return parts_->probe(parts_->shown_scene(), view, x, y);
+    });
+}
+
+std::optional<Probe> Renderer::probe(const View& view, std::int64_t x, std::int64_t y, const ShownSlots& shown) {
+    return gpu::reporting("probing", [&] {
+        check_view(view);
+        check_pixel(view, x, y);
+        const Scene scene = parts_->scene_of(shown);
+        return parts_->chained(shown, [&](const gpu::Chain& chain) { return parts_->probe(scene, view, x, y, chain); });
     });
 }
 

@@ -32,13 +32,26 @@ struct Image {
 struct RayMeasure {
     float value;          // mip: the largest value; isosurface: the isovalue where it is hit
     float transmittance;  // composite: part of the light from behind that passes; 0: opaque
-    float distance;       // length along the ray to where that is; negative: nowhere
+    float distance;       // length along the ray to where that is (composite: where a quarter of the light is held
+                          // back); negative: nowhere
     float path;           // length inside what is not cut away
-    float visible;        // length along the ray to the first voxel that is seen; negative: none
+    float voxel_value;    // of the voxel in which that is
     float samples;        // of the volume that were taken
     std::array<float, 3>
         gradient;  // where that is, along depth, A-scans, B-scans: texture values per smallest voxel edge
-    std::array<float, 3> unused;
+    std::array<float, 3> voxel;
+};
+
+// The first visible voxel under a pixel. Three numbers run along depth, A-scans, B-scans.
+struct Probe {
+    double value = 0;  // of the voxel, as the volume holds it
+    std::string unit;
+    std::array<std::int64_t, 3> voxel{};  // counted from 0
+    std::array<double, 3> index{};        // where the ray meets it, in voxels from the middle of the first
+    std::array<double, 3> place_um{};     // the same in micrometres, or voxels where no spacing is known
+    bool has_spacing = false;
+    std::array<double, 3> normal{};  // of length 1, towards lower values; 0 where values do not change
+    double distance_um = 0;          // from the eye, along the ray; or voxels
 };
 
 enum class VolumeState { still, changing };
@@ -105,6 +118,12 @@ class Renderer {
     // Trilinear samples a second that this device takes at most, one figure a repetition.
     std::vector<double> texture_rates(int repetitions);
 
+    // What is seen at the pixel (x, y), counted from the left top one: composite: where a quarter of the light is held
+    // back; mip and its kin: where the extreme lies (mida: the brightest; average: the middle of the way); isosurface:
+    // the hit; points: the ball. Finer than the picture: to a twentieth of the smallest voxel edge. None where nothing
+    // is seen. Throws Error{bad_setting}.
+    std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
+
     // The slots of a live ring instead of those that were there. Valid until the next call. Throws Error{bad_setting,
     // out_of_memory, device}.
     SlotWriter& make_slots(const SlotsWanted& wanted);
@@ -128,6 +147,9 @@ class Renderer {
 
     // Reads back the codes of shown.newest from its texture, as grid.type says.
     std::vector<std::byte> read_slot(const ShownSlots& shown);
+
+    // Of what a live ring shows.
+    std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y, const ShownSlots& shown);
 
     // Everything that ever came back from the device.
     std::int64_t bytes_read_back() const;

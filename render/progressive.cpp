@@ -65,7 +65,7 @@ void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
     const double pitch = pitch_for(scene);
     raycaster_.cast({.scene = scene, .view = view_, .pass = {.film = &*film_, .pitch = pitch}}, chain);
     group_rows_cast_ = 0;
-    show(pitch, 1);
+    show(scene, pitch, 1);
 }
 
 // A part of the next pass; the first in full is the one without jitter. What it makes is shown when it is whole.
@@ -77,11 +77,12 @@ void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
     shot.part.end = std::min(rows, group_rows_cast_ + raycaster_.group_rows_within(frame_s(view_), shot));
     submitted_ = raycaster_.cast(shot, chain).value;
     group_rows_cast_ = shot.part.end % rows;
-    if (group_rows_cast_ == 0) show(1, number + 1);
+    if (group_rows_cast_ == 0) show(scene, 1, number + 1);
 }
 
-void ProgressivePicture::show(double pitch, std::int64_t passes) {
-    shown_.picture = resolver_.resolve(*film_, pitch, view_.width, view_.height);
+void ProgressivePicture::show(const Scene& scene, double pitch, std::int64_t passes) {
+    const Shot shot{.scene = scene, .view = view_};
+    shown_.picture = resolver_.resolve(*film_, pitch, shot.region, sheet_of(shot));
     shown_.pitch = pitch;
     shown_.passes = passes;
     shown_.is_final = pitch == 1 && passes >= view_.rest_samples;

@@ -43,7 +43,7 @@ class ProgressivePicture {
     void prepare_film();
     void move(const Scene& scene, const gpu::Chain& chain);
     void refine(const Scene& scene, const gpu::Chain& chain);
-    void show(double pitch, std::int64_t passes);
+    void show(const Scene& scene, double pitch, std::int64_t passes);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;

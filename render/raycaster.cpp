@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compute/error.h"
+#include "render/annotations/annotations.h"
 #include "render/blue_noise.h"
 #include "render/camera.h"
 #include "render/flow_colours.h"
@@ -132,7 +133,7 @@ Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
       table(device, 5 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
-      previous_classifier(device), stopwatch(device) {
+      previous_classifier(device), stopwatch(device), annotations(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
@@ -149,7 +150,7 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
       entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer),
       flow_colours_(flow_colours(device, queue)), absent_(device), noise_(device, noise_shape(), "blue noise"),
-      light_volume_(device, queue) {
+      light_volume_(device, queue), annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.line, &absent_.plane, &absent_.floats, &absent_.cube}) {
@@ -288,6 +289,7 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     fill_tables(frame, shot);
     prepare_output(frame, shot);
     bind(frame, shot);
+    prepare_annotations(frame, shot);
     return frame;
 }
 
@@ -309,6 +311,13 @@ std::optional<double> Raycaster::expected_seconds(const Shot& shot) {
 std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
     const double of_one = program(constants_for(shot)).pace.seconds(work_of(shot, 1));
     return static_cast<std::int64_t>(std::clamp(seconds / of_one, 1.0, 1e9));
+}
+
+// On a film nothing is drawn: that is for the picture which is made of it.
+void Raycaster::prepare_annotations(Frame& frame, const Shot& shot) {
+    const bool draws = shot.output == RayOutput::colour && shot.pass.film == nullptr;
+    if (!draws) return frame.annotations.clear();
+    annotator_.prepare(frame.annotations, sheet_of(shot), shot.region, *frame.picture);
 }
 
 void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
@@ -359,9 +368,16 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
         const auto record = [&](const vk::raii::CommandBuffer& commands) {
             if (begins) record_inputs(commands, frame, shot);
             record_rays(commands, frame, shot, rows);
+            if (ends) annotator_.record(commands, frame.annotations);
         };
         frame.value = queue_.submit(record, frame.stopwatch.around(chain, begins, ends));
     }
+}
+
+Sheet sheet_of(const Shot& shot) {
+    const VolumeTexture& volume = shot.scene.volume;
+    const View view = section_view(shot.view, volume.grid());
+    return annotations_of(view, volume.grid(), transfer_function(view, volume.grid(), volume.range(view.range)));
 }
 
 CastPicture Raycaster::cast(const Shot& wanted, const gpu::Chain& chain) {

@@ -8,10 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "render/annotations/annotator.h"
 #include "render/bricks.h"
 #include "render/film.h"
 #include "render/light_volume.h"
 #include "render/pace.h"
+#include "render/region.h"
 #include "render/scene.h"
 #include "render/view.h"
 #include "render/vk/memory.h"
@@ -24,11 +26,6 @@ namespace echolux {
 
 // RGBA8 with straight alpha, or RayMeasures.
 enum class RayOutput { colour, measures };
-
-// A rectangle of a picture, in pixels from its top left corner.
-struct Region {
-    std::int64_t left = 0, top = 0, width = 0, height = 0;
-};
 
 // One picture, or a part of it.
 struct Shot {
@@ -52,6 +49,9 @@ struct Shot {
         return static_cast<std::int64_t>(std::ceil(static_cast<double>(pixels) / pass.pitch));
     }
 };
+
+// What is drawn over the whole picture of which the shot is a part.
+Sheet sheet_of(const Shot& shot);
 
 // A picture under way: finished when the queue has reached `value`. It stays until `pictures_under_way` more are cast,
 // on a film as long as that does.
@@ -99,6 +99,7 @@ class Raycaster {
         BrickClassifier classifier;
         BrickClassifier previous_classifier;
         std::optional<gpu::DeviceImage> picture;
+        DrawnSheet annotations;
         bool is_fresh = false;  // the picture has not been used yet
         std::uint64_t value = 0;
         gpu::Stopwatch stopwatch;
@@ -120,6 +121,7 @@ class Raycaster {
     Frame& prepared_frame(const Shot& shot);
     void prepare_picture(Frame& frame, const Shot& shot);
     void prepare_output(Frame& frame, const Shot& shot);
+    void prepare_annotations(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
     void bind(Frame& frame, const Shot& shot);
     LightSources light_sources(const Frame& frame, const Shot& shot) const;
@@ -140,6 +142,7 @@ class Raycaster {
     StandIns absent_;
     gpu::DeviceImage noise_;
     LightVolume light_volume_;
+    Annotator annotator_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::size_t next_frame_ = 0;
     std::map<RaycastConstants, Program> programs_;

@@ -44,7 +44,8 @@ std::uint32_t groups(std::uint32_t pixels) {
 
 }  // namespace
 
-Resolver::Frame::Frame(const gpu::Device& device) : bindings(device, binding_types, sizeof(Scale)) {}
+Resolver::Frame::Frame(const gpu::Device& device)
+    : bindings(device, binding_types, sizeof(Scale)), annotations(device) {}
 
 Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue),
@@ -52,7 +53,7 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
                                                        .minFilter = vk::Filter::eLinear,
                                                        .addressModeU = vk::SamplerAddressMode::eClampToEdge,
                                                        .addressModeV = vk::SamplerAddressMode::eClampToEdge}),
-      frames_(made_frames(device)), as_it_is_(pipeline_for(device, frames_.front()->bindings, 0)),
+      annotator_(device), frames_(made_frames(device)), as_it_is_(pipeline_for(device, frames_.front()->bindings, 0)),
       enlarged_(pipeline_for(device, frames_.front()->bindings, 1)) {}
 
 Resolver::Frame& Resolver::prepared_frame(const Film& film, std::int64_t width, std::int64_t height) {
@@ -73,23 +74,23 @@ Resolver::Frame& Resolver::prepared_frame(const Film& film, std::int64_t width, 
     return frame;
 }
 
-ResolvedPicture Resolver::resolve(const Film& film, double pitch, std::int64_t width, std::int64_t height,
-                                  const gpu::Chain& chain) {
+ResolvedPicture Resolver::resolve(const Film& film, double pitch, const Region& region, const Sheet& sheet) {
+    const auto& [left, top, width, height] = region;
     Frame& frame = prepared_frame(film, width, height);
+    annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
     const vk::raii::Pipeline& shader = pitch == 1 ? as_it_is_ : enlarged_;
     const Scale scale = scale_of(pitch, width, height);
-    frame.value = queue_.submit(
-        [&](const vk::raii::CommandBuffer& commands) {
-            if (frame.is_fresh) frame.picture->record_first_use(commands);
-            frame.is_fresh = false;
-            commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
-            commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, frame.bindings.layout(), 0,
-                                        frame.bindings.set(), {});
-            commands.pushConstants<Scale>(frame.bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, scale);
-            const vk::Extent3D extent = frame.picture->shape().extent;
-            commands.dispatch(groups(extent.width), groups(extent.height), 1);
-        },
-        chain);
+    frame.value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
+        if (frame.is_fresh) frame.picture->record_first_use(commands);
+        frame.is_fresh = false;
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
+        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, frame.bindings.layout(), 0, frame.bindings.set(),
+                                    {});
+        commands.pushConstants<Scale>(frame.bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, scale);
+        const vk::Extent3D extent = frame.picture->shape().extent;
+        commands.dispatch(groups(extent.width), groups(extent.height), 1);
+        annotator_.record(commands, frame.annotations);
+    });
     return {&*frame.picture, frame.value};
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "render/annotations/annotator.h"
 #include "render/film.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"
@@ -22,9 +23,9 @@ class Resolver {
   public:
     Resolver(const gpu::Device& device, gpu::Queue& queue);
 
-    // Of width x height pixels, `pitch` of them from ray to ray of the film. Throws Error{out_of_memory}.
-    ResolvedPicture resolve(const Film& film, double pitch, std::int64_t width, std::int64_t height,
-                            const gpu::Chain& chain = {});
+    // The picture of a region, `pitch` pixels from ray to ray of the film, with what of `sheet` is drawn over it.
+    // Throws Error{out_of_memory}.
+    ResolvedPicture resolve(const Film& film, double pitch, const Region& region, const Sheet& sheet);
 
     // Whether the picture has not been overwritten by a later one.
     bool holds(const ResolvedPicture& picture) const;
@@ -34,6 +35,7 @@ class Resolver {
         explicit Frame(const gpu::Device& device);
 
         gpu::Bindings bindings;
+        DrawnSheet annotations;
         std::optional<gpu::DeviceImage> picture;
         bool is_fresh = false;
         std::uint64_t value = 0;
@@ -45,6 +47,7 @@ class Resolver {
     const gpu::Device& device_;
     gpu::Queue& queue_;
     vk::raii::Sampler sampler_;
+    Annotator annotator_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::size_t next_frame_ = 0;
     vk::raii::Pipeline as_it_is_;

@@ -40,15 +40,24 @@ Seen seen_along(Ray ray) {
     return nothing;
 }
 
+// As it is stored, without the rounding of interpolation where the texture can be asked for it.
+float voxel_value(vec3 voxel, vec3 size) {
+    if (paged || rolling != rolling_off) return sampled((voxel + 0.5) / size);
+    return texelFetch(volume, ivec3(voxel), 0).r;
+}
+
 // In the order of RayMeasure.
 void write_measures(ivec2 here, Ray ray, Seen seen) {
-    vec3 slope = seen.distance < 0.0 ? vec3(0) : gradient(ray.start + seen.distance * ray.direction);
-    ivec2 at = ivec2(here.x * measure_pixels, here.y);
-    float value = seen.value * frame.values.x + frame.values.y;
+    vec3 at = ray.start + seen.distance * ray.direction;
+    vec3 slope = seen.distance < 0.0 ? vec3(0) : gradient(at);
+    vec3 size = vec3(textureSize(volume, 0));
+    vec3 voxel = clamp(floor(at * size), vec3(0), size - 1.0);
+    vec2 values = vec2(seen.value, voxel_value(voxel, size)) * frame.values.x + frame.values.y;
     float path = max(ray.leave - ray.enter, 0.0);
-    imageStore(measures, at, vec4(value, seen.transmittance, seen.distance, path));
-    imageStore(measures, at + ivec2(1, 0), vec4(seen.distance, samples_taken, slope.x, slope.y));
-    imageStore(measures, at + ivec2(2, 0), vec4(slope.z, 0, 0, 0));
+    ivec2 first = ivec2(here.x * measure_pixels, here.y);
+    imageStore(measures, first, vec4(values.x, seen.transmittance, seen.distance, path));
+    imageStore(measures, first + ivec2(1, 0), vec4(values.y, samples_taken, slope.xy));
+    imageStore(measures, first + ivec2(2, 0), vec4(slope.z, voxel));
 }
 
 void add_to_mean(ivec2 here, vec4 seen) {

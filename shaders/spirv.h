@@ -37,4 +37,8 @@ inline constexpr std::uint32_t texture_rate[] = {
 #include "texture_rate.comp.num"
 };
 
+inline constexpr std::uint32_t annotate[] = {
+#include "annotate.comp.num"
+};
+
 }  // namespace echolux::spirv

@@ -1,4 +1,5 @@
-// What is written and drawn over the picture.
+// What is written and drawn over the picture. Sizes are fractions of the picture's shorter side, so that small and
+// large pictures look alike.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,22 @@
 
 namespace echolux {
 
+// Places of `distances` and `angles` are lengths from the middle of the first voxel, as the probe reports them: index
+// times voxel edge along depth, A-scans, B-scans.
 struct Annotations {
     bool box = true;
+    bool scale_bar = false;
+    bool axes = false;
+    bool colour_bar = false;
+    bool depth_ruler = false;
+    bool time_stamp = false;
+    double time_s = 0;
+    std::string text;
+    std::vector<double> text_at{0.5, 0};
+    std::vector<double> distances;
+    std::vector<double> angles;
+    double text_size = 0.025;
+    std::vector<double> text_colour;
 };
 
 template <>

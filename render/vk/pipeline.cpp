@@ -50,13 +50,13 @@ Bindings::Bindings(const Device& device, std::span<const vk::DescriptorType> typ
       layout_(made_layout(device, set_layout_, push_bytes)), pool_(made_pool(device, types)),
       set_(made_set(device, pool_, set_layout_)) {}
 
-void Bindings::set_buffer(std::uint32_t binding, vk::Buffer buffer) {
-    const vk::DescriptorBufferInfo whole{.buffer = buffer, .range = VK_WHOLE_SIZE};
+void Bindings::set_buffer(std::uint32_t binding, vk::Buffer buffer, vk::DeviceSize offset, vk::DeviceSize bytes) {
+    const vk::DescriptorBufferInfo part{.buffer = buffer, .offset = offset, .range = bytes};
     device_.logical().updateDescriptorSets(vk::WriteDescriptorSet{.dstSet = *set_,
                                                                   .dstBinding = binding,
                                                                   .descriptorCount = 1,
                                                                   .descriptorType = types_[binding],
-                                                                  .pBufferInfo = &whole},
+                                                                  .pBufferInfo = &part},
                                            {});
 }
 

@@ -16,7 +16,8 @@ class Bindings {
     // `push_bytes` of constants are handed over with each dispatch.
     Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes = 0);
 
-    void set_buffer(std::uint32_t binding, vk::Buffer buffer);
+    void set_buffer(std::uint32_t binding, vk::Buffer buffer, vk::DeviceSize offset = 0,
+                    vk::DeviceSize bytes = VK_WHOLE_SIZE);
     void set_image(std::uint32_t binding, vk::ImageView view, vk::Sampler sampler = {});  // in the general layout
 
     vk::PipelineLayout layout() const { return *layout_; }

@@ -3,6 +3,8 @@
 
 const float least_lit = 1.0 / 200.0;  // share of the light from which on shading is worth its samples
 
+const float seen_share = 0.25;         // opacity from which on a ray is said to have met something
+
 // The light of the samples [begin, end), `stride` of them at a time: in thin runs one stands for several. Four are
 // fetched together, as a fetch takes a GPU hundreds of cycles.
 void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, float stride) {
@@ -24,7 +26,9 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
             if (thickness <= 0.0) continue;
             float share = seen.transmittance * (1.0 - exp2(-thickness));
             if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
-            if (seen.distance < 0.0) seen.distance = length_to(samples, i + apart[j]);
+            if (seen.distance < 0.0 && seen.transmittance - share <= 1.0 - seen_share) {
+                seen.distance = length_to(samples, i + apart[j]);
+            }
             seen.colour += share * colour;
             seen.transmittance -= share;
         }

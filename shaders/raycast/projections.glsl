@@ -1,4 +1,5 @@
 // One value for each ray: the largest, the least, the mean, or the largest that light gets to.
+#include "shaders/shared/depth_colour.h"
 
 const float beyond_values = 3.0e38;  // larger than any value; samples that are no numbers are passed over
 
@@ -36,22 +37,6 @@ Seen maximum(Ray ray) {
     Extreme most = largest(samples);
     if (most.value == -beyond_values) return nothing;
     return projected(most.value, colour_of(most.value), fading(most.value), length_to(samples, most.index));
-}
-
-// From where the volume begins, yellow, over pink to where it ends, blue. In OKLab (B. Ottosson, 2020) at one
-// lightness, which is left to the value; its share of yellow falls all the way, so that who confuses red and green
-// still reads the depth.
-vec3 colour_of_depth(float part) {
-    float hue = radians(mix(95.0, -95.0, clamp(part, 0.0, 1.0)));
-    vec3 lab = vec3(0.78, 0.125 * vec2(cos(hue), sin(hue)));
-    vec3 cones = mat3(vec3(1), vec3(0.3963377774, -0.1055613458, -0.0894841775),
-                      vec3(0.2158037573, -0.0638541728, -1.2914855480)) *
-                 lab;
-    vec3 rgb = mat3(4.0767416621, -1.2684380046, -0.0041960863, -3.3077115913, 2.6097574011, -0.7034186147,
-                    0.2309699292, -0.3413193965, 1.7076147010) *
-               (cones * cones * cones);
-    rgb = clamp(rgb, 0.0, 1.0);
-    return mix(12.92 * rgb, 1.055 * pow(rgb, vec3(1.0 / 2.4)) - 0.055, greaterThan(rgb, vec3(0.0031308)));
 }
 
 Seen depth_maximum(Ray ray) {

@@ -33,6 +33,20 @@ class MainJob(ProgramCase):
             self.succeed("render", "scan.toml", "-o", f"{mode}.png", "--size", "64x64", "--mode", mode)
             self.assertEqual(read_png(self.folder / f"{mode}.png").shape[:2], (64, 64))
 
+    def test_probe_tells_the_voxel_under_a_pixel(self):
+        self.succeed("simulate", "layers", "--out", "scan.toml", *SMALL)
+        self.succeed("reconstruct", "scan.toml", "-o", "volume.nrrd")
+        volume = read_volume(self.folder / "volume.nrrd")
+        told = self.succeed("render", "volume.nrrd", "--mode", "mip", "--size", "64x64", "--probe", "32,32",
+                            "--probe", "0,0").out
+        found = re.search(r"pixel 32,32: value (\S+) dB above noise floor in voxel \((\d+), (\d+), (\d+)\)", told)
+        self.assertTrue(found, told)
+        depth, a_scan, b_scan = (int(found[i]) for i in (2, 3, 4))
+        self.assertAlmostEqual(float(found[1]), volume[b_scan, a_scan, depth], delta=1e-3)
+        self.assertIn("pixel 0,0: nothing is seen", told)
+        self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"])
+        self.refuse("render", "volume.nrrd", names=["--probe"])
+
     def test_each_scene_is_simulated(self):
         for scene in ["mirror", "layers", "vessel", "capillary", "retina"]:
             with self.subTest(scene=scene):

@@ -34,6 +34,35 @@ std::map<std::string, std::string> picture_text(View view, const Volume& volume)
     return text;
 }
 
+void check_picture_name(const std::filesystem::path& output) {
+    if (is_png_name(output)) return;
+    throw Error(ErrorCode::bad_setting, "pictures are written as PNG", output.string(), "name it *.png");
+}
+
+void check_outputs(const RenderJob& job) {
+    if (!job.output.empty()) {
+        check_picture_name(job.output);
+        check_can_be_written(job.output);
+    }
+    if (!job.save_transfer.empty()) {
+        check_transfer_name(job.save_transfer);
+        check_can_be_written(job.save_transfer);
+    }
+}
+
+// Seconds of the picture alone, the volume being on the device.
+double write_picture(Renderer& renderer, const std::filesystem::path& output, const View& view, const Volume& volume,
+                     Progress& progress) {
+    const auto start = std::chrono::steady_clock::now();
+    progress.begin("render", view.height, "rows");
+    Picture picture = picture_of(renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); }));
+    progress.end();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    picture.text = picture_text(view, volume);
+    write_png(output, picture);
+    return seconds;
+}
+
 void show_flow(Renderer& renderer, const std::filesystem::path& file, const View& view) {
     if (!view.flatten.empty()) {
         throw Error(ErrorCode::bad_setting, "flow is not flattened", "--flow, view.flatten", "leave one of them out");
@@ -45,32 +74,21 @@ void show_flow(Renderer& renderer, const std::filesystem::path& file, const View
 }  // namespace
 
 RenderedFile run(const RenderJob& job, Progress& progress) {
-    if (!is_png_name(job.output)) {
-        throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.output.string(), "name it *.png");
-    }
     const View view = view_of(job);
-    check_can_be_written(job.output);
-    if (!job.save_transfer.empty()) {
-        check_transfer_name(job.save_transfer);
-        check_can_be_written(job.save_transfer);
-    }
+    check_outputs(job);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
     const HeightMaps heights = prepared_heights(view, opened.volume);
     renderer.set_volume(opened.volume.grid, opened.volume.voxels.data());
     renderer.set_heights(heights);
     if (!job.flow.empty()) show_flow(renderer, job.flow, view);
-    const auto start = std::chrono::steady_clock::now();
-    progress.begin("render", view.height, "rows");
-    Picture picture = picture_of(renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); }));
-    progress.end();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    picture.text = picture_text(view, opened.volume);
-    write_png(job.output, picture);
+    RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0};
+    if (!job.output.empty()) done.seconds = write_picture(renderer, job.output, view, opened.volume, progress);
+    for (const auto& [x, y] : job.probes) done.probes.push_back(renderer.probe(view, x, y));
     if (!job.save_transfer.empty()) {
         write_transfer(job.save_transfer, curve_in_use(view, opened.volume.grid, renderer.transfer_function(view)));
     }
-    return {renderer.device_name(), opened.figures, opened.warnings, seconds};
+    return done;
 }
 
 }  // namespace echolux

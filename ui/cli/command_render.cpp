@@ -1,9 +1,10 @@
-// `echolux render VOLUME|scan.toml -o PICTURE.png`
+// `echolux render VOLUME|scan.toml -o PICTURE.png [--probe X,Y]`
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "compute/error.h"
 #include "engine/settings.h"
 #include "ui/app/render_job.h"
 #include "ui/cli/commands.h"
@@ -18,7 +19,7 @@ struct Options {
     std::string input, flow, output, size, device, view_file, key_frames, save_transfer;
     double at_s = 0;
     std::int64_t volume = 0;
-    std::vector<std::string> assignments, view;
+    std::vector<std::string> assignments, view, probes;
 };
 
 // `--set view.…` and the view's own options shape the picture, every other setting the reconstruction.
@@ -47,7 +48,29 @@ RenderJob job_from(const Options& options) {
         settings.set("view.width", std::to_string(width), "--size");
         settings.set("view.height", std::to_string(height), "--size");
     }
+    for (const std::string& pixel : options.probes) job.probes.push_back(parsed_pixel(pixel, "--probe"));
+    if (job.output.empty() && job.probes.empty()) {
+        throw Error(ErrorCode::bad_setting, "nothing to do", "-o", "name a picture, or a pixel by --probe X,Y");
+    }
     return job;
+}
+
+std::string triple(const std::array<double, 3>& numbers, int decimals) {
+    return fmt::format("({:.{}f}, {:.{}f}, {:.{}f})", numbers[0], decimals, numbers[1], decimals, numbers[2], decimals);
+}
+
+void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
+    fmt::print("pixel {}: ", pixel);
+    if (!probe) {
+        fmt::print("nothing is seen\n");
+        return;
+    }
+    fmt::print("value {:.6g}{}{} in voxel ({}, {}, {})\n", probe->value, probe->unit.empty() ? "" : " ", probe->unit,
+               probe->voxel[0], probe->voxel[1], probe->voxel[2]);
+    const char* unit = probe->has_spacing ? "um" : "voxels";
+    fmt::print("  at {} voxels = {} {} from the middle of the first (depth, A-scans, B-scans)\n",
+               triple(probe->index, 2), triple(probe->place_um, 2), unit);
+    fmt::print("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
 }
 
 void render(const Options& options) {
@@ -57,6 +80,8 @@ void render(const Options& options) {
     if (!done.figures.backend.empty()) {
         fmt::print("{}: {} A-scans in {:.2f} s\n", done.figures.backend, done.figures.a_scans, done.figures.seconds);
     }
+    for (std::size_t i = 0; i < done.probes.size(); ++i) print_probe(options.probes[i], done.probes[i]);
+    if (options.output.empty()) return;
     fmt::print("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, options.output);
 }
 
@@ -71,7 +96,15 @@ void add_render(CLI::App& program) {
     command
         ->add_option("--flow", options->flow, "velocities (or phasors) of the same voxels, coloured over the picture")
         ->type_name("VOLUME");
-    command->add_option("-o,--output", options->output, "the picture")->required()->type_name("PICTURE.png");
+    command->add_option("-o,--output", options->output, "the picture; may be left out with --probe")
+        ->type_name("PICTURE.png");
+    command
+        ->add_option(
+            "--probe", options->probes,
+            "what is seen at a pixel of the picture, from its left and top: value, place, normal; may be repeated")
+        ->type_name("X,Y")
+        ->take_all()
+        ->allow_extra_args(false);
     command->add_option("--size", options->size, "of the picture [1024x1024]")->type_name("WxH");
     command->add_option("--volume", options->volume, "which volume of a scan, counted from 0 [0]")->type_name("N");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")

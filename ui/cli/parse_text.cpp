@@ -61,6 +61,10 @@ std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const
     return pair_of<std::int64_t>(text, 'x', false, option, "WIDTHxHEIGHT, e.g. 1280x960");
 }
 
+std::pair<std::int64_t, std::int64_t> parsed_pixel(const std::string& text, const char* option) {
+    return pair_of<std::int64_t>(text, ',', false, option, "X,Y in pixels from the left and the top, e.g. 320,200");
+}
+
 Backend parsed_backend(const std::string& name) {
     if (name == "cpu") return Backend::cpu;
     return name == "cuda" ? Backend::cuda : Backend::automatic;

@@ -21,6 +21,9 @@ std::pair<double, double> parsed_range(const std::string& text, const char* opti
 // "640x480". Throws Error{bad_setting}.
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option);
 
+// "320,200". Throws Error{bad_setting}.
+std::pair<std::int64_t, std::int64_t> parsed_pixel(const std::string& text, const char* option);
+
 // "auto", "cpu" or "cuda", checked before.
 Backend parsed_backend(const std::string& name);
 

@@ -1,0 +1,112 @@
+#include "render/annotations/annotator.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "render/annotations/tiles.h"
+#include "render/vk/queue.h"
+#include "shaders/spirv.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::array binding_types{vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer,
+                                   vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer,
+                                   vk::DescriptorType::eStorageImage};
+static_assert(binding_types.size() == shared::annotate_binding_count);
+
+constexpr std::size_t alignment = 256;  // of a part of a buffer: enough for every device
+
+gpu::Bindings made_bindings(const gpu::Device& device) {
+    return {device, binding_types, sizeof(shared::AnnotatePart)};
+}
+
+bool meets(const PlacedGlyph& glyph, const Region& region) {
+    const glm::ivec2 end = glyph.left_top + glyph.pixels->size;
+    return glyph.left_top.x < region.left + region.width && end.x > region.left &&
+           glyph.left_top.y < region.top + region.height && end.y > region.top;
+}
+
+// The glyphs of one picture: each is kept once, from a whole word on.
+class Coverage {
+  public:
+    std::uint32_t word_of(const GlyphPixels& glyph) {
+        const auto [place, is_new] = words_.try_emplace(&glyph, static_cast<std::uint32_t>(bytes_.size() / 4));
+        if (is_new) {
+            bytes_.insert(bytes_.end(), glyph.coverage.begin(), glyph.coverage.end());
+            bytes_.resize((bytes_.size() + 3) / 4 * 4);
+        }
+        return place->second;
+    }
+
+    std::span<const std::byte> bytes() const { return std::as_bytes(std::span(bytes_)); }
+
+  private:
+    std::map<const GlyphPixels*, std::uint32_t> words_;
+    std::vector<std::uint8_t> bytes_;
+};
+
+shared::Shape shape_of(const PlacedGlyph& glyph, std::uint32_t word) {
+    return {.at = {glm::vec2(glyph.left_top), glm::vec2(glyph.left_top + glyph.pixels->size)},
+            .colour = glyph.colour,
+            .more = {},
+            .kind = shared::shape_glyph,
+            .coverage = word};
+}
+
+}  // namespace
+
+DrawnSheet::DrawnSheet(const gpu::Device& device) : device_(&device), bindings_(made_bindings(device)) {}
+
+Annotator::Annotator(const gpu::Device& device)
+    : bindings_(made_bindings(device)), pipeline_(gpu::compute_pipeline(device, bindings_, spirv::annotate, {})) {}
+
+void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& region, const gpu::DeviceImage& picture) {
+    drawn.part_.tiles = 0;
+    if (sheet.is_empty()) return;
+    std::vector<shared::Shape> shapes = sheet.shapes();
+    Coverage coverage;
+    for (const Label& label : sheet.labels()) {
+        for (const PlacedGlyph& glyph : typesetter_.set(label, sheet.rim())) {
+            if (meets(glyph, region)) shapes.push_back(shape_of(glyph, coverage.word_of(*glyph.pixels)));
+        }
+    }
+    const auto [tiles, list] = tiles_of(shapes, region);
+    if (tiles.empty()) return;
+    drawn.part_ = {.region = {region.left, region.top, region.width, region.height},
+                   .tiles = static_cast<std::uint32_t>(tiles.size())};
+
+    const std::array<std::span<const std::byte>, 4> contents{std::as_bytes(std::span(shapes)),
+                                                             std::as_bytes(std::span(tiles)),
+                                                             std::as_bytes(std::span(list)), coverage.bytes()};
+    std::array<std::size_t, 4> begins{};
+    drawn.bytes_ = 0;
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+        begins[i] = drawn.bytes_;
+        drawn.bytes_ += std::max<std::size_t>(1, (contents[i].size() + alignment - 1) / alignment) * alignment;
+    }
+    if (!drawn.staging_ || drawn.staging_->bytes().size() < drawn.bytes_) {  // both are as large: they are copied whole
+        drawn.staging_.emplace(*drawn.device_, drawn.bytes_, vk::BufferUsageFlagBits::eTransferSrc);
+        drawn.buffer_.emplace(*drawn.device_, drawn.bytes_, vk::BufferUsageFlagBits::eStorageBuffer);
+    }
+    for (std::uint32_t i = 0; i < contents.size(); ++i) {
+        std::ranges::copy(contents[i], drawn.staging_->bytes().begin() + static_cast<std::ptrdiff_t>(begins[i]));
+        drawn.bindings_.set_buffer(i, drawn.buffer_->handle(), begins[i], std::max<std::size_t>(contents[i].size(), 4));
+    }
+    drawn.bindings_.set_image(shared::annotate_picture, picture.view());
+}
+
+void Annotator::record(const vk::raii::CommandBuffer& commands, const DrawnSheet& drawn) const {
+    if (drawn.part_.tiles == 0) return;
+    drawn.buffer_->record_copy_from(commands, drawn.staging_->handle(), 0);
+    gpu::record_order(commands);  // also behind the picture
+    const gpu::Bindings& bindings = drawn.bindings_;
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline_);
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+    commands.pushConstants<shared::AnnotatePart>(bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, drawn.part_);
+    const auto row = static_cast<std::uint32_t>(shared::annotate_row);
+    commands.dispatch(std::min(drawn.part_.tiles, row), (drawn.part_.tiles + row - 1) / row, 1);
+}
+
+}  // namespace echolux

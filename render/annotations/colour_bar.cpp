@@ -1,0 +1,79 @@
+// What the colours mean: a bar at the right with its values and their unit, one for each curve of colours.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <glm/common.hpp>
+
+#include "render/annotations/quantities.h"
+#include "render/annotations/stage.h"
+#include "shaders/shared/depth_colour.h"
+
+namespace echolux {
+namespace {
+
+constexpr int most_colours = 256;  // 8 bits tell no more apart
+constexpr int most_ticks = 6;
+constexpr double width = 0.9;    // em
+constexpr double tick = 0.35;    // em
+constexpr double title = 1.6;    // em: its room above the bar
+constexpr double height = 0.38;  // of the picture's
+
+struct Legend {
+    std::string title;
+    double top, bottom;                       // values at the bar's ends
+    std::function<glm::vec3(double)> colour;  // at a part of the way down
+};
+
+std::vector<Legend> legends_of(const Stage& stage) {
+    if (stage.view.mode == ViewMode::isosurface) return {};  // of one colour
+    if (stage.view.mode == ViewMode::depth_mip) {
+        const DepthScale depths = stage.depths();
+        const auto colour = [](double part) { return shared::colour_of_depth(static_cast<float>(part)); };
+        return {{fmt::format("depth in {}", depths.unit.name), depths.first, depths.last, colour}};
+    }
+    const auto [low, high] = stage.function.range;
+    const auto colour = [&](double part) {
+        const TransferNode node = stage.function.at(1 - part);
+        return glm::vec3(node.red, node.green, node.blue);
+    };
+    return {{stage.grid.unit.empty() ? stage.grid.quantity : stage.grid.unit, high, low, colour}};
+}
+
+// Whole pixels, so that no seams show between the colours.
+void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, const glm::dvec2& high) {
+    const double rows = high.y - low.y;
+    const int count = std::clamp(static_cast<int>(rows), 1, most_colours);
+    for (int i = 0; i < count; ++i) {
+        sheet.rectangle({low.x, low.y + std::floor(rows * i / count)},
+                        {high.x, low.y + std::floor(rows * (i + 1) / count)}, legend.colour((i + 0.5) / count));
+    }
+}
+
+void draw_legend(Sheet& sheet, const Legend& legend, double top) {
+    const double em = sheet.em();
+    const glm::dvec2 high = glm::floor(glm::dvec2(sheet.size().x - sheet.margin(), top + height * sheet.size().y));
+    const glm::dvec2 low = glm::floor(glm::dvec2(high.x - std::max(1.0, width * em), top + title * em));
+    sheet.rimmed_rectangle(low - sheet.line_width(), high + sheet.line_width(), sheet.ink());
+    draw_colours(sheet, legend, low, high);
+    sheet.label(legend.title, {high.x, low.y - 0.5 * em}, {1, 1});
+    const auto [least, most] = std::minmax(legend.top, legend.bottom);
+    for (const auto& [value, text] : ticks_between(least, most, most_ticks)) {
+        const double y = std::lerp(low.y, high.y, (value - legend.top) / (legend.bottom - legend.top));
+        sheet.line({low.x - tick * em, y}, {low.x, y});
+        sheet.label(text, {low.x - 1.6 * tick * em, y}, {1, 0.5});
+    }
+}
+
+}  // namespace
+
+void draw_colour_bar(Sheet& sheet, const Stage& stage) {
+    double top = sheet.margin();
+    for (const Legend& legend : legends_of(stage)) {
+        draw_legend(sheet, legend, top);
+        top += height * sheet.size().y + sheet.em();
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,70 @@
+// Depths along an edge of the volume: the one furthest to the left in the picture. Depth is what the volume's spacing
+// says, from zero delay: geometric where the scan names a refractive index, else optical.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <glm/geometric.hpp>
+
+#include "render/annotations/quantities.h"
+#include "render/annotations/stage.h"
+
+namespace echolux {
+namespace {
+
+constexpr double tick = 0.5;           // em
+constexpr double least_between = 2.2;  // em from tick to tick
+
+struct Edge {
+    glm::dvec3 top, bottom;
+    Segment seen;
+};
+
+std::optional<Edge> leftmost_edge(const Stage& stage) {
+    std::optional<Edge> leftmost;
+    for (const int a : {-1, 1}) {
+        for (const int b : {-1, 1}) {
+            const glm::dvec3 top = 0.5 * stage.extent() * glm::dvec3(-1, a, b);
+            const glm::dvec3 bottom = 0.5 * stage.extent() * glm::dvec3(1, a, b);
+            const std::optional<Segment> seen = stage.seen(top, bottom);
+            if (!seen) continue;
+            const bool better = !leftmost || seen->from.x + seen->to.x < leftmost->seen.from.x + leftmost->seen.to.x;
+            if (better) leftmost = {top, bottom, *seen};
+        }
+    }
+    return leftmost;
+}
+
+// Across the edge, away from the picture of the volume's centre.
+glm::dvec2 outwards(const Stage& stage, const Segment& edge) {
+    const glm::dvec2 along = glm::normalize(edge.to - edge.from);
+    const glm::dvec2 across(-along.y, along.x);
+    const auto centre = stage.seen({}, {});
+    const glm::dvec2 off = centre ? 0.5 * (edge.from + edge.to) - centre->from : glm::dvec2(-1, 0);
+    return glm::dot(across, off) < 0 ? -across : across;
+}
+
+}  // namespace
+
+void draw_depth_ruler(Sheet& sheet, const Stage& stage) {
+    const std::optional<Edge> edge = leftmost_edge(stage);
+    if (!edge) return;
+    const double pixels = glm::length(edge->seen.to - edge->seen.from);
+    const int most = static_cast<int>(std::min(20.0, pixels / (least_between * sheet.em())));
+    if (most < 1) return;  // seen end on
+    const glm::dvec2 out = outwards(stage, edge->seen);
+    const glm::dvec2 anchor = 0.5 - 0.5 * out;
+    sheet.line(edge->seen.from, edge->seen.to);
+    const DepthScale depths = stage.depths();
+    for (const auto& [depth, text] : ticks_between(depths.first, depths.last, most)) {
+        const glm::dvec3 place = glm::mix(edge->top, edge->bottom, depths.part(depth));
+        const std::optional<Segment> seen = stage.seen(place, place);
+        if (!seen) continue;
+        sheet.line(seen->from, seen->from + tick * sheet.em() * out);
+        sheet.label(text, seen->from + 1.5 * tick * sheet.em() * out, anchor);
+    }
+    sheet.label(fmt::format("depth in {}", depths.unit.name), edge->seen.from + glm::dvec2(0, -0.6 * sheet.em()),
+                {0.5, 1});
+}
+
+}  // namespace echolux

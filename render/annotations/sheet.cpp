@@ -1,0 +1,80 @@
+#include "render/annotations/sheet.h"
+
+#include <algorithm>
+#include <glm/geometric.hpp>
+
+namespace echolux {
+namespace {
+
+constexpr double line_per_em = 0.09;
+constexpr float rim_opacity = 0.6F;
+
+// Of the luminance of the eye, ITU-R BT.709; a transparent picture counts as dark, as its box does.
+bool is_dark(const View& view) {
+    const std::vector<double>& rgb = view.background;
+    return view.transparent || 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2] < 0.5;
+}
+
+glm::vec3 chosen_ink(const View& view) {
+    const std::vector<double>& asked = view.text_colour;
+    if (!asked.empty()) return glm::vec3(glm::dvec3(asked[0], asked[1], asked[2]));
+    return glm::vec3(is_dark(view) ? 0.95F : 0.08F);
+}
+
+glm::vec3 contrast(const glm::vec3& ink) {
+    return glm::vec3(glm::dot(ink, glm::vec3(0.2126F, 0.7152F, 0.0722F)) > 0.4F ? 0.0F : 1.0F);
+}
+
+glm::vec4 pixels(const glm::dvec2& a, const glm::dvec2& b) {
+    return glm::vec4(glm::dvec4(a, b));
+}
+
+}  // namespace
+
+Sheet::Sheet(const View& view)
+    : size_(view.width, view.height), em_(view.text_size * std::min(size_.x, size_.y)),
+      line_width_(std::max(1.0, line_per_em * em_)), ink_(chosen_ink(view)), rim_(contrast(ink_)) {}
+
+void Sheet::add_line(const glm::dvec2& from, const glm::dvec2& to, double width, const glm::vec4& colour) {
+    shapes_.push_back({.at = pixels(from, to),
+                       .colour = colour,
+                       .more = {static_cast<float>(width), 0},
+                       .kind = shared::shape_line,
+                       .coverage = 0});
+}
+
+void Sheet::line(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour) {
+    add_line(from, to, 2 * line_width_, {rim_, rim_opacity});
+    add_line(from, to, line_width_, {colour, 1});
+}
+
+void Sheet::arrow(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour) {
+    const double head = std::min(5 * line_width_, glm::length(to - from));
+    const glm::dvec2 along = glm::length(to - from) > 0 ? glm::normalize(to - from) : glm::dvec2(1, 0);
+    const glm::dvec2 across(-along.y, along.x);
+    const glm::dvec2 base = to - head * along;
+    line(from, base, colour);
+    shapes_.push_back({.at = pixels(to, base + 0.45 * head * across),
+                       .colour = {colour, 1},
+                       .more = glm::vec2(base - 0.45 * head * across),
+                       .kind = shared::shape_triangle,
+                       .coverage = 0});
+}
+
+void Sheet::rectangle(const glm::dvec2& low, const glm::dvec2& high, const glm::vec3& colour) {
+    shapes_.push_back(
+        {.at = pixels(low, high), .colour = {colour, 1}, .more = {}, .kind = shared::shape_rectangle, .coverage = 0});
+}
+
+void Sheet::rimmed_rectangle(const glm::dvec2& low, const glm::dvec2& high, const glm::vec3& colour) {
+    const glm::dvec2 rim(0.5 * line_width_);
+    rectangle(low - rim, high + rim, rim_);
+    shapes_.back().colour.a = rim_opacity;
+    rectangle(low, high, colour);
+}
+
+void Sheet::label(std::string text, const glm::dvec2& at, const glm::dvec2& anchor, const glm::vec3& colour) {
+    labels_.push_back({std::move(text), at, anchor, colour, em_});
+}
+
+}  // namespace echolux

@@ -1,0 +1,62 @@
+// What is drawn over a picture, as shapes and texts in its pixels from the top left corner. Each has a rim of the
+// contrasting colour, so that it is seen on anything.
+#pragma once
+
+#include <glm/vec2.hpp>
+#include <glm/vec3.hpp>
+#include <glm/vec4.hpp>
+#include <string>
+#include <vector>
+
+#include "render/view.h"
+#include "shaders/shared/annotate.h"
+
+namespace echolux {
+
+// A line of text. `anchor` is the point of its own box that lies at `at`: (0, 0) its left top, (1, 1) its right bottom.
+struct Label {
+    std::string text;  // UTF-8
+    glm::dvec2 at;
+    glm::dvec2 anchor;
+    glm::vec3 colour;
+    double size;  // pixels: of an em
+};
+
+class Sheet {
+  public:
+    explicit Sheet(const View& view);
+
+    // Pixels.
+    glm::dvec2 size() const { return size_; }
+    double em() const { return em_; }  // size of the text
+    double margin() const { return em_; }
+    double line_width() const { return line_width_; }
+    glm::vec3 ink() const { return ink_; }
+    glm::vec3 rim() const { return rim_; }
+
+    void line(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour);
+    void line(const glm::dvec2& from, const glm::dvec2& to) { line(from, to, ink_); }
+    void arrow(const glm::dvec2& from, const glm::dvec2& to, const glm::vec3& colour);
+    void rectangle(const glm::dvec2& low, const glm::dvec2& high, const glm::vec3& colour);  // without a rim
+    void rimmed_rectangle(const glm::dvec2& low, const glm::dvec2& high, const glm::vec3& colour);
+    void label(std::string text, const glm::dvec2& at, const glm::dvec2& anchor, const glm::vec3& colour);
+    void label(std::string text, const glm::dvec2& at, const glm::dvec2& anchor) {
+        label(std::move(text), at, anchor, ink_);
+    }
+
+    const std::vector<shared::Shape>& shapes() const { return shapes_; }
+    const std::vector<Label>& labels() const { return labels_; }
+    bool is_empty() const { return shapes_.empty() && labels_.empty(); }
+
+  private:
+    void add_line(const glm::dvec2& from, const glm::dvec2& to, double width, const glm::vec4& colour);
+
+    glm::dvec2 size_;
+    double em_;
+    double line_width_;
+    glm::vec3 ink_, rim_;
+    std::vector<shared::Shape> shapes_;
+    std::vector<Label> labels_;
+};
+
+}  // namespace echolux

@@ -1,0 +1,54 @@
+// What C++ and annotate.comp share: bindings, the tile, and a shape that is drawn over a picture.
+#ifndef ECHOLUX_SHADERS_SHARED_ANNOTATE_H
+#define ECHOLUX_SHADERS_SHARED_ANNOTATE_H
+
+#ifdef __cplusplus
+#include <cstdint>
+#include <glm/vec2.hpp>
+#include <glm/vec4.hpp>
+namespace echolux::shared {
+using vec2 = glm::vec2;
+using vec4 = glm::vec4;
+using uvec4 = glm::uvec4;
+using uint = std::uint32_t;
+#define ECHOLUX_CONST inline constexpr int
+#else
+#define ECHOLUX_CONST const int
+#endif
+
+ECHOLUX_CONST annotate_shapes = 0;
+ECHOLUX_CONST annotate_tiles = 1;     // left, top in tiles of the region; first and end of its part of the list
+ECHOLUX_CONST annotate_list = 2;      // indices of shapes, in the order in which they are drawn
+ECHOLUX_CONST annotate_coverage = 3;  // of glyphs, four pixels a word
+ECHOLUX_CONST annotate_picture = 4;
+ECHOLUX_CONST annotate_binding_count = 5;
+
+ECHOLUX_CONST annotate_tile = 16;   // pixels; one work group
+ECHOLUX_CONST annotate_row = 1024;  // work groups that are dispatched side by side
+
+ECHOLUX_CONST shape_line = 0;
+ECHOLUX_CONST shape_rectangle = 1;
+ECHOLUX_CONST shape_triangle = 2;
+ECHOLUX_CONST shape_glyph = 3;
+
+// In pixels from the picture's top left corner.
+struct Shape {
+    vec4 at;      // line: both ends; triangle: two corners; else left, top, right, bottom
+    vec4 colour;  // RGB, opacity
+    vec2 more;    // line: width; triangle: the third corner, clockwise as one sees it
+    uint kind;
+    uint coverage;  // glyph: its first word
+};
+
+struct AnnotatePart {
+    vec4 region;  // left, top, width, height of what is drawn on
+    uint tiles;
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(Shape) == 48 && sizeof(AnnotatePart) == 20, "the layout of std430");
+}  // namespace echolux::shared
+#endif
+#undef ECHOLUX_CONST
+
+#endif

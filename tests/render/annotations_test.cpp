@@ -1,0 +1,389 @@
+// Annotations: what is written is true, lies where it should, is sharp, and is the same however a picture is cast.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <glm/geometric.hpp>
+
+#include "compute/error.h"
+#include "render/annotations/annotations.h"
+#include "render/annotations/annotator.h"
+#include "render/annotations/quantities.h"
+#include "render/annotations/stage.h"
+#include "render/vk/queue.h"
+#include "render/vk/read_back.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+VolumeGrid cube() {
+    VolumeGrid grid = db_grid(64, 64, 64);
+    grid.spacing_um = {2, 3, 5};
+    return grid;
+}
+
+View everything() {
+    View view;
+    view.scale_bar = view.axes = view.colour_bar = view.depth_ruler = view.time_stamp = true;
+    view.text = "µ° ×\nsecond line";
+    view.text_at = {0.3, 0.7};
+    view.distances = {0, 0, 0, 100, 150, 200};
+    view.angles = {0, 100, 0, 60, 90, 100, 120, 10, 300};
+    return view;
+}
+
+Sheet sheet_of(const View& view, const VolumeGrid& grid = cube()) {
+    return annotations_of(view, grid, transfer_function(view, grid, {0, 40}));
+}
+
+std::vector<std::string> texts_of(const Sheet& sheet) {
+    std::vector<std::string> texts;
+    for (const Label& label : sheet.labels()) texts.push_back(label.text);
+    return texts;
+}
+
+TEST(Quantities, RoundLengthsAreOneTwoFive) {
+    EXPECT_DOUBLE_EQ(round_below(1), 1);
+    EXPECT_DOUBLE_EQ(round_below(1.99), 1);
+    EXPECT_DOUBLE_EQ(round_below(2), 2);
+    EXPECT_DOUBLE_EQ(round_below(499), 200);
+    EXPECT_DOUBLE_EQ(round_below(0.07), 0.05);
+    EXPECT_DOUBLE_EQ(round_below(1000), 1000);
+}
+
+TEST(Quantities, LengthsAreWrittenInTheirUnit) {
+    EXPECT_EQ(length_text(0.05, true), "50 nm");
+    EXPECT_EQ(length_text(0.5, true), "500 nm");
+    EXPECT_EQ(length_text(1, true), "1 µm");
+    EXPECT_EQ(length_text(200, true), "200 µm");
+    EXPECT_EQ(length_text(1234.5, true), "1.234 mm");
+    EXPECT_EQ(length_text(20000, true), "2 cm");
+    EXPECT_EQ(length_text(0, true), "0 µm");
+    EXPECT_EQ(length_text(20000, false), "20000 voxels");
+}
+
+TEST(Quantities, TicksAreRoundAndInside) {
+    const auto values = [](double low, double high, int most) {
+        std::vector<std::string> texts;
+        for (const Tick& tick : ticks_between(low, high, most)) texts.push_back(tick.text);
+        return texts;
+    };
+    EXPECT_EQ(values(3, 40, 6), (std::vector<std::string>{"10", "20", "30", "40"}));
+    EXPECT_EQ(values(-0.25, 0.25, 5), (std::vector<std::string>{"-0.2", "-0.1", "0.0", "0.1", "0.2"}));
+    EXPECT_EQ(values(0, 1, 11).size(), 11u);
+    for (int most = 1; most < 30; ++most) {
+        for (const double high : {0.013, 1.0, 7.7, 64000.0}) {
+            EXPECT_LE(static_cast<int>(ticks_between(-0.3 * high, high, most).size()), most);
+        }
+    }
+}
+
+TEST(Quantities, DistancesAndAngles) {
+    EXPECT_DOUBLE_EQ(distance_um({1, 2, 3}, {3, 5, 9}), 7);
+    EXPECT_NEAR(angle_deg({1, 0, 0}, {0, 0, 0}, {0, 2, 0}), 90, 1e-12);
+    EXPECT_NEAR(angle_deg({4, 1, 1}, {1, 1, 1}, {2, 2, 1}), 45, 1e-12);
+    EXPECT_NEAR(angle_deg({1, 0, 0}, {0, 0, 0}, {-3, 0, 0}), 180, 1e-12);
+    EXPECT_NEAR(angle_deg({1, 0, 0}, {0, 0, 0}, {1, 1e-7, 0}), std::atan(1e-7) * 180 / std::acos(-1.0), 1e-16);
+    EXPECT_EQ(angle_deg({1, 1, 1}, {1, 1, 1}, {2, 2, 1}), 0);
+}
+
+TEST(Annotations, NothingIsDrawnThatIsNotAskedFor) {
+    EXPECT_TRUE(sheet_of(View{}).is_empty());
+}
+
+TEST(Annotations, MeasuresAreNamedWithTheirValues) {
+    View view;
+    view.distances = {0, 0, 0, 30, 40, 0, 0, 0, 0, 3000, 4000, 0};
+    view.angles = {0, 10, 0, 0, 0, 0, 0, 0, 20};
+    EXPECT_EQ(texts_of(sheet_of(view)), (std::vector<std::string>{"50 µm", "5 mm", "90.0°"}));
+    VolumeGrid bare = cube();
+    bare.spacing_um = {};
+    EXPECT_THAT(texts_of(sheet_of(view, bare)), testing::Contains("50 voxels"));
+}
+
+TEST(Annotations, AMeasureLiesBetweenItsPlaces) {
+    View view = voxel_view(db_grid(64, 64, 64), 200, 200);
+    view.distances = {10, 5, 0, 10, 45, 0};
+    const Sheet sheet = sheet_of(view, db_grid(64, 64, 64));
+    const shared::Shape& line = sheet.shapes()[1];  // above its rim
+    // One pixel a voxel, the first voxel's middle half a voxel inside.
+    EXPECT_NEAR(line.at.x, 100 - 32 + 5.5, 1e-3);
+    EXPECT_NEAR(line.at.y, 100 - 32 + 10.5, 1e-3);
+    EXPECT_NEAR(line.at.z, 100 - 32 + 45.5, 1e-3);
+    EXPECT_NEAR(line.at.w, 100 - 32 + 10.5, 1e-3);
+}
+
+TEST(Annotations, AxesPointWhereTheCameraSaysThatTheyPoint) {
+    for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
+        View view;
+        view.projection = projection;
+        view.azimuth_deg = -70;
+        view.elevation_deg = 33;
+        view.roll_deg = 12;
+        const VolumeGrid grid = cube();
+        const TransferFunction function = transfer_function(view, grid, {0, 40});
+        const Stage stage(view, grid, function);
+        const Camera camera(view, volume_extent(grid));
+        double scale = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            glm::dvec3 step(0);
+            step[axis] = 1e-3;
+            const glm::dvec2 moved = camera.project(step) - camera.project({});
+            const glm::dvec2 drawn = stage.direction(axis);
+            EXPECT_NEAR(glm::dot(glm::normalize(moved), glm::normalize(drawn)), 1, 1e-5) << axis;
+            const double ratio = glm::length(moved) / glm::length(drawn);
+            EXPECT_NEAR(ratio, axis > 0 ? scale : ratio, 1e-3 * ratio);
+            scale = ratio;
+        }
+    }
+}
+
+TEST(Annotations, TheRulerTellsDepthsFromZeroDelay) {
+    VolumeGrid grid = db_grid(200, 64, 64);
+    grid.spacing_um = {5, 5, 5};
+    grid.first_depth_um = 300;
+    View view = voxel_view(grid, 800, 800);
+    view.depth_ruler = true;
+    view.text_size = 0.01;
+    const Sheet sheet = sheet_of(view, grid);
+    EXPECT_THAT(texts_of(sheet), testing::IsSupersetOf({"300", "1000", "1200", "depth in µm"}));
+    EXPECT_THAT(texts_of(sheet), testing::Not(testing::Contains("200")));
+    grid.spacing_um = {500, 500, 500};
+    EXPECT_THAT(texts_of(sheet_of(view, grid)), testing::IsSupersetOf({"1", "10", "depth in cm"}));
+    view.elevation_deg = 90;  // the edge is seen end on
+    EXPECT_TRUE(sheet_of(view, grid).is_empty());
+}
+
+TEST(Annotations, ThePerspectiveBarSaysWhereItHolds) {
+    View view;
+    view.scale_bar = true;
+    EXPECT_THAT(texts_of(sheet_of(view)), testing::ElementsAre(testing::EndsWith(" at the target")));
+    view.projection = Projection::orthographic;
+    EXPECT_THAT(texts_of(sheet_of(view)), testing::ElementsAre(testing::EndsWith("0 µm")));
+}
+
+TEST(Annotations, TheColourBarIsInTheVolumesUnit) {
+    View view;
+    view.colour_bar = true;
+    EXPECT_THAT(texts_of(sheet_of(view)), testing::ElementsAre("dB above noise floor", "10", "20", "30", "40"));
+    view.mode = ViewMode::isosurface;
+    EXPECT_TRUE(sheet_of(view).is_empty());
+}
+
+TEST(Annotations, TheColourBarOfDepthMipIsOfDepths) {
+    View view;
+    view.colour_bar = true;
+    view.mode = ViewMode::depth_mip;
+    const Sheet sheet = sheet_of(view);  // 128 um deep
+    EXPECT_THAT(texts_of(sheet), testing::ElementsAre("depth in µm", "0", "50", "100"));
+    EXPECT_LT(sheet.labels()[1].at.y, sheet.labels()[3].at.y);  // downwards, as depth goes
+}
+
+TEST(Annotations, NumbersThatAreNoPlacesNameTheKey) {
+    const auto refusal = [](const View& view) {
+        try {
+            check_view(view);
+        } catch (const Error& error) {
+            return error.line();
+        }
+        return std::string("no error");
+    };
+    View view;
+    view.distances = {1, 2, 3};
+    EXPECT_THAT(refusal(view), testing::HasSubstr("view.distances"));
+    view = {};
+    view.angles = {1, 2, 3, 4, 5, 6};
+    EXPECT_THAT(refusal(view), testing::HasSubstr("view.angles"));
+    view = {};
+    view.text_at = {1};
+    EXPECT_THAT(refusal(view), testing::HasSubstr("view.text_at"));
+    view = {};
+    view.text_colour = {1};
+    EXPECT_THAT(refusal(view), testing::HasSubstr("view.text_colour"));
+}
+
+double begin_of(Typesetter& typesetter, const char* text) {
+    const Label label{text, {2000, 0}, {1, 0}, glm::vec3(1), 100};
+    const std::vector<PlacedGlyph> glyphs = typesetter.set(label, glm::vec3(0));
+    return glyphs.empty() ? 2000 : glyphs.front().left_top.x - glyphs.front().pixels->offset.x;
+}
+
+TEST(Typesetter, KernsAndKnowsTheSignsOfTheField) {
+    Typesetter typesetter;
+    if (begin_of(typesetter, "A") == 2000) GTEST_SKIP() << "built without a font";
+    const auto width = [&](const char* text) { return 2000 - begin_of(typesetter, text); };
+    EXPECT_LT(width("AV"), width("A") + width("V") - 3);
+    const auto coverage = [&](const char* text) {
+        return typesetter.set({text, {}, {}, glm::vec3(1), 40}, glm::vec3(0)).front().pixels->coverage;
+    };
+    for (const char* sign : {"µ", "°", "×"}) EXPECT_NE(coverage(sign), coverage("\uE0FF")) << sign;
+    EXPECT_TRUE(typesetter.set({"unreadable", {}, {}, glm::vec3(1), 2}, glm::vec3(0)).empty());
+}
+
+class AnnotatedPicture : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        const VolumeGrid grid = db_grid(64, 64, 64);
+        renderer().set_volume(grid, voxels(grid, [](auto...) { return 0.0; }).data());  // nothing is seen of it
+        view_ = voxel_view(grid, 300, 200);
+        view_.background = {0, 0, 0};
+    }
+
+    static int red(const Image& image, std::int64_t x, std::int64_t y) {
+        return image.pixels[static_cast<std::size_t>(4 * (y * image.width + x))];
+    }
+
+    // Pixels between the ends of the bar, which is all that is light in the row.
+    static double bar_in_row(const Image& image, std::int64_t row) {
+        double sum = 0;
+        for (std::int64_t x = 0; x < image.width; ++x) sum += red(image, x, row);
+        return sum / red(image, image.width - 8, row);
+    }
+
+    // Of the annotations of `view`.
+    static double bar_length(const View& view) {
+        const Sheet sheet = sheet_of(view, db_grid(64, 64, 64));
+        return std::stod(sheet.labels().front().text);
+    }
+
+    View view_;
+};
+
+TEST_F(AnnotatedPicture, ScaleBarIsAsLongAsItSays) {
+    view_.scale_bar = true;
+    for (const double magnification : {1.0, 1.37, 3.3}) {
+        View view = view_;
+        view.zoom *= magnification;
+        const double bar = bar_length(view);
+        const Image image = renderer().render(view);
+        EXPECT_NEAR(bar_in_row(image, 200 - 5 - 1), bar * magnification, 0.5);
+        EXPECT_GT(bar, 0.05 * 300 / magnification);
+    }
+}
+
+TEST_F(AnnotatedPicture, ScaleBarHoldsAtTheTargetInPerspective) {
+    view_.scale_bar = true;
+    view_.projection = Projection::perspective;
+    view_.zoom = 1;
+    view_.fov_deg = 40;
+    const double angle = 20 * std::acos(-1.0) / 180;
+    const double away = 0.5 * std::sqrt(3.0) * 64 / std::sin(angle);
+    const double pixel = 2 * away * std::tan(angle) / 200;
+    EXPECT_NEAR(bar_in_row(renderer().render(view_), 200 - 5 - 1), bar_length(view_) / pixel, 0.5);
+}
+
+TEST_F(AnnotatedPicture, TextIsSharpAtTwiceItsSize) {
+    view_.width = view_.height = 512;
+    view_.text = "H";
+    view_.text_at = {0.5, 0.5};
+    view_.text_size = 0.1;
+    const Image image = renderer().render(view_);
+    // A row above the crossbar: two stems, four edges.
+    std::int64_t top = 0;
+    const auto lightest = [&](std::int64_t y) {
+        int most = 0;
+        for (std::int64_t x = 0; x < 512; ++x) most = std::max(most, red(image, x, y));
+        return most;
+    };
+    while (top < 512 && lightest(top) < 200) ++top;
+    if (top == 512) GTEST_SKIP() << "built without a font";
+    const std::int64_t row = top + 6;
+    const int ink = lightest(row);
+    EXPECT_GT(ink, 235);
+    int dark = 0, grey = 0, light = 0;
+    for (std::int64_t x = 0; x < 512; ++x) {
+        const double part = static_cast<double>(red(image, x, row)) / ink;
+        ++(part < 0.02 ? dark : part > 0.98 ? light : grey);
+    }
+    EXPECT_GE(light, 6);  // stems are some pixels wide
+    EXPECT_LT(light, 40);
+    EXPECT_LE(grey, 4);  // one an edge: no edge is wider than that
+}
+
+TEST_F(AnnotatedPicture, InkContrastsWithTheBackground) {
+    view_.scale_bar = true;
+    EXPECT_GT(red(renderer().render(view_), 292, 194), 230);
+    view_.background = {1, 1, 1};
+    EXPECT_LT(red(renderer().render(view_), 292, 194), 30);
+    view_.text_colour = {0.5, 0, 0};
+    EXPECT_NEAR(red(renderer().render(view_), 292, 194), 128, 1);
+}
+
+TEST_F(AnnotatedPicture, IsOpaqueOverATransparentOne) {
+    view_.scale_bar = view_.transparent = true;
+    const Image image = renderer().render(view_);
+    const auto at = static_cast<std::size_t>(4 * (194 * 300 + 292));
+    EXPECT_GT(image.pixels[at], 230);
+    EXPECT_EQ(image.pixels[at + 3], 255);
+    EXPECT_EQ(image.pixels[3], 0);
+}
+
+TEST_F(AnnotatedPicture, AnySizeWorksWithEverythingOn) {
+    for (const auto& [width, height] : {std::pair{1, 1}, {1, 700}, {700, 1}, {17, 16}, {64, 48}}) {
+        View view = everything();
+        view.width = width;
+        view.height = height;
+        EXPECT_EQ(renderer().render(view).pixels.size(), static_cast<std::size_t>(4 * width * height));
+        view.projection = Projection::orthographic;
+        view.elevation_deg = 90;
+        renderer().render(view);
+    }
+}
+
+// The device, driven directly: a grey picture, and the annotations of a region of it over it.
+class Regions : public testing::Test {
+  protected:
+    std::vector<std::uint8_t> drawn(const Sheet& sheet, const Region& region) {
+        const gpu::ImageShape shape{
+            .extent = {static_cast<std::uint32_t>(region.width), static_cast<std::uint32_t>(region.height), 1},
+            .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eTransferSrc |
+                     vk::ImageUsageFlagBits::eTransferDst};
+        const gpu::DeviceImage picture(device_, shape, "picture");
+        annotator_.prepare(drawn_, sheet, region, picture);
+        queue_.run([&](const vk::raii::CommandBuffer& commands) {
+            picture.record_first_use(commands);
+            commands.clearColorImage(picture.handle(), vk::ImageLayout::eGeneral,
+                                     vk::ClearColorValue(std::array{0.4F, 0.5F, 0.6F, 0.5F}),
+                                     vk::ImageSubresourceRange{vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1});
+            gpu::record_order(commands);
+            annotator_.record(commands, drawn_);
+        });
+        const auto pixels = read_back_.pixels(picture);
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(pixels.data());
+        return {bytes, bytes + pixels.size()};
+    }
+
+  private:
+    gpu::Device device_{{}};
+    gpu::Queue queue_{device_};
+    gpu::ReadBack read_back_{device_, queue_};
+    Annotator annotator_{device_};
+    DrawnSheet drawn_{device_};
+};
+
+TEST_F(Regions, AreThePartsOfTheWholePicture) {
+    View view = everything();
+    view.width = 611;
+    view.height = 407;
+    const Sheet sheet = sheet_of(view);
+    const std::vector<std::uint8_t> whole = drawn(sheet, {0, 0, 611, 407});
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < whole.size(); i += 4) changed += whole[i + 3] == 255 ? 1 : 0;
+    EXPECT_GT(changed, 1500u);
+    for (std::int64_t top = 0; top < 407; top += 53) {
+        for (std::int64_t left = 0; left < 611; left += 137) {
+            const Region region{left, top, std::min<std::int64_t>(137, 611 - left),
+                                std::min<std::int64_t>(53, 407 - top)};
+            const std::vector<std::uint8_t> part = drawn(sheet, region);
+            for (std::int64_t row = 0; row < region.height; ++row) {
+                const auto begin = whole.begin() + 4 * ((top + row) * 611 + left);
+                ASSERT_TRUE(std::equal(begin, begin + 4 * region.width, part.begin() + 4 * row * region.width))
+                    << "region at " << left << ", " << top << ", row " << row;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,266 @@
+// The probe against scenes whose answers are written here.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <glm/geometric.hpp>
+
+#include "compute/error.h"
+#include "render/camera.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::int64_t edge = 80;
+constexpr double middle = 39.5;  // index of the volume's centre
+
+glm::dvec3 vector_of(const std::array<double, 3>& v) {
+    return {v[0], v[1], v[2]};
+}
+
+class Probing : public Rendering {
+  protected:
+    void show(const VolumeGrid& grid, const ValueAt& value) {
+        grid_ = grid;
+        renderer().set_volume(grid, voxels(grid, value).data());
+        view_ = voxel_view(grid, 120, 100);
+        view_.preset = Preset::gray;
+        view_.low = 0;
+        view_.high = 40;
+    }
+
+    void look_askew_in_perspective() {
+        view_.projection = Projection::perspective;
+        view_.zoom = 1;
+        view_.azimuth_deg = 25;
+        view_.elevation_deg = 40;
+        view_.roll_deg = 10;
+    }
+
+    // The ray of a pixel, in voxels from the first: spacing is 1.
+    std::pair<glm::dvec3, glm::dvec3> ray(std::int64_t x, std::int64_t y) const {
+        const Camera camera(view_, volume_extent(grid_));
+        const auto& rays = camera.rays();
+        const double right = static_cast<double>(x) + 0.5 - 60;
+        const double down = static_cast<double>(y) + 0.5 - 50;
+        const glm::dvec3 start = rays.eye + right * rays.eye_x + down * rays.eye_y;
+        return {start + middle, glm::normalize(rays.ray + right * rays.ray_x + down * rays.ray_y)};
+    }
+
+    VolumeGrid grid_;
+    View view_;
+};
+
+class ProbedBall : public Probing {
+  protected:
+    static constexpr double radius = 36;
+
+    void SetUp() override {
+        Rendering::SetUp();
+        show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), radius));
+        view_.mode = ViewMode::isosurface;
+        view_.isovalue = 10;  // a sphere of three quarters of the radius
+    }
+
+    void expect_the_sphere(std::int64_t x, std::int64_t y) {
+        const auto probe = renderer().probe(view_, x, y);
+        const auto [start, unit] = ray(x, y);
+        const glm::dvec3 centre(middle);
+        const double nearest = glm::dot(centre - start, unit);
+        const double off = glm::length(start + nearest * unit - centre);
+        const double sphere = 0.75 * radius;
+        ASSERT_EQ(probe.has_value(), off < sphere) << x << ", " << y;
+        if (!probe) return;
+        const glm::dvec3 hit = start + (nearest - std::sqrt(sphere * sphere - off * off)) * unit;
+        EXPECT_LT(glm::length(vector_of(probe->index) - hit), 0.05) << x << ", " << y;
+        EXPECT_GT(glm::dot(vector_of(probe->normal), (hit - centre) / sphere), 0.999);
+        const auto [z, a, b] = probe->voxel;
+        EXPECT_EQ(probe->value, static_cast<float>(ball(grid_, radius)(z, a, b)));
+        EXPECT_EQ(probe->unit, "dB above noise floor");
+        for (std::size_t i = 0; i < 3; ++i) {
+            EXPECT_LE(std::abs(probe->index[i] - static_cast<double>(probe->voxel[i])), 0.501);
+            EXPECT_DOUBLE_EQ(probe->place_um[i], probe->index[i]);
+        }
+        EXPECT_NEAR(probe->distance_um, glm::dot(hit - start, unit), 0.05);
+    }
+};
+
+TEST_F(ProbedBall, IsMetWhereTheRayMeetsTheSphere) {
+    for (const auto& [x, y] : {std::pair{60, 50}, {71, 38}, {45, 60}, {60, 30}, {2, 3}}) expect_the_sphere(x, y);
+}
+
+TEST_F(ProbedBall, IsMetOffCentreInPerspective) {
+    look_askew_in_perspective();
+    for (const auto& [x, y] : {std::pair{60, 50}, {74, 44}, {44, 66}, {70, 62}, {119, 99}}) expect_the_sphere(x, y);
+}
+
+TEST_F(ProbedBall, PlacesAreInMicrometres) {
+    VolumeGrid grid = grid_;
+    grid.spacing_um = {2, 2, 2};
+    show(grid, ball(grid, radius));
+    view_.mode = ViewMode::isosurface;
+    view_.isovalue = 10;
+    const auto probe = renderer().probe(view_, 60, 50);
+    ASSERT_TRUE(probe);
+    EXPECT_TRUE(probe->has_spacing);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(probe->place_um[i], 2 * probe->index[i], 1e-9);
+    EXPECT_NEAR(probe->index[2], middle - 0.75 * radius, 0.05);
+}
+
+// A block with a flat top: 40 from the row `top` on, nothing above it, and between them what interpolation makes.
+constexpr std::int64_t top = 30;
+
+double block(std::int64_t z, std::int64_t, std::int64_t) {
+    return z >= top ? 40 : 0;
+}
+
+// Where a quarter of the light is held back in the ramp of the block's top, in rows after row top - 1. The curve of the
+// preset gray rises from 0 at level 0.1 to 32 per depth at level 0.5.
+double quarter_held_back(double opacity) {
+    const double slope = 32 * opacity / edge / 0.4;
+    return 0.1 + std::sqrt(2 * -std::log(0.75) / slope);
+}
+
+TEST_F(Probing, CompositeMeetsWhatHoldsAQuarterOfTheLightBack) {
+    show(db_grid(edge, edge, edge), block);
+    view_.elevation_deg = 90;
+    for (const double opacity : {30.0, 100.0, 1000.0}) {
+        view_.opacity = opacity;
+        ASSERT_LT(quarter_held_back(opacity), 0.5);  // on the ramp's first part, where the extinction is that line
+        const auto probe = renderer().probe(view_, 57, 43);
+        ASSERT_TRUE(probe);
+        EXPECT_NEAR(probe->index[0], static_cast<double>(top) - 1 + quarter_held_back(opacity), 0.05) << opacity;
+        EXPECT_NEAR(probe->normal[0], -1, 1e-6);
+    }
+}
+
+TEST_F(Probing, CompositeMeetsTheSamePlaneAskew) {
+    show(db_grid(edge, edge, edge), block);
+    look_askew_in_perspective();
+    view_.opacity = 1000;
+    for (const auto& [x, y] : {std::pair{60, 45}, {50, 50}, {70, 40}}) {
+        const auto [start, unit] = ray(x, y);
+        const auto probe = renderer().probe(view_, x, y);
+        ASSERT_TRUE(probe);
+        const glm::dvec3 entry = start + (top - 1 - start.x) / unit.x * unit;  // the ramp's beginning
+        if (entry.y < 2 || entry.y > edge - 3 || entry.z < 2 || entry.z > edge - 3) continue;
+        const double slope = 32 * 1000.0 / edge / 0.4 / unit.x;  // the ramp is longer along the ray
+        const double met = static_cast<double>(top) - 1 + 0.1 + std::sqrt(2 * -std::log(0.75) / slope);
+        EXPECT_NEAR(probe->index[0], met, 0.05) << x << ", " << y;
+        EXPECT_NEAR(probe->index[1], start.y + (met - start.x) / unit.x * unit.y, 0.05);
+        EXPECT_NEAR(probe->index[2], start.z + (met - start.x) / unit.x * unit.z, 0.05);
+    }
+}
+
+TEST_F(Probing, MaximumIsTheVoxelThatHoldsIt) {
+    for (const VoxelType type : {VoxelType::f32, VoxelType::u16, VoxelType::u8}) {
+        const VolumeGrid grid = db_grid(24, 26, 28, type);
+        // One voxel of each row along the rays stands out.
+        const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+            const bool stands_out = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
+            return stands_out ? 35 + 4 * noise(z, a, b) : 1 + 30 * noise(z, a, b);
+        };
+        show(grid, some);
+        view_.width = 26;
+        view_.height = 24;
+        view_.zoom = std::sqrt(24.0 * 24 + 26 * 26 + 28 * 28) / 24;
+        view_.mode = ViewMode::mip;
+        const auto held = [&](std::int64_t z, std::int64_t a, std::int64_t b) {
+            const double code = (some(z, a, b) - grid.offset) / grid.scale;
+            return (type == VoxelType::f32 ? static_cast<float>(code) : std::round(code)) * grid.scale + grid.offset;
+        };
+        for (const auto& [x, y] : {std::pair{3, 4}, {12, 20}, {25, 0}}) {
+            std::int64_t most = 0;
+            for (std::int64_t b = 1; b < 28; ++b) most = held(y, x, b) > held(y, x, most) ? b : most;
+            const auto probe = renderer().probe(view_, x, y);
+            ASSERT_TRUE(probe);
+            EXPECT_EQ(probe->voxel, (std::array<std::int64_t, 3>{y, x, most}));
+            EXPECT_NEAR(probe->index[2], static_cast<double>(most), 0.05);
+            EXPECT_DOUBLE_EQ(probe->value, held(y, x, most));
+        }
+    }
+}
+
+TEST_F(Probing, MinimumIsTheVoxelThatHoldsIt) {
+    const VolumeGrid grid = db_grid(24, 26, 28);
+    const auto some = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        const bool stands_out = b == static_cast<std::int64_t>(28 * noise(z, a, 99));
+        return stands_out ? 2.0 : 10 + 30 * noise(z, a, b);
+    };
+    show(grid, some);
+    view_.width = 26;
+    view_.height = 24;
+    view_.zoom = std::sqrt(24.0 * 24 + 26 * 26 + 28 * 28) / 24;
+    view_.mode = ViewMode::minip;
+    for (const auto& [x, y] : {std::pair{3, 4}, {12, 20}, {25, 0}}) {
+        const auto probe = renderer().probe(view_, x, y);
+        ASSERT_TRUE(probe);
+        EXPECT_EQ(probe->value, 2);
+        EXPECT_NEAR(probe->index[2], std::floor(28 * noise(y, x, 99)), 0.05);
+    }
+}
+
+TEST_F(Probing, PointsMeetTheFirstBall) {
+    show(db_grid(edge, edge, edge), block);
+    view_.elevation_deg = 90;
+    view_.mode = ViewMode::points;
+    view_.zoom *= 1.01;  // pixels beside the balls' middles
+    const auto probe = renderer().probe(view_, 57, 43);
+    ASSERT_TRUE(probe);
+    EXPECT_EQ(probe->voxel[0], top);
+    EXPECT_EQ(probe->value, 40);
+    EXPECT_GE(probe->index[0], static_cast<double>(top) - 0.5);
+    EXPECT_LT(probe->index[0], static_cast<double>(top));
+}
+
+// Whatever a mode shows, it lies on the ray of the pixel, and is said to be what the volume holds there.
+TEST_F(Probing, EveryModeTellsAVoxelOnItsRay) {
+    show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), 36));
+    look_askew_in_perspective();
+    view_.isovalue = 10;
+    for (int mode = 0; mode <= static_cast<int>(ViewMode::points); ++mode) {
+        view_.mode = static_cast<ViewMode>(mode);
+        for (const auto& [x, y] : {std::pair{60, 50}, {74, 44}, {70, 62}}) {
+            const auto probe = renderer().probe(view_, x, y);
+            ASSERT_TRUE(probe) << mode;
+            const auto [start, unit] = ray(x, y);
+            const glm::dvec3 index = vector_of(probe->index);
+            EXPECT_LT(glm::length(glm::cross(index - start, unit)), 1e-3) << mode;
+            for (int i = 0; i < 3; ++i) {
+                EXPECT_LT(std::abs(index[i] - static_cast<double>(probe->voxel[static_cast<std::size_t>(i)])), 0.51);
+            }
+            const auto [z, a, b] = probe->voxel;
+            EXPECT_EQ(probe->value, static_cast<float>(ball(grid_, 36)(z, a, b))) << mode;
+        }
+    }
+}
+
+TEST_F(Probing, SeesNothingWhereNothingIs) {
+    show(db_grid(edge, edge, edge), [](auto...) { return 0.0; });
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
+        view_.mode = mode;
+        EXPECT_FALSE(renderer().probe(view_, 60, 50)) << static_cast<int>(mode);
+        EXPECT_FALSE(renderer().probe(view_, 0, 0)) << static_cast<int>(mode);
+    }
+}
+
+TEST_F(Probing, BringsOneRayBack) {
+    show(db_grid(edge, edge, edge), block);
+    renderer().probe(view_, 60, 50);
+    EXPECT_EQ(renderer().bytes_read_back(), static_cast<std::int64_t>(sizeof(RayMeasure)));
+}
+
+TEST_F(Probing, PixelsOutsideAreRefused) {
+    show(db_grid(edge, edge, edge), block);
+    for (const auto& [x, y] : {std::pair{-1, 0}, {120, 0}, {0, 100}}) {
+        try {
+            renderer().probe(view_, x, y);
+            ADD_FAILURE() << "no error";
+        } catch (const Error& error) {
+            EXPECT_THAT(error.line(), testing::HasSubstr("120 x 100"));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test
