@@ -16,6 +16,9 @@ class Bricks {
     // Throws Error{out_of_memory}.
     Bricks(const gpu::Device& device, const gpu::DeviceImage& volume);
 
+    // Of a volume that no texture holds: BrickBuilder::record_from fills them.
+    Bricks(const gpu::Device& device, vk::Extent3D voxels) : Bricks(device, voxels, false) {}
+
     // Voxels along each edge of a brick.
     int edge() const { return edge_; }
 
@@ -30,6 +33,8 @@ class Bricks {
 
   private:
     friend class BrickBuilder;
+
+    Bricks(const gpu::Device& device, vk::Extent3D voxels, bool reduces);
 
     int edge_;
     bool reduces_;
@@ -49,6 +54,9 @@ class BrickBuilder {
 
     // From the first `slices` slices (B-scans) of the volume; of bricks beyond them nothing is known.
     void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices) const;
+
+    // From a buffer with the least and the largest value of each brick's own voxels, as floats, depth fastest.
+    void record_from(const vk::raii::CommandBuffer& commands, const Bricks& bricks, vk::Buffer ranges) const;
 
   private:
     const vk::raii::Pipeline& range_pipeline(const Bricks& bricks) const;

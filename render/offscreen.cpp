@@ -26,24 +26,21 @@ Image image_of(const gpu::DeviceImage& picture, std::span<const std::byte> pixel
 
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
-        : device(choice), queue(device), read_back(device, queue), brick_builder(device), raycaster(device, queue) {}
+        : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
+          raycaster(device, queue) {}
 
     Scene shown_scene() const {
-        if (!volume) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
-        Scene scene(*volume);
-        scene.serials = {volumes_set, 0};
+        if (!volume && !paged) {
+            throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
+        }
+        Scene scene = paged ? Scene(*paged) : Scene(*volume);
+        scene.serials = {volumes_set, paged ? paged->changes() : 0};
         return scene;
     }
 
-    // `chosen` is the range of the first volume of a series.
-    void bring(const VolumeGrid& grid, const void* voxels, const std::optional<ValueRange>& chosen) {
-        VolumeTexture arrived(device, grid, {});  // checks sizes before a voxel is read
-        const ValueRange percentiles = percentiles_of(grid, voxels);
-        arrived.set_range(percentiles, chosen.value_or(percentiles));
-        upload(device, queue, brick_builder, arrived, voxels);
-        queue.wait_for_all();  // pictures of the old one
-        volume.emplace(std::move(arrived));
-        ++volumes_set;
+    // What a picture of `view` needs of a large volume is there when this returns, as far as it can be.
+    PagesShown bring_in(const View& view, const std::function<void()>& pause = {}) {
+        return paged ? paged->bring_in(view, pause) : PagesShown{};
     }
 
     VolumeSlots& ring() {
@@ -70,12 +67,40 @@ struct Renderer::Parts {
         return scene;
     }
 
+    // `chosen` is the range of the first volume of a series. Sizes are checked before a voxel is read.
+    void set_whole(const VoxelSource& source, const std::optional<ValueRange>& chosen) {
+        VolumeTexture texture(device, source.grid(), {});
+        const ValueRange percentiles = source.range();
+        texture.set_range(percentiles, chosen.value_or(percentiles));
+        upload(device, queue, brick_builder, texture, source);
+        queue.wait_for_all();  // pictures of the old one
+        volume.emplace(std::move(texture));
+        paged.reset();
+        ++volumes_set;
+    }
+
+    void set_pages(std::shared_ptr<const VoxelSource> source, const std::function<void(std::int64_t voxels)>& done) {
+        auto pages = std::make_unique<PagedVolume>(device, queue, brick_builder, limits, std::move(source), done);
+        queue.wait_for_all();
+        paged = std::move(pages);
+        volume.reset();
+        ++volumes_set;
+    }
+
+    bool is_whole(const VolumeGrid& grid) const {
+        const bool small =
+            std::max({grid.depth, grid.a_scans, grid.b_scans}) <= limits.edge && grid.bytes() <= limits.pool_bytes;
+        return small && gpu::fits(device, VolumeTexture::shape_for(device, grid));
+    }
+
+    VolumeLimits limits;
     gpu::Device device;
     gpu::Queue queue;
     gpu::ReadBack read_back;
     BrickBuilder brick_builder;
     Raycaster raycaster;
-    std::optional<VolumeTexture> volume;
+    std::optional<VolumeTexture> volume;  // or
+    std::unique_ptr<PagedVolume> paged;
     std::uint64_t volumes_set = 0;
     std::unique_ptr<VolumeSlots> slots;
 };
@@ -94,14 +119,23 @@ const DeviceId& Renderer::device_id() const {
 }
 
 void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
-    gpu::reporting("uploading the volume", [&] { parts_->bring(grid, voxels, {}); });
+    gpu::reporting("uploading the volume", [&] { parts_->set_whole(*voxels_in_memory(grid, voxels), {}); });
 }
 
 void Renderer::next_volume(const VolumeGrid& grid, const void* voxels) {
     gpu::reporting("uploading the volume", [&] {
         std::optional<ValueRange> chosen;
         if (parts_->volume) chosen = parts_->volume->range(RangeSource::fixed);
-        parts_->bring(grid, voxels, chosen);
+        parts_->set_whole(*voxels_in_memory(grid, voxels), chosen);
+    });
+}
+
+void Renderer::set_volume(std::shared_ptr<const VoxelSource> source,
+                          const std::function<void(std::int64_t voxels)>& done) {
+    gpu::reporting("uploading the volume", [&] {
+        if (!parts_->is_whole(source->grid())) return parts_->set_pages(std::move(source), done);
+        parts_->set_whole(*source, {});
+        if (done) done(source->grid().voxels());
     });
 }
 
@@ -116,8 +150,11 @@ TransferFunction Renderer::transfer_function(const View& view) const {
 Image Renderer::render(const View& view, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
         check_view(view);
-        const Scene scene = parts_->shown_scene();
         Image image{view.width, view.height, {}};
+        image.pages = parts_->bring_in(view, [&] {
+            if (done) done(0);
+        });
+        const Scene scene = parts_->shown_scene();
         for (std::int64_t top = 0; top < view.height; top += band_rows) {
             const std::int64_t rows = std::min(band_rows, view.height - top);
             const Shot band{.scene = scene, .view = view, .region = {0, top, view.width, rows}};
@@ -134,6 +171,7 @@ Image Renderer::render(const View& view, const std::function<void(std::int64_t r
 std::vector<RayMeasure> Renderer::measure(const View& view) {
     return gpu::reporting("measuring rays", [&] {
         check_view(view);
+        parts_->bring_in(view);
         const Scene scene = parts_->shown_scene();
         const CastPicture picture =
             parts_->raycaster.cast({.scene = scene, .view = view, .output = RayOutput::measures});

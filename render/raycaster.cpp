@@ -123,7 +123,6 @@ void Raycaster::bind_absent(Frame& frame) {
     bindings.set_image(shared::binding_cells, absent_.cube.view(), *sampler_);
     bindings.set_image(shared::binding_cells_target, absent_.cube.view());
     bindings.set_image(shared::binding_light_target, absent_.cube.view());
-    bindings.set_image(shared::binding_pages, absent_.cube.view());
     bindings.set_image(shared::binding_noise, absent_.plane.view());
 }
 
@@ -137,6 +136,7 @@ RaycastConstants Raycaster::constants_for(const Shot& shot) {
         shot.output == RayOutput::measures ? shared::output_measures : shared::output_colour;
     constants[shared::constant_rolling] = rolling_constant(shot.scene);
     constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
+    constants[shared::constant_paged] = shot.scene.pages != nullptr ? 1 : 0;
     constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
     return constants;
 }
@@ -174,6 +174,8 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
     bindings.set_image(shared::binding_previous_bricks, behind.bricks().ranges().view());
     bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
+    bindings.set_image(shared::binding_pages,
+                       scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
     frame.classifier.bind(scene.volume.bricks(), limits_.view());
     frame.previous_classifier.bind(behind.bricks(), limits_.view());
     if (wants_light_volume(shot.view)) light_volume_.bind(bindings, light_sources(frame, shot));

@@ -12,5 +12,6 @@ shared::LightFrame light_frame(const Shot& shot, const TransferFunction& functio
 shared::CutFrame cut_frame(const Shot& shot);
 shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
+shared::PagesFrame pages_frame(const Shot& shot);
 
 }  // namespace echolux

@@ -38,7 +38,18 @@ double codes_of_one(VoxelType type) {
     }
 }
 
-gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu::Sharing sharing) {
+gpu::ImageShape pool_shape(const gpu::Device& device, const VolumeGrid& grid, const PageLayout& layout) {
+    gpu::ImageShape shape = VolumeTexture::shape_for(device, grid);
+    const auto edge = [&](std::size_t axis) {
+        return static_cast<std::uint32_t>(layout.slots[axis] * layout.stored()[axis]);
+    };
+    shape.extent = vk::Extent3D{edge(0), edge(1), edge(2)};
+    return shape;
+}
+
+}  // namespace
+
+gpu::ImageShape VolumeTexture::shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu::Sharing sharing) {
     if (!(grid.scale > 0) || !std::isfinite(grid.scale) || !std::isfinite(grid.offset)) {
         throw Error(ErrorCode::bad_setting, "the values' scale must be above 0, scale and offset finite", "volume");
     }
@@ -62,12 +73,16 @@ gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu
     return shape;
 }
 
-}  // namespace
-
 VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
                              gpu::Sharing sharing)
     : grid_(grid), range_(range), fixed_range_(range), scale_(grid.scale * codes_of_one(grid.type)),
       image_(device, shape_for(device, grid, sharing), described(grid)), bricks_(device, image_) {}
+
+VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
+                             const PageLayout& layout)
+    : grid_(grid), range_(range), scale_(grid.scale * codes_of_one(grid.type)),
+      image_(device, pool_shape(device, grid, layout), "pool of pages of the " + described(grid)),
+      bricks_(device, shape_for(device, grid).extent) {}
 
 void VolumeTexture::record_first_use(const vk::raii::CommandBuffer& commands) const {
     image_.record_first_use(commands);

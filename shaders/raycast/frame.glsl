@@ -32,6 +32,7 @@ layout(set = 0, binding = binding_light_volume) uniform sampler3D light_volume; 
 layout(set = 0, binding = binding_cells) uniform sampler3D cells;  // bits of light lost in a cell's length; outside: 0
 layout(set = 0, binding = binding_cells_target) uniform writeonly image3D cells_target;
 layout(set = 0, binding = binding_light_target) uniform writeonly image3D light_target;
+layout(set = 0, binding = binding_pages) uniform texture3D pages;  // slot along each axis; 1: of the coarse level
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length
