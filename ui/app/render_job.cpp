@@ -47,18 +47,22 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     }
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     const OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
-    renderer.set_volume(opened.volume.grid, opened.volume.voxels.data());
+    progress.begin("upload", opened.volume.grid.voxels(), "voxels");
+    renderer.set_volume(voxels_in_memory(opened.volume.grid, opened.volume.voxels.data()),
+                        [&](std::int64_t voxels) { progress.advance(voxels); });
+    progress.end();
     const auto start = std::chrono::steady_clock::now();
     progress.begin("render", view.height, "rows");
-    Picture picture = picture_of(renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); }));
+    const Image image = renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); });
     progress.end();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    Picture picture = picture_of(image);
     picture.text = picture_text(view, opened.volume);
     write_png(job.output, picture);
     if (!job.save_transfer.empty()) {
         write_transfer(job.save_transfer, curve_in_use(view, opened.volume.grid, renderer.transfer_function(view)));
     }
-    return {renderer.device_name(), opened.figures, opened.warnings, seconds};
+    return {renderer.device_name(), opened.figures, opened.warnings, seconds, image.pages};
 }
 
 }  // namespace echolux

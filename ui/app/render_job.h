@@ -8,6 +8,7 @@
 #include "engine/progress.h"
 #include "engine/reconstruction.h"
 #include "render/device_choice.h"
+#include "render/slots/pages_shown.h"
 #include "render/view.h"
 
 namespace echolux {
@@ -29,6 +30,7 @@ struct RenderedFile {
     ReconstructionFigures figures;  // backend is empty for a volume file
     std::vector<std::string> warnings;
     double seconds = 0;  // of the picture, the volume being on the device
+    PagesShown pages;    // of a volume that the device cannot hold at once
 };
 
 RenderedFile run(const RenderJob& job, Progress& progress);
