@@ -66,9 +66,8 @@ void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeli
 
 }  // namespace
 
-Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, bool reduces)
-    : edge_(edge_for(voxels)), reduces_(reduces),
-      own_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
+Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces)
+    : edge_(edge), reduces_(reduces), own_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
       dilated_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
       classes_(device, shape_of(voxels, edge_, vk::Format::eR32Uint), "brick texture"),
       least_(reducing(device, reduces_, vk::SamplerReductionMode::eMin)),
@@ -80,7 +79,8 @@ Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, bool reduces)
 }
 
 Bricks::Bricks(const gpu::Device& device, const gpu::DeviceImage& volume)
-    : Bricks(device, volume.shape().extent, can_reduce(device, volume.shape().format)) {
+    : Bricks(device, volume.shape().extent, edge_for(volume.shape().extent),
+             can_reduce(device, volume.shape().format)) {
     from_voxels_.set_image(shared::binding_brick_least, volume.view(), *least_);
     from_voxels_.set_image(shared::binding_brick_most, volume.view(), *most_);
 }

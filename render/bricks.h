@@ -17,7 +17,7 @@ class Bricks {
     Bricks(const gpu::Device& device, const gpu::DeviceImage& volume);
 
     // Of a volume that no texture holds: BrickBuilder::record_from fills them.
-    Bricks(const gpu::Device& device, vk::Extent3D voxels) : Bricks(device, voxels, false) {}
+    Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge) : Bricks(device, voxels, edge, false) {}
 
     // Voxels along each edge of a brick.
     int edge() const { return edge_; }
@@ -34,7 +34,7 @@ class Bricks {
   private:
     friend class BrickBuilder;
 
-    Bricks(const gpu::Device& device, vk::Extent3D voxels, bool reduces);
+    Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces);
 
     int edge_;
     bool reduces_;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t most_slots = 255;  // along an axis: the page table has eight bits for each
 constexpr std::int64_t coarse_share = 8;  // of the pool there is one part for the coarse level
+constexpr std::int64_t most_bricks = 1 << 24;
 constexpr double mib = 1024.0 * 1024.0;
 
 std::int64_t divided(std::int64_t length, std::int64_t by) {
@@ -54,6 +55,17 @@ Indices arranged(std::int64_t wanted, std::int64_t most, const Indices& most_alo
         }
     }
     return best;
+}
+
+// As small as their number and the longest texture allow.
+int brick_edge_for(const PageLayout& layout, std::int64_t most_along, std::int64_t page_edge) {
+    const auto fits = [&](std::int64_t edge) {
+        const Indices bricks = divided(layout.voxels, {edge, edge, edge});
+        return product(bricks) <= most_bricks && std::ranges::max(bricks) <= most_along;
+    };
+    std::int64_t edge = 4;
+    while (edge < page_edge && !fits(edge)) edge *= 2;
+    return static_cast<int>(edge);
 }
 
 void set_reduction(PageLayout& layout, std::int64_t reduction) {
@@ -111,6 +123,7 @@ PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int
     if (std::ranges::max(layout.pages) > room.edge) {
         refuse(grid, fmt::format("at most {} voxels along an axis", room.edge * page_edge));
     }
+    layout.brick_edge = brick_edge_for(layout, room.edge, page_edge);
     Indices most_along{};
     for (std::size_t i = 0; i < 3; ++i) most_along[i] = std::min(most_slots, room.edge / layout.stored()[i]);
     const std::int64_t most = room.bytes / (layout.slot_voxels() * room.bytes_per_voxel);

@@ -28,6 +28,7 @@ struct PageLayout {
     std::int64_t reduction = 1;  // voxels of the volume to one of the coarse level, along each axis
     Indices coarse_voxels{};
     Indices coarse_pages{};
+    int brick_edge = 4;  // voxels, a power of two; never across pages
 
     Indices stored() const;  // edges of a slot
     std::int64_t page_count() const { return pages[0] * pages[1] * pages[2]; }

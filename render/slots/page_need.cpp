@@ -13,9 +13,12 @@
 namespace echolux {
 namespace {
 
-// Bricks around a page that count as its own: a run of samples reaches half a brick beyond the brick that vouches for
-// it, which vouches for its neighbours, and gradients reach two voxels further.
-constexpr std::int64_t bricks_around = 2;
+// Bricks around a page that count as its own: the brick that lets a run of samples be taken vouches for its neighbours,
+// up to two bricks away, and the run goes on for another half. Gradients reach less far.
+constexpr std::int64_t bricks_around = 3;
+
+// Around a page that lies beside the picture: gradients of what is seen at its edge reach there.
+constexpr double voxels_around = 8;
 
 // Whether something of a range of texture values is seen.
 class Visibility {
@@ -80,13 +83,13 @@ class Sight {
         return glm::dot(place - camera_.rays().eye, camera_.rays().ray);
     }
 
-    glm::dvec3 middle_of(const VoxelBox& box) const { return at(box, glm::dvec3(0.5)); }
+    glm::dvec3 middle_of(const VoxelBox& box) const { return at(box, glm::dvec3(0.5), 0); }
 
     bool shows(const VoxelBox& box) const {
         glm::dvec2 least(INFINITY);
         glm::dvec2 most(-INFINITY);
         for (int corner = 0; corner < 8; ++corner) {
-            const glm::dvec3 place = at(box, glm::dvec3(corner & 1, corner >> 1 & 1, corner >> 2));
+            const glm::dvec3 place = at(box, glm::dvec3(corner & 1, corner >> 1 & 1, corner >> 2), voxels_around);
             if (distance_to(place) <= 0) return true;  // it reaches behind the eye
             const glm::dvec2 pixel = camera_.project(place);
             least = glm::min(least, pixel);
@@ -96,11 +99,11 @@ class Sight {
     }
 
   private:
-    // `part` of the way from a box's first corner to its last.
-    glm::dvec3 at(const VoxelBox& box, const glm::dvec3& part) const {
+    // `part` of the way from the first corner of a box, grown by `around` voxels, to its last.
+    glm::dvec3 at(const VoxelBox& box, const glm::dvec3& part, double around) const {
         const glm::dvec3 first(box.first[0], box.first[1], box.first[2]);
         const glm::dvec3 extent(box.extent[0], box.extent[1], box.extent[2]);
-        return (first + part * extent - middle_) * edge_;
+        return (first - around + part * (extent + 2 * around) - middle_) * edge_;
     }
 
     Camera camera_;

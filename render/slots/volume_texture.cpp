@@ -82,7 +82,7 @@ VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, 
                              const PageLayout& layout)
     : grid_(grid), range_(range), scale_(grid.scale * codes_of_one(grid.type)),
       image_(device, pool_shape(device, grid, layout), "pool of pages of the " + described(grid)),
-      bricks_(device, shape_for(device, grid).extent) {}
+      bricks_(device, shape_for(device, grid).extent, layout.brick_edge) {}
 
 void VolumeTexture::record_first_use(const vk::raii::CommandBuffer& commands) const {
     image_.record_first_use(commands);
