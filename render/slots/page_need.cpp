@@ -40,14 +40,14 @@ class Visibility {
         const auto [low, high] = function_.range;
         switch (mode_) {
             case ViewMode::composite:
+            case ViewMode::mida:
             case ViewMode::points: return seen_before_[entry(most) + 1] > seen_before_[entry(least)];
             case ViewMode::isosurface: return most >= isovalue_;
             case ViewMode::minip: return least < high;
             case ViewMode::average: return true;
             case ViewMode::mip:
             case ViewMode::attenuated_mip:
-            case ViewMode::depth_mip:
-            case ViewMode::mida: break;
+            case ViewMode::depth_mip: break;
         }
         return most > low;
     }
