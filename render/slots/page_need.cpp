@@ -4,7 +4,6 @@
 #include <cmath>
 #include <glm/common.hpp>
 #include <glm/geometric.hpp>
-#include <numeric>
 
 #include "render/camera.h"
 #include "render/transfer_function.h"
@@ -24,9 +23,9 @@ constexpr double voxels_around = 8;
 class Visibility {
   public:
     Visibility(const View& view, const VolumeTexture& volume)
-        : mode_(view.mode), all_(!view.skip_empty), function_(transfer_function(view, volume.grid(), volume.range())),
-          isovalue_(view.isovalue == 0 ? std::midpoint(function_.range.low, function_.range.high) : view.isovalue),
-          scale_(volume.scale()), offset_(volume.offset()), seen_before_{0} {
+        : mode_(view.mode), all_(!view.skip_empty),
+          function_(transfer_function(view, volume.grid(), volume.range(view.range))),
+          isovalue_(isovalue_of(view, function_)), scale_(volume.scale()), offset_(volume.offset()), seen_before_{0} {
         const TransferTable table = transfer_table(function_, shared::transfer_entries);
         for (const float extinction : table.extinctions) {
             seen_before_.push_back(seen_before_.back() + (extinction > 0 ? 1 : 0));
@@ -79,9 +78,7 @@ class Sight {
     }
 
     // Along the direction of sight.
-    double distance_to(const glm::dvec3& place) const {
-        return glm::dot(place - camera_.rays().eye, camera_.rays().ray);
-    }
+    double distance_to(const glm::dvec3& place) const { return camera_.depth_of(place); }
 
     glm::dvec3 middle_of(const VoxelBox& box) const { return at(box, glm::dvec3(0.5), 0); }
 

@@ -80,7 +80,7 @@ VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, 
 
 VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
                              const PageLayout& layout)
-    : grid_(grid), range_(range), scale_(grid.scale * codes_of_one(grid.type)),
+    : grid_(grid), range_(range), fixed_range_(range), scale_(grid.scale * codes_of_one(grid.type)),
       image_(device, pool_shape(device, grid, layout), "pool of pages of the " + described(grid)),
       bricks_(device, shape_for(device, grid).extent, layout.brick_edge) {}
 

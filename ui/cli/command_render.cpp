@@ -57,7 +57,7 @@ void render(const Options& options) {
         fmt::print("{}: {} A-scans in {:.2f} s\n", done.figures.backend, done.figures.a_scans, done.figures.seconds);
     }
     if (done.pages.needed > 0) {
-        fmt::print("larger than {} can hold at once: {} of {} visible pages in full, {} from the coarse level\n",
+        fmt::print("larger than one texture of {}: {} of {} visible pages in full, {} from the coarse level\n",
                    done.device, done.pages.needed - done.pages.coarse, done.pages.needed, done.pages.coarse);
     }
     fmt::print("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, options.output);
