@@ -24,13 +24,13 @@ std::uint32_t divided(std::uint32_t length, std::uint32_t by) {
     return (length + by - 1) / by;
 }
 
-gpu::ImageShape shape_of(const gpu::DeviceImage& volume, int voxels_along, vk::Format format) {
+gpu::ImageShape shape_of(vk::Extent3D voxels, int voxels_along, vk::Format format) {
     const auto edge = static_cast<std::uint32_t>(voxels_along);
-    const vk::Extent3D voxels = volume.shape().extent;
     return {.type = vk::ImageType::e3D,
             .format = format,
             .extent = {divided(voxels.width, edge), divided(voxels.height, edge), divided(voxels.depth, edge)},
-            .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage};
+            .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage |
+                     vk::ImageUsageFlagBits::eTransferDst};
 }
 
 // Whether a sampler can take the least and the largest of what it would filter.
@@ -63,19 +63,23 @@ constexpr vk::Extent3D row{shared::range_group / 8, 1, 1};
 
 }  // namespace
 
-Bricks::Bricks(const gpu::Device& device, const gpu::DeviceImage& volume)
-    : edge_(edge_for(volume.shape().extent)), reduces_(can_reduce(device, volume.shape().format)),
-      own_(device, shape_of(volume, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
-      dilated_(device, shape_of(volume, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
-      classes_(device, shape_of(volume, edge_, vk::Format::eR32Uint), "brick texture"),
+Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces)
+    : edge_(edge), reduces_(reduces), own_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
+      dilated_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
+      classes_(device, shape_of(voxels, edge_, vk::Format::eR32Uint), "brick texture"),
       least_(reducing(device, reduces_, vk::SamplerReductionMode::eMin)),
       most_(reducing(device, reduces_, vk::SamplerReductionMode::eMax)),
       from_voxels_(device, range_types, sizeof(std::int32_t)), from_neighbours_(device, dilate_types) {
-    from_voxels_.set_image(shared::binding_brick_least, volume.view(), *least_);
-    from_voxels_.set_image(shared::binding_brick_most, volume.view(), *most_);
     from_voxels_.set_image(shared::binding_brick_ranges, own_.view());
     from_neighbours_.set_image(shared::binding_dilate_source, own_.view());
     from_neighbours_.set_image(shared::binding_dilate_target, dilated_.view());
+}
+
+Bricks::Bricks(const gpu::Device& device, const gpu::DeviceImage& volume)
+    : Bricks(device, volume.shape().extent, edge_for(volume.shape().extent),
+             can_reduce(device, volume.shape().format)) {
+    from_voxels_.set_image(shared::binding_brick_least, volume.view(), *least_);
+    from_voxels_.set_image(shared::binding_brick_most, volume.view(), *most_);
 }
 
 void Bricks::record_first_use(const vk::raii::CommandBuffer& commands) const {
@@ -101,6 +105,13 @@ void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks&
     commands.pushConstants<std::int32_t>(bricks.from_voxels_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                          static_cast<std::int32_t>(slices));
     record_pass(commands, range_pipeline(bricks, ends), bricks.from_voxels_, extent, row);
+    gpu::record_order(commands);
+    record_pass(commands, dilate_, bricks.from_neighbours_, extent, cube);
+}
+
+void BrickBuilder::record_from(const vk::raii::CommandBuffer& commands, const Bricks& bricks, vk::Buffer ranges) const {
+    const vk::Extent3D extent = bricks.own_.shape().extent;
+    bricks.own_.record_box_from(commands, ranges, 0, {}, extent);
     gpu::record_order(commands);
     record_pass(commands, dilate_, bricks.from_neighbours_, extent, cube);
 }

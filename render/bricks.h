@@ -19,6 +19,9 @@ class Bricks {
     // Throws Error{out_of_memory}.
     Bricks(const gpu::Device& device, const gpu::DeviceImage& volume);
 
+    // Of a volume that no texture holds: BrickBuilder::record_from fills them.
+    Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge) : Bricks(device, voxels, edge, false) {}
+
     // Voxels along each edge of a brick.
     int edge() const { return edge_; }
 
@@ -33,6 +36,8 @@ class Bricks {
 
   private:
     friend class BrickBuilder;
+
+    Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool reduces);
 
     int edge_;
     bool reduces_;
@@ -56,6 +61,9 @@ class BrickBuilder {
 
     // From the first `slices` slices (B-scans) of the volume; of bricks beyond them nothing is known.
     void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices, BrickEnds ends);
+
+    // From a buffer with the least and the largest value of each brick's own voxels, as floats, depth fastest.
+    void record_from(const vk::raii::CommandBuffer& commands, const Bricks& bricks, vk::Buffer ranges) const;
 
   private:
     const vk::raii::Pipeline& range_pipeline(const Bricks& bricks, BrickEnds ends);

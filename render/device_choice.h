@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -12,11 +13,21 @@
 
 namespace echolux {
 
+// Less than the device has for volumes: for tests, and where others need its memory. Beyond it a volume is cut into
+// pages.
+struct VolumeLimits {
+    std::int64_t edge = INT64_MAX;             // voxels, of a volume that is one texture
+    std::int64_t pool_bytes = INT64_MAX;       // of that texture, or of the pool of pages
+    std::int64_t page_edge = 64;               // voxels; a power of two
+    std::int64_t pages_a_picture = INT64_MAX;  // that it brings in at most; 0: pictures of the coarse level only
+};
+
 struct DeviceChoice {
     std::string name;         // a part of the device's name, upper or lower case; "": the best that fits
     bool validation = false;  // Khronos validation layer; also asked for by ECHOLUX_VALIDATION=1
     std::function<void(const std::string&)> on_message;  // hears the layer's messages; without it: standard error
     DeviceId near{};  // the GPU that reconstructs: taken where it is among those that fit; all zero: no wish
+    VolumeLimits volume_limits{};
     std::function<bool()> loses{};  // for tests, asked at each submission: from the first yes on as if it were lost
 };
 

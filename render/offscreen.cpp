@@ -51,8 +51,8 @@ std::uint64_t serial_of(const ShownSlot& newest) {
 
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
-        : device(choice), queue(device), read_back(device, queue), brick_builder(device), raycaster(device, queue),
-          resolver(device, queue), progressive(device, queue, raycaster, resolver) {}
+        : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
+          raycaster(device, queue), resolver(device, queue), progressive(device, queue, raycaster, resolver) {}
 
     ~Parts() {
         try {
@@ -62,25 +62,19 @@ struct Renderer::Parts {
     }
 
     Scene shown_scene() const {
-        if (!volume) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
-        Scene scene(*volume);
-        scene.serials = {volumes_set, 0};
+        if (!volume && !paged) {
+            throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
+        }
+        Scene scene = paged ? Scene(*paged) : Scene(*volume);
+        scene.serials = {volumes_set, paged ? paged->changes() : 0};
         if (flow) scene.flow = &*flow;
         if (heights) scene.heights = &*heights;
         return scene;
     }
 
-    // `chosen` is the range of the first volume of a series.
-    void bring(const VolumeGrid& grid, const void* voxels, const std::optional<ValueRange>& chosen) {
-        check_structure(grid);
-        VolumeTexture arrived(device, grid, {});  // checks sizes before a voxel is read
-        const ValueRange percentiles = percentiles_of(grid, voxels);
-        arrived.set_range(percentiles, chosen.value_or(percentiles));
-        upload(device, queue, brick_builder, arrived, voxels);
-        queue.wait_for_all();  // pictures of the old one
-        volume.emplace(std::move(arrived));
-        flow.reset();
-        ++volumes_set;
+    // What a picture of `view` needs of a large volume is there when this returns, as far as it can be.
+    PagesShown bring_in(const View& view, const std::function<void()>& pause = {}) {
+        return paged ? paged->bring_in(view, pause) : PagesShown{};
     }
 
     VolumeSlots& ring() {
@@ -142,6 +136,36 @@ struct Renderer::Parts {
         return probe_of(measures(shot, chain).front(), view, scene.volume.grid(), x, y);
     }
 
+    // `chosen` is the range of the first volume of a series. Sizes are checked before a voxel is read.
+    void set_whole(const VoxelSource& source, const std::optional<ValueRange>& chosen) {
+        check_structure(source.grid());
+        VolumeTexture texture(device, source.grid(), {});
+        const ValueRange percentiles = source.range();
+        texture.set_range(percentiles, chosen.value_or(percentiles));
+        upload(device, queue, brick_builder, texture, source);
+        queue.wait_for_all();  // pictures of the old one
+        volume.emplace(std::move(texture));
+        paged.reset();
+        flow.reset();
+        ++volumes_set;
+    }
+
+    void set_pages(std::shared_ptr<const VoxelSource> source, const std::function<void(std::int64_t voxels)>& done) {
+        auto pages = std::make_unique<PagedVolume>(device, queue, brick_builder, limits, std::move(source), done);
+        queue.wait_for_all();
+        paged = std::move(pages);
+        volume.reset();
+        flow.reset();
+        ++volumes_set;
+    }
+
+    bool is_whole(const VolumeGrid& grid) const {
+        const bool small =
+            std::max({grid.depth, grid.a_scans, grid.b_scans}) <= limits.edge && grid.bytes() <= limits.pool_bytes;
+        return small && gpu::fits(device, VolumeTexture::shape_for(device, grid));
+    }
+
+    VolumeLimits limits;
     gpu::Device device;
     gpu::Queue queue;
     gpu::ReadBack read_back;
@@ -149,7 +173,8 @@ struct Renderer::Parts {
     Raycaster raycaster;
     Resolver resolver;
     ProgressivePicture progressive;
-    std::optional<VolumeTexture> volume;
+    std::optional<VolumeTexture> volume;  // or
+    std::unique_ptr<PagedVolume> paged;
     std::optional<VolumeTexture> flow;  // of the volume
     std::optional<gpu::DeviceImage> heights;
     std::uint64_t volumes_set = 0;
@@ -174,14 +199,23 @@ bool Renderer::is_software() const {
 }
 
 void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
-    gpu::reporting("uploading the volume", [&] { parts_->bring(grid, voxels, {}); });
+    gpu::reporting("uploading the volume", [&] { parts_->set_whole(*voxels_in_memory(grid, voxels), {}); });
 }
 
 void Renderer::next_volume(const VolumeGrid& grid, const void* voxels) {
     gpu::reporting("uploading the volume", [&] {
         std::optional<ValueRange> chosen;
         if (parts_->volume) chosen = parts_->volume->range(RangeSource::fixed);
-        parts_->bring(grid, voxels, chosen);
+        parts_->set_whole(*voxels_in_memory(grid, voxels), chosen);
+    });
+}
+
+void Renderer::set_volume(std::shared_ptr<const VoxelSource> source,
+                          const std::function<void(std::int64_t voxels)>& done) {
+    gpu::reporting("uploading the volume", [&] {
+        if (!parts_->is_whole(source->grid())) return parts_->set_pages(std::move(source), done);
+        parts_->set_whole(*source, {});
+        if (done) done(source->grid().voxels());
     });
 }
 
@@ -222,9 +256,12 @@ void Renderer::set_heights(const HeightMaps& maps) {
 Image Renderer::render(const View& view, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
         check_view(view);
-        const Scene scene = parts_->shown_scene();
         Image image{view.width, view.height,
                     std::vector<std::uint8_t>(static_cast<std::size_t>(view.width * view.height * 4))};
+        image.pages = parts_->bring_in(view, [&] {
+            if (done) done(0);
+        });
+        const Scene scene = parts_->shown_scene();
         for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
             tile.height = view.height - tile.top;
             tile.width = std::min(most_columns, view.width);
@@ -242,6 +279,7 @@ Image Renderer::render(const View& view, const std::function<void(std::int64_t r
 std::vector<RayMeasure> Renderer::measure(const View& view) {
     return gpu::reporting("measuring rays", [&] {
         check_view(view);
+        parts_->bring_in(view);
         const Scene scene = parts_->shown_scene();
         return parts_->measures({.scene = scene, .view = view, .output = RayOutput::measures});
     });
@@ -272,7 +310,7 @@ std::optional<double> Renderer::seconds_for(const View& view, VolumeState state)
         gpu::Chain chain;
         if (state == VolumeState::changing) {
             chain.before = [&](const vk::raii::CommandBuffer& commands) {
-                parts_->brick_builder.record(commands, volume.bricks(), volume.grid().b_scans);
+                parts_->brick_builder.record(commands, volume.bricks(), volume.grid().b_scans, BrickEnds::largest);
             };
         }
         const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view}, chain);

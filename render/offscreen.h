@@ -12,7 +12,9 @@
 #include "compute/types.h"
 #include "render/device_choice.h"
 #include "render/heights.h"
+#include "render/slots/pages_shown.h"
 #include "render/slots/slot_writer.h"
+#include "render/slots/voxel_source.h"
 #include "render/transfer_function.h"
 #include "render/view.h"
 
@@ -26,6 +28,7 @@ struct Image {
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::vector<std::uint8_t> pixels;  // RGBA, straight alpha, row by row from the top
+    PagesShown pages = {};             // of a volume that the device holds in part
 };
 
 // What the ray of a pixel met, exactly.
@@ -87,6 +90,12 @@ class Renderer {
     // Throws Error{bad_setting, out_of_memory}.
     void set_volume(const VolumeGrid& grid, const void* voxels);
 
+    // The same where the device holds the volume as one texture. A larger one is cut into pages: it is read once now,
+    // for a coarse level, and pages of it again whenever a picture wants them; `done` hears how many of its voxels more
+    // were read, and may throw to stop. Throws what the source throws too.
+    void set_volume(std::shared_ptr<const VoxelSource> source,
+                    const std::function<void(std::int64_t voxels)>& done = {});
+
     // The next time point of what is shown: the range of values that was chosen for the first stays, unless the view
     // wants each volume's own.
     void next_volume(const VolumeGrid& grid, const void* voxels);
@@ -105,7 +114,8 @@ class Renderer {
     void set_heights(const HeightMaps& maps);
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.
-    // `done` hears how many more rows are finished, and may throw to stop.
+    // `done` hears how many more rows are finished (none while pages of a large volume are brought in), and may throw
+    // to stop; without it the picture is made in one go.
     Image render(const View& view, const std::function<void(std::int64_t rows)>& done = {});
 
     // One a pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.

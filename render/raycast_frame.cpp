@@ -146,6 +146,7 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     frame.cut = cut_frame(shot);
     frame.slices = slices_frame(shot);
     frame.flow = flow_frame(shot);
+    frame.pages = pages_frame(shot);
     set_box(frame, camera, extent);
     return frame;
 }

@@ -133,7 +133,7 @@ Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
       table(device, 5 * table_bytes, vk::BufferUsageFlagBits::eTransferSrc), classifier(device),
-      previous_classifier(device), stopwatch(device), annotations(device) {
+      previous_classifier(device), annotations(device), stopwatch(device) {
     bindings.set_buffer(shared::binding_frame, uniforms.handle());
 }
 
@@ -174,7 +174,6 @@ void Raycaster::bind_absent(Frame& frame) {
     bindings.set_image(shared::binding_cells, absent_.cube.view(), *sampler_);
     bindings.set_image(shared::binding_cells_target, absent_.cube.view());
     bindings.set_image(shared::binding_light_target, absent_.cube.view());
-    bindings.set_image(shared::binding_pages, absent_.cube.view());
     bindings.set_image(shared::binding_noise, noise_.view());
 }
 
@@ -191,6 +190,7 @@ RaycastConstants Raycaster::constants_for(const Shot& shot) const {
     constants[shared::constant_flow] = flow_constant(shot);
     constants[shared::constant_heights] = heights_constant(view);
     constants[shared::constant_slices] = slices_constant(view);
+    constants[shared::constant_paged] = shot.scene.pages != nullptr ? 1 : 0;
     constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
     constants[shared::constant_table_in_buffer] = device_.is_software() ? 0 : 1;
     constants[shared::constant_jitter] = shot.pass.number > 0 ? 1 : 0;
@@ -250,6 +250,8 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
     bindings.set_image(shared::binding_previous_bricks, behind.bricks().ranges().view());
     bindings.set_image(shared::binding_previous_classes, behind.bricks().classes().view());
+    bindings.set_image(shared::binding_pages,
+                       scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
     frame.classifier.bind(scene.volume.bricks(), limits_.view());
     frame.previous_classifier.bind(behind.bricks(), limits_.view());
     if (wants_light_volume(shot.view)) light_volume_.bind(bindings, light_sources(frame, shot));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "render/slots/paged_volume.h"
 #include "render/slots/volume_texture.h"
 
 namespace echolux {
@@ -16,8 +17,10 @@ struct Scene {
     const VolumeTexture* flow = nullptr;
     std::array<std::uint64_t, 2> serials{};     // tell apart what volume and previous hold one after the other
     const gpu::DeviceImage* heights = nullptr;  // where the view's top or bottom is a map
+    const PagedVolume* pages = nullptr;         // where `volume` is a pool of pages
 
     explicit Scene(const VolumeTexture& whole) : volume(whole), filled_to(whole.grid().b_scans) {}
+    explicit Scene(const PagedVolume& whole) : Scene(whole.texture()) { pages = &whole; }
     Scene(const VolumeTexture& newest, std::int64_t filled, const VolumeTexture* before)
         : volume(newest), filled_to(filled), previous(before) {}
 

@@ -16,5 +16,6 @@ shared::PassFrame pass_frame(const Pass& pass);
 
 // The speed at the ends of the colours of flow.
 double flow_range(const FlowOverlay& view, const VolumeTexture& flow);
+shared::PagesFrame pages_frame(const Shot& shot);
 
 }  // namespace echolux

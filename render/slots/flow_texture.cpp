@@ -40,7 +40,7 @@ class Finite {
 double largest_speed(const VolumeGrid& grid, const void* voxels) {
     double largest = 0;
     for (std::int64_t i = 0; i < grid.voxels(); ++i) {
-        const double speed = std::abs(value_at(grid, voxels, i));
+        const double speed = std::abs(code_at(grid.type, voxels, i) * grid.scale + grid.offset);
         if (std::isfinite(speed)) largest = std::max(largest, speed);
     }
     return largest > 0 ? largest : 1;
@@ -56,15 +56,15 @@ void check_flow(const VolumeGrid& flow, const VolumeGrid& structure) {
                 "flow", "reconstruct both from the same scan, with the same depth range");
 }
 
-VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder,
-                           const VolumeGrid& grid, const void* voxels) {
+VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const VolumeGrid& grid,
+                           const void* voxels) {
     VolumeTexture texture(device, grid, {});
     const Finite finite(grid, voxels);
     if (grid.type != VoxelType::complex64) {
         const double largest = largest_speed(grid, finite.voxels());
         texture.set_range({-largest, largest}, {-largest, largest});
     }
-    upload(device, queue, builder, texture, finite.voxels());
+    upload(device, queue, builder, texture, *voxels_in_memory(grid, finite.voxels()));
     return texture;
 }
 

@@ -11,7 +11,7 @@ void check_flow(const VolumeGrid& flow, const VolumeGrid& structure);
 
 // Waits until it is done. Its range is that of the largest speed there is, both ways. Voxels that are not finite are no
 // flow.
-VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder,
-                           const VolumeGrid& grid, const void* voxels);
+VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const VolumeGrid& grid,
+                           const void* voxels);
 
 }  // namespace echolux

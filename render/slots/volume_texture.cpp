@@ -49,7 +49,18 @@ void check_spacing(const VolumeGrid& grid) {
     }
 }
 
-gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu::Sharing sharing) {
+gpu::ImageShape pool_shape(const gpu::Device& device, const VolumeGrid& grid, const PageLayout& layout) {
+    gpu::ImageShape shape = VolumeTexture::shape_for(device, grid);
+    const auto edge = [&](std::size_t axis) {
+        return static_cast<std::uint32_t>(layout.slots[axis] * layout.stored()[axis]);
+    };
+    shape.extent = vk::Extent3D{edge(0), edge(1), edge(2)};
+    return shape;
+}
+
+}  // namespace
+
+gpu::ImageShape VolumeTexture::shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu::Sharing sharing) {
     if (!(grid.scale > 0) || !std::isfinite(grid.scale) || !std::isfinite(grid.offset)) {
         throw Error(ErrorCode::bad_setting, "the values' scale must be above 0, scale and offset finite", "volume");
     }
@@ -74,8 +85,6 @@ gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu
     return shape;
 }
 
-}  // namespace
-
 void check_structure(const VolumeGrid& grid) {
     if (grid.type != VoxelType::complex64) return;
     throw Error(ErrorCode::bad_setting, "complex voxels cannot be shown", "volume",
@@ -86,6 +95,12 @@ VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, 
                              gpu::Sharing sharing)
     : grid_(grid), range_(range), fixed_range_(range), scale_(grid.scale * codes_of_one(grid.type)),
       image_(device, shape_for(device, grid, sharing), described(grid)), bricks_(device, image_) {}
+
+VolumeTexture::VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
+                             const PageLayout& layout)
+    : grid_(grid), range_(range), fixed_range_(range), scale_(grid.scale * codes_of_one(grid.type)),
+      image_(device, pool_shape(device, grid, layout), "pool of pages of the " + described(grid)),
+      bricks_(device, shape_for(device, grid).extent, layout.brick_edge) {}
 
 void VolumeTexture::record_first_use(const vk::raii::CommandBuffer& commands) const {
     image_.record_first_use(commands);

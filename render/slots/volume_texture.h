@@ -5,6 +5,7 @@
 
 #include "compute/types.h"
 #include "render/bricks.h"
+#include "render/slots/page_layout.h"
 #include "render/transfer_function.h"
 #include "render/vk/image.h"
 
@@ -17,6 +18,13 @@ class VolumeTexture {
     // before allocating when the device cannot hold it, Error{device} when it cannot be exported as wanted.
     VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range,
                   gpu::Sharing sharing = gpu::Sharing::none);
+
+    // Of a volume that is cut into pages the pool of these, whose bricks are still the volume's.
+    VolumeTexture(const gpu::Device& device, const VolumeGrid& grid, const ValueRange& range, const PageLayout& layout);
+
+    // What the texture of a whole volume looks like. Throws Error{bad_setting} for what cannot be shown.
+    static gpu::ImageShape shape_for(const gpu::Device& device, const VolumeGrid& grid,
+                                     gpu::Sharing sharing = gpu::Sharing::none);
 
     const VolumeGrid& grid() const { return grid_; }
     const ValueRange& range() const { return range_; }

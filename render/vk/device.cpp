@@ -229,7 +229,7 @@ Device::Device(const DeviceChoice& choice)
       instance_(made_instance(context_, validation_wanted(choice), &on_message_)), messenger_(nullptr),
       physical_(chosen_physical(instance_, choice)), name_(physical_.getProperties().deviceName.data()),
       id_(id_of(physical_)), software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu),
-      reduces_(can_reduce(physical_)),
+      reduces_(can_reduce(physical_)), tells_budget_(has_extension(physical_, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)),
       exports_memory_(has_extension(physical_, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)),
       exports_timelines_(can_export_timelines(physical_)), queue_family_(compute_family(physical_).value()),
       device_(made_device(physical_, queue_family_, reduces_, export_extensions(exports_memory_, exports_timelines_))) {

@@ -33,6 +33,9 @@ class Device {
     bool exports_memory() const { return exports_memory_; }
     bool exports_timelines() const { return exports_timelines_; }
 
+    // Whether the driver says how much of its memory is free.
+    bool tells_budget() const { return tells_budget_; }
+
     // The loss that DeviceChoice::loses plants: work that is not taken vanishes, with the signals that it owes, and
     // from then on check() throws Error{device}, as the driver does where a device is lost.
     bool takes_work() const;
@@ -51,6 +54,7 @@ class Device {
     DeviceId id_{};
     bool software_ = false;
     bool reduces_ = false;
+    bool tells_budget_ = false;
     bool exports_memory_ = false;
     bool exports_timelines_ = false;
     std::uint32_t queue_family_ = 0;

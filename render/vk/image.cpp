@@ -35,37 +35,64 @@ vk::ImageCreateInfo creation(const ImageShape& shape) {
             .initialLayout = vk::ImageLayout::eUndefined};
 }
 
+vk::Extent3D most_extent(const Device& device, const ImageShape& shape) {
+    return device.physical()
+        .getImageFormatProperties(shape.format, shape.type, vk::ImageTiling::eOptimal, shape.usage)
+        .maxExtent;
+}
+
+bool is_within(const vk::Extent3D& extent, const vk::Extent3D& most) {
+    return extent.width <= most.width && extent.height <= most.height && extent.depth <= most.depth;
+}
+
 void check_extent(const Device& device, const ImageShape& shape, const std::string& what) {
-    const vk::Extent3D most =
-        device.physical()
-            .getImageFormatProperties(shape.format, shape.type, vk::ImageTiling::eOptimal, shape.usage)
-            .maxExtent;
-    if (shape.extent.width > most.width || shape.extent.height > most.height || shape.extent.depth > most.depth) {
-        refuse(device, what, fmt::format("at most {} x {} x {}", most.width, most.height, most.depth));
-    }
+    const vk::Extent3D most = most_extent(device, shape);
+    if (is_within(shape.extent, most)) return;
+    refuse(device, what, fmt::format("at most {} x {} x {}", most.width, most.height, most.depth));
 }
 
 // Asked of the device before the image exists (maintenance4).
-void check_bytes(const Device& device, const ImageShape& shape, const std::string& what) {
+vk::DeviceSize bytes_needed(const Device& device, const ImageShape& shape) {
     const vk::ImageCreateInfo facts = creation(shape);
-    const vk::DeviceSize bytes =
-        device.logical()
-            .getImageMemoryRequirements(vk::DeviceImageMemoryRequirements{.pCreateInfo = &facts})
-            .memoryRequirements.size;
+    return device.logical()
+        .getImageMemoryRequirements(vk::DeviceImageMemoryRequirements{.pCreateInfo = &facts})
+        .memoryRequirements.size;
+}
+
+vk::DeviceSize largest_allocation(const Device& device) {
     const auto properties =
         device.physical().getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceVulkan11Properties>();
-    vk::DeviceSize most = properties.get<vk::PhysicalDeviceVulkan11Properties>().maxMemoryAllocationSize;
+    return properties.get<vk::PhysicalDeviceVulkan11Properties>().maxMemoryAllocationSize;
+}
+
+void check_bytes(const Device& device, const ImageShape& shape, const std::string& what) {
+    const vk::DeviceSize bytes = bytes_needed(device, shape);
     const vk::PhysicalDeviceMemoryProperties memory = device.physical().getMemoryProperties();
     vk::DeviceSize largest_heap = 0;
     for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
         largest_heap = std::max(largest_heap, memory.memoryHeaps[i].size);
     }
-    most = std::min(most, largest_heap);
+    const vk::DeviceSize most = std::min(largest_allocation(device), largest_heap);
     if (bytes > most) {
         refuse(device, what,
                fmt::format("needs {:.2f} GiB as {}, at most {:.2f} GiB can be had", static_cast<double>(bytes) / gib,
                            vk::to_string(shape.format), static_cast<double>(most) / gib));
     }
+}
+
+// Of the device's own memory; what other programs have taken is known where the driver tells a budget.
+vk::DeviceSize free_bytes(const Device& device) {
+    vk::PhysicalDeviceMemoryBudgetPropertiesEXT budget;
+    vk::PhysicalDeviceMemoryProperties2 facts{.pNext = device.tells_budget() ? &budget : nullptr};
+    (*device.physical()).getMemoryProperties2(&facts, *device.physical().getDispatcher());
+    vk::DeviceSize most = 0;
+    for (std::uint32_t i = 0; i < facts.memoryProperties.memoryHeapCount; ++i) {
+        const vk::MemoryHeap& heap = facts.memoryProperties.memoryHeaps[i];
+        if (!(heap.flags & vk::MemoryHeapFlagBits::eDeviceLocal)) continue;
+        const vk::DeviceSize used = std::min(budget.heapUsage[i], budget.heapBudget[i]);
+        most = std::max(most, device.tells_budget() ? budget.heapBudget[i] - used : heap.size);
+    }
+    return most;
 }
 
 vk::raii::Image made_image(const Device& device, const ImageShape& shape, const std::string& what) {
@@ -95,6 +122,18 @@ vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image&
 }
 
 }  // namespace
+
+ImageRoom room_for(const Device& device, const ImageShape& shape) {
+    const vk::Extent3D most = most_extent(device, shape);
+    const vk::DeviceSize free = free_bytes(device);
+    return {.edge = std::min({most.width, most.height, most.depth}),
+            .bytes = static_cast<std::int64_t>(std::min(largest_allocation(device), free - free / 8))};
+}
+
+bool fits(const Device& device, const ImageShape& shape) {
+    return is_within(shape.extent, most_extent(device, shape)) &&
+           static_cast<std::int64_t>(bytes_needed(device, shape)) <= room_for(device, shape).bytes;
+}
 
 bool can_export(const Device& device, const ImageShape& shape) {
     if (!device.exports_memory()) return false;
@@ -164,12 +203,16 @@ void DeviceImage::record_release(const vk::raii::CommandBuffer& commands) const 
 
 void DeviceImage::record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
                                    std::uint32_t first, std::uint32_t count) const {
-    const vk::Extent3D extent{shape_.extent.width, shape_.extent.height, count};
-    commands.copyBufferToImage(buffer, *image_, vk::ImageLayout::eGeneral,
-                               vk::BufferImageCopy{.bufferOffset = offset,
-                                                   .imageSubresource = whole_image,
-                                                   .imageOffset = {0, 0, static_cast<std::int32_t>(first)},
-                                                   .imageExtent = extent});
+    record_box_from(commands, buffer, offset, {0, 0, static_cast<std::int32_t>(first)},
+                    {shape_.extent.width, shape_.extent.height, count});
+}
+
+void DeviceImage::record_box_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
+                                  vk::Offset3D first, vk::Extent3D extent) const {
+    commands.copyBufferToImage(
+        buffer, *image_, vk::ImageLayout::eGeneral,
+        vk::BufferImageCopy{
+            .bufferOffset = offset, .imageSubresource = whole_image, .imageOffset = first, .imageExtent = extent});
 }
 
 void DeviceImage::record_copy_to(const vk::raii::CommandBuffer& commands, vk::Buffer buffer) const {

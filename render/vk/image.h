@@ -18,6 +18,16 @@ struct ImageShape {
     Sharing sharing = Sharing::none;  // exported: another API on the same GPU can be given its memory
 };
 
+// What the device has for one image of such a type and format, now.
+struct ImageRoom {
+    std::int64_t edge = 0;   // pixels along the shortest of its longest edges
+    std::int64_t bytes = 0;  // that are free, with some left for pictures and tables
+};
+ImageRoom room_for(const Device& device, const ImageShape& shape);
+
+// Whether the device has room for the image.
+bool fits(const Device& device, const ImageShape& shape);
+
 // Whether the driver makes and exports such images.
 bool can_export(const Device& device, const ImageShape& shape);
 
@@ -47,6 +57,9 @@ class DeviceImage {
     // Fills layers [first, first + count) of the third axis from a buffer, packed.
     void record_copy_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
                           std::uint32_t first = 0, std::uint32_t count = 1) const;
+    // Fills a box of it from a buffer, packed.
+    void record_box_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, vk::DeviceSize offset,
+                         vk::Offset3D first, vk::Extent3D extent) const;
     void record_copy_to(const vk::raii::CommandBuffer& commands, vk::Buffer buffer) const;
 
   private:

@@ -39,6 +39,7 @@ layout(set = 0, binding = binding_cells) uniform sampler3D cells;  // bits of li
 layout(set = 0, binding = binding_cells_target) uniform writeonly image3D cells_target;
 layout(set = 0, binding = binding_light_target) uniform writeonly image3D light_target;
 layout(set = 0, binding = binding_noise) uniform texture2D noise;
+layout(set = 0, binding = binding_pages) uniform texture3D pages;  // slot along each axis; 1: of the coarse level
 
 struct Ray {
     vec3 start, direction;  // texture coordinates; direction per unit of length

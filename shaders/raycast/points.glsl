@@ -23,7 +23,7 @@ Seen point_seen(Ray ray, vec3 middle, float met) {
 
 // The first ball between two lengths along the ray.
 Seen point_between(Ray ray, float from, float to) {
-    vec3 size = vec3(textureSize(volume, 0));
+    vec3 size = volume_size();
     vec3 speed = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12))) * size;
     vec3 start = ray.start * size;
     vec3 entry = start + from * speed;

@@ -1,5 +1,21 @@
 // Texture values of the volume at texture coordinates, wherever they lie.
 
+// In voxels.
+vec3 volume_size() {
+    return paged ? frame.pages.voxels.xyz : vec3(textureSize(volume, 0));
+}
+
+// Where in the pool of pages a place of the volume lies: in the slot of its page, or in that of the page of the coarse
+// level that shows it. The voxels at the faces go on beyond them, as in a texture of the whole volume.
+vec3 place_in_pool(vec3 at) {
+    vec3 voxel = clamp(at * frame.pages.voxels.xyz, vec3(0.5), frame.pages.voxels.xyz - 0.5);
+    vec4 entry = texelFetch(pages, ivec3(voxel * frame.pages.per_page.xyz), 0);
+    voxel *= entry.w > 0.0 ? frame.pages.voxels.w : 1.0;
+    vec3 within = voxel - floor(voxel * frame.pages.per_page.xyz) * frame.pages.page.xyz;
+    return (floor(255.0 * entry.xyz + 0.5) * frame.pages.stored.xyz + frame.pages.page.w + within) *
+           frame.pages.per_pool.xyz;
+}
+
 // Slices that are not filled yet are never touched: they are being written.
 float sampled(vec3 at) {
     if (output_kind == output_measures) samples_taken += 1.0;
@@ -7,6 +23,7 @@ float sampled(vec3 at) {
         if (at.z >= frame.filled.x) return rolling == rolling_over ? textureLod(previous, at, 0.0).r : frame.filled.z;
         at.z = min(at.z, frame.filled.y);
     }
+    if (paged) at = place_in_pool(at);
     return textureLod(volume, at, 0.0).r;
 }
 

@@ -7,6 +7,7 @@
 #include "shaders/shared/flow.h"
 #include "shaders/shared/light.h"
 #include "shaders/shared/modes.h"
+#include "shaders/shared/pages.h"
 #include "shaders/shared/pass.h"
 #include "shaders/shared/slices.h"
 
@@ -113,6 +114,7 @@ struct RaycastFrame {
     SlicesFrame slices;
     FlowFrame flow;
     PassFrame pass;
+    PagesFrame pages;
     vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
                                  // other way round for one behind it
@@ -124,7 +126,7 @@ ECHOLUX_CONST measure_pixels = 3;
 #ifdef __cplusplus
 static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
                                           sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame) +
-                                          sizeof(PassFrame),
+                                          sizeof(PassFrame) + sizeof(PagesFrame),
               "the layout of std140");
 }  // namespace echolux::shared
 #endif

@@ -19,8 +19,9 @@ ARROWS = {
     "shaders": {"shaders"},
 }
 
-# Of compute, the renderer sees places and descriptions only: it must not learn how voxels are made.
-COMPUTE_FOR_RENDER = {"types.h", "describe.h", "error.h", "place.h", "sharing.h"}
+# Of compute, the renderer sees places, descriptions and the one way to loop on all cores: it must not learn how voxels
+# are made.
+COMPUTE_FOR_RENDER = {"types.h", "describe.h", "error.h", "place.h", "sharing.h", "parallel_for.h"}
 
 # Inside the rooms: engine and render meet in ui/app only; the other front ends see what app gives them.
 MEETING_PLACE = Path("ui/app")

@@ -73,6 +73,24 @@ TEST(Copies, AllThatComesBackGoesThroughTheOneFunction) {
     EXPECT_EQ(layer.counted().bytes, path.bytes_read_back());
 }
 
+TEST(Copies, PagesComeAndGoWithoutAnythingComingBack) {
+    const VulkanCopyLayer layer;
+    DeviceChoice choice;
+    choice.volume_limits = {.edge = 32, .pool_bytes = 40 * 18 * 18 * 18 * 2, .page_edge = 16};
+    Renderer renderer(choice);
+    const VolumeGrid grid = db_grid(96, 80, 64, VoxelType::u16);
+    const std::vector<std::byte> codes = voxels(grid, ball(grid, 40));
+    renderer.set_volume(voxels_in_memory(grid, codes.data()));
+    EXPECT_EQ(layer.counted().bytes, 0);
+    View view = small_view();
+    for (view.azimuth_deg = 0; view.azimuth_deg < 360; view.azimuth_deg += 90) {
+        EXPECT_GT(renderer.render(view).pages.coarse, 0);
+    }
+    EXPECT_EQ(renderer.bytes_read_back(), 4 * 64 * 48 * 4);
+    EXPECT_EQ(layer.counted().bytes, renderer.bytes_read_back());
+    EXPECT_EQ(layer.counted().shader_targets, 0);
+}
+
 // A copy that nobody counted, made with the renderer's own means.
 TEST(Copies, APlantedCopyIsSeen) {
     const VulkanCopyLayer layer;

@@ -6,10 +6,15 @@
 namespace echolux::test {
 
 void Rendering::SetUp() {
+    renderer_ = renderer_with({});
+}
+
+std::unique_ptr<Renderer> Rendering::renderer_with(const VolumeLimits& limits) {
     DeviceChoice choice;
     choice.validation = true;
     choice.on_message = [this](const std::string& text) { messages_.push_back(text); };
-    renderer_ = std::make_unique<Renderer>(choice);
+    choice.volume_limits = limits;
+    return std::make_unique<Renderer>(choice);
 }
 
 void Rendering::TearDown() {

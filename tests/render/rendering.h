@@ -23,6 +23,9 @@ class Rendering : public testing::Test {
 
     Renderer& renderer() { return *renderer_; }
 
+    // Another one, whose messages fail the test as well.
+    std::unique_ptr<Renderer> renderer_with(const VolumeLimits& limits);
+
   private:
     std::vector<std::string> messages_;
     std::unique_ptr<Renderer> renderer_;

@@ -50,17 +50,18 @@ void check_outputs(const RenderJob& job) {
     }
 }
 
-// Seconds of the picture alone, the volume being on the device.
-double write_picture(Renderer& renderer, const std::filesystem::path& output, const View& view, const Volume& volume,
-                     Progress& progress) {
+// `done` gets the seconds of the picture alone, the volume being on the device.
+void write_picture(Renderer& renderer, const std::filesystem::path& output, const View& view, const Volume& volume,
+                   Progress& progress, RenderedFile& done) {
     const auto start = std::chrono::steady_clock::now();
     progress.begin("render", view.height, "rows");
-    Picture picture = picture_of(renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); }));
+    const Image image = renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); });
     progress.end();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    done.pages = image.pages;
+    Picture picture = picture_of(image);
     picture.text = picture_text(view, volume);
     write_png(output, picture);
-    return seconds;
 }
 
 void show_flow(Renderer& renderer, const std::filesystem::path& file, const View& view) {
@@ -79,11 +80,14 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
     const HeightMaps heights = prepared_heights(view, opened.volume);
-    renderer.set_volume(opened.volume.grid, opened.volume.voxels.data());
+    progress.begin("upload", opened.volume.grid.voxels(), "voxels");
+    renderer.set_volume(voxels_in_memory(opened.volume.grid, opened.volume.voxels.data()),
+                        [&](std::int64_t voxels) { progress.advance(voxels); });
+    progress.end();
     renderer.set_heights(heights);
     if (!job.flow.empty()) show_flow(renderer, job.flow, view);
-    RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0};
-    if (!job.output.empty()) done.seconds = write_picture(renderer, job.output, view, opened.volume, progress);
+    RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0, {}};
+    if (!job.output.empty()) write_picture(renderer, job.output, view, opened.volume, progress, done);
     for (const auto& [x, y] : job.probes) done.probes.push_back(renderer.probe(view, x, y));
     if (!job.save_transfer.empty()) {
         write_transfer(job.save_transfer, curve_in_use(view, opened.volume.grid, renderer.transfer_function(view)));

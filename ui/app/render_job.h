@@ -11,6 +11,7 @@
 #include "engine/reconstruction.h"
 #include "render/device_choice.h"
 #include "render/offscreen.h"
+#include "render/slots/pages_shown.h"
 #include "render/view.h"
 
 namespace echolux {
@@ -35,6 +36,7 @@ struct RenderedFile {
     std::vector<std::string> warnings;
     std::vector<std::optional<Probe>> probes;  // one each; none: nothing is seen there
     double seconds = 0;                        // of the picture, the volume being on the device
+    PagesShown pages;                          // of a volume that the device cannot hold at once
 };
 
 RenderedFile run(const RenderJob& job, Progress& progress);

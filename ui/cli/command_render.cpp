@@ -80,6 +80,10 @@ void render(const Options& options) {
     if (!done.figures.backend.empty()) {
         fmt::print("{}: {} A-scans in {:.2f} s\n", done.figures.backend, done.figures.a_scans, done.figures.seconds);
     }
+    if (done.pages.needed > 0) {
+        fmt::print("larger than one texture of {}: {} of {} visible pages in full, {} from the coarse level\n",
+                   done.device, done.pages.needed - done.pages.coarse, done.pages.needed, done.pages.coarse);
+    }
     for (std::size_t i = 0; i < done.probes.size(); ++i) print_probe(options.probes[i], done.probes[i]);
     if (options.output.empty()) return;
     fmt::print("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, options.output);

@@ -1,0 +1,146 @@
+#include "render/slots/page_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t most_slots = 255;  // along an axis: the page table has eight bits for each
+constexpr std::int64_t coarse_share = 8;  // of the pool there is one part for the coarse level
+constexpr std::int64_t most_bricks = 1 << 24;
+constexpr double mib = 1024.0 * 1024.0;
+
+std::int64_t divided(std::int64_t length, std::int64_t by) {
+    return (length + by - 1) / by;
+}
+
+Indices divided(const Indices& lengths, const Indices& by) {
+    return {divided(lengths[0], by[0]), divided(lengths[1], by[1]), divided(lengths[2], by[2])};
+}
+
+std::int64_t product(const Indices& lengths) {
+    return lengths[0] * lengths[1] * lengths[2];
+}
+
+Indices place_of(std::int64_t number, const Indices& of) {
+    return {number % of[0], number / of[0] % of[1], number / (of[0] * of[1])};
+}
+
+[[noreturn]] void refuse(const VolumeGrid& grid, const std::string& why) {
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("the volume of {} x {} x {} voxels (depth x A-scans x B-scans) is too large even in pages: {}",
+                    grid.depth, grid.a_scans, grid.b_scans, why),
+        "renderer", "crop it, or choose a device with more memory");
+}
+
+// Slots along each axis: the fewest that are at least `wanted`, else as many as there can be; never more than `most`.
+Indices arranged(std::int64_t wanted, std::int64_t most, const Indices& most_along) {
+    Indices best{0, 0, 0};
+    const auto is_better = [&](std::int64_t count) {
+        const std::int64_t now = product(best);
+        return now < wanted ? count > now : count >= wanted && count < now;
+    };
+    for (std::int64_t x = 1; x <= most_along[0]; ++x) {
+        for (std::int64_t y = 1; y <= most_along[1]; ++y) {
+            for (const std::int64_t z : {wanted / (x * y), divided(wanted, x * y)}) {
+                const Indices slots{x, y, std::clamp<std::int64_t>(z, 1, most_along[2])};
+                if (product(slots) <= most && is_better(product(slots))) best = slots;
+            }
+        }
+    }
+    return best;
+}
+
+// As small as their number and the longest texture allow.
+int brick_edge_for(const PageLayout& layout, std::int64_t most_along, std::int64_t page_edge) {
+    const auto fits = [&](std::int64_t edge) {
+        const Indices bricks = divided(layout.voxels, {edge, edge, edge});
+        return product(bricks) <= most_bricks && std::ranges::max(bricks) <= most_along;
+    };
+    std::int64_t edge = 4;
+    while (edge < page_edge && !fits(edge)) edge *= 2;
+    return static_cast<int>(edge);
+}
+
+void set_reduction(PageLayout& layout, std::int64_t reduction) {
+    layout.reduction = reduction;
+    layout.coarse_voxels = divided(layout.voxels, {reduction, reduction, reduction});
+    layout.coarse_pages = divided(layout.coarse_voxels, layout.page);
+}
+
+}  // namespace
+
+Indices PageLayout::stored() const {
+    Indices edges{};
+    for (std::size_t i = 0; i < 3; ++i) edges[i] = std::min(page[i], voxels[i]) + 2 * page_border;
+    return edges;
+}
+
+std::int64_t PageLayout::slot_voxels() const {
+    return product(stored());
+}
+
+Indices PageLayout::page_at(std::int64_t number) const {
+    return place_of(number, pages);
+}
+
+Indices PageLayout::coarse_page_at(std::int64_t number) const {
+    return place_of(number, coarse_pages);
+}
+
+Indices PageLayout::slot_at(std::int64_t number) const {
+    return place_of(number, slots);
+}
+
+std::int64_t PageLayout::coarse_page_of(const Indices& page_place) const {
+    const auto [x, y, z] = page_place;
+    return (z / reduction * coarse_pages[1] + y / reduction) * coarse_pages[0] + x / reduction;
+}
+
+VoxelBox PageLayout::box_of(const Indices& page_place) const {
+    VoxelBox box;
+    for (std::size_t i = 0; i < 3; ++i) {
+        box.first[i] = page_place[i] * page[i];
+        box.extent[i] = std::min(page[i], voxels[i] - box.first[i]);
+    }
+    return box;
+}
+
+PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int64_t page_edge) {
+    PageLayout layout;
+    layout.voxels = {grid.depth, grid.a_scans, grid.b_scans};
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto edge = std::bit_ceil(static_cast<std::uint64_t>(layout.voxels[i]));
+        layout.page[i] = std::min(page_edge, static_cast<std::int64_t>(edge));
+    }
+    layout.pages = divided(layout.voxels, layout.page);
+    if (std::ranges::max(layout.pages) > room.edge) {
+        refuse(grid, fmt::format("at most {} voxels along an axis", room.edge * page_edge));
+    }
+    layout.brick_edge = brick_edge_for(layout, room.edge, page_edge);
+    Indices most_along{};
+    for (std::size_t i = 0; i < 3; ++i) most_along[i] = std::min(most_slots, room.edge / layout.stored()[i]);
+    const std::int64_t most = room.bytes / (layout.slot_voxels() * room.bytes_per_voxel);
+    const std::int64_t for_coarse = std::max<std::int64_t>(1, std::min(most, layout.page_count()) / coarse_share);
+    // A box of the coarse level lies within one page: no larger reduction.
+    for (std::int64_t reduction = 2; reduction <= page_edge; reduction *= 2) {
+        set_reduction(layout, reduction);
+        if (layout.coarse_count() > for_coarse) continue;
+        layout.slots = arranged(std::min(most, layout.page_count() + layout.coarse_count()), most, most_along);
+        if (layout.slot_count() >= layout.coarse_count()) return layout;
+    }
+    refuse(grid,
+           fmt::format(
+               "reduced {} times along each axis it needs {:.1f} MiB, {:.1f} MiB can be had", layout.reduction,
+               static_cast<double>(coarse_share * layout.coarse_count() * layout.slot_voxels() * room.bytes_per_voxel) /
+                   mib,
+               static_cast<double>(room.bytes) / mib));
+}
+
+}  // namespace echolux

@@ -1,0 +1,163 @@
+#include "render/slots/page_need.h"
+
+#include <algorithm>
+#include <cmath>
+#include <glm/common.hpp>
+#include <glm/geometric.hpp>
+
+#include "render/camera.h"
+#include "render/transfer_function.h"
+#include "shaders/shared/raycast.h"
+
+namespace echolux {
+namespace {
+
+// Bricks around a page that count as its own: the brick that lets a run of samples be taken vouches for its neighbours,
+// up to two bricks away, and the run goes on for another half. Gradients reach less far.
+constexpr std::int64_t bricks_around = 3;
+
+// Around a page that lies beside the picture: gradients of what is seen at its edge reach there.
+constexpr double voxels_around = 8;
+
+// Whether something of a range of texture values is seen.
+class Visibility {
+  public:
+    Visibility(const View& view, const VolumeTexture& volume)
+        : mode_(view.mode), all_(!view.skip_empty),
+          function_(transfer_function(view, volume.grid(), volume.range(view.range))),
+          isovalue_(isovalue_of(view, function_)), scale_(volume.scale()), offset_(volume.offset()), seen_before_{0} {
+        const TransferTable table = transfer_table(function_, shared::transfer_entries);
+        for (const float extinction : table.extinctions) {
+            seen_before_.push_back(seen_before_.back() + (extinction > 0 ? 1 : 0));
+        }
+    }
+
+    bool operator()(const ValueBounds& bounds) const {
+        if (all_) return true;
+        const double least = bounds.least * scale_ + offset_;
+        const double most = bounds.most * scale_ + offset_;
+        const auto [low, high] = function_.range;
+        switch (mode_) {
+            case ViewMode::composite:
+            case ViewMode::mida:
+            case ViewMode::points: return seen_before_[entry(most) + 1] > seen_before_[entry(least)];
+            case ViewMode::isosurface: return most >= isovalue_;
+            case ViewMode::minip: return least < high;
+            case ViewMode::average: return true;
+            case ViewMode::mip:
+            case ViewMode::attenuated_mip:
+            case ViewMode::depth_mip: break;
+        }
+        return most > low;
+    }
+
+  private:
+    // Rounded as the ray caster does.
+    std::size_t entry(double value) const {
+        constexpr double last = shared::transfer_entries - 1;
+        const auto [low, high] = function_.range;
+        return static_cast<std::size_t>(std::clamp((value - low) / (high - low) * last, 0.0, last) + 0.5);
+    }
+
+    ViewMode mode_;
+    bool all_;  // rays enter what is empty, too
+    TransferFunction function_;
+    double isovalue_, scale_, offset_;
+    std::vector<int> seen_before_;  // entries of the table that are seen, before each
+};
+
+// Where pages lie in the picture.
+class Sight {
+  public:
+    Sight(const View& view, const VolumeGrid& grid)
+        : camera_(view, volume_extent(grid)),
+          half_(0.5 * static_cast<double>(view.width), 0.5 * static_cast<double>(view.height)) {
+        const auto edges = voxel_edges(grid);
+        edge_ = {edges[0], edges[1], edges[2]};
+        middle_ = 0.5 * glm::dvec3(grid.depth, grid.a_scans, grid.b_scans);
+    }
+
+    // Along the direction of sight.
+    double distance_to(const glm::dvec3& place) const { return camera_.depth_of(place); }
+
+    glm::dvec3 middle_of(const VoxelBox& box) const { return at(box, glm::dvec3(0.5), 0); }
+
+    bool shows(const VoxelBox& box) const {
+        glm::dvec2 least(INFINITY);
+        glm::dvec2 most(-INFINITY);
+        for (int corner = 0; corner < 8; ++corner) {
+            const glm::dvec3 place = at(box, glm::dvec3(corner & 1, corner >> 1 & 1, corner >> 2), voxels_around);
+            if (distance_to(place) <= 0) return true;  // it reaches behind the eye
+            const glm::dvec2 pixel = camera_.project(place);
+            least = glm::min(least, pixel);
+            most = glm::max(most, pixel);
+        }
+        return least.x <= half_.x && least.y <= half_.y && most.x >= -half_.x && most.y >= -half_.y;
+    }
+
+  private:
+    // `part` of the way from the first corner of a box, grown by `around` voxels, to its last.
+    glm::dvec3 at(const VoxelBox& box, const glm::dvec3& part, double around) const {
+        const glm::dvec3 first(box.first[0], box.first[1], box.first[2]);
+        const glm::dvec3 extent(box.extent[0], box.extent[1], box.extent[2]);
+        return (first - around + part * (extent + 2 * around) - middle_) * edge_;
+    }
+
+    Camera camera_;
+    glm::dvec2 half_;
+    glm::dvec3 edge_, middle_;
+};
+
+ValueBounds joined(const ValueBounds& a, const ValueBounds& b) {
+    return {std::min(a.least, b.least), std::max(a.most, b.most)};
+}
+
+}  // namespace
+
+std::vector<ValueBounds> page_bounds(const PageLayout& layout, std::span<const ValueBounds> bricks, int brick_edge) {
+    Indices count{};
+    for (std::size_t i = 0; i < 3; ++i) count[i] = (layout.voxels[i] + brick_edge - 1) / brick_edge;
+    std::vector<ValueBounds> bounds;
+    for (std::int64_t number = 0; number < layout.page_count(); ++number) {
+        const VoxelBox box = layout.box_of(layout.page_at(number));
+        Indices first{};
+        Indices end{};
+        for (std::size_t i = 0; i < 3; ++i) {
+            first[i] = std::max<std::int64_t>(0, box.first[i] / brick_edge - bricks_around);
+            end[i] = std::min(count[i], (box.first[i] + box.extent[i] - 1) / brick_edge + 1 + bricks_around);
+        }
+        ValueBounds all{INFINITY, -INFINITY};
+        for (std::int64_t z = first[2]; z < end[2]; ++z) {
+            for (std::int64_t y = first[1]; y < end[1]; ++y) {
+                const std::int64_t row = (z * count[1] + y) * count[0];
+                for (std::int64_t x = first[0]; x < end[0]; ++x) {
+                    all = joined(all, bricks[static_cast<std::size_t>(row + x)]);
+                }
+            }
+        }
+        bounds.push_back(all);
+    }
+    return bounds;
+}
+
+std::vector<std::int64_t> pages_needed(const View& view, const VolumeTexture& volume, const PageLayout& layout,
+                                       std::span<const ValueBounds> bounds) {
+    struct Page {
+        double distance;
+        std::int64_t number;
+    };
+    const Visibility is_seen(view, volume);
+    const Sight sight(view, volume.grid());
+    std::vector<Page> pages;
+    for (std::int64_t number = 0; number < layout.page_count(); ++number) {
+        if (!is_seen(bounds[static_cast<std::size_t>(number)])) continue;
+        const VoxelBox box = layout.box_of(layout.page_at(number));
+        if (sight.shows(box)) pages.push_back({sight.distance_to(sight.middle_of(box)), number});
+    }
+    std::ranges::stable_sort(pages, {}, &Page::distance);
+    std::vector<std::int64_t> numbers;
+    for (const Page& page : pages) numbers.push_back(page.number);
+    return numbers;
+}
+
+}  // namespace echolux

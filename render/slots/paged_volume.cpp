@@ -1,0 +1,198 @@
+#include "render/slots/paged_volume.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vulkan/vulkan_format_traits.hpp>
+
+#include "compute/parallel_for.h"
+#include "render/slots/page_need.h"
+#include "render/slots/upload.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t staging_bytes = 32 << 20;
+
+gpu::ImageShape table_shape(const PageLayout& layout) {
+    return {.type = vk::ImageType::e3D,
+            .format = vk::Format::eR8G8B8A8Unorm,
+            .extent = {static_cast<std::uint32_t>(layout.pages[0]), static_cast<std::uint32_t>(layout.pages[1]),
+                       static_cast<std::uint32_t>(layout.pages[2])},
+            .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
+}
+
+// A page with its border, as the slot holds it: beyond the level's faces their voxels go on.
+void fill_slot(const VoxelSource& level, const StoredCodes& storage, const PageLayout& layout, const Indices& page,
+               std::byte* slot) {
+    const VolumeGrid& grid = level.grid();
+    const Indices voxels{grid.depth, grid.a_scans, grid.b_scans};
+    const Indices stored = layout.stored();
+    VoxelBox box;
+    Indices outside{};  // voxels of the slot before the box
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::int64_t begin = page[i] * layout.page[i] - page_border;
+        box.first[i] = std::max<std::int64_t>(0, begin);
+        box.extent[i] = std::min(voxels[i], begin + stored[i]) - box.first[i];
+        outside[i] = box.first[i] - begin;
+    }
+    std::vector<std::byte> codes(static_cast<std::size_t>(box.voxels() * bytes_of(grid.type)));
+    level.read(box, codes.data());
+    const std::int64_t bytes = storage.bytes();
+    for (std::int64_t z = 0; z < stored[2]; ++z) {
+        const std::int64_t from_z = std::clamp<std::int64_t>(z - outside[2], 0, box.extent[2] - 1);
+        for (std::int64_t y = 0; y < stored[1]; ++y, slot += stored[0] * bytes) {
+            const std::int64_t from_y = std::clamp<std::int64_t>(y - outside[1], 0, box.extent[1] - 1);
+            const std::int64_t row = (from_z * box.extent[1] + from_y) * box.extent[0];
+            std::byte* first = slot + outside[0] * bytes;
+            std::byte* end = first + box.extent[0] * bytes;
+            storage.store(codes.data() + row * bytes_of(grid.type), box.extent[0], first);
+            for (std::byte* to = slot; to < first; to += bytes) std::memcpy(to, first, static_cast<std::size_t>(bytes));
+            for (std::byte* to = end; to < slot + stored[0] * bytes; to += bytes) {
+                std::memcpy(to, end - bytes, static_cast<std::size_t>(bytes));
+            }
+        }
+    }
+}
+
+vk::Extent3D slot_extent(const PageLayout& layout) {
+    const Indices stored = layout.stored();
+    return {static_cast<std::uint32_t>(stored[0]), static_cast<std::uint32_t>(stored[1]),
+            static_cast<std::uint32_t>(stored[2])};
+}
+
+vk::Offset3D slot_offset(const PageLayout& layout, std::int64_t slot) {
+    const Indices at = layout.slot_at(slot);
+    const Indices stored = layout.stored();
+    return {static_cast<std::int32_t>(at[0] * stored[0]), static_cast<std::int32_t>(at[1] * stored[1]),
+            static_cast<std::int32_t>(at[2] * stored[2])};
+}
+
+std::size_t staging_for(const PageLayout& layout, const VolumeTexture& texture) {
+    const std::int64_t slot = layout.slot_voxels() * texture.image().bytes_per_pixel();
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(staging_bytes / slot, 1, layout.slot_count()) * slot);
+}
+
+}  // namespace
+
+TextureRoom room_for_pages(const gpu::Device& device, const VolumeGrid& grid, const VolumeLimits& limits) {
+    const gpu::ImageShape shape = VolumeTexture::shape_for(device, grid);
+    const gpu::ImageRoom room = gpu::room_for(device, shape);
+    return {.edge = room.edge,
+            .bytes = std::min(room.bytes, limits.pool_bytes),
+            .bytes_per_voxel = vk::blockSize(shape.format)};
+}
+
+PagedVolume::PagedVolume(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder,
+                         const VolumeLimits& limits, std::shared_ptr<const VoxelSource> source,
+                         const std::function<void(std::int64_t voxels)>& done)
+    : device_(device), queue_(queue), source_(std::move(source)), pages_a_picture_(limits.pages_a_picture),
+      layout_(page_layout(source_->grid(), room_for_pages(device, source_->grid(), limits), limits.page_edge)),
+      texture_(device, source_->grid(), source_->range(), layout_), storage_(stored_codes(texture_)),
+      table_(device, table_shape(layout_), "page table"),
+      staging_(device, staging_for(layout_, texture_), vk::BufferUsageFlagBits::eTransferSrc),
+      entries_(device, static_cast<std::size_t>(layout_.page_count()) * sizeof(Entry),
+               vk::BufferUsageFlagBits::eTransferSrc),
+      pool_(layout_.slot_count() - layout_.coarse_count()) {
+    queue_.run([&](const vk::raii::CommandBuffer& commands) {
+        texture_.record_first_use(commands);
+        table_.record_first_use(commands);
+    });
+    const PageSurvey survey = surveyed(*source_, layout_, storage_, texture_.bricks().edge(), done);
+    bounds_ = page_bounds(layout_, survey.bricks, texture_.bricks().edge());
+    bring_coarse(survey, builder);
+    for (std::int64_t page = 0; page < layout_.page_count(); ++page) show_coarse(page);
+}
+
+PagedVolume::Entry PagedVolume::entry_of(std::int64_t slot, bool is_coarse) const {
+    const Indices at = layout_.slot_at(slot);
+    const auto byte = [](std::int64_t number) { return static_cast<std::uint8_t>(number); };
+    return {byte(at[0]), byte(at[1]), byte(at[2]), byte(is_coarse ? 1 : 0)};
+}
+
+void PagedVolume::set_entry(std::int64_t page, const Entry& entry) {
+    std::memcpy(entries_.bytes().data() + page * std::int64_t{sizeof entry}, entry.data(), sizeof entry);
+    table_is_old_ = true;
+}
+
+// The coarse level has the first slots, in the order of its pages.
+void PagedVolume::show_coarse(std::int64_t page) {
+    set_entry(page, entry_of(layout_.coarse_page_of(layout_.page_at(page)), true));
+}
+
+void PagedVolume::bring_coarse(const PageSurvey& survey, const BrickBuilder& builder) {
+    VolumeGrid grid = texture_.grid();
+    const auto [depth, a_scans, b_scans] = layout_.coarse_voxels;
+    grid.depth = depth;
+    grid.a_scans = a_scans;
+    grid.b_scans = b_scans;
+    grid.type = storage_.type();
+    std::vector<Fill> fills;
+    for (std::int64_t page = 0; page < layout_.coarse_count(); ++page) {
+        fills.push_back({layout_.coarse_page_at(page), page});
+    }
+    bring(*voxels_in_memory(grid, survey.coarse.data()), {grid, false, texture_.range()}, fills);
+    const gpu::HostBuffer ranges(device_, survey.bricks.size() * sizeof(ValueBounds),
+                                 vk::BufferUsageFlagBits::eTransferSrc);
+    std::memcpy(ranges.bytes().data(), survey.bricks.data(), ranges.bytes().size());
+    queue_.run([&](const vk::raii::CommandBuffer& commands) {
+        builder.record_from(commands, texture_.bricks(), ranges.handle());
+    });
+}
+
+std::size_t PagedVolume::most_at_once() const {
+    return staging_.bytes().size() / static_cast<std::size_t>(layout_.slot_voxels() * storage_.bytes());
+}
+
+// As many at a time as the staging buffer holds.
+void PagedVolume::bring(const VoxelSource& level, const StoredCodes& storage, std::span<const Fill> fills) {
+    const std::int64_t bytes = layout_.slot_voxels() * storage.bytes();
+    while (!fills.empty()) {
+        const std::span<const Fill> now = fills.first(std::min(most_at_once(), fills.size()));
+        parallel_for(0, static_cast<std::int64_t>(now.size()), [&](std::int64_t i) {
+            fill_slot(level, storage, layout_, now[static_cast<std::size_t>(i)].page,
+                      staging_.bytes().data() + i * bytes);
+        });
+        queue_.run([&](const vk::raii::CommandBuffer& commands) {
+            for (std::size_t i = 0; i < now.size(); ++i) {
+                texture_.image().record_box_from(commands, staging_.handle(), i * static_cast<std::size_t>(bytes),
+                                                 slot_offset(layout_, now[i].slot), slot_extent(layout_));
+            }
+        });
+        fills = fills.subspan(now.size());
+    }
+}
+
+void PagedVolume::bring_table() {
+    if (!table_is_old_) return;
+    queue_.run([&](const vk::raii::CommandBuffer& commands) {
+        table_.record_box_from(commands, entries_.handle(), 0, {}, table_.shape().extent);
+    });
+    table_is_old_ = false;
+    ++changes_;
+}
+
+PagesShown PagedVolume::bring_in(const View& view, const std::function<void()>& pause) {
+    const std::vector<std::int64_t> needed = pages_needed(view, texture_, layout_, bounds_);
+    const PagePool::Plan plan = pool_.plan(needed);
+    for (const std::int64_t page : plan.leaving) show_coarse(page);
+    std::span<const PagePool::Placement> coming = plan.coming;
+    coming = coming.first(static_cast<std::size_t>(std::min(pages_a_picture_, std::ssize(coming))));
+    while (!coming.empty()) {
+        if (pause) pause();
+        const auto now = coming.first(std::min(most_at_once(), coming.size()));
+        std::vector<Fill> fills;
+        for (const auto& [page, slot] : now) fills.push_back({layout_.page_at(page), layout_.coarse_count() + slot});
+        bring(*source_, storage_, fills);
+        for (const PagePool::Placement& placement : now) {
+            pool_.hold(placement);
+            set_entry(placement.page, entry_of(layout_.coarse_count() + placement.slot, false));
+        }
+        coming = coming.subspan(now.size());
+    }
+    bring_table();
+    const auto is_coarse = [&](std::int64_t page) { return !pool_.holds(page); };
+    return {std::ssize(needed), std::ranges::count_if(needed, is_coarse)};
+}
+
+}  // namespace echolux

@@ -1,0 +1,126 @@
+// The parts of which volumes in pages are made, each alone: how they are cut, what stays in the pool, the coarse level,
+// and how codes are stored.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "compute/error.h"
+#include "render/slots/page_need.h"
+#include "render/slots/page_pool.h"
+#include "render/slots/page_survey.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr TextureRoom roomy{.edge = 4096, .bytes = std::int64_t{1} << 40, .bytes_per_voxel = 2};
+
+TEST(PageLayout, HoldsEveryVoxelOnce) {
+    const PageLayout layout = page_layout(db_grid(160, 200, 180), roomy, 32);
+    EXPECT_THAT(layout.pages, ElementsAre(5, 7, 6));
+    EXPECT_THAT(layout.stored(), ElementsAre(34, 34, 34));
+    std::int64_t all = 0;
+    for (std::int64_t i = 0; i < layout.page_count(); ++i) all += layout.box_of(layout.page_at(i)).voxels();
+    EXPECT_EQ(all, 160 * 200 * 180);
+    EXPECT_GE(layout.slot_count(), layout.page_count() + layout.coarse_count());
+}
+
+TEST(PageLayout, NeverTakesMoreThanItsBudget) {
+    for (std::int64_t slots = 1; slots < 300; ++slots) {
+        TextureRoom room = roomy;
+        room.bytes = slots * 34 * 34 * 34 * 2;
+        const PageLayout layout = page_layout(db_grid(160, 200, 180), room, 32);
+        EXPECT_LE(layout.slot_count(), slots);
+        EXPECT_GE(layout.slot_count(), layout.coarse_count());
+        EXPECT_GT(layout.slot_count(), 0.9 * static_cast<double>(std::min(slots, 210L)) - 1);
+        EXPECT_LE(layout.coarse_count(), std::max<std::int64_t>(1, slots / 8));
+    }
+}
+
+TEST(PageLayout, ThinVolumesHaveThinPages) {
+    const PageLayout layout = page_layout(db_grid(1, 3, 100000), roomy, 64);
+    EXPECT_THAT(layout.stored(), ElementsAre(3, 5, 66));
+    EXPECT_THAT(layout.pages, ElementsAre(1, 1, 1563));
+}
+
+TEST(PagePool, KeepsWhatIsNeededAndForgetsTheOldest) {
+    PagePool pool(3);
+    const auto hold_all = [&](std::initializer_list<std::int64_t> pages) {
+        const PagePool::Plan plan = pool.plan(std::vector(pages));
+        for (const auto& placement : plan.coming) pool.hold(placement);
+        return plan;
+    };
+    EXPECT_EQ(hold_all({10, 11, 12}).coming.size(), 3U);
+    EXPECT_THAT(hold_all({12, 11}).coming, IsEmpty());
+    EXPECT_THAT(hold_all({13}).leaving, ElementsAre(10));  // needed longest ago
+    const PagePool::Plan more = hold_all({14, 11, 15, 16, 17});
+    EXPECT_EQ(more.coming.size(), 2U);  // the first three, one of which is there
+    EXPECT_TRUE(pool.holds(14) && pool.holds(11) && pool.holds(15));
+    EXPECT_FALSE(pool.holds(12) || pool.holds(13) || pool.holds(16));
+}
+
+// What was not held in the end is not there.
+TEST(PagePool, APlanThatIsGivenUpLeavesSlotsFree) {
+    PagePool pool(2);
+    for (const auto& placement : pool.plan(std::vector<std::int64_t>{1, 2}).coming) pool.hold(placement);
+    pool.plan(std::vector<std::int64_t>{3, 4});
+    EXPECT_FALSE(pool.holds(1) || pool.holds(3));
+    EXPECT_THAT(pool.plan(std::vector<std::int64_t>{5, 6}).leaving, IsEmpty());
+}
+
+// Means and ranges counted voxel by voxel.
+TEST(PageSurvey, IsTheMeanAndTheRangeOfEachBox) {
+    const VolumeGrid grid = db_grid(37, 50, 41);
+    const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z, a, b); };
+    const std::vector<std::byte> codes = voxels(grid, value);
+    PageLayout layout = page_layout(grid, {.edge = 64, .bytes = 8 * 18 * 18 * 18 * 4, .bytes_per_voxel = 4}, 16);
+    ASSERT_EQ(layout.reduction, 4);
+    const PageSurvey survey =
+        surveyed(*voxels_in_memory(grid, codes.data()), layout, StoredCodes(grid, false, {}), 4, {});
+    std::size_t cell = 0;
+    for (std::int64_t b = 0; b < grid.b_scans; b += 4) {
+        for (std::int64_t a = 0; a < grid.a_scans; a += 4) {
+            for (std::int64_t z = 0; z < grid.depth; z += 4, ++cell) {
+                std::vector<double> inside;
+                for (std::int64_t i = 0; i < 64; ++i) {
+                    const std::int64_t at[]{z + i % 4, a + i / 4 % 4, b + i / 16};
+                    if (at[0] >= grid.depth || at[1] >= grid.a_scans || at[2] >= grid.b_scans) continue;
+                    inside.push_back(value(at[0], at[1], at[2]));
+                }
+                float mean = 0;
+                std::memcpy(&mean, survey.coarse.data() + 4 * cell, 4);
+                EXPECT_NEAR(mean, std::accumulate(inside.begin(), inside.end(), 0.0) / std::ssize(inside), 1e-6);
+                EXPECT_NEAR(survey.bricks[cell].least, std::ranges::min(inside), 1e-7);
+                EXPECT_NEAR(survey.bricks[cell].most, std::ranges::max(inside), 1e-7);
+            }
+        }
+    }
+    EXPECT_EQ(cell, survey.bricks.size());
+    EXPECT_EQ(4 * cell, survey.coarse.size());
+}
+
+TEST(StoredCodes, ComeBackAsTheyWere) {
+    for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::i16, VoxelType::f16}) {
+        VolumeGrid grid = db_grid(1, 1, 1, type);
+        const StoredCodes storage(grid, type == VoxelType::u8, {});
+        for (int code = 0; code < (type == VoxelType::u8 ? 256 : 65536); ++code) {
+            if (type == VoxelType::f16 && (code & 0x7C00) == 0x7C00) continue;  // not finite
+            const auto bits = static_cast<std::uint16_t>(code);
+            std::array<std::byte, 2> codes{}, stored{}, again{};
+            std::memcpy(codes.data(), &bits, 2);
+            storage.store(codes.data(), 1, stored.data());
+            float value = 0;
+            storage.to_texture_values(stored.data(), 1, &value);
+            storage.from_texture_values(&value, 1, again.data());
+            ASSERT_EQ(stored, again) << code;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test

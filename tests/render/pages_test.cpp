@@ -1,0 +1,337 @@
+// Volumes in pages: the same picture as one texture makes of them, in a pool that never grows, and what is seen while
+// pages are missing. Limits are artificial: real ones begin at gigabytes.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <stdexcept>
+
+#include "compute/error.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Layers with speckle and a hollow: bright, dark and empty regions, nothing that a page's edge would coincide with.
+ValueAt tissue(const VolumeGrid& grid) {
+    return [grid](std::int64_t z, std::int64_t a, std::int64_t b) {
+        const auto part = [](std::int64_t i, std::int64_t n) {
+            return static_cast<double>(i) / static_cast<double>(n);
+        };
+        const double surface = 0.35 + 0.08 * std::sin(5 * part(a, grid.a_scans)) * std::cos(4 * part(b, grid.b_scans));
+        const double below = part(z, grid.depth) - surface;
+        if (below < 0 || below > 0.4) return 0.0;
+        const double hollow = std::hypot(part(a, grid.a_scans) - 0.5, part(b, grid.b_scans) - 0.5, below - 0.1);
+        if (hollow < 0.08) return 1.0;
+        return 8 + 28 * std::exp(-6 * below) * (0.5 + 0.5 * noise(z, a, b));
+    };
+}
+
+constexpr std::int64_t unlimited = INT64_MAX;
+
+constexpr std::array every_mode{ViewMode::composite,      ViewMode::mip,       ViewMode::minip,      ViewMode::average,
+                                ViewMode::attenuated_mip, ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,
+                                ViewMode::points};
+
+VolumeLimits in_pages(std::int64_t pool_bytes = unlimited) {
+    return {.edge = 100, .pool_bytes = pool_bytes, .page_edge = 32};
+}
+
+View a_view(ViewMode mode = ViewMode::composite) {
+    View view;
+    view.mode = mode;
+    view.width = 160;
+    view.height = 120;
+    view.box = false;
+    return view;
+}
+
+// Largest difference of a channel, and how many pixels differ at all.
+struct Difference {
+    int most = 0;
+    double differing = 0;  // share of the pixels
+    double psnr = 0;       // decibels
+};
+
+Difference difference(const Image& a, const Image& b) {
+    Difference all;
+    double squares = 0;
+    for (std::size_t pixel = 0; pixel < a.pixels.size() / 4; ++pixel) {
+        int most = 0;
+        for (std::size_t i = 4 * pixel; i < 4 * pixel + 4; ++i) {
+            const int by = std::abs(int{a.pixels[i]} - int{b.pixels[i]});
+            most = std::max(most, by);
+            squares += by * by;
+        }
+        all.most = std::max(all.most, most);
+        all.differing += most > 0 ? 1 : 0;
+    }
+    all.differing /= static_cast<double>(a.pixels.size() / 4);
+    all.psnr = 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.pixels.size()) / std::max(squares, 1e-9));
+    return all;
+}
+
+class Pages : public Rendering {
+  protected:
+    // A volume as one texture and in pages.
+    void set(const VolumeGrid& grid, const ValueAt& value, const VolumeLimits& limits) {
+        set_paged(grid, value, limits);
+        renderer().set_volume(grid, voxels_.data());
+    }
+
+    void set_paged(const VolumeGrid& grid, const ValueAt& value, const VolumeLimits& limits) {
+        make_paged(limits);
+        voxels_ = voxels(grid, value);
+        paged_->set_volume(voxels_in_memory(grid, voxels_.data()));
+    }
+
+    void make_paged(const VolumeLimits& limits) {
+        paged_.reset();
+        paged_ = renderer_with(limits);
+    }
+
+    Renderer& paged() { return *paged_; }
+
+    // Bytes of so many slots of the volume of the tests, of 32^3 voxels and their border.
+    static std::int64_t slots(std::int64_t count, VoxelType type = VoxelType::u16) {
+        return count * 34 * 34 * 34 * std::max<std::int64_t>(bytes_of(type), 2);
+    }
+
+    std::vector<std::byte> voxels_;
+
+  private:
+    std::unique_ptr<Renderer> paged_;
+};
+
+const VolumeGrid odd_grid = db_grid(160, 200, 180, VoxelType::u16);  // 5 x 7 x 6 pages
+
+class PagesOfType : public Pages, public testing::WithParamInterface<VoxelType> {};
+
+INSTANTIATE_TEST_SUITE_P(, PagesOfType, testing::Values(VoxelType::u8, VoxelType::u16, VoxelType::f32),
+                         [](const auto& of) {
+                             return of.param == VoxelType::u8 ? "u8" : of.param == VoxelType::u16 ? "u16" : "f32";
+                         });
+
+// A place's coordinate in the pool is rounded otherwise than in one texture, by less than 1e-4 voxels: so far a value
+// moves between those of its neighbours, and now and then one on the edge of two entries of the transfer table changes
+// its entry.
+TEST_P(PagesOfType, LookLikeOneTexture) {
+    set(db_grid(160, 200, 180, GetParam()), tissue(odd_grid), in_pages());
+    for (const ViewMode mode : every_mode) {
+        const View view = a_view(mode);
+        const Image whole = renderer().render(view);
+        const Image pages = paged().render(view);
+        EXPECT_GT(pages.pages.needed, 60);
+        EXPECT_EQ(pages.pages.coarse, 0);
+        const Difference off = difference(whole, pages);
+        EXPECT_LE(off.most, 1) << static_cast<int>(mode);
+        EXPECT_LT(off.differing, 0.01) << static_cast<int>(mode);
+        EXPECT_EQ(whole.pages.needed, 0);
+    }
+}
+
+TEST_F(Pages, MeasureAsOneTextureDoes) {
+    set(odd_grid, tissue(odd_grid), in_pages());
+    View view = a_view(ViewMode::mip);
+    view.width = view.height = 40;
+    const std::vector<RayMeasure> whole = renderer().measure(view);
+    const std::vector<RayMeasure> pages = paged().measure(view);
+    constexpr double neighbours_differ_by = 28;  // at most
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        EXPECT_NEAR(pages[i].value, whole[i].value, 1e-4 * neighbours_differ_by);
+    }
+}
+
+// What does not fit into the pool is farthest from the eye; the pool never grows, so that this is all it ever holds.
+TEST_F(Pages, AThirdOfThePoolShowsWhatIsNear) {
+    set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
+    const Image whole = renderer().render(a_view());
+    const Image pages = paged().render(a_view());
+    EXPECT_GT(pages.pages.coarse, 10);
+    EXPECT_GE(pages.pages.needed - pages.pages.coarse, 55);  // of 70 slots, 8 of which are the coarse level's
+    EXPECT_LE(pages.pages.needed - pages.pages.coarse, 62);
+    VolumeLimits coarse = in_pages(slots(70));
+    coarse.pages_a_picture = 0;
+    set_paged(odd_grid, tissue(odd_grid), coarse);
+    EXPECT_GT(difference(whole, pages).psnr, difference(whole, paged().render(a_view())).psnr + 2);
+}
+
+TEST_F(Pages, AThirdOfThePoolIsEnoughForACloseView) {
+    set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
+    View view = a_view();
+    view.zoom = 16;
+    const Image pages = paged().render(view);
+    EXPECT_GT(pages.pages.needed, 10);
+    EXPECT_EQ(pages.pages.coarse, 0);
+    EXPECT_LE(difference(renderer().render(view), pages).most, 1);
+}
+
+TEST_F(Pages, TheCoarseLevelAloneIsALikeness) {
+    VolumeLimits limits = in_pages();
+    limits.pages_a_picture = 0;
+    set(odd_grid, tissue(odd_grid), limits);
+    const Image pages = paged().render(a_view());
+    EXPECT_EQ(pages.pages.coarse, pages.pages.needed);
+    const Difference off = difference(renderer().render(a_view()), pages);
+    EXPECT_GT(off.psnr, 24);
+    EXPECT_GT(off.differing, 0.1);  // it was the coarse level
+}
+
+// Values of a linear ramp are the same in every level: neither their scale nor their place may jump between a page that
+// is there and one that is not.
+TEST_F(Pages, NoCrackBetweenLevels) {
+    const VolumeGrid ramp = db_grid(160, 200, 180);
+    set(
+        ramp, [](std::int64_t z, std::int64_t a, std::int64_t b) { return 0.1 * static_cast<double>(z + a + b); },
+        in_pages(slots(70, VoxelType::f32)));
+    View view = a_view(ViewMode::mip);
+    view.projection = Projection::orthographic;
+    const std::vector<RayMeasure> whole = renderer().measure(view);
+    EXPECT_GT(paged().render(view).pages.coarse, 10);
+    const std::vector<RayMeasure> pages = paged().measure(view);
+    // Half a coarse voxel at the volume's faces, where the ramp cannot go on.
+    for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(pages[i].value, whole[i].value, 0.1 * 3 * 2) << i;
+}
+
+std::int64_t resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::int64_t all = 0;
+    std::int64_t resident = 0;
+    file >> all >> resident;
+    return resident * 4096;
+}
+
+// On software Vulkan the device's memory is the program's. Each picture brings in a dozen pages or more.
+TEST_F(Pages, TurningNeedsNoMoreMemoryAndForgetsNothing) {
+    set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
+    View view = a_view();
+    const auto turn = [&](int times) {
+        for (int i = 0; i < times; ++i) {
+            view.azimuth_deg = 36.0 * i;
+            paged().render(view);
+        }
+    };
+    turn(4);
+    const std::int64_t before = resident_bytes();
+    turn(20);
+    EXPECT_LT(resident_bytes() - before, 8 << 20);
+    const Image turned = paged().render(view);
+    set(odd_grid, tissue(odd_grid), in_pages(slots(70)));
+    const Image fresh = paged().render(view);
+    EXPECT_EQ(turned.pages.coarse, fresh.pages.coarse);
+    EXPECT_LE(difference(turned, fresh).most, 1);  // pages lie in other slots
+}
+
+// Looked at from one end, so that the only ray goes through all pages.
+TEST_F(Pages, LinesLongerThanAnyTexture) {
+    constexpr std::int64_t length = 20000;
+    struct Line {
+        std::int64_t depth, a_scans, b_scans;
+        double azimuth_deg, elevation_deg;
+    };
+    for (const Line& line :
+         {Line{length, 1, 1, 0, 90}, Line{1, length, 1, 90, 0}, Line{1, 1, length, 0, 0}, Line{5, 3, length, 0, 0}}) {
+        const VolumeGrid grid = db_grid(line.depth, line.a_scans, line.b_scans);
+        const auto ramp = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+            return 1e-3 * static_cast<double>(std::max({z, a, b}));
+        };
+        set_paged(grid, ramp, {.pool_bytes = 32 << 20});
+        View view = voxel_view(grid, 1, 1);
+        view.zoom = 1;
+        view.mode = ViewMode::mip;
+        view.azimuth_deg = line.azimuth_deg;
+        view.elevation_deg = line.elevation_deg;
+        view.low = 0;
+        view.high = 20;
+        EXPECT_GT(paged().render(view).pages.needed, 300);
+        EXPECT_NEAR(paged().measure(view)[0].value, 19.999, 2e-3);
+    }
+}
+
+// Voxels of memory, counted.
+class CountedSource : public VoxelSource {
+  public:
+    CountedSource(const VolumeGrid& grid, const void* codes) : memory_(voxels_in_memory(grid, codes)) {}
+
+    const VolumeGrid& grid() const override { return memory_->grid(); }
+    void read(const VoxelBox& box, std::byte* codes) const override {
+        if (breaks) throw std::runtime_error("the file has gone");
+        if (box.voxels() > 1) voxels_read += box.voxels();
+        memory_->read(box, codes);
+    }
+
+    mutable std::atomic<std::int64_t> voxels_read = 0;
+    bool breaks = false;
+
+  private:
+    std::shared_ptr<const VoxelSource> memory_;
+};
+
+class PagesOfASource : public Pages {
+  protected:
+    void SetUp() override {
+        Pages::SetUp();
+        voxels_ = voxels(odd_grid, tissue(odd_grid));
+        source_ = std::make_shared<CountedSource>(odd_grid, voxels_.data());
+        make_paged(in_pages(slots(70)));
+    }
+
+    std::shared_ptr<CountedSource> source_;
+};
+
+TEST_F(PagesOfASource, ReadOnceAndThenOnlyWhatIsNew) {
+    std::int64_t told = 0;
+    paged().set_volume(source_, [&](std::int64_t read) { told += read; });
+    EXPECT_EQ(source_->voxels_read, odd_grid.voxels());
+    EXPECT_EQ(told, odd_grid.voxels());
+    paged().render(a_view());
+    EXPECT_GT(source_->voxels_read, odd_grid.voxels());
+    EXPECT_LE(source_->voxels_read, odd_grid.voxels() + 62 * 34 * 34 * 34);
+    const std::int64_t after = source_->voxels_read;
+    paged().render(a_view());
+    EXPECT_EQ(source_->voxels_read, after);
+}
+
+struct Stop {};
+
+TEST_F(PagesOfASource, StoppingLeavesWhatWasThere) {
+    EXPECT_THROW(paged().set_volume(source_, [](std::int64_t) { throw Stop(); }), Stop);
+    EXPECT_THROW(paged().render(a_view()), Error);  // no volume
+    paged().set_volume(source_);
+    const Image before = paged().render(a_view());
+    EXPECT_THROW(paged().set_volume(source_, [](std::int64_t) { throw Stop(); }), Stop);
+    EXPECT_EQ(paged().render(a_view()).pixels, before.pixels);
+}
+
+TEST_F(PagesOfASource, StoppingAPictureLeavesTheRest) {
+    paged().set_volume(source_);
+    const Image before = paged().render(a_view());
+    View other = a_view();
+    other.azimuth_deg += 180;
+    EXPECT_THROW(paged().render(other, [](std::int64_t) { throw Stop(); }), Stop);
+    source_->breaks = true;
+    EXPECT_THROW(paged().render(other), std::runtime_error);
+    source_->breaks = false;
+    EXPECT_EQ(paged().render(a_view()).pixels, before.pixels);
+}
+
+TEST_F(Pages, RefusedOnlyWhereNotEvenTheCoarseLevelFits) {
+    make_paged({.pool_bytes = 100000});
+    const VolumeGrid huge = db_grid(20000, 20000, 20000, VoxelType::u16);
+    try {
+        paged().set_volume(voxels_in_memory(huge, nullptr));  // never read
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+        EXPECT_THAT(error.line(), AllOf(HasSubstr("20000 x 20000 x 20000"), HasSubstr("MiB"), HasSubstr("crop it")));
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test
