@@ -14,8 +14,9 @@ double frame_s(const View& view) {
 }
 
 bool is_same(const View& a, const View& b) {
-    return std::ranges::all_of(describe<View>(),
-                               [&](const Field<View>& field) { return field.get(a) == field.get(b); });
+    return a.transfer_curve == b.transfer_curve && std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
+               return field.get(a) == field.get(b);
+           });
 }
 
 }  // namespace

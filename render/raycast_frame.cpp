@@ -4,7 +4,6 @@
 #include <cmath>
 #include <glm/geometric.hpp>
 #include <glm/vec4.hpp>
-#include <numbers>
 #include <numeric>
 #include <optional>
 
@@ -128,9 +127,8 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     set_rays(frame, camera.rays());
     frame.per_extent = packed(1.0 / extent, view.near_um);
     const glm::dvec3 edge(edges[0], edges[1], edges[2]);
-    const double reach = view.gradient_radius / std::numbers::sqrt2;  // of a tetrahedron's corner along each axis
-    frame.gradient_step = packed(reach * edge / extent);
-    frame.per_difference = packed(smallest / (4 * reach * edge));
+    frame.gradient_step = packed(view.gradient_radius * edge / extent);
+    frame.per_difference = packed(smallest / (2 * view.gradient_radius * edge));
     frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
                            view.end_early ? least_transmittance : 0);
     frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),

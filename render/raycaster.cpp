@@ -14,6 +14,7 @@
 #include "render/frame/parts.h"
 #include "render/heights.h"
 #include "render/pictures_under_way.h"
+#include "render/raycast_constants.h"
 #include "render/raycast_frame.h"
 #include "render/section.h"
 #include "shaders/spirv.h"
@@ -74,31 +75,11 @@ vk::raii::Sampler made_sampler(const gpu::Device& device) {
                                                     .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
 }
 
-int rolling_constant(const Scene& scene) {
-    if (!scene.is_partial()) return shared::rolling_off;
-    return scene.previous != nullptr ? shared::rolling_over : shared::rolling_first;
-}
-
 // The largest extinction of the table of which a longer step of a thin run absorbs less than 1 %.
 float thin_extinction(const shared::RaycastFrame& frame) {
     constexpr float most_absorbed = 0.01F;
     const float step = frame.picture.z * frame.run.y;
     return most_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.z * step, 1e-30F));
-}
-
-int flow_constant(const Shot& shot) {
-    if (shot.scene.flow == nullptr || shot.view.flow_opacity == 0) return shared::flow_off;
-    return shot.scene.flow->grid().type == VoxelType::complex64 ? shared::flow_phasor : shared::flow_scalar;
-}
-
-int heights_constant(const View& view) {
-    if (!has_height_maps(view)) return shared::heights_off;
-    return view.show == Shown::en_face ? shared::heights_along_rays : shared::heights_anywhere;
-}
-
-int slices_constant(const View& view) {
-    if (view.show != Shown::volume) return shared::slices_section;
-    return view.slices.empty() ? shared::slices_off : shared::slices_inside;
 }
 
 void check_scene(const Shot& shot) {
@@ -120,11 +101,6 @@ double work_of(const Shot& shot, std::int64_t group_rows) {
     const double step = shot.view.step * std::ranges::min(voxel_edges(grid));
     const double samples = std::max(1.0, glm::length(volume_extent(grid)) / step);
     return samples * static_cast<double>(shot.columns() * group_rows * shared::group_height);
-}
-
-int output_constant(const Shot& shot) {
-    if (shot.output == RayOutput::measures) return shared::output_measures;
-    return shot.pass.film != nullptr ? shared::output_mean : shared::output_colour;
 }
 
 }  // namespace
@@ -177,26 +153,6 @@ void Raycaster::bind_absent(Frame& frame) {
     bindings.set_image(shared::binding_noise, noise_.view());
 }
 
-RaycastConstants Raycaster::constants_for(const Shot& shot) const {
-    const View& view = shot.view;
-    RaycastConstants constants{};
-    constants[shared::constant_mode] = static_cast<int>(view.mode);
-    constants[shared::constant_lit] = view.lighting ? 1 : 0;
-    constants[shared::constant_box] = view.box ? 1 : 0;
-    constants[shared::constant_output] = output_constant(shot);
-    constants[shared::constant_rolling] = rolling_constant(shot.scene);
-    constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
-    constants[shared::constant_cut] = cut_frame(shot).facts.x > 0 ? 1 : 0;
-    constants[shared::constant_flow] = flow_constant(shot);
-    constants[shared::constant_heights] = heights_constant(view);
-    constants[shared::constant_slices] = slices_constant(view);
-    constants[shared::constant_paged] = shot.scene.pages != nullptr ? 1 : 0;
-    constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
-    constants[shared::constant_table_in_buffer] = device_.is_software() ? 0 : 1;
-    constants[shared::constant_jitter] = shot.pass.number > 0 ? 1 : 0;
-    return constants;
-}
-
 Raycaster::Program& Raycaster::program(const RaycastConstants& constants) {
     const auto found = programs_.find(constants);
     if (found != programs_.end()) return found->second;
@@ -230,7 +186,7 @@ void Raycaster::prepare_picture(Frame& frame, const Shot& shot) {
 void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
     if (shot.pass.film == nullptr) prepare_picture(frame, shot);
     const vk::ImageView target = shot.pass.film != nullptr ? shot.pass.film->mean.view() : frame.picture->view();
-    const bool colour = output_constant(shot) == shared::output_colour;
+    const bool colour = frame.constants[shared::constant_output] == shared::output_colour;
     frame.bindings.set_image(shared::binding_picture, colour ? target : absent_.plane.view());
     frame.bindings.set_image(shared::binding_measures, colour ? absent_.floats.view() : target);
 }
@@ -286,7 +242,7 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     next_frame_ = (next_frame_ + 1) % frames_.size();
     queue_.wait(frame.value);
     learn_paces();
-    frame.constants = constants_for(shot);
+    frame.constants = raycast_constants(shot, device_.is_software());
     program(frame.constants);  // nobody waits for a compiler while work is recorded
     fill_tables(frame, shot);
     prepare_output(frame, shot);
@@ -305,13 +261,13 @@ void Raycaster::learn_paces() {
 
 std::optional<double> Raycaster::expected_seconds(const Shot& shot) {
     learn_paces();
-    const Pace& pace = program(constants_for(shot)).pace;
+    const Pace& pace = program(raycast_constants(shot, device_.is_software())).pace;
     if (!pace.is_known()) return {};
     return pace.seconds(work_of(shot, shot.group_rows()));
 }
 
 std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
-    const double of_one = program(constants_for(shot)).pace.seconds(work_of(shot, 1));
+    const double of_one = program(raycast_constants(shot, device_.is_software())).pace.seconds(work_of(shot, 1));
     return static_cast<std::int64_t>(std::clamp(seconds / of_one, 1.0, 1e9));
 }
 

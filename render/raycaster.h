@@ -114,7 +114,6 @@ class Raycaster {
         gpu::DeviceImage line, plane, floats, cube;
     };
 
-    RaycastConstants constants_for(const Shot& shot) const;
     Program& program(const RaycastConstants& constants);
     void learn_paces();
     void prepare_noise();

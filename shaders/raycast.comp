@@ -50,7 +50,7 @@ float voxel_value(vec3 voxel, vec3 size) {
 void write_measures(ivec2 here, Ray ray, Seen seen) {
     vec3 at = ray.start + seen.distance * ray.direction;
     vec3 slope = seen.distance < 0.0 ? vec3(0) : gradient(at);
-    vec3 size = vec3(textureSize(volume, 0));
+    vec3 size = volume_size();
     vec3 voxel = clamp(floor(at * size), vec3(0), size - 1.0);
     vec2 values = vec2(seen.value, voxel_value(voxel, size)) * frame.values.x + frame.values.y;
     float path = max(ray.leave - ray.enter, 0.0);

@@ -35,7 +35,8 @@ vec3 unshaded(vec3 colour, LightHere here) {
 // surface.
 vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
     if (!lit) return unshaded(colour, light_at(at, -unit));
-    vec3 slope = gradient(at);
+    const bool is_often = mode == mode_composite || mode == mode_mida;  // along each ray
+    vec3 slope = is_often ? quick_gradient(at) : gradient(at);
     float steepness = length(slope);
     bool is_surface = steepness > 0.0;  // false where voxels are no numbers
     float trust = is_surface ? shading_below_cut(at) * steepness / (steepness + frame.light.shading.y) : 0.0;

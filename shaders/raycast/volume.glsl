@@ -27,11 +27,20 @@ float sampled(vec3 at) {
     return textureLod(volume, at, 0.0).r;
 }
 
-// In texture values per smallest voxel edge: from the corners of a tetrahedron, which need four samples where central
-// differences need six.
+// In texture values per smallest voxel edge.
 vec3 gradient(vec3 at) {
+    vec3 h = frame.gradient_step.xyz;
+    return vec3(sampled(at + vec3(h.x, 0, 0)) - sampled(at - vec3(h.x, 0, 0)),
+                sampled(at + vec3(0, h.y, 0)) - sampled(at - vec3(0, h.y, 0)),
+                sampled(at + vec3(0, 0, h.z)) - sampled(at - vec3(0, 0, h.z))) * frame.per_difference.xyz;
+}
+
+// The same from the corners of a tetrahedron, which need four samples where central differences need six: for what is
+// lit at many places along a ray. The corners lie 1.2 times as far away.
+vec3 quick_gradient(vec3 at) {
     const vec3 corners[4] = {vec3(1, -1, -1), vec3(-1, -1, 1), vec3(-1, 1, -1), vec3(1, 1, 1)};
+    const float half_square = 0.70710678;
     vec3 sum = vec3(0);
-    for (int i = 0; i < 4; ++i) sum += corners[i] * sampled(at + corners[i] * frame.gradient_step.xyz);
-    return sum * frame.per_difference.xyz;
+    for (int i = 0; i < 4; ++i) sum += corners[i] * sampled(at + half_square * corners[i] * frame.gradient_step.xyz);
+    return sum * half_square * frame.per_difference.xyz;
 }

@@ -93,8 +93,8 @@ struct RaycastFrame {
     vec4 eye, eye_x, eye_y;
     vec4 ray, ray_x, ray_y;
     vec4 per_extent;  // 1 / edge lengths of the volume: lengths to texture coordinates; then the nearest distance seen
-    vec4 gradient_step;   // from a place to the corners of its tetrahedron, in texture coordinates
-    vec4 per_difference;  // their sum to the slope per smallest voxel edge
+    vec4 gradient_step;   // of central differences, in texture coordinates
+    vec4 per_difference;  // differences to slopes per smallest voxel edge
     vec4 picture;         // width, height in pixels, step length, least transmittance that is followed
     vec4 region;          // the part of the picture that is cast: left, top, width, height in pixels
     vec4 lookup;          // texture value to table index: scale, offset; extinction of the table to optical depth in

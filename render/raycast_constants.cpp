@@ -1,0 +1,56 @@
+#include "render/raycast_constants.h"
+
+#include "render/frame/parts.h"
+#include "render/heights.h"
+
+namespace echolux {
+namespace {
+
+int rolling_constant(const Scene& scene) {
+    if (!scene.is_partial()) return shared::rolling_off;
+    return scene.previous != nullptr ? shared::rolling_over : shared::rolling_first;
+}
+
+int flow_constant(const Shot& shot) {
+    if (shot.scene.flow == nullptr || shot.view.flow_opacity == 0) return shared::flow_off;
+    return shot.scene.flow->grid().type == VoxelType::complex64 ? shared::flow_phasor : shared::flow_scalar;
+}
+
+int heights_constant(const View& view) {
+    if (!has_height_maps(view)) return shared::heights_off;
+    return view.show == Shown::en_face ? shared::heights_along_rays : shared::heights_anywhere;
+}
+
+int slices_constant(const View& view) {
+    if (view.show != Shown::volume) return shared::slices_section;
+    return view.slices.empty() ? shared::slices_off : shared::slices_inside;
+}
+
+int output_constant(const Shot& shot) {
+    if (shot.output == RayOutput::measures) return shared::output_measures;
+    return shot.pass.film != nullptr ? shared::output_mean : shared::output_colour;
+}
+
+}  // namespace
+
+RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
+    const View& view = shot.view;
+    RaycastConstants constants{};
+    constants[shared::constant_mode] = static_cast<int>(view.mode);
+    constants[shared::constant_lit] = view.lighting ? 1 : 0;
+    constants[shared::constant_box] = view.box ? 1 : 0;
+    constants[shared::constant_output] = output_constant(shot);
+    constants[shared::constant_rolling] = rolling_constant(shot.scene);
+    constants[shared::constant_light_volume] = wants_light_volume(view) ? 1 : 0;
+    constants[shared::constant_cut] = cut_frame(shot).facts.x > 0 ? 1 : 0;
+    constants[shared::constant_flow] = flow_constant(shot);
+    constants[shared::constant_heights] = heights_constant(view);
+    constants[shared::constant_slices] = slices_constant(view);
+    constants[shared::constant_paged] = shot.scene.pages != nullptr ? 1 : 0;
+    constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
+    constants[shared::constant_table_in_buffer] = is_software ? 0 : 1;
+    constants[shared::constant_jitter] = shot.pass.number > 0 ? 1 : 0;
+    return constants;
+}
+
+}  // namespace echolux

@@ -1,0 +1,10 @@
+// Which variant of the ray caster's shader makes a picture: the values of its specialization constants.
+#pragma once
+
+#include "render/raycaster.h"
+
+namespace echolux {
+
+RaycastConstants raycast_constants(const Shot& shot, bool is_software);
+
+}  // namespace echolux

@@ -1,0 +1,158 @@
+// What a Renderer is made of: for the files that implement it.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "compute/error.h"
+#include "render/bricks.h"
+#include "render/offscreen.h"
+#include "render/probe.h"
+#include "render/progressive.h"
+#include "render/raycaster.h"
+#include "render/resolver.h"
+#include "render/slots/flow_texture.h"
+#include "render/slots/height_texture.h"
+#include "render/slots/upload.h"
+#include "render/slots/volume_slots.h"
+#include "render/texture_rate.h"
+#include "render/vk/read_back.h"
+
+namespace echolux {
+
+struct Renderer::Parts {
+    explicit Parts(const DeviceChoice& choice)
+        : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
+          raycaster(device, queue), resolver(device, queue), progressive(device, queue, raycaster, resolver) {}
+
+    ~Parts() {
+        try {
+            queue.wait_for_all();          // what is under way uses all of this
+        } catch (const std::exception&) {  // a lost device uses nothing any more
+        }
+    }
+
+    Scene shown_scene() const {
+        if (!volume && !paged) {
+            throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
+        }
+        Scene scene = paged ? Scene(*paged) : Scene(*volume);
+        scene.serials = {volumes_set, paged ? paged->changes() : 0};
+        if (flow) scene.flow = &*flow;
+        if (heights) scene.heights = &*heights;
+        return scene;
+    }
+
+    // What a picture of `view` needs of a large volume is there when this returns, as far as it can be.
+    PagesShown bring_in(const View& view, const std::function<void()>& pause = {}) {
+        return paged ? paged->bring_in(view, pause) : PagesShown{};
+    }
+
+    VolumeSlots& ring() {
+        if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");
+        return *slots;
+    }
+
+    // `work` takes the chain of a picture of `shown`, and submits it.
+    template <class Work>
+    auto chained(const ShownSlots& shown, const Work& work) {
+        const gpu::Chain chain = ring().chain(shown);
+        try {
+            return work(chain);
+        } catch (...) {
+            slots->forget();
+            throw;
+        }
+    }
+
+    // The pixels of a part of a still picture, finished.
+    std::span<const std::byte> pixels_of(const Shot& shot) {
+        if (shot.view.samples == 1) return read_back.pixels(*raycaster.cast(shot).image);
+        Film film(device, shot.region.width, shot.region.height);
+        for (std::int64_t number = 0; number < shot.view.samples; ++number) {
+            raycaster.cast({.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}});
+        }
+        return read_back.pixels(*resolver.resolve(film, 1, shot.region, sheet_of(shot)).image);
+    }
+
+    // As many rows of the region as are cast soon enough: for so long nobody hears of progress.
+    std::int64_t rows_at_a_time(const Shot& shot) {
+        constexpr std::int64_t least_rows = 64, most_rows = 1024;
+        constexpr double patience_s = 0.2;
+        const double passes = static_cast<double>(shot.view.samples);
+        const std::int64_t rows = raycaster.group_rows_within(patience_s / passes, shot) * shared::group_height;
+        return std::min(std::clamp(rows, least_rows, most_rows), shot.region.height);
+    }
+
+    Scene scene_of(const ShownSlots& shown) {
+        const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
+        Scene scene(ring().texture(shown.newest.slot), shown.newest.filled_to, previous);
+        scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0};
+        if (heights) scene.heights = &*heights;
+        return scene;
+    }
+
+    // One a pixel of the region.
+    std::vector<RayMeasure> measures(const Shot& shot, const gpu::Chain& chain = {}) {
+        const CastPicture picture = raycaster.cast(shot, chain);
+        const std::span<const std::byte> pixels = read_back.pixels(*picture.image);
+        std::vector<RayMeasure> measures(static_cast<std::size_t>(shot.region.width * shot.region.height));
+        static_assert(sizeof(RayMeasure) == shared::measure_pixels * sizeof(shared::vec4));
+        std::memcpy(measures.data(), pixels.data(), measures.size() * sizeof(RayMeasure));
+        return measures;
+    }
+
+    std::optional<Probe> probe(const Scene& scene, const View& view, std::int64_t x, std::int64_t y,
+                               const gpu::Chain& chain = {}) {
+        const View fine = probing(view);
+        const Shot shot{.scene = scene, .view = fine, .output = RayOutput::measures, .region = {x, y, 1, 1}};
+        return probe_of(measures(shot, chain).front(), view, scene.volume.grid(), x, y);
+    }
+
+    // `chosen` is the range of the first volume of a series. Sizes are checked before a voxel is read.
+    void set_whole(const VoxelSource& source, const std::optional<ValueRange>& chosen) {
+        check_structure(source.grid());
+        VolumeTexture texture(device, source.grid(), {});
+        const ValueRange percentiles = source.range();
+        texture.set_range(percentiles, chosen.value_or(percentiles));
+        upload(device, queue, brick_builder, texture, source);
+        queue.wait_for_all();  // pictures of the old one
+        volume.emplace(std::move(texture));
+        paged.reset();
+        flow.reset();
+        ++volumes_set;
+    }
+
+    void set_pages(std::shared_ptr<const VoxelSource> source, const std::function<void(std::int64_t voxels)>& done) {
+        auto pages = std::make_unique<PagedVolume>(device, queue, brick_builder, limits, std::move(source), done);
+        queue.wait_for_all();
+        paged = std::move(pages);
+        volume.reset();
+        flow.reset();
+        ++volumes_set;
+    }
+
+    bool is_whole(const VolumeGrid& grid) const {
+        const bool small =
+            std::max({grid.depth, grid.a_scans, grid.b_scans}) <= limits.edge && grid.bytes() <= limits.pool_bytes;
+        return small && gpu::fits(device, VolumeTexture::shape_for(device, grid));
+    }
+
+    VolumeLimits limits;
+    gpu::Device device;
+    gpu::Queue queue;
+    gpu::ReadBack read_back;
+    BrickBuilder brick_builder;
+    Raycaster raycaster;
+    Resolver resolver;
+    ProgressivePicture progressive;
+    std::optional<VolumeTexture> volume;  // or
+    std::unique_ptr<PagedVolume> paged;
+    std::optional<VolumeTexture> flow;  // of the volume
+    std::optional<gpu::DeviceImage> heights;
+    std::uint64_t volumes_set = 0;
+    std::unique_ptr<VolumeSlots> slots;
+};
+
+}  // namespace echolux
