@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"surface", ViewMode::isosurface, Preset::tissue, true, Projection::perspective},
                     Case{"angiogram", ViewMode::composite, Preset::angiogram, true, Projection::orthographic},
                     Case{"minip", ViewMode::minip, Preset::oct_gray, false, Projection::perspective},
-                    Case{"average", ViewMode::average, Preset::gray, false, Projection::perspective},
+                    Case{"average", ViewMode::average, Preset::oct_gray, false, Projection::perspective},
                     Case{"attenuated-mip", ViewMode::attenuated_mip, Preset::tissue, false, Projection::perspective},
                     Case{"depth-mip", ViewMode::depth_mip, Preset::tissue, false, Projection::perspective},
                     Case{"mida", ViewMode::mida, Preset::tissue, true, Projection::perspective},

@@ -67,7 +67,7 @@ TEST_F(Progressive, MovesWithAsManyRaysAsThereIsTimeFor) {
 }
 
 // Near enough for speckle, whose grains are two voxels, to be larger than what lies between rays: from afar, with a
-// voxel a pixel, half of the speckle is lost, and what is left is 0.86 alike; at two pixels a voxel it is 0.90.
+// voxel a pixel, half of the speckle is lost, and what is left is 0.86 alike; at two pixels a voxel it is 0.897.
 TEST_F(Progressive, WhatMovesLooksLikeTheFullPicture) {
     view_.zoom = 3;
     const Image coarse = moving();
