@@ -64,10 +64,11 @@ void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFu
 void set_runs(shared::RaycastFrame& frame, const VolumeTexture& volume, const View& view) {
     const VolumeGrid& grid = volume.grid();
     frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(volume.bricks().edge()));
+    constexpr double together = 4;  // samples that are fetched together: as many long steps must fit into a run
     const double reach = std::max(1.0, std::floor(volume.bricks().reach() / view.step));
-    const double stride = view.adaptive ? std::min(thin_stride(view), std::exp2(std::floor(std::log2(reach)))) : 1;
-    const double together = reach >= 4 ? 4 : stride;  // samples that are fetched together
-    frame.run = packed(reach - std::fmod(reach, together), stride, 0, 0);
+    const double longest = std::exp2(std::floor(std::log2(std::max(1.0, reach / together))));
+    const double stride = view.adaptive ? std::min(thin_stride(view), longest) : 1;
+    frame.run = packed(reach < together ? reach : reach - std::fmod(reach, together * stride), stride, 0, 0);
 }
 
 // A stride near the golden section deals any run of rows evenly over the picture.
