@@ -335,7 +335,8 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
 Sheet sheet_of(const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
     const View view = section_view(shot.view, volume.grid());
-    return annotations_of(view, volume.grid(), transfer_function(view, volume.grid(), volume.range(view.range)));
+    const TransferFunction function = transfer_function(view, volume.grid(), volume.range(view.range));
+    return annotations_of(view, volume.grid(), function, flow_scale(shot));
 }
 
 CastPicture Raycaster::cast(const Shot& wanted, const gpu::Chain& chain) {

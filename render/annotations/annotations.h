@@ -1,6 +1,9 @@
 // The annotations of a picture, from its view and the volume's grid. Pure: no device, no font.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "compute/types.h"
 #include "render/annotations/sheet.h"
 #include "render/transfer_function.h"
@@ -8,7 +11,15 @@
 
 namespace echolux {
 
-// Of the whole picture, whichever part of it is cast. `view` has been checked; `function` is what colours the volume.
-Sheet annotations_of(const View& view, const VolumeGrid& grid, const TransferFunction& function);
+// What the colours of flow mean.
+struct FlowScale {
+    double range;      // speed at the ends of the colours
+    std::string unit;  // of it; "" where it is not known
+};
+
+// Of the whole picture, whichever part of it is cast. `view` has been checked; `function` is what colours the volume,
+// `flow` what colours the flow over it, where there is some.
+Sheet annotations_of(const View& view, const VolumeGrid& grid, const TransferFunction& function,
+                     const std::optional<FlowScale>& flow = {});
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// What the colours mean: a bar at the right with its values and their unit, one for each curve of colours.
+// What the colours mean: bars at the right with their values and unit, one for the volume and one for the flow over it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "render/annotations/quantities.h"
 #include "render/annotations/stage.h"
+#include "render/colour_maps.h"
 #include "shaders/shared/depth_colour.h"
 
 namespace echolux {
@@ -26,19 +27,43 @@ struct Legend {
     std::function<glm::vec3(double)> colour;  // at a part of the way down
 };
 
-std::vector<Legend> legends_of(const Stage& stage) {
-    if (stage.view.mode == ViewMode::isosurface) return {};  // of one colour
-    if (stage.view.mode == ViewMode::depth_mip) {
-        const DepthScale depths = stage.depths();
-        const auto colour = [](double part) { return shared::colour_of_depth(static_cast<float>(part)); };
-        return {{fmt::format("depth in {}", depths.unit.name), depths.first, depths.last, colour}};
-    }
+Legend depth_legend(const Stage& stage) {
+    const DepthScale depths = stage.depths();
+    const auto colour = [](double part) { return shared::colour_of_depth(static_cast<float>(part)); };
+    return {fmt::format("depth in {}", depths.unit.name), depths.first, depths.last, colour};
+}
+
+// Sections in the modes that show one value of a ray are gray where the view says so.
+bool is_gray(const View& view) {
+    const bool shows_a_value =
+        view.mode == ViewMode::mip || view.mode == ViewMode::minip || view.mode == ViewMode::average;
+    return view.show != Shown::volume && shows_a_value && view.slice_colours == SliceColours::gray;
+}
+
+Legend value_legend(const Stage& stage) {
     const auto [low, high] = stage.function.range;
-    const auto colour = [&](double part) {
+    const auto colour = [&stage, gray = is_gray(stage.view)](double part) {
+        if (gray) return glm::vec3(static_cast<float>(1 - part));
         const TransferNode node = stage.function.at(1 - part);
         return glm::vec3(node.red, node.green, node.blue);
     };
-    return {{stage.grid.unit.empty() ? stage.grid.quantity : stage.grid.unit, high, low, colour}};
+    return {stage.grid.unit.empty() ? stage.grid.quantity : stage.grid.unit, high, low, colour};
+}
+
+Legend flow_legend(const FlowScale& flow) {
+    const auto colour = [](double part) { return glm::vec3(colour_at(ColourMap::flow, 1 - part)); };
+    return {flow.unit.empty() ? "flow" : fmt::format("flow in {}", flow.unit), flow.range, -flow.range, colour};
+}
+
+std::vector<Legend> legends_of(const Stage& stage, const std::optional<FlowScale>& flow) {
+    std::vector<Legend> legends;
+    if (stage.view.mode == ViewMode::depth_mip) {
+        legends.push_back(depth_legend(stage));
+    } else if (stage.view.mode != ViewMode::isosurface) {  // which is of one colour
+        legends.push_back(value_legend(stage));
+    }
+    if (flow) legends.push_back(flow_legend(*flow));
+    return legends;
 }
 
 // Whole pixels, so that no seams show between the colours.
@@ -68,9 +93,9 @@ void draw_legend(Sheet& sheet, const Legend& legend, double top) {
 
 }  // namespace
 
-void draw_colour_bar(Sheet& sheet, const Stage& stage) {
+void draw_colour_bars(Sheet& sheet, const Stage& stage, const std::optional<FlowScale>& flow) {
     double top = sheet.margin();
-    for (const Legend& legend : legends_of(stage)) {
+    for (const Legend& legend : legends_of(stage, flow)) {
         draw_legend(sheet, legend, top);
         top += height * sheet.size().y + sheet.em();
     }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compute/types.h"
+#include "render/annotations/annotations.h"
 #include "render/annotations/quantities.h"
 #include "render/annotations/sheet.h"
 #include "render/camera.h"
@@ -58,7 +59,7 @@ class Stage {
 
 void draw_scale_bar(Sheet& sheet, const Stage& stage);
 void draw_axes(Sheet& sheet, const Stage& stage);
-void draw_colour_bar(Sheet& sheet, const Stage& stage);
+void draw_colour_bars(Sheet& sheet, const Stage& stage, const std::optional<FlowScale>& flow);
 void draw_depth_ruler(Sheet& sheet, const Stage& stage);
 void draw_texts(Sheet& sheet, const Stage& stage);
 void draw_measures(Sheet& sheet, const Stage& stage);

@@ -13,12 +13,24 @@ constexpr double density = 240;          // extinction of flow that is seen in f
 constexpr double soft_share = 0.1;       // of the range: speeds from the threshold on until flow is seen in full
 constexpr double left_open_share = 0.1;  // of the range: a threshold that was left open
 
-}  // namespace
+bool is_phasor(const VolumeTexture& flow) {
+    return flow.grid().type == VoxelType::complex64;
+}
 
 double flow_range(const FlowOverlay& view, const VolumeTexture& flow) {
     if (view.flow_range > 0) return view.flow_range;
-    if (flow.grid().type != VoxelType::complex64) return flow.range(RangeSource::fixed).high;
+    if (!is_phasor(flow)) return flow.range(RangeSource::fixed).high;
     return view.flow_v_max > 0 ? view.flow_v_max : std::numbers::pi;
+}
+
+}  // namespace
+
+std::optional<FlowScale> flow_scale(const Shot& shot) {
+    if (shot.scene.flow == nullptr) return {};
+    const VolumeTexture& flow = *shot.scene.flow;
+    const bool is_angle = is_phasor(flow) && shot.view.flow_v_max == 0;
+    const std::string speed = is_phasor(flow) ? "mm/s" : flow.grid().unit;
+    return FlowScale{flow_range(shot.view, flow), is_angle ? "rad" : speed};
 }
 
 shared::FlowFrame flow_frame(const Shot& shot) {

@@ -1,6 +1,7 @@
 // The parts of the ray caster's uniform block that belong to a part of the view, each computed in a file of its own.
 #pragma once
 
+#include "render/annotations/annotations.h"
 #include "render/raycaster.h"
 #include "render/transfer_function.h"
 #include "shaders/shared/raycast.h"
@@ -14,8 +15,9 @@ shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
 shared::PassFrame pass_frame(const Pass& pass);
 
-// The speed at the ends of the colours of flow.
-double flow_range(const FlowOverlay& view, const VolumeTexture& flow);
 shared::PagesFrame pages_frame(const Shot& shot);
+
+// None where no flow lies over the volume.
+std::optional<FlowScale> flow_scale(const Shot& shot);
 
 }  // namespace echolux

@@ -49,6 +49,11 @@ double largest_speed(const VolumeGrid& grid, const void* voxels) {
 }  // namespace
 
 void check_flow(const VolumeGrid& flow, const VolumeGrid& structure) {
+    const bool may_be_flow = flow.type == VoxelType::complex64 || flow.quantity.empty() || flow.quantity == "velocity";
+    if (!may_be_flow) {
+        throw Error(ErrorCode::bad_setting, fmt::format("voxels of the quantity {} are no velocities", flow.quantity),
+                    "flow", "give a volume of velocities or phasors");
+    }
     if (flow.depth == structure.depth && flow.a_scans == structure.a_scans && flow.b_scans == structure.b_scans) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} x {} x {} voxels of flow do not fit {} x {} x {} of the structure", flow.depth,

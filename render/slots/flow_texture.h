@@ -6,7 +6,7 @@
 
 namespace echolux {
 
-// Throws Error{bad_setting} where the flow is not as large as the structure.
+// Throws Error{bad_setting} where the flow is not as large as the structure, or says that it holds something else.
 void check_flow(const VolumeGrid& flow, const VolumeGrid& structure);
 
 // Waits until it is done. Its range is that of the largest speed there is, both ways. Voxels that are not finite are no

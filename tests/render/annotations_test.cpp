@@ -179,6 +179,47 @@ TEST(Annotations, TheColourBarOfDepthMipIsOfDepths) {
     EXPECT_LT(sheet.labels()[1].at.y, sheet.labels()[3].at.y);  // downwards, as depth goes
 }
 
+// Filled rectangles of these colours, in their order downwards.
+std::vector<glm::vec3> colours_between(const Sheet& sheet, double top, double bottom) {
+    std::vector<glm::vec3> colours;
+    for (const shared::Shape& shape : sheet.shapes()) {
+        if (shape.kind == shared::shape_rectangle && shape.at.y >= top && shape.at.w <= bottom) {
+            colours.emplace_back(shape.colour);
+        }
+    }
+    return colours;
+}
+
+TEST(Annotations, TheColourBarOfASectionIsGray) {
+    View view;
+    view.colour_bar = true;
+    view.show = Shown::slice;
+    view.mode = ViewMode::average;
+    const std::vector<glm::vec3> colours = colours_between(sheet_of(view), 0, 400);
+    ASSERT_GT(colours.size(), 200u);
+    for (const glm::vec3& colour : colours) EXPECT_TRUE(colour.r == colour.g && colour.g == colour.b);
+    EXPECT_GT(colours[2].r, colours.back().r + 0.9F);  // below the rim
+}
+
+TEST(Annotations, FlowHasAColourBarOfItsOwn) {
+    View view;
+    view.colour_bar = true;
+    view.mode = ViewMode::isosurface;  // which has none
+    const VolumeGrid grid = cube();
+    const TransferFunction function = transfer_function(view, grid, {0, 40});
+    const Sheet sheet = annotations_of(view, grid, function, FlowScale{10, "mm/s"});
+    EXPECT_THAT(texts_of(sheet), testing::ElementsAre("flow in mm/s", "-10", "-5", "0", "5", "10"));
+    EXPECT_GT(sheet.labels()[1].at.y, sheet.labels()[5].at.y);
+    const std::vector<glm::vec3> colours = colours_between(sheet, 0, 500);
+    ASSERT_GT(colours.size(), 200u);
+    EXPECT_GT(colours[colours.size() / 10].r, colours[colours.size() / 10].b);                // orange above
+    EXPECT_LT(colours[colours.size() * 9 / 10].r, colours[colours.size() * 9 / 10].b);        // blue below
+    EXPECT_LT(glm::length(colours[colours.size() / 2]), 0.5F * glm::length(colours.back()));  // dark between
+    view.mode = ViewMode::composite;
+    const Sheet both = annotations_of(view, grid, function, FlowScale{10, ""});
+    EXPECT_THAT(texts_of(both), testing::IsSupersetOf({"dB above noise floor", "40", "flow", "-10"}));
+}
+
 TEST(Annotations, NumbersThatAreNoPlacesNameTheKey) {
     const auto refusal = [](const View& view) {
         try {

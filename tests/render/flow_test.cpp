@@ -220,5 +220,13 @@ TEST_F(Flowing, OfAnotherSizeIsRefused) {
     EXPECT_THROW(renderer().render(view_), Error);
 }
 
+TEST_F(Flowing, VolumesOfAnotherQuantityAreRefused) {
+    const VolumeGrid structure = db_grid(edge, edge, edge);
+    EXPECT_THROW(renderer().set_flow(structure, voxels(structure, across).data()), Error);
+    VolumeGrid foreign = structure;
+    foreign.quantity = foreign.unit = "";
+    EXPECT_NO_THROW(renderer().set_flow(foreign, voxels(foreign, across).data()));
+}
+
 }  // namespace
 }  // namespace echolux::test

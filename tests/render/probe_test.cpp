@@ -213,6 +213,25 @@ TEST_F(Probing, PointsMeetTheFirstBall) {
     EXPECT_LT(probe->index[0], static_cast<double>(top));
 }
 
+// The volume, 80 x 80 in the plane, fills the 100 rows of the picture: a pixel is 0.8 voxels wide.
+TEST_F(Probing, SectionsTellPlacesInTheirPlane) {
+    show(db_grid(edge, edge, edge), block);
+    look_askew_in_perspective();  // of which a section knows nothing
+    view_.roll_deg = 0;
+    view_.show = Shown::slice;
+    view_.plane_offset_um = 10.5;
+    for (const auto& [x, y] : {std::pair{60, 70}, {30, 40}, {95, 99}}) {
+        const auto probe = renderer().probe(view_, x, y);
+        ASSERT_TRUE(probe);
+        EXPECT_NEAR(probe->index[0], middle + 0.8 * (y + 0.5 - 50), 0.05);
+        EXPECT_NEAR(probe->index[1], middle + 0.8 * (x + 0.5 - 60), 0.05);
+        EXPECT_NEAR(probe->index[2], middle + 10.5, 0.05);
+        for (std::size_t i = 0; i < 3; ++i) {
+            EXPECT_LE(std::abs(probe->index[i] - static_cast<double>(probe->voxel[i])), 0.51);
+        }
+    }
+}
+
 // Whatever a mode shows, it lies on the ray of the pixel, and is said to be what the volume holds there.
 TEST_F(Probing, EveryModeTellsAVoxelOnItsRay) {
     show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), 36));

@@ -1,6 +1,7 @@
 #include "ui/app/render_job.h"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "compute/error.h"
@@ -64,12 +65,12 @@ void write_picture(Renderer& renderer, const std::filesystem::path& output, cons
     write_png(output, picture);
 }
 
-void show_flow(Renderer& renderer, const std::filesystem::path& file, const View& view) {
+std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
+    if (job.flow.empty()) return {};
     if (!view.flatten.empty()) {
         throw Error(ErrorCode::bad_setting, "flow is not flattened", "--flow, view.flatten", "leave one of them out");
     }
-    const Volume flow = read_volume(file);
-    renderer.set_flow(flow.grid, flow.voxels.data());
+    return read_volume(job.flow);
 }
 
 }  // namespace
@@ -77,6 +78,7 @@ void show_flow(Renderer& renderer, const std::filesystem::path& file, const View
 RenderedFile run(const RenderJob& job, Progress& progress) {
     const View view = view_of(job);
     check_outputs(job);
+    const std::optional<Volume> flow = flow_of(job, view);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
     const HeightMaps heights = prepared_heights(view, opened.volume);
@@ -85,7 +87,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
                         [&](std::int64_t voxels) { progress.advance(voxels); });
     progress.end();
     renderer.set_heights(heights);
-    if (!job.flow.empty()) show_flow(renderer, job.flow, view);
+    if (flow) renderer.set_flow(flow->grid, flow->voxels.data());
     RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0, {}};
     if (!job.output.empty()) write_picture(renderer, job.output, view, opened.volume, progress, done);
     for (const auto& [x, y] : job.probes) done.probes.push_back(renderer.probe(view, x, y));
