@@ -247,7 +247,6 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
     fill_tables(frame, shot);
     prepare_output(frame, shot);
     bind(frame, shot);
-    prepare_annotations(frame, shot);
     return frame;
 }
 
@@ -344,6 +343,7 @@ CastPicture Raycaster::cast(const Shot& wanted, const gpu::Chain& chain) {
     const Shot shot = wanted.through(view);
     check_scene(shot);
     Frame& frame = prepared_frame(shot);
+    prepare_annotations(frame, wanted);
     try {
         submit_parts(frame, shot, chain);
     } catch (...) {

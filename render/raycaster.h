@@ -50,7 +50,8 @@ struct Shot {
     }
 };
 
-// What is drawn over the whole picture of which the shot is a part.
+// What is drawn over the whole picture of which the shot is a part. Its view is the one that was asked for, not yet
+// that of a section.
 Sheet sheet_of(const Shot& shot);
 
 // A picture under way: finished when the queue has reached `value`. It stays until `pictures_under_way` more are cast,

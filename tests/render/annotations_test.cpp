@@ -314,6 +314,23 @@ TEST_F(AnnotatedPicture, ScaleBarHoldsAtTheTargetInPerspective) {
     EXPECT_NEAR(bar_in_row(renderer().render(view_), 200 - 5 - 1), bar_length(view_) / pixel, 0.5);
 }
 
+// The section fills the picture: a voxel is 3 pixels wide.
+TEST_F(AnnotatedPicture, MeasuresOfASectionLieInItHoweverManyPassesThereAre) {
+    view_.height = 3 * 64;
+    view_.zoom = 1;
+    view_.show = Shown::slice;
+    view_.distances = {20, 10, 31.5, 20, 50, 31.5};
+    for (const int samples : {1, 2}) {
+        view_.samples = samples;
+        const Image image = renderer().render(view_);
+        constexpr std::int64_t row = 3 * 20 + 1;
+        constexpr std::int64_t left = 150 + 3 * (10 - 32) + 1;
+        constexpr std::int64_t right = 150 + 3 * (50 - 32) + 1;
+        for (const std::int64_t inside : {left + 4, right - 4}) EXPECT_GT(red(image, inside, row), 150) << samples;
+        for (const std::int64_t outside : {left - 6, right + 6}) EXPECT_LT(red(image, outside, row), 30) << samples;
+    }
+}
+
 TEST_F(AnnotatedPicture, TextIsSharpAtTwiceItsSize) {
     view_.width = view_.height = 512;
     view_.text = "H";
