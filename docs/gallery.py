@@ -42,11 +42,14 @@ the settings.
 |---|---|
 | `bonsai.nii.gz`, `engine.nii.gz` | CT, 256 x 256 x 256 and 256 x 256 x 128 voxels of 8 bit, from neurolabusc/VolumeRenderingData (MIT) |
 | `oct.nrrd` | OCT of a scattering sample, 100 x 100 A-scans, from the recording of MartinPdeS/OCT_calibration (MIT), depth rows 50 to 200 by `echolux reconstruct`; its voxels' size is unknown |
-| `retina.nrrd` | a simulated retina, made by `echolux simulate retina` and `echolux reconstruct` |
+| `retina.nrrd`, `vessel.nrrd` | a simulated retina and tissue with two vessels, made by `echolux simulate SCENE --out SCENE/scan.toml --velocity SCENE/velocity.nrrd` and `echolux reconstruct` |
 """
 
 OCT = "oct.nrrd --fit"
 RETINA = "retina.nrrd --azimuth 30 --elevation 30 --fit"
+VESSEL = "vessel.nrrd --azimuth 35 --elevation 30 --fit"
+FLOW = "--preset oct-gray --opacity 0.03 --flow-range 0.5 --flow-threshold 0.02 --colour-bar --text-size 0.04"
+ENGINE = "engine.nii.gz --azimuth 40 --elevation 35 --fit"
 BONSAI = "bonsai.nii.gz --azimuth 110 --elevation 55 --roll -106.6 --fit --low 28"
 
 # Section: (name of the picture, what it shows, input and options).
@@ -67,6 +70,49 @@ SECTIONS = {
         ("lamp", "a free lamp and its shadows", f"{BONSAI} --lamp free --shadows 0.8"),
         ("ambient-occlusion", "ambient occlusion",
          "engine.nii.gz --mode isosurface --isovalue 80 --azimuth 40 --elevation 35 --fit --ambient-occlusion 0.9"),
+        ("ambient-occlusion-and-shadows", "ambient occlusion and shadows; 16 rays a pixel",
+         f"{ENGINE} --mode isosurface --isovalue 80 --lamp free --shadows 0.8 --ambient-occlusion 0.8 --zoom 1.6 "
+         "--samples 16"),
+    ],
+    "Cuts": [
+        ("clip-box", "half of it: a clip box", f"{RETINA} --clip-high 1,1,0.5"),
+        ("clip-plane", "an oblique plane", f"{RETINA} --preset retina --clip-planes=-1,1,-1,0"),
+        ("clip-plane-engine", "a plane along the cylinders",
+         f"{ENGINE} --mode isosurface --isovalue 80 --clip-planes 0,1,0,0 --zoom 1.4 --samples 16"),
+        ("peeled", "all above 120 um below the surface peeled off",
+         f"{RETINA} --preset retina --top-from surface --top 120"),
+        ("layer", "what lies from 100 to 260 um below the surface",
+         f"{VESSEL} --opacity 0.3 --top-from surface --top 100 --bottom-from surface --bottom 260"),
+        ("flattened", "flattened along the surface", f"{RETINA} --preset retina --flatten surface"),
+    ],
+    "Slices and sections": [
+        ("slices", "three slices, and nothing of the volume",
+         f"{VESSEL} --opacity 0 --slices 0,0,1,0,0,1,0,0,1,0,0,60 --top-from surface --samples 16"),
+        ("b-scan", "a B-scan", "retina.nrrd --show slice --scale-bar --text-size 0.05"),
+        ("slab", "the mean of a slab of 60 um", "retina.nrrd --show slice --slab 60 --scale-bar --text-size 0.05"),
+        ("oblique-slab", "an oblique slab", "retina.nrrd --show slice --plane oblique --plane-normal 0,1,1 --slab 40 --no-box "
+         "--scale-bar --text-size 0.05"),
+        ("en-face", "en face: the mean from 120 to 220 um below the surface",
+         "vessel.nrrd --show en-face --mode average --top-from surface --top 120 --bottom-from surface --bottom 220 "
+         "--low 12 --high 30 --scale-bar --text-size 0.05"),
+    ],
+    "Flow": [
+        ("flow-retina", "axial flow in the vessels of the retina",
+         f"retina.nrrd --flow retina/velocity.nrrd --azimuth 30 --elevation 45 --fit --top-from surface --top 20 {FLOW}"),
+        ("flow-vessel", "two vessels below the peeled surface",
+         f"vessel.nrrd --flow vessel/velocity.nrrd --azimuth 35 --elevation 40 --fit --top-from surface --top 110 {FLOW}"),
+        ("flow-b-scan", "on a B-scan",
+         "vessel.nrrd --flow vessel/velocity.nrrd --show slice --zoom 0.7 --flow-range 0.6 --colour-bar --text-size 0.04"),
+    ],
+    "Annotations": [
+        ("annotated", "axes, depth ruler, colour bar, scale bar, text",
+         f'{RETINA} --zoom 0.8 --axes --depth-ruler --colour-bar --scale-bar --text "Retina, simulated" '
+         "--text-at 0,0 --text-size 0.04"),
+        ("measured", "a distance and an angle",
+         "vessel.nrrd --show slice --distances 358,518,508,358,674,508 --angles 190,200,508,480,200,508,358,440,508 "
+         "--scale-bar --text-size 0.05"),
+        ("paper", "for print: white background",
+         f"{RETINA} --background 1,1,1 --zoom 0.8 --axes --depth-ruler --scale-bar --text-size 0.04"),
     ],
     "OCT": [
         ("retina", "a retina, preset tissue", RETINA),
@@ -98,6 +144,12 @@ def run(program, words, folder):
         sys.exit(f"echolux {shlex.join(words)}: {done.stderr.strip()}")
 
 
+def simulated(scene):
+    """The commands that make SCENE.nrrd and SCENE/velocity.nrrd."""
+    return (["simulate", scene, "--out", f"{scene}/scan.toml", "--velocity", f"{scene}/velocity.nrrd"],
+            ["reconstruct", f"{scene}/scan.toml", "-o", f"{scene}.nrrd"])
+
+
 def prepare(program, data, folder):
     """The volumes, under the names that the commands give them."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,8 +159,7 @@ def prepare(program, data, folder):
             link.symlink_to(data / "volumes" / name)
     (folder / "oct.toml").write_text(SCAN.format(folder=data / "sd-oct-volume"))
     for words in (["reconstruct", "oct.toml", "-o", "oct.nrrd"],
-                  ["simulate", "retina", "--out", "retina/scan.toml"],
-                  ["reconstruct", "retina/scan.toml", "-o", "retina.nrrd"]):
+                  *simulated("retina"), *simulated("vessel")):
         if not (folder / words[-1]).exists():
             run(program, words, folder)
 
@@ -132,7 +183,7 @@ def main():
         if wanted and name not in wanted:
             continue
         target = os.path.relpath(PICTURES / f"{name}.png", folder)
-        run(program, ["render", *words.split(), "--size", SIZE, "-o", target], folder)
+        run(program, ["render", *shlex.split(words), "--size", SIZE, "-o", target], folder)
     (DOCS / "gallery.md").write_text(page())
 
 
