@@ -108,6 +108,12 @@ LightVolume::LightVolume(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), dark_outside_(sampler(device, vk::BorderColor::eFloatTransparentBlack)),
       bright_outside_(sampler(device, vk::BorderColor::eFloatOpaqueWhite)) {}
 
+// Not even the cells' first use may have been submitted.
+void LightVolume::forget() {
+    made_of_.clear();
+    if (cells_) cells_->are_fresh = true;
+}
+
 void LightVolume::bind(gpu::Bindings& bindings, const LightSources& sources) {
     const auto [depth, a_scans, b_scans] = light_cells(sources.scene.volume.grid());
     const vk::Extent3D extent{static_cast<std::uint32_t>(depth), static_cast<std::uint32_t>(a_scans),

@@ -48,7 +48,7 @@ class LightVolume {
     void record(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings, const LightSources& sources);
 
     // What was recorded last was not submitted.
-    void forget() { made_of_.clear(); }
+    void forget();
 
   private:
     struct Cells {

@@ -73,12 +73,14 @@ void Renderer::set_flow(const VolumeGrid& grid, const void* voxels) {
         VolumeTexture flow = flow_texture(parts_->device, parts_->queue, parts_->brick_builder, grid, voxels);
         parts_->queue.wait_for_all();  // pictures of the old one
         parts_->flow.emplace(std::move(flow));
+        ++parts_->scene_changes;
     });
 }
 
 void Renderer::clear_flow() {
     parts_->queue.wait_for_all();
     parts_->flow.reset();
+    ++parts_->scene_changes;
 }
 
 void Renderer::set_heights(const HeightMaps& maps) {
@@ -89,14 +91,14 @@ void Renderer::set_heights(const HeightMaps& maps) {
         parts_->queue.wait_for_all();  // pictures of the old ones
         parts_->heights.reset();
         if (texture) parts_->heights.emplace(std::move(*texture));
-        ++parts_->volumes_set;  // what was made of the volume was cut by the old ones
+        ++parts_->scene_changes;
     });
 }
 
 // Tile by tile, each finished before the next begins: no picture is too large for the device.
-Image Renderer::render(const View& view, const std::function<void(std::int64_t rows)>& done) {
+Image Renderer::render(const View& wanted, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
-        check_view(view);
+        const View view = Parts::resolved(wanted, parts_->shown_scene());
         Image image{view.width, view.height,
                     std::vector<std::uint8_t>(static_cast<std::size_t>(view.width * view.height * 4))};
         image.pages = parts_->bring_in(view, [&] {
@@ -117,46 +119,52 @@ Image Renderer::render(const View& view, const std::function<void(std::int64_t r
     });
 }
 
-std::vector<RayMeasure> Renderer::measure(const View& view) {
+std::vector<RayMeasure> Renderer::measure(const View& wanted) {
     return gpu::reporting("measuring rays", [&] {
-        check_view(view);
+        const View view = Parts::resolved(wanted, parts_->shown_scene());
         parts_->bring_in(view);
         const Scene scene = parts_->shown_scene();
         return parts_->measures({.scene = scene, .view = view, .output = RayOutput::measures});
     });
 }
 
-std::optional<Probe> Renderer::probe(const View& view, std::int64_t x, std::int64_t y) {
+std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::int64_t y) {
     return gpu::reporting("probing", [&] {
-        check_view(view);
+        const View view = Parts::resolved(wanted, parts_->shown_scene());
         check_pixel(view, x, y);
         parts_->bring_in(view);
         return parts_->probe(parts_->shown_scene(), view, x, y);
     });
 }
 
-std::optional<Probe> Renderer::probe(const View& view, std::int64_t x, std::int64_t y, const ShownSlots& shown) {
+std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::int64_t y, const ShownSlots& shown) {
     return gpu::reporting("probing", [&] {
-        check_view(view);
-        check_pixel(view, x, y);
         const Scene scene = parts_->scene_of(shown);
+        const View view = Parts::resolved(wanted, scene);
+        check_pixel(view, x, y);
         return parts_->chained(shown, [&](const gpu::Chain& chain) { return parts_->probe(scene, view, x, y, chain); });
     });
 }
 
-std::optional<double> Renderer::seconds_for(const View& view, VolumeState state) {
+std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState state) {
     return gpu::reporting("timing a picture", [&] {
-        check_view(view);
         const Scene scene = parts_->shown_scene();
-        const VolumeTexture& volume = scene.volume;
-        gpu::Chain chain;
-        if (state == VolumeState::changing) {
-            chain.before = [&](const vk::raii::CommandBuffer& commands) {
-                parts_->brick_builder.record(commands, volume.bricks(), volume.grid().b_scans, BrickEnds::largest);
-            };
+        const View view = Parts::resolved(wanted, scene);
+        if (state == VolumeState::changing && scene.pages != nullptr) {
+            throw Error(ErrorCode::bad_setting, "a volume in pages does not change", "volume", "time it at rest");
         }
+        const auto rebuild = [&](BrickEnds ends) {
+            return [&, ends](const vk::raii::CommandBuffer& commands) {
+                parts_->brick_builder.record(commands, scene.volume.bricks(), scene.volume.grid().b_scans, ends);
+                gpu::record_order(commands);
+            };
+        };
+        parts_->bring_in(view);
+        gpu::Chain chain;
+        if (state == VolumeState::changing) chain.before = rebuild(BrickEnds::largest);
         const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view}, chain);
         parts_->queue.wait(picture.value);
+        if (state == VolumeState::changing) parts_->queue.run(rebuild(BrickEnds::both));
         return picture.stopwatch->seconds();
     });
 }

@@ -18,9 +18,9 @@ FollowedPicture followed(const ShownPicture& shown) {
     return {{shown.picture.image, shown.picture.value}, shown.pitch, shown.passes, shown.is_final};
 }
 
-// Tells apart whatever a live ring may show. Volumes of files have small serials, these have the highest bit.
-std::uint64_t serial_of(const ShownSlot& newest) {
-    return std::uint64_t{1} << 63 | newest.serial << 20 | static_cast<std::uint64_t>(newest.filled_to);
+// Tells apart whatever a live ring may show, and that from volumes of files, whose scenes' first serial is 0.
+SceneSerials serials_of(const ShownSlot& newest, std::uint64_t scene_changes) {
+    return {newest.serial + 1, static_cast<std::uint64_t>(newest.filled_to), scene_changes};
 }
 
 }  // namespace
@@ -28,16 +28,17 @@ std::uint64_t serial_of(const ShownSlot& newest) {
 SlotWriter& Renderer::make_slots(const SlotsWanted& wanted) {
     return gpu::reporting("making the slots of a live ring", [&]() -> SlotWriter& {
         check_structure(wanted.grid);
+        ++parts_->scene_changes;  // serials of the new slots begin anew
         parts_->slots.reset();
         parts_->slots = std::make_unique<VolumeSlots>(parts_->device, parts_->queue, parts_->brick_builder, wanted);
         return *parts_->slots;
     });
 }
 
-Drawing Renderer::draw(const View& view, const ShownSlots& shown) {
+Drawing Renderer::draw(const View& wanted, const ShownSlots& shown) {
     return gpu::reporting("rendering", [&] {
-        check_view(view);
         const Scene scene = parts_->scene_of(shown);
+        const View view = Parts::resolved(wanted, scene);
         return parts_->chained(shown, [&](const gpu::Chain& chain) {
             const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view}, chain);
             return Drawing{picture.image, picture.value};
@@ -45,25 +46,27 @@ Drawing Renderer::draw(const View& view, const ShownSlots& shown) {
     });
 }
 
-FollowedPicture Renderer::follow(const View& view, double now_s) {
+FollowedPicture Renderer::follow(const View& wanted, double now_s) {
     return gpu::reporting("rendering", [&] {
-        check_view(view);
+        const View view = Parts::resolved(wanted, parts_->shown_scene());
+        parts_->bring_in(view);
         const Scene scene = parts_->shown_scene();
-        return followed(parts_->progressive.update(view, scene, parts_->volumes_set, now_s));
+        return followed(parts_->progressive.update(view, scene, scene.serials, now_s));
     });
 }
 
-FollowedPicture Renderer::follow(const View& view, const ShownSlot& newest, const std::function<ShownSlots()>& shown,
+FollowedPicture Renderer::follow(const View& wanted, const ShownSlot& newest, const std::function<ShownSlots()>& shown,
                                  double now_s) {
     return gpu::reporting("rendering", [&] {
-        check_view(view);
-        const std::uint64_t serial = serial_of(newest);
+        check_view(wanted);
+        const View view = section_view(wanted, parts_->ring().texture(newest.slot).grid());
+        const SceneSerials serials = serials_of(newest, parts_->scene_changes);
         ProgressivePicture& progressive = parts_->progressive;
-        if (!progressive.is_due(view, serial, now_s)) return followed(progressive.shown());
+        if (!progressive.is_due(view, serials, now_s)) return followed(progressive.shown());
         const ShownSlots slots = shown();
         const Scene scene = parts_->scene_of(slots);
         return parts_->chained(slots, [&](const gpu::Chain& chain) {
-            return followed(progressive.update(view, scene, serial, now_s, chain));
+            return followed(progressive.update(view, scene, serials, now_s, chain));
         });
     });
 }

@@ -21,8 +21,8 @@ bool is_same(const View& a, const View& b) {
 
 }  // namespace
 
-bool ProgressivePicture::has_changed(const View& view, std::uint64_t serial) const {
-    return shown_.passes == 0 || serial != serial_ || !is_same(view, view_);
+bool ProgressivePicture::has_changed(const View& view, const SceneSerials& serials) const {
+    return shown_.passes == 0 || serials != serials_ || !is_same(view, view_);
 }
 
 // What was submitted last is finished too: at rest nothing is queued that a movement would have to wait for.
@@ -30,27 +30,43 @@ bool ProgressivePicture::is_resting(double now_s) const {
     return now_s - changed_s_ >= rest_s && queue_.is_done(submitted_);
 }
 
-bool ProgressivePicture::is_due(const View& view, std::uint64_t serial, double now_s) const {
-    return has_changed(view, serial) || (!shown_.is_final && is_resting(now_s));
+bool ProgressivePicture::is_due(const View& view, const SceneSerials& serials, double now_s) const {
+    return has_changed(view, serials) || (!shown_.is_final && is_resting(now_s));
 }
 
-const ShownPicture& ProgressivePicture::update(const View& view, const Scene& scene, std::uint64_t serial, double now_s,
-                                               const gpu::Chain& chain) {
-    if (has_changed(view, serial)) {
+const ShownPicture& ProgressivePicture::update(const View& view, const Scene& scene, const SceneSerials& serials,
+                                               double now_s, const gpu::Chain& chain) {
+    try {
+        advance(view, scene, serials, now_s, chain);
+    } catch (...) {
+        begin_anew();
+        throw;
+    }
+    return shown_;
+}
+
+void ProgressivePicture::advance(const View& view, const Scene& scene, const SceneSerials& serials, double now_s,
+                                 const gpu::Chain& chain) {
+    if (has_changed(view, serials)) {
         view_ = view;
-        serial_ = serial;
+        serials_ = serials;
         changed_s_ = now_s;
         prepare_film();
         move(scene, chain);
     } else if (!shown_.is_final && is_resting(now_s)) {
         refine(scene, chain);
     }
-    return shown_;
+}
+
+// Of what failed, a part may have been submitted or nothing, not even the film's first use.
+void ProgressivePicture::begin_anew() {
+    shown_ = {};
+    if (film_) film_->is_fresh = true;
 }
 
 void ProgressivePicture::prepare_film() {
     if (film_ && film_->columns() == view_.width && film_->rows() == view_.height) return;
-    queue_.wait(submitted_);
+    queue_.wait_for_all();  // what casts on it, of passes that failed too
     film_.reset();
     film_.emplace(device_, view_.width, view_.height);
 }
@@ -64,7 +80,8 @@ double ProgressivePicture::pitch_for(const Scene& scene) {
 
 void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
     const double pitch = pitch_for(scene);
-    raycaster_.cast({.scene = scene, .view = view_, .pass = {.film = &*film_, .pitch = pitch}}, chain);
+    const Shot shot{.scene = scene, .view = view_, .pass = {.film = &*film_, .pitch = pitch}};
+    submitted_ = raycaster_.cast(shot, chain).value;
     group_rows_cast_ = 0;
     show(scene, pitch, 1);
 }

@@ -59,13 +59,15 @@ void set_colours(shared::RaycastFrame& frame, const View& view, const TransferFu
     frame.surface_colour = packed(surface.red, surface.green, surface.blue, 1);
 }
 
-// Runs of samples are so short that the brick at their middle vouches for all of them, and of a length that longer
-// steps divide.
-void set_runs(shared::RaycastFrame& frame, const VolumeTexture& volume, const View& view) {
-    const VolumeGrid& grid = volume.grid();
-    frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(volume.bricks().edge()));
+// Runs of samples are so short that the brick at their middle vouches for all of them, that of the flow too, and of a
+// length that longer steps divide.
+void set_runs(shared::RaycastFrame& frame, const Scene& scene, const View& view) {
+    const VolumeGrid& grid = scene.volume.grid();
+    const Bricks& bricks = scene.volume.bricks();
+    const Bricks& of_flow = scene.flow != nullptr ? scene.flow->bricks() : bricks;
+    frame.bricks = packed(glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(bricks.edge()));
     constexpr double together = 4;  // samples that are fetched together: as many long steps must fit into a run
-    const double reach = std::max(1.0, std::floor(volume.bricks().reach() / view.step));
+    const double reach = std::max(1.0, std::floor(std::min(bricks.reach(), of_flow.reach()) / view.step));
     const double longest = std::exp2(std::floor(std::log2(std::max(1.0, reach / together))));
     const double stride = view.adaptive ? std::min(thin_stride(view), longest) : 1;
     frame.run = packed(reach < together ? reach : reach - std::fmod(reach, together * stride), stride, 0, 0);
@@ -79,7 +81,7 @@ void set_rows(shared::RaycastFrame& frame, const Shot& shot) {
     frame.rows = packed(static_cast<double>(rows), static_cast<double>(stride), 0, 0);
 }
 
-// Nothing of a slice that is not filled yet is touched, by interpolation neither.
+// Nothing of a slice that is not filled yet is touched, by interpolation neither. The low end of the range goes along.
 void set_filled(shared::RaycastFrame& frame, const Scene& scene, const TransferFunction& function) {
     const auto slices = static_cast<double>(scene.volume.grid().b_scans);
     const auto filled = static_cast<double>(scene.filled_to);
@@ -138,7 +140,7 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     set_colours(frame, view, function);
     set_rows(frame, shot);
     frame.pass = pass_frame(shot.pass);
-    set_runs(frame, volume, view);
+    set_runs(frame, scene, view);
     set_filled(frame, scene, function);
     frame.modes = modes_frame(shot);
     frame.light = light_frame(shot, function);

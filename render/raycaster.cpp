@@ -16,7 +16,6 @@
 #include "render/pictures_under_way.h"
 #include "render/raycast_constants.h"
 #include "render/raycast_frame.h"
-#include "render/section.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
@@ -144,13 +143,17 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
     }
 }
 
-void Raycaster::bind_absent(Frame& frame) {
-    gpu::Bindings& bindings = frame.bindings;
+void Raycaster::bind_no_light(gpu::Bindings& bindings) {
     bindings.set_image(shared::binding_light_volume, absent_.cube.view(), *sampler_);
     bindings.set_image(shared::binding_cells, absent_.cube.view(), *sampler_);
     bindings.set_image(shared::binding_cells_target, absent_.cube.view());
     bindings.set_image(shared::binding_light_target, absent_.cube.view());
+}
+
+void Raycaster::bind_absent(Frame& frame) {
+    gpu::Bindings& bindings = frame.bindings;
     bindings.set_image(shared::binding_noise, noise_.view());
+    bind_no_light(bindings);
 }
 
 Raycaster::Program& Raycaster::program(const RaycastConstants& constants) {
@@ -210,7 +213,11 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
                        scene.pages != nullptr ? scene.pages->table().view() : absent_.cube.view());
     frame.classifier.bind(scene.volume.bricks(), limits_.view());
     frame.previous_classifier.bind(behind.bricks(), limits_.view());
-    if (wants_light_volume(shot.view)) light_volume_.bind(bindings, light_sources(frame, shot));
+    if (wants_light_volume(shot.view)) {
+        light_volume_.bind(bindings, light_sources(frame, shot));
+    } else {
+        bind_no_light(bindings);  // what was bound before may be gone
+    }
 }
 
 LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) const {
@@ -333,17 +340,14 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
 
 Sheet sheet_of(const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
-    const View view = section_view(shot.view, volume.grid());
-    const TransferFunction function = transfer_function(view, volume.grid(), volume.range(view.range));
-    return annotations_of(view, volume.grid(), function, flow_scale(shot));
+    const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range(shot.view.range));
+    return annotations_of(shot.view, volume.grid(), function, flow_scale(shot));
 }
 
-CastPicture Raycaster::cast(const Shot& wanted, const gpu::Chain& chain) {
-    const View view = section_view(wanted.view, wanted.scene.volume.grid());
-    const Shot shot = wanted.through(view);
+CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
     check_scene(shot);
     Frame& frame = prepared_frame(shot);
-    prepare_annotations(frame, wanted);
+    prepare_annotations(frame, shot);
     try {
         submit_parts(frame, shot, chain);
     } catch (...) {

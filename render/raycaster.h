@@ -30,14 +30,11 @@ enum class RayOutput { colour, measures };
 // One picture, or a part of it.
 struct Shot {
     const Scene& scene;
-    const View& view;  // has been checked
+    const View& view;  // has been checked and resolved: see section_view()
     RayOutput output = RayOutput::colour;
     Region region = {0, 0, view.width, view.height};
     Pass pass = {};
     GroupRows part = {};  // of the region that is cast, the rest another time
-
-    // The same of another view of the same size.
-    Shot through(const View& other) const { return {scene, other, output, region, pass, part}; }
 
     // Rays across and down the region.
     std::int64_t columns() const { return rays(region.width); }
@@ -123,6 +120,7 @@ class Raycaster {
     void prepare_output(Frame& frame, const Shot& shot);
     void prepare_annotations(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
+    void bind_no_light(gpu::Bindings& bindings);
     void bind(Frame& frame, const Shot& shot);
     LightSources light_sources(const Frame& frame, const Shot& shot) const;
     void fill_tables(Frame& frame, const Shot& shot);

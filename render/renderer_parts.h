@@ -12,6 +12,7 @@
 #include "render/progressive.h"
 #include "render/raycaster.h"
 #include "render/resolver.h"
+#include "render/section.h"
 #include "render/slots/flow_texture.h"
 #include "render/slots/height_texture.h"
 #include "render/slots/upload.h"
@@ -38,10 +39,16 @@ struct Renderer::Parts {
             throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
         }
         Scene scene = paged ? Scene(*paged) : Scene(*volume);
-        scene.serials = {volumes_set, paged ? paged->changes() : 0};
+        scene.serials = {0, paged ? paged->changes() : 0, scene_changes};
         if (flow) scene.flow = &*flow;
         if (heights) scene.heights = &*heights;
         return scene;
+    }
+
+    // What the view asks for, as all that follows takes it. Throws Error{bad_setting}.
+    static View resolved(const View& view, const Scene& scene) {
+        check_view(view);
+        return section_view(view, scene.volume.grid());
     }
 
     // What a picture of `view` needs of a large volume is there when this returns, as far as it can be.
@@ -70,10 +77,16 @@ struct Renderer::Parts {
     std::span<const std::byte> pixels_of(const Shot& shot) {
         if (shot.view.samples == 1) return read_back.pixels(*raycaster.cast(shot).image);
         Film film(device, shot.region.width, shot.region.height);
-        for (std::int64_t number = 0; number < shot.view.samples; ++number) {
-            raycaster.cast({.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}});
+        try {
+            for (std::int64_t number = 0; number < shot.view.samples; ++number) {
+                raycaster.cast(
+                    {.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}});
+            }
+            return read_back.pixels(*resolver.resolve(film, 1, shot.region, sheet_of(shot)).image);
+        } catch (...) {
+            queue.wait_for_all();  // earlier passes use the film
+            throw;
         }
-        return read_back.pixels(*resolver.resolve(film, 1, shot.region, sheet_of(shot)).image);
     }
 
     // As many rows of the region as are cast soon enough: for so long nobody hears of progress.
@@ -88,7 +101,7 @@ struct Renderer::Parts {
     Scene scene_of(const ShownSlots& shown) {
         const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
         Scene scene(ring().texture(shown.newest.slot), shown.newest.filled_to, previous);
-        scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0};
+        scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0, scene_changes};
         if (heights) scene.heights = &*heights;
         return scene;
     }
@@ -121,7 +134,7 @@ struct Renderer::Parts {
         volume.emplace(std::move(texture));
         paged.reset();
         flow.reset();
-        ++volumes_set;
+        ++scene_changes;
     }
 
     void set_pages(std::shared_ptr<const VoxelSource> source, const std::function<void(std::int64_t voxels)>& done) {
@@ -130,7 +143,7 @@ struct Renderer::Parts {
         paged = std::move(pages);
         volume.reset();
         flow.reset();
-        ++volumes_set;
+        ++scene_changes;
     }
 
     bool is_whole(const VolumeGrid& grid) const {
@@ -151,7 +164,7 @@ struct Renderer::Parts {
     std::unique_ptr<PagedVolume> paged;
     std::optional<VolumeTexture> flow;  // of the volume
     std::optional<gpu::DeviceImage> heights;
-    std::uint64_t volumes_set = 0;
+    std::uint64_t scene_changes = 0;  // of volumes, flow, heights, rings
     std::unique_ptr<VolumeSlots> slots;
 };
 

@@ -3,7 +3,6 @@
 // eight voxels in one go.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_shader_subgroup_shuffle : require
 #include "shaders/shared/bricks.h"
 
 layout(local_size_x = range_group) in;
@@ -18,6 +17,8 @@ layout(set = 0, binding = binding_brick_most) uniform sampler3D most_of;
 layout(set = 0, binding = binding_brick_ranges) uniform writeonly image3D ranges;
 
 const float unknown = -3e38;
+
+shared vec2 parts[range_group];
 
 vec2 joined(vec2 a, vec2 b) {
     return vec2(min(a.x, b.x), max(a.y, b.y));
@@ -38,12 +39,11 @@ vec2 fetched(ivec3 at, ivec3 size) {
 }
 
 void main() {
-    uint lane = gl_SubgroupInvocationID;
-    uint first_brick = gl_WorkGroupID.x * (range_group / 8) + gl_SubgroupID * (gl_SubgroupSize / 8);
-    ivec3 brick = ivec3(first_brick + lane / 8, gl_WorkGroupID.yz);
+    uint invocation = gl_LocalInvocationIndex;
+    ivec3 brick = ivec3(gl_GlobalInvocationID.x / 8, gl_WorkGroupID.yz);
     ivec3 size = textureSize(most_of, 0);
     size.z = min(size.z, slices);
-    ivec3 corner = brick * edge + 2 * (ivec3(lane, lane >> 1, lane >> 2) & 1);
+    ivec3 corner = brick * edge + 2 * (ivec3(invocation, invocation >> 1, invocation >> 2) & 1);
     float inside = texelFetch(most_of, min(corner, size - 1), 0).r;
     vec2 range = vec2(knows_least ? inside : unknown, inside);
     for (int z = 0; z < edge; z += 4)
@@ -52,6 +52,9 @@ void main() {
                 ivec3 at = min(corner + ivec3(x, y, z), size - 1);
                 range = joined(range, reduces ? reduced(at, size) : fetched(at, size));
             }
-    for (uint other = 1; other < 8; other *= 2) range = joined(range, subgroupShuffleXor(range, other));
-    if (lane % 8 == 0 && all(lessThan(brick, imageSize(ranges)))) imageStore(ranges, brick, vec4(range, 0, 0));
+    parts[invocation] = range;
+    barrier();
+    if (invocation % 8 != 0 || any(greaterThanEqual(brick, imageSize(ranges)))) return;
+    for (uint other = 1; other < 8; ++other) range = joined(range, parts[invocation + other]);
+    imageStore(ranges, brick, vec4(range, 0, 0));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "render/annotations/tiles.h"
 #include "render/vk/queue.h"
@@ -74,8 +75,6 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
     }
     const auto [tiles, list] = tiles_of(shapes, region);
     if (tiles.empty()) return;
-    drawn.part_ = {.region = {region.left, region.top, region.width, region.height},
-                   .tiles = static_cast<std::uint32_t>(tiles.size())};
 
     const std::array<std::span<const std::byte>, 4> contents{std::as_bytes(std::span(shapes)),
                                                              std::as_bytes(std::span(tiles)),
@@ -87,14 +86,18 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
         drawn.bytes_ += std::max<std::size_t>(1, (contents[i].size() + alignment - 1) / alignment) * alignment;
     }
     if (!drawn.staging_ || drawn.staging_->bytes().size() < drawn.bytes_) {  // both are as large: they are copied whole
-        drawn.staging_.emplace(*drawn.device_, drawn.bytes_, vk::BufferUsageFlagBits::eTransferSrc);
-        drawn.buffer_.emplace(*drawn.device_, drawn.bytes_, vk::BufferUsageFlagBits::eStorageBuffer);
+        gpu::HostBuffer staging(*drawn.device_, drawn.bytes_, vk::BufferUsageFlagBits::eTransferSrc);
+        gpu::DeviceBuffer buffer(*drawn.device_, drawn.bytes_, vk::BufferUsageFlagBits::eStorageBuffer);
+        drawn.staging_.emplace(std::move(staging));
+        drawn.buffer_.emplace(std::move(buffer));
     }
     for (std::uint32_t i = 0; i < contents.size(); ++i) {
         std::ranges::copy(contents[i], drawn.staging_->bytes().begin() + static_cast<std::ptrdiff_t>(begins[i]));
         drawn.bindings_.set_buffer(i, drawn.buffer_->handle(), begins[i], std::max<std::size_t>(contents[i].size(), 4));
     }
     drawn.bindings_.set_image(shared::annotate_picture, picture.view());
+    drawn.part_ = {.region = {region.left, region.top, region.width, region.height},
+                   .tiles = static_cast<std::uint32_t>(tiles.size())};
 }
 
 void Annotator::record(const vk::raii::CommandBuffer& commands, const DrawnSheet& drawn) const {

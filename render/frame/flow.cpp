@@ -39,10 +39,13 @@ shared::FlowFrame flow_frame(const Shot& shot) {
     const double range = flow_range(shot.view, flow);
     const double threshold = shot.view.flow_threshold < 0 ? left_open_share * range : shot.view.flow_threshold;
     const double per_radian = shot.view.flow_v_max > 0 ? shot.view.flow_v_max / std::numbers::pi : 1;
-    const double depth = volume_extent(flow.grid()).x;
+    const VolumeGrid& grid = flow.grid();
+    const double depth = volume_extent(grid).x;
+    const glm::dvec3 bricks = glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(flow.bricks().edge());
     return {.values = glm::vec4(glm::dvec4(flow.scale(), flow.offset(), per_radian, 0)),
             .look = glm::vec4(glm::dvec4(threshold, 1 / (soft_share * range), 1 / range, shot.view.flow_opacity)),
-            .density = glm::vec4(glm::dvec4(density * std::numbers::log2e / depth, 0, 0, 0))};
+            .density = glm::vec4(glm::dvec4(density * std::numbers::log2e / depth, 0, 0, 0)),
+            .bricks = glm::vec4(glm::dvec4(bricks, 0))};
 }
 
 }  // namespace echolux

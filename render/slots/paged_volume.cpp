@@ -176,6 +176,7 @@ PagesShown PagedVolume::bring_in(const View& view, const std::function<void()>& 
     const std::vector<std::int64_t> needed = pages_needed(view, texture_, layout_, bounds_);
     const PagePool::Plan plan = pool_.plan(needed);
     for (const std::int64_t page : plan.leaving) show_coarse(page);
+    bring_table();  // nothing on the device names a page whose slot is filled anew, wherever this stops
     std::span<const PagePool::Placement> coming = plan.coming;
     coming = coming.first(static_cast<std::size_t>(std::min(pages_a_picture_, std::ssize(coming))));
     while (!coming.empty()) {

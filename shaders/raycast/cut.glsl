@@ -26,8 +26,9 @@ bool is_kept(vec3 at) {
     return at.x >= ends.x && at.x <= ends.y;
 }
 
-// For places that are on no ray.
+// For places that are on no ray; where a first volume is not filled yet, there is nothing either.
 bool is_cut_away(vec3 at) {
+    if (rolling == rolling_first && at.z >= frame.filled.x) return true;
     if (is_cut) {
         for (int i = 0; i < int(frame.cut.facts.x); ++i) {
             if (dot(frame.cut.plane[i].xyz, at) > frame.cut.plane[i].w) return true;

@@ -33,7 +33,8 @@ vec3 flow_colour(float velocity) {
 bool is_without_flow(Samples samples, float begin) {
     if (flow_kind == flow_off) return true;
     if (flow_kind == flow_phasor || !skips) return false;
-    vec2 ends = texelFetch(flow_bricks, brick_of_run(samples, begin), 0).rg;
+    ivec3 brick = ivec3(middle_of_run(samples, begin) * frame.flow.bricks.xyz);
+    vec2 ends = texelFetch(flow_bricks, clamp(brick, ivec3(0), textureSize(flow_bricks, 0) - 1), 0).rg;
     ends = abs(ends * frame.flow.values.x + frame.flow.values.y);
     return max(ends.x, ends.y) <= frame.flow.look.x;
 }

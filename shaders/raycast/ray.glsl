@@ -2,6 +2,7 @@
 // volume. They are worked through in runs short enough for one brick to vouch for: no run is entered of which nothing
 // can be seen.
 
+// Of a first volume that is not whole yet, a ray sees what is filled: the rest is nothing.
 Ray ray_of(vec2 pixel) {
     Ray ray;
     ray.pixel = pixel;
@@ -11,7 +12,8 @@ Ray ray_of(vec2 pixel) {
     ray.direction = ray.unit * frame.per_extent.xyz;
     vec3 slope = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12)));
     vec3 a = -ray.start / slope;
-    vec3 b = (1.0 - ray.start) / slope;
+    vec3 end = vec3(1, 1, rolling == rolling_first ? frame.filled.x : 1.0);
+    vec3 b = (end - ray.start) / slope;
     vec3 near = min(a, b);
     vec3 far = max(a, b);
     ray.enter = max(max(near.x, near.y), max(near.z, frame.per_extent.w));
@@ -41,10 +43,13 @@ float length_to(Samples samples, float index) {
     return samples.enter + (index + 0.5) * samples.spacing;
 }
 
+vec3 middle_of_run(Samples samples, float begin) {
+    return place(samples, begin + 0.5 * frame.run.x - 0.5);
+}
+
 // The brick at the middle of a run vouches for all of it.
 ivec3 brick_of_run(Samples samples, float begin) {
-    vec3 middle = place(samples, begin + 0.5 * frame.run.x - 0.5);
-    return clamp(ivec3(middle * frame.bricks.xyz), ivec3(0), textureSize(bricks, 0) - 1);
+    return clamp(ivec3(middle_of_run(samples, begin) * frame.bricks.xyz), ivec3(0), textureSize(bricks, 0) - 1);
 }
 
 // brick_empty .. brick_dense.

@@ -35,6 +35,7 @@ void add_slice(inout Seen seen, Ray ray, float distance) {
 
 // Nothing of a section fades into the background.
 void make_section(inout Seen seen) {
+    if (seen.distance < 0.0) return;  // all is cut away
     if (mode == mode_mip || mode == mode_minip || mode == mode_average) seen.colour = window_colour(seen.value);
     seen.transmittance = 0.0;
 }

@@ -19,10 +19,8 @@ vec3 place_in_pool(vec3 at) {
 // Slices that are not filled yet are never touched: they are being written.
 float sampled(vec3 at) {
     if (output_kind == output_measures) samples_taken += 1.0;
-    if (rolling != rolling_off) {
-        if (at.z >= frame.filled.x) return rolling == rolling_over ? textureLod(previous, at, 0.0).r : frame.filled.z;
-        at.z = min(at.z, frame.filled.y);
-    }
+    if (rolling == rolling_over && at.z >= frame.filled.x) return textureLod(previous, at, 0.0).r;
+    if (rolling != rolling_off) at.z = min(at.z, frame.filled.y);
     if (paged) at = place_in_pool(at);
     return textureLod(volume, at, 0.0).r;
 }

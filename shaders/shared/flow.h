@@ -21,10 +21,11 @@ struct FlowFrame {
     vec4 values;   // to velocity: scale and offset of texture values, factor of a phase in radians
     vec4 look;     // threshold, 1 / speeds from there until it is seen in full, 1 / range, opacity
     vec4 density;  // of flow that is seen in full: optical depth in bits per length
+    vec4 bricks;   // texture coordinates to bricks of the flow, which may be of another size than the structure's
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(FlowFrame) == 16 * 3, "the layout of std140");
+static_assert(sizeof(FlowFrame) == 16 * 4, "the layout of std140");
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST

@@ -107,7 +107,7 @@ struct RaycastFrame {
     vec4 bricks;  // texture coordinates to bricks
     vec4 run;     // samples in a run; samples of a dense run that one of a thin run stands for
     vec4 filled;  // of a volume filled in part: texture coordinate z where that ends, and of the last slice's middle;
-                  // texture value of nothing
+                  // texture value of the low end of the range
     ModesFrame modes;
     LightFrame light;
     CutFrame cut;

@@ -8,6 +8,7 @@
 #include "render/annotations/annotations.h"
 #include "render/annotations/annotator.h"
 #include "render/annotations/stage.h"
+#include "render/section.h"
 #include "render/vk/queue.h"
 #include "render/vk/read_back.h"
 #include "rendering.h"
@@ -264,6 +265,18 @@ TEST_F(AnnotatedPicture, MeasuresOfASectionLieInItHoweverManyPassesThereAre) {
         constexpr std::int64_t right = 150 + 3 * (50 - 32) + 1;
         for (const std::int64_t inside : {left + 4, right - 4}) EXPECT_GT(red(image, inside, row), 150) << samples;
         for (const std::int64_t outside : {left - 6, right + 6}) EXPECT_LT(red(image, outside, row), 30) << samples;
+    }
+}
+
+// The section fills the picture's height: 200 pixels for 64 voxels.
+TEST_F(AnnotatedPicture, ScaleBarHoldsInASection) {
+    view_.scale_bar = true;
+    view_.zoom = 1;
+    view_.show = Shown::slice;
+    const double bar = bar_length(section_view(view_, db_grid(64, 64, 64)));
+    for (const std::int64_t samples : {1, 2}) {
+        view_.samples = samples;
+        EXPECT_NEAR(bar_in_row(renderer().render(view_), 200 - 5 - 1), bar * 200 / 64, 0.5) << samples;
     }
 }
 

@@ -162,13 +162,13 @@ TEST_F(Cutting, ConstantDepthsCountFromZeroDelay) {
 
 TEST_F(Cutting, PlaneThatMissesTheVolumeLeavesAllOrNothing) {
     view_.clip_planes = {0, 0, 1, 1000};
-    for (const RayMeasure& ray : renderer().measure(view_)) EXPECT_EQ(ray.samples >= 0, true);
     const auto total = [&] {
         double sum = 0;
         for (const RayMeasure& ray : renderer().measure(view_)) sum += static_cast<double>(ray.path);
         return sum;
     };
     const double kept = total();
+    EXPECT_GT(kept, 1000);  // there was something to be cut
     view_.clip_planes = {};
     EXPECT_EQ(kept, total());
     view_.clip_planes = {0, 0, 1, -1000};

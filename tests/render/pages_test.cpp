@@ -10,6 +10,10 @@
 #include <stdexcept>
 
 #include "compute/error.h"
+#include "render/bricks.h"
+#include "render/slots/paged_volume.h"
+#include "render/vk/device.h"
+#include "render/vk/queue.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -103,9 +107,22 @@ class Pages : public Rendering {
         return count * 34 * 34 * 34 * std::max<std::int64_t>(bytes_of(type), 2);
     }
 
+    // As it is shown at rest.
+    Image followed(const View& view) {
+        FollowedPicture shown;
+        for (int i = 0; i < 1000 && !shown.is_final; ++i) {
+            now_s_ += 0.1;
+            shown = paged().follow(view, now_s_);
+            paged().read(shown.drawing);  // comes after the part that was submitted last
+        }
+        EXPECT_TRUE(shown.is_final);
+        return paged().read(shown.drawing);
+    }
+
     std::vector<std::byte> voxels_;
 
   private:
+    double now_s_ = 0;
     std::unique_ptr<Renderer> paged_;
 };
 
@@ -319,6 +336,36 @@ TEST_F(PagesOfASource, StoppingAPictureLeavesTheRest) {
     EXPECT_THROW(paged().render(other), std::runtime_error);
     source_->breaks = false;
     EXPECT_EQ(paged().render(a_view()).pixels, before.pixels);
+}
+
+// Stopped where some that a picture needed have left and none has come.
+TEST_F(PagesOfASource, WhatHasLeftIsNotInTheDevicesTable) {
+    const gpu::Device device{DeviceChoice{}};
+    gpu::Queue queue(device);
+    const BrickBuilder builder(device);
+    PagedVolume volume(device, queue, builder, in_pages(slots(70)), source_, {});
+    volume.bring_in(a_view(), {});
+    const std::uint64_t before = volume.changes();
+    View other = a_view();
+    other.azimuth_deg += 180;
+    EXPECT_THROW(volume.bring_in(other, [] { throw Stop(); }), Stop);
+    EXPECT_EQ(volume.changes(), before + 1);
+}
+
+TEST_F(PagesOfASource, FollowedPicturesBringInWhatTheyNeed) {
+    paged().set_volume(source_);
+    View view = a_view();
+    view.rest_samples = 2;
+    for (int i = 0; i < 2; ++i) {
+        view.azimuth_deg += 180;
+        source_->breaks = true;
+        EXPECT_THROW(followed(view), std::runtime_error);
+        source_->breaks = false;
+        const Image shown = followed(view);
+        View still = view;
+        still.samples = view.rest_samples;
+        EXPECT_EQ(shown.pixels, paged().render(still).pixels);
+    }
 }
 
 TEST_F(Pages, RefusedOnlyWhereNotEvenTheCoarseLevelFits) {

@@ -281,5 +281,27 @@ TEST_F(Probing, PixelsOutsideAreRefused) {
     }
 }
 
+// The B-scan 5 um behind the middle fills 100 pixels with 80 voxels; depth runs down, A-scans to the right.
+TEST_F(Probing, InASectionIsWhatLiesThere) {
+    const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return 0.1 * static_cast<double>(z) + 0.05 * static_cast<double>(a) + 0.2 * static_cast<double>(b);
+    };
+    show(db_grid(edge, edge, edge), value);
+    view_.zoom = 1;
+    view_.show = Shown::slice;
+    view_.plane = SlicePlane::b_scan;
+    view_.plane_offset_um = 5.5;
+    for (const auto& [x, y] : {std::pair<std::int64_t, std::int64_t>{60, 50}, {30, 20}, {90, 81}}) {
+        const auto probe = renderer().probe(view_, x, y);
+        ASSERT_TRUE(probe) << x << ", " << y;
+        EXPECT_NEAR(probe->index[0], (static_cast<double>(y) + 0.5 - 50) * 0.8 + middle, 0.05);
+        EXPECT_NEAR(probe->index[1], (static_cast<double>(x) + 0.5 - 60) * 0.8 + middle, 0.05);
+        EXPECT_NEAR(probe->index[2], middle + 5.5, 0.05);
+        const auto [z, a, b] = probe->voxel;
+        EXPECT_EQ(b, 45);
+        EXPECT_NEAR(probe->value, value(z, a, b), 1e-5);
+    }
+}
+
 }  // namespace
 }  // namespace echolux::test

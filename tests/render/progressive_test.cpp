@@ -1,6 +1,8 @@
 // Pictures as a window shows them: coarse while they move, in full at rest, finer and finer, then nothing is drawn.
 #include <cstdlib>
+#include <cstring>
 
+#include "compute/error.h"
 #include "rendering.h"
 #include "similarity.h"
 #include "ui/app/bench_volume.h"
@@ -132,6 +134,57 @@ TEST_F(Progressive, BeginsAnewWithANewVolume) {
     renderer().set_volume(other.grid, other.voxels.data());
     const FollowedPicture shown = at_rest();
     EXPECT_NE(renderer().read(shown.drawing).pixels, before.pixels);
+}
+
+TEST_F(Progressive, BeginsAnewWithFlowAndWithout) {
+    view_.flow_threshold = 2;
+    view_.flow_range = 20;
+    const Image before = renderer().read(at_rest().drawing);
+    VolumeGrid flow = db_grid(64, 64, 64);
+    flow.unit = "mm/s";
+    flow.quantity = "velocity";
+    renderer().set_flow(flow, voxels(flow, [](auto...) { return 10.0; }).data());
+    EXPECT_NE(renderer().read(at_rest().drawing).pixels, before.pixels);
+    renderer().clear_flow();
+    EXPECT_EQ(renderer().read(at_rest().drawing).pixels, before.pixels);
+}
+
+// A ring counts its volumes anew, in slots that may lie where the old ones lay.
+TEST_F(Progressive, BeginsAnewWithANewRing) {
+    const VolumeGrid grid = db_grid(24, 24, 24);
+    const auto shown_at_rest = [&](double value) {
+        SlotsWanted wanted;
+        wanted.grid = grid;
+        wanted.range = {0, 40};
+        SlotWriter& slots = renderer().make_slots(wanted);
+        const std::vector<std::byte> codes = voxels(grid, [=](auto...) { return value; });
+        std::memcpy(slots.place(0).data, codes.data(), codes.size());
+        slots.publish(0, 1, 0, grid.b_scans);
+        const ShownSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
+        std::uint64_t read = 0;
+        FollowedPicture shown;
+        for (int i = 0; i < 1000 && !shown.is_final; ++i) {
+            now_s_ += 0.1;
+            const auto slots_now = [&] { return ShownSlots{newest, {}, 1, ++read}; };
+            shown = renderer().follow(view_, newest, slots_now, now_s_);
+            renderer().read(shown.drawing);
+        }
+        EXPECT_TRUE(shown.is_final);
+        return renderer().read(shown.drawing).pixels;
+    };
+    EXPECT_NE(shown_at_rest(12), shown_at_rest(36));
+}
+
+TEST_F(Progressive, WhatWasRefusedStaysRefusedAndTheNextViewIsShown) {
+    const Image before = renderer().read(at_rest().drawing);
+    const View good = view_;
+    view_.width = width / 2;  // on another film
+    view_.top_from = "a map";
+    EXPECT_THROW(next(), Error);  // it was not set
+    EXPECT_THROW(next(), Error);
+    EXPECT_THROW(next(1), Error);  // at rest
+    view_ = good;
+    EXPECT_EQ(renderer().read(at_rest().drawing).pixels, before.pixels);
 }
 
 TEST_F(Progressive, AMovementIsAnsweredAtOnce) {

@@ -96,7 +96,9 @@ TransferCurve curve_in_use(const View& view, const VolumeGrid& grid, const Trans
     TransferCurve curve{.nodes = function.nodes, .unit = grid.unit};
     for (TransferNode& node : curve.nodes) node.extinction *= view.opacity;
     const bool is_length_known = std::ranges::any_of(grid.spacing_um, [](double spacing) { return spacing > 0; });
-    if (is_length_known) curve.length_um = function.length;
+    const bool is_length_given =
+        view.opacity_length_um > 0 || (view.transfer_curve && view.transfer_curve->length_um > 0);
+    if (is_length_known || is_length_given) curve.length_um = function.length;
     return curve;
 }
 
