@@ -8,7 +8,6 @@
 
 #include "compute/error.h"
 #include "render/camera.h"
-#include "render/section.h"
 
 namespace echolux {
 namespace {
@@ -53,7 +52,7 @@ std::optional<Probe> probe_of(const RayMeasure& measure, const View& view, const
     const auto [depth, a_scan, b_scan] = voxel_edges(grid);
     const glm::dvec3 edges(depth, a_scan, b_scan);
     const glm::dvec3 extent = volume_extent(grid);
-    const Camera::Rays rays = Camera(section_view(view, grid), extent).rays();
+    const Camera::Rays rays = Camera(view, extent).rays();
     const glm::dvec2 pixel =
         glm::dvec2(x, y) + 0.5 - 0.5 * glm::dvec2(static_cast<double>(view.width), static_cast<double>(view.height));
     const glm::dvec3 start = rays.eye + pixel.x * rays.eye_x + pixel.y * rays.eye_y;

@@ -1,6 +1,5 @@
 """The demo: pictures that are good by measure, and a volume that NumPy and SciPy, sharing no code with the program, find
 to be the simulated one. The README tells the same settings as the program."""
-import os
 import re
 import tempfile
 import tomllib
@@ -119,8 +118,8 @@ class Documents(ProgramCase):
         self.assertTrue(any(name.endswith(".png") for name in names))
         for name in names:
             self.assertTrue((ROOT / "docs" / name.split("#")[0]).exists(), f"docs/{name}")
-        for name in os.listdir(ROOT / "docs/pictures"):
-            read_png(ROOT / "docs/pictures" / name)
+        for picture in (ROOT / "docs/pictures").rglob("*.png"):
+            read_png(picture)
 
 
 if __name__ == "__main__":

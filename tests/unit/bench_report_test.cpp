@@ -155,8 +155,8 @@ TEST(BenchReport, JsonHasTheKeysOfTheDocuments) {
     BenchReport report = report_at_the_bounds();
     report.figures.front().skipped = "a reason";
     const auto json = nlohmann::json::parse(json_of(report));
-    EXPECT_EQ(keys_of(json),
-              (Keys{"echolux", "schema", "machine", "volume", "quick", "ceilings", "figures", "targets"}));
+    EXPECT_EQ(keys_of(json), (Keys{"echolux", "schema", "machine", "conditions", "volume", "quick", "ceilings",
+                                   "figures", "sheets", "targets"}));
     EXPECT_EQ(keys_of(json["machine"]), (Keys{"processor", "threads", "backend", "remark", "driver", "display"}));
     EXPECT_EQ(json["machine"]["remark"], "a remark");
     EXPECT_EQ(keys_of(json["volume"]), (Keys{"a_scans", "b_scans", "block_b_scans"}));
