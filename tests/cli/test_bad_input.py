@@ -260,6 +260,9 @@ class BadVolume(ProgramCase):
         self.refuse("render", "v.nrrd", "-o", "p.png", "--mode", "holographic", names=["holographic"])
         self.refuse("render", "v.nrrd", "-o", "p.png", "--preset", "nowhere", names=["nowhere"])
 
+    def test_option_given_twice(self):
+        self.refuse("render", "v.nrrd", "-o", "p.png", "--size", "8x8", "--size", "9x9", names=["--size", "more than once"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -17,10 +17,17 @@
 
 namespace {
 
+// CLI11 says of an option that is given twice "--size: At Most 1 required but received 2".
+std::string what_is_wrong(const CLI::Error& error) {
+    const std::string text = error.what();
+    const auto end_of_name = text.find(": At Most 1 required");
+    return end_of_name == std::string::npos ? text : text.substr(0, end_of_name) + " is given more than once";
+}
+
 std::string one_line(const CLI::App* app, const CLI::Error& error) {
     const auto parsed = app->get_subcommands();
     const std::string command = parsed.empty() ? "" : " " + parsed.front()->get_name();
-    return fmt::format("echolux: {} (see echolux{} --help)\n", error.what(), command);
+    return fmt::format("echolux: {} (see echolux{} --help)\n", what_is_wrong(error), command);
 }
 
 [[noreturn]] void refuse(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {

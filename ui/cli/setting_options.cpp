@@ -11,9 +11,9 @@ namespace {
 
 std::string type_text(const BoundField& field) {
     if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, "|"));
-    if (!field.unit.empty()) return std::string(field.unit);
     if (std::holds_alternative<std::string>(field.default_value)) return "TEXT";
-    return "NUMBER";
+    const std::string one = field.unit.empty() ? "NUMBER" : std::string(field.unit);
+    return std::holds_alternative<std::vector<double>>(field.default_value) ? one + ",..." : one;
 }
 
 }  // namespace
