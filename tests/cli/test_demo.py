@@ -1,5 +1,6 @@
 """The demo: pictures that are good by measure, and a volume that NumPy and SciPy, sharing no code with the program, find
 to be the simulated one. The README tells the same settings as the program."""
+import os
 import re
 import tempfile
 import tomllib
@@ -120,6 +121,10 @@ class Documents(ProgramCase):
             self.assertTrue((ROOT / "docs" / name.split("#")[0]).exists(), f"docs/{name}")
         for picture in (ROOT / "docs/pictures").rglob("*.png"):
             read_png(picture)
+
+    def test_gallery_shows_every_picture_of_its_folder(self):
+        shown = re.findall(r"\]\(pictures/gallery/([^)]+)\)", (ROOT / "docs/gallery.md").read_text())
+        self.assertEqual(sorted(shown), sorted(os.listdir(ROOT / "docs/pictures/gallery")))
 
 
 if __name__ == "__main__":

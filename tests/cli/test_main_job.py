@@ -44,7 +44,7 @@ class MainJob(ProgramCase):
         depth, a_scan, b_scan = (int(found[i]) for i in (2, 3, 4))
         self.assertAlmostEqual(float(found[1]), volume[b_scan, a_scan, depth], delta=1e-3)
         self.assertIn("pixel 0,0: nothing is seen", told)
-        self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"], lines=None)
+        self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"])
         self.refuse("render", "volume.nrrd", names=["--probe"])
 
     def test_each_scene_is_simulated(self):

@@ -8,6 +8,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
 #include "engine/settings.h"
+#include "render/probe.h"
 #include "ui/app/height_maps.h"
 #include "ui/app/key_frame_file.h"
 #include "ui/app/open_volume.h"
@@ -78,6 +79,7 @@ std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
 RenderedFile run(const RenderJob& job, Progress& progress) {
     const View view = view_of(job);
     check_outputs(job);
+    for (const auto& [x, y] : job.probes) check_pixel(view, x, y);
     const std::optional<Volume> flow = flow_of(job, view);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
