@@ -209,11 +209,16 @@ TEST_F(Path, TwoThreadsFeedAndDraw) {
     ASSERT_NE(expected[0], expected[1]);
     const std::array samples{noise_spectra(plan_, 0), noise_spectra(plan_, 1)};
     constexpr std::int64_t volumes = 300;
-    std::jthread feeder([&] {
-        for (std::int64_t volume = 0; volume < volumes; ++volume) {
+    const auto feed_from = [&](std::int64_t first, std::int64_t end) {
+        for (std::int64_t volume = first; volume < end; ++volume) {
             const auto of_volume = std::as_bytes(std::span(samples[static_cast<std::size_t>(volume % 2)]));
             for (std::int64_t b = 0; b < 6; b += 3) path_->feed(block_of(plan_, of_volume, volume, b, b + 3));
         }
+    };
+    feed_from(0, 1);
+    ASSERT_EQ(path_->read(path_->picture(small_view()).value()).pixels, expected[0]);  // its shader is compiled by now
+    std::jthread feeder([&] {
+        feed_from(1, volumes);
         path_->finish();
     });
     std::int64_t last = -1;
