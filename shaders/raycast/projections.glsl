@@ -16,29 +16,17 @@ struct Extreme {
     float value, index;  // of the first sample that has it
 };
 
-// Four samples, fetched together; `absent` for those from `end` on and for what is cut away.
-vec4 four_values(Samples samples, float begin, float end, float absent) {
-    vec4 values;
-    for (int j = 0; j < 4; ++j) values[j] = sampled(place(samples, begin + float(j)));
-    for (int j = 0; j < 4; ++j) {
-        bool is_there = begin + float(j) < end && is_kept(place(samples, begin + float(j)));
-        values[j] = is_there ? values[j] : absent;
-    }
-    return values;
-}
-
 Extreme largest(Samples samples) {
     Extreme most = Extreme(-beyond_values, 0.0);
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
         if (skips && most_in_run(samples, begin) <= most.value) continue;
         float end = min(begin + frame.run.x, samples.count);
-        for (float i = begin; i < end; i += 4.0) {
-            vec4 here = four_values(samples, i, end, -beyond_values);
-            for (int j = 0; j < 4; ++j) {
-                bool is_more = here[j] > most.value;
-                most.index = is_more ? i + float(j) : most.index;
-                most.value = is_more ? here[j] : most.value;
-            }
+        for (float i = begin; i < end; i += 1.0) {
+            if (!is_kept(place(samples, i))) continue;
+            float here = sampled(place(samples, i));
+            bool is_more = here > most.value;
+            most.index = is_more ? i : most.index;
+            most.value = is_more ? here : most.value;
         }
     }
     return most;
@@ -66,13 +54,12 @@ Seen minimum(Ray ray) {
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
         if (skips && least_in_run(samples, begin) >= least.value) continue;
         float end = min(begin + frame.run.x, samples.count);
-        for (float i = begin; i < end; i += 4.0) {
-            vec4 here = four_values(samples, i, end, beyond_values);
-            for (int j = 0; j < 4; ++j) {
-                bool is_less = here[j] < least.value;
-                least.index = is_less ? i + float(j) : least.index;
-                least.value = is_less ? here[j] : least.value;
-            }
+        for (float i = begin; i < end; i += 1.0) {
+            if (!is_kept(place(samples, i))) continue;
+            float here = sampled(place(samples, i));
+            bool is_less = here < least.value;
+            least.index = is_less ? i : least.index;
+            least.value = is_less ? here : least.value;
         }
     }
     if (least.value == beyond_values) return nothing;
