@@ -113,8 +113,7 @@ Raycaster::Frame::Frame(const gpu::Device& device)
 }
 
 Raycaster::StandIns::StandIns(const gpu::Device& device)
-    : line(device, absent_shape(vk::ImageType::e1D), "stand-in texture"),
-      plane(device, absent_shape(vk::ImageType::e2D), "stand-in texture"),
+    : plane(device, absent_shape(vk::ImageType::e2D), "stand-in texture"),
       floats(device, absent_shape(vk::ImageType::e2D, vk::Format::eR32G32B32A32Sfloat), "stand-in texture"),
       cube(device, absent_shape(vk::ImageType::e3D), "stand-in texture") {}
 
@@ -128,7 +127,7 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       light_volume_(device, queue), annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
-             {&extinctions_, &colours_, &limits_, &absent_.line, &absent_.plane, &absent_.floats, &absent_.cube}) {
+             {&extinctions_, &colours_, &limits_, &absent_.plane, &absent_.floats, &absent_.cube}) {
             image->record_first_use(commands);
         }
     });

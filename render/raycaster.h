@@ -109,7 +109,7 @@ class Raycaster {
     struct StandIns {
         explicit StandIns(const gpu::Device& device);
 
-        gpu::DeviceImage line, plane, floats, cube;
+        gpu::DeviceImage plane, floats, cube;
     };
 
     Program& program(const RaycastConstants& constants);

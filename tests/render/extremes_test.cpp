@@ -10,10 +10,6 @@
 namespace echolux::test {
 namespace {
 
-constexpr std::array every_mode{ViewMode::composite,      ViewMode::mip,       ViewMode::minip,      ViewMode::average,
-                                ViewMode::attenuated_mip, ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,
-                                ViewMode::points};
-
 class Extremes : public Rendering {
   protected:
     void show_ball(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans) {
@@ -37,7 +33,7 @@ class Extremes : public Rendering {
 TEST_F(Extremes, OnePixel) {
     show_ball(16, 16, 16);
     view_.width = view_.height = 1;
-    for (const ViewMode mode : every_mode) {
+    for (const ViewMode mode : all_modes) {
         view_.mode = mode;
         EXPECT_EQ(renderer().render(view_).pixels.size(), 4u);
     }
@@ -50,7 +46,7 @@ TEST_F(Extremes, ThinVolumesAreSeen) {
     for (const auto [depth, a_scans, b_scans] :
          {Size{1, 1, 1}, Size{1, 32, 32}, Size{32, 1, 32}, Size{32, 32, 1}, Size{1, 1, 32}}) {
         show_ball(depth, a_scans, b_scans);
-        for (const ViewMode mode : every_mode) {
+        for (const ViewMode mode : all_modes) {
             view_.mode = mode;
             const Image image = renderer().render(view_);
             EXPECT_TRUE(std::ranges::any_of(image.pixels, [](int level) { return level != 255 && level > 20; }))

@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::int64_t edge = 32;
 
-constexpr std::array all_modes{ViewMode::composite,      ViewMode::mip,       ViewMode::minip,      ViewMode::average,
-                               ViewMode::attenuated_mip, ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,
-                               ViewMode::points};
-
 class Flowing : public Rendering {
   protected:
     void SetUp() override {

@@ -39,10 +39,6 @@ ValueAt tissue(const VolumeGrid& grid) {
 
 constexpr std::int64_t unlimited = INT64_MAX;
 
-constexpr std::array every_mode{ViewMode::composite,      ViewMode::mip,       ViewMode::minip,      ViewMode::average,
-                                ViewMode::attenuated_mip, ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,
-                                ViewMode::points};
-
 VolumeLimits in_pages(std::int64_t pool_bytes = unlimited) {
     return {.edge = 100, .pool_bytes = pool_bytes, .page_edge = 32};
 }
@@ -140,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(, PagesOfType, testing::Values(VoxelType::u8, VoxelType
 // its entry.
 TEST_P(PagesOfType, LookLikeOneTexture) {
     set(db_grid(160, 200, 180, GetParam()), tissue(odd_grid), in_pages());
-    for (const ViewMode mode : every_mode) {
+    for (const ViewMode mode : all_modes) {
         const View view = a_view(mode);
         const Image whole = renderer().render(view);
         const Image pages = paged().render(view);

@@ -8,10 +8,6 @@
 namespace echolux::test {
 namespace {
 
-constexpr std::array all_modes{ViewMode::composite,      ViewMode::mip,       ViewMode::minip,      ViewMode::average,
-                               ViewMode::attenuated_mip, ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida,
-                               ViewMode::points};
-
 // 8 at the front of the volume to 32 at its back, and more to the right: linear, so that interpolation is exact.
 double ramp(std::int64_t, std::int64_t a, std::int64_t b) {
     return 8 + 0.5 * static_cast<double>(b) + 0.2 * static_cast<double>(a);
