@@ -65,6 +65,18 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
         number("spacing_b_um", &S::spacing_b_um, 0, 1e6, "um", effect, "distance between B-scans; 0: unknown"),
         number("refractive_index", &S::refractive_index, 1, 5, "", effect, "divides optical depth; 1: depth in air"),
         number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines a second; 0: unknown"),
+        choice("protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
+               "where the B-scans of a volume lie: side by side; two that cross at right angles; three side by side and "
+               "one across"),
+        integer("flyback_lines", &S::flyback_lines, 0, most_lines, "", effect,
+                "lines after each acquired B-scan while the beam returns: recorded, not part of it"),
+        integer("flyback_frames", &S::flyback_frames, 0, most_lines, "", effect,
+                "acquired B-scans after those of each volume while the beam returns: recorded, not part of it"),
+        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan runs backwards"),
+        choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal", "file"}, effect,
+               "how the beam moves along a B-scan: evenly, as a sine (resonant scanner), or as calibration.fast_axis"),
+        number("sinusoidal_part", &S::sinusoidal_part, 0.01, 1, "", effect,
+               "part of half a period of the sine that the lines of a B-scan cover"),
     };
     return fields;
 }
@@ -148,6 +160,33 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         number("high", &S::high, -any, any, "dB or counts", table, "value of the highest u8/u16 code"),
         number("noise_floor_db", &S::noise_floor_db, -1000, 1000, "dB", table,
                "level that counts as 0 dB; 0: measured from the first volume, then frozen"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
+    using S = FlowRecipe;
+    constexpr Effect table = Effect::table;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        choice("method", &S::method,
+               {"none", "doppler", "power_doppler", "speckle_variance", "decorrelation", "omag", "cdv", "correlation",
+                "phase_variance"},
+               plan, "what is computed of repeats, or of neighbouring lines where there are none"),
+        integer("window_depth", &S::window_depth, 1, 64, "bins", plan, "depth bins that are averaged together"),
+        integer("window_lines", &S::window_lines, 1, 64, "", plan, "phase steps from line to line averaged together"),
+        number("threshold_db", &S::threshold_db, -100, 200, "dB", table,
+               "mean power above the noise floor from which on flow is shown"),
+        flag("bulk_motion", &S::bulk_motion, plan, "remove the phase step of the whole line before averaging"),
+        flag("invert", &S::invert, table, "velocities towards zero delay are positive"),
+        flag("unwrap", &S::unwrap, plan, "velocities beyond the Nyquist velocity, as numbers instead of phasors"),
+        number("angle_deg", &S::angle_deg, 0, 89, "deg", table,
+               "angle between flow and beam: velocities along the flow; 0: axial velocities"),
+        integer("sub_bands", &S::sub_bands, 1, 16, "", plan,
+                "Gaussian sub-bands of the spectrum whose decorrelations are averaged"),
+        integer("correlation_reach", &S::correlation_reach, 1, 8, "", plan,
+                "correlation: pixels on either side in depth and along the B-scan"),
     };
     return fields;
 }

@@ -28,6 +28,9 @@ struct RawFormat {
     std::int64_t line_bytes = 0;  // from one line to the next; 0: no gap
 };
 
+enum class Protocol { raster, cross, four_slices };  // of the B-scans of a volume (docs/algorithms.md, Scans)
+enum class FastAxis { uniform, sinusoidal, file };   // how the beam moves along the lines of an acquired B-scan
+
 struct ScanGeometry {
     std::int64_t samples = 0;  // of one spectrum of one channel
     std::int64_t a_scans = 0;  // positions along the fast axis
@@ -40,6 +43,12 @@ struct ScanGeometry {
     double spacing_b_um = 0;     // between B-scans; 0: unknown
     double refractive_index = 1;
     double line_rate_hz = 0;  // 0: unknown
+    Protocol protocol = Protocol::raster;
+    std::int64_t flyback_lines = 0;   // after the lines of each acquired B-scan: recorded, not part of it
+    std::int64_t flyback_frames = 0;  // acquired B-scans after those of each volume
+    bool bidirectional = false;       // every second acquired B-scan runs backwards
+    FastAxis fast_axis = FastAxis::uniform;
+    double sinusoidal_part = 0.9;  // of half a period of the sine that the lines of a B-scan cover
 
     std::int64_t lines_per_b_scan() const { return a_scans * a_repeats; }
     std::int64_t frames_per_volume() const { return b_scans * b_repeats; }  // acquired B-scans
@@ -63,6 +72,7 @@ struct Calibration {
     std::vector<double> k_polynomial;    // position = sum c_i (j / (n - 1))^i in samples
     std::vector<double> dispersion_rad;  // one for each point of the k grid
     std::vector<double> noise_floor;     // mean amplitude of each depth bin, recorded without a sample
+    std::vector<double> fast_axis;       // where the beam is at each line of a B-scan, any unit, strictly monotone
     PhaseMeaning dispersion_holds = PhaseMeaning::theta;
     double depth_pitch_um = 0;        // of one bin in air without zero padding; 0: from wavelengths, or unknown
     double centre_wavelength_nm = 0;  // 0: from wavelengths, or unknown
@@ -117,6 +127,34 @@ struct Recipe {
     double low = -5;
     double high = 45;
     double noise_floor_db = 0;  // 0: measured from the first volume, then frozen
+};
+
+// ---- [flow] ---------------------------------------------------------------------------------------------------------
+
+// What is computed of the repeats of a position, or of neighbouring lines (docs/algorithms.md, Flow).
+enum class FlowMethod {
+    none,
+    doppler,  // phasor of the mean phase step: its angle is the axial velocity
+    power_doppler,
+    speckle_variance,
+    decorrelation,
+    omag,
+    cdv,
+    correlation,
+    phase_variance
+};
+
+struct FlowRecipe {
+    FlowMethod method = FlowMethod::none;
+    std::int64_t window_depth = 3;  // bins and lines over which phase steps are averaged, as complex numbers
+    std::int64_t window_lines = 4;
+    double threshold_db = 10;   // mean power above the noise floor below which nothing is said
+    bool bulk_motion = false;   // its phase step is removed from each line before averaging
+    bool invert = false;        // velocities towards zero delay are positive
+    bool unwrap = false;        // velocities beyond v_max, as numbers instead of phasors
+    double angle_deg = 0;       // between flow and beam; above 0: the absolute velocity
+    std::int64_t sub_bands = 1;            // of the spectrum, for decorrelation
+    std::int64_t correlation_reach = 2;    // pixels around each, for correlation
 };
 
 }  // namespace echolux

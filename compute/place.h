@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "compute/types.h"
 
@@ -15,16 +16,25 @@ using DeviceId = std::array<std::uint8_t, 16>;
 
 enum class MemoryKind { host, pinned, device };
 
+// Where the lines of acquired B-scans lie in a block's memory: what instruments put around them stays where it is, and
+// is skipped.
+struct FrameLayout {
+    std::int64_t offset_bytes = 0;  // before the first line of each acquired B-scan (headers)
+    std::int64_t stride_bytes = 0;  // from one acquired B-scan to the next; 0: lines without a gap
+};
+
 // Some whole B-scans of raw spectra: [b_scans][b_repeats][a_scans][a_repeats] lines of line_bytes() each.
 struct Block {
-    const std::byte* data = nullptr;
+    const std::byte* data = nullptr;  // of the whole block, headers and flyback included
     std::int64_t bytes = 0;
+    FrameLayout frames;
     MemoryKind memory = MemoryKind::host;
     std::int64_t volume = 0;
     std::int64_t first_b_scan = 0;       // position in its volume
     std::int64_t b_scans = 0;            // positions along the slow axis
     std::uint64_t sequence = 0;          // counts blocks of the source, without gaps
-    double time_s = 0;                   // of the first line, from the start of the source
+    std::int64_t lost_before = 0;        // blocks that the device lost since the block before this one
+    double time_s = 0;                   // of the first line, by the source's clock, from its start
     std::shared_ptr<const void> keeper;  // holds the memory; destroyed with the last view
 };
 
@@ -39,6 +49,15 @@ struct Place {
     std::int64_t first_b_scan = 0;
     std::int64_t a_scan_bytes = 0;
     std::int64_t b_scan_bytes = 0;
+};
+
+// Where the volumes of one time point go.
+struct Places {
+    Place structure;
+    std::optional<Place> flow;  // where the plan has flow; nothing: it is not wanted now
+
+    Places(const Place& place) : structure(place) {}  // NOLINT: structure alone is the usual case
+    Places(const Place& place, const Place& flow_place) : structure(place), flow(flow_place) {}
 };
 
 }  // namespace echolux

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "compute/params.h"
@@ -18,6 +19,7 @@ struct ReconstructionPlan {
     ScanGeometry geometry;
     Calibration calibration;
     Recipe recipe;
+    FlowRecipe flow;
     std::int64_t block_b_scans = 1;  // most B-scan positions in one block
 };
 
@@ -33,6 +35,9 @@ class Reconstructor {
     // One volume as it is written: repeats are joined or lie side by side as recipe.average says.
     virtual const VolumeGrid& grid() const = 0;
 
+    // Of the flow of the same positions, as large as grid(); nothing where the plan has none.
+    virtual const std::optional<VolumeGrid>& flow_grid() const = 0;
+
     // Backend::cpu or Backend::cuda.
     virtual Backend processor() const = 0;
 
@@ -43,10 +48,10 @@ class Reconstructor {
     // for any part of a scan. Blocks come in sequence order.
     virtual void prime(const Block& block) = 0;
 
-    // Writes the block's B-scans to `place`. Allocates nothing, but for buffers that only pageable blocks or host
+    // Writes the block's B-scans to `places`. Allocates nothing, but for buffers that only pageable blocks or host
     // places need: these come with the first of its kind. Throws Error{bad_setting} when block and plan differ,
     // Error{out_of_memory} where such a buffer is refused.
-    virtual Completion submit(const Block& block, const Place& place) = 0;
+    virtual Completion submit(const Block& block, const Places& places) = 0;
 
     // Returns when the work is done; throws what went wrong in it.
     virtual void wait(Completion completion) = 0;
@@ -58,6 +63,7 @@ class Reconstructor {
 
 // What `plan` would write, without allocating anything. Throws Error{bad_setting} naming the key that cannot work.
 VolumeGrid planned_grid(const ReconstructionPlan& plan);
+std::optional<VolumeGrid> planned_flow_grid(const ReconstructionPlan& plan);
 
 // Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory}.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionPlan& plan);

@@ -10,10 +10,17 @@ void close_handle(int handle) {
     if (handle >= 0) close(handle);
 }
 
+void close_handles(const std::vector<ExportedSlot>& slots) {
+    for (const ExportedSlot& slot : slots) {
+        close_handle(slot.structure.handle);
+        if (slot.flow) close_handle(slot.flow->handle);
+    }
+}
+
 #ifndef ECHOLUX_CUDA
-std::unique_ptr<SharedSlots> share(const std::vector<ExportedImage>& slots, const ExportedTimeline& written,
+std::unique_ptr<SharedSlots> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
                                    const ExportedTimeline& read) {
-    for (const ExportedImage& slot : slots) close_handle(slot.handle);
+    close_handles(slots);
     close_handle(written.handle);
     close_handle(read.handle);
     throw Error(ErrorCode::device, "this build has no CUDA", "sharing textures");

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "compute/place.h"
@@ -26,6 +27,12 @@ struct ExportedImage {
     bool linear = false;  // a plain buffer of packed voxels instead of an image: the renderer copies it on the device
 };
 
+// One time point.
+struct ExportedSlot {
+    ExportedImage structure;
+    std::optional<ExportedImage> flow;
+};
+
 struct ExportedTimeline {
     int handle = -1;  // opaque file descriptor of a timeline semaphore; `share` takes it over in any case
     DeviceId device{};
@@ -37,7 +44,7 @@ class SharedSlots {
 
     // Where a reconstructor on the same GPU writes: a device_surface, also for a buffer. Valid as long as this object
     // lives.
-    virtual Place place(std::size_t slot) const = 0;
+    virtual Places places(std::size_t slot) const = 0;
 
     // What is submitted to the slot's place from now on starts once the timeline `read` has reached `value`.
     virtual void begin(std::size_t slot, std::uint64_t value) = 0;
@@ -49,9 +56,10 @@ class SharedSlots {
 
 // For handles that nobody imports; negative ones are none.
 void close_handle(int handle);
+void close_handles(const std::vector<ExportedSlot>& slots);
 
 // Throws Error{device} when a handle cannot be imported: the caller then falls back to buffers, or to uploads.
-std::unique_ptr<SharedSlots> share(const std::vector<ExportedImage>& slots, const ExportedTimeline& written,
+std::unique_ptr<SharedSlots> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
                                    const ExportedTimeline& read);
 
 }  // namespace echolux

@@ -14,15 +14,17 @@ enum class VoxelType {
     i16,
     f16,
     f32,
-    complex64
-};  // f16: for textures; complex64: two f32, real and imaginary
+    complex64,
+    phasor8
+};  // f16: for textures; complex64: two f32, real and imaginary; phasor8: two signed bytes, 127 = 1
 
 constexpr std::int64_t bytes_of(VoxelType type) {
     switch (type) {
         case VoxelType::u8: return 1;
         case VoxelType::u16:
         case VoxelType::i16:
-        case VoxelType::f16: return 2;
+        case VoxelType::f16:
+        case VoxelType::phasor8: return 2;
         case VoxelType::f32: return 4;
         case VoxelType::complex64: return 8;
     }
@@ -39,8 +41,9 @@ struct VolumeGrid {
     double first_depth_um = 0;           // of the first depth row, from zero delay; meaningful when spacing_um[0] > 0
     double scale = 1;                    // value = code * scale + offset
     double offset = 0;
-    std::string quantity;  // as recipe.quantity spells it ("db", "amplitude" ...); "" for foreign volumes
+    std::string quantity;  // as recipe.quantity or flow.method spells it ("db", "doppler" ...); "" for foreign volumes
     std::string unit;      // of the value: "dB above noise floor", "dB", "counts", ...
+    double v_max = 0;      // of phasors: the axial velocity in mm/s at phase pi; 0: unknown
 
     std::int64_t voxels() const { return depth * a_scans * b_scans; }
     std::int64_t bytes() const { return voxels() * bytes_of(type); }

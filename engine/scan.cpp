@@ -39,6 +39,8 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
         text("wavelengths", &S::wavelengths, Effect::table, "file: wavelength of each sample in nm, instead of k_map"),
         text("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid"),
         text("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample"),
+        text("fast_axis", &S::fast_axis, Effect::plan,
+             "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file"),
     };
     return fields;
 }
@@ -65,6 +67,7 @@ void load_calibration(Scan& scan) {
     load(files.wavelengths, calibration.wavelengths_nm, "wavelengths", samples);
     load(files.dispersion, calibration.dispersion_rad, "dispersion", samples);
     load(files.noise_floor, calibration.noise_floor, "noise_floor", 0);
+    load(files.fast_axis, calibration.fast_axis, "fast_axis", scan.geometry.lines_per_b_scan());
     check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
     check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
 }
@@ -116,7 +119,7 @@ VolumeGrid planned_grid(const Scan& scan) {
 }
 
 ReconstructionPlan Scan::plan(std::int64_t block_b_scans) const {
-    return {format, geometry, calibration, recipe, block_b_scans};
+    return {format, geometry, calibration, recipe, flow, block_b_scans};
 }
 
 void bind(Settings& settings, Scan& scan) {
@@ -126,6 +129,7 @@ void bind(Settings& settings, Scan& scan) {
     settings.bind("calibration", scan.calibration_files);
     settings.bind("calibration", scan.calibration);
     settings.bind("recipe", scan.recipe);
+    settings.bind("flow", scan.flow);
 }
 
 Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments) {

@@ -25,6 +25,7 @@ struct CalibrationFiles {
     std::string wavelengths;  // -> Calibration::wavelengths_nm
     std::string dispersion;   // -> Calibration::dispersion_rad
     std::string noise_floor;
+    std::string fast_axis;
 };
 
 struct Scan {
@@ -36,6 +37,7 @@ struct Scan {
     CalibrationFiles calibration_files;
     Calibration calibration;  // loaded
     Recipe recipe;
+    FlowRecipe flow;
 
     ReconstructionPlan plan(std::int64_t block_b_scans) const;
 };

@@ -18,7 +18,7 @@ Probe probed(const ReconstructionPlan& given, const Recipe& recipe, const Block&
     probe.voxels.resize(static_cast<std::size_t>(probe.grid.bytes()));
     const std::int64_t line_bytes = probe.grid.depth * bytes_of(probe.grid.type);
     reconstructor->wait(reconstructor->submit(
-        first, {PlaceKind::host_linear, probe.voxels.data(), 0, line_bytes, probe.grid.a_scans * line_bytes}));
+        first, Place{PlaceKind::host_linear, probe.voxels.data(), 0, line_bytes, probe.grid.a_scans * line_bytes}));
     return probe;
 }
 

@@ -49,8 +49,9 @@ void CpuRunner::prime(const Block& block) {
     background_.find(block);
 }
 
-Completion CpuRunner::submit(const Block& block, const Place& place) {
+Completion CpuRunner::submit(const Block& block, const Places& places) {
     check(block);
+    const Place& place = places.structure;
     if (place.kind != PlaceKind::host_linear) {
         throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
     }

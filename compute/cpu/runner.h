@@ -23,10 +23,11 @@ class CpuRunner : public Reconstructor {
     explicit CpuRunner(const ReconstructionPlan& plan);
 
     const VolumeGrid& grid() const override { return grid_; }
+    const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
     Backend processor() const override { return Backend::cpu; }
     std::string backend() const override;
     void prime(const Block& block) override;
-    Completion submit(const Block& block, const Place& place) override;
+    Completion submit(const Block& block, const Places& places) override;
     void wait(Completion) override {}  // submit returns when the work is done
 
   private:
@@ -62,6 +63,7 @@ class CpuRunner : public Reconstructor {
 
     ReconstructionPlan plan_;
     VolumeGrid grid_;
+    std::optional<VolumeGrid> flow_grid_;
     LineFormat format_;
     PlainTables plain_;
     std::optional<NudftPanels> nudft_;

@@ -96,8 +96,9 @@ void CudaRunner::prime(const Block& block) {
     });
 }
 
-Completion CudaRunner::submit(const Block& block, const Place& place) {
+Completion CudaRunner::submit(const Block& block, const Places& places) {
     check_block(block, plan_);
+    const Place& place = places.structure;
     const Completion completion = take_turn(block, [&](Worker& worker) { enqueue(worker, block, place); });
     const CurrentDevice current(device_);
     Worker& worker = *workers_[static_cast<std::size_t>((completion.value - 1) % workers_.size())];

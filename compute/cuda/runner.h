@@ -31,10 +31,11 @@ class CudaRunner : public Reconstructor {
     ~CudaRunner() override;
 
     const VolumeGrid& grid() const override { return grid_; }
+    const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
     Backend processor() const override { return Backend::cuda; }
     std::string backend() const override;
     void prime(const Block& block) override;
-    Completion submit(const Block& block, const Place& place) override;
+    Completion submit(const Block& block, const Places& places) override;
     void wait(Completion completion) override;
     void collect() override;
 
@@ -68,6 +69,7 @@ class CudaRunner : public Reconstructor {
     int device_;
     std::string gpu_name_;
     VolumeGrid grid_;
+    std::optional<VolumeGrid> flow_grid_;
     LineFormat format_;
     PlainTables plain_;
     DepthRange kept_;

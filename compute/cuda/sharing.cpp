@@ -185,10 +185,10 @@ class ImportedSlot {
 class CudaSharedSlots : public SharedSlots {
   public:
     // `handles`: of the slots, then of the two timelines.
-    CudaSharedSlots(int device, const std::vector<ExportedImage>& slots, std::vector<PendingHandle> handles)
+    CudaSharedSlots(int device, const std::vector<ExportedSlot>& slots, std::vector<PendingHandle> handles)
         : device_(device), written_(std::move(handles[slots.size()])), read_(std::move(handles[slots.size() + 1])) {
         for (std::size_t i = 0; i < slots.size(); ++i) {
-            slots_.push_back(std::make_unique<ImportedSlot>(std::move(handles[i]), slots[i], publishing_));
+            slots_.push_back(std::make_unique<ImportedSlot>(std::move(handles[i]), slots[i].structure, publishing_));
         }
     }
 
@@ -200,8 +200,8 @@ class CudaSharedSlots : public SharedSlots {
         slots_.clear();
     }
 
-    Place place(std::size_t slot) const override {
-        return {.kind = PlaceKind::device_surface, .data = slots_.at(slot)->face()};
+    Places places(std::size_t slot) const override {
+        return Place{.kind = PlaceKind::device_surface, .data = slots_.at(slot)->face()};
     }
 
     void begin(std::size_t slot, std::uint64_t value) override {
@@ -232,10 +232,10 @@ class CudaSharedSlots : public SharedSlots {
 
 namespace echolux {
 
-std::unique_ptr<SharedSlots> share(const std::vector<ExportedImage>& slots, const ExportedTimeline& written,
+std::unique_ptr<SharedSlots> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
                                    const ExportedTimeline& read) {
     std::vector<cuda::PendingHandle> handles;
-    for (const ExportedImage& slot : slots) handles.emplace_back(slot.handle);
+    for (const ExportedSlot& slot : slots) handles.emplace_back(slot.structure.handle);
     handles.emplace_back(written.handle);
     handles.emplace_back(read.handle);
     if (written.device == DeviceId{}) {

@@ -203,7 +203,8 @@ Component component_of(VoxelType type) {
         case VoxelType::i16: return Component::SHORT;
         case VoxelType::f32:
         case VoxelType::complex64: return Component::FLOAT;
-        case VoxelType::f16: break;
+        case VoxelType::f16:
+        case VoxelType::phasor8: break;
     }
     return Component::UNKNOWNCOMPONENTTYPE;
 }

@@ -17,18 +17,18 @@ ExportedImage exported_facts(const gpu::Device& device, const VolumeGrid& grid, 
 }
 
 // Hands everything over; `share` owns the handles whatever happens.
-std::unique_ptr<SharedSlots> shared(const gpu::Device& device, std::vector<ExportedImage> facts,
+std::unique_ptr<SharedSlots> shared(const gpu::Device& device, std::vector<ExportedSlot> facts,
                                     std::vector<gpu::Handle> handles, const SlotTimelines& timelines,
                                     const Sharer& share) {
     gpu::Handle written = timelines.written.exported();
     gpu::Handle read = timelines.read.exported();
-    for (std::size_t i = 0; i < facts.size(); ++i) facts[i].handle = handles[i].release();
+    for (std::size_t i = 0; i < facts.size(); ++i) facts[i].structure.handle = handles[i].release();
     return share(facts, {written.release(), device.id()}, {read.release(), device.id()});
 }
 
 class SharedSource : public SlotSource {
   public:
-    Place place(std::size_t slot) const override { return slots_->place(slot); }
+    Places places(std::size_t slot) const override { return slots_->places(slot); }
     void begin(std::size_t slot, std::uint64_t value) override { slots_->begin(slot, value); }
     void publish(std::size_t slot, std::uint64_t value, std::int64_t, std::int64_t) override {
         slots_->publish(slot, value);
@@ -43,10 +43,10 @@ class SurfaceSource : public SharedSource {
     SurfaceSource(const gpu::Device& device, gpu::Queue& queue, const Textures& textures,
                   const SlotTimelines& timelines, const Sharer& share)
         : textures_(textures) {
-        std::vector<ExportedImage> facts;
+        std::vector<ExportedSlot> facts;
         std::vector<gpu::Handle> handles;
         for (const auto& texture : textures) {
-            facts.push_back(exported_facts(device, texture->grid(), texture->image().memory_bytes()));
+            facts.push_back({exported_facts(device, texture->grid(), texture->image().memory_bytes()), {}});
             handles.push_back(texture->image().exported());
         }
         queue.run([&](const vk::raii::CommandBuffer& commands) {
@@ -77,13 +77,13 @@ class BufferSource : public SharedSource {
     BufferSource(const gpu::Device& device, gpu::Queue& queue, const Textures& textures, const SlotTimelines& timelines,
                  const Sharer& share)
         : textures_(textures) {
-        std::vector<ExportedImage> facts;
+        std::vector<ExportedSlot> facts;
         std::vector<gpu::Handle> handles;
         for (const auto& texture : textures) {
             const VolumeGrid& grid = texture->grid();
             buffers_.push_back(std::make_unique<gpu::ExportedBuffer>(device, static_cast<std::size_t>(grid.bytes())));
-            facts.push_back(exported_facts(device, grid, buffers_.back()->memory_bytes()));
-            facts.back().linear = true;
+            facts.push_back({exported_facts(device, grid, buffers_.back()->memory_bytes()), {}});
+            facts.back().structure.linear = true;
             handles.push_back(buffers_.back()->exported());
         }
         queue.run([&](const vk::raii::CommandBuffer& commands) {

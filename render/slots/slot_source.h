@@ -27,7 +27,7 @@ class SlotSource {
     virtual ~SlotSource() = default;
 
     // As SlotWriter says.
-    virtual Place place(std::size_t slot) const = 0;
+    virtual Places places(std::size_t slot) const = 0;
     virtual void begin(std::size_t slot, std::uint64_t value) = 0;
     virtual void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) = 0;
 

@@ -22,10 +22,11 @@ enum class SlotKind { surface, buffer, upload };  // in the order in which they 
 
 // How the GPU that reconstructs takes over what is exported: share() of compute/sharing.h.
 using Sharer = std::function<std::unique_ptr<SharedSlots>(
-    const std::vector<ExportedImage>& slots, const ExportedTimeline& written, const ExportedTimeline& read)>;
+    const std::vector<ExportedSlot>& slots, const ExportedTimeline& written, const ExportedTimeline& read)>;
 
 struct SlotsWanted {
     VolumeGrid grid;
+    std::optional<VolumeGrid> flow = {};        // of each slot besides, as large as `grid`
     ValueRange range;                           // of values, where neither view nor preset knows one
     std::size_t count = 4;                      // slots
     SlotKind first = SlotKind::surface;         // the first kind to be tried
@@ -57,7 +58,7 @@ class SlotWriter {
     virtual const std::string& remark() const = 0;  // why not an earlier kind; "" where the first one did
 
     // Valid as long as the slots live.
-    virtual Place place(std::size_t slot) const = 0;
+    virtual Places places(std::size_t slot) const = 0;
 
     // What is written to the slot from now on comes after the timeline `read` has reached `value`. On the host this
     // waits, and throws Error{device} where pictures are not finished; a GPU does it by itself.

@@ -25,13 +25,13 @@ class UploadSource : public SlotSource {
         }
     }
 
-    Place place(std::size_t slot) const override {
+    Places places(std::size_t slot) const override {
         const VolumeGrid& grid = textures_[slot]->grid();
         const std::int64_t a_scan = grid.depth * bytes_of(grid.type);
-        return {.kind = PlaceKind::host_linear,
-                .data = codes_[slot] ? codes_[slot].get() : staging_[slot]->bytes().data(),
-                .a_scan_bytes = a_scan,
-                .b_scan_bytes = a_scan * grid.a_scans};
+        return Place{.kind = PlaceKind::host_linear,
+                     .data = codes_[slot] ? codes_[slot].get() : staging_[slot]->bytes().data(),
+                     .a_scan_bytes = a_scan,
+                     .b_scan_bytes = a_scan * grid.a_scans};
     }
 
     void begin(std::size_t, std::uint64_t value) override {

@@ -21,7 +21,7 @@ class VolumeSlots : public SlotWriter {
 
     SlotKind kind() const override { return kind_; }
     const std::string& remark() const override { return remark_; }
-    Place place(std::size_t slot) const override { return memory_->source->place(slot); }
+    Places places(std::size_t slot) const override { return memory_->source->places(slot); }
     void begin(std::size_t slot, std::uint64_t value) override { memory_->source->begin(slot, value); }
     void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
         memory_->source->publish(slot, value, first, end);

@@ -23,7 +23,8 @@ vk::Format format_for(VoxelType type, bool software) {
         case VoxelType::i16: return vk::Format::eR16Snorm;
         case VoxelType::f16: return vk::Format::eR16Sfloat;
         case VoxelType::f32: return vk::Format::eR32Sfloat;
-        case VoxelType::complex64: break;
+        case VoxelType::complex64:
+        case VoxelType::phasor8: break;
     }
     return vk::Format::eR32G32Sfloat;
 }

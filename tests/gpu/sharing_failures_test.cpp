@@ -22,7 +22,7 @@ class Failing : public SharedSlots {
   public:
     Failing(std::unique_ptr<SharedSlots> slots, int lasts) : slots_(std::move(slots)), left_(lasts) {}
 
-    Place place(std::size_t slot) const override { return slots_->place(slot); }
+    Places places(std::size_t slot) const override { return slots_->places(slot); }
     void begin(std::size_t slot, std::uint64_t value) override {
         if (left_-- == 0) throw Error(ErrorCode::device, "lost for a test", "test");
         slots_->begin(slot, value);
@@ -67,7 +67,7 @@ TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
     VolumePathOptions options;
     options.share = [&](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
         if (calls++ == 0) return std::make_unique<Failing>(share(slots, written, read), 1);
-        for (const ExportedImage& slot : slots) close_handle(slot.handle);
+        close_handles(slots);
         close_handle(written.handle);
         close_handle(read.handle);
         throw Error(ErrorCode::bad_setting, "not again", "test");  // no kind of slots is left to try

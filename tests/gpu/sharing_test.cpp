@@ -17,9 +17,9 @@ using testing::HasSubstr;
 
 // Like share(), but refuses textures, or everything.
 Sharer refusing(bool buffers_too) {
-    return [=](const std::vector<ExportedImage>& slots, const ExportedTimeline& written, const ExportedTimeline& read) {
-        if (!buffers_too && slots.front().linear) return share(slots, written, read);
-        for (const ExportedImage& slot : slots) close_handle(slot.handle);
+    return [=](const std::vector<ExportedSlot>& slots, const ExportedTimeline& written, const ExportedTimeline& read) {
+        if (!buffers_too && slots.front().structure.linear) return share(slots, written, read);
+        close_handles(slots);
         close_handle(written.handle);
         close_handle(read.handle);
         throw Error(ErrorCode::device, "refused for a test", "test");
@@ -189,7 +189,7 @@ class Careless : public SharedSlots {
   public:
     explicit Careless(std::unique_ptr<SharedSlots> slots) : slots_(std::move(slots)) {}
 
-    Place place(std::size_t slot) const override { return slots_->place(slot); }
+    Places places(std::size_t slot) const override { return slots_->places(slot); }
     void begin(std::size_t slot, std::uint64_t) override { slots_->begin(slot, 0); }
     void publish(std::size_t slot, std::uint64_t value) override { slots_->publish(slot, value); }
 

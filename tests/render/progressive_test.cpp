@@ -158,7 +158,7 @@ TEST_F(Progressive, BeginsAnewWithANewRing) {
         wanted.range = {0, 40};
         SlotWriter& slots = renderer().make_slots(wanted);
         const std::vector<std::byte> codes = voxels(grid, [=](auto...) { return value; });
-        std::memcpy(slots.place(0).data, codes.data(), codes.size());
+        std::memcpy(slots.places(0).structure.data, codes.data(), codes.size());
         slots.publish(0, 1, 0, grid.b_scans);
         const ShownSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
         std::uint64_t read = 0;

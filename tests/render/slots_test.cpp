@@ -47,7 +47,7 @@ class Slots : public Rendering {
 
     // Slices [first, end) of `codes` into the slot, published with the next value.
     void write(std::size_t slot, const std::vector<std::byte>& codes, std::int64_t first, std::int64_t end) {
-        const Place place = slots_->place(slot);
+        const Place place = slots_->places(slot).structure;
         ASSERT_EQ(place.kind, PlaceKind::host_linear);
         const std::int64_t slice = place.b_scan_bytes;
         ASSERT_EQ(slice * grid_.b_scans, grid_.bytes());
@@ -276,7 +276,7 @@ TEST_F(Slots, SayWhyTheyAreUploaded) {
     SlotsWanted wanted;
     wanted.grid = small_grid();
     wanted.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
-        for (const ExportedImage& slot : slots) close_handle(slot.handle);
+        close_handles(slots);
         close_handle(written.handle);
         close_handle(read.handle);
         throw Error(ErrorCode::device, "no thanks", "test");

@@ -46,6 +46,7 @@ Volume f_phantom(VoxelType type) {
                     case VoxelType::i16: put(volume, b, a, z, static_cast<std::int16_t>(-level)); break;
                     case VoxelType::f16: break;  // never in a file
                     case VoxelType::f32: put(volume, b, a, z, minus); break;
+                    case VoxelType::phasor8: break;
                     case VoxelType::complex64: put(volume, b, a, z, std::array{minus, minus / 2}); break;
                 }
             }

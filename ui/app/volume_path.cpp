@@ -164,7 +164,7 @@ void VolumePath::submit(const Block& block) {
         reconstructor_->wait(under_way_.front());  // done long ago
         under_way_.pop_front();
     }
-    under_way_.push_back(reconstructor_->submit(block, slots_->place(ticket_->slot)));
+    under_way_.push_back(reconstructor_->submit(block, slots_->places(ticket_->slot)));
 }
 
 void VolumePath::publish(std::int64_t end) {

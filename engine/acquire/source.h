@@ -1,0 +1,76 @@
+// Where live spectra come from: simulator, replay of a scan, camera, plugin. One thread opens a source, takes its blocks
+// and closes it; nothing here waits longer than it was asked to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute/describe.h"
+#include "compute/place.h"
+#include "engine/scan.h"
+
+namespace echolux {
+
+// Section [source] of the settings; 0: as the source has it.
+struct SourceSettings {
+    double line_rate_hz = 0;
+    double exposure_us = 0;
+    std::int64_t block_b_scans = 0;  // B-scan positions of a block
+    std::int64_t pool_blocks = 0;    // blocks that may be in use at a time
+    bool loop = true;                // of replay: begin anew after the last volume
+};
+
+struct SourceCapabilities {
+    bool sets_line_rate = false;
+    bool sets_exposure = false;
+    bool sets_samples = false;
+    bool plays_patterns = false;  // takes scan patterns for galvanometers
+    bool has_truth = false;       // simulator
+};
+
+struct Arrival {
+    enum class Kind { block, nothing_yet, ended };
+    Kind kind = Kind::nothing_yet;
+    Block block;
+};
+
+class Source {
+  public:
+    virtual ~Source() = default;  // stops
+
+    // What comes: how lines are stored and scanned, and what is known of calibration and recipe. Fixed from opening on.
+    virtual const Scan& scan() const = 0;
+    virtual std::int64_t block_b_scans() const = 0;  // B-scan positions of a block; the last of a volume may have fewer
+    virtual const SourceCapabilities& capabilities() const = 0;
+    virtual std::string name() const = 0;  // for people: "simulator (vessel)", "GenICam Aravis-Fake-GV01"
+
+    // From a stopped source: volumes, sequence and time count from zero. Throws Error{device, bad_file}.
+    virtual void start() = 0;
+
+    // The next block, waiting for it at most `patience`. Throws Error{device} when the instrument is gone or refuses:
+    // the source is stopped then, and may be started again when the instrument is back.
+    virtual Arrival next(std::chrono::milliseconds patience) = 0;
+
+    // Blocks already handed out stay valid. Does nothing when stopped.
+    virtual void stop() noexcept = 0;
+};
+
+struct SourceWanted {
+    std::string name;                     // sim | replay:FILE | genicam[:ID] | plugin:PATH
+    std::filesystem::path scan;           // TOML that describes what a camera or plugin sends; empty: none
+    std::vector<std::string> assignments; // "recipe.window=hann", for any section but source and simulation
+    SourceSettings settings;
+    MemoryKind memory = MemoryKind::pinned;  // wanted for blocks
+};
+
+// Throws Error{bad_setting} listing the kinds for an unknown one; Error{device, bad_file} as the source does.
+std::unique_ptr<Source> open_source(const SourceWanted& wanted);
+
+// One line each, for `echolux info --sources`: what can be opened now.
+std::vector<std::string> sources_found();
+
+}  // namespace echolux
