@@ -15,6 +15,7 @@ endfunction()
 echolux_carried(echolux)
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION .)
 install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+install(DIRECTORY plugins DESTINATION . FILES_MATCHING PATTERN "*.h" PATTERN "*.c")  # for authors of plugins
 
 if(TARGET gpu_tests)
     set(for_gpu COMPONENT gpu_tests EXCLUDE_FROM_ALL)

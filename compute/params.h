@@ -146,15 +146,15 @@ enum class FlowMethod {
 
 struct FlowRecipe {
     FlowMethod method = FlowMethod::none;
-    std::int64_t window_depth = 3;  // bins and lines over which phase steps are averaged, as complex numbers
+    std::int64_t window_depth = 3;  // bins and A-scans over which phase steps are averaged, as complex numbers
     std::int64_t window_lines = 4;
-    double threshold_db = 10;   // mean power above the noise floor below which nothing is said
-    bool bulk_motion = false;   // its phase step is removed from each line before averaging
-    bool invert = false;        // velocities towards zero delay are positive
-    bool unwrap = false;        // velocities beyond v_max, as numbers instead of phasors
-    double angle_deg = 0;       // between flow and beam; above 0: the absolute velocity
-    std::int64_t sub_bands = 1;            // of the spectrum, for decorrelation
-    std::int64_t correlation_reach = 2;    // pixels around each, for correlation
+    double threshold_db = 10;            // mean power above the noise below which nothing is said
+    bool bulk_motion = false;            // its phase step is removed from each line before averaging
+    bool invert = false;                 // velocities towards zero delay are positive
+    bool unwrap = false;                 // velocities beyond v_max, as numbers instead of phasors
+    double angle_deg = 0;                // between flow and beam; above 0: the absolute velocity
+    std::int64_t sub_bands = 1;          // of the spectrum, for decorrelation
+    std::int64_t correlation_reach = 2;  // pixels around each, for correlation
 };
 
 }  // namespace echolux

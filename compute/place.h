@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,8 +36,14 @@ struct Block {
     std::uint64_t sequence = 0;          // counts blocks of the source, without gaps
     std::int64_t lost_before = 0;        // blocks that the device lost since the block before this one
     double time_s = 0;                   // of the first line, by the source's clock, from its start
+    std::chrono::steady_clock::time_point arrived{};  // when it was taken from its source
     std::shared_ptr<const void> keeper;  // holds the memory; destroyed with the last view
 };
+
+// Where the first line of acquired B-scan `frame` of the block lies; `frame_bytes` are those of its lines.
+inline std::int64_t frame_offset(const FrameLayout& frames, std::int64_t frame, std::int64_t frame_bytes) {
+    return frames.offset_bytes + frame * (frames.stride_bytes > 0 ? frames.stride_bytes : frame_bytes);
+}
 
 enum class PlaceKind { host_linear, device_linear, device_surface };
 

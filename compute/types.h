@@ -45,6 +45,8 @@ struct VolumeGrid {
     std::string unit;      // of the value: "dB above noise floor", "dB", "counts", ...
     double v_max = 0;      // of phasors: the axial velocity in mm/s at phase pi; 0: unknown
 
+    bool operator==(const VolumeGrid&) const = default;
+
     std::int64_t voxels() const { return depth * a_scans * b_scans; }
     std::int64_t bytes() const { return voxels() * bytes_of(type); }
 };

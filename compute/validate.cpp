@@ -6,16 +6,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "compute/error.h"
+#include "compute/flow/flow_tables.h"
 #include "compute/methods/nudft.h"
+#include "compute/require.h"
 #include "compute/tables.h"
 
 namespace echolux {
 namespace {
-
-void require(bool condition, std::string what, std::string key, std::string remedy) {
-    if (!condition) throw Error(ErrorCode::bad_setting, std::move(what), std::move(key), std::move(remedy));
-}
 
 void require_one_two_four(std::int64_t value, const char* key) {
     require(value == 1 || value == 2 || value == 4, fmt::format("{} is not possible", value), key, "choose 1, 2 or 4");
@@ -95,6 +92,19 @@ void validate_calibration(const ReconstructionPlan& plan) {
     validate_k_map(calibration, samples);
     const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
     validate_vector(calibration.noise_floor, lengths.bins, "calibration.noise_floor", "depth bins");
+}
+
+void validate_fast_axis(const ScanGeometry& geometry, const Calibration& calibration) {
+    if (geometry.fast_axis == FastAxis::uniform) return;
+    require(geometry.a_repeats == 1,
+            "an uneven fast axis is evened out between neighbouring lines, not between repeats", "scan.a_repeats",
+            "give 1, or fast_axis = uniform");
+    require(geometry.a_scans >= 2, "a single A-scan has no axis", "scan.fast_axis", "choose uniform");
+    if (geometry.fast_axis != FastAxis::file) return;
+    require(!calibration.fast_axis.empty(), "no curve of the fast axis is given", "scan.fast_axis",
+            "name a file in calibration.fast_axis or choose uniform or sinusoidal");
+    validate_vector(calibration.fast_axis, geometry.a_scans, "calibration.fast_axis", "lines of a B-scan");
+    require_monotone(calibration.fast_axis, "calibration.fast_axis");
 }
 
 void validate_background(const ReconstructionPlan& plan) {
@@ -217,6 +227,11 @@ bool needs_whole_b_scans(const Recipe& recipe) {
     return recipe.fixed_pattern != FixedPattern::none || recipe.average != Average::none;
 }
 
+bool needs_noise_floor(const Recipe& recipe, const FlowRecipe& flow) {
+    const bool counted_from_it = recipe.quantity == Quantity::db && recipe.levels == Levels::noise_floor;
+    return recipe.noise_floor_db == 0 && (counted_from_it || flow.method != FlowMethod::none);
+}
+
 bool needs_frame_range(const Recipe& recipe) {
     const bool codes = recipe.voxel == VoxelType::u8 || recipe.voxel == VoxelType::u16;
     return recipe.levels == Levels::frame && codes && recipe.quantity != Quantity::complex;
@@ -232,14 +247,17 @@ void validate(const ReconstructionPlan& plan) {
     check(plan.geometry, "scan");
     check(plan.calibration, "calibration");
     check(plan.recipe, "recipe");
+    check(plan.flow, "flow");
     validate_geometry(plan.geometry);
     validate_format(plan.format, plan.geometry);
     validate_spectrum(plan);
     validate_calibration(plan);
+    validate_fast_axis(plan.geometry, plan.calibration);
     validate_shaping_source(plan);
     validate_background(plan);
     validate_depth(plan);
     validate_voxels(plan);
+    validate_flow(plan);
     require(plan.block_b_scans >= 1, "a block must hold at least one B-scan", "block", "give a positive number");
 }
 

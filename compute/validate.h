@@ -17,6 +17,9 @@ Resample chosen_resample(const Recipe& recipe, const Calibration& calibration);
 // Whether whole B-scans have to be kept as complex depth bins before voxels can be made.
 bool needs_whole_b_scans(const Recipe& recipe);
 
+// Whether the level that counts as 0 dB has to be measured before the plan is made (compute/calibrate).
+bool needs_noise_floor(const Recipe& recipe, const FlowRecipe& flow);
+
 // Whether the codes of each B-scan span its own least to its greatest value.
 bool needs_frame_range(const Recipe& recipe);
 

@@ -1,24 +1,32 @@
 #include "engine/block_pool.h"
 
+#include <limits>
+
 namespace echolux {
 
 BlockMemory BlockPool::take() {
+    return *take_below(std::numeric_limits<std::int64_t>::max());
+}
+
+std::optional<BlockMemory> BlockPool::take_below(std::int64_t most) {
+    const std::lock_guard lock(idle_->mutex);
+    if (idle_->out >= most) return std::nullopt;
     BlockMemory memory;
-    {
-        const std::lock_guard lock(idle_->mutex);
-        if (!idle_->memory.empty()) {
-            memory = std::move(idle_->memory.back());
-            idle_->memory.pop_back();
-        }
+    if (idle_->memory.empty()) {
+        memory = block_memory(bytes_, wanted_);
+    } else {
+        memory = std::move(idle_->memory.back());
+        idle_->memory.pop_back();
     }
-    if (memory.data == nullptr) memory = block_memory(bytes_, wanted_);
     BlockMemory lent = memory;
     lent.keeper = std::shared_ptr<const void>(memory.data, [idle = std::weak_ptr(idle_), memory](const void*) mutable {
         const auto home = idle.lock();
         if (!home) return;
-        const std::lock_guard lock(home->mutex);
+        const std::lock_guard home_lock(home->mutex);
+        --home->out;
         home->memory.push_back(std::move(memory));
     });
+    ++idle_->out;
     return lent;
 }
 

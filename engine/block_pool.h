@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "compute/block_memory.h"
@@ -19,10 +20,14 @@ class BlockPool {
     // Comes back with the last copy of its keeper, which may outlive the pool. Throws Error{out_of_memory}.
     BlockMemory take();
 
+    // Nothing when `most` blocks are out.
+    std::optional<BlockMemory> take_below(std::int64_t most);
+
   private:
     struct Idle {
         std::mutex mutex;
         std::vector<BlockMemory> memory;
+        std::int64_t out = 0;  // blocks that somebody holds
     };
 
     std::int64_t bytes_;

@@ -11,6 +11,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/sd01raw2.h"
+#include "engine/stream/recording_cut.h"
 
 namespace echolux {
 
@@ -130,6 +131,7 @@ void bind(Settings& settings, Scan& scan) {
     settings.bind("calibration", scan.calibration);
     settings.bind("recipe", scan.recipe);
     settings.bind("flow", scan.flow);
+    settings.bind("recording", scan.recording);
 }
 
 Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments) {
@@ -144,10 +146,31 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
         settings.read_toml(path);
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);
-    const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
+    SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
     locate_spectra(scan);
+    if (scan.recording.was_cut()) {
+        end_at_last_whole_block(scan);
+        layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
+    }
     check_file_size(layout, scan.geometry, static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra)),
                     scan.spectra.string());
+    load_calibration(scan);
+    return scan;
+}
+
+Scan describe_scan(const std::filesystem::path& path, std::span<const std::string> assignments,
+                   const std::function<void(Scan&)>& hear) {
+    Scan scan;
+    scan.path = path;
+    Settings settings;
+    bind(settings, scan);
+    if (!path.empty()) {
+        refuse_results(path);
+        settings.read_toml(path);
+    }
+    for (const std::string& assignment : assignments) settings.set_assignment(assignment);
+    hear(scan);
+    spectra_layout(scan.file, scan.format, scan.geometry, path.empty() ? "the scan" : path.string());
     load_calibration(scan);
     return scan;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "compute/reconstructor.h"
 #include "engine/io/spectra_layout.h"
 #include "engine/settings.h"
+#include "engine/stream/recording_notes.h"
 
 namespace echolux {
 
@@ -38,11 +40,13 @@ struct Scan {
     Calibration calibration;  // loaded
     Recipe recipe;
     FlowRecipe flow;
+    RecordingNotes recording;  // of a live recording; one that was cut off opens up to its last whole block
 
     ReconstructionPlan plan(std::int64_t block_b_scans) const;
 };
 
-// Binds the structs of `scan`, which must outlive `settings`, as the sections scan, calibration, recipe.
+// Binds the structs of `scan`, which must outlive `settings`, as the sections scan, calibration, recipe, flow,
+// recording.
 void bind(Settings& settings, Scan& scan);
 
 // Opens a scan TOML or a raw file of a self-describing format, applies `assignments` ("recipe.window=hann") on top,
@@ -50,6 +54,12 @@ void bind(Settings& settings, Scan& scan);
 // that have not been validated. Throws Error{bad_file, bad_setting} naming file, key and expectation; a truncated raw
 // file is reported with the A-scan at which it ends.
 Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments = {});
+
+// The scan that an instrument sends: as open_scan, but there is no raw file, and `path` may be empty where assignments say
+// it all. `hear` lets the instrument speak, over what the file says of samples and their format, before calibration is
+// loaded and sizes are validated. What it throws passes through.
+Scan describe_scan(const std::filesystem::path& path, std::span<const std::string> assignments,
+                   const std::function<void(Scan&)>& hear);
 
 // planned_grid of the scan's plan; errors name the scan's file besides the key.
 VolumeGrid planned_grid(const Scan& scan);
@@ -67,12 +77,18 @@ class SpectraReader {
 
     std::int64_t bytes_per_b_scan() const;  // one slow position: b_repeats acquired B-scans
 
-    // Fills `out` (b_scans * bytes_per_b_scan(); line gaps stay, frame offsets do not) with B-scan positions [first,
+    // Fills `out` (b_scans * bytes_per_b_scan(); line gaps stay, frame offsets and flyback do not) with B-scan positions [first,
     // first + b_scans) of `volume`. Throws Error{bad_file} when the file ends early, changed its size since it was
     // opened, or cannot be read.
     void read(std::int64_t volume, std::int64_t first, std::int64_t b_scans, std::span<std::byte> out);
 
+    // The same as it was recorded, frame offsets and flyback included, with the flyback frames behind a volume's last
+    // B-scan.
+    std::int64_t recorded_bytes(std::int64_t first, std::int64_t b_scans) const;
+    void read_recorded(std::int64_t volume, std::int64_t first, std::int64_t b_scans, std::span<std::byte> out);
+
   private:
+    void check_request(std::int64_t volume, std::int64_t first, std::int64_t b_scans, bool fits) const;
     void read_at(std::int64_t place, std::span<std::byte> out) const;
 
     std::string path_;

@@ -1,4 +1,4 @@
-// How fast one variant of the ray caster is on this device, from pictures that it has finished, and so how much of one
+// How fast a variant of the ray caster is on this device, from pictures that it has finished, and so how much of one
 // fits into a time. Before the first is finished a slow device is assumed.
 #pragma once
 

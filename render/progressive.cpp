@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "render/camera.h"
+
 namespace echolux {
 namespace {
 
 constexpr double rest_s = 0.08;       // without a change until the full picture is begun
 constexpr double coarsest_pitch = 2;  // pixels
+constexpr double least_coarse_pitch = 1.25;
+constexpr double longest_step = 1.75;  // voxels: four such steps are what the smallest bricks vouch for
 
 double frame_s(const View& view) {
     return 1e-3 * view.frame_ms;
@@ -17,6 +21,14 @@ bool is_same(const View& a, const View& b) {
     return a.transfer_curve == b.transfer_curve && std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
                return field.get(a) == field.get(b);
            });
+}
+
+// Where light is summed along rays, samples need not lie nearer to each other than rays do.
+View coarse_view(View view, const VolumeGrid& grid, double pitch) {
+    if (pitch == 1 || view.mode != ViewMode::composite) return view;
+    const double apart = pitch * Camera(view, volume_extent(grid)).length_per_pixel();
+    view.step = std::max(view.step, std::min(apart / std::ranges::min(voxel_edges(grid)), longest_step));
+    return view;
 }
 
 }  // namespace
@@ -71,16 +83,25 @@ void ProgressivePicture::prepare_film() {
     film_.emplace(device_, view_.width, view_.height);
 }
 
-// Time goes with the number of rays.
+std::optional<double> ProgressivePicture::expected_seconds(const Scene& scene, double pitch) {
+    const View view = coarse_view(view_, scene.volume.grid(), pitch);
+    return raycaster_.expected_seconds({.scene = scene, .view = view, .pass = {.film = &*film_, .pitch = pitch}});
+}
+
+// In full, or with as many coarse rays as there is time for: it goes with their number.
 double ProgressivePicture::pitch_for(const Scene& scene) {
-    const Shot full{.scene = scene, .view = view_, .pass = {.film = &*film_}};
-    const auto expected = raycaster_.expected_seconds(full);
-    return expected ? std::clamp(std::sqrt(*expected / frame_s(view_)), 1.0, coarsest_pitch) : coarsest_pitch;
+    const double frame = frame_s(view_);
+    const auto full = expected_seconds(scene, 1);
+    const auto coarsest = expected_seconds(scene, coarsest_pitch);
+    if (!full || !coarsest) return coarsest_pitch;
+    if (*full <= frame) return 1;
+    return std::clamp(coarsest_pitch * std::sqrt(*coarsest / frame), least_coarse_pitch, coarsest_pitch);
 }
 
 void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
     const double pitch = pitch_for(scene);
-    const Shot shot{.scene = scene, .view = view_, .pass = {.film = &*film_, .pitch = pitch}};
+    const View view = coarse_view(view_, scene.volume.grid(), pitch);
+    const Shot shot{.scene = scene, .view = view, .pass = {.film = &*film_, .pitch = pitch}};
     submitted_ = raycaster_.cast(shot, chain).value;
     group_rows_cast_ = 0;
     show(scene, pitch, 1);

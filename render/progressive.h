@@ -44,6 +44,7 @@ class ProgressivePicture {
     bool is_resting(double now_s) const;
     void advance(const View& view, const Scene& scene, const SceneSerials& serials, double now_s,
                  const gpu::Chain& chain);
+    std::optional<double> expected_seconds(const Scene& scene, double pitch);
     double pitch_for(const Scene& scene);
     void prepare_film();
     void move(const Scene& scene, const gpu::Chain& chain);

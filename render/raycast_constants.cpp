@@ -33,11 +33,17 @@ int output_constant(const Shot& shot) {
 
 }  // namespace
 
+int lighting_of(const Shot& shot) {
+    if (!shot.view.lighting) return shared::lighting_off;
+    const bool is_coarse = shot.pass.pitch > 1 && shot.view.mode == ViewMode::composite;
+    return is_coarse ? shared::lighting_together : shared::lighting_each;
+}
+
 RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     const View& view = shot.view;
     RaycastConstants constants{};
     constants[shared::constant_mode] = static_cast<int>(view.mode);
-    constants[shared::constant_lit] = view.lighting ? 1 : 0;
+    constants[shared::constant_lighting] = lighting_of(shot);
     constants[shared::constant_box] = view.box ? 1 : 0;
     constants[shared::constant_output] = output_constant(shot);
     constants[shared::constant_rolling] = rolling_constant(shot.scene);

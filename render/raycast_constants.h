@@ -7,4 +7,7 @@ namespace echolux {
 
 RaycastConstants raycast_constants(const Shot& shot, bool is_software);
 
+// lighting_off .. lighting_together: where rays are apart, as in pictures that move, light is coarser too.
+int lighting_of(const Shot& shot);
+
 }  // namespace echolux

@@ -94,12 +94,17 @@ gpu::ImageShape noise_shape() {
             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
 }
 
-// Rays times the most samples that one may take.
+// Of the time for a ray, where samples are lit together. The gradients that this saves are up to this part of a
+// device's work: a full picture is rather expected to take too long than one that does not fit is begun.
+constexpr double share_lit_together = 0.5;
+
+// Rays times the most samples that one may take, each lit by itself.
 double work_of(const Shot& shot, std::int64_t group_rows) {
     const VolumeGrid& grid = shot.scene.volume.grid();
     const double step = shot.view.step * std::ranges::min(voxel_edges(grid));
     const double samples = std::max(1.0, glm::length(volume_extent(grid)) / step);
-    return samples * static_cast<double>(shot.columns() * group_rows * shared::group_height);
+    const double share = lighting_of(shot) == shared::lighting_together ? share_lit_together : 1;
+    return share * samples * static_cast<double>(shot.columns() * group_rows * shared::group_height);
 }
 
 }  // namespace
@@ -155,12 +160,19 @@ void Raycaster::bind_absent(Frame& frame) {
     bind_no_light(bindings);
 }
 
-Raycaster::Program& Raycaster::program(const RaycastConstants& constants) {
+const vk::raii::Pipeline& Raycaster::program(const RaycastConstants& constants) {
     const auto found = programs_.find(constants);
     if (found != programs_.end()) return found->second;
     const gpu::Bindings& bindings = frames_.front()->bindings;  // all are alike
-    Program made{gpu::compute_pipeline(device_, bindings, spirv::raycast, constants), {}};
-    return programs_.emplace(constants, std::move(made)).first->second;
+    return programs_.emplace(constants, gpu::compute_pipeline(device_, bindings, spirv::raycast, constants))
+        .first->second;
+}
+
+Pace& Raycaster::pace_of(const Shot& shot) {
+    RaycastConstants constants = raycast_constants(shot, device_.is_software());
+    int& lighting = constants[shared::constant_lighting];
+    if (lighting == shared::lighting_together) lighting = shared::lighting_each;
+    return paces_[constants];
 }
 
 void Raycaster::prepare_noise() {
@@ -259,20 +271,20 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
 void Raycaster::learn_paces() {
     for (const auto& frame : frames_) {
         if (frame->timed == nullptr || !queue_.is_done(frame->value)) continue;
-        frame->timed->pace.learn(frame->work, frame->stopwatch.seconds());
+        frame->timed->learn(frame->work, frame->stopwatch.seconds());
         frame->timed = nullptr;
     }
 }
 
 std::optional<double> Raycaster::expected_seconds(const Shot& shot) {
     learn_paces();
-    const Pace& pace = program(raycast_constants(shot, device_.is_software())).pace;
+    const Pace& pace = pace_of(shot);
     if (!pace.is_known()) return {};
     return pace.seconds(work_of(shot, shot.group_rows()));
 }
 
 std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
-    const double of_one = program(raycast_constants(shot, device_.is_software())).pace.seconds(work_of(shot, 1));
+    const double of_one = pace_of(shot).seconds(work_of(shot, 1));
     return static_cast<std::int64_t>(std::clamp(seconds / of_one, 1.0, 1e9));
 }
 
@@ -308,7 +320,7 @@ void Raycaster::record_rays(const vk::raii::CommandBuffer& commands, const Frame
                             const GroupRows& rows) {
     const gpu::Bindings& bindings = frame.bindings;
     const std::int64_t columns = (shot.columns() + shared::group_width - 1) / shared::group_width;
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *program(frame.constants).pipeline);
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *program(frame.constants));
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
     commands.dispatchBase(0, static_cast<std::uint32_t>(rows.first), 0, static_cast<std::uint32_t>(columns),
                           static_cast<std::uint32_t>(rows.end - rows.first), 1);
@@ -353,7 +365,7 @@ CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
         light_volume_.forget();
         throw;
     }
-    frame.timed = &program(frame.constants);
+    frame.timed = &pace_of(shot);
     const gpu::DeviceImage& image = shot.pass.film != nullptr ? shot.pass.film->mean : *frame.picture;
     return {&image, frame.value, &frame.stopwatch};
 }

@@ -78,12 +78,6 @@ class Raycaster {
     bool holds(const CastPicture& picture) const;
 
   private:
-    // A variant of the shader and how fast it is.
-    struct Program {
-        vk::raii::Pipeline pipeline;
-        Pace pace;
-    };
-
     // What one picture under way needs for itself.
     struct Frame {
         explicit Frame(const gpu::Device& device);
@@ -101,7 +95,7 @@ class Raycaster {
         bool is_fresh = false;  // the picture has not been used yet
         std::uint64_t value = 0;
         gpu::Stopwatch stopwatch;
-        Program* timed = nullptr;  // whose pace is not learned from it yet
+        Pace* timed = nullptr;  // what is not learned from it yet
         double work = 0;
     };
 
@@ -112,7 +106,8 @@ class Raycaster {
         gpu::DeviceImage plane, floats, cube;
     };
 
-    Program& program(const RaycastConstants& constants);
+    const vk::raii::Pipeline& program(const RaycastConstants& constants);
+    Pace& pace_of(const Shot& shot);  // one, however the shot is lit: a picture that moves tells of the full one
     void learn_paces();
     void prepare_noise();
     Frame& prepared_frame(const Shot& shot);
@@ -143,7 +138,8 @@ class Raycaster {
     Annotator annotator_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::size_t next_frame_ = 0;
-    std::map<RaycastConstants, Program> programs_;
+    std::map<RaycastConstants, vk::raii::Pipeline> programs_;
+    std::map<RaycastConstants, Pace> paces_;
 };
 
 }  // namespace echolux

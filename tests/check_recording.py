@@ -1,27 +1,79 @@
 #!/usr/bin/env python3
-"""Checks every frame of a simulated recording: magic, sequence without gaps, size, checksum. Needs only Python 3.11.
+"""Checks every frame of a recording of the simulator, simulated or live: magic, sequence without gaps, size, checksum.
+What a live recording lacks must be what its index says it lacks. Needs only Python 3.11.
 
 usage: check_recording.py scan.toml
 """
+import csv
 import struct
 import sys
 import tomllib
 import zlib
 from pathlib import Path
 
-path = Path(sys.argv[1])
-scan = tomllib.loads(path.read_text())["scan"]
-lines = scan["a_scans"] * scan.get("a_repeats", 1)
-frames = scan["b_scans"] * scan.get("b_repeats", 1) * scan.get("volumes", 1)
-frame_bytes = lines * scan["samples"] * 2
-with open(path.parent / scan["file"], "rb") as raw:
-    for sequence in range(frames):
-        header, frame = raw.read(32), raw.read(frame_bytes)
-        magic, number, seconds, size, crc = struct.unpack("<8sQdII", header)
-        if (magic, number, size) != (b"ECHOLUX1", sequence, frame_bytes):
-            sys.exit(f"frame {sequence}: header {magic} {number} {size}, expected ECHOLUX1 {sequence} {frame_bytes}")
-        if zlib.crc32(frame, zlib.crc32(header[:28])) != crc:
-            sys.exit(f"frame {sequence}: checksum differs")
-    if raw.read(1):
-        sys.exit(f"more than {frames} frames")
-print(f"{frames} frames in order, {frames * lines} A-scans, all checksums right")
+HEADER = struct.Struct("<8sQdII")
+
+
+def recorded_frames(rows, stride):
+    """The numbers of the frames that the index says are in the file."""
+    frames = set()
+    for row in rows:
+        if int(row["missing"]) == 0:
+            first = int(row["byte_offset"]) // stride
+            frames.update(range(first, first + int(row["bytes"]) // stride))
+    return frames
+
+
+def check_blocks(raw, rows):
+    for row in rows:
+        if int(row["missing"]) == 0:
+            raw.seek(int(row["byte_offset"]))
+            if zlib.crc32(raw.read(int(row["bytes"]))) != int(row["crc32"], 16):
+                sys.exit(f"block {row['sequence']}: the checksum of the index differs")
+
+
+def check_frame(frame, header, lines, first_sequence):
+    """The sequence number of the recording's first frame, as this one has it."""
+    magic, sequence, _, size, crc = HEADER.unpack(header)
+    if (magic, size) != (b"ECHOLUX1", len(lines)):
+        sys.exit(f"frame {frame}: header {magic} {size}, expected ECHOLUX1 {len(lines)}")
+    if first_sequence not in (None, sequence - frame):
+        sys.exit(f"frame {frame}: sequence {sequence}, expected {first_sequence + frame}")
+    if zlib.crc32(lines, zlib.crc32(header[:28])) != crc:
+        sys.exit(f"frame {frame}: checksum differs")
+    return sequence - frame
+
+
+def main(path):
+    toml = tomllib.loads(path.read_text())
+    scan = toml["scan"]
+    lines = scan["a_scans"] * scan.get("a_repeats", 1)
+    frame_bytes = (lines + scan.get("flyback_lines", 0)) * scan["samples"] * 2
+    stride = HEADER.size + frame_bytes
+    volume_frames = scan["b_scans"] * scan.get("b_repeats", 1) + scan.get("flyback_frames", 0)
+    frames = volume_frames * scan.get("volumes", 1) + scan.get("trailer_bytes", 0) // stride
+    index = toml.get("recording", {}).get("index")
+    rows = []
+    if index:
+        with open(path.parent / index, newline="") as file:
+            rows = list(csv.DictReader(file))
+    recorded = recorded_frames(rows, stride) if index else set(range(frames))
+    first_sequence = None if index else 0
+    with open(path.parent / scan["file"], "rb") as raw:
+        for frame in range(frames):
+            header, content = raw.read(HEADER.size), raw.read(frame_bytes)
+            if len(content) < frame_bytes:
+                sys.exit(f"ends in frame {frame} of {frames}")
+            if frame in recorded:
+                first_sequence = check_frame(frame, header, content, first_sequence)
+            elif any(header) or any(content):
+                sys.exit(f"frame {frame}: is not in the index, but not empty")
+        if raw.read(1):
+            sys.exit(f"more than {frames} frames")
+        check_blocks(raw, rows)
+    missing = frames - len(recorded)
+    print(f"{len(recorded)} frames in order, {len(recorded) * lines} A-scans, all checksums right"
+          + (f"; {missing} frames missing, as the index says" if missing else ""))
+
+
+main(Path(sys.argv[1]))

@@ -5,6 +5,7 @@ namespace echolux {
 Probe probed(const ReconstructionPlan& given, const Recipe& recipe, const Block& block) {
     ReconstructionPlan plan = given;
     plan.recipe = recipe;
+    plan.flow = {};
     plan.recipe.depth_begin = 0;
     plan.recipe.depth_end = 0;
     plan.geometry.depth_flip = false;

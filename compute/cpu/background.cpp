@@ -63,7 +63,7 @@ void FrameBackground::find(const Block& block) {
     const std::int64_t frames = block.b_scans * frames_per_b_scan_;
     const std::int64_t samples = lines_.samples();
     parallel_for(0, frames, [&](std::int64_t f) {
-        const std::byte* frame = block.data + f * lines_per_frame_ * lines_.line_bytes();
+        const std::byte* frame = block.data + frame_offset(block.frames, f, lines_per_frame_ * lines_.line_bytes());
         double* found = found_.data() + f * samples;
         if (mode_ == Background::median) {
             find_median(frame, found, columns_.data() + f * lines_per_frame_);

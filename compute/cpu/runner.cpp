@@ -18,26 +18,39 @@ constexpr std::int64_t run_of_lines = 16;  // long enough that the counter costs
 
 }  // namespace
 
-CpuRunner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape)
+CpuRunner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape,
+                          const std::optional<FlowTables>& flow_tables)
     : method(std::move(chosen)), voxels(tables), raw(static_cast<std::size_t>(method->lines_at_once())),
-      column(static_cast<std::size_t>(shape.frame_lines)), joined(static_cast<std::size_t>(shape.joined)) {}
+      column(static_cast<std::size_t>(shape.frame_lines)) {
+    constexpr std::int64_t mixed = 2;
+    lines.reserve(static_cast<std::size_t>(mixed * shape.joined));
+    weights.reserve(lines.capacity());
+    if (flow_tables) flow.emplace(*flow_tables);
+}
 
 CpuRunner::CpuRunner(const ReconstructionPlan& plan)
-    : plan_(plan), grid_(planned_grid(plan)), format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
-      kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
-      shape_(block_shape(plan, grid_)),
+    : plan_(plan), grid_(planned_grid(plan)), flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry),
+      plain_(plain_tables(plan)), kept_(kept_depth(plan.recipe, plain_.lengths.bins)),
+      voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
+      shape_(block_shape(plan, grid_)), order_{plan.geometry.a_scans, plan.geometry.bidirectional},
+      mixes_(line_mixes(plan.geometry, plan.calibration)),
       background_(chosen_background(plan.recipe, plan.calibration), format_, plan.geometry, plan.calibration,
                   plan.recipe.running_alpha, shape_.frames) {
     if (uses_nudft(plan)) nudft_.emplace(NudftMatrix(plan));
+    if (flow_grid_) flow_tables_ = flow_tables(plan, plain_.weight.sum, kept_);
     const auto threads = static_cast<std::size_t>(thread_count());
     workers_.reserve(threads);
-    for (std::size_t i = 0; i < threads; ++i) workers_.emplace_back(method(), voxel_tables_, shape_);
-    if (needs_whole_b_scans(plan.recipe)) {
+    for (std::size_t i = 0; i < threads; ++i) workers_.emplace_back(method(), voxel_tables_, shape_, flow_tables_);
+    if (needs_whole_b_scans(plan.recipe) || !mixes_.empty() || flow_grid_) {
         bins_.resize(static_cast<std::size_t>(shape_.lines() * voxel_tables_.depth));
     }
     if (needs_frame_range(plan.recipe)) {
         values_.resize(static_cast<std::size_t>(plan.block_b_scans * shape_.outputs_per_b_scan * voxel_tables_.depth));
     }
+    if (!flow_tables_) return;
+    const std::int64_t positions = plan.block_b_scans * plan.geometry.a_scans;
+    if (flow_tables_->removes_bulk) bulk_.resize(static_cast<std::size_t>(positions * flow_tables_->looks.pairs()));
+    if (flow_tables_->unwraps) phases_.resize(static_cast<std::size_t>(positions * voxel_tables_.depth));
 }
 
 std::string CpuRunner::backend() const {
@@ -45,16 +58,13 @@ std::string CpuRunner::backend() const {
 }
 
 void CpuRunner::prime(const Block& block) {
-    check(block);
+    check_block(block, plan_);
     background_.find(block);
 }
 
 Completion CpuRunner::submit(const Block& block, const Places& places) {
-    check(block);
+    check(block, places);
     const Place& place = places.structure;
-    if (place.kind != PlaceKind::host_linear) {
-        throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
-    }
     background_.find(block);
     if (!bins_.empty()) {
         lines_to_bins(block);
@@ -64,6 +74,7 @@ Completion CpuRunner::submit(const Block& block, const Places& places) {
         lines_to_voxels(block, place);
     }
     if (!values_.empty()) store_frames(block, place);
+    if (flow_tables_ && places.flow) bins_to_flow(block, *places.flow);
     return {block.sequence + 1};
 }
 
@@ -83,23 +94,30 @@ void CpuRunner::reconstruct_lines(const Block& block, const Use& use) {
     const std::int64_t lines = block.b_scans * plan_.geometry.b_repeats * shape_.frame_lines;
     const std::int64_t group = workers_.front().method->lines_at_once();
     const std::int64_t groups = (lines + group - 1) / group;
+    const std::int64_t frame_bytes = shape_.frame_lines * format_.line_bytes();
     deal(groups, std::max<std::int64_t>(1, run_of_lines / group), [&](Worker& worker, std::int64_t i) {
         const std::int64_t first = i * group;
         const auto count = static_cast<std::size_t>(std::min(group, lines - first));
         for (std::size_t l = 0; l < count; ++l) {
             const std::int64_t line = first + static_cast<std::int64_t>(l);
-            worker.raw[l] = {block.data + line * format_.line_bytes(), background_.of(line / shape_.frame_lines)};
+            const std::int64_t frame = line / shape_.frame_lines;
+            const std::int64_t in_frame = line % shape_.frame_lines * format_.line_bytes();
+            worker.raw[l] = {block.data + frame_offset(block.frames, frame, frame_bytes) + in_frame,
+                             background_.of(frame)};
         }
         const auto bins = worker.method->reconstruct({worker.raw.data(), count});
         for (std::size_t l = 0; l < count; ++l) use(worker, first + static_cast<std::int64_t>(l), bins[l]);
     });
 }
 
-void CpuRunner::check(const Block& block) const {
+void CpuRunner::check(const Block& block, const Places& places) const {
     check_block(block, plan_);
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "the CPU cannot read the memory of a GPU", "block");
     }
+    const bool on_host = places.structure.kind == PlaceKind::host_linear &&
+                         (!places.flow || places.flow->kind == PlaceKind::host_linear);
+    if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
 }
 
 std::unique_ptr<LineMethod> CpuRunner::method() const {
@@ -114,10 +132,24 @@ std::byte* CpuRunner::target(const Block& block, const Place& place, std::int64_
            output_line % grid_.a_scans * place.a_scan_bytes;
 }
 
+bool CpuRunner::is_reversed(const Block& block, std::int64_t frame) const {
+    return order_.is_reversed(block.first_b_scan * plan_.geometry.b_repeats + frame);
+}
+
+// Where a recorded line of the block goes when every line is kept, and where that comes from: the same both ways.
+std::int64_t CpuRunner::ordered(const Block& block, std::int64_t line) const {
+    const std::int64_t frame = line / shape_.frame_lines, in_frame = line % shape_.frame_lines;
+    const std::int64_t repeats = plan_.geometry.a_repeats;
+    const std::int64_t a = order_.recorded(in_frame / repeats, is_reversed(block, frame));
+    return frame * shape_.frame_lines + a * repeats + in_frame % repeats;
+}
+
 void CpuRunner::lines_to_voxels(const Block& block, const Place& place) {
     reconstruct_lines(block, [&](Worker& worker, std::int64_t line, const std::complex<float>* bins) {
-        worker.joined[0] = bins;
-        store(worker, line, target(block, place, line));
+        const std::int64_t output_line = ordered(block, line);
+        worker.lines.assign(1, bins);
+        worker.weights.assign(1, 1.0f);
+        store(worker, output_line, target(block, place, output_line));
     });
 }
 
@@ -139,33 +171,51 @@ void CpuRunner::remove_fixed_patterns(const Block& block) {
 
 void CpuRunner::bins_to_voxels(const Block& block, const Place& place) {
     deal(block.b_scans * shape_.outputs_per_b_scan, run_of_lines, [&](Worker& worker, std::int64_t line) {
-        join(worker, line);
+        join(worker, block, line);
         store(worker, line, target(block, place, line));
     });
 }
 
-// Points worker.joined at the kept lines that become output line `output_line` of the block.
-void CpuRunner::join(Worker& worker, std::int64_t output_line) const {
-    const std::int64_t depth = voxel_tables_.depth;
-    if (plan_.recipe.average == Average::none) {
-        worker.joined[0] = bins_.data() + output_line * depth;
-        return;
-    }
+// Points worker.lines at the kept lines that become output line `output_line` of the block.
+void CpuRunner::join(Worker& worker, const Block& block, std::int64_t output_line) const {
+    worker.lines.clear();
+    worker.weights.clear();
     const std::int64_t b = output_line / grid_.a_scans;
     const std::int64_t a = output_line % grid_.a_scans;
-    auto joined = worker.joined.begin();
-    for (std::int64_t frame = b * plan_.geometry.b_repeats; frame < (b + 1) * plan_.geometry.b_repeats; ++frame) {
-        const std::int64_t first = frame * shape_.frame_lines + a * plan_.geometry.a_repeats;
-        for (std::int64_t line = first; line < first + plan_.geometry.a_repeats; ++line) {
-            *joined++ = bins_.data() + line * depth;
+    if (plan_.recipe.average != Average::none) {
+        const std::int64_t repeats = plan_.geometry.b_repeats;
+        const float share = 1.0f / static_cast<float>(repeats * plan_.geometry.a_repeats);
+        for (std::int64_t frame = b * repeats; frame < (b + 1) * repeats; ++frame) {
+            join_position(worker, block, frame, a, share);
         }
+    } else if (!mixes_.empty()) {
+        join_position(worker, block, b, a, 1);
+    } else {
+        worker.lines.push_back(bins_.data() + ordered(block, output_line) * voxel_tables_.depth);
+        worker.weights.push_back(1);
     }
+}
+
+// Adds the lines of frame `frame` that make A-scan `a`, each position with all its repeats.
+void CpuRunner::join_position(Worker& worker, const Block& block, std::int64_t frame, std::int64_t a,
+                              float share) const {
+    const RecordedPositions from = order_.positions(a, is_reversed(block, frame), mixes());
+    const auto add = [&](std::int64_t position, float weight) {
+        if (weight == 0) return;
+        const std::int64_t first = frame * shape_.frame_lines + position * plan_.geometry.a_repeats;
+        for (std::int64_t line = first; line < first + plan_.geometry.a_repeats; ++line) {
+            worker.lines.push_back(bins_.data() + line * voxel_tables_.depth);
+            worker.weights.push_back(weight);
+        }
+    };
+    add(from.first, share * (1 - from.next));
+    add(from.second, share * from.next);
 }
 
 void CpuRunner::store(Worker& worker, std::int64_t output_line, std::byte* target) {
     const Recipe& recipe = plan_.recipe;
-    if (recipe.quantity == Quantity::complex) return worker.voxels.store_complex(worker.joined, target);
-    const std::span<const float> values = worker.voxels.values(worker.joined);
+    if (recipe.quantity == Quantity::complex) return worker.voxels.store_complex(worker.joined(), target);
+    const std::span<const float> values = worker.voxels.values(worker.joined());
     if (!values_.empty()) {
         std::copy(values.begin(), values.end(), values_.data() + output_line * voxel_tables_.depth);
         return;
@@ -183,6 +233,48 @@ void CpuRunner::store_frames(const Block& block, const Place& place) {
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
             worker.voxels.store({first + a * depth, static_cast<std::size_t>(depth)}, {*least, *most},
                                 target(block, place, slice * grid_.a_scans + a));
+        }
+    });
+}
+
+PositionBins CpuRunner::position_bins(std::int64_t b) const {
+    const std::int64_t lines = plan_.geometry.b_repeats * shape_.frame_lines;
+    const std::int64_t pairs = plan_.geometry.a_scans * flow_tables_->looks.pairs();
+    return {bins_.data() + b * lines * voxel_tables_.depth, voxel_tables_.depth,
+            bulk_.empty() ? nullptr : bulk_.data() + b * pairs};
+}
+
+void CpuRunner::bins_to_flow(const Block& block, const Place& place) {
+    if (flow_tables_->removes_bulk) find_bulk_motion(block);
+    deal(block.b_scans * grid_.a_scans, run_of_lines, [&](Worker& worker, std::int64_t line) {
+        const std::int64_t b = line / grid_.a_scans, a = line % grid_.a_scans;
+        const bool reversed = is_reversed(block, b * plan_.geometry.b_repeats);
+        const RecordedPositions from = order_.positions(a, reversed, mixes());
+        if (flow_tables_->unwraps) {
+            worker.flow->phases(position_bins(b), from, phases_.data() + line * voxel_tables_.depth);
+        } else {
+            worker.flow->store(position_bins(b), from, target(block, place, line));
+        }
+    });
+    if (flow_tables_->unwraps) store_velocities(block, place);
+}
+
+void CpuRunner::find_bulk_motion(const Block& block) {
+    const Looks& looks = flow_tables_->looks;
+    deal(block.b_scans * looks.positions, run_of_lines, [&](Worker& worker, std::int64_t i) {
+        const std::int64_t b = i / looks.positions, position = i % looks.positions;
+        Phasor* bulk = bulk_.data() + (b * plan_.geometry.a_scans + position) * looks.pairs();
+        worker.flow->find_bulk(position_bins(b), position, bulk);
+    });
+}
+
+void CpuRunner::store_velocities(const Block& block, const Place& place) {
+    const std::int64_t depth = voxel_tables_.depth;
+    deal(block.b_scans, 1, [&](Worker& worker, std::int64_t b) {
+        float* phases = phases_.data() + b * grid_.a_scans * depth;
+        unwrap(phases, grid_.a_scans, depth);
+        for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
+            worker.flow->store_velocities(phases + a * depth, target(block, place, b * grid_.a_scans + a));
         }
     });
 }

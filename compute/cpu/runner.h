@@ -2,7 +2,7 @@
 // and its B-scan's background, so the voxels are the same for any number of threads and any block size.
 //
 // Two ways through a block: straight from line to voxels, or, where whole B-scans are needed (fixed pattern,
-// averaging), by way of complex depth bins kept in memory.
+// averaging, an uneven fast axis, flow), by way of complex depth bins kept in memory.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "compute/cpu/background.h"
+#include "compute/cpu/flow.h"
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/nudft.h"
 #include "compute/cpu/voxels.h"
 #include "compute/reconstructor.h"
+#include "compute/scan_order.h"
 
 namespace echolux {
 
@@ -33,12 +35,17 @@ class CpuRunner : public Reconstructor {
   private:
     // What one thread works with.
     struct Worker {
-        Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape);
+        Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape,
+               const std::optional<FlowTables>& flow_tables);
         std::unique_ptr<LineMethod> method;
         VoxelLine voxels;
-        std::vector<RawLine> raw;                        // lines that go through the method together
-        std::vector<float> column;                       // of a B-scan, for the fixed pattern
-        std::vector<const std::complex<float>*> joined;  // lines that become one output line
+        std::vector<RawLine> raw;                       // lines that go through the method together
+        std::vector<float> column;                      // of a B-scan, for the fixed pattern
+        std::vector<const std::complex<float>*> lines;  // that become one output line
+        std::vector<float> weights;
+        std::optional<FlowLine> flow;
+
+        JoinedLines joined() const { return {lines, weights}; }
     };
 
     // body(worker, i) for i in [0, count), in runs of `run` consecutive i.
@@ -50,16 +57,25 @@ class CpuRunner : public Reconstructor {
     void reconstruct_lines(const Block& block, const Use& use);
 
     std::unique_ptr<LineMethod> method() const;
-    void check(const Block& block) const;
+    void check(const Block& block, const Places& places) const;
     std::byte* target(const Block& block, const Place& place, std::int64_t output_line) const;
+    bool is_reversed(const Block& block, std::int64_t frame) const;
+    std::int64_t ordered(const Block& block, std::int64_t line) const;
+    const LineMix* mixes() const { return mixes_.empty() ? nullptr : mixes_.data(); }
 
     void lines_to_voxels(const Block& block, const Place& place);
     void lines_to_bins(const Block& block);
     void remove_fixed_patterns(const Block& block);
     void bins_to_voxels(const Block& block, const Place& place);
-    void join(Worker& worker, std::int64_t output_line) const;
+    void join(Worker& worker, const Block& block, std::int64_t output_line) const;
+    void join_position(Worker& worker, const Block& block, std::int64_t frame, std::int64_t a, float share) const;
     void store(Worker& worker, std::int64_t output_line, std::byte* target);
     void store_frames(const Block& block, const Place& place);
+
+    PositionBins position_bins(std::int64_t b) const;
+    void bins_to_flow(const Block& block, const Place& place);
+    void find_bulk_motion(const Block& block);
+    void store_velocities(const Block& block, const Place& place);
 
     ReconstructionPlan plan_;
     VolumeGrid grid_;
@@ -70,10 +86,15 @@ class CpuRunner : public Reconstructor {
     DepthRange kept_;
     VoxelTables voxel_tables_;
     BlockShape shape_;
+    ScanOrder order_;
+    std::vector<LineMix> mixes_;
+    std::optional<FlowTables> flow_tables_;
     FrameBackground background_;
     std::vector<Worker> workers_;
     std::vector<std::complex<float>> bins_;  // [frames][lines][depth]
     std::vector<float> values_;              // [output lines][depth], for levels = frame
+    std::vector<Phasor> bulk_;               // [b_scans][a_scans][pairs of looks], for flow without bulk motion
+    std::vector<float> phases_;              // [b_scans][a_scans][depth], for unwrapped velocities
 };
 
 }  // namespace echolux

@@ -25,8 +25,8 @@ void store_each(std::span<const float> values, const Step& step, std::byte* targ
 VoxelLine::VoxelLine(const VoxelTables& tables)
     : tables_(tables), mean_(static_cast<std::size_t>(tables.depth)), values_(mean_.size()) {}
 
-std::span<const float> VoxelLine::values(std::span<const std::complex<float>* const> lines) {
-    power_of(lines);
+std::span<const float> VoxelLine::values(const JoinedLines& joined) {
+    power_of(joined);
     if (!tables_.noise_floor.empty()) subtract_noise_floor();
     to_quantity();
     if (tables_.depth_flip) std::reverse(values_.begin(), values_.end());
@@ -42,48 +42,49 @@ void VoxelLine::store(std::span<const float> values, CodeRange range, std::byte*
     }
 }
 
-void VoxelLine::store_complex(std::span<const std::complex<float>* const> lines, std::byte* target) {
-    mean_complex(lines);
+void VoxelLine::store_complex(const JoinedLines& joined, std::byte* target) {
+    mean_complex(joined);
     for (std::complex<float>& value : mean_) value *= tables_.scale;
     if (tables_.depth_flip) std::reverse(mean_.begin(), mean_.end());
     std::memcpy(target, mean_.data(), mean_.size() * sizeof(mean_[0]));
 }
 
-void VoxelLine::mean_complex(std::span<const std::complex<float>* const> lines) {
-    std::copy_n(lines[0], mean_.size(), mean_.begin());
-    if (lines.size() == 1) return;
-    for (const std::complex<float>* line : lines.subspan(1)) {
-        for (std::size_t z = 0; z < mean_.size(); ++z) mean_[z] += line[z];
+void VoxelLine::mean_complex(const JoinedLines& joined) {
+    std::fill(mean_.begin(), mean_.end(), std::complex<float>{});
+    for (std::size_t i = 0; i < joined.lines.size(); ++i) {
+        const std::complex<float>* line = joined.lines[i];
+        const float weight = joined.weights[i];
+        for (std::size_t z = 0; z < mean_.size(); ++z) mean_[z] += weight * line[z];
     }
-    const float share = 1.0f / static_cast<float>(lines.size());
-    for (std::complex<float>& value : mean_) value *= share;
 }
 
-void VoxelLine::power_of(std::span<const std::complex<float>* const> lines) {
+// The mean of the powers, but where recipe.average wants that of amplitudes or of the complex bins.
+void VoxelLine::power_of(const JoinedLines& joined) {
     const Power power;
     const auto each = [&](const std::complex<float>* line, const auto& use) {
         for (std::size_t z = 0; z < values_.size(); ++z) use(values_[z], power(line[z].real(), line[z].imag()));
     };
-    const float share = 1.0f / static_cast<float>(lines.size());
-    float factor = tables_.scale * tables_.scale;
-    if (lines.size() == 1 || tables_.recipe.average == Average::complex) {
-        const std::complex<float>* line = lines[0];
-        if (lines.size() > 1) {
-            mean_complex(lines);
+    const float scale = tables_.scale;
+    if (joined.lines.size() == 1 || tables_.recipe.average == Average::complex) {
+        const std::complex<float>* line = joined.lines[0];
+        if (joined.lines.size() > 1) {
+            mean_complex(joined);
             line = mean_.data();
         }
-        each(line, [factor](float& value, float p) { value = p * factor; });
+        each(line, [scale](float& value, float p) { value = p * (scale * scale); });
         return;
     }
     std::fill(values_.begin(), values_.end(), 0.0f);
-    if (tables_.recipe.average == Average::power) {
-        factor *= share;
-        for (const auto* line : lines) each(line, [factor](float& value, float p) { value += p * factor; });
-    } else {
-        factor = tables_.scale * share;
-        for (const auto* line : lines) each(line, [factor](float& value, float p) { value += std::sqrt(p) * factor; });
-        in_place(values_, [](float amplitude) { return amplitude * amplitude; });
+    const bool amplitudes = tables_.recipe.average == Average::magnitude;
+    for (std::size_t i = 0; i < joined.lines.size(); ++i) {
+        const float factor = joined.weights[i] * scale;
+        if (amplitudes) {
+            each(joined.lines[i], [=](float& value, float p) { value += std::sqrt(p) * factor; });
+        } else {
+            each(joined.lines[i], [=](float& value, float p) { value += p * (factor * scale); });
+        }
     }
+    if (amplitudes) in_place(values_, [](float amplitude) { return amplitude * amplitude; });
 }
 
 void VoxelLine::subtract_noise_floor() {

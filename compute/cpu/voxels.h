@@ -11,22 +11,28 @@
 
 namespace echolux {
 
+// The lines that become an output line, each [depth] and not yet scaled, and how much each counts: 1 in all.
+struct JoinedLines {
+    std::span<const std::complex<float>* const> lines;
+    std::span<const float> weights;
+};
+
 class VoxelLine {
   public:
     explicit VoxelLine(const VoxelTables& tables);
 
-    // Values of one output line from the lines that it joins (each [depth], not yet scaled). Valid until the next call.
-    std::span<const float> values(std::span<const std::complex<float>* const> lines);
+    // Values of one output line. Valid until the next call.
+    std::span<const float> values(const JoinedLines& joined);
 
     // Codes of such values as recipe.voxel wants them.
     void store(std::span<const float> values, CodeRange range, std::byte* target) const;
 
-    // Quantity complex: the (mean of the) lines, scaled.
-    void store_complex(std::span<const std::complex<float>* const> lines, std::byte* target);
+    // Quantity complex: the mean of the lines, scaled.
+    void store_complex(const JoinedLines& joined, std::byte* target);
 
   private:
-    void mean_complex(std::span<const std::complex<float>* const> lines);
-    void power_of(std::span<const std::complex<float>* const> lines);
+    void mean_complex(const JoinedLines& joined);
+    void power_of(const JoinedLines& joined);
     void subtract_noise_floor();
     void to_quantity();
 

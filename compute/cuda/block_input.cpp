@@ -8,13 +8,6 @@
 namespace echolux::cuda {
 namespace {
 
-void copy_on_host(const std::byte* from, std::int64_t bytes, std::byte* to) {
-    constexpr std::int64_t piece = std::int64_t{1} << 20;
-    parallel_for(0, (bytes + piece - 1) / piece, [&](std::int64_t i) {
-        std::memcpy(to + i * piece, from + i * piece, static_cast<std::size_t>(std::min(piece, bytes - i * piece)));
-    });
-}
-
 const std::byte* as_kernels_see(const std::byte* pinned) {
     void* seen = nullptr;
     checked(cudaHostGetDevicePointer(&seen, const_cast<std::byte*>(pinned), 0), "read pinned memory from the GPU");
@@ -23,25 +16,44 @@ const std::byte* as_kernels_see(const std::byte* pinned) {
 
 }  // namespace
 
-BlockInput::BlockInput(SpectraPath path, std::int64_t most_bytes)
-    : path_(path), most_bytes_(most_bytes), on_device_(path == SpectraPath::copied ? most_bytes : 0) {}
+BlockInput::BlockInput(SpectraPath path, std::int64_t frame_bytes, std::int64_t most_frames)
+    : path_(path), frame_bytes_(frame_bytes), most_frames_(most_frames),
+      on_device_(path == SpectraPath::copied ? most_frames * frame_bytes : 0) {}
 
-const std::byte* BlockInput::bring(cudaStream_t stream, const Block& block, std::int64_t bytes) {
-    switch (block.memory) {
-        case MemoryKind::device: require_on_device(block.data, "block"); return block.data;
-        case MemoryKind::pinned:
-            return path_ == SpectraPath::direct ? as_kernels_see(block.data) : copied(stream, block.data, bytes);
-        case MemoryKind::host: break;
-    }
-    on_device_.reserve(most_bytes_);
-    staging_.reserve(most_bytes_);
-    copy_on_host(block.data, bytes, staging_.data());
-    return copied(stream, staging_.data(), bytes);
+const std::byte* BlockInput::bring(cudaStream_t stream, const Block& block, std::int64_t frames) {
+    const std::byte* first = block.data + frame_offset(block.frames, 0, frame_bytes_);
+    const std::int64_t stride =
+        frame_offset(block.frames, 1, frame_bytes_) - frame_offset(block.frames, 0, frame_bytes_);
+    const bool packed = stride == frame_bytes_ || frames == 1;
+    if (block.memory == MemoryKind::device) require_on_device(block.data, "block");
+    if (block.memory == MemoryKind::device && packed) return first;
+    if (block.memory == MemoryKind::pinned && packed && path_ == SpectraPath::direct) return as_kernels_see(first);
+    if (block.memory == MemoryKind::host) return copied(stream, staged(first, stride, frames), frame_bytes_, frames);
+    return copied(stream, first, stride, frames);
 }
 
-const std::byte* BlockInput::copied(cudaStream_t stream, const std::byte* pinned, std::int64_t bytes) {
-    checked(cudaMemcpyAsync(on_device_.data(), pinned, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream),
-            "copy spectra to the GPU");
+// Into pinned memory, by all cores.
+const std::byte* BlockInput::staged(const std::byte* first, std::int64_t stride, std::int64_t frames) {
+    constexpr std::int64_t piece = std::int64_t{1} << 20;
+    staging_.reserve(most_frames_ * frame_bytes_);
+    const std::int64_t pieces_of_a_frame = (frame_bytes_ + piece - 1) / piece;
+    parallel_for(0, frames * pieces_of_a_frame, [&](std::int64_t i) {
+        const std::int64_t frame = i / pieces_of_a_frame, begin = i % pieces_of_a_frame * piece;
+        std::memcpy(staging_.data() + frame * frame_bytes_ + begin, first + frame * stride + begin,
+                    static_cast<std::size_t>(std::min(piece, frame_bytes_ - begin)));
+    });
+    return staging_.data();
+}
+
+const std::byte* BlockInput::copied(cudaStream_t stream, const std::byte* first, std::int64_t stride,
+                                    std::int64_t frames) {
+    const auto frame = static_cast<std::size_t>(frame_bytes_), rows = static_cast<std::size_t>(frames);
+    on_device_.reserve(most_frames_ * frame_bytes_);
+    const cudaError_t result =
+        stride == frame_bytes_ ? cudaMemcpyAsync(on_device_.data(), first, rows * frame, cudaMemcpyDefault, stream)
+                               : cudaMemcpy2DAsync(on_device_.data(), frame, first, static_cast<std::size_t>(stride),
+                                                   frame, rows, cudaMemcpyDefault, stream);
+    checked(result, "copy spectra to the GPU");
     return on_device_.data();
 }
 

@@ -59,12 +59,12 @@ struct LeastVariantMean {
 };
 
 template <class Pattern>
-__global__ void subtract_pattern(Pattern pattern_of, float2* bins, std::int64_t columns, std::int64_t lines,
+__global__ void subtract_pattern(Pattern pattern_of, DeviceBins bins, std::int64_t columns, std::int64_t lines,
                                  std::int64_t depth) {
     const std::int64_t i = element();
     if (i >= columns) return;
     const std::int64_t frame = i / depth, z = i % depth;
-    const Column column{bins + frame * lines * depth + z, depth, lines};
+    const Column column{bins.first + frame * lines * bins.stride + z, bins.stride, lines};
     const float2 pattern = pattern_of(column);
     for (std::int64_t l = 0; l < lines; ++l) {
         column[l].x -= pattern.x;
@@ -74,7 +74,7 @@ __global__ void subtract_pattern(Pattern pattern_of, float2* bins, std::int64_t 
 
 }  // namespace
 
-void remove_fixed_pattern(cudaStream_t stream, FixedPattern mode, std::int64_t segments, float2* bins,
+void remove_fixed_pattern(cudaStream_t stream, FixedPattern mode, std::int64_t segments, const DeviceBins& bins,
                           std::int64_t frames, std::int64_t lines, std::int64_t depth) {
     const std::int64_t columns = frames * depth;
     const auto remove = [&](auto pattern) {

@@ -2,16 +2,15 @@
 // 2010).
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
+#include "compute/cuda/line_method.h"
 #include "compute/params.h"
 
 namespace echolux::cuda {
 
-// bins: [frames][lines][depth].
-void remove_fixed_pattern(cudaStream_t stream, FixedPattern mode, std::int64_t segments, float2* bins,
+// bins: of [frames][lines].
+void remove_fixed_pattern(cudaStream_t stream, FixedPattern mode, std::int64_t segments, const DeviceBins& bins,
                           std::int64_t frames, std::int64_t lines, std::int64_t depth);
 
 }  // namespace echolux::cuda

@@ -1,37 +1,13 @@
-// The host side of the fused kernel: which recipes fit, the tables in the form that it wants, and the launch of the one
-// variant for this length, format and kind of voxel.
+// The host side of the fused kernel: which recipes fit, the tables in the form that it wants, and what a launch is
+// given.
 #include "compute/cuda/fused.h"
 
-#include <algorithm>
-#include <bit>
-
-#include "compute/cuda/fused_kernel.cuh"
+#include "compute/cuda/fused_launch.cuh"
 #include "compute/methods/nudft.h"
 #include "compute/validate.h"
 
 namespace echolux::cuda {
 namespace {
-
-// The kernel for transforms of 2^9 ... 2^13 points, as use(size) with a FusedSize.
-template <class Use>
-void with_size(std::int64_t transform, const Use& use) {
-    switch (transform) {
-        case 512: return use(FusedSize<9>{});
-        case 1024: return use(FusedSize<10>{});
-        case 2048: return use(FusedSize<11>{});
-        case 4096: return use(FusedSize<12>{});
-        default: return use(FusedSize<13>{});
-    }
-}
-
-int shared_bytes(std::int64_t transform, VoxelType voxel) {
-    std::int64_t bytes = 0;
-    with_size(transform, [&](auto size) {
-        using Size = decltype(size);
-        bytes = Size::groups * (Size::exchange_bytes + 2 * (Size::n / 2) * bytes_of(voxel));
-    });
-    return static_cast<int>(bytes);
-}
 
 int most_shared_bytes() {
     int device = 0, bytes = 0;
@@ -83,18 +59,6 @@ std::vector<float2> twiddles(std::int64_t transform) {
     return table;
 }
 
-// Calls use(source) with the fastest way to read such lines.
-template <class Use>
-void with_source(const RawFormat& format, const Lengths& lengths, std::int64_t line_bytes, const std::byte* raw,
-                 const Use& use) {
-    const bool words = lengths.samples == lengths.transform && format.channels == 1 && format.shift == 0 &&
-                       format.bits == 0 && format.byte_order == ByteOrder::little &&
-                       (reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uintptr_t>(line_bytes)) % 4 == 0;
-    if (words && format.sample_format == SampleFormat::u16) return use(ByWords<U16Words>{});
-    if (words && format.sample_format == SampleFormat::packed12) return use(ByWords<Packed12Words>{});
-    use(BySamples{});
-}
-
 // What can be stored at a time wherever a row starts, and whichever part of it is kept.
 int store_bytes(const FusedWork& work) {
     if (work.depth_flip) return work.voxel_bytes;
@@ -108,25 +72,25 @@ int store_bytes(const FusedWork& work) {
     return std::min(16, 1 << std::countr_zero(bits));
 }
 
-template <class Size, class Source, class Voxel>
-void launch(const FusedWork& work, int shared, cudaStream_t stream) {
-    const auto kernel = fused<std::countr_zero(static_cast<unsigned>(Size::n)), Source, Voxel>;
-    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
-    const std::uint32_t blocks = (work.pairs + Size::groups - 1) / Size::groups;
-    kernel<<<blocks, Size::block, static_cast<std::size_t>(shared), stream>>>(work);
-    checked_launch("reconstruct in one kernel");
-}
-
 }  // namespace
 
 bool FusedKernel::fits(const ReconstructionPlan& plan, const PlainTables& tables) {
     const std::int64_t transform = tables.lengths.transform;
     const bool size =
         std::has_single_bit(static_cast<std::uint64_t>(transform)) && transform >= 512 && transform <= 8192;
-    const bool line_by_line = tables.upsample == 1 && tables.rolling_width == 0 && !tables.resample.prefilter &&
-                              !needs_whole_b_scans(plan.recipe) && !needs_frame_range(plan.recipe) &&
-                              !uses_nudft(plan) && tables.resample.taps <= 4;
-    return size && line_by_line && shared_bytes(transform, stored_type(plan.recipe)) <= most_shared_bytes();
+    return size && tables.upsample == 1 && tables.rolling_width == 0 && !tables.resample.prefilter &&
+           tables.resample.taps <= 4 && !uses_nudft(plan) && shared_bytes(transform, 0) <= most_shared_bytes();
+}
+
+bool FusedKernel::makes_voxels(const ReconstructionPlan& plan, const PlainTables& tables) {
+    const bool line_by_line = !needs_whole_b_scans(plan.recipe) && !needs_frame_range(plan.recipe) &&
+                              plan.geometry.fast_axis == FastAxis::uniform;
+    return line_by_line &&
+           shared_bytes(tables.lengths.transform, bytes_of(stored_type(plan.recipe))) <= most_shared_bytes();
+}
+
+bool FusedKernel::makes_both(const Recipe& recipe) {
+    return ByteOfDecibel::fits(recipe);
 }
 
 FusedKernel::FusedKernel(const ReconstructionPlan& plan, const PlainTables& tables, const VoxelTables& voxels)
@@ -139,13 +103,11 @@ FusedKernel::FusedKernel(const ReconstructionPlan& plan, const PlainTables& tabl
     noise_floor_ = uploaded(voxels_.noise_floor);
 }
 
-void FusedKernel::enqueue(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
-                          const DeviceBackground& background, const DeviceTarget& target) const {
-    const Recipe& recipe = plan_.recipe;
+// Whole acquired B-scans, without what concerns voxels.
+FusedWork FusedKernel::lines_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const {
     const std::int64_t frame_lines = plan_.geometry.lines_per_b_scan();
-    const std::int64_t frames = lines / frame_lines;
-    const VoxelType type = stored_type(recipe);
-    const CodeRange range{static_cast<float>(recipe.low), static_cast<float>(recipe.high)};
+    const std::int64_t background_row =
+        background.frame_lines == 0 ? 0 : background.first_line / background.frame_lines * background.samples;
     FusedWork work;
     work.format = LineFormat(plan_.format, plan_.geometry);
     work.base = base_.as<int>();
@@ -156,8 +118,19 @@ void FusedKernel::enqueue(cudaStream_t stream, const std::byte* raw, std::int64_
     work.samples = static_cast<int>(plan_.geometry.samples);
     work.frame_lines = static_cast<int>(frame_lines);
     work.pairs_per_frame = static_cast<std::uint32_t>((frame_lines + 1) / 2);
-    work.pairs = static_cast<std::uint32_t>(frames) * work.pairs_per_frame;
+    work.pairs = static_cast<std::uint32_t>(lines / frame_lines) * work.pairs_per_frame;
     work.background = background;
+    work.background.whole += background_row;
+    work.background.rest += background_row;
+    return work;
+}
+
+FusedWork FusedKernel::voxels_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
+                                   const DeviceTarget& target) const {
+    const Recipe& recipe = plan_.recipe;
+    const VoxelType type = stored_type(recipe);
+    const CodeRange range{static_cast<float>(recipe.low), static_cast<float>(recipe.high)};
+    FusedWork work = lines_work(raw, lines, background);
     work.depth_begin = static_cast<int>(kept_depth(recipe, lengths_.bins).begin);
     work.depth = static_cast<int>(voxels_.depth);
     work.depth_flip = voxels_.depth_flip;
@@ -166,19 +139,39 @@ void FusedKernel::enqueue(cudaStream_t stream, const std::byte* raw, std::int64_
     work.value = VoxelValue(voxels_, noise_floor_.as<float>());
     work.code = VoxelCode(type, range);
     work.target = target;
-    work.first_slice = target.first_slice + target.first_line / frame_lines;
+    work.first_recorded_slice = static_cast<int>(target.first_line / work.frame_lines);
+    work.first_slice = target.first_slice + work.first_recorded_slice;
     work.voxel_bytes = static_cast<int>(bytes_of(type));
     work.store_bytes = store_bytes(work);
-    const int shared = shared_bytes(lengths_.transform, type);
-    with_size(lengths_.transform, [&](auto size) {
-        with_source(plan_.format, lengths_, work.format.line_bytes(), raw, [&](auto source) {
-            if (ByteOfDecibel::fits(recipe)) {
-                launch<decltype(size), decltype(source), ByteVoxel>(work, shared, stream);
-            } else {
-                launch<decltype(size), decltype(source), AnyVoxel>(work, shared, stream);
-            }
-        });
-    });
+    return work;
+}
+
+DeviceBins FusedKernel::kept(float2* bins) const {
+    return {bins + kept_depth(plan_.recipe, lengths_.bins).begin, bins_of_a_line()};
+}
+
+void FusedKernel::voxels(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
+                         const DeviceBackground& background, const DeviceTarget& target) const {
+    const FusedWork work = voxels_work(raw, lines, background, target);
+    if (ByteOfDecibel::fits(plan_.recipe)) {
+        launch_fused<ByteVoxel>(work, plan_.format, lengths_, stream);
+    } else {
+        launch_fused<AnyVoxel>(work, plan_.format, lengths_, stream);
+    }
+}
+
+void FusedKernel::both(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
+                       const DeviceBackground& background, const DeviceTarget& target, float2* bins) const {
+    FusedWork work = voxels_work(raw, lines, background, target);
+    work.bins = bins;
+    launch_fused_bytes_and_bins(work, plan_.format, lengths_, stream);
+}
+
+void FusedKernel::bins(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
+                       const DeviceBackground& background, float2* bins) const {
+    FusedWork work = lines_work(raw, lines, background);
+    work.bins = bins;
+    launch_fused_bins(work, plan_.format, lengths_, stream);
 }
 
 }  // namespace echolux::cuda

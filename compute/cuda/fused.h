@@ -1,5 +1,6 @@
 // The fast path: one kernel from raw samples to voxels (fused_kernel.cuh), for recipes whose A-scans do not depend on
-// each other and whose transform fits into shared memory. Everything else takes separate passes.
+// each other, or to depth bins, or to both; for transforms that fit into shared memory. Everything else takes separate
+// passes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,20 +16,40 @@
 
 namespace echolux::cuda {
 
+struct FusedWork;
+
 class FusedKernel {
   public:
-    // Transforms of 512 to 8192 points that the current device has shared memory for; nothing that needs neighbours in
-    // depth or whole B-scans.
+    // Whether it can turn lines into bins: transforms of 512 to 8192 points that the current device has shared memory
+    // for.
     static bool fits(const ReconstructionPlan& plan, const PlainTables& tables);
+
+    // Of a plan that fits, whether into voxels too: nothing that needs neighbours or whole B-scans; and whether into
+    // voxels and bins at once.
+    static bool makes_voxels(const ReconstructionPlan& plan, const PlainTables& tables);
+    static bool makes_both(const Recipe& recipe);
 
     FusedKernel(const ReconstructionPlan& plan, const PlainTables& tables, const VoxelTables& voxels);
 
     // Whole acquired B-scans: `lines` lines from `raw` on (device memory, or mapped host memory), each of which becomes
     // one output line.
-    void enqueue(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                 const DeviceTarget& target) const;
+    void voxels(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
+                const DeviceTarget& target) const;
+
+    // Likewise bins, on the device: [lines][bins_of_a_line()].
+    void bins(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
+              float2* bins) const;
+    void both(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
+              const DeviceTarget& target, float2* bins) const;
+
+    std::int64_t bins_of_a_line() const { return lengths_.transform / 2; }
+    DeviceBins kept(float2* bins) const;
 
   private:
+    FusedWork lines_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+    FusedWork voxels_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
+                          const DeviceTarget& target) const;
+
     ReconstructionPlan plan_;
     Lengths lengths_;
     VoxelTables voxels_;

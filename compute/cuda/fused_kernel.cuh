@@ -1,4 +1,5 @@
-// One kernel from raw samples to voxels: subtract, resample, weigh, transform, power, quantity, code, store. A group of
+// One kernel from raw samples to voxels, to depth bins, or to both: subtract, resample, weigh, transform, power,
+// quantity, code, store. A group of
 // threads works on two neighbouring lines of a B-scan at a time, so that every table entry that is fetched serves both.
 // Sixteen points of each line stay in a thread's registers; between the stages of the transform (radix 16, then what is
 // left: Stockham's order, so bins come out in natural order) they change places through shared memory, padded so that
@@ -41,8 +42,11 @@ struct FusedWork {
     VoxelCode code;
     DeviceTarget target;
     std::int64_t first_slice = 0;
+    int first_recorded_slice = 0;  // counted from the target's first
     int voxel_bytes = 0;
     int store_bytes = 0;  // stored at a time, 1 to 16; those of a voxel where rows are reversed
+
+    float2* bins = nullptr;  // [lines][all bins], not scaled, where they are kept
 };
 
 template <int log2_n>
@@ -57,22 +61,59 @@ struct FusedSize {
     static constexpr int exchange_bytes = (n + n / 16) * static_cast<int>(sizeof(float4));
 };
 
-// What the last stage makes of a bin, at its place in a row that holds every bin.
+// What the last stage makes of a bin, at its place in a row that holds every bin: `shared` is the row of voxels, `line`
+// counts the lines of the work.
 struct ByteVoxel {
-    __device__ static void store(const FusedWork& work, float2 value, std::byte* row, int bin) {
+    using Row = std::byte*;
+    static constexpr bool has_voxels = true;
+
+    __device__ static Row row(const FusedWork&, std::byte* shared, std::int64_t, int) { return shared; }
+    __device__ static void store(const FusedWork& work, float2 value, Row row, int bin) {
         const ByteOfDecibel code{work.power_scale, {work.value.reference_db}, work.code.bytes};
         reinterpret_cast<std::uint8_t*>(row)[bin] = code(value);
     }
 };
 
 struct AnyVoxel {
-    __device__ static void store(const FusedWork& work, float2 value, std::byte* row, int bin) {
+    using Row = std::byte*;
+    static constexpr bool has_voxels = true;
+
+    __device__ static Row row(const FusedWork&, std::byte* shared, std::int64_t, int) { return shared; }
+    __device__ static void store(const FusedWork& work, float2 value, Row row, int bin) {
         if (work.code.type == VoxelType::complex64) {
             reinterpret_cast<float2*>(row)[bin] = {value.x * work.scale, value.y * work.scale};
         } else {
             const int z = min(max(bin - work.depth_begin, 0), work.depth - 1);  // bins not kept have no noise floor
             work.code.store(work.value(Power{}(value.x, value.y) * work.power_scale, z), row, bin);
         }
+    }
+};
+
+// The bin itself. Lines that two groups have are stored twice, as the same bits.
+struct KeptBin {
+    using Row = float2*;
+    static constexpr bool has_voxels = false;
+
+    __device__ static Row row(const FusedWork& work, std::byte*, std::int64_t line, int bins) {
+        return work.bins + line * bins;
+    }
+    __device__ static void store(const FusedWork&, float2 value, Row row, int bin) { row[bin] = value; }
+};
+
+template <class Voxel>
+struct VoxelAndBin {
+    struct Row {
+        typename Voxel::Row voxels;
+        KeptBin::Row bins;
+    };
+    static constexpr bool has_voxels = true;
+
+    __device__ static Row row(const FusedWork& work, std::byte* shared, std::int64_t line, int bins) {
+        return {Voxel::row(work, shared, line, bins), KeptBin::row(work, shared, line, bins)};
+    }
+    __device__ static void store(const FusedWork& work, float2 value, Row row, int bin) {
+        KeptBin::store(work, value, row.bins, bin);
+        Voxel::store(work, value, row.voxels, bin);
     }
 };
 
@@ -158,7 +199,7 @@ __device__ inline void middle_stage(float4* exchange, float2 (&a)[16], float2 (&
 
 template <int n, int radix, class Voxel>
 __device__ inline void last_stage(const FusedWork& work, const float4* exchange, const float2* twiddles,
-                                  std::byte* row_a, std::byte* row_b, int t) {
+                                  typename Voxel::Row row_a, typename Voxel::Row row_b, int t) {
 #pragma unroll
     for (int i = 0; i < 16 / radix; ++i) {
         const int k = t + i * (n / 16);
@@ -199,7 +240,7 @@ __device__ inline void store_row(const FusedWork& work, const std::byte* row, co
     }
 }
 
-// Shared memory: `groups` exchanges, then two rows of voxels for each group.
+// Shared memory: `groups` exchanges, then two rows of voxels for each group where there are voxels.
 template <int log2_n, class Source, class Voxel>
 __global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::least_blocks)
     fused(const __grid_constant__ FusedWork work) {
@@ -221,8 +262,11 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::l
     const std::int64_t line_bytes = work.format.line_bytes();
     const std::byte* raw = work.raw + std::int64_t{frame} * work.frame_lines * line_bytes;
     const std::int64_t row = work.background.frame_lines == 0 ? 0 : std::int64_t{frame} * work.samples;
-    Source::read({work.format, raw + line_a * line_bytes, raw + line_b * line_bytes, work.background.whole + row,
-                  work.background.rest + row, work.samples, t, threads},
+    const auto recorded = [&](int line) {
+        return work.target.recorded.mirrored(work.first_recorded_slice + static_cast<int>(frame), line);
+    };
+    Source::read({work.format, raw + recorded(line_a) * line_bytes, raw + recorded(line_b) * line_bytes,
+                  work.background.whole + row, work.background.rest + row, work.samples, t, threads},
                  reinterpret_cast<float2*>(exchange));
     __syncthreads();
     {
@@ -238,7 +282,11 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::l
         if constexpr (Size::four_stages) middle_stage<n, 256>(exchange, a, b, twiddles + twiddle_rows(16) * 16, t);
     }
     constexpr int used = twiddle_rows(16) * (Size::four_stages ? 16 + 256 : 16);
-    last_stage<n, Size::last_radix, Voxel>(work, exchange, work.twiddles + used, row_a, row_b, t);
+    const std::int64_t first_line = std::int64_t{frame} * work.frame_lines;
+    last_stage<n, Size::last_radix, Voxel>(work, exchange, work.twiddles + used,
+                                           Voxel::row(work, row_a, first_line + recorded(line_a), n / 2),
+                                           Voxel::row(work, row_b, first_line + recorded(line_b), n / 2), t);
+    if constexpr (!Voxel::has_voxels) return;
     __syncthreads();
     if (index >= work.pairs) return;
     // Half of the threads store a line each.

@@ -5,22 +5,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute/cuda/fused_passes.h"
+#include "compute/cuda/separate_passes.h"
+#include "compute/error.h"
+
 namespace echolux::cuda {
 namespace {
 
 constexpr int most_streams = 16;
+constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;  // that the fused kernel makes at a time for other passes
 
 }  // namespace
 
 CudaRunner::Worker::Worker(CudaRunner& runner, const BackendChoice& choice)
-    : input(choice.spectra, runner.bytes_of(runner.plan_.block_b_scans)),
-      output(runner.grid_, runner.plan_.block_b_scans * runner.shape_.outputs_per_b_scan / runner.grid_.a_scans),
+    : input(choice.spectra, runner.shape_.frame_lines * runner.format_.line_bytes(), runner.shape_.frames),
+      output(runner.grid_, runner.plan_.block_b_scans * runner.slices_per_b_scan()),
       background(runner.background_mode_, runner.format_, runner.plan_.geometry, runner.plan_.calibration,
                  runner.plan_.recipe.running_alpha, runner.shape_.frames,
-                 runner.running_ ? &*runner.running_ : nullptr) {
-    if (runner.fused_) return;
-    passes = std::make_unique<SeparatePasses>(runner.plan_, runner.shape_, *runner.voxels_, runner.voxel_tables_.depth,
-                                              runner.method(stream), stream);
+                 runner.running_ ? &*runner.running_ : nullptr),
+      passes(runner.passes(stream)) {
+    if (runner.flow_grid_) flow_output.emplace(*runner.flow_grid_, runner.plan_.block_b_scans);
 }
 
 // Nothing may be freed under the feet of a kernel.
@@ -30,7 +34,7 @@ CudaRunner::Worker::~Worker() {
 
 CudaRunner::CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choice, int device, std::string gpu_name)
     : plan_(plan), device_(device), gpu_name_(std::move(gpu_name)), grid_(planned_grid(plan)),
-      format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
+      flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
       kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
       shape_(block_shape(plan, grid_)), background_mode_(chosen_background(plan.recipe, plan.calibration)) {
     if (background_mode_ == Background::running) running_.emplace(format_.samples());
@@ -38,10 +42,13 @@ CudaRunner::CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choi
         nudft_.emplace(plan);
     } else if (choice.fused && FusedKernel::fits(plan, plain_)) {
         fused_.emplace(plan, plain_, voxel_tables_);
+        in_one_kernel_ =
+            FusedKernel::makes_voxels(plan, plain_) && (!flow_grid_ || FusedKernel::makes_both(plan.recipe));
     } else {
         plain_on_device_.emplace(plain_);
     }
-    if (!fused_) voxels_.emplace(voxel_tables_, plan, shape_);
+    if (!in_one_kernel_) voxels_.emplace(voxel_tables_, plan, shape_);
+    if (flow_grid_) flow_.emplace(plan, flow_tables(plan, plain_.weight.sum, kept_));
     for (int i = 0; i < std::clamp(choice.streams, 1, most_streams); ++i) {
         workers_.push_back(std::make_unique<Worker>(*this, choice));
     }
@@ -54,17 +61,32 @@ CudaRunner::~CudaRunner() {
 }
 
 std::string CudaRunner::backend() const {
-    const char* way = fused_ ? "fused" : nudft_ ? "matrix product" : "separate passes";
+    const char* way = in_one_kernel_ ? "fused"
+                      : fused_       ? "fused to bins"
+                      : nudft_       ? "matrix product"
+                                     : "separate passes";
     return fmt::format("cuda ({}, {})", gpu_name_, way);
 }
 
 std::unique_ptr<LineMethod> CudaRunner::method(cudaStream_t stream) const {
     if (nudft_) return std::make_unique<NudftLines>(stream, *nudft_, format_, plain_.rolling_width);
-    return std::make_unique<PlainMethod>(plain_, *plain_on_device_, format_, kept_, shape_.lines(), stream);
+    if (!fused_)
+        return std::make_unique<PlainMethod>(plain_, *plain_on_device_, format_, kept_, shape_.lines(), stream);
+    const std::int64_t position_lines = plan_.geometry.b_repeats * shape_.frame_lines;
+    const std::int64_t line_bytes = fused_->bins_of_a_line() * std::int64_t{sizeof(float2)};
+    const std::int64_t positions =
+        std::clamp<std::int64_t>(bins_bytes / (position_lines * line_bytes), 1, plan_.block_b_scans);
+    return std::make_unique<FusedLines>(*fused_, positions * position_lines, stream);
 }
 
-std::int64_t CudaRunner::bytes_of(std::int64_t b_scans) const {
-    return b_scans * plan_.geometry.b_repeats * shape_.frame_lines * format_.line_bytes();
+std::unique_ptr<Passes> CudaRunner::passes(cudaStream_t stream) const {
+    const FlowStage* flow = flow_ ? &*flow_ : nullptr;
+    if (in_one_kernel_) return std::make_unique<FusedPasses>(plan_, shape_, *fused_, flow, stream);
+    return std::make_unique<SeparatePasses>(plan_, shape_, *voxels_, flow, voxel_tables_.depth, method(stream), stream);
+}
+
+std::int64_t CudaRunner::frames_of(const Block& block) const {
+    return block.b_scans * plan_.geometry.b_repeats;
 }
 
 template <class Work>
@@ -81,6 +103,7 @@ Completion CudaRunner::take_turn(const Block& block, const Work& work) {
         cudaStreamSynchronize(worker.stream);
         worker.keeper.reset();
         worker.output.drop();
+        if (worker.flow_output) worker.flow_output->drop();
         throw;
     }
     worker.turn = ++turns_;
@@ -92,37 +115,51 @@ void CudaRunner::prime(const Block& block) {
     check_block(block, plan_);
     if (background_mode_ != Background::running) return;
     take_turn(block, [&](Worker& worker) {
-        find_background(worker, block, worker.input.bring(worker.stream, block, bytes_of(block.b_scans)));
+        find_background(worker, block, worker.input.bring(worker.stream, block, frames_of(block)));
     });
 }
 
 Completion CudaRunner::submit(const Block& block, const Places& places) {
     check_block(block, plan_);
-    const Place& place = places.structure;
-    const Completion completion = take_turn(block, [&](Worker& worker) { enqueue(worker, block, place); });
+    check_places(places);
+    const Completion completion = take_turn(block, [&](Worker& worker) { enqueue(worker, block, places); });
     const CurrentDevice current(device_);
     Worker& worker = *workers_[static_cast<std::size_t>((completion.value - 1) % workers_.size())];
     worker.output.hand_over(worker.done);
+    if (places.flow) worker.flow_output->hand_over(worker.done);
     return completion;
 }
 
-void CudaRunner::find_background(Worker& worker, const Block& block, const std::byte* raw) const {
-    worker.background.find(worker.stream, raw, block.b_scans * plan_.geometry.b_repeats, block.first_b_scan == 0);
+void CudaRunner::check_places(const Places& places) const {
+    if (places.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
 }
 
-void CudaRunner::enqueue(Worker& worker, const Block& block, const Place& place) {
-    const std::int64_t slices_per_b_scan = shape_.outputs_per_b_scan / grid_.a_scans;
-    const std::byte* raw = worker.input.bring(worker.stream, block, bytes_of(block.b_scans));
+void CudaRunner::find_background(Worker& worker, const Block& block, const std::byte* raw) const {
+    worker.background.find(worker.stream, raw, frames_of(block), block.first_b_scan == 0);
+}
+
+void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& places) {
+    const std::byte* raw = worker.input.bring(worker.stream, block, frames_of(block));
     find_background(worker, block, raw);
-    const DeviceTarget target = worker.output.begin(worker.stream, place, block.first_b_scan * slices_per_b_scan,
-                                                    block.b_scans * slices_per_b_scan);
-    if (fused_) {
-        const std::int64_t lines = block.b_scans * plan_.geometry.b_repeats * shape_.frame_lines;
-        fused_->enqueue(worker.stream, raw, lines, worker.background.rows(), target);
-    } else {
-        worker.passes->enqueue(raw, block.b_scans, worker.background.rows(), target);
-    }
+    const RawPositions positions{raw, block.b_scans, block.first_b_scan * plan_.geometry.b_repeats,
+                                 worker.background.rows()};
+    worker.passes->enqueue(positions, targets(worker, block, places));
     worker.output.copy_out(worker.stream);
+    if (places.flow) worker.flow_output->copy_out(worker.stream);
+}
+
+BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Places& places) const {
+    const std::int64_t slices = slices_per_b_scan();
+    BlockTargets targets;
+    targets.structure =
+        worker.output.begin(worker.stream, places.structure, block.first_b_scan * slices, block.b_scans * slices);
+    if (in_one_kernel_ || voxels_->as_recorded()) {
+        targets.structure.recorded = RecordedLines::of(plan_.geometry, block.first_b_scan * plan_.geometry.b_repeats);
+    }
+    if (places.flow) {
+        targets.flow = worker.flow_output->begin(worker.stream, *places.flow, block.first_b_scan, block.b_scans);
+    }
+    return targets;
 }
 
 void CudaRunner::wait(Completion completion) {
@@ -146,6 +183,7 @@ void CudaRunner::finish(Worker& worker) {
     const auto keeper = std::move(worker.keeper);
     checked(cudaEventSynchronize(worker.done), "reconstruct a block");
     worker.output.finish();
+    if (worker.flow_output) worker.flow_output->finish();
 }
 
 }  // namespace echolux::cuda

@@ -13,11 +13,12 @@
 #include "compute/backend.h"
 #include "compute/cuda/background.h"
 #include "compute/cuda/block_input.h"
+#include "compute/cuda/flow.h"
 #include "compute/cuda/fused.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/nudft.h"
+#include "compute/cuda/passes.h"
 #include "compute/cuda/plain.h"
-#include "compute/cuda/separate_passes.h"
 #include "compute/cuda/voxel_output.h"
 #include "compute/cuda/voxels.h"
 #include "compute/plan_tables.h"
@@ -48,17 +49,22 @@ class CudaRunner : public Reconstructor {
         Event done;
         BlockInput input;
         VoxelOutput output;
+        std::optional<VoxelOutput> flow_output;
         FrameBackground background;
-        std::unique_ptr<SeparatePasses> passes;  // where there is no fused kernel
-        std::uint64_t turn = 0;                  // whose work it has
+        std::unique_ptr<Passes> passes;
+        std::uint64_t turn = 0;  // whose work it has
         bool busy = false;
         std::shared_ptr<const void> keeper;
     };
 
     std::unique_ptr<LineMethod> method(cudaStream_t stream) const;
-    std::int64_t bytes_of(std::int64_t b_scans) const;
+    std::unique_ptr<Passes> passes(cudaStream_t stream) const;
+    std::int64_t slices_per_b_scan() const { return shape_.outputs_per_b_scan / grid_.a_scans; }
+    std::int64_t frames_of(const Block& block) const;
     void find_background(Worker& worker, const Block& block, const std::byte* raw) const;
-    void enqueue(Worker& worker, const Block& block, const Place& place);
+    void check_places(const Places& places) const;
+    void enqueue(Worker& worker, const Block& block, const Places& places);
+    BlockTargets targets(Worker& worker, const Block& block, const Places& places) const;
     void finish(Worker& worker);
 
     // Gives the block to the worker whose turn it is; `work` enqueues.
@@ -76,10 +82,12 @@ class CudaRunner : public Reconstructor {
     VoxelTables voxel_tables_;
     BlockShape shape_;
     Background background_mode_;
-    std::optional<FusedKernel> fused_;
+    std::optional<FusedKernel> fused_;  // to bins at least
+    bool in_one_kernel_ = false;        // to voxels, and to bins besides where there is flow
     std::optional<NudftTables> nudft_;
     std::optional<PlainDeviceTables> plain_on_device_;
     std::optional<VoxelStage> voxels_;  // of the separate passes
+    std::optional<FlowStage> flow_;
     std::optional<RunningState> running_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::uint64_t turns_ = 0;

@@ -4,29 +4,29 @@
 
 #include <memory>
 
+#include "compute/cuda/flow.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/target.h"
+#include "compute/cuda/passes.h"
 #include "compute/cuda/voxels.h"
 #include "compute/plan_tables.h"
 
 namespace echolux::cuda {
 
-class SeparatePasses {
+class SeparatePasses : public Passes {
   public:
-    // The stage lives longer. Throws Error{out_of_memory}.
+    // The stages live longer; `flow` may be null. Throws Error{out_of_memory}.
     SeparatePasses(const ReconstructionPlan& plan, const BlockShape& shape, const VoxelStage& voxels,
-                   std::int64_t depth, std::unique_ptr<LineMethod> method, cudaStream_t stream);
+                   const FlowStage* flow, std::int64_t depth, std::unique_ptr<LineMethod> method, cudaStream_t stream);
 
-    // `positions` whole B-scan positions of a block.
-    void enqueue(const std::byte* raw, std::int64_t positions, const DeviceBackground& background,
-                 const DeviceTarget& target);
+    void enqueue(const RawPositions& positions, const BlockTargets& targets) override;
 
   private:
-    void some_positions(const std::byte* raw, std::int64_t positions, const DeviceBackground& background,
-                        const DeviceTarget& target);
-    void keep(const DeviceBins& bins, std::int64_t first_line, std::int64_t lines);
-    void store(const DeviceBins& bins, std::int64_t first_output, std::int64_t outputs, const DeviceTarget& target);
+    void some_positions(const RawPositions& positions, const BlockTargets& targets);
+    void line_by_line(const RawPositions& positions, const DeviceTarget& target);
+    DeviceBins all_bins(const RawPositions& positions);
+    void store(const DeviceBins& bins, std::int64_t first_output, std::int64_t outputs, std::int64_t first_frame,
+               const DeviceTarget& target);
 
     Recipe recipe_;
     BlockShape shape_;
@@ -35,10 +35,13 @@ class SeparatePasses {
     std::unique_ptr<LineMethod> method_;
     cudaStream_t stream_;
     std::int64_t line_bytes_;
+    std::int64_t frames_of_a_position_;
     std::int64_t lines_of_a_position_;
     std::int64_t positions_at_once_;
-    DeviceBuffer bins_;    // complex [lines][depth], where whole B-scans are needed
+    bool needs_whole_;     // B-scans of bins
+    DeviceBuffer bins_;    // complex [lines][depth] of these, where the method does not make as many lines at once
     DeviceBuffer values_;  // float [output lines][depth], where codes span each B-scan's own range
+    std::optional<FlowPass> flow_;
 };
 
 }  // namespace echolux::cuda

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include <optional>
 #include <utility>
 
 #include "compute/cuda/gpu_index.h"
@@ -92,6 +93,7 @@ cudaChannelFormatDesc channel_of(VoxelType type) {
         case VoxelType::u16: return {16, 0, 0, 0, cudaChannelFormatKindUnsigned};
         case VoxelType::f16: return {16, 0, 0, 0, cudaChannelFormatKindFloat};
         case VoxelType::f32: return {32, 0, 0, 0, cudaChannelFormatKindFloat};
+        case VoxelType::phasor8: return {8, 8, 0, 0, cudaChannelFormatKindSigned};
         default: throw Error(ErrorCode::device, "textures of this kind of voxel are not shared", place_name);
     }
 }
@@ -148,10 +150,10 @@ class ImportedBuffer {
     void* data_ = nullptr;
 };
 
-// One slot: members are given back in reverse order, the memory last.
-class ImportedSlot {
+// Members are given back in reverse order, the memory last.
+class ImportedTexture {
   public:
-    ImportedSlot(PendingHandle handle, const ExportedImage& image, cudaStream_t publishing)
+    ImportedTexture(PendingHandle handle, const ExportedImage& image, cudaEvent_t opened, cudaStream_t publishing)
         : memory_(std::move(handle), image.bytes) {
         if (image.linear) {
             buffer_ = std::make_unique<ImportedBuffer>(
@@ -159,36 +161,60 @@ class ImportedSlot {
         } else {
             image_ = std::make_unique<ImportedImage>(memory_, image);
         }
-        slot_ = {.surface = image_ ? image_->surface() : 0,
+        face_ = {.surface = image_ ? image_->surface() : 0,
                  .buffer = buffer_ ? buffer_->data() : nullptr,
                  .publishing = publishing,
-                 .opened = opened_,
+                 .opened = opened,
                  .type = image.type,
                  .depth = image.depth,
                  .a_scans = image.a_scans,
                  .b_scans = image.b_scans};
     }
 
-    CudaSlot* face() { return &slot_; }
-    cudaEvent_t opened() const { return opened_; }
-    cudaEvent_t published() const { return published_; }
+    Place place() { return {.kind = PlaceKind::device_surface, .data = &face_}; }
 
   private:
     ImportedMemory memory_;
     std::unique_ptr<ImportedImage> image_;
     std::unique_ptr<ImportedBuffer> buffer_;
+    CudaSlot face_;
+};
+
+// The handles of a slot.
+struct PendingSlot {
+    explicit PendingSlot(const ExportedSlot& slot)
+        : structure(slot.structure.handle), flow(slot.flow ? slot.flow->handle : -1) {}
+
+    PendingHandle structure;
+    PendingHandle flow;
+};
+
+// One time point: its textures are opened and published together.
+class ImportedSlot {
+  public:
+    ImportedSlot(PendingSlot handles, const ExportedSlot& slot, cudaStream_t publishing)
+        : structure_(std::move(handles.structure), slot.structure, opened_, publishing) {
+        if (slot.flow) flow_.emplace(std::move(handles.flow), *slot.flow, opened_, publishing);
+    }
+
+    Places places() { return flow_ ? Places(structure_.place(), flow_->place()) : Places(structure_.place()); }
+    cudaEvent_t opened() const { return opened_; }
+    cudaEvent_t published() const { return published_; }
+
+  private:
     Event opened_;
     Event published_;
-    CudaSlot slot_;
+    ImportedTexture structure_;
+    std::optional<ImportedTexture> flow_;
 };
 
 class CudaSharedSlots : public SharedSlots {
   public:
-    // `handles`: of the slots, then of the two timelines.
-    CudaSharedSlots(int device, const std::vector<ExportedSlot>& slots, std::vector<PendingHandle> handles)
-        : device_(device), written_(std::move(handles[slots.size()])), read_(std::move(handles[slots.size() + 1])) {
+    CudaSharedSlots(int device, const std::vector<ExportedSlot>& slots, std::vector<PendingSlot> handles,
+                    PendingHandle written, PendingHandle read)
+        : device_(device), written_(std::move(written)), read_(std::move(read)) {
         for (std::size_t i = 0; i < slots.size(); ++i) {
-            slots_.push_back(std::make_unique<ImportedSlot>(std::move(handles[i]), slots[i].structure, publishing_));
+            slots_.push_back(std::make_unique<ImportedSlot>(std::move(handles[i]), slots[i], publishing_));
         }
     }
 
@@ -200,9 +226,7 @@ class CudaSharedSlots : public SharedSlots {
         slots_.clear();
     }
 
-    Places places(std::size_t slot) const override {
-        return Place{.kind = PlaceKind::device_surface, .data = slots_.at(slot)->face()};
-    }
+    Places places(std::size_t slot) const override { return slots_.at(slot)->places(); }
 
     void begin(std::size_t slot, std::uint64_t value) override {
         const CurrentDevice current(device_);
@@ -234,16 +258,15 @@ namespace echolux {
 
 std::unique_ptr<SharedSlots> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
                                    const ExportedTimeline& read) {
-    std::vector<cuda::PendingHandle> handles;
-    for (const ExportedSlot& slot : slots) handles.emplace_back(slot.structure.handle);
-    handles.emplace_back(written.handle);
-    handles.emplace_back(read.handle);
+    std::vector<cuda::PendingSlot> handles(slots.begin(), slots.end());
+    cuda::PendingHandle of_written(written.handle), of_read(read.handle);
     if (written.device == DeviceId{}) {
         throw Error(ErrorCode::device, "the renderer does not say which GPU it draws on", cuda::place_name);
     }
     const int device = cuda::usable_gpu(written.device).index;
     const cuda::CurrentDevice current(device);
-    return std::make_unique<cuda::CudaSharedSlots>(device, slots, std::move(handles));
+    return std::make_unique<cuda::CudaSharedSlots>(device, slots, std::move(handles), std::move(of_written),
+                                                   std::move(of_read));
 }
 
 }  // namespace echolux

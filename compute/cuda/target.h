@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "compute/params.h"
+
 namespace echolux::cuda {
 
 // One output line. Offsets are bytes from the line's start and multiples of the size of T.
@@ -28,6 +30,30 @@ struct TargetRow {
 #endif
 };
 
+// Where output lines are recorded lines one by one: every second slice of a bidirectional scan is turned round by
+// groups of `a_repeats` lines, which stay in the order of time.
+struct RecordedLines {
+    int reversed = 0;  // slices of the work, of every two: 0: none, 1: the second, 2: the first
+    int lines = 1;     // of a slice
+    int a_repeats = 1;
+
+    // `first_frame`: of the volume, the acquired B-scan that the first slice is.
+    static RecordedLines of(const ScanGeometry& scan, std::int64_t first_frame) {
+        if (!scan.bidirectional) return {};
+        return {first_frame % 2 == 0 ? 1 : 2, static_cast<int>(scan.lines_per_b_scan()),
+                static_cast<int>(scan.a_repeats)};
+    }
+
+#ifdef __CUDACC__
+    // The A-scan of its slice that a recorded line is, and the other way round.
+    __device__ int mirrored(int slice, int line) const {
+        if (reversed == 0 || (slice + reversed) % 2 != 0) return line;
+        const int repeat = line % a_repeats;
+        return lines - a_repeats - line + 2 * repeat;
+    }
+#endif
+};
+
 struct DeviceTarget {
     std::byte* linear = nullptr;      // of slice 0, A-scan 0; null: the surface is meant
     cudaSurfaceObject_t surface = 0;  //
@@ -36,6 +62,7 @@ struct DeviceTarget {
     std::int64_t a_scans = 1;         // output lines of a slice
     std::int64_t first_slice = 0;     // that output line 0 of the work lies in, at its A-scan 0
     std::int64_t first_line = 0;      // output line that line 0 of a kernel is
+    RecordedLines recorded;           // in their order where nothing is said
 
     // Stores of 16 bytes are possible wherever a line starts.
     bool wide() const {
@@ -53,8 +80,8 @@ struct DeviceTarget {
 
 #ifdef __CUDACC__
     __device__ TargetRow row(std::int64_t line) const {
-        const std::int64_t output = first_line + line;
-        return at(first_slice + output / a_scans, output % a_scans);
+        const std::int64_t output = first_line + line, slice = output / a_scans;
+        return at(first_slice + slice, recorded.mirrored(static_cast<int>(slice), static_cast<int>(output % a_scans)));
     }
 
     __device__ TargetRow at(std::int64_t slice, std::int64_t a_scan) const {

@@ -16,24 +16,29 @@ struct LineShape {
     float scale;  // of the amplitude
     Average average;
     Joining joining;
+    std::int64_t first_frame;  // of the volume
 
     // Where bin z is stored.
     __device__ std::int64_t place(std::int64_t z) const { return flip ? depth - 1 - z : z; }
 };
 
-__device__ inline float2 bin_of(const DeviceBins& bins, const LineShape& shape, std::int64_t output, std::int64_t r,
-                                std::int64_t z) {
-    return bins.first[shape.joining.line(output, r) * bins.stride + z];
+// Calls use(bin, weight) for each line of an output line.
+template <class Use>
+__device__ inline void each_bin(const DeviceBins& bins, const LineShape& shape, std::int64_t output, std::int64_t z,
+                                const Use& use) {
+    for (std::int64_t i = 0; i < shape.joining.terms(); ++i) {
+        const Joining::Term term = shape.joining.term(output, i, shape.first_frame);
+        use(bins.first[term.line * bins.stride + z], term.weight);
+    }
 }
 
 __device__ inline float2 mean_bin(const DeviceBins& bins, const LineShape& shape, std::int64_t output, std::int64_t z) {
-    float2 mean = bin_of(bins, shape, output, 0, z);
-    if (shape.joining.joined == 1) return mean;
-    for (std::int64_t r = 1; r < shape.joining.joined; ++r) {
-        const float2 bin = bin_of(bins, shape, output, r, z);
-        mean.x += bin.x;
-        mean.y += bin.y;
-    }
+    if (shape.joining.as_recorded) return bins.first[output * bins.stride + z];
+    float2 mean{};
+    each_bin(bins, shape, output, z, [&](float2 bin, float weight) {
+        mean.x += bin.x * weight;
+        mean.y += bin.y * weight;
+    });
     const float share = 1.0f / static_cast<float>(shape.joining.joined);
     return {mean.x * share, mean.y * share};
 }
@@ -41,21 +46,21 @@ __device__ inline float2 mean_bin(const DeviceBins& bins, const LineShape& shape
 // Scaled power of an output line's bin.
 __device__ inline float joined_power(const DeviceBins& bins, const LineShape& shape, std::int64_t output,
                                      std::int64_t z) {
-    const std::int64_t joined = shape.joining.joined;
     const auto power_of = [](float2 bin) { return Power{}(bin.x, bin.y); };
-    if (joined == 1 || shape.average == Average::complex) {
+    if (shape.joining.terms() == 1 || shape.average == Average::complex) {
         return power_of(mean_bin(bins, shape, output, z)) * (shape.scale * shape.scale);
     }
-    const float share = 1.0f / static_cast<float>(joined);
+    const float share = 1.0f / static_cast<float>(shape.joining.joined);
     float sum = 0;
-    if (shape.average == Average::power) {
-        const float factor = shape.scale * shape.scale * share;
-        for (std::int64_t r = 0; r < joined; ++r) sum += power_of(bin_of(bins, shape, output, r, z)) * factor;
-        return sum;
+    if (shape.average == Average::magnitude) {
+        const float factor = shape.scale * share;
+        each_bin(bins, shape, output, z,
+                 [&](float2 bin, float weight) { sum += std::sqrt(power_of(bin)) * (factor * weight); });
+        return sum * sum;
     }
-    const float factor = shape.scale * share;
-    for (std::int64_t r = 0; r < joined; ++r) sum += std::sqrt(power_of(bin_of(bins, shape, output, r, z))) * factor;
-    return sum * sum;
+    const float factor = shape.scale * shape.scale * share;
+    each_bin(bins, shape, output, z, [&](float2 bin, float weight) { sum += power_of(bin) * (factor * weight); });
+    return sum;
 }
 
 __global__ void store_voxels(DeviceBins bins, LineShape shape, VoxelValue value, VoxelCode code, DeviceTarget target) {
@@ -106,9 +111,19 @@ __global__ void __launch_bounds__(threads_of_a_slice)
     }
 }
 
-Joining joining_of(const ReconstructionPlan& plan, const BlockShape& shape) {
-    if (plan.recipe.average == Average::none) return {};
-    return {shape.joined, plan.geometry.a_scans, plan.geometry.a_repeats, plan.geometry.b_repeats, shape.frame_lines};
+Joining joining_of(const ReconstructionPlan& plan, const BlockShape& shape, const DeviceBuffer& mixes) {
+    const ScanGeometry& geometry = plan.geometry;
+    Joining joining;
+    joining.joined = shape.joined;
+    joining.a_scans = geometry.a_scans;
+    joining.frame_lines = shape.frame_lines;
+    joining.order = {geometry.a_scans, geometry.bidirectional};
+    joining.mixes = mixes.as<LineMix>();
+    joining.as_recorded = plan.recipe.average == Average::none && joining.mixes == nullptr;
+    if (plan.recipe.average == Average::none) return joining;
+    joining.a_repeats = geometry.a_repeats;
+    joining.b_repeats = geometry.b_repeats;
+    return joining;
 }
 
 CodeRange range_of(const Recipe& recipe) {
@@ -118,25 +133,29 @@ CodeRange range_of(const Recipe& recipe) {
 }  // namespace
 
 VoxelStage::VoxelStage(const VoxelTables& tables, const ReconstructionPlan& plan, const BlockShape& shape)
-    : tables_(tables), joining_(joining_of(plan, shape)), noise_floor_(uploaded(tables.noise_floor)) {}
+    : tables_(tables), mixes_(uploaded(line_mixes(plan.geometry, plan.calibration))),
+      joining_(joining_of(plan, shape, mixes_)), noise_floor_(uploaded(tables.noise_floor)) {}
 
-void VoxelStage::store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines,
+void VoxelStage::store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
                        const DeviceTarget& target) const {
-    if (enqueue_byte_codes(stream, bins, lines, tables_, target)) return;
-    enqueue(stream, bins, lines, tables_.recipe.voxel, target);
+    const bool in_order = joining_.as_recorded && target.recorded.reversed == 0;
+    if (in_order && enqueue_byte_codes(stream, bins, lines, tables_, target)) return;
+    enqueue(stream, bins, lines, first_frame, tables_.recipe.voxel, target);
 }
 
-void VoxelStage::values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, float* values) const {
+void VoxelStage::values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
+                        float* values) const {
     DeviceTarget target;
     target.linear = reinterpret_cast<std::byte*>(values);
     target.a_scan_bytes = tables_.depth * std::int64_t{sizeof(float)};
     target.a_scans = lines;
-    enqueue(stream, bins, lines, VoxelType::f32, target);
+    enqueue(stream, bins, lines, first_frame, VoxelType::f32, target);
 }
 
-void VoxelStage::enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, VoxelType type,
-                         const DeviceTarget& target) const {
-    const LineShape shape{tables_.depth, tables_.depth_flip, tables_.scale, tables_.recipe.average, joining_};
+void VoxelStage::enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
+                         VoxelType type, const DeviceTarget& target) const {
+    const LineShape shape{tables_.depth,          tables_.depth_flip, tables_.scale,
+                          tables_.recipe.average, joining_,           first_frame};
     const auto blocks = static_cast<unsigned>(lines);
     if (tables_.recipe.quantity == Quantity::complex) {
         store_complex<<<blocks, threads_of_a_line, 0, stream>>>(bins, shape, target);

@@ -8,23 +8,43 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
 #include "compute/plan_tables.h"
+#include "compute/scan_order.h"
 
 namespace echolux::cuda {
 
-// Which lines become an output line: those of one position and, where repeats are joined, of all its repeats.
+// Which lines become an output line, and with which weight: those of one position and, where repeats are joined, of all
+// its repeats; where the beam does not move evenly, of the two positions beside it.
 struct Joining {
     std::int64_t joined = 1;     // lines of an output line
     std::int64_t a_scans = 1;    // output lines of a group of frames
     std::int64_t a_repeats = 1;  // joined neighbours
     std::int64_t b_repeats = 1;  // joined frames
     std::int64_t frame_lines = 1;
+    ScanOrder order;
+    const LineMix* mixes = nullptr;  // [a_scans]; null: A-scans are recorded lines
+    bool as_recorded = true;         // output lines are recorded lines one by one: where they go is up to the target
 
 #ifdef __CUDACC__
-    // The r-th line of an output line.
-    __device__ std::int64_t line(std::int64_t output, std::int64_t r) const {
-        if (joined == 1) return output;
+    struct Term {
+        std::int64_t line;
+        float weight;  // those of an output line sum to `joined`
+    };
+
+    __device__ std::int64_t terms() const {
+        return mixes == nullptr ? joined : 2 * joined;
+    }
+
+    // The i-th of an output line; `first_frame` of the volume is the frame of line 0.
+    __device__ Term term(std::int64_t output, std::int64_t i, std::int64_t first_frame) const {
+        if (as_recorded) return {output, 1};
+        const std::int64_t r = mixes == nullptr ? i : i / 2;
         const std::int64_t frame = output / a_scans * b_repeats + r / a_repeats;
-        return frame * frame_lines + output % a_scans * a_repeats + r % a_repeats;
+        const bool reversed = order.is_reversed(first_frame + frame);
+        const LineMix mix =
+            mixes == nullptr ? LineMix{static_cast<std::int32_t>(output % a_scans), 0} : mixes[output % a_scans];
+        const bool is_next = mixes != nullptr && i % 2 == 1;
+        const std::int64_t position = order.recorded(mix.first + (is_next ? 1 : 0), reversed);
+        return {frame * frame_lines + position * a_repeats + r % a_repeats, is_next ? mix.next : 1 - mix.next};
     }
 #endif
 };
@@ -33,18 +53,25 @@ class VoxelStage {
   public:
     VoxelStage(const VoxelTables& tables, const ReconstructionPlan& plan, const BlockShape& shape);
 
-    // `lines` output lines; where repeats are joined, of whole B-scan positions from their first line on.
-    void store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, const DeviceTarget& target) const;
+    // Whether output lines are recorded lines one by one. The target has to know their order then.
+    bool as_recorded() const { return joining_.as_recorded; }
+
+    // `lines` output lines; where they are not as recorded, of whole B-scan positions from their first line on, with
+    // frame number `first_frame` of the volume.
+    void store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
+               const DeviceTarget& target) const;
 
     // levels = frame: values [lines][depth] first, then the codes of `slices` slices, each over its own range.
-    void values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, float* values) const;
+    void values(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
+                float* values) const;
     void store_slices(cudaStream_t stream, const float* values, std::int64_t slices, const DeviceTarget& target) const;
 
   private:
-    void enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, VoxelType type,
-                 const DeviceTarget& target) const;
+    void enqueue(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
+                 VoxelType type, const DeviceTarget& target) const;
 
     VoxelTables tables_;
+    DeviceBuffer mixes_;
     Joining joining_;
     DeviceBuffer noise_floor_;
 };

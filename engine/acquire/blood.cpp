@@ -30,24 +30,34 @@ Blood::Blood(const SampleArm& arm, std::uint64_t seed) : arm_(arm) {
     }
 }
 
-Blood::Slice Blood::slice(std::size_t number, double y) const {
+Blood::Slice Blood::slice(std::size_t number, double y, double x_low, double x_high) const {
     const Scenery& scenery = arm_.scenery;
     const Tube& tube = scenery.tubes[number];
-    Slice slice{scenery.x_slope(tube, y), scenery.z_slope(tube, y), {}};
+    Slice slice{scenery.x_slope(tube, y), scenery.z_slope(tube, y), 0, {}};
+    const std::vector<Streamline>& lines = tubes_[number];
+    const double axis = scenery.x_um(tube, y);
+    const double reach = reach_um(slice);
+    const auto first = std::lower_bound(lines.begin(), lines.end(), x_low - reach - axis - 1,
+                                        [](const Streamline& line, double low) { return line.dx < low; });
+    slice.first = static_cast<std::size_t>(first - lines.begin());
     std::vector<double> heights(scenery.boundaries.size());
     std::transform(scenery.boundaries.begin(), scenery.boundaries.end(), heights.begin(),
                    [&](const Boundary& boundary) { return scenery.height_um(boundary, scenery.x_um(tube, y), y); });
-    for (const Streamline& line : tubes_[number]) {
-        const double x = scenery.x_um(tube, y) + line.dx;
-        const double z = scenery.z_um(tube, y) + line.dz;
+    for (auto line = first; line != lines.end() && axis + line->dx < x_high + reach; ++line) {
+        const double x = axis + line->dx;
+        const double z = scenery.z_um(tube, y) + line->dz;
         slice.points.push_back({x, z, arm_.amplitude(tube.brightness, z, scenery.loss(heights, x, y, z))});
     }
     return slice;
 }
 
-Blood::Section Blood::section(double y) const {
+double Blood::reach_um(const Slice& slice) const {
+    return arm_.reach_um() * (1 + std::abs(slice.x_slope));
+}
+
+Blood::Section Blood::section(double y, double x_low, double x_high) const {
     Section section{y, {}};
-    for (std::size_t t = 0; t < tubes_.size(); ++t) section.tubes.push_back(slice(t, y));
+    for (std::size_t t = 0; t < tubes_.size(); ++t) section.tubes.push_back(slice(t, y, x_low, x_high));
     return section;
 }
 
@@ -55,11 +65,11 @@ void Blood::gather(const Section& section, double x, double time_s, SlabLists& l
     const double flow_time_s = arm_.scenery.flow_time_s(time_s);
     for (std::size_t t = 0; t < tubes_.size(); ++t) {
         const Slice& slice = section.tubes[t];
-        const double reach = arm_.reach_um() * (1 + std::abs(slice.x_slope));
+        const double reach = reach_um(slice);
         const auto first = std::lower_bound(slice.points.begin(), slice.points.end(), x - reach,
                                             [](const Slice::Point& point, double low) { return point.x < low; });
         for (auto point = first; point != slice.points.end() && point->x < x + reach; ++point) {
-            const Streamline& line = tubes_[t][static_cast<std::size_t>(point - slice.points.begin())];
+            const Streamline& line = tubes_[t][slice.first + static_cast<std::size_t>(point - slice.points.begin())];
             gather_streamline(line, slice, *point, x, section.y, line.speed * flow_time_s, lists);
         }
     }

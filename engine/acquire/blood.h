@@ -15,22 +15,23 @@ class Blood {
   public:
     Blood(const SampleArm& arm, std::uint64_t seed);
 
-    // A tube as one B-scan meets it: slopes, and place and amplitude of each streamline at y.
+    // A tube where the beam meets it: slopes, and place and amplitude at y of the streamlines that matter.
     struct Slice {
         struct Point {
             double x, z, amplitude;
         };
         double x_slope = 0;
         double z_slope = 0;
+        std::size_t first = 0;  // streamline, of the tube's
         std::vector<Point> points;
     };
     struct Section {
         double y = 0;
         std::vector<Slice> tubes;
     };
-    Section section(double y) const;
+    Section section(double y, double x_low, double x_high) const;
 
-    // Adds what the beam at (x, section.y) sees of the blood at the time `time_s`.
+    // Adds what the beam at (x, section.y), x within the section, sees of the blood at the time `time_s`.
     void gather(const Section& section, double x, double time_s, SlabLists& lists) const;
 
   private:
@@ -40,7 +41,8 @@ class Blood {
         std::uint64_t key;
     };
 
-    Slice slice(std::size_t tube, double y) const;
+    Slice slice(std::size_t tube, double y, double x_low, double x_high) const;
+    double reach_um(const Slice& slice) const;  // along x
     void gather_streamline(const Streamline& line, const Slice& slice, const Slice::Point& point, double x, double y,
                            double flown, SlabLists& lists) const;
 

@@ -31,9 +31,12 @@ std::string micrometres(double length) {
 }  // namespace
 
 Scenery::Scenery(const Simulation& s, double depth_range_um)
-    : width_um(s.spacing_a_um * static_cast<double>(s.a_scans)),
-      length_um(s.spacing_b_um * static_cast<double>(s.b_scans)), deepest_um(most_of_range * depth_range_um),
-      form_width_um_(std::max(width_um, least_form_um)), form_length_um_(std::max(length_um, least_form_um)) {
+    : width_um(field_size(scan_geometry(s)).x_um), length_um(field_size(scan_geometry(s)).y_um),
+      deepest_um(most_of_range * depth_range_um), form_width_um_(std::max(width_um, least_form_um)),
+      form_length_um_(std::max(length_um, least_form_um)) {
+    const std::int64_t lines_along_y = s.protocol == Protocol::raster ? s.b_scans : s.a_scans;
+    to_first_ = {(width_um - width_um / static_cast<double>(s.a_scans)) / 2,
+                 (length_um - length_um / static_cast<double>(lines_along_y)) / 2};
     switch (s.scene) {
         case Scene::mirror: add_mirrors(s, depth_range_um); break;
         case Scene::layers: add_layers(s, depth_range_um); break;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/acquire/scan_pattern.h"
 #include "engine/acquire/simulator.h"
 
 namespace echolux {
@@ -52,6 +53,11 @@ class Scenery {
     // Throws Error{bad_setting} when the scene does not fit the depth range.
     Scenery(const Simulation& simulation, double depth_range_um);
 
+    // The scene's x and y of a point of the scan: the first A-scan of a raster is at 0, 0.
+    FieldPoint in_scene(const FieldPoint& point) const {
+        return {point.x_um + to_first_.x_um, point.y_um + to_first_.y_um};
+    }
+
     double height_um(const Boundary& boundary, double x, double y) const;
     double x_um(const Tube& tube, double y) const;
     double z_um(const Tube& tube, double y) const;
@@ -83,6 +89,7 @@ class Scenery {
     void add_retina(const Simulation& simulation, double range);
     void add_mirrors(const Simulation& simulation, double range);
 
+    FieldPoint to_first_;       // from the first A-scan of a raster to the field's centre
     double form_width_um_ = 0;  // what forms scale with: the field, but never so small that they become steep
     double form_length_um_ = 0;
 };

@@ -15,13 +15,26 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
 
         integer("samples", &S::samples, 128, 1 << 14, "", effect, "samples of one spectrum; sets the depth range"),
         integer("a_scans", &S::a_scans, 1, most_lines, "", effect, "A-scan positions in a B-scan"),
-        integer("b_scans", &S::b_scans, 1, most_lines, "", effect, "B-scan positions in a volume"),
+        integer("b_scans", &S::b_scans, 1, most_lines, "", effect,
+                "B-scan positions in a volume; the protocols cross and four_slices have 2 and 4"),
         integer("volumes", &S::volumes, 1, most_lines, "", effect, "volumes, one after the other without a pause"),
         integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position"),
         integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position"),
+        choice("protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
+               "where the B-scans of a volume lie: side by side; two at right angles; three side by side, one across"),
+        integer("flyback_lines", &S::flyback_lines, 0, most_lines, "", effect,
+                "lines after each acquired B-scan while the beam returns"),
+        integer("flyback_frames", &S::flyback_frames, 0, most_lines, "", effect,
+                "acquired B-scans after those of each volume while the beam returns"),
+        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan runs backwards"),
+        choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal"}, effect,
+               "how the beam moves along a B-scan: evenly, or as a sine (resonant scanner)"),
+        number("sinusoidal_part", &S::sinusoidal_part, 0.01, 1, "", effect,
+               "part of half a period of the sine that the lines of a B-scan cover"),
         number("spacing_a_um", &S::spacing_a_um, 0, 1e4, "um", effect, "distance between A-scans; 0: the scene's own"),
-        number("spacing_b_um", &S::spacing_b_um, 0, 1e4, "um", effect, "distance between B-scans; 0: the scene's own"),
-        number("line_rate_hz", &S::line_rate_hz, 1, 1e8, "Hz", effect, "lines a second; there is no flyback"),
+        number("spacing_b_um", &S::spacing_b_um, 0, 1e4, "um", effect,
+               "distance between parallel B-scans; 0: the scene's own"),
+        number("line_rate_hz", &S::line_rate_hz, 1, 1e8, "Hz", effect, "lines a second, those of the flyback included"),
         number("refractive_index", &S::refractive_index, 0, 3, "", effect,
                "of all that lies below zero delay; 0: the scene's own"),
 
@@ -77,9 +90,33 @@ Simulation with_scene_defaults(Simulation simulation) {
     const double fast_um = scene == Scene::capillary ? 2 : 8;
     const double index = scene == Scene::mirror ? 1 : scene == Scene::capillary ? 1.33 : 1.38;
     if (simulation.spacing_a_um == 0) simulation.spacing_a_um = fast_um;
-    if (simulation.spacing_b_um == 0) simulation.spacing_b_um = 8;
+    if (simulation.protocol == Protocol::cross) simulation.b_scans = 2;
+    if (simulation.protocol == Protocol::four_slices) simulation.b_scans = 4;
+    if (simulation.spacing_b_um == 0) {
+        const double field_um = simulation.spacing_a_um * static_cast<double>(simulation.a_scans);
+        simulation.spacing_b_um = simulation.protocol == Protocol::four_slices ? field_um / 4 : 8;
+    }
     if (simulation.refractive_index == 0) simulation.refractive_index = index;
     return simulation;
+}
+
+ScanGeometry scan_geometry(const Simulation& s) {
+    return {.samples = s.samples,
+            .a_scans = s.a_scans,
+            .b_scans = s.b_scans,
+            .volumes = s.volumes,
+            .a_repeats = s.a_repeats,
+            .b_repeats = s.b_repeats,
+            .spacing_a_um = s.spacing_a_um,
+            .spacing_b_um = s.spacing_b_um,
+            .refractive_index = s.refractive_index,
+            .line_rate_hz = s.line_rate_hz,
+            .protocol = s.protocol,
+            .flyback_lines = s.flyback_lines,
+            .flyback_frames = s.flyback_frames,
+            .bidirectional = s.bidirectional,
+            .fast_axis = s.fast_axis,
+            .sinusoidal_part = s.sinusoidal_part};
 }
 
 }  // namespace echolux

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/describe.h"
+#include "compute/params.h"
 #include "engine/progress.h"
 
 namespace echolux {
@@ -27,6 +28,12 @@ struct Simulation {
     std::int64_t volumes = 1;
     std::int64_t a_repeats = 1;
     std::int64_t b_repeats = 1;
+    Protocol protocol = Protocol::raster;
+    std::int64_t flyback_lines = 0;
+    std::int64_t flyback_frames = 0;
+    bool bidirectional = false;
+    FastAxis fast_axis = FastAxis::uniform;
+    double sinusoidal_part = 0.9;
     double spacing_a_um = 0;
     double spacing_b_um = 0;
     double line_rate_hz = 70'000;
@@ -66,8 +73,11 @@ struct Simulation {
     double pulsation = 0.5;
 };
 
-// What is 0 because the scene decides, filled in: spacings and refractive index.
+// What is 0 because the scene decides, filled in: spacings and refractive index; and the B-scans that the protocol has.
 Simulation with_scene_defaults(Simulation simulation);
+
+// How the scan is made; of a simulation with its scene's defaults.
+ScanGeometry scan_geometry(const Simulation& simulation);
 
 // Writes an ordinary scan: `scan_toml`, the raw spectra, calibration files and the folder truth/ beside it. The same
 // Simulation gives the same bytes for any number of threads. Throws Error{bad_setting, output, cancelled}; no partial

@@ -1,5 +1,5 @@
-// Where live spectra come from: simulator, replay of a scan, camera, plugin. One thread opens a source, takes its blocks
-// and closes it; nothing here waits longer than it was asked to.
+// Where live spectra come from: simulator, replay of a scan, camera, plugin. One thread opens a source, takes its
+// blocks and closes it; nothing here waits longer than it was asked to.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 
 #include "compute/describe.h"
 #include "compute/place.h"
+#include "engine/progress.h"
 #include "engine/scan.h"
 
 namespace echolux {
@@ -35,7 +36,7 @@ struct SourceCapabilities {
 struct Arrival {
     enum class Kind { block, nothing_yet, ended };
     Kind kind = Kind::nothing_yet;
-    Block block;
+    Block block;  // of `ended`: only lost_before, what was lost after the last block
 };
 
 class Source {
@@ -60,11 +61,12 @@ class Source {
 };
 
 struct SourceWanted {
-    std::string name;                     // sim | replay:FILE | genicam[:ID] | plugin:PATH
-    std::filesystem::path scan;           // TOML that describes what a camera or plugin sends; empty: none
-    std::vector<std::string> assignments; // "recipe.window=hann", for any section but source and simulation
+    std::string name;                      // sim[:SCENE] | sim:scan.toml | replay:FILE | genicam[:ID] | plugin:PATH
+    std::filesystem::path scan;            // TOML that describes what a camera or plugin sends; empty: none
+    std::vector<std::string> assignments;  // "recipe.window=hann", of any section but source; simulation for sim alone
     SourceSettings settings;
     MemoryKind memory = MemoryKind::pinned;  // wanted for blocks
+    Progress* progress = nullptr;            // of simulating before the first block; nullptr: nobody asks
 };
 
 // Throws Error{bad_setting} listing the kinds for an unknown one; Error{device, bad_file} as the source does.

@@ -108,17 +108,21 @@ class Column {
 
 }  // namespace
 
-Tissue::Tissue(const SampleArm& arm, std::uint64_t seed)
-    : arm_(arm), seed_(seed), first_column_(column_of(-arm.reach_um())),
-      columns_(column_of(arm.scenery.width_um + arm.reach_um()) - first_column_ + 1) {}
+Tissue::Tissue(const SampleArm& arm, std::uint64_t seed) : arm_(arm), seed_(seed) {}
 
 std::int64_t Tissue::column_of(double x) const {
     return static_cast<std::int64_t>(std::floor(x / arm_.cell_um()));
 }
 
-void Tissue::prepare(double first_um, double last_um) {
-    const std::int64_t first = column_of(first_um - arm_.reach_um());
-    const std::int64_t last = column_of(last_um + arm_.reach_um());
+void Tissue::prepare(const BeamBox& box) {
+    const double reach = arm_.reach_um();
+    const std::int64_t first_column = column_of(box.x_low - reach);
+    const std::int64_t columns = column_of(box.x_high + reach) - first_column + 1;
+    if (first_column != first_column_ || columns != columns_) strips_.clear();
+    first_column_ = first_column;
+    columns_ = columns;
+    const std::int64_t first = column_of(box.y_low - reach);
+    const std::int64_t last = column_of(box.y_high + reach);
     std::erase_if(strips_, [&](const auto& entry) { return entry.first < first || entry.first > last; });
     std::vector<std::int64_t> missing;
     for (std::int64_t row = first; row <= last; ++row) {

@@ -1,5 +1,5 @@
 // The fixed scatterers of a scene, made in strips of one lateral column width along x. A strip is made when the first
-// B-scan needs it and dropped after the last, so memory does not grow with the scan.
+// line needs it and dropped after the last, so memory does not grow with the scan.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,19 @@
 
 namespace echolux {
 
+// Where the beam is during some lines, in the scene.
+struct BeamBox {
+    double x_low, x_high, y_low, y_high;
+};
+
 class Tissue {
   public:
     Tissue(const SampleArm& arm, std::uint64_t seed);
 
-    // Makes the strips that B-scans from y = `first_um` to `last_um` see, drops all others.
-    void prepare(double first_um, double last_um);
+    // Makes what lines in the box see, drops everything else.
+    void prepare(const BeamBox& box);
 
-    // Adds what the beam at (x, y) sees. `lists` is the line's own memory.
+    // Adds what the beam at (x, y) of the box sees. `lists` is the line's own memory.
     void gather(double x, double y, SlabLists& lists) const;
 
   private:

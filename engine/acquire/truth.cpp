@@ -77,15 +77,30 @@ TruthFacts facts_of(const Simulation& s, const Scenery& scenery, double pitch_um
     return facts;
 }
 
-void write_boundaries(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery) {
+// Where the A-scans of the volume lie in the scene.
+class Places {
+  public:
+    Places(const Simulation& simulation, const Scenery& scenery)
+        : scenery_(scenery), pattern_(scan_geometry(simulation), field_size(scan_geometry(simulation))) {}
+
+    FieldPoint operator()(std::int64_t b_scan, std::int64_t a_scan) const {
+        return scenery_.in_scene(pattern_.point(b_scan, static_cast<double>(a_scan)));
+    }
+
+  private:
+    const Scenery& scenery_;
+    ScanPattern pattern_;
+};
+
+void write_boundaries(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery,
+                      const Places& places) {
     OutputFile file(path);
     std::vector<float> row(static_cast<std::size_t>(facts.a_scans));
     for (const Boundary& boundary : scenery.boundaries) {
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
-            for (std::size_t a = 0; a < row.size(); ++a) {
-                const double x = static_cast<double>(a) * facts.spacing_a_um;
-                row[a] =
-                    static_cast<float>(scenery.height_um(boundary, x, static_cast<double>(b) * facts.spacing_b_um));
+            for (std::int64_t a = 0; a < facts.a_scans; ++a) {
+                const auto [x, y] = places(b, a);
+                row[static_cast<std::size_t>(a)] = static_cast<float>(scenery.height_um(boundary, x, y));
             }
             file.write(std::as_bytes(std::span(row)));
         }
@@ -93,29 +108,34 @@ void write_boundaries(const std::filesystem::path& path, const TruthFacts& facts
     file.commit();
 }
 
-void write_axes(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery) {
+void write_axes(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery,
+                const Places& places) {
     OutputFile file(path);
+    std::vector<Truth::Axis> row(static_cast<std::size_t>(facts.a_scans));
     for (const Tube& tube : scenery.tubes) {
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
-            const double y = static_cast<double>(b) * facts.spacing_b_um;
-            const Truth::Axis axis{static_cast<float>(scenery.x_um(tube, y)), static_cast<float>(scenery.z_um(tube, y)),
-                                   static_cast<float>(scenery.z_slope(tube, y))};
-            file.write(std::as_bytes(std::span(&axis, 1)));
+            for (std::int64_t a = 0; a < facts.a_scans; ++a) {
+                const auto [x, y] = places(b, a);
+                row[static_cast<std::size_t>(a)] = {static_cast<float>(scenery.x_um(tube, y) - x),
+                                                    static_cast<float>(scenery.z_um(tube, y)),
+                                                    static_cast<float>(scenery.z_slope(tube, y))};
+            }
+            file.write(std::as_bytes(std::span(row)));
         }
     }
     file.commit();
 }
 
 // One B-scan of labels after the other, so that memory does not grow with the scan.
-void write_labels(const std::filesystem::path& folder, const TruthFacts& facts, const Scenery& scenery) {
+void write_labels(const std::filesystem::path& folder, const TruthFacts& facts, const Scenery& scenery,
+                  const Places& places) {
     OutputFile labels_file(folder / "labels.u8");
     OutputFile en_face_file(folder / "en_face.u8");
     std::vector<std::uint8_t> labels(static_cast<std::size_t>(facts.depth_bins));
     std::vector<double> heights(scenery.boundaries.size());
     for (std::int64_t b = 0; b < facts.b_scans; ++b) {
-        const double y = static_cast<double>(b) * facts.spacing_b_um;
         for (std::int64_t a = 0; a < facts.a_scans; ++a) {
-            const double x = static_cast<double>(a) * facts.spacing_a_um;
+            const auto [x, y] = places(b, a);
             for (std::size_t i = 0; i < heights.size(); ++i) {
                 heights[i] = scenery.height_um(scenery.boundaries[i], x, y);
             }
@@ -159,11 +179,11 @@ double Truth::boundary_bin(std::int64_t boundary, std::int64_t a_scan, std::int6
 }
 
 double Truth::axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, double depth_um, double time_s) const {
-    const double x = static_cast<double>(a_scan) * facts.spacing_a_um;
     const double beat = 1 + facts.pulsation * std::sin(2 * std::numbers::pi * facts.heart_rate_hz * time_s);
     for (std::size_t t = 0; t < facts.tube_radius_um.size(); ++t) {
-        const Axis& axis = axes.at(t * static_cast<std::size_t>(facts.b_scans) + static_cast<std::size_t>(b_scan));
-        const double r = std::hypot(x - static_cast<double>(axis.x_um), depth_um - static_cast<double>(axis.z_um)) /
+        const std::int64_t b = static_cast<std::int64_t>(t) * facts.b_scans + b_scan;
+        const Axis& axis = axes.at(static_cast<std::size_t>(b * facts.a_scans + a_scan));
+        const double r = std::hypot(static_cast<double>(axis.x_um), depth_um - static_cast<double>(axis.z_um)) /
                          facts.tube_radius_um[t];
         if (r < 1) return facts.tube_peak_mm_s[t] * (1 - r * r) * beat * static_cast<double>(axis.z_slope);
     }
@@ -173,9 +193,10 @@ double Truth::axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, doub
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um) {
     TruthFacts facts = facts_of(simulation, scenery, pitch_um);
-    write_boundaries(folder / "boundaries_um.f32", facts, scenery);
-    write_axes(folder / "tubes.f32", facts, scenery);
-    write_labels(folder, facts, scenery);
+    const Places places(simulation, scenery);
+    write_boundaries(folder / "boundaries_um.f32", facts, scenery, places);
+    write_axes(folder / "tubes.f32", facts, scenery, places);
+    write_labels(folder, facts, scenery, places);
     Settings settings;
     settings.bind("truth", facts);
     const std::string toml = settings.toml(true);
@@ -197,7 +218,7 @@ Truth read_truth(const std::filesystem::path& folder) {
                     (folder / "truth.toml").string(), "simulate the scan again");
     }
     truth.boundaries_um = read_array<float>(folder / "boundaries_um.f32", facts.boundaries * lines);
-    truth.axes = read_array<Truth::Axis>(folder / "tubes.f32", tubes * facts.b_scans);
+    truth.axes = read_array<Truth::Axis>(folder / "tubes.f32", tubes * lines);
     truth.labels = read_array<std::uint8_t>(folder / "labels.u8", lines * facts.depth_bins);
     truth.en_face = read_array<std::uint8_t>(folder / "en_face.u8", lines);
     return truth;

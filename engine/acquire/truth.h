@@ -36,12 +36,12 @@ constexpr std::uint8_t wall_label = 200;   // + number of the tube
 
 struct Truth {
     struct Axis {
-        float x_um, z_um, z_slope;  // of a tube in one B-scan
+        float x_um, z_um, z_slope;  // of a tube beside one A-scan: x from there
     };
 
     TruthFacts facts;
     std::vector<float> boundaries_um;   // [boundary][b_scan][a_scan]
-    std::vector<Axis> axes;             // [tube][b_scan]
+    std::vector<Axis> axes;             // [tube][b_scan][a_scan]
     std::vector<std::uint8_t> labels;   // [b_scan][a_scan][bin]
     std::vector<std::uint8_t> en_face;  // [b_scan][a_scan], 1 where a lumen lies below the surface
 

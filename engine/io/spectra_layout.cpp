@@ -64,9 +64,11 @@ SpectraLayout spectra_layout(const SpectraFile& file, const RawFormat& format, c
     layout.trailer_bytes = file.trailer_bytes;
     layout.line_bytes = line_bytes(format, geometry);
     layout.frame_bytes = bytes.product(layout.line_bytes, bytes.product(geometry.a_scans, geometry.a_repeats));
-    layout.frames_per_volume = bytes.product(geometry.b_scans, geometry.b_repeats);
+    layout.flyback_bytes = bytes.product(layout.line_bytes, geometry.flyback_lines);
+    layout.frames_per_volume = bytes.sum(bytes.product(geometry.b_scans, geometry.b_repeats), geometry.flyback_frames);
     layout.frames = bytes.product(layout.frames_per_volume, geometry.volumes);
-    const std::int64_t stride = bytes.sum(layout.frame_offset_bytes, layout.frame_bytes);
+    const std::int64_t stride =
+        bytes.sum(bytes.sum(layout.frame_offset_bytes, layout.frame_bytes), layout.flyback_bytes);
     bytes.sum(bytes.sum(file.offset_bytes, file.trailer_bytes), bytes.product(stride, layout.frames));
     return layout;
 }
@@ -94,12 +96,14 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
                     spectra, "check scan.offset_bytes, or copy the file again");
     }
     const std::int64_t frame = (size - layout.offset_bytes) / layout.frame_stride();
+    const std::int64_t b_scan = frame % layout.frames_per_volume / geometry.b_repeats;
     const std::int64_t in_lines = std::max<std::int64_t>(0, size - layout.lines_of_frame(frame));
-    throw Error(ErrorCode::bad_file,
-                fmt::format("ends in volume {}, B-scan {}, A-scan {} (counted from 0): {} of {} bytes",
-                            frame / layout.frames_per_volume, frame % layout.frames_per_volume / geometry.b_repeats,
-                            in_lines / layout.line_bytes / geometry.a_repeats, size, expected),
-                spectra, "copy the file again, or set scan.volumes and scan.b_scans to what was recorded");
+    throw Error(
+        ErrorCode::bad_file,
+        fmt::format("ends in volume {}, B-scan {}, A-scan {} (counted from 0): {} of {} bytes",
+                    frame / layout.frames_per_volume, std::min(b_scan, geometry.b_scans - 1),
+                    std::min(in_lines / layout.line_bytes / geometry.a_repeats, geometry.a_scans - 1), size, expected),
+        spectra, "copy the file again, or set scan.volumes and scan.b_scans to what was recorded");
 }
 
 }  // namespace echolux

@@ -6,6 +6,7 @@
 //   A ticket that is abandoned leaves a gap in its timeline; values only have to grow.
 // - A slot that a ticket still may submit work for is given to nobody else. One whose pictures are submitted may be
 //   written again: the write ticket waits for the last of them.
+// - What is published may be written again in place; no picture is begun meanwhile.
 // - The newest published volume stays until a newer one is published. No slot left: the volume is dropped and counted.
 #pragma once
 
@@ -49,6 +50,7 @@ struct ReadTicket {
 };
 
 struct RingStatistics {
+    std::int64_t handed_over = 0;  // batches of slices that pictures can see
     std::int64_t published = 0;
     std::int64_t dropped = 0;    // no slot was free
     std::int64_t abandoned = 0;  // begun, not finished
@@ -71,6 +73,13 @@ class VolumeRing {
     // on. The ticket goes on with its next value; when all slices are there, the volume is published and the ticket
     // ends.
     void hand_over(WriteTicket& ticket, std::int64_t filled_to);
+
+    // To write slices of the newest volume again, where they are. Pictures wait until that is handed over or given up:
+    // meant for a few slices. Nothing: there is no volume, or a picture of it is just being made.
+    std::optional<WriteTicket> acquire_rework();
+
+    // Pictures see what was written again; ticket.signal has been submitted. The ticket ends.
+    void hand_over_rework(const WriteTicket& ticket);
 
     // The volume will not be finished. What was submitted for it comes before anything that is submitted later.
     void abandon(const WriteTicket& ticket);
@@ -112,6 +121,7 @@ class VolumeRing {
     Publishing publishing_;
     std::optional<std::size_t> newest_;   // published
     std::optional<std::size_t> written_;  // by the ticket that is out
+    bool reworking_ = false;              // that ticket is of the newest volume
     std::uint64_t serial_ = 0;
     std::uint64_t write_values_ = 0;  // issued
     std::uint64_t read_values_ = 0;

@@ -5,6 +5,13 @@ const float least_lit = 1.0 / 200.0;  // share of the light from which on shadin
 
 const float seen_share = 0.25;         // opacity from which on a ray is said to have met something
 
+// Samples whose light was worked out together: `light` is the sum of their shares of colour, and of the shares, `along`
+// that of their shares of the way.
+vec3 lit_together(Ray ray, Samples samples, vec4 light, float along) {
+    if (light.a <= least_lit) return light.rgb;
+    return light.a * shaded_at(place(samples, along / light.a), light.rgb / light.a, ray.unit);
+}
+
 // The light of the samples [begin, end), `stride` of them at a time: in thin runs one stands for several. Four are
 // fetched together, as a fetch takes a GPU hundreds of cycles.
 void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, float stride) {
@@ -16,6 +23,8 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
         vec4 optical;
         for (int j = 0; j < 4; ++j) optical[j] = extinction_at(index[j]) * bits;
         if (flow_kind == flow_off && optical == vec4(0)) continue;
+        vec4 light = vec4(0);
+        float along = 0.0;
         for (int j = 0; j < 4 && i + apart[j] < end; ++j) {
             vec3 at = place(samples, i + apart[j]);
             if (!is_kept(at)) continue;
@@ -25,13 +34,19 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
             if (flow_kind != flow_off) add_flow(at, samples.spacing * stride, thickness, colour);
             if (thickness <= 0.0) continue;
             float share = seen.transmittance * (1.0 - exp2(-thickness));
-            if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
+            if (lighting != lighting_together && share > least_lit) colour = shaded_at(at, colour, ray.unit);
             if (seen.distance < 0.0 && seen.transmittance - share <= 1.0 - seen_share) {
                 seen.distance = length_to(samples, i + apart[j]);
             }
-            seen.colour += share * colour;
+            if (lighting == lighting_together) {
+                light += share * vec4(colour, 1.0);
+                along += share * (i + apart[j]);
+            } else {
+                seen.colour += share * colour;
+            }
             seen.transmittance -= share;
         }
+        if (lighting == lighting_together) seen.colour += lit_together(ray, samples, light, along);
     }
 }
 

@@ -4,7 +4,7 @@
 
 layout(local_size_x = group_width, local_size_y = group_height) in;
 layout(constant_id = constant_mode) const int mode = mode_composite;
-layout(constant_id = constant_lit) const bool lit = false;
+layout(constant_id = constant_lighting) const int lighting = lighting_off;
 layout(constant_id = constant_box) const bool box = false;
 layout(constant_id = constant_output) const int output_kind = output_colour;
 layout(constant_id = constant_rolling) const int rolling = rolling_off;

@@ -34,7 +34,7 @@ vec3 unshaded(vec3 colour, LightHere here) {
 // The colour of what is seen at a place, by light that comes there. Where the gradient is weak, it says nothing of a
 // surface.
 vec3 shaded_at(vec3 at, vec3 colour, vec3 unit) {
-    if (!lit) return unshaded(colour, light_at(at, -unit));
+    if (lighting == lighting_off) return unshaded(colour, light_at(at, -unit));
     const bool is_often = mode == mode_composite || mode == mode_mida;  // along each ray
     vec3 slope = is_often ? quick_gradient(at) : gradient(at);
     float steepness = length(slope);

@@ -51,7 +51,7 @@ ECHOLUX_CONST group_height = 4;
 
 // Specialization constants: each makes a program of its own, without the branch.
 ECHOLUX_CONST constant_mode = 0;
-ECHOLUX_CONST constant_lit = 1;
+ECHOLUX_CONST constant_lighting = 1;
 ECHOLUX_CONST constant_box = 2;
 ECHOLUX_CONST constant_output = 3;
 ECHOLUX_CONST constant_rolling = 4;
@@ -75,6 +75,10 @@ ECHOLUX_CONST mode_depth_mip = 5;
 ECHOLUX_CONST mode_isosurface = 6;
 ECHOLUX_CONST mode_mida = 7;
 ECHOLUX_CONST mode_points = 8;
+
+ECHOLUX_CONST lighting_off = 0;
+ECHOLUX_CONST lighting_each = 1;      // sample for itself
+ECHOLUX_CONST lighting_together = 2;  // samples that are fetched together, once in the middle of what is seen of them
 
 ECHOLUX_CONST output_colour = 0;
 ECHOLUX_CONST output_measures = 1;

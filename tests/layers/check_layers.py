@@ -37,6 +37,7 @@ POSIX = re.compile(
 POSIX_PLACES = [
     "engine/io/spectra_reader.cpp",
     "engine/io/atomic_file.cpp",
+    "engine/io/direct_file.cpp",
     "engine/io/file_descriptor.h",
     "engine/io/file_descriptor.cpp",
     "engine/stream/recorder.cpp",

@@ -35,12 +35,13 @@ void assign(S& object, const std::string& name, const std::string& text) {
     throw std::runtime_error("no setting " + name);
 }
 
-void assign(VectorCase& one, const std::string& section, const std::string& name, const std::string& text) {
-    if (section == "format") return assign(one.plan.format, name, text);
-    if (section == "geometry") return assign(one.plan.geometry, name, text);
-    if (section == "recipe") return assign(one.plan.recipe, name, text);
-    if (section == "calibration") return assign(one.plan.calibration, name, text);
-    one.noise_floor_db = std::stod(text);
+void assign(ReconstructionPlan& plan, const std::string& section, const std::string& name, const std::string& text) {
+    if (section == "format") return assign(plan.format, name, text);
+    if (section == "geometry") return assign(plan.geometry, name, text);
+    if (section == "recipe") return assign(plan.recipe, name, text);
+    if (section == "flow") return assign(plan.flow, name, text);
+    if (section == "calibration") return assign(plan.calibration, name, text);
+    throw std::runtime_error("no section " + section);
 }
 
 void read_calibration(Calibration& calibration, const std::filesystem::path& path) {
@@ -48,29 +49,65 @@ void read_calibration(Calibration& calibration, const std::filesystem::path& pat
         {"background", &Calibration::background},         {"dark", &Calibration::dark},
         {"k_positions", &Calibration::k_positions},       {"wavelengths_nm", &Calibration::wavelengths_nm},
         {"dispersion_rad", &Calibration::dispersion_rad}, {"noise_floor", &Calibration::noise_floor},
+        {"fast_axis", &Calibration::fast_axis},
     };
     for (const auto& [name, member] : vectors) calibration.*member = values_in<double>(path / (name + ".f64"));
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& path) {
+    std::ifstream file(path / "cases.txt");
+    return {std::istream_iterator<std::string>(file), {}};
+}
+
+// The plan; `expected` gets the lines of the section of that name.
+ReconstructionPlan read_plan(const std::filesystem::path& path, std::map<std::string, double>& expected) {
+    ReconstructionPlan plan;
+    std::ifstream settings(path / "settings.txt");
+    for (std::string line; std::getline(settings, line);) {
+        const std::size_t dot = line.find('.'), space = line.find(' ');
+        const std::string section = line.substr(0, dot), name = line.substr(dot + 1, space - dot - 1);
+        if (section == "expected") {
+            expected[name] = std::stod(line.substr(space + 1));
+        } else {
+            assign(plan, section, name, line.substr(space + 1));
+        }
+    }
+    read_calibration(plan.calibration, path);
+    return plan;
 }
 
 }  // namespace
 
 std::vector<std::string> vector_case_names() {
-    std::ifstream file(folder() / "cases.txt");
-    return {std::istream_iterator<std::string>(file), {}};
+    return names_in(folder());
 }
 
 VectorCase read_vector_case(const std::string& name) {
     const std::filesystem::path path = folder() / name;
     VectorCase one;
-    std::ifstream settings(path / "settings.txt");
-    for (std::string line; std::getline(settings, line);) {
-        const std::size_t dot = line.find('.'), space = line.find(' ');
-        assign(one, line.substr(0, dot), line.substr(dot + 1, space - dot - 1), line.substr(space + 1));
-    }
-    read_calibration(one.plan.calibration, path);
+    std::map<std::string, double> expected;
+    one.plan = read_plan(path, expected);
+    one.noise_floor_db = expected.at("noise_floor_db");
     one.spectra = values_in<std::byte>(path / "spectra.raw");
     one.field = values_in<std::complex<double>>(path / "expected_field.f64");
     one.power = values_in<double>(path / "expected_power.f64");
+    return one;
+}
+
+std::vector<std::string> flow_vector_names() {
+    return names_in(folder() / "flow");
+}
+
+FlowVectorCase read_flow_vector(const std::string& name) {
+    const std::filesystem::path path = folder() / "flow" / name;
+    FlowVectorCase one;
+    std::map<std::string, double> expected;
+    one.plan = read_plan(path, expected);
+    one.spectra = values_in<std::byte>(path / "spectra.raw");
+    one.power = values_in<double>(path / "expected_power.f64");
+    one.margin = values_in<double>(path / "expected_margin.f64");
+    one.phasors = values_in<std::complex<double>>(path / "expected_phasors.f64");
+    one.values = values_in<double>(path / "expected_values.f64");
     return one;
 }
 

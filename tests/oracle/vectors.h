@@ -18,9 +18,23 @@ struct VectorCase {
     double noise_floor_db = 0;
 };
 
+// What generate_flow_vectors.py wrote.
+struct FlowVectorCase {
+    ReconstructionPlan plan;
+    std::vector<std::byte> spectra;
+    std::vector<double> power;                  // of the structure
+    std::vector<double> margin;                 // mean power over what flow needs: below 1 it is masked
+    std::vector<std::complex<double>> phasors;  // of any length; empty where flow has values
+    std::vector<double> values;
+};
+
 // In the order of the generator's table; empty where there was no NumPy.
 std::vector<std::string> vector_case_names();
 
 VectorCase read_vector_case(const std::string& name);
+
+std::vector<std::string> flow_vector_names();
+
+FlowVectorCase read_flow_vector(const std::string& name);
 
 }  // namespace echolux

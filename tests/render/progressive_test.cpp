@@ -94,6 +94,33 @@ TEST_F(Progressive, WhatMovesLooksLikeTheFullPictureOfRealData) {
     EXPECT_GE(similarity(coarse, renderer().render(view_)), 0.9);
 }
 
+// Light is worked out for four samples together, with whatever lights them.
+TEST_F(Progressive, WhatMovesIsLitAsTheFullPictureIs) {
+    const VolumeGrid grid = db_grid(64, 64, 64);
+    renderer().set_volume(grid, voxels(grid, ball(grid, 30)).data());
+    view_.box = false;
+    view_.background = {0, 0, 0};
+    view_.lamp = Lamp::free;
+    view_.lamp_azimuth_deg = 60;
+    const auto seen = [&](bool lit, double shadows) {
+        view_.lighting = lit;
+        view_.shadows = shadows;
+        const std::array pictures{moving(), renderer().render(view_)};
+        std::array<double, 2> brightness{};
+        for (std::size_t i = 0; i < 2; ++i) {
+            const std::vector<std::uint8_t>& codes = pictures[i].pixels;
+            for (std::size_t j = 0; j < codes.size(); ++j) brightness[i] += j % 4 == 3 ? 0 : codes[j];
+        }
+        return brightness;
+    };
+    const auto plain = seen(false, 0), lit = seen(true, 0), shaded = seen(true, 1);
+    EXPECT_NEAR(plain[0] / plain[1], 1, 0.02);
+    EXPECT_NEAR(lit[0] / lit[1], 1, 0.02);
+    EXPECT_NEAR(shaded[0] / shaded[1], 1, 0.02);
+    EXPECT_LT(lit[1], 0.95 * plain[1]);
+    EXPECT_LT(shaded[1], 0.95 * lit[1]);
+}
+
 TEST_F(Progressive, TheFirstFullPictureIsThatOfRendering) {
     view_.frame_ms = 1;
     next();

@@ -118,6 +118,30 @@ TEST(VolumeRing, CountsWhatIsShownAndWhatIsLate) {
     EXPECT_EQ(counted.dropped, 0);
 }
 
+TEST(VolumeRing, WritesThePublishedVolumeAgainInItsPlace) {
+    VolumeRing ring(3, slices, Publishing::rolling);
+    EXPECT_FALSE(ring.acquire_rework());
+    const WriteTicket first = publish(ring, 0);
+    const ReadTicket before = ring.acquire_read().value();
+    EXPECT_FALSE(ring.acquire_rework()) << "a picture of it is being made";
+    ring.submitted(before);
+    const WriteTicket again = ring.acquire_rework().value();
+    EXPECT_EQ(again.slot, first.slot);
+    EXPECT_EQ(again.wait, before.signal);
+    EXPECT_GT(again.signal, first.signal);
+    EXPECT_FALSE(ring.acquire_read()) << "it is being written";
+    EXPECT_THROW(ring.acquire_write(stamp(1)), Error);
+    ring.hand_over_rework(again);
+    const ReadTicket after = ring.acquire_read().value();
+    EXPECT_EQ(after.newest.stamp.volume, 0);
+    EXPECT_EQ(after.newest.filled_to, slices);
+    EXPECT_NE(after.newest.serial, before.newest.serial) << "what was made of it is old";
+    EXPECT_EQ(after.wait, again.signal);
+    ring.submitted(after);
+    ring.abandon(ring.acquire_rework().value());
+    EXPECT_EQ(ring.acquire_read().value().newest.filled_to, slices) << "given up, it is still there";
+}
+
 TEST(VolumeRing, RefusesWhatCannotBeMeant) {
     EXPECT_THROW(VolumeRing(1, slices, Publishing::whole), Error);
     EXPECT_THROW(VolumeRing(2, 0, Publishing::whole), Error);
@@ -160,7 +184,7 @@ class Machine {
 
     // One thing that can happen next, at random.
     void step() {
-        switch (random_() % 8) {
+        switch (random_() % 9) {
             case 0: begin_volume(); break;
             case 1: hand_over(); break;
             case 2: abandon_volume(); break;
@@ -168,6 +192,7 @@ class Machine {
             case 4: end_picture(); break;
             case 5:
             case 6: execute_writing(); break;
+            case 7: rework(); break;
             default: execute_reading();
         }
     }
@@ -217,6 +242,21 @@ class Machine {
         if (!write_ || random_() % 4 != 0) return;
         if (handed_over_ < slices) submit_writing(handed_over_ + 1, 0);
         ring_.abandon(*write_);
+        write_.reset();
+    }
+
+    // All of the newest volume, at once.
+    void rework() {
+        if (write_) return;
+        write_ = ring_.acquire_rework();
+        if (!write_) return;
+        EXPECT_LE(write_->wait, read_submitted_) << "waits for a picture that is not submitted";
+        EXPECT_GT(write_->signal, written_submitted_) << "values must grow";
+        handed_over_ = 0;
+        first_of_volume_ = true;
+        written_submitted_ = write_->signal;
+        submit_writing(slices, write_->signal);
+        ring_.hand_over_rework(*write_);
         write_.reset();
     }
 

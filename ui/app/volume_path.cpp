@@ -52,7 +52,8 @@ const char* way_to(SlotKind kind) {
 
 VolumePath::VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, const DeviceChoice& device,
                        const VolumePathOptions& options)
-    : plan_(plan), backend_(backend), options_(options), grid_(planned_grid(plan)), renderer_(beside(device, backend)) {
+    : plan_(plan), backend_(backend), options_(options), renderer_(beside(device, backend)),
+      maker_([this](const ReconstructionPlan& wanted) { return made_for(wanted); }) {
     pair_devices();
     build();
 }
@@ -79,19 +80,63 @@ void VolumePath::pair_devices() {
 }
 
 void VolumePath::build() {
-    auto [reconstructor, reason] = choose_reconstructor(plan_, backend_);
-    reconstructor_ = std::move(reconstructor);
+    install(choose_reconstructor(plan_, backend_));
+    make_slots();
+}
+
+// On the thread that makes plans.
+ChosenReconstructor VolumePath::made_for(const ReconstructionPlan& plan) const {
+    std::unique_lock lock(exchanging_);
+    const BackendChoice backend = backend_;
+    lock.unlock();
+    return choose_reconstructor(plan, backend);
+}
+
+void VolumePath::install(ChosenReconstructor chosen) {
+    reconstructor_ = std::move(chosen.reconstructor);
+    choice_ = std::move(chosen.reason);
     on_gpu_ = reconstructor_->processor() == Backend::cuda;
+    grid_ = reconstructor_->grid();
+    flow_grid_ = reconstructor_->flow_grid();
+}
+
+void VolumePath::make_slots() {
     slots_ = &renderer_.make_slots({.grid = grid_,
+                                    .flow = flow_grid_,
                                     .range = range_of(grid_, plan_.recipe),
                                     .count = options_.slots,
                                     .first = options_.first_kind,
                                     .share = on_gpu_ && same_gpu_ ? options_.share : Sharer{}});
     ring_ = std::make_unique<VolumeRing>(options_.slots, grid_.b_scans, options_.publishing);
+    ++generation_;
     description_ = fmt::format("{} {} {}", reconstructor_->backend(), way_to(slots_->kind()), renderer_.device_name());
-    for (const std::string& remark : {failure_, reason, on_gpu_ ? pairing_ : std::string{}, slots_->remark()}) {
+    for (const std::string& remark : {failure_, choice_, on_gpu_ ? pairing_ : std::string{}, slots_->remark()}) {
         if (!remark.empty()) description_ += "; " + remark;
     }
+}
+
+bool VolumePath::take_change(Moment moment) {
+    std::optional<MadePlan> made = maker_.take();
+    if (!made) return false;
+    const Reconstructor& coming = *made->chosen.reconstructor;
+    const bool fits = coming.grid() == grid_ && coming.flow_grid() == flow_grid_ &&
+                      (coming.processor() == Backend::cuda) == on_gpu_;
+    if (!fits && moment == Moment::within_volume) {
+        maker_.put_back(std::move(*made));
+        return false;
+    }
+    finish();
+    plan_ = made->plan;
+    if (fits) {
+        install(std::move(made->chosen));
+        return true;
+    }
+    abandon();
+    const std::scoped_lock lock(exchanging_);
+    slots_ = nullptr;  // of the renderer, which replaces them
+    install(std::move(made->chosen));
+    make_slots();
+    return true;
 }
 
 void VolumePath::require_built() const {
@@ -117,10 +162,24 @@ RingStatistics VolumePath::statistics() const {
     return ring_->statistics();
 }
 
+std::uint64_t VolumePath::news() const {
+    const std::scoped_lock lock(exchanging_);
+    return (generation_ << 40) + static_cast<std::uint64_t>(ring_->statistics().handed_over);
+}
+
 bool VolumePath::feed(const Block& block) {
+    return survived([&] { return fed(block); });
+}
+
+bool VolumePath::rework(const Block& block) {
+    return survived([&] { return reworked(block); });
+}
+
+template <class Feed>
+bool VolumePath::survived(const Feed& feed) {
     require_built();
     try {
-        return fed(block);
+        return feed();
     } catch (const Error& error) {
         abandon();
         if (!recovers(error)) throw;
@@ -159,6 +218,22 @@ bool VolumePath::fed(const Block& block) {
     return true;
 }
 
+// A volume that is being written is given up first: this one is what the screen shows.
+bool VolumePath::reworked(const Block& block) {
+    abandon();
+    ticket_ = ring_->acquire_rework();
+    if (!ticket_) return false;
+    slots_->begin(ticket_->slot, ticket_->wait);
+    submit(block);
+    const std::int64_t slices = grid_.b_scans / plan_.geometry.b_scans;
+    if (slots_->kind() == SlotKind::upload) finish();
+    slots_->publish(ticket_->slot, ticket_->signal, block.first_b_scan * slices,
+                    (block.first_b_scan + block.b_scans) * slices);
+    ring_->hand_over_rework(*ticket_);
+    ticket_.reset();
+    return true;
+}
+
 void VolumePath::submit(const Block& block) {
     if (under_way_.size() == most_under_way) {
         reconstructor_->wait(under_way_.front());  // done long ago
@@ -184,6 +259,10 @@ void VolumePath::abandon() {
     }
     ring_->abandon(*ticket_);
     ticket_.reset();
+}
+
+void VolumePath::collect() {
+    if (slots_ != nullptr) reconstructor_->collect();
 }
 
 void VolumePath::finish() {
@@ -256,7 +335,8 @@ auto VolumePath::drawn(const Draw& draw) {
 
 std::optional<VolumePicture> VolumePath::picture(const View& view) {
     return drawn([&](const ReadTicket& ticket) {
-        return VolumePicture{renderer_.draw(view, shown_slots(ticket)), ticket.newest.stamp, ticket.newest.filled_to};
+        return VolumePicture{renderer_.draw(view, shown_slots(ticket)), ticket.newest.stamp, ticket.newest.filled_to,
+                             ticket.newest.filled_to == grid_.b_scans};
     });
 }
 

@@ -13,6 +13,8 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "engine/block_sink.h"
+#include "engine/plan_maker.h"
 #include "engine/stream/volume_ring.h"
 #include "render/offscreen.h"
 #include "render/pictures_under_way.h"
@@ -31,6 +33,7 @@ struct VolumePicture {
     Drawing drawing;
     VolumeStamp stamp;           // of the newest volume in it
     std::int64_t filled_to = 0;  // slices of this volume; above them the one before is seen
+    bool is_whole = false;       // all of them
 };
 
 struct ReadVolume {
@@ -39,16 +42,17 @@ struct ReadVolume {
     std::vector<std::byte> voxels;  // as VolumePath::grid() says
 };
 
-class VolumePath {
+class VolumePath : public BlockSink {
   public:
     // Chooses a pair of devices, plans and allocates. Throws Error{bad_setting, out_of_memory, device}.
     VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, const DeviceChoice& device,
                const VolumePathOptions& options = {});
-    ~VolumePath();
+    ~VolumePath() override;
     VolumePath(const VolumePath&) = delete;
     VolumePath& operator=(const VolumePath&) = delete;
 
-    const VolumeGrid& grid() const { return grid_; }
+    const VolumeGrid& grid() const { return grid_; }  // for the thread that feeds
+    const std::optional<VolumeGrid>& flow_grid() const { return flow_grid_; }
     SlotKind kind() const;
 
     // Who reconstructs, how voxels get to whom, and why not better: one line.
@@ -60,10 +64,18 @@ class VolumePath {
     // on the way, or because blocks are missing. A GPU that fails is tried again once, then the CPU takes over, where
     // BackendChoice leaves the choice. Throws what reconstructing throws; the volume is abandoned then. When that was
     // out of an attempt to put the devices together again, everything but statistics() throws Error{device} afterwards.
-    bool feed(const Block& block);
+    bool feed(const Block& block) override;
+
+    bool rework(const Block& block) override;
+    void collect() override;
 
     // Waits until all that was fed is written.
-    void finish();
+    void finish() override;
+
+    // Settings that change: the new reconstructor is made on a thread of its own. Where voxels keep their size, type
+    // and meaning the slots stay, otherwise there is a new ring.
+    void change(const ReconstructionPlan& plan) override { maker_.want(plan); }
+    bool take_change(Moment moment) override;
 
     // ---- the thread that draws. All of it throws Error{device} when the display's device is lost; who feeds goes on.
 
@@ -83,12 +95,21 @@ class VolumePath {
     // Since the devices were last put together.
     RingStatistics statistics() const;
 
+    // Another number whenever pictures can see something new.
+    std::uint64_t news() const;
+
   private:
     void pair_devices();
     void build();
+    ChosenReconstructor made_for(const ReconstructionPlan& plan) const;
+    void install(ChosenReconstructor chosen);
+    void make_slots();
     void require_built() const;
     void begin(const Block& block);
     bool fed(const Block& block);
+    bool reworked(const Block& block);
+    template <class Feed>
+    bool survived(const Feed& feed);
     void submit(const Block& block);
     void publish(std::int64_t end);
     void abandon();
@@ -106,10 +127,12 @@ class VolumePath {
     BackendChoice backend_;
     VolumePathOptions options_;
     VolumeGrid grid_;
+    std::optional<VolumeGrid> flow_grid_;
     Renderer renderer_;
     bool same_gpu_ = false;
     std::string pairing_;  // why the devices are no pair
     std::string failure_;  // that was survived
+    std::string choice_;   // why not a better backend
 
     mutable std::mutex exchanging_;  // held while pictures are submitted, and while what follows is exchanged
     SlotWriter* slots_ = nullptr;    // nothing: the devices could not be put together again
@@ -118,6 +141,7 @@ class VolumePath {
     std::unique_ptr<Reconstructor> reconstructor_;  // goes first: it writes to the slots
     bool on_gpu_ = false;
     int failures_ = 0;
+    std::uint64_t generation_ = 0;  // of the ring
 
     // The volume that is being written.
     std::optional<WriteTicket> ticket_;
@@ -125,6 +149,8 @@ class VolumePath {
     std::int64_t next_b_scan_ = 0;
     std::int64_t published_to_ = 0;     // slices
     std::deque<Completion> under_way_;  // more of the last ones than a reconstructor works on at a time
+
+    PlanMaker maker_;
 };
 
 }  // namespace echolux

@@ -13,5 +13,7 @@ void add_info(CLI::App& program);
 void add_simulate(CLI::App& program);
 void add_reconstruct(CLI::App& program);
 void add_render(CLI::App& program);
+void add_live(CLI::App& program);
+void add_record(CLI::App& program);
 
 }  // namespace echolux

@@ -81,6 +81,8 @@ int run(int argc, char** argv) {
     echolux::add_reconstruct(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_render(program);
+    echolux::add_live(program);
+    echolux::add_record(program);
 #endif
     echolux::add_bench(program);
     try {

@@ -1,0 +1,38 @@
+// Angiograms on the CPU, an A-scan at a time (docs/algorithms.md 5.2).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compute/cpu/bins.h"
+#include "compute/flow/flow_tables.h"
+#include "compute/steps/angiography.h"
+
+namespace echolux {
+
+class AngiogramLine {
+  public:
+    explicit AngiogramLine(const FlowTables& tables);
+
+    // Of a recorded A-scan position, [depth]; valid until the next call.
+    std::span<const Angiogram> of(const PositionBins& bins, std::int64_t position);
+
+  private:
+    template <class Method>
+    void each_voxel(const PositionBins& bins, std::int64_t position);
+    void add_power(const PositionBins& bins, std::int64_t position);
+    void split_spectrum(const PositionBins& bins, std::int64_t position);
+    void band_amplitudes(const float* line, std::int64_t band, std::vector<float>& amplitudes) const;
+    void differential_variance(const PositionBins& bins, std::int64_t position);
+    void correlation(const PositionBins& bins, std::int64_t position);
+
+    const FlowTables& tables_;
+    std::vector<Angiogram> found_;
+    std::vector<float> earlier_, later_;  // amplitudes in a sub-band
+    std::vector<Decorrelation> decorrelation_;
+    std::vector<PhaseStep> steps_;  // of one pair
+    std::vector<ComplexDifferentialVariance> variance_;
+    std::vector<CorrelationSums> columns_;  // of one pair, over positions
+};
+
+}  // namespace echolux

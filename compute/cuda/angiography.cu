@@ -1,0 +1,146 @@
+// Angiography on the GPU (docs/algorithms.md, Flow): a block of threads for each output line, a thread for a depth bin.
+// An estimate says of one recorded A-scan position and one bin how much its looks differ; bins are read as often as it
+// wants, from the caches.
+#include "compute/cuda/flow_work.h"
+#include "compute/cuda/launch.h"
+#include "compute/cuda/memory.h"
+
+namespace echolux::cuda {
+namespace {
+
+// The looks at one bin of an A-scan position.
+struct LooksAt {
+    const FlowWork& work;
+    std::int64_t slow;
+    std::int64_t position;
+    int z;
+
+    __device__ Phasor operator()(std::int64_t series, std::int64_t look) const {
+        return FlowWork::look(work.column(slow, z) + work.looks.line(position, series, look) * work.stride);
+    }
+};
+
+// A method that looks at nothing but the voxel itself.
+template <class Method>
+struct OfVoxel {
+    __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
+        return angiogram<Method>(work.looks, LooksAt{work, slow, position, z},
+                                 [&](std::int64_t s, std::int64_t i) { return work.bulk_of(slow, position, s, i); });
+    }
+};
+
+// Only the mean power of the looks; values are added by who asks.
+struct PowerOnly {
+    __device__ void first(Phasor) {}
+    __device__ void next(Phasor, Phasor, Phasor) {}
+    __device__ float value() const { return 0; }
+};
+
+// Mean of the decorrelations in the sub-bands of the spectrum.
+struct OfBands {
+    const Phasor* filters;
+    std::int64_t bands;
+    std::int64_t reach;
+
+    __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
+        const auto no_bulk = [](std::int64_t, std::int64_t) { return Phasor{1, 0}; };
+        Angiogram mean = angiogram<PowerOnly>(work.looks, LooksAt{work, slow, position, z}, no_bulk);
+        for (std::int64_t band = 0; band < bands; ++band) {
+            const BandBin filtered{filters + band * (2 * reach + 1), reach, work.depth};
+            const auto look = [&](std::int64_t series, std::int64_t i) {
+                const float2* line = work.column(slow, 0) + work.looks.line(position, series, i) * work.stride;
+                return filtered([&](std::int64_t at) { return FlowWork::look(line + at); }, z);
+            };
+            mean.value += angiogram<Decorrelation>(work.looks, look, no_bulk).value;
+        }
+        mean.value /= static_cast<float>(bands);
+        return mean;
+    }
+};
+
+// Complex differential variance over a depth window.
+struct OfDepthWindow {
+    std::int64_t width;
+
+    __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
+        const Looks& looks = work.looks;
+        Angiogram mean = angiogram<PowerOnly>(looks, LooksAt{work, slow, position, z}, [](std::int64_t, std::int64_t) {
+            return Phasor{1, 0};
+        });
+        const WindowSpan window(z, width, work.depth);
+        for (std::int64_t s = 0; s < looks.series; ++s) {
+            ComplexDifferentialVariance variance;
+            for (std::int64_t i = 1; i < looks.count; ++i) {
+                PhaseStep sum;
+                for (std::int64_t at = window.begin; at < window.end; ++at) {
+                    const LooksAt look{work, slow, position, static_cast<int>(at)};
+                    sum.add(phase_step(look(s, i - 1), look(s, i)));
+                }
+                variance.add(sum);
+            }
+            mean.value += variance.value();
+        }
+        mean.value /= static_cast<float>(looks.series);
+        return mean;
+    }
+};
+
+// Correlation mapping over a window along depth and A-scans.
+struct OfNeighbourhood {
+    std::int64_t reach;
+
+    __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
+        const Looks& looks = work.looks;
+        Angiogram mean = angiogram<PowerOnly>(looks, LooksAt{work, slow, position, z}, [](std::int64_t, std::int64_t) {
+            return Phasor{1, 0};
+        });
+        const WindowSpan positions(position, 2 * reach + 1, looks.positions), bins(z, 2 * reach + 1, work.depth);
+        for (std::int64_t s = 0; s < looks.series; ++s) {
+            for (std::int64_t i = 1; i < looks.count; ++i) {
+                CorrelationSums sums;
+                for (std::int64_t p = positions.begin; p < positions.end; ++p) {
+                    for (std::int64_t at = bins.begin; at < bins.end; ++at) {
+                        const LooksAt look{work, slow, p, static_cast<int>(at)};
+                        sums.add(std::sqrt(power_of(look(s, i - 1))), std::sqrt(power_of(look(s, i))));
+                    }
+                }
+                mean.value += sums.value(static_cast<float>(positions.size() * bins.size()));
+            }
+        }
+        mean.value /= static_cast<float>(looks.pairs());
+        return mean;
+    }
+};
+
+template <class Estimate>
+__global__ void store_angiograms(FlowWork work, Estimate estimate, AngiogramCode code) {
+    const std::int64_t slow = blockIdx.x / work.a_scans, a = blockIdx.x % work.a_scans;
+    const TargetRow row = work.row(slow, a);
+    for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += static_cast<int>(blockDim.x)) {
+        const Angiogram found =
+            work.mixed(slow, a, [&](std::int64_t recorded) { return estimate(work, slow, recorded, z); });
+        row.store(work.offset(z), code(found));
+    }
+}
+
+}  // namespace
+
+void enqueue_angiography(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const Phasor* filters) {
+    const AngiogramCode code{tables.least_power, tables.unit};
+    const auto store = [&](auto estimate) {
+        store_angiograms<<<static_cast<unsigned>(work.outputs()), threads_of_a_line, 0, stream>>>(work, estimate, code);
+        checked_launch("compare looks");
+    };
+    switch (tables.method) {
+        case FlowMethod::speckle_variance: return store(OfVoxel<SpeckleVariance>{});
+        case FlowMethod::omag: return store(OfVoxel<Omag>{});
+        case FlowMethod::phase_variance: return store(OfVoxel<PhaseVariance>{});
+        case FlowMethod::cdv: return store(OfDepthWindow{tables.window_depth});
+        case FlowMethod::correlation: return store(OfNeighbourhood{tables.reach});
+        default: break;
+    }
+    if (tables.bands > 1) return store(OfBands{filters, tables.bands, tables.band_reach});
+    store(OfVoxel<Decorrelation>{});
+}
+
+}  // namespace echolux::cuda

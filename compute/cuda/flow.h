@@ -1,0 +1,54 @@
+// From the complex depth bins of whole slow positions to voxels of flow on the GPU (docs/algorithms.md, Flow): bulk
+// motion where it is removed, then Doppler (doppler.cu) or angiography (angiography.cu). Tables are shared by all
+// workers; each has a FlowPass with the buffers for what lies between kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "compute/cuda/line_method.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/target.h"
+#include "compute/flow/flow_tables.h"
+#include "compute/plan_tables.h"
+
+namespace echolux::cuda {
+
+struct FlowWork;
+
+class FlowStage {
+  public:
+    // Of a plan that has flow.
+    FlowStage(const ReconstructionPlan& plan, const FlowTables& tables);
+
+  private:
+    friend class FlowPass;
+
+    FlowTables tables_;
+    ScanGeometry geometry_;
+    DeviceBuffer mixes_;    // LineMix [a_scans], or nothing
+    DeviceBuffer filters_;  // of the sub-bands
+};
+
+class FlowPass {
+  public:
+    // The stage lives longer. Throws Error{out_of_memory}.
+    FlowPass(const FlowStage& stage, std::int64_t most_positions, cudaStream_t stream);
+
+    // `positions` slow positions, of which line 0 belongs to frame number `first_frame` of the volume. `target` has
+    // places for a_scans output lines of each.
+    void enqueue(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame, const DeviceTarget& target);
+
+    std::int64_t outputs_of_a_position() const { return stage_.geometry_.a_scans; }
+
+  private:
+    FlowWork work_on(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame,
+                     const DeviceTarget& target) const;
+
+    const FlowStage& stage_;
+    cudaStream_t stream_;
+    DeviceBuffer bulk_;    // Phasor, of every pair of lines
+    DeviceBuffer sums_;    // PhaseSum, over lines, of every A-scan position and bin
+    DeviceBuffer phases_;  // of the line that is being unwrapped, and of the one before
+};
+
+}  // namespace echolux::cuda

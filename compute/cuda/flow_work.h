@@ -1,0 +1,107 @@
+// What the kernels of flow are given, and the few ways in which all of them find lines, bins and places.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "compute/cuda/target.h"
+#include "compute/flow/flow_tables.h"
+#include "compute/scan_order.h"
+#include "compute/steps/angiography.h"
+#include "compute/steps/flow.h"
+#include "compute/steps/phasor.h"
+
+namespace echolux::cuda {
+
+struct FlowWork {
+    const float2* bins = nullptr;     // kept ones, of the first line
+    std::int64_t stride = 0;          // bins from line to line
+    std::int64_t position_lines = 0;  // lines of a slow position
+    std::int64_t slow_positions = 0;
+    Looks looks;
+    int depth = 0;
+    int a_scans = 0;  // output lines of a slow position
+    bool depth_flip = false;
+
+    ScanOrder order;
+    std::int64_t first_frame = 0;  // of the volume
+    std::int64_t frames_of_a_position = 1;
+    const LineMix* mixes = nullptr;  // [a_scans]; null: A-scans are recorded lines
+
+    const Phasor* bulk = nullptr;  // [slow][looks.positions][series][count - 1]; null: nothing is removed
+
+    DeviceTarget target;
+    std::int64_t first_slice = 0;  // of it
+
+    std::int64_t outputs() const { return slow_positions * a_scans; }
+    std::int64_t looked_at() const { return slow_positions * looks.positions; }  // recorded A-scan positions
+
+#ifdef __CUDACC__
+    // Bin z of line 0 of a slow position.
+    __device__ const float2* column(std::int64_t slow, int z) const {
+        return bins + slow * position_lines * stride + z;
+    }
+
+    __device__ static Phasor look(const float2* bin) {
+        const float2 value = __ldg(bin);
+        return {value.x, value.y};
+    }
+
+    __device__ Phasor bulk_of(std::int64_t slow, std::int64_t position, std::int64_t series, std::int64_t pair) const {
+        if (bulk == nullptr) return {1, 0};
+        const std::int64_t known = min(position, looks.positions - 1);
+        return bulk[((slow * looks.positions + known) * looks.series + series) * (looks.count - 1) + pair];
+    }
+
+    __device__ bool is_reversed(std::int64_t slow) const {
+        return order.is_reversed(first_frame + slow * frames_of_a_position);
+    }
+
+    // What A-scan `a` is made of, from at(recorded A-scan position).
+    template <class At>
+    __device__ auto mixed(std::int64_t slow, std::int64_t a, const At& at) const {
+        const bool reversed = is_reversed(slow);
+        if (mixes == nullptr) return at(order.recorded(a, reversed));
+        const LineMix mix = mixes[a];
+        return blend(at(order.recorded(mix.first, reversed)), at(order.recorded(mix.first + 1, reversed)), mix.next);
+    }
+
+    __device__ TargetRow row(std::int64_t slow, std::int64_t a) const {
+        return target.at(first_slice + slow, a);
+    }
+
+    // Offset of bin z's voxel in its row, all of two bytes.
+    __device__ int offset(int z) const {
+        return 2 * (depth_flip ? depth - 1 - z : z);
+    }
+
+  private:
+    __device__ static PhaseStep blend(const PhaseStep& first, const PhaseStep& next, float share) {
+        PhaseStep mean = first.times(1 - share);
+        mean.add(next.times(share));
+        return mean;
+    }
+    __device__ static Angiogram blend(const Angiogram& first, const Angiogram& next, float share) {
+        return {first.value * (1 - share) + next.value * share, first.power * (1 - share) + next.power * share};
+    }
+#endif
+};
+
+struct DopplerBuffers {
+    float4* sums = nullptr;   // [slow][looks.positions][depth]: product, power
+    float* phases = nullptr;  // [slow][2][depth]
+};
+
+// Bulk steps of all pairs, to `steps`, as FlowWork::bulk wants them.
+void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float least_power, Phasor* steps);
+
+// Whether one kernel does it, without buffers.
+bool doppler_needs_buffers(const FlowTables& tables, bool mixes);
+void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables& tables,
+                     const DopplerBuffers& buffers);
+
+// `filters`: of the tables, on the device.
+void enqueue_angiography(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const Phasor* filters);
+
+}  // namespace echolux::cuda

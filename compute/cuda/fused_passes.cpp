@@ -1,0 +1,52 @@
+#include "compute/cuda/fused_passes.h"
+
+#include <algorithm>
+
+namespace echolux::cuda {
+namespace {
+
+// Of bins that are written and read again: three workers' together stay in the second-level cache of a large GPU, and
+// a few thousand lines are enough to keep all of its multiprocessors busy.
+constexpr std::int64_t cached_bytes = std::int64_t{16} << 20;
+
+}  // namespace
+
+FusedPasses::FusedPasses(const ReconstructionPlan& plan, const BlockShape& shape, const FusedKernel& kernel,
+                         const FlowStage* flow, cudaStream_t stream)
+    : lines_of_a_position_(plan.geometry.b_repeats * shape.frame_lines),
+      position_bytes_(lines_of_a_position_ * line_bytes(plan.format, plan.geometry)),
+      frames_of_a_position_(plan.geometry.b_repeats), outputs_of_a_position_(shape.outputs_per_b_scan),
+      positions_at_once_(plan.block_b_scans), kernel_(kernel), stream_(stream) {
+    if (flow == nullptr) return;
+    const std::int64_t bytes = lines_of_a_position_ * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)};
+    positions_at_once_ = std::clamp<std::int64_t>(cached_bytes / bytes, 1, plan.block_b_scans);
+    bins_ = DeviceBuffer(positions_at_once_ * bytes);
+    flow_.emplace(*flow, positions_at_once_, stream);
+}
+
+void FusedPasses::enqueue(const RawPositions& positions, const BlockTargets& targets) {
+    if (!targets.flow) {
+        return kernel_.voxels(stream_, positions.raw, positions.count * lines_of_a_position_, positions.background,
+                              targets.structure);
+    }
+    auto* bins = bins_.as<float2>();
+    for (std::int64_t first = 0; first < positions.count; first += positions_at_once_) {
+        const std::int64_t count = std::min(positions_at_once_, positions.count - first);
+        const std::int64_t lines = first * lines_of_a_position_;
+        const BlockTargets later = targets.from(first * outputs_of_a_position_, first * flow_->outputs_of_a_position());
+        kernel_.both(stream_, positions.raw + first * position_bytes_, count * lines_of_a_position_,
+                     positions.background.from(lines), later.structure, bins);
+        flow_->enqueue(kernel_.kept(bins), count, positions.first_frame + first * frames_of_a_position_, *later.flow);
+    }
+}
+
+FusedLines::FusedLines(const FusedKernel& kernel, std::int64_t most_lines, cudaStream_t stream)
+    : kernel_(kernel), lines_at_once_(most_lines), stream_(stream),
+      bins_(most_lines * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)}) {}
+
+DeviceBins FusedLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
+    kernel_.bins(stream_, raw, lines, background, bins_.as<float2>());
+    return kernel_.kept(bins_.as<float2>());
+}
+
+}  // namespace echolux::cuda

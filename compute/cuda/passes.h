@@ -1,0 +1,40 @@
+// The way of a block on a worker's stream, from raw lines to voxels of structure and flow: in one kernel where that can
+// be, in separate passes otherwise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "compute/cuda/line_method.h"
+#include "compute/cuda/target.h"
+
+namespace echolux::cuda {
+
+struct BlockTargets {
+    DeviceTarget structure;
+    std::optional<DeviceTarget> flow;
+
+    // The same for work that begins so many output lines later.
+    BlockTargets from(std::int64_t structure_lines, std::int64_t flow_lines) const {
+        BlockTargets later{structure.from(structure_lines), flow};
+        if (flow) later.flow = flow->from(flow_lines);
+        return later;
+    }
+};
+
+// Whole slow positions of a volume.
+struct RawPositions {
+    const std::byte* raw = nullptr;  // their lines, as recorded, without a gap
+    std::int64_t count = 0;
+    std::int64_t first_frame = 0;  // of the volume: the acquired B-scan that line 0 belongs to
+    DeviceBackground background;
+};
+
+class Passes {
+  public:
+    virtual ~Passes() = default;
+    virtual void enqueue(const RawPositions& positions, const BlockTargets& targets) = 0;
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,180 @@
+#include "compute/flow/flow_tables.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "compute/indexing.h"
+#include "compute/require.h"
+#include "compute/tables.h"
+
+namespace echolux {
+namespace {
+
+using std::numbers::pi;
+
+bool is_doppler(FlowMethod method) {
+    return method == FlowMethod::doppler || method == FlowMethod::power_doppler;
+}
+
+// Doppler wants the shortest interval, angiography the longest.
+bool looks_across_frames(const ReconstructionPlan& plan) {
+    return plan.geometry.b_repeats > 1 && (!is_doppler(plan.flow.method) || plan.geometry.a_repeats == 1);
+}
+
+Looks looks_of(const ReconstructionPlan& plan) {
+    const ScanGeometry& geometry = plan.geometry;
+    const std::int64_t frame = geometry.lines_per_b_scan();
+    if (looks_across_frames(plan)) {
+        return {geometry.b_repeats, frame, geometry.a_repeats, 1, geometry.a_repeats, geometry.a_scans};
+    }
+    if (geometry.a_repeats > 1) {
+        return {geometry.a_repeats, 1, geometry.b_repeats, frame, geometry.a_repeats, geometry.a_scans};
+    }
+    return {2, 1, 1, 0, 1, geometry.a_scans - 1};
+}
+
+// mm/s that a phase of pi stands for, along the flow where its angle is known; 0: unknown.
+double v_max_mm_s(const ReconstructionPlan& plan) {
+    const double interval_s = look_interval_s(plan);
+    if (interval_s == 0) return 0;
+    const double axial_um_s = effective_wavelength_um(plan) / (4 * plan.geometry.refractive_index * interval_s);
+    return axial_um_s / 1000 / std::cos(plan.flow.angle_deg * pi / 180);
+}
+
+// The noise floor is a median (compute/calibrate); power of noise is distributed exponentially, with a mean 1.6 dB
+// above.
+double mean_noise_power(const Recipe& recipe) {
+    return std::pow(10, recipe.noise_floor_db / 10) / std::numbers::ln2;
+}
+
+// Bands side by side, each a Gaussian whose FWHM is the distance to the next. A product with the spectrum is a
+// convolution of the depth bins with the band's transform, which is short.
+void add_sub_bands(FlowTables& tables, std::int64_t bands, std::int64_t zero_padding) {
+    constexpr double sigmas = 4.5;  // of the filter in depth: the rest is below 4e-5
+    const double sigma = 1 / (static_cast<double>(bands) * std::sqrt(8 * std::numbers::ln2));
+    const double sigma_bins = static_cast<double>(zero_padding) / (2 * pi * sigma);
+    tables.bands = bands;
+    tables.band_reach = static_cast<std::int64_t>(std::ceil(sigmas * sigma_bins));
+    const double peak = 1 / (sigma_bins * std::sqrt(2 * pi));
+    for (std::int64_t band = 0; band < bands; ++band) {
+        const double centre = (static_cast<double>(band) + 0.5) / static_cast<double>(bands);
+        for (std::int64_t d = -tables.band_reach; d <= tables.band_reach; ++d) {
+            const double bins = static_cast<double>(d) / sigma_bins;
+            const double turns = centre * static_cast<double>(d) / static_cast<double>(zero_padding);
+            const std::complex<double> tap = std::polar(peak * std::exp(-bins * bins / 2), -2 * pi * turns);
+            tables.filters.push_back({static_cast<float>(tap.real()), static_cast<float>(tap.imag())});
+        }
+    }
+}
+
+}  // namespace
+
+FlowTables FlowTables::for_bins_times(float factor) const {
+    FlowTables scaled = *this;
+    scaled.noise_power *= factor * factor;
+    scaled.least_power *= factor * factor;
+    if (method == FlowMethod::speckle_variance) scaled.unit *= factor * factor;
+    if (method == FlowMethod::omag) scaled.unit *= factor;
+    return scaled;
+}
+
+FlowTables flow_tables(const ReconstructionPlan& plan, double weight_sum, DepthRange kept) {
+    const FlowRecipe& flow = plan.flow;
+    FlowTables tables;
+    tables.method = flow.method;
+    tables.looks = looks_of(plan);
+    tables.depth = kept.end - kept.begin;
+    tables.window_depth = flow.window_depth;
+    tables.window_positions = flow.window_lines;
+    tables.reach = flow.correlation_reach;
+    tables.removes_bulk = (is_doppler(flow.method) && flow.bulk_motion) || flow.method == FlowMethod::omag ||
+                          flow.method == FlowMethod::phase_variance;
+    tables.unwraps = flow.method == FlowMethod::doppler && flow.unwrap;
+    tables.depth_flip = plan.geometry.depth_flip;
+    // On the far side of zero delay the fringe's phase falls where the path grows.
+    tables.negative = plan.geometry.depth_flip != flow.invert;
+    const double noise = mean_noise_power(plan.recipe) * weight_sum * weight_sum;
+    tables.noise_power = static_cast<float>(noise);
+    tables.least_power = static_cast<float>(noise * std::pow(10, flow.threshold_db / 10));
+    if (flow.method == FlowMethod::speckle_variance) tables.unit = tables.noise_power;
+    if (flow.method == FlowMethod::omag) tables.unit = static_cast<float>(std::sqrt(noise));
+    tables.mm_s_per_rad = static_cast<float>(v_max_mm_s(plan) / pi);
+    if (flow.method == FlowMethod::decorrelation && flow.sub_bands > 1) {
+        add_sub_bands(tables, flow.sub_bands, plan.recipe.zero_padding);
+    }
+    return tables;
+}
+
+double effective_wavelength_um(const ReconstructionPlan& plan) {
+    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
+    if (grid.k_max_per_um == 0) return plan.calibration.centre_wavelength_nm / 1000;
+    const SpectralWeight weight = spectral_weight(plan.recipe, plan.calibration, grid);
+    std::vector<double> source(weight.values.size(), 1.0);
+    if (!plan.calibration.background.empty()) source = source_on_grid(plan.recipe, plan.calibration, grid);
+    const double step = (grid.k_max_per_um - grid.k_min_per_um) / static_cast<double>(source.size() - 1);
+    double sum = 0, moment = 0;
+    for (std::size_t j = 0; j < source.size(); ++j) {
+        const double light = std::abs(std::complex<double>(weight.values[j])) * source[j];
+        sum += light;
+        moment += light * (grid.k_min_per_um + step * static_cast<double>(j));
+    }
+    return sum > 0 && moment > 0 ? 2 * pi * sum / moment : 0;
+}
+
+double look_interval_s(const ReconstructionPlan& plan) {
+    const ScanGeometry& geometry = plan.geometry;
+    if (geometry.line_rate_hz == 0) return 0;
+    const std::int64_t lines =
+        looks_across_frames(plan) ? geometry.lines_per_b_scan() + geometry.flyback_lines : std::int64_t{1};
+    return static_cast<double>(lines) / geometry.line_rate_hz;
+}
+
+void validate_flow(const ReconstructionPlan& plan) {
+    const ScanGeometry& geometry = plan.geometry;
+    const FlowMethod method = plan.flow.method;
+    if (method == FlowMethod::none) return;
+    const std::string name = std::get<std::string>(value_of(plan.flow, "method"));
+    const bool repeats = geometry.a_repeats > 1 || geometry.b_repeats > 1;
+    require(!repeats || plan.recipe.average != Average::none,
+            "repeats that are not joined make the structure larger than the flow", "recipe.average",
+            "choose magnitude, power or complex");
+    require(repeats || is_doppler(method), fmt::format("{} compares repeats, and there are none", name), "flow.method",
+            "scan with b_repeats or a_repeats above 1, or choose doppler or power_doppler");
+    require(repeats || geometry.a_scans >= 2, fmt::format("{} of a single A-scan has nothing to compare", name),
+            "flow.method", "scan at least two A-scans, or with repeats");
+    require(!geometry.bidirectional || geometry.b_repeats == 1,
+            "from one repeat of a B-scan to the next the interval changes along a bidirectional scan", "flow.method",
+            "scan in one direction, or choose none");
+    require(method != FlowMethod::phase_variance || looks_of(plan).count >= 3,
+            "the variance of phase steps needs two of them", "flow.method", "scan at least 3 repeats");
+    const bool speeds = method == FlowMethod::doppler && plan.flow.unwrap;
+    require(!speeds || geometry.line_rate_hz > 0, "velocities in mm/s need the line rate", "flow.unwrap",
+            "give scan.line_rate_hz");
+    require(!speeds || effective_wavelength_um(plan) > 0, "velocities in mm/s need the wavelength", "flow.unwrap",
+            "give calibration.wavelengths or calibration.centre_wavelength_nm");
+}
+
+std::optional<VolumeGrid> planned_flow_grid(const ReconstructionPlan& plan) {
+    VolumeGrid grid = planned_grid(plan);
+    if (plan.flow.method == FlowMethod::none) return std::nullopt;
+    const bool phasors = plan.flow.method == FlowMethod::doppler && !plan.flow.unwrap;
+    grid.type = phasors ? VoxelType::phasor8 : VoxelType::f16;
+    grid.scale = 1;
+    grid.offset = 0;
+    grid.quantity = std::get<std::string>(value_of(plan.flow, "method"));
+    switch (plan.flow.method) {
+        case FlowMethod::doppler: grid.unit = "mm/s"; break;
+        case FlowMethod::power_doppler: grid.unit = "dB above noise"; break;
+        case FlowMethod::speckle_variance: grid.unit = "noise power"; break;
+        case FlowMethod::omag: grid.unit = "noise amplitude"; break;
+        case FlowMethod::phase_variance: grid.unit = "rad^2"; break;
+        default: grid.unit = "";
+    }
+    if (plan.flow.method == FlowMethod::doppler) grid.v_max = v_max_mm_s(plan);
+    return grid;
+}
+
+}  // namespace echolux

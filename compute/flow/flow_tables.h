@@ -1,0 +1,50 @@
+// What a runner needs for flow besides the plan's other tables. Made once on the host, so that all backends work with
+// the same numbers (docs/algorithms.md, Flow).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compute/flow/looks.h"
+#include "compute/reconstructor.h"
+#include "compute/steps/phasor.h"
+#include "compute/validate.h"
+
+namespace echolux {
+
+struct FlowTables {
+    FlowMethod method = FlowMethod::none;
+    Looks looks;
+    std::int64_t depth = 0;             // kept bins
+    std::int64_t window_depth = 1;      // Doppler, CDV
+    std::int64_t window_positions = 1;  // Doppler: A-scan positions
+    std::int64_t reach = 1;             // correlation: bins and positions on either side
+    bool removes_bulk = false;
+    bool unwraps = false;
+    bool negative = false;        // velocities change sign
+    bool depth_flip = false;      // rows are written in reverse
+    float noise_power = 1;        // mean, of bins that are not scaled
+    float least_power = 0;        // likewise: less mean power, and nothing is said
+    float unit = 1;               // of an angiogram's values
+    float mm_s_per_rad = 0;       // of velocities
+    std::int64_t bands = 1;       // sub-bands of the spectrum, each a filter along depth
+    std::int64_t band_reach = 0;  // its bins on either side
+    std::vector<Phasor> filters;  // [bands][2 band_reach + 1]: band(z) = sum over d of filter[reach + d] bin(z - d)
+
+    // For bins that are `factor` times as large.
+    FlowTables for_bins_times(float factor) const;
+};
+
+// Of a plan that has been validated and has flow.
+FlowTables flow_tables(const ReconstructionPlan& plan, double weight_sum, DepthRange kept);
+
+// lambda_e: of the centroid of source spectrum times window; 0: unknown.
+double effective_wavelength_um(const ReconstructionPlan& plan);
+
+// Between looks; 0: unknown.
+double look_interval_s(const ReconstructionPlan& plan);
+
+// Throws Error{bad_setting} naming the key that cannot work.
+void validate_flow(const ReconstructionPlan& plan);
+
+}  // namespace echolux

@@ -1,0 +1,15 @@
+// How checks of a plan refuse: one line that names the key and what would work.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "compute/error.h"
+
+namespace echolux {
+
+inline void require(bool condition, std::string what, std::string key, std::string remedy) {
+    if (!condition) throw Error(ErrorCode::bad_setting, std::move(what), std::move(key), std::move(remedy));
+}
+
+}  // namespace echolux

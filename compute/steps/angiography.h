@@ -1,0 +1,188 @@
+// What repeated looks at a voxel say about movement (docs/algorithms.md, Flow): one functor a method. Each is given the
+// looks in the order of time: `first`, then `next` for every pair, then `value`. Bins are not yet scaled.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "compute/flow/looks.h"
+#include "compute/steps/flow.h"
+
+namespace echolux {
+
+// Variance of the amplitude (Mariampillai et al. 2008), in units of the bins' power. Welford's sums, so that looks that
+// are the same give zero.
+struct SpeckleVariance {
+    float count = 0, mean = 0, sum = 0;
+
+    ECHOLUX_HD void first(Phasor look) { add(std::sqrt(power_of(look))); }
+    ECHOLUX_HD void next(Phasor, Phasor later, Phasor) { add(std::sqrt(power_of(later))); }
+    ECHOLUX_HD float value() const { return sum / count; }
+
+  private:
+    ECHOLUX_HD void add(float amplitude) {
+        count += 1;
+        const float apart = amplitude - mean;
+        mean += apart / count;
+        sum = multiply_add(apart, amplitude - mean, sum);
+    }
+};
+
+// 1 - mean of a a' / ((a^2 + a'^2) / 2) (Jia et al. 2012).
+struct Decorrelation {
+    float sum = 0, pairs = 0;
+
+    ECHOLUX_HD void first(Phasor) {}
+    ECHOLUX_HD void next(Phasor earlier, Phasor later, Phasor) {
+        add(std::sqrt(power_of(earlier)), std::sqrt(power_of(later)));
+    }
+    ECHOLUX_HD void add(float a, float b) {
+        const float power = 0.5f * multiply_add(a, a, b * b);
+        sum += power > 0 ? a * b / power : 1.0f;
+        pairs += 1;
+    }
+    ECHOLUX_HD float value() const {
+        const float apart = 1 - sum / pairs;
+        return apart > 0 ? apart : 0.0f;
+    }
+};
+
+// Mean amplitude of the complex difference, bulk motion removed (Wang et al. 2010), in units of the bins' amplitude.
+struct Omag {
+    float sum = 0, pairs = 0;
+
+    ECHOLUX_HD void first(Phasor) {}
+    ECHOLUX_HD void next(Phasor earlier, Phasor later, Phasor bulk) {
+        const Phasor turned = phase_difference(later, bulk);
+        sum += std::sqrt(power_of({turned.re - earlier.re, turned.im - earlier.im}));
+        pairs += 1;
+    }
+    ECHOLUX_HD float value() const { return sum / pairs; }
+};
+
+// Variance of the phase steps, bulk motion removed (Fingler et al. 2009), in rad^2: -2 ln |mean direction|, which is
+// the variance of a normal phase and knows no wrapping.
+struct PhaseVariance {
+    Phasor sum;
+    float pairs = 0;
+
+    ECHOLUX_HD void first(Phasor) {}
+    ECHOLUX_HD void next(Phasor earlier, Phasor later, Phasor bulk) {
+        const Phasor unit = direction_of(phase_step(earlier, later, bulk).product);
+        sum.re += unit.re;
+        sum.im += unit.im;
+        pairs += 1;
+    }
+    ECHOLUX_HD float value() const {
+        constexpr float ln_2 = 0.69314718f;
+        const float squared = power_of(sum) / (pairs * pairs);
+        const float variance = -ln_2 * Log2{}(squared > 1e-9f ? squared : 1e-9f);
+        return variance > 0 ? variance : 0.0f;
+    }
+};
+
+// Complex differential variance over a depth window (Nam et al. 2014), blind to bulk motion: add the sums over the
+// window of each pair.
+struct ComplexDifferentialVariance {
+    float product = 0, power = 0;
+
+    ECHOLUX_HD void add(const PhaseStep& window_sum) {
+        product += std::sqrt(power_of(window_sum.product));
+        power += window_sum.power;
+    }
+    ECHOLUX_HD float value() const {
+        const float apart = power > 0 ? 1 - product / power : 0.0f;
+        return apart > 0 ? std::sqrt(apart) : 0.0f;
+    }
+};
+
+// Sums over a window of two looks' amplitudes, and what correlation mapping makes of them: 1 - Pearson's coefficient
+// (Jonathan et al. 2011).
+struct CorrelationSums {
+    float x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+
+    ECHOLUX_HD void add(float a, float b) {
+        x += a;
+        y += b;
+        xx = multiply_add(a, a, xx);
+        yy = multiply_add(b, b, yy);
+        xy = multiply_add(a, b, xy);
+    }
+    ECHOLUX_HD void add(const CorrelationSums& other) {
+        x += other.x;
+        y += other.y;
+        xx += other.xx;
+        yy += other.yy;
+        xy += other.xy;
+    }
+    ECHOLUX_HD float value(float count) const {
+        const float variance_x = xx - x * x / count;
+        const float variance_y = yy - y * y / count;
+        if (!(variance_x > 0 && variance_y > 0)) return 0;
+        const float apart = 1 - (xy - x * y / count) / (std::sqrt(variance_x) * std::sqrt(variance_y));
+        return apart > 0 ? apart : 0.0f;
+    }
+};
+
+// A bin as it would be if the spectrum had been multiplied by a narrow band before the transform: a product there is a
+// convolution here. Beyond the kept bins there is nothing.
+struct BandBin {
+    const Phasor* filter;  // [2 reach + 1]
+    std::int64_t reach;
+    std::int64_t depth;
+
+    ECHOLUX_HD_CALLER
+    template <class Bin>
+    ECHOLUX_HD Phasor operator()(const Bin& bin, std::int64_t z) const {
+        const std::int64_t first = z - reach > 0 ? z - reach : 0;
+        const std::int64_t last = z + reach < depth - 1 ? z + reach : depth - 1;
+        Phasor sum;
+        for (std::int64_t i = first; i <= last; ++i) {
+            const Phasor tap = filter[reach + z - i];
+            const Phasor value = bin(i);
+            sum.re += tap.re * value.re - tap.im * value.im;
+            sum.im += tap.re * value.im + tap.im * value.re;
+        }
+        return sum;
+    }
+};
+
+// Mean over the series of looks, and the mean power of all looks, which decides whether the value is shown.
+struct Angiogram {
+    float value = 0;
+    float power = 0;
+};
+
+// Of one voxel. look(series, i) and bulk(series, pair) give phasors.
+ECHOLUX_HD_CALLER
+template <class Method, class Look, class Bulk>
+ECHOLUX_HD Angiogram angiogram(const Looks& looks, const Look& look, const Bulk& bulk) {
+    Angiogram sum;
+    for (std::int64_t s = 0; s < looks.series; ++s) {
+        Method method;
+        Phasor earlier = look(s, 0);
+        method.first(earlier);
+        sum.power += power_of(earlier);
+        for (std::int64_t i = 1; i < looks.count; ++i) {
+            const Phasor later = look(s, i);
+            method.next(earlier, later, bulk(s, i - 1));
+            sum.power += power_of(later);
+            earlier = later;
+        }
+        sum.value += method.value();
+    }
+    const auto series = static_cast<float>(looks.series);
+    return {sum.value / series, sum.power / (series * static_cast<float>(looks.count))};
+}
+
+// The voxel: the value over `unit` (1, or the noise's power or amplitude), as a half; 0 below the threshold.
+struct AngiogramCode {
+    float least_power = 0;
+    float unit = 1;
+
+    ECHOLUX_HD std::uint16_t operator()(const Angiogram& one) const {
+        return one.power >= least_power ? Half{}(one.value / unit) : std::uint16_t{0};
+    }
+};
+
+}  // namespace echolux

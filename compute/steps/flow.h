@@ -1,0 +1,157 @@
+// Phase steps between looks at the same place (docs/algorithms.md, Flow): sums of complex products, never of angles
+// (Kasai et al. 1985), and what is made of them. "Power" and bins are as they leave the transform, not yet scaled.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "compute/steps/depth.h"
+#include "compute/steps/phasor.h"
+
+namespace echolux {
+
+// [begin, end) of the `width` bins or lines around i that exist: an even width reaches one further back. Phase steps
+// lie half a line after the line that they are named after, so an even window of them is centred on the line.
+struct WindowSpan {
+    std::int64_t begin;
+    std::int64_t end;
+
+    ECHOLUX_HD WindowSpan(std::int64_t i, std::int64_t width, std::int64_t count)
+        : begin(i - width / 2 > 0 ? i - width / 2 : 0),
+          end(i - width / 2 + width < count ? i - width / 2 + width : count) {}
+
+    ECHOLUX_HD std::int64_t size() const { return end - begin; }
+};
+
+// Sums, or means, over pairs of looks.
+struct PhaseStep {
+    Phasor product;   // of the later look and the conjugate of the earlier
+    float power = 0;  // mean of the two looks' powers
+
+    ECHOLUX_HD void add(const PhaseStep& other) {
+        product.re += other.product.re;
+        product.im += other.product.im;
+        power += other.power;
+    }
+    ECHOLUX_HD PhaseStep times(float factor) const {
+        return {{product.re * factor, product.im * factor}, power * factor};
+    }
+};
+
+ECHOLUX_HD inline PhaseStep phase_step(Phasor earlier, Phasor later) {
+    return {phase_difference(later, earlier), 0.5f * (power_of(earlier) + power_of(later))};
+}
+
+// Of one pair; `bulk` is the direction of the whole line's step, which is taken away: {1, 0} where there is none.
+ECHOLUX_HD inline PhaseStep phase_step(Phasor earlier, Phasor later, Phasor bulk) {
+    const PhaseStep step = phase_step(earlier, later);
+    return {phase_difference(step.product, bulk), step.power};
+}
+
+// ---- bulk motion ----------------------------------------------------------------------------------------------------
+
+// Sums over the depth bins of one pair of lines.
+struct BulkSum {
+    Phasor product;
+    float tissue = 0;  // bins above the noise
+    float still = 0;   // of these, bins that move with the estimate so far
+
+    ECHOLUX_HD void add(const BulkSum& other) {
+        product.re += other.product.re;
+        product.im += other.product.im;
+        tissue += other.tissue;
+        still += other.still;
+    }
+};
+
+// What one bin adds to a pass. The first pass has the estimate {0, 0} and takes all tissue; each of the `trimmings`
+// that follow leaves out what moves otherwise than the estimate of the pass before. Weighted by amplitude, as products
+// are.
+struct BulkShare {
+    static constexpr int trimmings = 3;
+    static constexpr float cosine_of_most = 0.92106099f;  // 0.4 rad
+    float least_power = 0;
+
+    ECHOLUX_HD BulkSum operator()(Phasor earlier, Phasor later, Phasor estimate) const {
+        const PhaseStep step = phase_step(earlier, later, {1, 0});
+        if (!(step.power >= least_power)) return {};
+        const float along = phase_difference(step.product, estimate).re;
+        const bool first = estimate.re == 0 && estimate.im == 0;
+        const bool still = first || along >= cosine_of_most * std::sqrt(power_of(step.product));
+        if (!still) return {{}, 1, 0};
+        return {step.product, 1, 1};
+    }
+};
+
+// The next estimate; of the last pass, what is removed: nothing where less than half of the tissue stands still.
+ECHOLUX_HD inline Phasor bulk_estimate(const BulkSum& sum) {
+    return direction_of(sum.product);
+}
+ECHOLUX_HD inline Phasor bulk_step(const BulkSum& last) {
+    const Phasor step = bulk_estimate(last);
+    const bool known = 2 * last.still >= last.tissue && (step.re != 0 || step.im != 0);
+    return known ? step : Phasor{1, 0};
+}
+
+// ---- voxels ---------------------------------------------------------------------------------------------------------
+
+// Of the mean over a window: two signed bytes, real part in the lower one, 127 = 1; 0 where nothing is known.
+struct PhasorCode {
+    float least_power = 0;
+    bool negative = false;  // velocities change sign
+
+    ECHOLUX_HD std::uint16_t operator()(const PhaseStep& mean) const {
+        if (!(mean.power >= least_power)) return 0;
+        const Phasor unit = direction_of(mean.product);
+        return static_cast<std::uint16_t>(code(unit.re) | code(negative ? -unit.im : unit.im) << 8);
+    }
+
+  private:
+    ECHOLUX_HD static int code(float part) {
+#ifdef __CUDA_ARCH__
+        return __float2int_rn(127 * part) & 0xff;
+#else
+        return static_cast<int>(std::rint(127 * part)) & 0xff;
+#endif
+    }
+};
+
+// Power of what changed from look to look (two-pulse canceller), in dB above the noise; 0 below it or where masked.
+struct PowerDoppler {
+    float least_power = 0;
+    float noise_power = 1;
+
+    ECHOLUX_HD float operator()(const PhaseStep& mean) const {
+        if (!(mean.power >= least_power)) return 0;
+        const float changed = (mean.power - mean.product.re) / noise_power;
+        return changed > 1 ? Decibel{}(changed) : 0.0f;
+    }
+};
+
+// ---- unwrapping -----------------------------------------------------------------------------------------------------
+
+// Phase of the mean over a window, in rad.
+ECHOLUX_HD inline float phase_of(const PhaseStep& mean, bool negative) {
+    return std::atan2(negative ? -mean.product.im : mean.product.im, mean.product.re);
+}
+
+// Whole turns to add to `phase` so that it lies within half a turn of `reference` (Itoh 1982). Along depth the
+// reference is the wrapped phase before, and turns add up; a run of unmasked bins begins beside the unwrapped phase of
+// the line before, where this is known, or with no turns.
+ECHOLUX_HD inline std::int32_t turns_towards(float reference, float phase) {
+    constexpr float turn = 2 * std::numbers::pi_v<float>;
+    return static_cast<std::int32_t>(std::rint((reference - phase) / turn));
+}
+
+// mm/s of a phase and its turns, as a half.
+struct VelocityCode {
+    float mm_s_per_rad = 1;
+
+    ECHOLUX_HD std::uint16_t operator()(float phase, std::int32_t turns) const {
+        constexpr float turn = 2 * std::numbers::pi_v<float>;
+        return Half{}(multiply_add(static_cast<float>(turns), turn, phase) * mm_s_per_rad);
+    }
+};
+
+}  // namespace echolux

@@ -1,0 +1,40 @@
+// A complex number that host and device loops share, with the few operations that flow needs.
+#pragma once
+
+#include <cmath>
+
+#include "compute/steps/depth.h"
+#include "compute/steps/host_device.h"
+
+namespace echolux {
+
+struct Phasor {
+    float re = 0;
+    float im = 0;
+};
+
+ECHOLUX_HD inline float power_of(Phasor a) {
+    return Power{}(a.re, a.im);
+}
+
+// a conj(b): the phase of a less that of b.
+ECHOLUX_HD inline Phasor phase_difference(Phasor a, Phasor b) {
+    return {multiply_add(a.re, b.re, a.im * b.im), multiply_add(a.im, b.re, -(a.re * b.im))};
+}
+
+// Of length 1; zero stays zero. A GPU has a unit for it, good to two units in the last place.
+ECHOLUX_HD inline Phasor direction_of(Phasor a) {
+    const float power = power_of(a);
+#ifdef __CUDA_ARCH__
+    constexpr float least_normal = 1.17549435e-38f;
+    float share;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(share) : "f"(power > least_normal ? power : least_normal));
+    return {a.re * share, a.im * share};
+#else
+    if (!(power > 0)) return {};
+    const float length = std::sqrt(power);
+    return {a.re / length, a.im / length};
+#endif
+}
+
+}  // namespace echolux

@@ -1,0 +1,117 @@
+// The simulator as a live source: simulating while displaying would take the processor from both, so some volumes are
+// made once, or taken from an earlier recording, and sent over and over. Blood moves from volume to volume, and leaps
+// where the first one comes again.
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "compute/error.h"
+#include "engine/acquire/instrument.h"
+#include "engine/acquire/source_kinds.h"
+#include "engine/acquire/stored_volumes.h"
+
+namespace echolux {
+namespace {
+
+constexpr SourceCapabilities capabilities{.sets_line_rate = true, .has_truth = true};
+
+// Small enough to be ready in a few seconds on two cores.
+Simulation live_defaults() {
+    return {.a_scans = 96, .b_scans = 64, .volumes = 4};
+}
+
+// The sections simulation and scan mean the same here: what is simulated.
+bool is_of_scan(std::string_view assignment) {
+    return assignment.starts_with("simulation.") || assignment.starts_with("scan.");
+}
+
+Simulation simulation_of(const SourceWanted& wanted, const std::string& scene) {
+    Simulation simulation = live_defaults();
+    Settings settings;
+    settings.bind("simulation", simulation);
+    if (!scene.empty()) settings.set("simulation.scene", scene, "--source");
+    for (const std::string& assignment : wanted.assignments) {
+        const std::string key = assignment.substr(assignment.find('.') + 1);
+        if (is_of_scan(assignment)) settings.set_assignment("simulation." + key);
+    }
+    if (wanted.settings.line_rate_hz > 0) simulation.line_rate_hz = wanted.settings.line_rate_hz;
+    return simulation;
+}
+
+void set_processing(Scan& scan, const std::vector<std::string>& assignments) {
+    Settings settings;
+    settings.bind("calibration", scan.calibration);
+    settings.bind("recipe", scan.recipe);
+    settings.bind("flow", scan.flow);
+    for (const std::string& assignment : assignments) {
+        if (!is_of_scan(assignment)) settings.set_assignment(assignment);
+    }
+}
+
+// The lines of B-scans, put behind the place of each one's header.
+void expose(Instrument& instrument, std::int64_t volume, std::int64_t first_frame, std::span<std::byte> block,
+            Progress& progress) {
+    const std::int64_t frame_samples = instrument.pattern().lines_per_frame() * instrument.simulation().samples;
+    const std::int64_t stride = frame_header_bytes + 2 * frame_samples;
+    const std::int64_t frames = static_cast<std::int64_t>(block.size()) / stride;
+    std::vector<std::uint16_t> counts(static_cast<std::size_t>(frames * frame_samples));
+    instrument.record(volume, first_frame, frames, counts, progress);
+    for (std::int64_t frame = 0; frame < frames; ++frame) {
+        std::memcpy(block.data() + frame * stride + frame_header_bytes, counts.data() + frame * frame_samples,
+                    static_cast<std::size_t>(2 * frame_samples));
+    }
+}
+
+std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string& scene,
+                                  std::shared_ptr<PacingClock> clock) {
+    Instrument instrument(simulation_of(wanted, scene));
+    const Simulation& s = instrument.simulation();
+    Scan scan = instrument.scan();
+    scan.path = "simulator";
+    const std::vector<float> background = instrument.camera().background();
+    const std::vector<float> dark = instrument.camera().dark();
+    scan.calibration.background.assign(background.begin(), background.end());
+    scan.calibration.dark.assign(dark.begin(), dark.end());
+    scan.calibration.wavelengths_nm = instrument.spectrometer().wavelengths_nm;
+    set_processing(scan, wanted.assignments);
+    const Pacing pacing = paced(wanted.settings, scan, s.line_rate_hz);
+
+    SilentProgress silent;
+    Progress& progress = wanted.progress != nullptr ? *wanted.progress : silent;
+    progress.begin("simulate", instrument.pattern().lines() * s.volumes, "A-scans");
+    auto feed = std::make_unique<StoredVolumes>(
+        scan, pacing.block_b_scans, wanted.memory,
+        [&](std::int64_t volume, std::int64_t first, std::int64_t, std::span<std::byte> block) {
+            expose(instrument, volume, first * s.b_repeats, block, progress);
+        });
+    progress.end();
+    const std::string name = "simulator (" + std::get<std::string>(value_of(s, "scene")) + ")";
+    return std::make_unique<PacedSource>(name, std::move(scan), capabilities, pacing, std::move(feed),
+                                         std::move(clock));
+}
+
+std::unique_ptr<Source> simulated_before(const SourceWanted& wanted, const std::string& path,
+                                         std::shared_ptr<PacingClock> clock) {
+    Scan scan = open_scan(path, wanted.assignments);
+    const double wanted_hz = wanted.settings.line_rate_hz;
+    const Pacing pacing = paced(wanted.settings, scan, wanted_hz > 0 ? wanted_hz : scan.geometry.line_rate_hz);
+    SpectraReader reader(scan);
+    auto feed = std::make_unique<StoredVolumes>(
+        scan, pacing.block_b_scans, wanted.memory,
+        [&](std::int64_t volume, std::int64_t first, std::int64_t count, std::span<std::byte> block) {
+            reader.read_recorded(volume, first, count, block);
+        });
+    return std::make_unique<PacedSource>("simulator (" + path + ")", std::move(scan), capabilities, pacing,
+                                         std::move(feed), std::move(clock));
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_simulator(const SourceWanted& wanted, std::shared_ptr<PacingClock> clock) {
+    const std::size_t colon = wanted.name.find(':');
+    const std::string what = colon == std::string::npos ? "" : wanted.name.substr(colon + 1);
+    const bool is_file = what.find_first_of("./") != std::string::npos;
+    return is_file ? simulated_before(wanted, what, std::move(clock)) : simulated(wanted, what, std::move(clock));
+}
+
+}  // namespace echolux

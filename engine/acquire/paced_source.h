@@ -1,0 +1,98 @@
+// A source whose blocks are sent by the clock, as an instrument would: each one is due when its last line has been
+// acquired, on a schedule that does not drift, and a block for which there is no memory when its first line comes is
+// lost. Simulator and replay differ in where the blocks' bytes come from.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "compute/block_memory.h"
+#include "engine/acquire/pacing_clock.h"
+#include "engine/acquire/source.h"
+
+namespace echolux {
+
+// What a block holds.
+struct BlockContent {
+    std::int64_t volume = 0;  // counted from the start, however often the scan begins anew
+    std::int64_t first_b_scan = 0;
+    std::int64_t b_scans = 0;
+    std::int64_t first_frame = 0;  // acquired B-scans since the start, flyback frames included
+    double time_s = 0;             // of the first line
+    double frame_s = 0;            // from one acquired B-scan to the next
+};
+
+class BlockFeed {
+  public:
+    virtual ~BlockFeed() = default;
+
+    // Volumes count from zero again.
+    virtual void begin() {}
+
+    // Memory that holds it: frames as the scan describes them, with the flyback frames behind a volume's last B-scan.
+    // Nothing when all memory is in use. Called by one thread. Throws Error{bad_file, out_of_memory}.
+    virtual std::optional<BlockMemory> fill(const BlockContent& content) = 0;
+};
+
+struct Pacing {
+    double line_rate_hz = 0;
+    std::int64_t block_b_scans = 1;
+    std::int64_t pool_blocks = 1;  // in use at a time
+    std::int64_t volumes = 0;      // after which the source ends; 0: never
+};
+
+// Blocks of at most 16 MiB and a sixtieth of a second but at least one B-scan, and a pool that holds a few volumes,
+// where `settings` leave it open. Throws Error{bad_setting} when no line rate is known.
+Pacing paced(const SourceSettings& settings, const Scan& scan, double line_rate_hz);
+
+class PacedSource : public Source {
+  public:
+    // `scan`: one volume or more, laid out as its blocks are.
+    PacedSource(std::string name, Scan scan, const SourceCapabilities& capabilities, const Pacing& pacing,
+                std::unique_ptr<BlockFeed> feed, std::shared_ptr<PacingClock> clock = steady_pacing_clock());
+    ~PacedSource() override;
+
+    const Scan& scan() const override { return scan_; }
+    std::int64_t block_b_scans() const override { return pacing_.block_b_scans; }
+    const SourceCapabilities& capabilities() const override { return capabilities_; }
+    std::string name() const override { return name_; }
+
+    void start() override;
+    Arrival next(std::chrono::milliseconds patience) override;
+    void stop() noexcept override;
+
+  private:
+    void send(double start_s, const std::stop_token& stop);
+    BlockContent content(std::int64_t number) const;
+    double end_s(const BlockContent& content) const;
+    std::optional<Block> filled(const BlockContent& content);
+    void finish(std::exception_ptr problem = nullptr);
+
+    std::string name_;
+    Scan scan_;
+    SourceCapabilities capabilities_;
+    Pacing pacing_;
+    SpectraLayout layout_;
+    std::int64_t blocks_per_volume_;
+    std::unique_ptr<BlockFeed> feed_;
+    std::shared_ptr<PacingClock> clock_;
+    std::shared_ptr<std::atomic<std::int64_t>> in_use_ = std::make_shared<std::atomic<std::int64_t>>(0);
+
+    std::mutex mutex_;  // of what follows
+    std::condition_variable changed_;
+    std::deque<Block> ready_;
+    std::int64_t lost_ = 0;  // since the block that was sent last
+    bool finished_ = true;
+    std::exception_ptr problem_;
+    std::jthread sending_;
+};
+
+}  // namespace echolux

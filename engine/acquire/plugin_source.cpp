@@ -1,0 +1,268 @@
+// Spectra from a plugin (plugins/echolux_source.h). Posted buffers are ours and adopted as blocks when they come back;
+// what the plugin lends is given back with the last copy of the block. Everything it says is checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/acquire/plugin_device.h"
+#include "engine/acquire/plugin_pattern.h"
+#include "engine/acquire/plugin_stream.h"
+#include "engine/acquire/source_kinds.h"
+#include "engine/block_pool.h"
+
+namespace echolux {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// What a plugin has lent. Keepers of blocks hold it, so that the device stays open as long as its memory is in use.
+class Loans {
+  public:
+    explicit Loans(std::shared_ptr<PluginDevice> device) : device_(std::move(device)) {}
+
+    // False: it is lent already.
+    bool take(std::uint64_t token) {
+        const std::lock_guard lock(mutex_);
+        return tokens_.insert(token).second;
+    }
+    std::int64_t count() {
+        const std::lock_guard lock(mutex_);
+        return static_cast<std::int64_t>(tokens_.size());
+    }
+    void give_back(std::uint64_t token) {
+        {
+            const std::lock_guard lock(mutex_);
+            tokens_.erase(token);
+        }
+        device_->release(token);
+    }
+
+  private:
+    std::shared_ptr<PluginDevice> device_;
+    std::mutex mutex_;
+    std::set<std::uint64_t> tokens_;
+};
+
+class PluginSource : public Source {
+  public:
+    explicit PluginSource(const SourceWanted& wanted);
+    ~PluginSource() override { stop(); }
+
+    const Scan& scan() const override { return scan_; }
+    std::int64_t block_b_scans() const override { return stream_.block_b_scans; }
+    const SourceCapabilities& capabilities() const override { return capabilities_; }
+    std::string name() const override { return device_->name(); }
+    void start() override;
+    Arrival next(milliseconds patience) override;
+    void stop() noexcept override;
+
+  private:
+    void open(const std::filesystem::path& path, const std::string& options, Scan& scan,
+              const SourceSettings& settings);
+    void post_free_buffers();
+    BlockMemory returned(const echolux_block& sent);
+    BlockMemory lent(const echolux_block& sent);
+    void check(const echolux_block& sent) const;
+    void place(const echolux_block& sent, Block& block);
+    Block accepted(const echolux_block& sent);
+
+    Scan scan_;
+    SourceCapabilities capabilities_;
+    echolux_stream stream_{};
+    std::shared_ptr<PluginDevice> device_;
+    std::shared_ptr<Loans> loans_;
+    std::int64_t position_bytes_ = 0;  // of one B-scan position
+    std::optional<BlockPool> pool_;    // of posted buffers
+    std::map<std::uint64_t, BlockMemory> posted_;
+    std::uint64_t next_token_ = 0;
+
+    // Since the start.
+    bool is_running_ = false;
+    steady_clock::time_point started_;
+    std::int64_t next_block_ = 0;  // counted over volumes, lost ones included
+    std::uint64_t sequence_ = 0;
+};
+
+// "plugin:PATH,OPTIONS"
+PluginSource::PluginSource(const SourceWanted& wanted) {
+    const std::string rest = wanted.name.substr(std::min(wanted.name.find(':'), wanted.name.size() - 1) + 1);
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::filesystem::path path = rest.substr(0, comma);
+    const std::string options = rest.substr(std::min(comma + 1, rest.size()));
+    if (path.empty()) {
+        throw Error(ErrorCode::bad_setting, "names no file", "source " + wanted.name, "expected plugin:PATH[,OPTIONS]");
+    }
+    scan_ =
+        describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) { open(path, options, scan, wanted.settings); });
+    position_bytes_ = frame_stride(scan_) * scan_.geometry.b_repeats;
+    if (stream_.buffers == ECHOLUX_POSTED) pool_.emplace(position_bytes_ * stream_.block_b_scans, wanted.memory);
+    if (device_->plays()) play_pattern(*device_, scan_);
+}
+
+void PluginSource::open(const std::filesystem::path& path, const std::string& options, Scan& scan,
+                        const SourceSettings& settings) {
+    stream_ = wanted_stream(scan, settings);
+    device_ = std::make_shared<PluginDevice>(path, options, stream_);
+    loans_ = std::make_shared<Loans>(device_);
+    accept_stream(stream_, scan, "plugin " + device_->name());
+    if (stream_.buffers == ECHOLUX_POSTED && !device_->takes_buffers())
+        device_->fail("wants buffers, but has no post()");
+    if (stream_.buffers == ECHOLUX_RING && !device_->takes_back()) device_->fail("has a ring, but no release()");
+    capabilities_.sets_line_rate = stream_.sets_line_rate != 0;
+    capabilities_.sets_exposure = stream_.sets_exposure != 0;
+    capabilities_.sets_samples = stream_.sets_samples != 0;
+    capabilities_.plays_patterns = device_->plays();
+}
+
+void PluginSource::start() {
+    stop();
+    next_block_ = 0;
+    sequence_ = 0;
+    started_ = steady_clock::now();
+    is_running_ = true;
+    try {
+        post_free_buffers();
+        device_->start();
+    } catch (...) {
+        stop();
+        throw;
+    }
+}
+
+void PluginSource::stop() noexcept {
+    if (is_running_) device_->stop();
+    is_running_ = false;
+    posted_.clear();
+}
+
+Arrival PluginSource::next(milliseconds patience) {
+    if (!is_running_) device_->fail("is not started");
+    try {
+        post_free_buffers();
+        echolux_block sent{};
+        sent.struct_size = sizeof sent;
+        sent.volume = sent.first_b_scan = -1;
+        sent.b_scans = stream_.block_b_scans;
+        sent.time_s = -1;
+        switch (device_->next(std::chrono::microseconds(patience).count(), sent)) {
+            case ECHOLUX_OK: return {Arrival::Kind::block, accepted(sent)};
+            case ECHOLUX_ENDED: stop(); return {Arrival::Kind::ended, {}};
+            default: return {};
+        }
+    } catch (...) {
+        stop();
+        throw;
+    }
+}
+
+void PluginSource::post_free_buffers() {
+    if (!pool_) return;
+    while (std::optional<BlockMemory> memory = pool_->take_below(stream_.blocks)) {
+        echolux_buffer buffer{};
+        buffer.struct_size = sizeof buffer;
+        buffer.memory = memory->kind == MemoryKind::pinned ? ECHOLUX_PINNED : ECHOLUX_HOST;
+        buffer.bytes = memory->data;
+        buffer.size = memory->bytes;
+        buffer.token = next_token_++;
+        posted_.emplace(buffer.token, std::move(*memory));
+        device_->post(buffer);
+    }
+}
+
+Block PluginSource::accepted(const echolux_block& sent) {
+    const BlockMemory memory = stream_.buffers == ECHOLUX_POSTED ? returned(sent) : lent(sent);
+    check(sent);
+    Block block;
+    block.data = memory.data;
+    block.bytes = sent.size;
+    block.memory = memory.kind;
+    block.keeper = memory.keeper;
+    block.frames.offset_bytes = stream_.frame_offset_bytes;
+    if (stream_.frame_offset_bytes > 0 || stream_.flyback_lines > 0) block.frames.stride_bytes = frame_stride(scan_);
+    block.b_scans = sent.b_scans;
+    place(sent, block);
+    block.sequence = sequence_++;
+    block.time_s =
+        sent.time_s >= 0 ? sent.time_s : std::chrono::duration<double>(steady_clock::now() - started_).count();
+    return block;
+}
+
+BlockMemory PluginSource::returned(const echolux_block& sent) {
+    auto posted = posted_.extract(sent.token);
+    if (posted.empty()) {
+        device_->fail(fmt::format("block {}: token {} is of no buffer that is posted", sequence_, sent.token));
+    }
+    if (sent.bytes != posted.mapped().data) {
+        device_->fail(fmt::format("block {}: its address is not that of the buffer with its token", sequence_));
+    }
+    return posted.mapped();
+}
+
+BlockMemory PluginSource::lent(const echolux_block& sent) {
+    if (!loans_->take(sent.token)) {
+        device_->fail(fmt::format("block {}: token {} is lent already", sequence_, sent.token));
+    }
+    constexpr MemoryKind kinds[] = {MemoryKind::host, MemoryKind::pinned, MemoryKind::device};
+    BlockMemory memory;
+    memory.data = static_cast<std::byte*>(const_cast<void*>(sent.bytes));  // nobody writes to a block
+    memory.bytes = sent.size;
+    memory.kind = kinds[stream_.memory];
+    memory.keeper = {sent.bytes, [loans = loans_, token = sent.token](const void*) { loans->give_back(token); }};
+    if (loans_->count() > stream_.blocks) {
+        device_->fail(fmt::format("block {}: lends more than the {} blocks it said", sequence_, stream_.blocks));
+    }
+    return memory;
+}
+
+void PluginSource::check(const echolux_block& sent) const {
+    const auto refuse = [&](const std::string& problem) {
+        device_->fail(fmt::format("block {}: {}", sequence_, problem));
+    };
+    if (sent.bytes == nullptr) refuse("has no address");
+    if (sent.b_scans < 1 || sent.b_scans > stream_.block_b_scans) {
+        refuse(fmt::format("has {} B-scans, expected 1 to {}", sent.b_scans, stream_.block_b_scans));
+    }
+    if (sent.size != sent.b_scans * position_bytes_) {
+        refuse(fmt::format("has {} bytes, expected {}", sent.size, sent.b_scans * position_bytes_));
+    }
+    constexpr std::int64_t most = std::int64_t{1} << 40;  // far beyond any session, far from overflow
+    if (sent.lost_before < 0 || sent.lost_before > most) {
+        refuse(fmt::format("{} blocks cannot be lost before it", sent.lost_before));
+    }
+    if (sent.volume < -1 || sent.volume > most || (sent.volume < 0) != (sent.first_b_scan < 0)) {
+        refuse(fmt::format("volume {}, B-scan {} is no place for it", sent.volume, sent.first_b_scan));
+    }
+    if (!std::isfinite(sent.time_s)) refuse("has no time that is a number");
+}
+
+// Where the plugin does not count, one block follows the other; a frame trigger goes on to the next volume.
+void PluginSource::place(const echolux_block& sent, Block& block) {
+    const std::int64_t b_scans = scan_.geometry.b_scans;
+    const std::int64_t in_volume = (b_scans + stream_.block_b_scans - 1) / stream_.block_b_scans;
+    std::int64_t number = next_block_ + sent.lost_before;
+    if ((sent.markers & ECHOLUX_VOLUME_STARTS) != 0) number = (number + in_volume - 1) / in_volume * in_volume;
+    if (sent.volume >= 0) number = sent.volume * in_volume + sent.first_b_scan / stream_.block_b_scans;
+    block.volume = number / in_volume;
+    block.first_b_scan = sent.volume >= 0 ? sent.first_b_scan : number % in_volume * stream_.block_b_scans;
+    if (block.b_scans > b_scans - block.first_b_scan) {
+        device_->fail(fmt::format("block {}: {} B-scans from {} on go beyond the {} of a volume", sequence_,
+                                  block.b_scans, block.first_b_scan, b_scans));
+    }
+    block.lost_before = std::max(sent.lost_before, number - next_block_);
+    next_block_ = number + 1;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_plugin(const SourceWanted& wanted) {
+    return std::make_unique<PluginSource>(wanted);
+}
+
+}  // namespace echolux

@@ -1,0 +1,56 @@
+#include "engine/acquire/source.h"
+
+#include <array>
+#include <string_view>
+
+#include "compute/error.h"
+#include "engine/acquire/source_kinds.h"
+
+namespace echolux {
+
+template <>
+const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
+    using S = SourceSettings;
+    constexpr Effect effect = Effect::file;
+    constexpr std::int64_t most = std::int64_t{1} << 24;
+    static const std::vector<Field<S>> fields{
+        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines a second; 0: as the source has it"),
+        number("exposure_us", &S::exposure_us, 0, 1e7, "us", effect, "of a camera; 0: as the source has it"),
+        integer("block_b_scans", &S::block_b_scans, 0, most, "", effect,
+                "B-scan positions that are handed over together; 0: chosen for short waits"),
+        integer("pool_blocks", &S::pool_blocks, 0, most, "", effect,
+                "blocks that may be in use at a time, beyond which the source loses some; 0: a few volumes"),
+        flag("loop", &S::loop, effect, "of a replay: begin anew after the last volume"),
+    };
+    return fields;
+}
+
+std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
+    const std::size_t colon = wanted.name.find(':');
+    const std::string kind = wanted.name.substr(0, colon);
+    const bool says_which = colon != std::string::npos && colon + 1 < wanted.name.size();
+    check(wanted.settings, "source");
+    if (kind == "sim") return open_simulator(wanted);
+    if (kind == "genicam") return open_genicam(wanted);
+    if (kind == "replay" && says_which) return open_replay(wanted);
+    if (kind == "plugin" && says_which) return open_plugin(wanted);
+    constexpr std::array<std::string_view, 4> kinds{"sim", "replay", "genicam", "plugin"};
+    const std::string nearest = nearest_name(kind, kinds);
+    const bool is_known = nearest == kind;  // and the file is missing
+    throw Error(ErrorCode::bad_setting,
+                "expected sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID] or plugin:FILE.so, got \"" +
+                    wanted.name + "\"",
+                "source", is_known || nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+std::vector<std::string> sources_found() {
+    std::vector<std::string> found{
+        "sim: simulated spectra; sim:SCENE (mirror, layers, vessel, capillary, retina), or "
+        "sim:scan.toml of an earlier simulation",
+        "replay:scan.toml: a scan on disk, at the rate of its lines"};
+    for (std::string& camera : genicam_cameras()) found.push_back(std::move(camera));
+    found.emplace_back("plugin:FILE.so: an instrument's own library (docs/plugins.md)");
+    return found;
+}
+
+}  // namespace echolux

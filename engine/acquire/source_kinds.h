@@ -1,0 +1,24 @@
+// The kinds of sources that open_source() chooses among, each in files of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/acquire/pacing_clock.h"
+#include "engine/acquire/source.h"
+
+namespace echolux {
+
+// `wanted.name` as given: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Errors as open_source().
+std::unique_ptr<Source> open_simulator(const SourceWanted& wanted,
+                                       std::shared_ptr<PacingClock> clock = steady_pacing_clock());
+std::unique_ptr<Source> open_replay(const SourceWanted& wanted,
+                                    std::shared_ptr<PacingClock> clock = steady_pacing_clock());
+std::unique_ptr<Source> open_genicam(const SourceWanted& wanted);
+std::unique_ptr<Source> open_plugin(const SourceWanted& wanted);
+
+// One line for each camera that answers; none, and never an error, where there is no support for them.
+std::vector<std::string> genicam_cameras();
+
+}  // namespace echolux

@@ -1,0 +1,81 @@
+#include "engine/acquire/stored_volumes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "engine/memory_budget.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t least_volumes = 4;  // retained, shown, coming, recorded
+
+}  // namespace
+
+StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, MemoryKind memory, const Load& load)
+    : geometry_(scan.geometry), layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
+      stamp_(static_cast<std::uint32_t>(layout_.frame_bytes + layout_.flyback_bytes)), block_b_scans_(block_b_scans) {
+    if (layout_.frame_offset_bytes != frame_header_bytes) {
+        throw Error(ErrorCode::bad_setting, "only recordings of the simulator can be sent as a simulation",
+                    scan.path.string(), "replay:" + scan.path.string() + " sends it as it is");
+    }
+    const std::int64_t copies = (least_volumes + geometry_.volumes - 1) / geometry_.volumes;
+    require_memory(copies * geometry_.volumes * layout_.volume_bytes(), "source",
+                   "choose fewer volumes, B-scans or A-scans");
+    for (std::int64_t volume = 0; volume < copies * geometry_.volumes; ++volume) {
+        std::vector<Stored>& blocks = volumes_.emplace_back();
+        for (std::int64_t first = 0; first < geometry_.b_scans; first += block_b_scans_) {
+            const std::int64_t count = std::min(block_b_scans_, geometry_.b_scans - first);
+            blocks.push_back(stored(first, count, memory, [&](std::span<std::byte> bytes) {
+                if (volume < geometry_.volumes) return load(volume, first, count, bytes);
+                const auto original = static_cast<std::size_t>(volume % geometry_.volumes);
+                const BlockMemory same = volumes_[original][blocks.size()].memory->take();
+                std::memcpy(bytes.data(), same.data, bytes.size());
+            }));
+        }
+    }
+}
+
+std::span<std::byte> StoredVolumes::frame_at(std::byte* block, std::int64_t frame) const {
+    return {block + frame * layout_.frame_stride() + frame_header_bytes,
+            static_cast<std::size_t>(layout_.frame_bytes + layout_.flyback_bytes)};
+}
+
+StoredVolumes::Stored StoredVolumes::stored(std::int64_t first, std::int64_t count, MemoryKind memory,
+                                            const std::function<void(std::span<std::byte>)>& load) const {
+    const bool is_last = first + count == geometry_.b_scans;
+    const std::int64_t frames = count * geometry_.b_repeats + (is_last ? geometry_.flyback_frames : 0);
+    Stored stored;
+    stored.bytes = frames * layout_.frame_stride();
+    stored.memory = std::make_unique<BlockPool>(stored.bytes, memory);
+    const BlockMemory block = stored.memory->take();
+    load({block.data, static_cast<std::size_t>(stored.bytes)});
+    stored.frame_crcs.resize(static_cast<std::size_t>(frames));
+    parallel_for(0, frames, [&](std::int64_t frame) {
+        stored.frame_crcs[static_cast<std::size_t>(frame)] = crc32(frame_at(block.data, frame));
+    });
+    return stored;
+}
+
+std::optional<BlockMemory> StoredVolumes::fill(const BlockContent& content) {
+    const auto stored_volumes = static_cast<std::int64_t>(volumes_.size());
+    const std::int64_t number = (first_ + content.volume) % stored_volumes;
+    next_ = (number + 1) % stored_volumes;
+    std::vector<Stored>& volume = volumes_[static_cast<std::size_t>(number)];
+    Stored& stored = volume[static_cast<std::size_t>(content.first_b_scan / block_b_scans_)];
+    std::optional<BlockMemory> memory = stored.memory->take_below(1);
+    if (!memory) return std::nullopt;
+    memory->bytes = stored.bytes;
+    for (std::size_t frame = 0; frame < stored.frame_crcs.size(); ++frame) {
+        const auto offset = static_cast<std::int64_t>(frame);
+        const auto header = stamp_.header(static_cast<std::uint64_t>(content.first_frame + offset),
+                                          static_cast<double>(content.first_frame + offset) * content.frame_s,
+                                          stored.frame_crcs[frame]);
+        std::memcpy(memory->data + offset * layout_.frame_stride(), header.data(), header.size());
+    }
+    return memory;
+}
+
+}  // namespace echolux

@@ -1,0 +1,171 @@
+// Direct writes: see direct_file.h.
+#include "engine/io/direct_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t page = 4096;  // a multiple of what disks ask for
+constexpr std::int64_t staging_bytes = 1 << 20;
+
+std::int64_t page_begin(std::int64_t place) {
+    return place / page * page;
+}
+
+std::int64_t in_page(const std::byte* memory) {
+    return static_cast<std::int64_t>(std::bit_cast<std::uintptr_t>(memory) % page);
+}
+
+std::span<const std::byte> first(const BlockMemory& memory, std::int64_t bytes) {
+    return {memory.data, static_cast<std::size_t>(bytes)};
+}
+
+bool syncs(int descriptor) {
+    int result = 0;
+    do result = fdatasync(descriptor);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+}  // namespace
+
+DirectFile::DirectFile(const std::filesystem::path& path, Caching caching, Existing existing) : path_(path.string()) {
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (existing == Existing::refuse ? O_EXCL : O_TRUNC);
+    descriptor_ = open(path_.c_str(), flags, 0666);
+    if (descriptor_ < 0 && errno == EEXIST) {
+        throw Error(ErrorCode::output, "exists already", path_, "choose another name");
+    }
+    if (descriptor_ < 0) fail("cannot be created");
+    if (caching == Caching::system) return;
+    try {
+        staging_ = block_memory(staging_bytes, MemoryKind::host);
+        last_page_ = block_memory(page, MemoryKind::host);
+    } catch (...) {
+        close(descriptor_);
+        throw;
+    }
+    is_direct_ = fcntl(descriptor_, F_SETFL, O_DIRECT) == 0;
+}
+
+DirectFile::~DirectFile() {
+    close(descriptor_);
+}
+
+void DirectFile::fail(const char* what) const {
+    const int number = errno;
+    const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
+    throw Error(ErrorCode::output, fmt::format("{}: {}", what, std::strerror(number)), path_,
+                full ? "free space, or write to another disk" : "check folder, permissions and disk");
+}
+
+void DirectFile::write(std::int64_t place, std::span<const std::byte> bytes) {
+    if (place < end_) {
+        throw Error(ErrorCode::output, fmt::format("byte {} comes after byte {}", place, end_), path_);
+    }
+    if (bytes.empty()) return;
+    if (is_direct_)
+        write_pages(place, bytes);
+    else
+        write_all(place, bytes);
+    end_ = place + static_cast<std::int64_t>(bytes.size());
+}
+
+// The staging buffer begins at byte `at` of the file, a page boundary, and holds `staged` bytes.
+void DirectFile::write_pages(std::int64_t place, std::span<const std::byte> bytes) {
+    const std::int64_t end = place + static_cast<std::int64_t>(bytes.size());
+    std::int64_t at = page_begin(place);
+    std::int64_t staged = place - at;
+    std::memset(staging_.data, 0, page);
+    if (end_ > at) std::memcpy(staging_.data, last_page_.data, static_cast<std::size_t>(end_ - at));
+    const auto flush = [&] {
+        write_all(at, first(staging_, staged));
+        at += staged;
+        staged = 0;
+    };
+    while (!bytes.empty()) {
+        const auto left = static_cast<std::int64_t>(bytes.size());
+        if (staged == 0 && in_page(bytes.data()) == 0 && left >= page) {
+            const std::int64_t direct = page_begin(left);
+            write_all(at, bytes.first(static_cast<std::size_t>(direct)));
+            at += direct;
+            bytes = bytes.subspan(static_cast<std::size_t>(direct));
+            continue;
+        }
+        const bool in_phase = in_page(bytes.data()) == staged % page;  // from the next page on nothing is staged
+        const std::int64_t full = in_phase ? page : staging_bytes;
+        const std::int64_t taken = std::min(left, full - staged);
+        std::memcpy(staging_.data + staged, bytes.data(), static_cast<std::size_t>(taken));
+        staged += taken;
+        bytes = bytes.subspan(static_cast<std::size_t>(taken));
+        if (staged == full) flush();
+    }
+    const std::int64_t rest = end - page_begin(end);
+    if (rest == 0) {
+        if (staged > 0) flush();
+        return;
+    }
+    std::byte* const last = staging_.data + page_begin(staged);
+    std::memset(last + rest, 0, static_cast<std::size_t>(page - rest));
+    staged = page_begin(staged) + page;
+    flush();
+    std::memcpy(last_page_.data, last, page);
+}
+
+void DirectFile::write_all(std::int64_t place, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = pwrite(descriptor_, bytes.data(), bytes.size(), place);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && errno == EINVAL && is_direct_) {
+            write_through_cache();
+            continue;
+        }
+        if (written == 0) errno = ENOSPC;
+        if (written <= 0) fail("cannot be written");
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+        place += written;
+    }
+}
+
+// Some file systems accept O_DIRECT and refuse the writes.
+void DirectFile::write_through_cache() {
+    is_direct_ = false;
+    if (fcntl(descriptor_, F_SETFL, 0) != 0) fail("cannot be written");
+}
+
+bool DirectFile::reserve(std::int64_t end) {
+    if (end <= reserved_) return true;
+    if (fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, reserved_, end - reserved_) != 0) return false;
+    reserved_ = end;
+    return true;
+}
+
+void DirectFile::sync() {
+    if (!syncs(descriptor_)) fail("cannot be put on the disk");
+}
+
+void DirectFile::end_at(std::int64_t size) {
+    if (ftruncate(descriptor_, size) != 0) fail("cannot be brought to its length");
+    reserved_ = size;
+}
+
+void make_durable(const std::filesystem::path& path) {
+    const std::string name = path.empty() ? "." : path.string();
+    const int descriptor = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool done = descriptor >= 0 && syncs(descriptor);
+    const int number = errno;
+    if (descriptor >= 0) close(descriptor);
+    if (!done)
+        throw Error(ErrorCode::output, fmt::format("cannot be put on the disk: {}", std::strerror(number)), name);
+}
+
+}  // namespace echolux

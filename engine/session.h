@@ -1,0 +1,154 @@
+// The live system: one thread acquires, one reconstructs; pictures are drawn by whoever owns the screen. Recording gets
+// every block, the display the newest volume. Settings change between blocks; when nothing new arrives, a changed
+// setting works on the volume that came last (M. Sylwestrzak et al., JBO 17(10), 2012).
+//
+// Errors and drops travel as data: nothing that a source, a disk or a GPU does ends a session.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "compute/error.h"
+#include "engine/acquire/source.h"
+#include "engine/block_sink.h"
+#include "engine/stream/arrivals.h"
+#include "engine/stream/display_queue.h"
+#include "engine/stream/latency.h"
+#include "engine/stream/recent_rate.h"
+#include "engine/stream/recorder.h"
+
+namespace echolux {
+
+struct SessionEvent {
+    double time_s = 0;  // since the start
+    bool is_trouble = true;
+    std::string line;  // as Error::line()
+};
+
+struct SessionFigures {
+    bool running = false;
+    bool ended = false;           // the source has no more blocks
+    double seconds = 0;           // since the start
+    ArrivalFigures arrived;       // from the source
+    QueueFigures queue;           // to the display
+    std::int64_t fed_blocks = 0;  // that were reconstructed
+    std::int64_t fed_lines = 0;
+    std::int64_t finished_volumes = 0;     // that were reconstructed whole
+    std::int64_t dropped_volumes = 0;      // no slot was free, or a device was lost on the way
+    std::int64_t failed_blocks = 0;        // reconstructing threw
+    std::int64_t reprocessed_volumes = 0;  // worked on again with changed settings
+    std::int64_t changes = 0;              // of settings that came into use
+    std::int64_t reconnections = 0;
+    double acquired_a_scans_per_s = 0;     // lately
+    double processed_a_scans_per_s = 0;    // lately
+    double load = 0;                       // share of the time spent on reconstructing, or waiting for the GPU
+    Latency waiting;                     // of a block, from its arrival until it is reconstructed
+    Latency feeding;                     // of a block
+    Latency shown;                       // of a volume, from the arrival of its last block until its first picture
+    std::optional<RecorderFigures> recorder;
+};
+
+class Session {
+  public:
+    // Both outlive the session. Blocks that the sink cannot take in time are left out, not waited for.
+    Session(Source& source, BlockSink& sink);
+    ~Session();  // stops
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // All figures but the recorder's begin anew. Throws what starting the source throws.
+    void start();
+
+    // Acquires nothing more; what has been acquired is still reconstructed, also with settings that change later.
+    void stop() noexcept;
+
+    // From any thread. The plan keeps the source's format and geometry. Throws Error{bad_setting} for what cannot work.
+    void change(const ReconstructionPlan& plan);
+
+    // All blocks from the next volume on. Throws Error{bad_setting, output}.
+    void record(RecordingWanted wanted);
+    // Nothing was recorded: all zero.
+    RecorderFigures stop_recording();
+
+    // The B-scan position that people look at: reworked before the others when a setting changes at rest.
+    void look_at(std::int64_t b_scan) { looked_at_ = b_scan; }
+
+    // A picture that shows `volume` is finished.
+    void shown(std::int64_t volume);
+
+    // Waits until all that was acquired is reconstructed or left out, at most `patience`. False: it took longer.
+    bool drain(std::chrono::milliseconds patience);
+
+    SessionFigures figures() const;
+
+    // What happened since the last call; the oldest are left out where nobody asks.
+    std::vector<SessionEvent> take_events();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    // What a source counts from zero at each start goes on where it was when it comes back.
+    struct Numbering {
+        std::uint64_t sequence = 0;
+        std::int64_t volume = 0;
+        double time_s = 0;
+    };
+
+    void acquire(const std::stop_token& stop);
+    void acquire_from(const std::stop_token& stop, Arrivals& arrivals, const Numbering& base);
+    Numbering reconnected(const std::stop_token& stop, const std::string& problem);
+    void take_in(const Block& block);
+    void note_arrival(const Block& block);
+
+    void process(const std::stop_token& stop);
+    void feed(const Block& block);
+    bool fed(const Block& block);
+    void retain(const Block& block);
+    void reprocess();
+    bool take_change(BlockSink::Moment moment);
+
+    std::int64_t lines_of(const Block& block) const;
+    void report_recorder(const Recorder& recorder);
+    void report(const std::string& line, bool is_trouble = true);
+    double seconds() const;
+
+    Source& source_;
+    BlockSink& sink_;
+    const std::int64_t b_scans_;  // of a volume
+    DisplayQueue queue_;
+    std::atomic<bool> expects_change_ = false;  // a plan is being made ready
+    std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position
+    Numbering next_;                     // of the block after the last one; of the thread that acquires
+
+    std::mutex recording_;  // held while the recorder is exchanged or given a block
+    std::unique_ptr<Recorder> recorder_;
+
+    mutable std::mutex mutex_;  // of what follows
+    std::condition_variable idle_;
+    Clock::time_point start_ = Clock::now();
+    SessionFigures figures_;
+    std::deque<SessionEvent> events_;
+    std::deque<std::pair<std::int64_t, Clock::time_point>> unseen_;  // volumes, and when their last block arrived
+    mutable RecentRate acquired_, processed_;                        // A-scans
+    double busy_s_ = 0;                                              // reconstructing
+    bool is_busy_ = false;
+
+    // Of the thread that processes: what was fed of a volume, and of the last one that was fed whole.
+    std::vector<Block> coming_;
+    std::vector<Block> retained_;
+
+    std::jthread acquiring_;
+    std::jthread processing_;
+};
+
+}  // namespace echolux

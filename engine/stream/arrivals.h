@@ -1,0 +1,48 @@
+// What comes from a source, looked at before anything else sees it: blocks of the wrong size, repeated or out of order,
+// and clocks that jump are kept out or noted, counted, and said once in a while. A source is never trusted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "compute/place.h"
+#include "compute/reconstructor.h"
+
+namespace echolux {
+
+struct ArrivalFigures {
+    std::int64_t blocks = 0;        // that were taken in
+    std::int64_t lost = 0;          // that the source says it lost, or that its numbers leave out
+    std::int64_t repeated = 0;      // sequence numbers that were there before: kept out
+    std::int64_t misshapen = 0;     // not what the scan says: kept out
+    std::int64_t time_jumps = 0;    // time stamps that run backwards or leap
+    std::int64_t volumes = 0;       // whose last block came
+    std::int64_t lines = 0;         // A-scans
+    std::int64_t bytes = 0;
+};
+
+class Arrivals {
+  public:
+    // `report` hears one line for each kind of trouble when it begins, and again when it has grown tenfold.
+    Arrivals(const ReconstructionPlan& plan, std::function<void(std::string)> report);
+
+    // Whether the block is to be used.
+    bool admit(const Block& block);
+
+    const ArrivalFigures& figures() const { return figures_; }
+
+  private:
+    bool has_right_shape(const Block& block);
+    void watch_clock(const Block& block, std::int64_t lost);
+    void count(std::int64_t& of, std::int64_t by, const std::string& line);
+
+    ReconstructionPlan plan_;
+    std::function<void(std::string)> report_;
+    ArrivalFigures figures_;
+    std::uint64_t next_sequence_ = 0;
+    double time_s_ = 0;  // of the last block
+    double block_s_ = 0;  // that it should have taken at the line rate; 0: unknown
+};
+
+}  // namespace echolux

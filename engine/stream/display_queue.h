@@ -1,0 +1,78 @@
+// Blocks on their way to the display. Newest wins, by whole volumes: the one that is being worked on is finished, of
+// those that arrive meanwhile only the newest is kept. So latency is bounded however slow processing is, memory is that
+// of two volumes, and every block that is left out is counted with its reason.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "compute/place.h"
+
+namespace echolux {
+
+// Blocks that were pushed, and what became of them. pushed = taken + waiting + overtaken + incomplete.
+struct QueueFigures {
+    std::int64_t pushed = 0;
+    std::int64_t taken = 0;
+    std::int64_t overtaken = 0;   // a newer volume came before processing got to them
+    std::int64_t incomplete = 0;  // of volumes of which a block is missing
+    std::int64_t overtaken_volumes = 0;
+    std::int64_t incomplete_volumes = 0;
+    std::int64_t waiting = 0;
+    std::int64_t most_waiting = 0;
+};
+
+// One thread pushes, one thread takes.
+class DisplayQueue {
+  public:
+    // `b_scans` of a volume.
+    explicit DisplayQueue(std::int64_t b_scans) : b_scans_(b_scans) {}
+
+    // Blocks of a volume come in order; one that does not follow the one before makes its volume incomplete, and what
+    // comes of it later is left out.
+    void push(Block block);
+
+    // Blocks of one volume, then of the newest. Nothing: none came in time, or the queue is closed.
+    std::optional<Block> take(std::chrono::milliseconds patience);
+
+    // The volume that is being taken will not be finished: what waits of it is left out.
+    void give_up_current();
+
+    // Wakes who takes; nothing is taken any more. Open again after clear().
+    void close();
+    void clear();
+
+    QueueFigures figures() const;
+
+  private:
+    enum class Fate { wanted, overtaken, incomplete };
+
+    struct Volume {
+        std::int64_t number = -1;      // none
+        std::int64_t next_b_scan = 0;  // that is expected to arrive
+        std::int64_t taken_to = 0;     // B-scans
+        Fate fate = Fate::wanted;      // of all blocks that are not taken
+        std::deque<Block> blocks;
+    };
+
+    void begin(const Block& block);
+    void leave_out(Volume& volume, Fate fate);
+    void count_left_out(Fate fate, std::int64_t blocks);
+    bool is_over(const Volume& volume) const;
+    bool has_block() const;
+    void count_waiting();
+
+    std::int64_t b_scans_;
+    mutable std::mutex mutex_;
+    std::condition_variable came_;
+    Volume current_;                // being taken
+    std::optional<Volume> newest_;  // arriving behind it
+    bool closed_ = false;
+    QueueFigures figures_;
+};
+
+}  // namespace echolux

@@ -1,0 +1,408 @@
+// What Doppler must say of motions that are known (docs/algorithms.md 5.1), for either backend: who includes this
+// instantiates Doppler.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/flow/flow_tables.h"
+#include "tests/oracle/flow_run.h"
+#include "tests/oracle/instrument.h"
+
+namespace echolux {
+
+using std::numbers::pi;
+
+class Doppler : public testing::TestWithParam<FlowMachine> {
+  protected:
+    static constexpr double refractive_index = 1.38, depth_um = 500;
+    static constexpr std::int64_t lines = 8;
+
+    const Instrument instrument;
+
+    FlowVolumes run(const ReconstructionPlan& plan, const std::vector<float>& spectra) const {
+        return flow_of(GetParam(), plan, bytes_of_lines(spectra));
+    }
+    FlowVolumes run(const ReconstructionPlan& plan, const Fields& fields) const {
+        return run(plan, spectra_of(fields));
+    }
+
+    // The instrument at 70 kHz, looking at `b_scans` reflectors.
+    ReconstructionPlan instrument_plan(std::int64_t b_scans) const {
+        ReconstructionPlan plan = plain_plan(Instrument::samples, lines);
+        plan.geometry.b_scans = b_scans;
+        plan.geometry.refractive_index = refractive_index;
+        plan.geometry.line_rate_hz = 70'000;
+        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        for (const double k : instrument.pixel_k) plan.calibration.background.push_back(1000 * instrument.source(k));
+        plan.recipe.background = Background::stored;
+        plan.recipe.resample = Resample::spline;
+        plan.recipe.window = Window::hann;
+        plan.recipe.quantity = Quantity::intensity;
+        plan.recipe.voxel = VoxelType::f32;
+        plan.recipe.noise_floor_db = -300;
+        plan.flow.method = FlowMethod::doppler;
+        return plan;
+    }
+
+    // The reflector of each B-scan moves with its velocity, away from zero delay where positive.
+    std::vector<float> moving(const ReconstructionPlan& plan, const std::vector<double>& velocities_mm_s,
+                              double noise_rms) const {
+        std::mt19937 random(5);
+        std::normal_distribution<double> noise(0, noise_rms);
+        std::vector<float> spectra;
+        for (const double velocity : velocities_mm_s) {
+            for (std::int64_t line = 0; line < lines; ++line) {
+                const double way_um = velocity * 1000 * static_cast<double>(line) / plan.geometry.line_rate_hz;
+                const auto fringe = instrument.fringe(instrument.pixel_k, depth_um + refractive_index * way_um);
+                for (std::size_t p = 0; p < fringe.size(); ++p) {
+                    const double light = plan.calibration.background[p] + 100 * static_cast<double>(fringe[p]);
+                    spectra.push_back(static_cast<float>(light + noise(random)));
+                }
+            }
+        }
+        return spectra;
+    }
+
+    std::int64_t bin() const { return std::lround(instrument.bin_of(depth_um)); }
+
+    struct Regression {
+        double slope, intercept;  // the latter over v_max
+    };
+
+    // Of measured on true velocities over +-0.9 v_max, `each` of one kind.
+    Regression regression(int each, double noise_rms) const {
+        constexpr int steps = 19;
+        ReconstructionPlan plan = instrument_plan(std::int64_t{steps} * each);
+        const double v_max = planned_flow_grid(plan)->v_max;
+        std::vector<double> truth;
+        for (int i = 0; i < steps * each; ++i) truth.push_back(v_max * 0.9 * (2.0 * (i % steps) / (steps - 1) - 1));
+        const FlowVolumes volumes = run(plan, moving(plan, truth, noise_rms));
+        double xx = 0, xy = 0, y = 0;
+        for (std::size_t i = 0; i < truth.size(); ++i) {
+            const auto phasor = volumes.phasor(lines / 2, bin(), static_cast<std::int64_t>(i));
+            const double measured = std::arg(phasor) / pi * v_max;
+            xx += truth[i] * truth[i];
+            xy += truth[i] * measured;
+            y += measured;
+        }
+        return {xy / xx, y / static_cast<double>(truth.size()) / v_max};
+    }
+
+    // Noise of the samples for this signal-to-noise ratio at the reflector's bin.
+    double noise_for(double snr_db) const {
+        ReconstructionPlan plan = instrument_plan(1);
+        const double signal = double{run(plan, moving(plan, {0.0}, 0)).structure[static_cast<std::size_t>(bin())]};
+        constexpr double hann_noise = 1.5;  // mean of w^2 over the square of the mean of w
+        return std::sqrt(signal * std::pow(10, -snr_db / 10) * Instrument::samples / hann_noise);
+    }
+};
+
+TEST_P(Doppler, CountsInTheWavelengthOfTheCentroid) {
+    const ReconstructionPlan plan = instrument_plan(1);
+    EXPECT_NEAR(effective_wavelength_um(plan) * 1000, 838.69, 0.1);
+    EXPECT_NEAR(planned_flow_grid(plan)->v_max, 838.69e-6 * 70'000 / (4 * refractive_index), 0.002);
+}
+
+TEST_P(Doppler, MeasuresWithoutBias) {
+    const Regression found = regression(1, 0);
+    RecordProperty("slope", std::to_string(found.slope));
+    RecordProperty("intercept", std::to_string(found.intercept));
+    EXPECT_NEAR(found.slope, 1, 0.003);
+    EXPECT_NEAR(found.intercept, 0, 0.005);
+}
+
+TEST_P(Doppler, MeasuresWithoutBiasAt20Decibel) {
+    const Regression found = regression(12, noise_for(20));
+    RecordProperty("slope", std::to_string(found.slope));
+    RecordProperty("intercept", std::to_string(found.intercept));
+    EXPECT_NEAR(found.slope, 1, 0.01);
+    EXPECT_NEAR(found.intercept, 0, 0.005);
+}
+
+// v = 1.05 v_max has the phase of -0.95 v_max.
+TEST_P(Doppler, WrapsBeyondTheNyquistVelocity) {
+    const ReconstructionPlan plan = instrument_plan(2);
+    const double v_max = planned_flow_grid(plan)->v_max;
+    const FlowVolumes volumes = run(plan, moving(plan, {1.05 * v_max, -1.05 * v_max}, 0));
+    EXPECT_NEAR(std::arg(volumes.phasor(4, bin(), 0)), -0.95 * pi, 0.01);
+    EXPECT_NEAR(std::arg(volumes.phasor(4, bin(), 1)), 0.95 * pi, 0.01);
+}
+
+// On the far side of zero delay, which is what a flipped scan shows, the same bin moves the other way.
+TEST_P(Doppler, TellsDirections) {
+    ReconstructionPlan plan = instrument_plan(1);
+    const double velocity = planned_flow_grid(plan)->v_max / 3;
+    const auto away = moving(plan, {velocity}, 0);
+    EXPECT_NEAR(std::arg(run(plan, away).phasor(4, bin())), pi / 3, 0.02);
+    plan.flow.invert = true;
+    EXPECT_NEAR(std::arg(run(plan, away).phasor(4, bin())), -pi / 3, 0.02);
+    plan.geometry.depth_flip = true;
+    const std::int64_t row = Instrument::samples / 2 - 1 - bin();
+    EXPECT_NEAR(std::arg(run(plan, away).phasor(4, row)), pi / 3, 0.02);
+}
+
+// sigma = 1 / sqrt(SNR) of single pairs.
+TEST_P(Doppler, ScattersAsTheNoiseSays) {
+    constexpr std::int64_t bins = 64, many = 400;
+    for (const double snr_db : {10.0, 15.0, 20.0, 30.0, 40.0}) {
+        const double noise = std::pow(10, -snr_db / 20);
+        ComplexNormal normal(3);
+        Fields fields(many, bins);
+        for (auto& value : fields.values) value = 1.0 + noise * normal();
+        ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+        plan.flow.window_depth = plan.flow.window_lines = 1;
+        const FlowVolumes volumes = run(plan, fields);
+        double sum = 0;
+        for (std::int64_t a = 0; a < many - 1; ++a) {
+            for (std::int64_t z = 1; z < bins; ++z) sum += std::norm(std::arg(volumes.phasor(a, z)));
+        }
+        const double sigma = std::sqrt(sum / static_cast<double>((many - 1) * (bins - 1)));
+        RecordProperty("sigma_" + std::to_string(std::lround(snr_db)), std::to_string(sigma));
+        EXPECT_NEAR(sigma / noise, 1, 0.1) << snr_db;
+    }
+}
+
+// Near v_max single phases wrap, their sums do not: the angle of the mean, not the mean of angles.
+TEST_P(Doppler, AveragesPhasorsNotAngles) {
+    constexpr std::int64_t bins = 64, many = 100;
+    ComplexNormal normal(4);
+    Fields fields(many, bins);
+    for (std::int64_t a = 0; a < many; ++a) {
+        for (std::int64_t z = 1; z < bins; ++z) {
+            fields.at(a, z) = std::polar(1.0, 0.97 * pi * static_cast<double>(a)) + 0.1 * normal();
+        }
+    }
+    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    plan.flow.window_depth = 9;
+    plan.flow.window_lines = 16;
+    const FlowVolumes volumes = run(plan, fields);
+    for (std::int64_t a = 8; a < many - 9; ++a) EXPECT_NEAR(std::arg(volumes.phasor(a, 32)), 0.97 * pi, 0.03);
+}
+
+// A vessel whose middle is beyond v_max: whatever is interpolated between neighbours along the seam stays fast.
+TEST_P(Doppler, SeamHoldsNoSlowVoxel) {
+    constexpr std::int64_t bins = 64, many = 40;
+    Fields fields(many, bins);
+    const auto phase_at = [](std::int64_t z) {
+        return 1.2 * pi * (1 - std::pow((static_cast<double>(z) - 32) / 24, 2));
+    };
+    for (std::int64_t a = 0; a < many; ++a) {
+        for (std::int64_t z = 9; z < 56; ++z) fields.at(a, z) = std::polar(1.0, phase_at(z) * static_cast<double>(a));
+    }
+    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    plan.recipe.noise_floor_db = -60;
+    const FlowVolumes volumes = run(plan, fields);
+    int crossings = 0;
+    for (std::int64_t z = 12; z < 52; ++z) {
+        const auto here = volumes.phasor(20, z), next = volumes.phasor(20, z + 1);
+        if (std::abs(std::arg(here)) < 0.5 * pi || std::abs(std::arg(next)) < 0.5 * pi) continue;
+        crossings += std::arg(here) * std::arg(next) < 0;
+        for (double t = 0; t <= 1; t += 0.125) EXPECT_GT(std::abs(std::arg((1 - t) * here + t * next)), 0.2 * pi) << z;
+    }
+    EXPECT_EQ(crossings, 2);
+}
+
+// ---- bulk motion ----------------------------------------------------------------------------------------------------
+
+// Speckle of 20 dB that stands still but for a vessel in a tenth of the depth, and moves as a whole by 0.6 rad rms from
+// line to line.
+class MovingTissue {
+  public:
+    static constexpr std::int64_t bins = 256, lines = 120, vessel_begin = 100, vessel_end = 125;
+
+    explicit MovingTissue(double moving_share = 0) : fields(lines, bins) {
+        ComplexNormal normal(6);
+        std::mt19937 random(7);
+        std::normal_distribution<double> step(0, 0.6);
+        std::vector<std::complex<double>> speckle;
+        for (std::int64_t z = 0; z < bins; ++z) speckle.push_back(normal());
+        double bulk = 0;
+        for (std::int64_t a = 0; a < lines; ++a, bulk += step(random)) {
+            for (std::int64_t z = 1; z < bins; ++z) {
+                const bool flows =
+                    (z >= vessel_begin && z < vessel_end) || static_cast<double>(z % 20) < 20 * moving_share;
+                const double speed = flows ? 1.5 + 0.03 * static_cast<double>(z % 50) : 0;
+                fields.at(a, z) =
+                    speckle[static_cast<std::size_t>(z)] * std::polar(1.0, bulk + speed * static_cast<double>(a)) +
+                    0.1 * normal();
+            }
+        }
+    }
+
+    // rms phase of the tissue.
+    static double rms(const FlowVolumes& volumes) {
+        double sum = 0, count = 0;
+        for (std::int64_t a = 2; a < lines - 2; ++a) {
+            for (std::int64_t z = 8; z < bins - 8; ++z) {
+                if ((z > vessel_begin - 4 && z < vessel_end + 4) || volumes.phasor(a, z) == 0.0) continue;
+                sum += std::norm(std::arg(volumes.phasor(a, z)));
+                ++count;
+            }
+        }
+        return std::sqrt(sum / count);
+    }
+
+    Fields fields;
+};
+
+TEST_P(Doppler, BulkMotionIsRemoved) {
+    const MovingTissue tissue;
+    ReconstructionPlan plan = field_plan(tissue.fields, FlowMethod::doppler);
+    plan.recipe.noise_floor_db = -20;
+    plan.flow.window_depth = 5;
+    const double before = MovingTissue::rms(run(plan, tissue.fields));
+    plan.flow.bulk_motion = true;
+    const FlowVolumes after = run(plan, tissue.fields);
+    RecordProperty("before", std::to_string(before));
+    RecordProperty("after", std::to_string(MovingTissue::rms(after)));
+    EXPECT_GT(before, 0.2);
+    EXPECT_LE(MovingTissue::rms(after), 0.02);
+    EXPECT_NEAR(std::arg(after.phasor(60, 112)), 1.5 + 0.03 * 12, 0.05);  // the vessel stays as it is
+}
+
+// Where less than half of the tissue stands still nobody knows what the tissue did: nothing is removed.
+TEST_P(Doppler, BulkMotionOfMostlyMovingLinesIsLeftAlone) {
+    const MovingTissue tissue(0.7);
+    ReconstructionPlan plan = field_plan(tissue.fields, FlowMethod::doppler);
+    plan.recipe.noise_floor_db = -20;
+    const FlowVolumes before = run(plan, tissue.fields);
+    plan.flow.bulk_motion = true;
+    EXPECT_EQ(run(plan, tissue.fields).flow, before.flow);
+}
+
+// ---- unwrapping -----------------------------------------------------------------------------------------------------
+
+// A parabola of 3 pi, whose steps from bin to bin stay below pi, comes back as velocities in mm/s, with both signs.
+TEST_P(Doppler, UnwrapsAParabolaOfThreePi) {
+    constexpr std::int64_t bins = 128, many = 12;
+    for (const double sign : {1.0, -1.0}) {
+        Fields fields(many, bins);
+        const auto phase_at = [&](std::int64_t z) {
+            return sign * 3 * pi * std::max(0.0, 1 - std::pow((static_cast<double>(z) - 64) / 40, 2));
+        };
+        for (std::int64_t a = 0; a < many; ++a) {
+            for (std::int64_t z = 10; z < 120; ++z)
+                fields.at(a, z) = std::polar(1.0, phase_at(z) * static_cast<double>(a));
+        }
+        ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+        plan.recipe.noise_floor_db = -60;
+        plan.flow.window_depth = 1;
+        plan.flow.unwrap = true;
+        const FlowVolumes volumes = run(plan, fields);
+        EXPECT_EQ(volumes.grid.type, VoxelType::f16);
+        for (std::int64_t z = 0; z < bins; ++z) {
+            const double expected = z < 10 || z >= 120 ? 0 : phase_at(z) * volumes.grid.v_max / pi;
+            EXPECT_NEAR(volumes.value(5, z), expected, 5e-4 * std::abs(expected) + 2e-4) << z;
+        }
+    }
+}
+
+// Behind a gap in the mask turns are counted anew, from what the line before has there.
+TEST_P(Doppler, RunsBeginBesideTheLineBefore) {
+    constexpr std::int64_t bins = 128, many = 12;
+    Fields fields(many, bins);
+    for (std::int64_t a = 0; a < many; ++a) {
+        for (std::int64_t z = 10; z < 120; ++z) {
+            const double amplitude = a >= 6 && z < 60 ? 1e-4 : 1;  // the foot of the ramp vanishes
+            const double phase = 1.4 * pi * static_cast<double>(z - 10) / 50;
+            fields.at(a, z) = std::polar(amplitude, phase * static_cast<double>(a));
+        }
+    }
+    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    plan.recipe.noise_floor_db = -60;
+    plan.flow.window_depth = plan.flow.window_lines = 1;
+    plan.flow.unwrap = true;
+    const FlowVolumes volumes = run(plan, fields);
+    const double expected = 1.4 * 70.0 / 50 * volumes.grid.v_max;
+    EXPECT_NEAR(volumes.value(4, 80), expected, 1e-3 * expected);
+    EXPECT_EQ(volumes.value(8, 40), 0);
+    EXPECT_NEAR(volumes.value(8, 80), expected, 1e-3 * expected);
+}
+
+// ---- intervals ------------------------------------------------------------------------------------------------------
+
+TEST_P(Doppler, StatesItsNyquistVelocity) {
+    const Fields fields(24, 32);
+    const double line_rate_hz = 70'000, wavelength_mm = 840e-6;
+    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    plan.geometry.refractive_index = 1.33;
+    plan.recipe.average = Average::power;
+    const double of_lines = wavelength_mm * line_rate_hz / (4 * 1.33);
+    EXPECT_NEAR(planned_flow_grid(plan)->v_max, of_lines, 1e-9);
+    plan.flow.angle_deg = 60;
+    EXPECT_NEAR(planned_flow_grid(plan)->v_max, 2 * of_lines, 1e-9);
+    plan.flow.angle_deg = 0;
+    plan.geometry.a_scans = 6;
+    plan.geometry.b_repeats = 4;
+    plan.geometry.flyback_lines = 4;
+    plan.geometry.flyback_frames = 3;  // after all repeats
+    EXPECT_NEAR(planned_flow_grid(plan)->v_max, of_lines / 10, 1e-9);
+    plan.geometry.a_scans = 3;
+    plan.geometry.a_repeats = 2;  // these are nearer in time
+    EXPECT_NEAR(planned_flow_grid(plan)->v_max, of_lines, 1e-9);
+    plan.geometry.line_rate_hz = 0;
+    EXPECT_EQ(planned_flow_grid(plan)->v_max, 0);
+    plan.geometry.line_rate_hz = line_rate_hz;
+    plan.calibration.centre_wavelength_nm = 0;
+    EXPECT_EQ(planned_flow_grid(plan)->v_max, 0);
+}
+
+// Phases of lines, of repeated lines and of repeated B-scans are those of their own intervals.
+TEST_P(Doppler, ComparesTheRightLines) {
+    constexpr std::int64_t bins = 32;
+    Fields fields(24, bins);
+    const auto expect_phase = [&](const ReconstructionPlan& plan, double phase) {
+        const FlowVolumes volumes = run(plan, fields);
+        for (std::int64_t a = 0; a < volumes.grid.a_scans; ++a) {
+            EXPECT_NEAR(std::arg(volumes.phasor(a, 16)), phase, 0.006) << a;
+        }
+    };
+    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    plan.recipe.average = Average::power;
+    for (std::int64_t line = 0; line < 24; ++line) {
+        for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, 0.3 * static_cast<double>(line));
+    }
+    expect_phase(plan, 0.3);
+    plan.geometry.a_scans = 6;
+    plan.geometry.a_repeats = 4;
+    for (std::int64_t line = 0; line < 24; ++line) {  // between positions the phase jumps
+        const double phase = 0.3 * static_cast<double>(line % 4) + 2.1 * static_cast<double>(line / 4);
+        for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, phase);
+    }
+    expect_phase(plan, 0.3);
+    std::swap(plan.geometry.a_repeats, plan.geometry.b_repeats);
+    for (std::int64_t line = 0; line < 24; ++line) {
+        const double phase = 0.7 * static_cast<double>(line / 6) + 2.1 * static_cast<double>(line % 6);
+        for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, phase);
+    }
+    expect_phase(plan, 0.7);
+}
+
+// What moves is as bright as it is, what stands still as dark as the noise.
+TEST_P(Doppler, PowerDopplerShowsWhatChanges) {
+    constexpr std::int64_t bins = 64, many = 200;
+    ComplexNormal normal(8);
+    Fields fields(many, bins);
+    for (std::int64_t a = 0; a < many; ++a) {
+        for (std::int64_t z = 1; z < bins; ++z) fields.at(a, z) = (z < 32 ? 10.0 : 10.0 * normal()) + 0.1 * normal();
+    }
+    ReconstructionPlan plan = field_plan(fields, FlowMethod::power_doppler);
+    plan.recipe.noise_floor_db = -20 + 10 * std::log10(std::log(2.0));  // a median
+    plan.flow.window_depth = 8;
+    plan.flow.window_lines = 16;
+    const FlowVolumes volumes = run(plan, fields);
+    double still = 0, moves = 0;
+    for (std::int64_t a = 20; a < 180; ++a) {
+        still += volumes.value(a, 16) / 160;
+        moves += volumes.value(a, 48) / 160;
+    }
+    EXPECT_NEAR(still, 0.3, 0.3);  // noise, but for what falls below 0 dB
+    EXPECT_NEAR(moves, 40, 0.5);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Doppler);
+
+}  // namespace echolux

@@ -1,0 +1,152 @@
+// How tests of flow run a plan on either backend: bins of their own choice in, structure and flow out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <memory>
+#include <numbers>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+
+// A backend under test: CPU in oracle_tests, CUDA in gpu_tests.
+struct FlowMachine {
+    std::string name;
+    std::unique_ptr<Reconstructor> (*plan)(const ReconstructionPlan&);
+};
+
+inline std::ostream& operator<<(std::ostream& out, const FlowMachine& one) {
+    return out << one.name;
+}
+
+inline double value_of_half(std::uint16_t half) {
+    const int exponent = half >> 10 & 31, fraction = half & 1023;
+    const double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    return half >> 15 ? -size : size;
+}
+
+// A voxel of phasor8; its length is 0 where nothing is known.
+inline std::complex<double> phasor_of(std::uint16_t code) {
+    const auto part = [](int byte) { return (byte < 128 ? byte : byte - 256) / 127.0; };
+    return {part(code & 255), part(code >> 8)};
+}
+
+struct FlowVolumes {
+    VolumeGrid grid;               // of the flow
+    std::vector<float> structure;  // [b_scan][a_scan][depth]
+    std::vector<std::uint16_t> flow;
+
+    std::int64_t at(std::int64_t a, std::int64_t z, std::int64_t b = 0) const {
+        return (b * grid.a_scans + a) * grid.depth + z;
+    }
+    std::complex<double> phasor(std::int64_t a, std::int64_t z, std::int64_t b = 0) const {
+        return phasor_of(flow[static_cast<std::size_t>(at(a, z, b))]);
+    }
+    double value(std::int64_t a, std::int64_t z, std::int64_t b = 0) const {
+        return value_of_half(flow[static_cast<std::size_t>(at(a, z, b))]);
+    }
+};
+
+// One volume, `block_b_scans` positions at a time (0: all at once). The structure is f32.
+inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionPlan plan, std::span<const std::byte> spectra,
+                           std::int64_t block_b_scans = 0) {
+    plan.block_b_scans = block_b_scans == 0 ? plan.geometry.b_scans : block_b_scans;
+    const auto reconstructor = machine.plan(plan);
+    const std::size_t b_scan_bytes = spectra.size() / static_cast<std::size_t>(plan.geometry.b_scans);
+    FlowVolumes volumes;
+    volumes.structure.resize(static_cast<std::size_t>(reconstructor->grid().voxels()));
+    Places places(place_of(volumes.structure, reconstructor->grid()));
+    if (reconstructor->flow_grid()) {
+        volumes.grid = *reconstructor->flow_grid();
+        volumes.flow.resize(static_cast<std::size_t>(volumes.grid.voxels()));
+        places.flow = place_of(volumes.flow, volumes.grid);
+    }
+    Completion last;
+    for (std::int64_t b = 0; b < plan.geometry.b_scans; b += plan.block_b_scans) {
+        const std::int64_t count = std::min(plan.block_b_scans, plan.geometry.b_scans - b);
+        const auto part =
+            spectra.subspan(static_cast<std::size_t>(b) * b_scan_bytes, static_cast<std::size_t>(count) * b_scan_bytes);
+        last = reconstructor->submit(block_of(part, b, count), places);
+        reconstructor->wait(last);
+    }
+    return volumes;
+}
+
+// Bins of acquired lines, [line][bin], in the order of time. Bin 0, which is real, stays empty.
+struct Fields {
+    std::int64_t bins;
+    std::vector<std::complex<double>> values;
+
+    Fields(std::int64_t lines, std::int64_t depth) : bins(depth), values(static_cast<std::size_t>(lines * depth)) {}
+    std::complex<double>& at(std::int64_t line, std::int64_t z) {
+        return values[static_cast<std::size_t>(line * bins + z)];
+    }
+    std::int64_t lines() const { return std::ssize(values) / bins; }
+};
+
+// Spectra of 2 bins samples, linear in k, whose scaled depth bins are the fields: the sum that the transform undoes.
+inline std::vector<float> spectra_of(const Fields& fields) {
+    const std::int64_t samples = 2 * fields.bins;
+    std::vector<double> cosine(static_cast<std::size_t>(samples)), sine(cosine.size());
+    for (std::size_t i = 0; i < cosine.size(); ++i) {
+        cosine[i] = std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(samples));
+        sine[i] = std::sin(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(samples));
+    }
+    std::vector<float> spectra;
+    for (std::int64_t line = 0; line < fields.lines(); ++line) {
+        for (std::int64_t j = 0; j < samples; ++j) {
+            double sum = 0;
+            for (std::int64_t z = 1; z < fields.bins; ++z) {
+                const std::complex<double> value = fields.values[static_cast<std::size_t>(line * fields.bins + z)];
+                const auto turn = static_cast<std::size_t>(j * z % samples);
+                sum += value.real() * cosine[turn] - value.imag() * sine[turn];
+            }
+            spectra.push_back(static_cast<float>(2 * sum));
+        }
+    }
+    return spectra;
+}
+
+// A plan whose scaled bins are those fields, without noise floor: nothing is masked but by the test's own choice.
+inline ReconstructionPlan field_plan(const Fields& fields, FlowMethod method) {
+    ReconstructionPlan plan = plain_plan(2 * fields.bins, fields.lines());
+    plan.geometry.line_rate_hz = 70'000;
+    plan.calibration.centre_wavelength_nm = 840;
+    plan.recipe.quantity = Quantity::intensity;
+    plan.recipe.voxel = VoxelType::f32;
+    plan.recipe.noise_floor_db = -300;
+    plan.flow.method = method;
+    return plan;
+}
+
+// As b_repeats of one B-scan.
+inline ReconstructionPlan repeats_plan(const Fields& fields, FlowMethod method, std::int64_t repeats) {
+    ReconstructionPlan plan = field_plan(fields, method);
+    plan.geometry.a_scans = fields.lines() / repeats;
+    plan.geometry.b_repeats = repeats;
+    plan.recipe.average = Average::power;
+    return plan;
+}
+
+// Circular complex normal numbers of mean power 1.
+class ComplexNormal {
+  public:
+    explicit ComplexNormal(unsigned seed) : random_(seed) {}
+    std::complex<double> operator()() {
+        const double re = value_(random_);
+        return {re, value_(random_)};
+    }
+
+  private:
+    std::mt19937 random_;
+    std::normal_distribution<double> value_{0, std::sqrt(0.5)};
+};
+
+}  // namespace echolux

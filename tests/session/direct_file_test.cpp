@@ -1,0 +1,82 @@
+// Direct writes: the bytes of any piece at any place, aligned or not, are those that a plain file would hold.
+#include "engine/io/direct_file.h"
+
+#include <fcntl.h>
+
+#include "compute/block_memory.h"
+#include "recording_disks.h"
+
+namespace echolux {
+namespace {
+
+using Caching = DirectFile::Caching;
+using Existing = DirectFile::Existing;
+
+class DirectFileTest : public testing::TestWithParam<Caching> {
+  protected:
+    DirectFileTest() {
+        memory_ = block_memory(1 << 20, MemoryKind::host);
+        for (std::int64_t i = 0; i < memory_.bytes; ++i) memory_.data[i] = static_cast<std::byte>(random_() % 255 + 1);
+    }
+
+    // Writes from the place in memory on, and says what the file must hold.
+    void write(DirectFile& file, std::int64_t place, std::int64_t memory, std::int64_t bytes) {
+        const std::span piece(memory_.data + memory, static_cast<std::size_t>(bytes));
+        file.write(place, piece);
+        expected_.resize(static_cast<std::size_t>(place));
+        expected_.insert(expected_.end(), piece.begin(), piece.end());
+    }
+
+    TemporaryFolder folder_;
+    std::filesystem::path path_ = folder_ / "file";
+    BlockMemory memory_;
+    Bytes expected_;
+    std::mt19937 random_{7};
+};
+
+TEST_P(DirectFileTest, PiecesOfAnySizeLieWhereTheyShould) {
+    DirectFile file(path_, GetParam(), Existing::refuse);
+    for (int i = 0; i < 120; ++i) {
+        const auto any = [this](int most) { return static_cast<std::int64_t>(random_()) % most; };
+        const auto end = static_cast<std::int64_t>(expected_.size());
+        const std::int64_t hole = i % 5 == 0 ? any(20000) : 0;
+        const std::int64_t in_phase = (end + hole) % 4096;  // memory that lies in its page as the place does
+        const std::int64_t memory = i % 3 == 0 ? in_phase : i % 3 == 1 ? 4096 * any(9) : any(9999);
+        const std::int64_t bytes = i % 4 == 0 ? 1 + any(5000) : i % 4 == 1 ? 4096 * (1 + any(5)) : 1 + any(3 << 18);
+        write(file, end + hole, memory, bytes);
+    }
+    file.sync();
+    file.end_at(static_cast<std::int64_t>(expected_.size()));
+    EXPECT_TRUE(bytes_of(path_) == expected_);
+}
+
+TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
+    DirectFile file(path_, GetParam(), Existing::refuse);
+    file.reserve(1 << 20);
+    EXPECT_EQ(std::filesystem::file_size(path_), 0U);
+    write(file, 0, 0, 5000);
+    file.end_at(5000);
+    EXPECT_TRUE(bytes_of(path_) == expected_);
+}
+
+TEST_P(DirectFileTest, AFileThatIsThereStaysUnlessItMayBeReplaced) {
+    put(path_, std::as_bytes(std::span("before")));
+    EXPECT_THAT(error_of([&] { DirectFile(path_, GetParam(), Existing::refuse); }).line,
+                testing::HasSubstr("exists already"));
+    EXPECT_EQ(std::filesystem::file_size(path_), 7U);
+    DirectFile file(path_, GetParam(), Existing::replace);
+    EXPECT_EQ(std::filesystem::file_size(path_), 0U);
+}
+
+TEST_P(DirectFileTest, WritesOnlyOnwards) {
+    DirectFile file(path_, GetParam(), Existing::refuse);
+    write(file, 0, 0, 5000);
+    EXPECT_THAT(error_of([&] { file.write(4999, std::span(memory_.data, 8)); }).line,
+                testing::HasSubstr("byte 4999 comes after byte 5000"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, DirectFileTest, testing::Values(Caching::none, Caching::system),
+                         [](const auto& kind) { return kind.param == Caching::none ? "direct" : "cached"; });
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,141 @@
+// Newest wins, by whole volumes, and nothing is left out uncounted.
+#include "engine/stream/display_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t b_scans = 4;
+
+Block block(std::int64_t volume, std::int64_t first, std::int64_t count = 1) {
+    Block block;
+    block.volume = volume;
+    block.first_b_scan = first;
+    block.b_scans = count;
+    return block;
+}
+
+void push_volume(DisplayQueue& queue, std::int64_t volume) {
+    for (std::int64_t b = 0; b < b_scans; ++b) queue.push(block(volume, b));
+}
+
+// Volume and B-scan of what is taken until nothing is left.
+std::vector<std::pair<std::int64_t, std::int64_t>> taken(DisplayQueue& queue) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> all;
+    while (const auto one = queue.take(0ms)) all.emplace_back(one->volume, one->first_b_scan);
+    return all;
+}
+
+void expect_balance(const QueueFigures& f) {
+    EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete);
+}
+
+TEST(DisplayQueue, GivesBlocksInOrder) {
+    DisplayQueue queue(b_scans);
+    push_volume(queue, 0);
+    EXPECT_EQ(taken(queue), (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {0, 1}, {0, 2}, {0, 3}}));
+    EXPECT_FALSE(queue.take(1ms));
+}
+
+TEST(DisplayQueue, FinishesTheVolumeThatIsTakenThenTakesTheNewest) {
+    DisplayQueue queue(b_scans);
+    queue.push(block(0, 0));
+    EXPECT_EQ(queue.take(0ms)->volume, 0);
+    for (std::int64_t b = 1; b < b_scans; ++b) queue.push(block(0, b));
+    push_volume(queue, 1);
+    push_volume(queue, 2);
+    queue.push(block(3, 0));
+    EXPECT_EQ(taken(queue), (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {0, 2}, {0, 3}, {3, 0}}));
+    const QueueFigures f = queue.figures();
+    EXPECT_EQ(f.overtaken, 8);
+    EXPECT_EQ(f.overtaken_volumes, 2);
+    EXPECT_EQ(f.incomplete_volumes, 0);
+    expect_balance(f);
+}
+
+TEST(DisplayQueue, LeavesOutTheRestOfAVolumeThatMissesABlock) {
+    DisplayQueue queue(b_scans);
+    queue.push(block(0, 0));
+    queue.push(block(0, 2));
+    queue.push(block(0, 3));
+    push_volume(queue, 1);
+    EXPECT_EQ(taken(queue), (std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 0}, {1, 1}, {1, 2}, {1, 3}}));
+    EXPECT_EQ(queue.figures().incomplete, 3);
+    EXPECT_EQ(queue.figures().incomplete_volumes, 1);
+    expect_balance(queue.figures());
+}
+
+TEST(DisplayQueue, AVolumeWithoutItsEndGivesWay) {
+    DisplayQueue queue(b_scans);
+    queue.push(block(0, 0));
+    queue.push(block(0, 1));
+    EXPECT_EQ(queue.take(0ms)->first_b_scan, 0);
+    push_volume(queue, 1);
+    EXPECT_EQ(taken(queue).front(), std::pair(std::int64_t{1}, std::int64_t{0}));
+    EXPECT_EQ(queue.figures().incomplete_volumes, 1);
+    expect_balance(queue.figures());
+}
+
+TEST(DisplayQueue, AVolumeWithoutItsBeginningIsLeftOut) {
+    DisplayQueue queue(b_scans);
+    for (std::int64_t b = 1; b < b_scans; ++b) queue.push(block(7, b));
+    EXPECT_TRUE(taken(queue).empty());
+    push_volume(queue, 8);
+    EXPECT_EQ(taken(queue).size(), 4u);
+    EXPECT_EQ(queue.figures().incomplete, 3);
+    expect_balance(queue.figures());
+}
+
+TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
+    DisplayQueue queue(b_scans);
+    push_volume(queue, 0);
+    EXPECT_TRUE(queue.take(0ms));
+    queue.give_up_current();
+    queue.give_up_current();
+    EXPECT_TRUE(taken(queue).empty());
+    push_volume(queue, 1);
+    EXPECT_EQ(taken(queue).size(), 4u);
+    EXPECT_EQ(queue.figures().overtaken, 3);
+    expect_balance(queue.figures());
+}
+
+// Any order of pushing and taking, any losses: counts balance, at most two volumes wait, what is taken follows itself.
+TEST(DisplayQueue, BalancesInAnyOrder) {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        std::mt19937 random(seed);
+        DisplayQueue queue(b_scans);
+        std::int64_t volume = 0, next = 0, last_volume = -1, last_b_scan = -1;
+        for (int step = 0; step < 400; ++step) {
+            if (random() % 3 != 0) {
+                if (random() % 12 != 0) queue.push(block(volume, next));  // else: lost
+                if (random() % 25 == 0) next = b_scans - 1;               // the source leaves out the rest
+                if (++next >= b_scans) ++volume, next = 0;
+            } else if (const auto one = queue.take(0ms)) {
+                const bool follows = one->volume == last_volume && one->first_b_scan == last_b_scan + 1;
+                EXPECT_TRUE(follows || (one->volume > last_volume && one->first_b_scan == 0)) << "seed " << seed;
+                last_volume = one->volume, last_b_scan = one->first_b_scan;
+            } else if (random() % 10 == 0) {
+                queue.give_up_current();
+            }
+            EXPECT_LE(queue.figures().waiting, 2 * b_scans);
+        }
+        expect_balance(queue.figures());
+    }
+}
+
+TEST(DisplayQueue, ClosingWakesWhoWaits) {
+    DisplayQueue queue(b_scans);
+    std::jthread closer([&] { queue.close(); });
+    EXPECT_FALSE(queue.take(1h));
+}
+
+}  // namespace
+}  // namespace echolux

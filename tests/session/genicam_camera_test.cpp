@@ -1,0 +1,426 @@
+// The GenICam source against Aravis' own fake GigE Vision camera, over the network of this machine: set up, streamed,
+// starved, with packets lost, disconnected, and sending packed pixels.
+#include <arv.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "compute/error.h"
+#include "compute/line_format.h"
+#include "engine/acquire/source_kinds.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr ArvPixelFormat mono_12p = 0x010c0047;  // Aravis 0.8 has no name for it
+constexpr const char* camera_id = "Aravis-Fake-E01";
+
+// GigE Vision has one control port: tests that run side by side take turns.
+class Turn {
+  public:
+    Turn()
+        : descriptor_(open((std::filesystem::temp_directory_path() / "echolux-gige-vision").c_str(),
+                           O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+        flock(descriptor_, LOCK_EX);
+    }
+    ~Turn() { close(descriptor_); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    int descriptor_;
+};
+
+// What pixel `index` of image `image` is, in 12 bits; of formats with fewer, the lowest ones.
+int pixel(std::uint64_t image, std::int64_t index) {
+    return static_cast<int>((image * 29 + static_cast<std::uint64_t>(index) * 5 + 3) % 4096);
+}
+
+class FakeCamera {
+  public:
+    explicit FakeCamera(const char* genicam = nullptr)
+        : camera_(arv_gv_fake_camera_new_full("127.0.0.1", "E01", genicam)) {
+        arv_fake_camera_set_fill_pattern(registers(), fill, this);
+    }
+    ~FakeCamera() { g_object_unref(camera_); }
+    FakeCamera(const FakeCamera&) = delete;
+    FakeCamera& operator=(const FakeCamera&) = delete;
+
+    bool is_running() const { return arv_gv_fake_camera_is_running(camera_) != FALSE; }
+    ArvFakeCamera* registers() const { return arv_gv_fake_camera_get_fake_camera(camera_); }
+    std::uint32_t at(std::uint32_t address) const {
+        std::uint32_t value = 0;
+        arv_fake_camera_read_register(registers(), address, &value);
+        return value;
+    }
+
+    // Takes images that are never sent.
+    void lose_images(std::int64_t count) {
+        ArvBuffer* buffer = arv_buffer_new_allocate(arv_fake_camera_get_payload(registers()));
+        for (std::int64_t i = 0; i < count; ++i) {
+            std::uint32_t packet_bytes = 0;
+            arv_fake_camera_fill_buffer(registers(), buffer, &packet_bytes);
+        }
+        g_object_unref(buffer);
+    }
+
+  private:
+    static void fill(ArvBuffer* buffer, void* fake, guint32, guint32, ArvPixelFormat format) {
+        auto* self = static_cast<FakeCamera*>(fake);
+        auto* out = static_cast<std::uint8_t*>(const_cast<void*>(arv_buffer_get_data(buffer, nullptr)));
+        const std::size_t bytes = arv_fake_camera_get_payload(self->registers());
+        const std::uint64_t image = self->images_++;
+        const auto at = [&](std::size_t index) { return pixel(image, static_cast<std::int64_t>(index)); };
+        if (format == ARV_PIXEL_FORMAT_MONO_8) {
+            for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(at(i));
+        } else if (format == ARV_PIXEL_FORMAT_MONO_16 || format == ARV_PIXEL_FORMAT_MONO_12) {
+            for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(at(i / 2) >> i % 2 * 8);
+        } else {
+            for (std::size_t i = 0; i + 2 < bytes; i += 3) {
+                const int a = at(i / 3 * 2);
+                const int b = at(i / 3 * 2 + 1);
+                const bool is_gev = format == ARV_PIXEL_FORMAT_MONO_12_PACKED;
+                out[i] = static_cast<std::uint8_t>(is_gev ? a >> 4 : a);
+                out[i + 1] = static_cast<std::uint8_t>(is_gev ? (a & 15) | (b & 15) << 4 : a >> 8 | (b & 15) << 4);
+                out[i + 2] = static_cast<std::uint8_t>(b >> 4);
+            }
+        }
+    }
+
+    std::atomic<std::uint64_t> images_ = 0;
+    ArvGvFakeCamera* camera_;
+};
+
+SourceWanted wanted(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans, std::int64_t block,
+                    double images_per_s) {
+    SourceWanted result;
+    result.name = std::string("genicam:") + camera_id;
+    result.assignments = {"scan.samples=" + std::to_string(samples), "scan.a_scans=" + std::to_string(a_scans),
+                          "scan.b_scans=" + std::to_string(b_scans)};
+    result.settings.block_b_scans = block;
+    result.settings.line_rate_hz = images_per_s * static_cast<double>(a_scans * block);
+    return result;
+}
+
+Block next_block(Source& source) {
+    for (int i = 0; i < 500; ++i) {
+        Arrival arrival = source.next(20ms);
+        if (arrival.kind == Arrival::Kind::block) return arrival.block;
+    }
+    ADD_FAILURE() << "no block came";
+    return {};
+}
+
+std::vector<int> samples(const Source& source, const Block& block) {
+    const std::int64_t count = block.bytes * 8 / sample_bits(source.scan().format.sample_format);
+    ScanGeometry flat;
+    flat.samples = count;
+    std::vector<int> result;
+    LineFormat(source.scan().format, flat).with_reader([&](const auto& read) {
+        for (std::int64_t p = 0; p < count; ++p) result.push_back(static_cast<int>(read(block.data, p)));
+    });
+    return result;
+}
+
+// The number of the image that begins the block, if all of it is as it was sent, in images of so many pixels; -1: not.
+// Numbers count to 4096 / 29 before values repeat: enough for what these tests wait for, modulo 4096.
+std::int64_t image_in(const Source& source, const Block& block, std::int64_t image_pixels, int mask = 4095) {
+    const std::vector<int> found = samples(source, block);
+    for (std::uint64_t image = 0; image < 4096; ++image) {
+        bool is_it = true;
+        for (std::size_t i = 0; i < found.size() && is_it; ++i) {
+            const auto index = static_cast<std::int64_t>(i);
+            const auto number = image + static_cast<std::uint64_t>(index / image_pixels);
+            is_it = found[i] == (pixel(number, index % image_pixels) & mask);
+        }
+        if (is_it) return static_cast<std::int64_t>(image);
+    }
+    return -1;
+}
+
+std::string refusal(const SourceWanted& wanted) {
+    try {
+        open_genicam(wanted);
+    } catch (const Error& error) {
+        return error.line();
+    }
+    return "accepted";
+}
+
+class GenicamCameraTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        connect(nullptr);
+        if (!camera_->is_running()) GTEST_SKIP() << "no GigE Vision camera can be imitated here: is port 3956 taken?";
+    }
+
+    void connect(const char* genicam) {
+        camera_.reset();
+        camera_ = std::make_unique<FakeCamera>(genicam);
+    }
+
+    Turn turn_;
+    std::unique_ptr<FakeCamera> camera_;
+};
+
+TEST_F(GenicamCameraTest, IsListed) {
+    EXPECT_THAT(genicam_cameras(), Contains(HasSubstr(std::string("genicam:") + camera_id)));
+}
+
+TEST_F(GenicamCameraTest, IsSetAsWanted) {
+    SourceWanted want = wanted(320, 20, 8, 4, 50);
+    want.settings.exposure_us = 1234;
+    const auto source = open_genicam(want);
+    EXPECT_EQ(source->name(), "GenICam Fake");
+    EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_WIDTH), 320U);
+    EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_HEIGHT), 80U);
+    EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_ACQUISITION_FRAME_PERIOD_US), 20000U);
+    EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_EXPOSURE_TIME_US), 1234U);
+    EXPECT_NEAR(source->scan().geometry.line_rate_hz, 4000, 1e-6);
+    EXPECT_EQ(source->scan().format.sample_format, SampleFormat::u8);
+    EXPECT_EQ(source->block_b_scans(), 4);
+    EXPECT_TRUE(source->capabilities().sets_line_rate);
+    EXPECT_TRUE(source->capabilities().sets_exposure);
+    EXPECT_TRUE(source->capabilities().sets_samples);
+    EXPECT_FALSE(source->capabilities().plays_patterns);
+}
+
+TEST_F(GenicamCameraTest, TakesItsOwnWidthWhereNoneIsWanted) {
+    SourceWanted want = wanted(1, 20, 8, 4, 50);
+    want.assignments.erase(want.assignments.begin());
+    const auto source = open_genicam(want);
+    EXPECT_EQ(source->scan().geometry.samples, camera_->at(ARV_FAKE_CAMERA_REGISTER_WIDTH));
+}
+
+TEST_F(GenicamCameraTest, FeaturesAreSetByName) {
+    SourceWanted want = wanted(64, 20, 8, 4, 50);
+    want.name += ",GainRaw=7 TriggerMode=Off";
+    open_genicam(want);
+    EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_GAIN_RAW), 7U);
+    want.name += " NoSuchFeature=1";
+    EXPECT_THAT(refusal(want), HasSubstr("NoSuchFeature"));
+}
+
+TEST_F(GenicamCameraTest, ImagesAreBlocksInOrder) {
+    const auto source = open_genicam(wanted(64, 10, 6, 2, 200));
+    for (int start = 0; start < 2; ++start) {
+        source->start();
+        std::int64_t first = 0;
+        double time_s = -1;
+        for (std::int64_t i = 0; i < 10; ++i) {
+            const Block block = next_block(*source);
+            const std::int64_t image = image_in(*source, block, 64 * 20, 255);
+            ASSERT_GE(image, 0);
+            if (i == 0) first = image;
+            EXPECT_EQ((image - first + 4096) % 256, i);  // eight bits of the pattern
+            EXPECT_EQ(block.volume, i / 3);
+            EXPECT_EQ(block.first_b_scan, i % 3 * 2);
+            EXPECT_EQ(block.b_scans, 2);
+            EXPECT_EQ(block.bytes, 64 * 20);
+            EXPECT_EQ(block.sequence, static_cast<std::uint64_t>(i));
+            EXPECT_EQ(block.lost_before, 0);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data) % 4096, 0U);
+            EXPECT_GT(block.time_s, time_s);
+            time_s = block.time_s;
+        }
+        source->stop();
+    }
+}
+
+TEST_F(GenicamCameraTest, HeldBlocksAreNeverWrittenAndLossIsTold) {
+    SourceWanted want = wanted(64, 10, 6, 2, 500);
+    want.settings.pool_blocks = 3;
+    const auto source = open_genicam(want);
+    source->start();
+    std::vector<Block> held;
+    std::vector<std::vector<int>> before;
+    for (int i = 0; i < 3; ++i) {
+        held.push_back(next_block(*source));
+        before.push_back(samples(*source, held.back()));
+    }
+    EXPECT_EQ(source->next(100ms).kind, Arrival::Kind::nothing_yet);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(samples(*source, held[i]), before[i]);
+    const std::int64_t last = held[2].volume * 3 + held[2].first_b_scan / 2;
+    held.clear();
+    const Block block = next_block(*source);
+    EXPECT_GT(block.lost_before, 0);
+    EXPECT_EQ(block.volume * 3 + block.first_b_scan / 2, last + 1 + block.lost_before);
+    EXPECT_EQ(block.sequence, 3U);
+}
+
+TEST_F(GenicamCameraTest, BlocksOutliveTheirSource) {
+    std::vector<int> before;
+    Block block;
+    {
+        const auto source = open_genicam(wanted(64, 10, 6, 2, 200));
+        source->start();
+        block = next_block(*source);
+        before = samples(*source, block);
+        source->stop();
+        EXPECT_EQ(samples(*source, block), before);
+    }
+    EXPECT_EQ(static_cast<int>(block.data[0]), before[0]);
+}
+
+// 3000 lines are more than the camera's 2048: a B-scan comes in two images.
+TEST_F(GenicamCameraTest, TallBScansArePutTogether) {
+    const auto source = open_genicam(wanted(16, 3000, 2, 1, 50));
+    EXPECT_EQ(camera_->at(ARV_FAKE_CAMERA_REGISTER_HEIGHT), 1500U);
+    source->start();
+    for (std::int64_t i = 0; i < 4; ++i) {
+        const Block block = next_block(*source);
+        EXPECT_EQ(block.bytes, 16 * 3000);
+        EXPECT_EQ(block.volume, i / 2);
+        EXPECT_EQ(block.first_b_scan, i % 2);
+        EXPECT_GE(image_in(*source, block, 16 * 1500, 255), 0);
+    }
+}
+
+// The pattern knows which image it is; lost ones must shift no block. Ids of 16 bits run out on the way.
+TEST_F(GenicamCameraTest, LostImagesLoseTheirBlockAlone) {
+    const auto source = open_genicam(wanted(64, 10, 6, 2, 200));
+    source->start();
+    const std::int64_t first = image_in(*source, next_block(*source), 64 * 20, 255);
+    std::int64_t lost = 0;
+    for (std::int64_t i = 1; i < 60; ++i) {
+        if (i % 6 == 0) camera_->lose_images(i);
+        const Block block = next_block(*source);
+        lost += block.lost_before;
+        EXPECT_EQ(block.volume * 3 + block.first_b_scan / 2, i + lost);
+        EXPECT_EQ(block.sequence, static_cast<std::uint64_t>(i));
+        EXPECT_EQ((image_in(*source, block, 64 * 20, 255) - first + 4096) % 256, (i + lost) % 256);
+    }
+    EXPECT_GE(lost, 6 + 12 + 18 + 24 + 30 + 36 + 42 + 48);
+}
+
+// Of two images that make a B-scan, either may be lost.
+TEST_F(GenicamCameraTest, LostImagesLoseTheBlockThatTheyArePartOf) {
+    const auto source = open_genicam(wanted(16, 3000, 2, 1, 50));
+    source->start();
+    const std::int64_t first = image_in(*source, next_block(*source), 16 * 1500, 255);
+    std::int64_t lost = 0;
+    for (std::int64_t i = 1; i < 12; ++i) {
+        camera_->lose_images(i % 3);
+        const Block block = next_block(*source);
+        lost += block.lost_before;
+        EXPECT_EQ(block.volume * 2 + block.first_b_scan, i + lost);
+        EXPECT_EQ((image_in(*source, block, 16 * 1500, 255) - first + 4096) % 256, (i + lost) * 2 % 256);
+    }
+    EXPECT_GE(lost, 4);
+}
+
+TEST_F(GenicamCameraTest, DisconnectsAndComesBack) {
+    const auto source = open_genicam(wanted(64, 10, 6, 2, 200));
+    source->start();
+    const Block kept = next_block(*source);
+    const std::vector<int> before = samples(*source, kept);
+    camera_.reset();
+    std::string problem;
+    for (int i = 0; i < 1200 && problem.empty(); ++i) {
+        try {
+            source->next(50ms);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::device);
+            problem = error.line();
+        }
+    }
+    EXPECT_THAT(problem, HasSubstr("does not answer any more"));
+    EXPECT_THROW(source->start(), Error);  // it is still away
+    EXPECT_EQ(samples(*source, kept), before);
+    connect(nullptr);
+    ASSERT_TRUE(camera_->is_running());
+    source->start();
+    const Block first = next_block(*source);
+    EXPECT_EQ(first.sequence, 0U);
+    EXPECT_EQ(first.volume, 0);
+    EXPECT_GE(image_in(*source, first, 64 * 20, 255), 0);
+}
+
+TEST_F(GenicamCameraTest, RefusesWhatCannotBe) {
+    SourceWanted unknown = wanted(64, 10, 6, 2, 50);
+    unknown.name = "genicam:Nobody-42";
+    EXPECT_THAT(refusal(unknown), HasSubstr("GenICam Nobody-42"));
+    SourceWanted bare = wanted(64, 10, 6, 2, 50);
+    bare.assignments = {"scan.samples=64"};
+    EXPECT_THAT(refusal(bare), HasSubstr("scan.a_scans"));
+    EXPECT_THAT(refusal(wanted(64, 2053, 6, 2, 50)), HasSubstr("2053 lines is no whole number of images"));
+    EXPECT_THAT(refusal(wanted(100'000, 10, 6, 2, 50)), HasSubstr("Width"));
+}
+
+// The fake camera's description with the pixel formats of line cameras, and a line rate, added to it.
+class PackedPixels : public GenicamCameraTest {
+  protected:
+    void SetUp() override {
+        ArvFakeCamera* plain = arv_fake_camera_new("none");
+        std::size_t size = 0;
+        const char* text = arv_fake_camera_get_genicam_xml(plain, &size);
+        std::string xml(text, size);
+        g_object_unref(plain);
+        const std::string mark = "<EnumEntry Name=\"Mono8\"";
+        std::string more;
+        for (const auto& [name, code] : {std::pair<const char*, ArvPixelFormat>{"Mono12", ARV_PIXEL_FORMAT_MONO_12},
+                                         {"Mono12p", mono_12p},
+                                         {"Mono12Packed", ARV_PIXEL_FORMAT_MONO_12_PACKED}}) {
+            more += "<EnumEntry Name=\"" + std::string(name) + "\" NameSpace=\"Standard\"><Value>" +
+                    std::to_string(code) + "</Value></EnumEntry>\n";
+        }
+        ASSERT_NE(xml.find(mark), std::string::npos);
+        xml.insert(xml.find(mark), more);
+        connect(folder_.write("camera.xml", xml).c_str());
+        if (!camera_->is_running()) GTEST_SKIP() << "no GigE Vision camera can be imitated here: is port 3956 taken?";
+    }
+
+    void expect_images(const std::string& format, SampleFormat stored) {
+        SourceWanted want = wanted(64, 10, 6, 2, 100);
+        want.name += ",PixelFormat=" + format;
+        const auto source = open_genicam(want);
+        EXPECT_EQ(source->scan().format.sample_format, stored);
+        source->start();
+        std::int64_t first = 0;
+        for (std::int64_t i = 0; i < 5; ++i) {
+            const std::int64_t image = image_in(*source, next_block(*source), 64 * 20);
+            ASSERT_GE(image, 0);
+            if (i == 0) first = image;
+            EXPECT_EQ(image, first + i);
+        }
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(PackedPixels, Mono12) {
+    expect_images("Mono12", SampleFormat::u16);
+}
+TEST_F(PackedPixels, Mono12p) {
+    expect_images("Mono12p", SampleFormat::packed12);
+}
+TEST_F(PackedPixels, Mono12Packed) {
+    expect_images("Mono12Packed", SampleFormat::u16);
+}
+TEST_F(PackedPixels, Mono16) {
+    expect_images("Mono16", SampleFormat::u16);
+}
+
+// A camera that was left in colour is set to the best format that it has.
+TEST_F(PackedPixels, ColourIsLeft) {
+    arv_fake_camera_write_register(camera_->registers(), ARV_FAKE_CAMERA_REGISTER_PIXEL_FORMAT,
+                                   ARV_PIXEL_FORMAT_RGB_8_PACKED);
+    const auto source = open_genicam(wanted(64, 10, 6, 2, 100));
+    EXPECT_EQ(source->scan().format.sample_format, SampleFormat::packed12);
+}
+
+}  // namespace
+}  // namespace echolux

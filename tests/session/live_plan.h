@@ -1,0 +1,18 @@
+// A small scan as a live source describes it.
+#pragma once
+
+#include "engine/scan.h"
+
+namespace echolux::testing {
+
+inline Scan live_scan() {
+    Scan scan;
+    scan.path = "live.toml";
+    scan.geometry.samples = 64;
+    scan.geometry.a_scans = 3;
+    scan.geometry.b_scans = 4;
+    scan.geometry.line_rate_hz = 1000;
+    return scan;
+}
+
+}  // namespace echolux::testing

@@ -1,0 +1,76 @@
+// Plans are made one at a time; of many that are wanted, the last one counts.
+#include "engine/plan_maker.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <semaphore>
+
+#include "compute/error.h"
+#include "live_plan.h"
+
+namespace echolux {
+namespace {
+
+ReconstructionPlan plan(double high) {
+    ReconstructionPlan plan = testing::live_scan().plan(1);
+    plan.recipe.high = high;
+    return plan;
+}
+
+MadePlan awaited(PlanMaker& maker) {
+    for (;;) {
+        if (auto made = maker.take()) return std::move(*made);
+        std::this_thread::yield();
+    }
+}
+
+TEST(PlanMaker, OfManyTheLastOneCounts) {
+    std::counting_semaphore<> go(0);
+    std::atomic<int> begun = 0, made = 0;
+    PlanMaker maker([&](const ReconstructionPlan& wanted) {
+        ++begun;
+        go.acquire();
+        ++made;
+        return ChosenReconstructor{plan_on_cpu(wanted), ""};
+    });
+    maker.want(plan(10));
+    while (begun == 0) std::this_thread::yield();
+    for (int i = 11; i <= 40; ++i) maker.want(plan(i));
+    EXPECT_FALSE(maker.take()) << "the first is still being made";
+    go.release(2);
+    while (made < 2) std::this_thread::yield();
+    MadePlan last = awaited(maker);
+    if (last.plan.recipe.high == 10) last = awaited(maker);
+    EXPECT_EQ(last.plan.recipe.high, 40);
+    EXPECT_FALSE(maker.take());
+    EXPECT_EQ(begun, 2);
+}
+
+TEST(PlanMaker, GivesBackWhatCannotBeUsedYetUnlessThereIsANewerOne) {
+    PlanMaker maker([](const ReconstructionPlan& wanted) { return ChosenReconstructor{plan_on_cpu(wanted), ""}; });
+    maker.want(plan(10));
+    maker.put_back(awaited(maker));
+    MadePlan first = awaited(maker);
+    EXPECT_EQ(first.plan.recipe.high, 10);
+    maker.want(plan(20));
+    MadePlan second = awaited(maker);
+    maker.put_back(std::move(second));
+    maker.put_back(std::move(first));
+    EXPECT_EQ(awaited(maker).plan.recipe.high, 20);
+}
+
+TEST(PlanMaker, SaysWhatCannotBeMadeOnce) {
+    PlanMaker maker([](const ReconstructionPlan& wanted) -> ChosenReconstructor {
+        if (wanted.recipe.high == 13) throw Error(ErrorCode::out_of_memory, "too large", "plan");
+        return {plan_on_cpu(wanted), ""};
+    });
+    maker.want(plan(13));
+    EXPECT_THROW(awaited(maker), Error);
+    EXPECT_FALSE(maker.take());
+    maker.want(plan(14));
+    EXPECT_EQ(awaited(maker).plan.recipe.high, 14);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,318 @@
+// Plugins through the C interface: the sample plugin in both shapes of buffers, against fringes and patterns computed
+// here, and plugins that break the rules, one by one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <numbers>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compute/error.h"
+#include "compute/line_format.h"
+#include "engine/acquire/source_kinds.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::int64_t header = 16;  // of the sample plugin, before each acquired B-scan
+
+SourceWanted wanted(const std::string& options, const std::vector<std::string>& assignments = {}) {
+    SourceWanted result;
+    result.name = "plugin:" ECHOLUX_SAMPLE_PLUGIN + (options.empty() ? "" : "," + options);
+    result.assignments = {"scan.samples=96", "scan.a_scans=10", "scan.b_scans=7"};
+    result.assignments.insert(result.assignments.end(), assignments.begin(), assignments.end());
+    result.settings.block_b_scans = 3;
+    return result;
+}
+
+Block next_block(Source& source) {
+    for (int i = 0; i < 500; ++i) {
+        Arrival arrival = source.next(20ms);
+        if (arrival.kind == Arrival::Kind::block) return arrival.block;
+        if (arrival.kind == Arrival::Kind::ended) break;
+    }
+    ADD_FAILURE() << "no block came";
+    return {};
+}
+
+std::uint64_t frame_number(const Block& block, std::int64_t frame) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, block.data + frame * block.frames.stride_bytes, sizeof number);
+    return number;
+}
+
+// What a tilted mirror gives: plugins/sample/fringes.c says so in words.
+double mirror(std::int64_t a_scan, std::int64_t a_scans, double sample, std::int64_t samples, int channel) {
+    const double fringes = 20 + 40 * static_cast<double>(a_scan) / static_cast<double>(a_scans);
+    const double turns = fringes * (sample + 0.5) / static_cast<double>(samples) + 0.25 * channel;
+    return 2048 + 1200 * std::cos(2 * std::numbers::pi * turns);
+}
+
+double worst_difference(const Source& source, const Block& block, double offset) {
+    const Scan& scan = source.scan();
+    const ScanGeometry& geometry = scan.geometry;
+    double worst = 0;
+    LineFormat(scan.format, geometry).with_reader([&](const auto& read) {
+        const std::int64_t frames = block.b_scans * geometry.b_repeats;
+        for (std::int64_t i = 0; i < frames * geometry.lines_per_b_scan(); ++i) {
+            const std::int64_t frame = i / geometry.lines_per_b_scan();
+            const std::int64_t line = i % geometry.lines_per_b_scan();
+            const std::byte* at = block.data + block.frames.offset_bytes + frame * block.frames.stride_bytes +
+                                  line * line_bytes(scan.format, geometry);
+            for (std::int64_t p = 0; p < geometry.samples; ++p) {
+                const double expected = mirror(line / geometry.a_repeats, geometry.a_scans, static_cast<double>(p),
+                                               geometry.samples, static_cast<int>(scan.format.channel));
+                worst = std::max(worst, std::abs(static_cast<double>(read(at, p)) + offset - expected));
+            }
+        }
+    });
+    return worst;
+}
+
+std::string refusal(const SourceWanted& wanted) {
+    try {
+        const auto source = open_plugin(wanted);
+        source->start();
+        std::vector<Arrival> held;
+        for (int i = 0; i < 5; ++i) held.push_back(source->next(1ms));
+    } catch (const Error& error) {
+        return error.line();
+    }
+    return "accepted";
+}
+
+class SamplePlugin : public testing::TestWithParam<const char*> {
+  protected:
+    std::string shape() const { return std::string("buffers=") + GetParam(); }
+};
+
+TEST_P(SamplePlugin, BlocksComeInOrderWithTheirSamples) {
+    const auto source = open_plugin(wanted(shape() + ",volumes=2"));
+    EXPECT_EQ(source->name(), "sample fringes");
+    EXPECT_EQ(source->scan().format.sample_format, SampleFormat::u16);
+    EXPECT_EQ(source->block_b_scans(), 3);
+    source->start();
+    for (std::int64_t i = 0; i < 6; ++i) {
+        SCOPED_TRACE(i);
+        const Block block = next_block(*source);
+        EXPECT_EQ(block.volume, i / 3);
+        EXPECT_EQ(block.first_b_scan, i % 3 * 3);
+        EXPECT_EQ(block.b_scans, i % 3 == 2 ? 1 : 3);
+        EXPECT_EQ(block.sequence, static_cast<std::uint64_t>(i));
+        EXPECT_EQ(block.lost_before, 0);
+        EXPECT_EQ(block.frames.offset_bytes, header);
+        EXPECT_EQ(block.frames.stride_bytes, header + 10 * 96 * 2);
+        for (std::int64_t b = 0; b < block.b_scans; ++b) {
+            EXPECT_EQ(frame_number(block, b), static_cast<std::uint64_t>(i / 3 * 7 + i % 3 * 3 + b));
+        }
+        EXPECT_LE(worst_difference(*source, block, 0), 0.51);
+    }
+    EXPECT_EQ(source->next(1000ms).kind, Arrival::Kind::ended);
+}
+
+TEST_P(SamplePlugin, SignedPackedAndInterleavedSamples) {
+    for (const auto& [options, offset] : {std::pair{"format=i16", 2048.0}, {"format=packed12", 0.0}}) {
+        const auto source = open_plugin(wanted(shape() + ",channels=2," + options, {"scan.channel=1"}));
+        source->start();
+        EXPECT_LE(worst_difference(*source, next_block(*source), offset), 0.51) << options;
+    }
+}
+
+TEST_P(SamplePlugin, RepeatsAndFlybackAreInTheBlock) {
+    const auto source = open_plugin(
+        wanted(shape(), {"scan.a_repeats=2", "scan.b_repeats=2", "scan.flyback_lines=5", "scan.flyback_frames=4"}));
+    source->start();
+    next_block(*source);
+    next_block(*source);
+    next_block(*source);
+    const Block block = next_block(*source);
+    EXPECT_EQ(block.volume, 1);
+    EXPECT_EQ(block.frames.stride_bytes, header + (10 * 2 + 5) * 96 * 2);
+    EXPECT_EQ(block.bytes, 3 * 2 * block.frames.stride_bytes);
+    EXPECT_EQ(frame_number(block, 1), 7U * 2 + 4 + 1);
+    EXPECT_LE(worst_difference(*source, block, 0), 0.51);
+}
+
+TEST_P(SamplePlugin, LostBlocksAreCountedAndShiftNothing) {
+    const auto source = open_plugin(wanted(shape() + ",lose=4"));
+    source->start();
+    std::int64_t lost = 0;
+    for (std::int64_t i = 0; i < 20; ++i) {
+        const Block block = next_block(*source);
+        lost += block.lost_before;
+        const std::int64_t number = i + lost;
+        EXPECT_EQ(block.sequence, static_cast<std::uint64_t>(i));
+        EXPECT_EQ(block.volume * 3 + block.first_b_scan / 3, number);
+        EXPECT_EQ(frame_number(block, 0), static_cast<std::uint64_t>(number / 3 * 7 + number % 3 * 3));
+    }
+    EXPECT_EQ(lost, 6);
+}
+
+TEST_P(SamplePlugin, HeldBlocksAreNeverWrittenAndLossIsTold) {
+    SourceWanted want = wanted(shape());
+    want.settings.line_rate_hz = 100'000;  // a block every 0.3 ms
+    want.settings.pool_blocks = 3;
+    const auto source = open_plugin(want);
+    source->start();
+    std::vector<Block> held;
+    for (int i = 0; i < 3; ++i) held.push_back(next_block(*source));
+    const std::vector<std::uint64_t> before{frame_number(held[0], 0), frame_number(held[1], 0),
+                                            frame_number(held[2], 0)};
+    EXPECT_EQ(source->next(20ms).kind, Arrival::Kind::nothing_yet);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(frame_number(held[i], 0), before[i]);
+    const std::int64_t last = held[2].volume * 3 + held[2].first_b_scan / 3;
+    held.clear();
+    const Block block = next_block(*source);
+    EXPECT_GE(block.lost_before, 10);
+    EXPECT_EQ(block.volume * 3 + block.first_b_scan / 3, last + 1 + block.lost_before);
+    EXPECT_NEAR(block.time_s, static_cast<double>(frame_number(block, 0) * 10) / 100'000, 1e-9);
+}
+
+TEST_P(SamplePlugin, BlocksOutliveTheirSource) {
+    Block block;
+    {
+        const auto source = open_plugin(wanted(shape()));
+        source->start();
+        next_block(*source);
+        block = next_block(*source);
+    }
+    EXPECT_EQ(frame_number(block, 0), 3U);
+    block = {};
+}
+
+TEST_P(SamplePlugin, CountsFromZeroAfterEachStart) {
+    const auto source = open_plugin(wanted(shape()));
+    for (int start = 0; start < 20; ++start) {
+        source->start();
+        const Block first = next_block(*source);
+        EXPECT_EQ(first.sequence, 0U);
+        EXPECT_EQ(frame_number(first, 0), 0U);
+        next_block(*source);
+        source->stop();
+        source->stop();
+        EXPECT_EQ(frame_number(first, 0), 0U);
+    }
+    EXPECT_THROW(source->next(1ms), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Buffers, SamplePlugin, testing::Values("ring", "posted"),
+                         [](const auto& shape) { return std::string(shape.param); });
+
+TEST(SamplePluginPattern, IsTheScanLineByLine) {
+    const TemporaryFolder folder;
+    const std::string file = (folder / "pattern.csv").string();
+    const auto source = open_plugin(wanted("pattern=" + file, {"scan.spacing_a_um=4", "scan.spacing_b_um=6",
+                                                               "scan.flyback_lines=2", "scan.flyback_frames=1"}));
+    EXPECT_TRUE(source->capabilities().plays_patterns);
+    std::ifstream stream(file);
+    std::string line;
+    std::getline(stream, line);
+    EXPECT_EQ(line, "x_um,y_um,marks");
+    for (int i = 0; i < (7 + 1) * (10 + 2); ++i) {
+        SCOPED_TRACE(i);
+        const int frame = i / 12;
+        const int in_frame = i % 12;
+        const bool is_flyback = frame >= 7 || in_frame >= 10;
+        ASSERT_TRUE(std::getline(stream, line));
+        std::istringstream fields(line);
+        double x = 0, y = 0;
+        int marks = 0;
+        char comma = 0;
+        fields >> x >> comma >> y >> comma >> marks;
+        if (!is_flyback) {
+            EXPECT_NEAR(x, (in_frame - 4.5) * 4, 1e-4);
+            EXPECT_NEAR(y, (frame - 3) * 6.0, 1e-4);
+        }
+        EXPECT_LE(std::abs(x), 18.001);
+        EXPECT_LE(std::abs(y), 18.001);
+        EXPECT_EQ(marks, (i == 0 ? 1 : 0) + (in_frame == 0 ? 2 : 0) + (is_flyback ? 4 : 0) + (frame < 7 ? 8 : 0));
+    }
+    EXPECT_FALSE(std::getline(stream, line));
+}
+
+TEST(SamplePluginOptions, WrongOnesAreNamed) {
+    EXPECT_THAT(refusal(wanted("speed=11")), AllOf(HasSubstr("sample fringes"), HasSubstr("option speed")));
+    EXPECT_THAT(refusal(wanted("pattern=/no/such/folder/file")), HasSubstr("cannot write /no/such/folder/file"));
+    SourceWanted bare = wanted("");
+    bare.assignments.clear();
+    EXPECT_THAT(refusal(bare), HasSubstr("needs a scan file with a_scans and b_scans"));
+}
+
+// ---- plugins that break the rules -----------------------------------------------------------------------------------
+
+SourceWanted hostile(const std::string& library, const std::string& fault) {
+    SourceWanted result;
+    result.name = "plugin:" ECHOLUX_HOSTILE_PLUGINS "/" + library + ".so," + fault;
+    result.assignments = {"scan.a_scans=10", "scan.b_scans=7"};
+    result.settings.block_b_scans = 3;
+    return result;
+}
+
+TEST(HostilePlugin, WithoutFaultIsAccepted) {
+    EXPECT_EQ(refusal(hostile("hostile", "posted")), "accepted");
+    EXPECT_EQ(refusal(hostile("hostile", "ring")), "accepted");
+}
+
+TEST(HostilePlugin, LibrariesThatAreNone) {
+    EXPECT_THAT(refusal(hostile("missing", "")), HasSubstr("cannot open shared object file"));
+    EXPECT_THAT(refusal(hostile("no_entry", "")), HasSubstr("has no function echolux_source_plugin"));
+    EXPECT_THAT(refusal(hostile("null_entry", "")), HasSubstr("does not work with version 1"));
+    EXPECT_THAT(refusal(hostile("other_version", "")), HasSubstr("made for version 2 of the interface"));
+    EXPECT_THAT(refusal(hostile("small", "")), HasSubstr("has no close()"));
+    EXPECT_THAT(refusal(hostile("no_next", "")), HasSubstr("has no next()"));
+    EXPECT_THAT(refusal(hostile("no_release", "")), HasSubstr("has a ring, but no release()"));
+    SourceWanted nothing = hostile("", "");
+    nothing.name = "plugin:";
+    EXPECT_THAT(refusal(nothing), HasSubstr("expected plugin:PATH[,OPTIONS]"));
+}
+
+struct Fault {
+    const char* option;
+    const char* complaint;
+};
+
+class HostilePluginFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(HostilePluginFault, IsRefusedInOneClearLine) {
+    const std::string line = refusal(hostile("hostile", GetParam().option));
+    EXPECT_THAT(line, HasSubstr("plugin hostile.so"));
+    EXPECT_THAT(line, HasSubstr(GetParam().complaint));
+    EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, HostilePluginFault,
+    testing::Values(
+        Fault{"open fails", "no such device"}, Fault{"open fails silently", "open() failed without a reason"},
+        Fault{"open returns nonsense", "open() returned 77"}, Fault{"no device", "open() gave no device"},
+        Fault{"negative samples", "stream.samples is -5"}, Fault{"negative a_scans", "stream.a_scans"},
+        Fault{"huge scan", "stream.a_scans"}, Fault{"short lines", "line_bytes"},
+        Fault{"sample format", "stream.sample_format is 99"}, Fault{"no blocks", "stream.blocks is 0"},
+        Fault{"negative offset", "stream.frame_offset_bytes is -8"}, Fault{"channels", "stream.channels"},
+        Fault{"memory", "stream.memory is 3"}, Fault{"block size", "stream.block_b_scans is 1000"},
+        Fault{"line rate", "line_rate_hz"}, Fault{"start fails", "no clock at the input"},
+        Fault{"no address", "block 0: has no address"}, Fault{"size", "block 0: has -1 bytes, expected 960"},
+        Fault{"b_scans", "block 0: has -2 B-scans"}, Fault{"lost", "-1 blocks cannot be lost"},
+        Fault{"most lost", "cannot be lost"}, Fault{"time", "no time that is a number"},
+        Fault{"volume alone", "volume 3, B-scan -1"}, Fault{"outside", "go beyond the 7 of a volume"},
+        Fault{"posted token", "token 12345 is of no buffer"}, Fault{"posted address", "its address"},
+        Fault{"next returns nonsense", "next() returned -9"}, Fault{"next fails", "next() failed without a reason"},
+        Fault{"lent twice", "block 3: token 0 is lent already"},
+        Fault{"lends too much", "lends more than the 2 blocks"}),
+    [](const auto& fault) {
+        std::string name = fault.param.option;
+        for (char& c : name) c = c == ' ' ? '_' : c;
+        return name;
+    });
+
+}  // namespace
+}  // namespace echolux

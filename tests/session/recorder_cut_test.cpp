@@ -1,0 +1,185 @@
+// Recordings that end without warning: cut at any page, killed, or left with what was on the disk at a power cut. They
+// open up to the last whole block, and every byte of what opens is right.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "engine/stream/recorder.h"
+#include "engine/stream/recording_index.h"
+#include "recording_disks.h"
+
+namespace echolux {
+namespace {
+
+enum class Loss { all_unsynced, bytes_only, rows_only };
+
+class RecorderCutTest : public testing::Test {
+  protected:
+    struct Step {
+        bool of_raw = true;
+        bool is_sync = false;
+        std::int64_t place = 0;
+        Bytes bytes;
+        double time_s = 0;
+    };
+
+    RecordingWanted wanted() const {
+        RecordingWanted wanted;
+        wanted.scan_toml = folder_ / "rec" / "scan.toml";
+        wanted.scan = source_.scan();
+        wanted.most_blocks_held = 1000;
+        return wanted;
+    }
+
+    // Records all blocks, and leaves the TOML as it was before the end.
+    void record_without_end(std::int64_t blocks, RecordingTools tools = RecordingTools::real()) {
+        Recorder recorder(wanted(), std::move(tools));
+        const Bytes unfinished = bytes_of(toml_);
+        for (std::int64_t number = 0; number < blocks; ++number) ASSERT_TRUE(recorder.offer(source_.block(number)));
+        recorder.finish();
+        ASSERT_FALSE(recorder.problem());
+        put(toml_, unfinished);
+    }
+
+    // A tenth of a second goes by with each block; every step is written down.
+    RecordingTools logging() {
+        RecordingTools tools = RecordingTools::real();
+        const auto logged = [this](auto open, bool of_raw) {
+            return [this, open, of_raw](const std::filesystem::path& path, bool replace) {
+                const auto write = [this, of_raw](std::int64_t place, std::span<const std::byte> bytes) {
+                    if (of_raw) clock_s_ += 0.1;
+                    steps_.push_back({of_raw, false, place, {bytes.begin(), bytes.end()}, clock_s_});
+                };
+                const auto synced = [this, of_raw] { steps_.push_back({of_raw, true, 0, {}, clock_s_}); };
+                return std::make_unique<WatchedFile>(open(path, replace), write, synced);
+            };
+        };
+        tools.open_raw = logged(tools.open_raw, true);
+        tools.open_index = logged(tools.open_index, false);
+        tools.seconds = [this] { return clock_s_; };
+        return tools;
+    }
+
+    // What a disk holds of a file after so many steps; without what came behind its last sync where that is lost.
+    Bytes on_disk(std::size_t steps, bool of_raw, bool keeps_unsynced) const {
+        std::size_t end = steps;
+        while (!keeps_unsynced && end > 0 && !(steps_[end - 1].of_raw == of_raw && steps_[end - 1].is_sync)) --end;
+        Bytes bytes;
+        for (std::size_t i = 0; i < end; ++i) {
+            const Step& step = steps_[i];
+            if (step.of_raw != of_raw || step.is_sync) continue;
+            const std::size_t last = static_cast<std::size_t>(step.place) + step.bytes.size();
+            if (bytes.size() < last) bytes.resize(last);
+            std::ranges::copy(step.bytes, bytes.begin() + step.place);
+        }
+        return bytes;
+    }
+
+    std::int64_t rows_in(const Bytes& index) const { return std::ranges::count(index, std::byte{'\n'}) - 1; }
+
+    std::int64_t blocks_in(std::int64_t bytes) const {
+        std::int64_t blocks = 0;
+        for (std::int64_t end = source_.block(0).bytes; end <= bytes; end += source_.block(blocks).bytes) ++blocks;
+        return blocks;
+    }
+
+    TemporaryFolder folder_;
+    SmallSource source_;
+    std::filesystem::path toml_ = folder_ / "rec" / "scan.toml";
+    std::filesystem::path raw_ = folder_ / "rec" / "scan.raw";
+    std::filesystem::path index_ = folder_ / "rec" / "scan.index.csv";
+    std::vector<Step> steps_;  // of the recorder's thread, until it has ended
+    double clock_s_ = 0;       //
+};
+
+TEST_F(RecorderCutTest, OpensWhereverTheFileWasCut) {
+    record_without_end(24);
+    const Bytes whole = source_.file(24);
+    ASSERT_EQ(bytes_of(raw_), whole);
+    for (std::int64_t size = static_cast<std::int64_t>(whole.size()) / 4096 * 4096; size >= 0; size -= 4096) {
+        SCOPED_TRACE(size);
+        std::filesystem::resize_file(raw_, static_cast<std::uintmax_t>(size));
+        expect_opens_with(toml_, source_, blocks_in(size));
+    }
+}
+
+TEST_F(RecorderCutTest, OpensWhereverTheIndexWasCut) {
+    record_without_end(5);
+    const Bytes index = bytes_of(index_);
+    for (std::size_t size = index.size(); size > index_heading().size(); --size) {
+        SCOPED_TRACE(size);
+        std::filesystem::resize_file(index_, size);
+        expect_opens_with(toml_, source_, rows_in(bytes_of(index_)));
+    }
+    std::filesystem::remove(index_);
+    EXPECT_THAT(error_of([&] { open_scan(toml_); }).line, testing::HasSubstr("scan.index.csv: cannot be read"));
+}
+
+TEST_F(RecorderCutTest, OpensAfterAPowerCutAtAnyMoment) {
+    record_without_end(24, logging());
+    ASSERT_GT(steps_.size(), 48U);
+    for (std::size_t steps = 1; steps <= steps_.size(); ++steps) {
+        for (const Loss loss : {Loss::all_unsynced, Loss::bytes_only, Loss::rows_only}) {
+            SCOPED_TRACE("after " + std::to_string(steps) + " steps, loss " + std::to_string(static_cast<int>(loss)));
+            Bytes raw = on_disk(steps, true, loss == Loss::rows_only);
+            const Bytes index = on_disk(steps, false, loss == Loss::bytes_only);
+            if (index.size() < index_heading().size()) continue;  // the TOML comes later
+            const std::int64_t blocks = std::min(rows_in(index), blocks_in(static_cast<std::int64_t>(raw.size())));
+            raw.resize(on_disk(steps, true, true).size());  // of what is lost, the length may be there
+            put(raw_, raw);
+            put(index_, index);
+            expect_opens_with(toml_, source_, blocks);
+        }
+    }
+}
+
+TEST_F(RecorderCutTest, NoByteWaitsLongerThanASecondForTheDisk) {
+    record_without_end(60, logging());
+    std::optional<double> written_s;
+    for (const Step& step : steps_) {
+        if (!step.of_raw) continue;
+        if (!step.is_sync && !written_s) written_s = step.time_s;
+        if (!step.is_sync) continue;
+        EXPECT_LE(step.time_s - written_s.value_or(step.time_s), 1.0);
+        written_s.reset();
+    }
+    EXPECT_FALSE(written_s);
+}
+
+TEST_F(RecorderCutTest, TheLastBlockBeforeAPauseIsPutOnTheDiskToo) {
+    std::atomic<int> syncs = 0;
+    Recorder recorder(wanted(), watched_raw([](std::int64_t, std::span<const std::byte>) {}, [&] { ++syncs; }));
+    ASSERT_TRUE(comes_true([&] { return syncs == 1; }));
+    recorder.offer(source_.block(0));
+    EXPECT_TRUE(comes_true([&] { return syncs >= 2; }));
+}
+
+TEST_F(RecorderCutTest, OpensAfterKill9) {
+    int report[2];
+    ASSERT_EQ(pipe(report), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        Recorder recorder(wanted());
+        for (std::int64_t number = 0;; ++number) {
+            recorder.offer(source_.block(number));
+            while (recorder.figures().blocks_held > 0) std::this_thread::yield();
+            const std::int64_t written = recorder.figures().blocks;
+            if (write(report[1], &written, sizeof(written)) < 0) _exit(1);
+        }
+    }
+    std::int64_t written = 0;
+    while (written < 200) ASSERT_EQ(read(report[0], &written, sizeof(written)), static_cast<ssize_t>(sizeof(written)));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    close(report[1]);
+    for (std::int64_t more = 0; read(report[0], &more, sizeof(more)) == static_cast<ssize_t>(sizeof(more));)
+        written = more;
+    close(report[0]);
+    const std::int64_t blocks = rows_in(bytes_of(index_));
+    EXPECT_GE(blocks, written) << "every block that was said to be written";
+    expect_opens_with(toml_, source_, blocks);
+}
+
+}  // namespace
+}  // namespace echolux

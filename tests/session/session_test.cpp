@@ -1,0 +1,308 @@
+// The live system with sources that fail and sinks that are slow: nothing waits for ever, nothing is lost uncounted,
+// and nothing ends the session.
+#include "engine/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+
+#include "faulty_source.h"
+#include "live_plan.h"
+
+namespace echolux {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t b_scans = 4;
+
+// Notes what it is fed, and with which setting.
+class NotingSink : public BlockSink {
+  public:
+    struct Fed {
+        std::int64_t volume, first_b_scan;
+        double high;  // of the recipe in use
+        bool operator==(const Fed&) const = default;
+    };
+
+    std::function<void(const Block&)> on_feed;  // may wait or throw
+    std::atomic<bool> drops = false;
+
+    bool feed(const Block& block) override {
+        if (on_feed) on_feed(block);
+        const std::scoped_lock lock(mutex_);
+        if (drops) return false;
+        fed_.push_back({block.volume, block.first_b_scan, high_});
+        return true;
+    }
+    bool rework(const Block& block) override {
+        const std::scoped_lock lock(mutex_);
+        fed_.push_back({-1, block.first_b_scan, high_});
+        return true;
+    }
+    void collect() override {}
+    void finish() override {}
+    void change(const ReconstructionPlan& plan) override {
+        const std::scoped_lock lock(mutex_);
+        wanted_ = plan.recipe.high;
+    }
+    bool take_change(Moment) override {
+        const std::scoped_lock lock(mutex_);
+        if (!wanted_) return false;
+        high_ = *std::exchange(wanted_, std::nullopt);
+        if (high_ == 13) throw Error(ErrorCode::out_of_memory, "13 is too much", "sink");
+        return true;
+    }
+
+    std::vector<Fed> fed() const {
+        const std::scoped_lock lock(mutex_);
+        return fed_;
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::vector<Fed> fed_;
+    std::optional<double> wanted_;
+    double high_ = 45;
+};
+
+template <class Condition>
+void await(const Condition& condition) {
+    while (!condition()) std::this_thread::sleep_for(1ms);
+}
+
+// Until the source has ended and all is worked through.
+void run_to_end(Session& session) {
+    session.start();
+    await([&] { return session.figures().ended; });
+    session.stop();
+    ASSERT_TRUE(session.drain(1h));
+}
+
+ReconstructionPlan plan_with(const Source& source, double high) {
+    ReconstructionPlan plan = source.scan().plan(1);
+    plan.recipe.high = high;
+    return plan;
+}
+
+// The balance that no trouble may upset.
+void expect_balance(const SessionFigures& f) {
+    EXPECT_EQ(f.arrived.blocks, f.queue.pushed);
+    EXPECT_EQ(f.queue.pushed, f.queue.taken + f.queue.waiting + f.queue.overtaken + f.queue.incomplete);
+}
+
+// A sink that keeps up: it lets the source go on only when it has had the block before.
+class Paced : public FaultySource {
+  public:
+    Paced(std::vector<Fault> script, NotingSink& sink) : FaultySource(live_scan(), 1, std::move(script)), sink_(sink) {}
+    Arrival next(std::chrono::milliseconds patience) override {
+        await([&] { return std::ssize(sink_.fed()) >= sent_; });
+        Arrival arrival = FaultySource::next(patience);
+        if (arrival.kind == Arrival::Kind::block) ++sent_;
+        return arrival;
+    }
+
+  private:
+    NotingSink& sink_;
+    std::int64_t sent_ = 0;
+};
+
+TEST(Session, EveryBlockOfASourceThatIsNotTooFastIsReconstructedInOrder) {
+    NotingSink sink;
+    Paced source({send(40), end()}, sink);
+    Session session(source, sink);
+    run_to_end(session);
+    const auto fed = sink.fed();
+    ASSERT_EQ(fed.size(), 40u);
+    for (std::int64_t i = 0; i < 40; ++i) {
+        EXPECT_EQ(fed[static_cast<std::size_t>(i)], (NotingSink::Fed{i / b_scans, i % b_scans, 45}));
+    }
+    const SessionFigures f = session.figures();
+    EXPECT_EQ(f.finished_volumes, 10);
+    EXPECT_EQ(f.fed_lines, 120);
+    EXPECT_EQ(f.waiting.count(), 40);
+    EXPECT_EQ(f.arrived.lost, 0);
+    expect_balance(f);
+}
+
+// While the sink works on a block of volume 0, a hundred volumes come: it finishes volume 0 and goes on with the last.
+TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
+    FaultySource source(live_scan(), 1, {send(101 * b_scans), end()});
+    NotingSink sink;
+    std::atomic<bool> go = false;
+    sink.on_feed = [&](const Block&) { await([&] { return go.load(); }); };
+    Session session(source, sink);
+    session.start();
+    await([&] { return session.figures().ended; });
+    EXPECT_LE(session.figures().queue.most_waiting, 2 * b_scans);
+    go = true;
+    session.stop();
+    ASSERT_TRUE(session.drain(1h));
+    const auto fed = sink.fed();
+    ASSERT_EQ(fed.size(), 2u * b_scans);
+    EXPECT_EQ(fed.front().volume, 0);
+    EXPECT_EQ(fed.back(), (NotingSink::Fed{100, b_scans - 1, 45}));
+    const SessionFigures f = session.figures();
+    EXPECT_EQ(f.queue.overtaken_volumes, 99);
+    EXPECT_EQ(f.queue.overtaken, 99 * b_scans);
+    expect_balance(f);
+}
+
+TEST(Session, ADisconnectedSourceIsStartedAgainAndNumbersGoOn) {
+    NotingSink sink;
+    FaultySource source(live_scan(), 1, {send(6), disconnect(), send(8), end()});
+    source.refuse_starts(0);
+    Session session(source, sink);
+    session.start();
+    source.refuse_starts(1);
+    await([&] { return session.figures().ended; });
+    session.stop();
+    ASSERT_TRUE(session.drain(1h));
+    const SessionFigures f = session.figures();
+    EXPECT_EQ(f.reconnections, 1);
+    EXPECT_EQ(f.arrived.blocks, 14);
+    EXPECT_EQ(f.arrived.repeated, 0);
+    EXPECT_EQ(sink.fed().back().volume, 3) << "volumes 0, 1 (cut), 2, 3";
+    const auto events = session.take_events();
+    EXPECT_THAT(events, Contains(Field(&SessionEvent::line, HasSubstr("was disconnected"))));
+    EXPECT_THAT(events, Contains(Field(&SessionEvent::line, HasSubstr("is back"))));
+    expect_balance(f);
+}
+
+TEST(Session, StoppingDoesNotWaitForASourceThatIsGone) {
+    NotingSink sink;
+    FaultySource source(live_scan(), 1, {send(2), disconnect()});
+    Session session(source, sink);
+    session.start();
+    source.refuse_starts(1 << 30);
+    await([&] { return session.figures().arrived.blocks == 2; });
+    session.stop();
+    EXPECT_FALSE(session.figures().running);
+}
+
+TEST(Session, WrongBlocksNeverReachTheSink) {
+    NotingSink sink;
+    FaultySource source(live_scan(), 1,
+                        {send(4), cut_short(), oversize(), misplace(), repeat(), exchange(), send(11), end()});
+    Session session(source, sink);
+    run_to_end(session);
+    for (const auto& fed : sink.fed()) {
+        EXPECT_GE(fed.first_b_scan, 0);
+        EXPECT_LT(fed.first_b_scan, b_scans);
+    }
+    const SessionFigures f = session.figures();
+    EXPECT_EQ(f.arrived.misshapen, 4) << "one of them twice";
+    expect_balance(f);
+}
+
+TEST(Session, AFailureWhileReconstructingCostsItsVolumeOnly) {
+    NotingSink sink;
+    sink.on_feed = [](const Block& block) {
+        if (block.volume == 1 && block.first_b_scan == 2) throw Error(ErrorCode::device, "the GPU sneezed", "sink");
+    };
+    FaultySource source(live_scan(), 1, {send(8), stall(2), send(8), end()});
+    Session session(source, sink);
+    run_to_end(session);
+    const SessionFigures f = session.figures();
+    EXPECT_LE(f.failed_blocks, 1);
+    EXPECT_EQ(sink.fed().back().volume, 3);
+    EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("sneezed"))));
+    expect_balance(f);
+}
+
+// With no new data, a changed setting works on the last whole volume, however often it changes.
+TEST(Session, AChangedSettingReworksTheLastVolumeWhenNothingComes) {
+    NotingSink sink;
+    Paced source({send(6), end()}, sink);  // volume 0, half of volume 1
+    Session session(source, sink);
+    run_to_end(session);
+    session.look_at(2);
+    session.change(plan_with(source, 60));
+    await([&] { return session.figures().reprocessed_volumes == 1; });
+    const auto fed = sink.fed();
+    ASSERT_EQ(fed.size(), 11u);
+    EXPECT_EQ(fed[6], (NotingSink::Fed{-1, 2, 60})) << "what is looked at comes first";
+    for (std::int64_t b = 0; b < b_scans; ++b) {
+        EXPECT_EQ(fed[static_cast<std::size_t>(7 + b)], (NotingSink::Fed{0, b, 60}));
+    }
+    EXPECT_EQ(session.figures().changes, 1);
+}
+
+// Settings change between blocks; what was begun with one setting may end with another, but a block never does.
+TEST(Session, SettingsMayChangeAHundredTimesASecond) {
+    NotingSink sink;
+    FaultySource source(live_scan(), 1, {send()});
+    Session session(source, sink);
+    session.start();
+    for (int i = 0; i < 100; ++i) {
+        session.change(plan_with(source, 50 + i));
+        std::this_thread::sleep_for(1ms);
+    }
+    await([&] { return sink.fed().size() > 0 && sink.fed().back().high == 149; });
+    session.stop();
+    EXPECT_GT(session.figures().changes, 0);
+    expect_balance(session.figures());
+}
+
+TEST(Session, ASettingThatCannotWorkIsRefusedOrReported) {
+    NotingSink sink;
+    FaultySource source(live_scan(), 1, {send(4), end()});
+    Session session(source, sink);
+    ReconstructionPlan impossible = plan_with(source, 50);
+    impossible.recipe.depth_begin = 1000;
+    EXPECT_THROW(session.change(impossible), Error);
+    session.change(plan_with(source, 13));
+    run_to_end(session);
+    EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("13 is too much"))));
+    EXPECT_EQ(session.figures().changes, 0);
+}
+
+TEST(Session, StartsAndStopsTwoHundredTimes) {
+    NotingSink sink;
+    FaultySource source(live_scan(), 1, {send()});
+    Session session(source, sink);
+    for (int i = 0; i < 200; ++i) {
+        session.start();
+        if (i % 3 != 0) await([&] { return session.figures().arrived.blocks > 0; });
+        session.stop();
+    }
+    EXPECT_EQ(source.starts(), 200);
+    EXPECT_FALSE(source.running());
+}
+
+TEST(Session, ASinkThatStallsLongIsSurvived) {
+    NotingSink sink;
+    std::atomic<std::int64_t> seen = 0;
+    sink.on_feed = [&](const Block&) {
+        if (seen++ == 5) std::this_thread::sleep_for(5s);
+    };
+    FaultySource source(live_scan(), 1, {send()});
+    Session session(source, sink);
+    session.start();
+    await([&] { return seen > 50; });
+    session.stop();
+    const SessionFigures f = session.figures();
+    EXPECT_GT(f.queue.overtaken_volumes, 0);
+    EXPECT_LE(f.queue.most_waiting, 2 * b_scans);
+    expect_balance(f);
+}
+
+TEST(Session, LatencyOfAVolumeIsFromItsLastBlockToItsFirstPicture) {
+    NotingSink sink;
+    FaultySource source(live_scan(), 1, {send(12), end()});
+    Session session(source, sink);
+    run_to_end(session);
+    session.shown(1);
+    session.shown(1);
+    session.shown(2);
+    EXPECT_EQ(session.figures().shown.count(), 2);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,257 @@
+// Flow beside structure: the same bits for any block size and number of threads, blocks with something between their
+// B-scans, volumes that are as large as each other, and plans that cannot work.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <random>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "compute/validate.h"
+#include "tests/oracle/flow_run.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t n = 128, a_scans = 13, b_scans = 5;
+
+struct Way {
+    std::string name;
+    void (*choose)(ReconstructionPlan&);
+};
+
+std::ostream& operator<<(std::ostream& out, const Way& one) {
+    return out << one.name;
+}
+
+void with_repeats(ReconstructionPlan& plan, FlowMethod method) {
+    plan.flow.method = method;
+    plan.geometry.b_repeats = 3;
+    plan.recipe.average = Average::power;
+}
+
+using Plan = ReconstructionPlan;
+const Way ways[] = {
+    {"doppler", [](Plan& p) { p.flow.method = FlowMethod::doppler; }},
+    {"doppler_bulk", [](Plan& p) { p.flow = {.method = FlowMethod::doppler, .bulk_motion = true}; }},
+    {"doppler_unwrapped", [](Plan& p) { p.flow = {.method = FlowMethod::doppler, .unwrap = true}; }},
+    {"doppler_back_and_forth",
+     [](Plan& p) {
+         p.flow.method = FlowMethod::doppler;
+         p.geometry.bidirectional = true;
+         p.geometry.fast_axis = FastAxis::sinusoidal;
+     }},
+    {"power_doppler", [](Plan& p) { with_repeats(p, FlowMethod::power_doppler); }},
+    {"omag", [](Plan& p) { with_repeats(p, FlowMethod::omag); }},
+    {"cdv", [](Plan& p) { with_repeats(p, FlowMethod::cdv); }},
+    {"correlation", [](Plan& p) { with_repeats(p, FlowMethod::correlation); }},
+    {"split_spectrum",
+     [](Plan& p) {
+         with_repeats(p, FlowMethod::decorrelation);
+         p.flow.sub_bands = 3;
+     }},
+};
+
+class FlowBlocks : public testing::TestWithParam<Way> {
+  protected:
+    ReconstructionPlan plan;
+    std::vector<std::uint16_t> spectra;
+
+    FlowBlocks() {
+        plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
+        plan.geometry.line_rate_hz = 70'000;
+        plan.calibration.centre_wavelength_nm = 840;
+        plan.recipe.levels = Levels::fixed;
+        plan.recipe.voxel = VoxelType::f32;
+        plan.flow.threshold_db = 0;
+        GetParam().choose(plan);
+        std::mt19937 random(22);
+        spectra.resize(static_cast<std::size_t>(n * a_scans * b_scans * plan.geometry.b_repeats));
+        for (auto& x : spectra) x = static_cast<std::uint16_t>(2000 + random() % 500);
+    }
+    ~FlowBlocks() override { set_thread_count(0); }
+
+    FlowVolumes found(std::int64_t block_b_scans, int threads) const {
+        set_thread_count(threads);
+        return flow_of({"cpu", &plan_on_cpu}, plan, bytes_of_lines(spectra), block_b_scans);
+    }
+};
+
+TEST_P(FlowBlocks, BlockSizeAndThreadsChangeNoBit) {
+    const FlowVolumes whole = found(b_scans, 1);
+    std::size_t shown = 0;
+    for (const std::uint16_t code : whole.flow) shown += code != 0;
+    EXPECT_GT(shown, whole.flow.size() / 20);
+    for (const auto& [size, threads] : {std::pair{std::int64_t{1}, 1}, {2, 2}, {3, 3}, {b_scans, 8}}) {
+        const FlowVolumes part = found(size, threads);
+        EXPECT_EQ(part.flow, whole.flow) << size;
+        EXPECT_EQ(part.structure, whole.structure) << size;
+    }
+}
+
+TEST_P(FlowBlocks, FlowIsAsLargeAsTheStructure) {
+    const VolumeGrid structure = planned_grid(plan), flow = *planned_flow_grid(plan);
+    EXPECT_EQ(flow.depth, structure.depth);
+    EXPECT_EQ(flow.a_scans, structure.a_scans);
+    EXPECT_EQ(flow.b_scans, structure.b_scans);
+    EXPECT_EQ(flow.spacing_um, structure.spacing_um);
+    EXPECT_EQ(bytes_of(flow.type), 2);
+    EXPECT_EQ(flow.quantity, std::get<std::string>(value_of(plan.flow, "method")));
+}
+
+// Headers before and lines of flyback after each acquired B-scan stay where they are.
+TEST_P(FlowBlocks, WhatLiesBetweenBScansIsSkipped) {
+    plan.block_b_scans = b_scans;
+    const std::int64_t frame_bytes = 2 * n * a_scans, header = 32, flyback = 3 * 2 * n;
+    const std::int64_t frames = b_scans * plan.geometry.b_repeats, stride = header + frame_bytes + flyback;
+    std::vector<std::byte> apart(static_cast<std::size_t>(frames * stride), std::byte{0xa5});
+    for (std::int64_t f = 0; f < frames; ++f) {
+        std::memcpy(apart.data() + f * stride + header, spectra.data() + f * frame_bytes / 2,
+                    static_cast<std::size_t>(frame_bytes));
+    }
+    const auto reconstructor = plan_on_cpu(plan);
+    FlowVolumes found;
+    found.structure.resize(static_cast<std::size_t>(reconstructor->grid().voxels()));
+    found.flow.resize(found.structure.size());
+    const Places places(place_of(found.structure, reconstructor->grid()),
+                        place_of(found.flow, *reconstructor->flow_grid()));
+    Block block = block_of(apart, 0, b_scans);
+    block.frames = {header, stride};
+    block.bytes = stride * (frames - 1) + header + frame_bytes;  // flyback after the last one need not be there
+    reconstructor->submit(block, places);
+    const FlowVolumes whole = this->found(b_scans, 2);
+    EXPECT_EQ(found.structure, whole.structure);
+    EXPECT_EQ(found.flow, whole.flow);
+
+    const auto refused = [&](Block bad) { EXPECT_THROW(reconstructor->submit(bad, places), Error); };
+    Block bad = block;
+    --bad.bytes;
+    refused(bad);
+    bad = block;
+    bad.frames.stride_bytes = frame_bytes - 1;
+    refused(bad);
+    bad.frames.stride_bytes = -stride;
+    refused(bad);
+    bad = block;
+    bad.frames.offset_bytes = -1;
+    refused(bad);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, FlowBlocks, testing::ValuesIn(ways), [](const auto& test) { return test.param.name; });
+
+// ---- plans that cannot work -----------------------------------------------------------------------------------------
+
+struct Fault {
+    std::string name;
+    std::string key;
+    void (*make)(ReconstructionPlan&);
+};
+
+std::ostream& operator<<(std::ostream& out, const Fault& one) {
+    return out << one.name;
+}
+
+const Fault faults[] = {
+    {"repeats_that_are_not_joined", "recipe.average",
+     [](Plan& p) {
+         p.flow.method = FlowMethod::doppler;
+         p.geometry.a_repeats = 2;
+     }},
+    {"angiography_without_repeats", "flow.method", [](Plan& p) { p.flow.method = FlowMethod::omag; }},
+    {"doppler_of_one_line", "flow.method",
+     [](Plan& p) {
+         p.flow.method = FlowMethod::doppler;
+         p.geometry.a_scans = 1;
+         p.recipe.background = Background::none;
+     }},
+    {"repeats_back_and_forth", "flow.method",
+     [](Plan& p) {
+         with_repeats(p, FlowMethod::decorrelation);
+         p.geometry.bidirectional = true;
+     }},
+    {"variance_of_one_step", "flow.method",
+     [](Plan& p) {
+         with_repeats(p, FlowMethod::phase_variance);
+         p.geometry.b_repeats = 2;
+     }},
+    {"speed_without_a_line_rate", "scan.line_rate_hz",
+     [](Plan& p) {
+         p.flow = {.method = FlowMethod::doppler, .unwrap = true};
+         p.geometry.line_rate_hz = 0;
+     }},
+    {"speed_without_a_wavelength", "centre_wavelength_nm",
+     [](Plan& p) {
+         p.flow = {.method = FlowMethod::doppler, .unwrap = true};
+         p.calibration.centre_wavelength_nm = 0;
+     }},
+    {"window_of_nothing", "flow.window_depth",
+     [](Plan& p) { p.flow = {.method = FlowMethod::doppler, .window_depth = 0}; }},
+    {"uneven_repeats", "scan.a_repeats",
+     [](Plan& p) {
+         p.geometry.fast_axis = FastAxis::sinusoidal;
+         p.geometry.a_repeats = 2;
+     }},
+    {"uneven_single_line", "scan.fast_axis",
+     [](Plan& p) {
+         p.geometry.fast_axis = FastAxis::sinusoidal;
+         p.geometry.a_scans = 1;
+         p.recipe.background = Background::none;
+     }},
+    {"no_curve", "calibration.fast_axis", [](Plan& p) { p.geometry.fast_axis = FastAxis::file; }},
+    {"short_curve", "calibration.fast_axis",
+     [](Plan& p) {
+         p.geometry.fast_axis = FastAxis::file;
+         p.calibration.fast_axis = {0, 1, 2};
+     }},
+    {"curve_that_turns", "calibration.fast_axis",
+     [](Plan& p) {
+         p.geometry.fast_axis = FastAxis::file;
+         p.calibration.fast_axis = {0, 1, 2, 3, 4, 5, 4, 7, 8, 9, 10, 11, 12};
+     }},
+};
+
+class FlowFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(FlowFault, IsRefusedInOneLineThatNamesTheKey) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
+    plan.geometry.line_rate_hz = 70'000;
+    plan.calibration.centre_wavelength_nm = 840;
+    EXPECT_NO_THROW(planned_flow_grid(plan));
+    GetParam().make(plan);
+    try {
+        planned_flow_grid(plan);
+        FAIL() << "nothing was refused";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::bad_setting);
+        EXPECT_NE(error.line().find(GetParam().key), std::string::npos) << error.line();
+        EXPECT_EQ(error.line().find('\n'), std::string::npos);
+        RecordProperty("refusal", error.line());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, FlowFault, testing::ValuesIn(faults),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(FlowPlan, WithoutAMethodHasNoVolume) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
+    EXPECT_FALSE(planned_flow_grid(plan).has_value());
+    EXPECT_FALSE(plan_on_cpu(plan)->flow_grid().has_value());
+}
+
+// A mask needs a level even where voxels do not count from it.
+TEST(FlowPlan, NeedsANoiseFloor) {
+    Recipe recipe;
+    recipe.levels = Levels::fixed;
+    EXPECT_FALSE(needs_noise_floor(recipe, {}));
+    EXPECT_TRUE(needs_noise_floor(recipe, {.method = FlowMethod::doppler}));
+    recipe.noise_floor_db = -12;
+    EXPECT_FALSE(needs_noise_floor(recipe, {.method = FlowMethod::doppler}));
+    recipe = {};
+    EXPECT_TRUE(needs_noise_floor(recipe, {}));
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,126 @@
+// Where the beam is: every protocol against coordinates worked out by hand, and the ways back.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "compute/error.h"
+#include "engine/acquire/scan_pattern.h"
+
+namespace echolux {
+namespace {
+
+void expect_at(const FieldPoint& point, double x_um, double y_um) {
+    EXPECT_NEAR(point.x_um, x_um, 1e-9);
+    EXPECT_NEAR(point.y_um, y_um, 1e-9);
+}
+
+TEST(ScanPattern, ARasterIsCentredAndInOrder) {
+    const ScanGeometry g{.a_scans = 4, .b_scans = 3, .spacing_a_um = 10, .spacing_b_um = 20};
+    const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
+    ASSERT_EQ(lines.size(), 12U);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const double a = static_cast<double>(i % 4);
+        const double b = static_cast<double>(i / 4);
+        expect_at(lines[i].beam, 10 * (a - 1.5), 20 * (b - 1));
+        EXPECT_EQ(lines[i].frame, static_cast<std::int64_t>(i / 4));
+        EXPECT_EQ(lines[i].line, static_cast<std::int64_t>(i % 4));
+        EXPECT_FALSE(lines[i].is_flyback);
+    }
+}
+
+TEST(ScanPattern, RepeatsStayWhereTheyAre) {
+    const ScanGeometry g{
+        .a_scans = 2, .b_scans = 2, .a_repeats = 3, .b_repeats = 2, .spacing_a_um = 4, .spacing_b_um = 6};
+    const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
+    ASSERT_EQ(lines.size(), 24U);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        expect_at(lines[i].beam, i % 6 < 3 ? -2 : 2, i < 12 ? -3 : 3);
+        EXPECT_EQ(lines[i].frame, static_cast<std::int64_t>(i / 6));
+    }
+}
+
+TEST(ScanPattern, EverySecondAcquiredBScanRunsBackwards) {
+    const ScanGeometry g{
+        .a_scans = 3, .b_scans = 3, .b_repeats = 1, .spacing_a_um = 1, .spacing_b_um = 1, .bidirectional = true};
+    const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
+    const double x_um[] = {-1, 0, 1, 1, 0, -1, -1, 0, 1};
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        expect_at(lines[i].beam, x_um[i], static_cast<double>(i / 3) - 1);
+    }
+}
+
+TEST(ScanPattern, ASineSlowsDownAtBothEnds) {
+    const ScanGeometry g{
+        .a_scans = 5, .b_scans = 1, .spacing_a_um = 10, .fast_axis = FastAxis::sinusoidal, .sinusoidal_part = 1};
+    const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
+    for (std::size_t i = 0; i < 5; ++i) {
+        expect_at(lines[i].beam, 20 * std::sin(std::numbers::pi / 2 * (static_cast<double>(i) / 2 - 1)), 0);
+    }
+}
+
+TEST(ScanPattern, ACurveCountsInAnyUnit) {
+    const ScanGeometry g{.a_scans = 3, .b_scans = 1, .spacing_a_um = 10, .fast_axis = FastAxis::file};
+    const std::vector<double> volts{5, 4, 1};
+    const std::vector<PatternLine> lines = scan_pattern(g, field_size(g), volts);
+    expect_at(lines[0].beam, -10, 0);
+    expect_at(lines[1].beam, -5, 0);
+    expect_at(lines[2].beam, 10, 0);
+    EXPECT_THROW(scan_pattern(g, field_size(g)), Error);
+    EXPECT_THROW(scan_pattern(g, field_size(g), std::vector<double>{1, 2, 1}), Error);
+}
+
+TEST(ScanPattern, CrossAndFourSlices) {
+    ScanGeometry g{.a_scans = 3, .b_scans = 2, .spacing_a_um = 10, .protocol = Protocol::cross};
+    std::vector<ScanPlane> planes = scan_planes(g);
+    ASSERT_EQ(planes.size(), 2U);
+    expect_at(planes[0].first, -10, 0);
+    expect_at(planes[0].last, 10, 0);
+    expect_at(planes[1].first, 0, -10);
+    expect_at(planes[1].last, 0, 10);
+    expect_at(scan_pattern(g, field_size(g))[5].beam, 0, 10);
+
+    g.protocol = Protocol::four_slices;
+    EXPECT_THROW(scan_planes(g), Error);
+    g.b_scans = 4;
+    g.spacing_b_um = 7;
+    planes = scan_planes(g);
+    ASSERT_EQ(planes.size(), 4U);
+    for (std::size_t i = 0; i < 3; ++i) expect_at(planes[i].first, -10, 7 * (static_cast<double>(i) - 1));
+    expect_at(planes[3].first, 0, -10);
+    g.spacing_b_um = 0;
+    expect_at(scan_planes(g)[0].first, -10, -7.5);  // a quarter of the field
+}
+
+// The beam comes back smoothly: no step is much larger than its neighbours, and the way ends where the next B-scan, or
+// the next volume, begins.
+TEST(ScanPattern, FlybackIsASmoothWayToTheNextLine) {
+    const ScanGeometry g{
+        .a_scans = 10, .b_scans = 3, .spacing_a_um = 1, .spacing_b_um = 2, .flyback_lines = 6, .flyback_frames = 2};
+    const std::vector<PatternLine> lines = scan_pattern(g, field_size(g));
+    ASSERT_EQ(lines.size(), 5U * 16);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::size_t frame = i / 16;
+        EXPECT_EQ(lines[i].frame, static_cast<std::int64_t>(frame));
+        EXPECT_EQ(lines[i].is_flyback, frame >= 3 || i % 16 >= 10);
+    }
+    for (std::size_t i = 0; i < 6; ++i) {
+        const double part = (1 - std::cos(std::numbers::pi * static_cast<double>(i + 1) / 7)) / 2;
+        expect_at(lines[10 + i].beam, 4.5 - 9 * part, -2 + 2 * part);
+    }
+    const std::size_t back = 2 * 16 + 10;  // 38 lines from the end of the volume to its beginning
+    for (std::size_t i = back; i < lines.size(); ++i) {
+        const double part = (1 - std::cos(std::numbers::pi * static_cast<double>(i - back + 1) / 39)) / 2;
+        expect_at(lines[i].beam, 4.5 - 9 * part, 2 - 4 * part);
+    }
+}
+
+TEST(ScanPattern, UnknownSpacingsMakeAFieldOfAMillimetre) {
+    const ScanGeometry g{.a_scans = 100, .b_scans = 50};
+    EXPECT_EQ(field_size(g).x_um, 1000);
+    EXPECT_EQ(field_size(g).y_um, 1000);
+    expect_at(scan_planes(g)[0].first, -495, -490);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,159 @@
+// The simulated beam follows the scan pattern: without noise, a line is the same wherever in the pattern it comes, so
+// scans of other patterns are compared line by line with a plain raster of the same scene.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/acquire/truth.h"
+#include "simulator_recording.h"
+
+namespace echolux {
+namespace {
+
+using testing::file_values;
+using testing::Recording;
+
+using Line = std::vector<std::uint16_t>;
+
+Simulation still(Scene scene = Scene::layers) {
+    Simulation s{.scene = scene, .samples = 256, .a_scans = 9, .b_scans = 5};
+    s.full_well_electrons = 0;
+    s.read_noise_electrons = 0;
+    s.relief = Relief::flat;  // the same whatever the field
+    return s;
+}
+
+// [acquired B-scan][line], flyback included; read without the product.
+std::vector<std::vector<Line>> frames_of(const Simulation& s) {
+    const TemporaryFolder folder;
+    SilentProgress silent;
+    simulate(s, folder / "scan.toml", silent);
+    const std::vector<std::uint16_t> raw = file_values<std::uint16_t>(folder / "scan.raw");
+    const auto samples = static_cast<std::size_t>(s.samples);
+    const auto lines = static_cast<std::size_t>(s.a_scans * s.a_repeats + s.flyback_lines);
+    const std::size_t stride = 16 + lines * samples;
+    std::vector<std::vector<Line>> frames;
+    for (std::size_t frame = 0; frame + stride <= raw.size(); frame += stride) {
+        frames.emplace_back();
+        for (std::size_t line = 0; line < lines; ++line) {
+            const auto begin = raw.begin() + static_cast<std::ptrdiff_t>(frame + 16 + line * samples);
+            frames.back().emplace_back(begin, begin + static_cast<std::ptrdiff_t>(samples));
+        }
+    }
+    EXPECT_EQ(raw.size() % stride, 0U);
+    return frames;
+}
+
+TEST(SimulatorPattern, EverySecondBScanBackwards) {
+    const auto plain = frames_of(still());
+    Simulation s = still();
+    s.bidirectional = true;
+    auto there_and_back = frames_of(s);
+    EXPECT_NE(there_and_back, plain);
+    for (std::size_t frame = 1; frame < there_and_back.size(); frame += 2) std::ranges::reverse(there_and_back[frame]);
+    EXPECT_EQ(there_and_back, plain);
+}
+
+TEST(SimulatorPattern, FlybackComesBetweenTheLines) {
+    const auto plain = frames_of(still());
+    Simulation s = still();
+    s.flyback_lines = 4;
+    s.flyback_frames = 2;
+    s.volumes = 2;
+    const auto frames = frames_of(s);
+    ASSERT_EQ(frames.size(), 14U);
+    for (std::size_t frame = 0; frame < 14; ++frame) {
+        ASSERT_EQ(frames[frame].size(), 13U);
+        if (frame % 7 >= 5) continue;
+        for (std::size_t line = 0; line < 9; ++line) EXPECT_EQ(frames[frame][line], plain[frame % 7][line]);
+        for (std::size_t line = 9; line < 13; ++line) {  // on the way: none of the lines of the scan
+            EXPECT_EQ(std::ranges::count(plain[frame % 7], frames[frame][line]), 0);
+        }
+    }
+}
+
+TEST(SimulatorPattern, ASineMeetsTheRasterInTheMiddleAndAtTheEnds) {
+    const auto plain = frames_of(still());
+    Simulation s = still();
+    s.fast_axis = FastAxis::sinusoidal;
+    const auto sine = frames_of(s);
+    for (std::size_t frame = 0; frame < 5; ++frame) {
+        for (std::size_t line = 0; line < 9; ++line) {
+            EXPECT_EQ(sine[frame][line] == plain[frame][line], line % 4 == 0) << line;
+        }
+    }
+    Simulation second_line = still();  // a raster whose second A-scan is where the sine has its second line
+    const double end = std::numbers::pi / 2 * s.sinusoidal_part;
+    second_line.spacing_a_um = 4 * 8 * (std::sin(end * (2.0 / 8 - 1)) / std::sin(end) + 1);
+    second_line.a_scans = 2;
+    EXPECT_EQ(frames_of(second_line)[0][1], sine[0][1]);
+}
+
+// Both slices of a cross see the same tissue where they meet.
+TEST(SimulatorPattern, SlicesOfACrossMeetInTheMiddle) {
+    Simulation s = still();
+    s.protocol = Protocol::cross;
+    s.a_scans = 31;
+    s.b_scans = 100;  // the protocol knows better
+    const auto cross = frames_of(s);
+    ASSERT_EQ(cross.size(), 2U);
+    EXPECT_EQ(cross[0][15], cross[1][15]);
+    EXPECT_NE(cross[0][14], cross[1][14]);
+    s.protocol = Protocol::four_slices;
+    const auto slices = frames_of(s);
+    ASSERT_EQ(slices.size(), 4U);
+    EXPECT_EQ(slices[1], cross[0]);
+    EXPECT_EQ(slices[3], cross[1]);
+    EXPECT_EQ(std::ranges::count(slices[3], slices[0][15]), 0);  // a quarter of the field: between two A-scans
+}
+
+// The surface lies where the truth says, also in the slice along y.
+TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
+    Simulation s{.scene = Scene::vessel, .samples = 512, .a_scans = 64, .spacing_a_um = 12};
+    s.protocol = Protocol::cross;
+    const Recording recording(s);
+    const Truth truth = read_truth(recording.folder() / "truth");
+    ASSERT_EQ(truth.facts.b_scans, 2);
+    for (std::int64_t b = 0; b < 2; ++b) {
+        double above = 0;
+        double below = 0;
+        double least_um = 1e9;
+        double most_um = 0;
+        for (std::int64_t a = 0; a < 64; ++a) {
+            const double surface_um = truth.boundary_bin(0, a, b) * truth.facts.pitch_um;
+            least_um = std::min(least_um, surface_um);
+            most_um = std::max(most_um, surface_um);
+            const auto line = static_cast<std::size_t>(b * 64 + a);
+            above += std::norm(recording.amplitude(line, surface_um - 6));
+            below += std::norm(recording.amplitude(line, surface_um + 6));
+        }
+        EXPECT_GT(most_um - least_um, 12);  // it is curved, so another place would not do
+        EXPECT_GT(below, 10 * above);
+    }
+}
+
+// A vessel cut along its length: the lumen's axis comes and goes, and labels agree with it.
+TEST(SimulatorPattern, TruthKnowsVesselsInEverySlice) {
+    Simulation s{.scene = Scene::retina, .samples = 512, .a_scans = 48};
+    s.protocol = Protocol::four_slices;
+    const Recording recording(s);
+    const Truth truth = read_truth(recording.folder() / "truth");
+    std::int64_t inside = 0;
+    for (std::int64_t b = 0; b < 4; ++b) {
+        for (std::int64_t a = 0; a < 48; ++a) {
+            for (std::int64_t bin = 0; bin < truth.facts.depth_bins; ++bin) {
+                const auto voxel = static_cast<std::size_t>((b * 48 + a) * truth.facts.depth_bins + bin);
+                const double depth_um = static_cast<double>(bin) * truth.facts.pitch_um;
+                const bool flows = truth.axial_velocity_mm_s(a, b, depth_um, 0) != 0;
+                const bool is_lumen = truth.labels[voxel] >= lumen_label && truth.labels[voxel] < wall_label;
+                EXPECT_EQ(flows, is_lumen);
+                inside += flows ? 1 : 0;
+            }
+        }
+    }
+    EXPECT_GT(inside, 50);
+}
+
+}  // namespace
+}  // namespace echolux

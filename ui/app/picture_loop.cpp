@@ -1,0 +1,91 @@
+#include "ui/app/picture_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace echolux {
+namespace {
+
+constexpr std::chrono::microseconds look_again{200};  // at a picture under way
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+PictureLoop::PictureLoop(VolumePath& path, View view, double most_per_s, std::function<void(std::int64_t)> shown)
+    : path_(path), interval_(static_cast<std::int64_t>(1e9 / std::max(most_per_s, 1e-3))), shown_(std::move(shown)),
+      view_(std::move(view)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+PictureLoop::~PictureLoop() {
+    stop();
+}
+
+void PictureLoop::stop() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+}
+
+void PictureLoop::set_view(const View& view) {
+    const std::scoped_lock lock(mutex_);
+    view_ = view;
+    view_changed_ = true;
+}
+
+PictureFigures PictureLoop::figures() const {
+    const std::scoped_lock lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+    return figures_;
+}
+
+// On a fixed beat, as a screen has it: a picture that takes longer leaves beats out.
+void PictureLoop::work(const std::stop_token& stop) try {
+    auto beat = Clock::now();
+    while (!stop.stop_requested()) {
+        if (draws_anew()) draw(stop);
+        const auto now = Clock::now();
+        beat += interval_ * ((now - beat) / interval_ + 1);
+        std::this_thread::sleep_until(beat);
+    }
+    if (draws_anew()) draw({});
+} catch (...) {
+    const std::scoped_lock lock(mutex_);
+    failure_ = std::current_exception();
+}
+
+bool PictureLoop::draws_anew() {
+    const std::uint64_t news = path_.news();
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(view_changed_, false) | (std::exchange(news_, news) != news);
+}
+
+void PictureLoop::draw(const std::stop_token& stop) {
+    View view;
+    {
+        const std::scoped_lock lock(mutex_);
+        view = view_;
+    }
+    const auto begun = Clock::now();
+    const std::optional<VolumePicture> picture = path_.picture(view);
+    if (!picture) return;
+    while (!path_.is_finished(*picture) && !stop.stop_requested()) std::this_thread::sleep_for(look_again);
+    path_.wait(*picture);
+    note(*picture, seconds_since(begun));
+}
+
+void PictureLoop::note(const VolumePicture& picture, double seconds) {
+    {
+        const std::scoped_lock lock(mutex_);
+        ++figures_.pictures;
+        figures_.drawing.add(seconds);
+        busy_s_ += std::max(seconds, std::chrono::duration<double>(interval_).count());
+        figures_.pictures_per_s = static_cast<double>(figures_.pictures) / busy_s_;
+        if (picture.stamp.volume < last_volume_) ++figures_.out_of_order;
+        if (picture.is_whole && picture.stamp.volume != last_volume_) ++figures_.volumes;
+        if (picture.is_whole) last_volume_ = picture.stamp.volume;
+    }
+    if (picture.is_whole) shown_(picture.stamp.volume);
+}
+
+}  // namespace echolux

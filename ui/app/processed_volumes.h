@@ -1,0 +1,60 @@
+// Volumes that were reconstructed live, written as files beside the work: taken off the graphics device by the thread
+// that draws, written by a thread of its own. A disk that is too slow leaves volumes out and counts them.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/volume_file.h"
+
+namespace echolux {
+
+struct ProcessedFigures {
+    std::int64_t volumes = 0;   // written
+    std::int64_t left_out = 0;  // the disk was behind
+    std::int64_t bytes = 0;
+    double read_back_s = 0;  // that pictures waited for, in all
+    double write_s = 0;
+    std::optional<Error> problem;  // that ended the writing
+};
+
+class ProcessedVolumes {
+  public:
+    // Files volume_000000.nrrd ... in `folder`, which is made. Throws Error{output}.
+    explicit ProcessedVolumes(std::filesystem::path folder);
+    ~ProcessedVolumes();  // writes what waits
+
+    // Whether one more has room: worth reading back.
+    bool has_room() const;
+
+    // `read_back_s`: what reading it back took. Never waits.
+    void add(std::int64_t number, Volume volume, double read_back_s);
+
+    // One was not even read back.
+    void leave_out();
+
+    // Writes what waits and ends.
+    ProcessedFigures finish();
+
+  private:
+    static constexpr std::size_t most_waiting = 4;
+
+    void work();
+
+    std::filesystem::path folder_;
+    mutable std::mutex mutex_;
+    std::condition_variable comes_;
+    std::deque<std::pair<std::int64_t, Volume>> waiting_;
+    bool ends_ = false;
+    ProcessedFigures figures_;
+    std::thread thread_;
+};
+
+}  // namespace echolux

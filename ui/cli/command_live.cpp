@@ -1,0 +1,146 @@
+// `echolux live --source …` and `echolux record --source … -o scan.toml`
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <memory>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/settings.h"
+#include "ui/app/live_job.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/parse_text.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/terminal_progress.h"
+
+namespace echolux {
+namespace {
+
+struct Options {
+    LiveJob job;
+    std::string backend = "auto", size, report, view_file;
+    bool rolling = false, headless = false;
+    std::vector<std::string> assignments, view, source;
+};
+
+// `--set view.…` shapes the picture, `--set source.…` the source, every other setting what comes from it.
+LiveJob job_from(const Options& options) {
+    LiveJob job = options.job;
+    Settings settings;
+    settings.bind("view", job.view);
+    settings.bind("source", job.source.settings);
+    if (!options.view_file.empty()) settings.read_toml(options.view_file);
+    for (const std::string& assignment : options.assignments) {
+        if (assignment.starts_with("view.") || assignment.starts_with("source."))
+            settings.set_assignment(assignment);
+        else
+            job.source.assignments.push_back(assignment);
+    }
+    for (const std::string& assignment : options.source) settings.set_assignment(assignment);
+    for (const std::string& assignment : options.view) settings.set_assignment(assignment);
+    if (!options.size.empty()) {
+        const auto [width, height] = parsed_size(options.size, "--size");
+        settings.set("view.width", std::to_string(width), "--size");
+        settings.set("view.height", std::to_string(height), "--size");
+    }
+    job.backend.backend = parsed_backend(options.backend);
+    job.publishing = options.rolling ? Publishing::rolling : Publishing::whole;
+    return job;
+}
+
+void write_report(const std::string& path, const LiveReport& report) {
+    AtomicFile file(path);
+    std::ofstream out(file.temporary());
+    out << json_of(report) << '\n';
+    out.close();
+    if (!out) throw Error(ErrorCode::output, "could not be written", path, "check the folder and the free space");
+    file.commit();
+}
+
+void go(const Options& options) {
+    const LiveJob job = job_from(options);
+    if (!options.report.empty()) check_can_be_written(options.report);
+    TerminalProgress progress;
+    const LiveReport report = run(job, progress, [](const SessionEvent& event) {
+        fmt::print(stderr, "{:7.2f} s  {}\n", event.time_s, event.line);
+    });
+    if (!options.report.empty()) write_report(options.report, report);
+    fmt::print("{}", text_of(report));
+}
+
+void add_source_options(CLI::App& command, Options& options) {
+    command
+        .add_option("--source", options.job.source.name,
+                    "sim[:SCENE|:scan.toml], replay:scan.toml, genicam[:ID] or plugin:FILE.so")
+        ->required()
+        ->type_name("SOURCE");
+    command.add_option("--scan", options.job.source.scan, "what a camera or plugin sends: sizes, calibration, recipe")
+        ->type_name("scan.toml");
+    command.add_option("--seconds", options.job.seconds, "ends after so many [0: when the source does, or at Ctrl-C]")
+        ->check(CLI::NonNegativeNumber.description(""))
+        ->type_name("S");
+    command.add_option("--volumes", options.job.volumes, "ends after so many [0: as many as come]")
+        ->check(CLI::NonNegativeNumber.description(""))
+        ->type_name("N");
+    command.add_option("--report", options.report, "writes all figures here, for programs")->type_name("FILE.json");
+    add_set_option(command, options.assignments);
+    SourceSettings source;
+    Settings settings;
+    settings.bind("source", source);
+    add_setting_options(command, settings, "source", "Source (each also as --set source.KEY=VALUE)", options.source);
+}
+
+void add_display_options(CLI::App& command, Options& options) {
+    command.add_option("--backend", options.backend, "what computes [auto]")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+        ->type_name("auto|cpu|cuda");
+    command.add_option("--device", options.job.device.name, "part of the Vulkan device's name [the GPU's own]")
+        ->type_name("NAME");
+    command.add_flag("--rolling", options.rolling, "show each part of a volume as it comes, not whole volumes only");
+    command.add_option("--pictures-per-s", options.job.pictures_per_s, "drawn at most [60]")
+        ->check(CLI::Range(0.01, 1000.0).description(""))
+        ->type_name("N");
+    command.add_option("--size", options.size, "of the pictures [1024x1024]")->type_name("WxH");
+    command.add_option("--processed", options.job.processed, "also writes every volume that is shown into this folder")
+        ->type_name("FOLDER");
+}
+
+}  // namespace
+
+void add_live(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("live", "Acquire, reconstruct and draw, as long as spectra come");
+    add_source_options(*command, *options);
+    add_display_options(*command, *options);
+    command->add_flag("--headless", options->headless, "without a window");
+    command->add_option("-o,--output", options->job.picture, "writes the last picture")->type_name("PICTURE.png");
+    command->add_option("--record", options->job.record, "also records every block; the spectra go beside it")
+        ->type_name("scan.toml");
+    command->add_flag("--overwrite", options->job.overwrites, "in place of an earlier recording");
+    command->add_option("--view", options->view_file, "a file with a section [view]; options given besides go first")
+        ->type_name("FILE.toml");
+    View view;
+    Settings settings;
+    settings.bind("view", view);
+    add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)", options->view,
+                        {"width", "height"});
+    command->callback([options] { go(*options); });
+}
+
+void add_record(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("record", "Record every block of a source as a scan");
+    add_source_options(*command, *options);
+    command->add_option("-o,--output", options->job.record, "the recording; spectra and index go beside it")
+        ->required()
+        ->type_name("scan.toml");
+    command->add_flag("--overwrite", options->job.overwrites, "in place of an earlier recording");
+    add_display_options(*command, *options);
+    command->callback([options] {
+        options->job.displays = !options->job.processed.empty();
+        go(*options);
+    });
+}
+
+}  // namespace echolux
