@@ -8,6 +8,7 @@
 
 #include "compute/error.h"
 #include "compute/validate.h"
+#include "engine/acquire/scan_pattern.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/sd01raw2.h"
@@ -147,6 +148,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);
     SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
+    check_protocol(scan.geometry, path.string());
     locate_spectra(scan);
     if (scan.recording.was_cut()) {
         end_at_last_whole_block(scan);
@@ -170,7 +172,9 @@ Scan describe_scan(const std::filesystem::path& path, std::span<const std::strin
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);
     hear(scan);
-    spectra_layout(scan.file, scan.format, scan.geometry, path.empty() ? "the scan" : path.string());
+    const std::string where = path.empty() ? "the scan" : path.string();
+    spectra_layout(scan.file, scan.format, scan.geometry, where);
+    check_protocol(scan.geometry, where);
     load_calibration(scan);
     return scan;
 }

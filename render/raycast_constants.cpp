@@ -13,7 +13,7 @@ int rolling_constant(const Scene& scene) {
 
 int flow_constant(const Shot& shot) {
     if (shot.scene.flow == nullptr || shot.view.flow_opacity == 0) return shared::flow_off;
-    return shot.scene.flow->grid().type == VoxelType::complex64 ? shared::flow_phasor : shared::flow_scalar;
+    return is_phasor(shot.scene.flow->grid()) ? shared::flow_phasor : shared::flow_scalar;
 }
 
 int heights_constant(const View& view) {

@@ -31,8 +31,9 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_entries] = eStorageBuffer;
     types[shared::binding_cells_target] = eStorageImage;
     types[shared::binding_light_target] = eStorageImage;
-    for (const int i : {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_heights,
-                        shared::binding_light_volume, shared::binding_cells}) {
+    for (const int i : {shared::binding_volume, shared::binding_previous, shared::binding_flow,
+                        shared::binding_previous_flow, shared::binding_heights, shared::binding_light_volume,
+                        shared::binding_cells}) {
         types[static_cast<std::size_t>(i)] = eCombinedImageSampler;
     }
     return types;
@@ -205,6 +206,12 @@ void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
     frame.bindings.set_image(shared::binding_measures, colour ? absent_.floats.view() : target);
 }
 
+void Raycaster::bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture,
+                          std::uint32_t bricks) {
+    bindings.set_image(texture, (flow != nullptr ? flow->image() : absent_.cube).view(), *sampler_);
+    bindings.set_image(bricks, (flow != nullptr ? flow->bricks().ranges() : absent_.cube).view());
+}
+
 void Raycaster::bind(Frame& frame, const Shot& shot) {
     const Scene& scene = shot.scene;
     const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
@@ -212,9 +219,9 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
     bindings.set_image(shared::binding_bricks, scene.volume.bricks().ranges().view());
     bindings.set_image(shared::binding_classes, scene.volume.bricks().classes().view());
-    const bool flows = scene.flow != nullptr;
-    bindings.set_image(shared::binding_flow, (flows ? scene.flow->image() : absent_.cube).view(), *sampler_);
-    bindings.set_image(shared::binding_flow_bricks, (flows ? scene.flow->bricks().ranges() : absent_.cube).view());
+    const VolumeTexture* flow_behind = scene.previous_flow != nullptr ? scene.previous_flow : scene.flow;
+    bind_flow(bindings, scene.flow, shared::binding_flow, shared::binding_flow_bricks);
+    bind_flow(bindings, flow_behind, shared::binding_previous_flow, shared::binding_previous_flow_bricks);
     bindings.set_image(shared::binding_heights, (scene.heights != nullptr ? *scene.heights : absent_.plane).view(),
                        *sampler_);
     bindings.set_image(shared::binding_previous, behind.image().view(), *sampler_);
@@ -298,10 +305,8 @@ void Raycaster::prepare_annotations(Frame& frame, const Shot& shot) {
 void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
     if (shot.pass.film != nullptr) {
         if (shot.pass.film->is_fresh) shot.pass.film->mean.record_first_use(commands);
-        shot.pass.film->is_fresh = false;
     } else if (frame.is_fresh) {
         frame.picture->record_first_use(commands);
-        frame.is_fresh = false;
     }
     extinctions_.record_copy_from(commands, frame.table.handle(), 0);
     colours_.record_copy_from(commands, frame.table.handle(), table_bytes);
@@ -346,6 +351,7 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
             if (ends) annotator_.record(commands, frame.annotations);
         };
         frame.value = queue_.submit(record, frame.stopwatch.around(chain, begins, ends));
+        (shot.pass.film != nullptr ? shot.pass.film->is_fresh : frame.is_fresh) = false;
     }
 }
 

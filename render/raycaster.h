@@ -116,6 +116,7 @@ class Raycaster {
     void prepare_annotations(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
     void bind_no_light(gpu::Bindings& bindings);
+    void bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture, std::uint32_t bricks);
     void bind(Frame& frame, const Shot& shot);
     LightSources light_sources(const Frame& frame, const Shot& shot) const;
     void fill_tables(Frame& frame, const Shot& shot);

@@ -82,7 +82,6 @@ ResolvedPicture Resolver::resolve(const Film& film, double pitch, const Region& 
     const Scale scale = scale_of(pitch, width, height);
     frame.value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
         if (frame.is_fresh) frame.picture->record_first_use(commands);
-        frame.is_fresh = false;
         commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
         commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, frame.bindings.layout(), 0, frame.bindings.set(),
                                     {});
@@ -91,6 +90,7 @@ ResolvedPicture Resolver::resolve(const Film& film, double pitch, const Region& 
         commands.dispatch(groups(extent.width), groups(extent.height), 1);
         annotator_.record(commands, frame.annotations);
     });
+    frame.is_fresh = false;
     return {&*frame.picture, frame.value};
 }
 

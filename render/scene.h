@@ -15,6 +15,7 @@ struct Scene {
     std::int64_t filled_to;  // slices from the first; all of them: the volume alone is shown
     const VolumeTexture* previous = nullptr;
     const VolumeTexture* flow = nullptr;
+    const VolumeTexture* previous_flow = nullptr;  // where there is flow and a previous volume
     std::array<std::uint64_t, 3> serials{};     // tell apart what volume and previous hold one after the other
     const gpu::DeviceImage* heights = nullptr;  // where the view's top or bottom is a map
     const PagedVolume* pages = nullptr;         // where `volume` is a pool of pages

@@ -9,11 +9,27 @@
 #include "engine/acquire/instrument.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/acquire/stored_volumes.h"
+#include "engine/acquire/truth.h"
 
 namespace echolux {
 namespace {
 
-constexpr SourceCapabilities capabilities{.sets_line_rate = true, .has_truth = true};
+class LiveSimulator : public PacedSource {
+  public:
+    LiveSimulator(const Simulation& simulation, Scan scan, const Pacing& pacing, std::unique_ptr<BlockFeed> feed,
+                  std::shared_ptr<PacingClock> clock)
+        : PacedSource("simulator (" + std::get<std::string>(value_of(simulation, "scene")) + ")", std::move(scan),
+                      {.sets_line_rate = true, .has_truth = true}, pacing, std::move(feed), std::move(clock)),
+          simulation_(simulation) {}
+
+    void write_truth(const std::filesystem::path& folder) const override {
+        const Instrument instrument(simulation_);
+        echolux::write_truth(folder, instrument.simulation(), instrument.scenery(), instrument.pitch_um());
+    }
+
+  private:
+    Simulation simulation_;
+};
 
 // Small enough to be ready in a few seconds on two cores.
 Simulation live_defaults() {
@@ -85,9 +101,7 @@ std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string&
             expose(instrument, volume, first * s.b_repeats, block, progress);
         });
     progress.end();
-    const std::string name = "simulator (" + std::get<std::string>(value_of(s, "scene")) + ")";
-    return std::make_unique<PacedSource>(name, std::move(scan), capabilities, pacing, std::move(feed),
-                                         std::move(clock));
+    return std::make_unique<LiveSimulator>(s, std::move(scan), pacing, std::move(feed), std::move(clock));
 }
 
 std::unique_ptr<Source> simulated_before(const SourceWanted& wanted, const std::string& path,
@@ -101,8 +115,9 @@ std::unique_ptr<Source> simulated_before(const SourceWanted& wanted, const std::
         [&](std::int64_t volume, std::int64_t first, std::int64_t count, std::span<std::byte> block) {
             reader.read_recorded(volume, first, count, block);
         });
-    return std::make_unique<PacedSource>("simulator (" + path + ")", std::move(scan), capabilities, pacing,
-                                         std::move(feed), std::move(clock));
+    return std::make_unique<PacedSource>("simulator (" + path + ")", std::move(scan),
+                                         SourceCapabilities{.sets_line_rate = true}, pacing, std::move(feed),
+                                         std::move(clock));
 }
 
 }  // namespace

@@ -107,21 +107,21 @@ BlockContent PacedSource::content(std::int64_t number) const {
     content.first_b_scan = number % blocks_per_volume_ * pacing_.block_b_scans;
     content.b_scans = std::min(pacing_.block_b_scans, scan_.geometry.b_scans - content.first_b_scan);
     content.first_frame = content.volume * layout_.frames_per_volume + content.first_b_scan * scan_.geometry.b_repeats;
-    content.frame_s = static_cast<double>(lines_per_frame(scan_.geometry)) / pacing_.line_rate_hz;
-    content.time_s = static_cast<double>(content.first_frame) * content.frame_s;
+    content.frame_lines = lines_per_frame(scan_.geometry);
+    content.line_rate_hz = pacing_.line_rate_hz;
     return content;
 }
 
 double PacedSource::end_s(const BlockContent& content) const {
-    return static_cast<double>(content.first_frame + content.b_scans * scan_.geometry.b_repeats) * content.frame_s;
+    return content.time_s(content.b_scans * scan_.geometry.b_repeats);
 }
 
 void PacedSource::send(double start_s, const std::stop_token& stop) {
     const std::int64_t end = pacing_.volumes * blocks_per_volume_;
     for (std::int64_t number = 0; end == 0 || number < end; ++number) {
         const BlockContent wanted = content(number);
-        if (!clock_->sleep_until(start_s + wanted.time_s, stop)) return;
-        const double late_s = clock_->now_s() - start_s - wanted.time_s;
+        if (!clock_->sleep_until(start_s + wanted.time_s(), stop)) return;
+        const double late_s = clock_->now_s() - start_s - wanted.time_s();
         std::optional<Block> block;
         if (late_s <= most_late_s) block = filled(wanted);
         if (!block) {
@@ -151,7 +151,7 @@ std::optional<Block> PacedSource::filled(const BlockContent& content) {
     block.volume = content.volume;
     block.first_b_scan = content.first_b_scan;
     block.b_scans = content.b_scans;
-    block.time_s = content.time_s;
+    block.time_s = content.time_s();
     block.keeper = std::shared_ptr<const void>(
         memory->data, [in_use = in_use_, keeper = std::move(memory->keeper)](const void*) mutable {
             keeper.reset();

@@ -26,8 +26,13 @@ struct BlockContent {
     std::int64_t first_b_scan = 0;
     std::int64_t b_scans = 0;
     std::int64_t first_frame = 0;  // acquired B-scans since the start, flyback frames included
-    double time_s = 0;             // of the first line
-    double frame_s = 0;            // from one acquired B-scan to the next
+    std::int64_t frame_lines = 0;  // of each, flyback included
+    double line_rate_hz = 0;
+
+    // When the first line of acquired B-scan `frame` of the block comes, from the start.
+    double time_s(std::int64_t frame = 0) const {
+        return static_cast<double>((first_frame + frame) * frame_lines) / line_rate_hz;
+    }
 };
 
 class BlockFeed {

@@ -73,25 +73,27 @@ FieldSize field_size(const ScanGeometry& g) {
 void check_protocol(const ScanGeometry& geometry, const std::string& where) {
     if (geometry.protocol == Protocol::raster) return;
     const bool is_cross = geometry.protocol == Protocol::cross;
-    const std::int64_t wanted = is_cross ? 2 : 4;
-    if (geometry.b_scans == wanted) return;
+    const std::int64_t most = is_cross ? 2 : 4;
+    if (geometry.b_scans <= most) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("scans with the protocol {} have {} B-scans, got {}", is_cross ? "cross" : "four_slices",
-                            wanted, geometry.b_scans),
-                where, "or choose the protocol raster");
+                fmt::format("the protocol {} has {} B-scans, got {}", is_cross ? "cross" : "four_slices", most,
+                            geometry.b_scans),
+                where + ", scan.b_scans", fmt::format("give {}, or choose the protocol raster", most));
 }
 
 std::vector<ScanPlane> scan_planes(const ScanGeometry& g, const FieldSize& size) {
-    check_protocol(g, "scan.b_scans");
-    if (g.protocol == Protocol::cross) return {along_x(g, size, 0), along_y(g, size)};
-    if (g.protocol == Protocol::four_slices) {
-        const double apart = g.spacing_b_um > 0 ? g.spacing_b_um : size.y_um / 4;
-        return {along_x(g, size, -apart), along_x(g, size, 0), along_x(g, size, apart), along_y(g, size)};
-    }
+    check_protocol(g, "scan pattern");
     std::vector<ScanPlane> planes;
-    for (std::int64_t b = 0; b < g.b_scans; ++b) {
+    if (g.protocol == Protocol::cross) {
+        planes = {along_x(g, size, 0), along_y(g, size)};
+    } else if (g.protocol == Protocol::four_slices) {
+        const double apart = g.spacing_b_um > 0 ? g.spacing_b_um : size.y_um / 4;
+        planes = {along_x(g, size, -apart), along_x(g, size, 0), along_x(g, size, apart), along_y(g, size)};
+    }
+    for (auto b = static_cast<std::int64_t>(planes.size()); b < g.b_scans; ++b) {
         planes.push_back(along_x(g, size, centred(static_cast<double>(b), g.b_scans, size.y_um)));
     }
+    planes.resize(static_cast<std::size_t>(g.b_scans));
     return planes;
 }
 

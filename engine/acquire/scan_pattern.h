@@ -38,7 +38,8 @@ struct ScanPlane {
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry, const FieldSize& size);
 std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry);
 
-// Throws Error{bad_setting} naming `where`: cross has 2 B-scans, four_slices 4.
+// Throws Error{bad_setting} naming `where` and scan.b_scans: cross has 2, four_slices 4; fewer where a recording was
+// cut.
 void check_protocol(const ScanGeometry& geometry, const std::string& where);
 
 struct PatternLine {

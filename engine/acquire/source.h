@@ -58,6 +58,10 @@ class Source {
 
     // Blocks already handed out stay valid. Does nothing when stopped.
     virtual void stop() noexcept = 0;
+
+    // Where the source has_truth: what is known of what it sends, into this folder (docs/simulator.md). Throws
+    // Error{output}.
+    virtual void write_truth(const std::filesystem::path&) const {}
 };
 
 struct SourceWanted {

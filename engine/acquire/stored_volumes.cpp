@@ -71,8 +71,7 @@ std::optional<BlockMemory> StoredVolumes::fill(const BlockContent& content) {
     for (std::size_t frame = 0; frame < stored.frame_crcs.size(); ++frame) {
         const auto offset = static_cast<std::int64_t>(frame);
         const auto header = stamp_.header(static_cast<std::uint64_t>(content.first_frame + offset),
-                                          static_cast<double>(content.first_frame + offset) * content.frame_s,
-                                          stored.frame_crcs[frame]);
+                                          content.time_s(offset), stored.frame_crcs[frame]);
         std::memcpy(memory->data + offset * layout_.frame_stride(), header.data(), header.size());
     }
     return memory;

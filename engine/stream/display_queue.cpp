@@ -11,9 +11,9 @@ void DisplayQueue::push(Block block) {
     if (block.first_b_scan == 0) begin(block);
     Volume& arriving = newest_ ? *newest_ : current_;
     const bool follows = block.volume == arriving.number && block.first_b_scan == arriving.next_b_scan;
-    if (!follows) leave_out(arriving, Fate::incomplete);
-    if (arriving.fate != Fate::wanted) return count_left_out(arriving.fate, 1);
+    if (!follows) return leave_out_stray(block, arriving);
     arriving.next_b_scan += block.b_scans;
+    if (arriving.fate != Fate::wanted) return count_left_out(arriving.fate, 1);
     arriving.blocks.push_back(std::move(block));
     count_waiting();
     came_.notify_one();
@@ -32,6 +32,15 @@ void DisplayQueue::begin(const Block& block) {
     } else {
         newest_ = std::move(fresh);
     }
+}
+
+// It is of a volume that misses a block before it, perhaps its first ones.
+void DisplayQueue::leave_out_stray(const Block& block, Volume& arriving) {
+    if (arriving.next_b_scan < b_scans_) leave_out(arriving, Fate::incomplete);
+    count_left_out(Fate::incomplete, 1);
+    if (block.volume == arriving.number || block.volume == stray_) return;
+    stray_ = block.volume;
+    ++figures_.incomplete_volumes;
 }
 
 void DisplayQueue::leave_out(Volume& volume, Fate fate) {
@@ -88,6 +97,7 @@ void DisplayQueue::clear() {
     figures_ = {};
     current_ = {};
     newest_.reset();
+    stray_ = -1;
     closed_ = false;
 }
 

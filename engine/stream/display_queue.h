@@ -60,6 +60,7 @@ class DisplayQueue {
     };
 
     void begin(const Block& block);
+    void leave_out_stray(const Block& block, Volume& arriving);
     void leave_out(Volume& volume, Fate fate);
     void count_left_out(Fate fate, std::int64_t blocks);
     bool is_over(const Volume& volume) const;
@@ -70,6 +71,7 @@ class DisplayQueue {
     mutable std::mutex mutex_;
     std::condition_variable came_;
     Volume current_;                // being taken
+    std::int64_t stray_ = -1;       // number of a volume that came without its beginning
     std::optional<Volume> newest_;  // arriving behind it
     bool closed_ = false;
     QueueFigures figures_;

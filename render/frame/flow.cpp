@@ -13,14 +13,15 @@ constexpr double density = 240;          // extinction of flow that is seen in f
 constexpr double soft_share = 0.1;       // of the range: speeds from the threshold on until flow is seen in full
 constexpr double left_open_share = 0.1;  // of the range: a threshold that was left open
 
-bool is_phasor(const VolumeTexture& flow) {
-    return flow.grid().type == VoxelType::complex64;
+// Of a phase of pi; 0: nobody knows.
+double v_max(const FlowOverlay& view, const VolumeTexture& flow) {
+    return view.flow_v_max > 0 ? view.flow_v_max : flow.grid().v_max;
 }
 
 double flow_range(const FlowOverlay& view, const VolumeTexture& flow) {
     if (view.flow_range > 0) return view.flow_range;
-    if (!is_phasor(flow)) return flow.range(RangeSource::fixed).high;
-    return view.flow_v_max > 0 ? view.flow_v_max : std::numbers::pi;
+    if (!is_phasor(flow.grid())) return flow.range(RangeSource::fixed).high;
+    return v_max(view, flow) > 0 ? v_max(view, flow) : std::numbers::pi;
 }
 
 }  // namespace
@@ -28,8 +29,8 @@ double flow_range(const FlowOverlay& view, const VolumeTexture& flow) {
 std::optional<FlowScale> flow_scale(const Shot& shot) {
     if (shot.scene.flow == nullptr) return {};
     const VolumeTexture& flow = *shot.scene.flow;
-    const bool is_angle = is_phasor(flow) && shot.view.flow_v_max == 0;
-    const std::string speed = is_phasor(flow) ? "mm/s" : flow.grid().unit;
+    const bool is_angle = is_phasor(flow.grid()) && v_max(shot.view, flow) == 0;
+    const std::string speed = is_phasor(flow.grid()) ? "mm/s" : flow.grid().unit;
     return FlowScale{flow_range(shot.view, flow), is_angle ? "rad" : speed};
 }
 
@@ -38,7 +39,7 @@ shared::FlowFrame flow_frame(const Shot& shot) {
     const VolumeTexture& flow = *shot.scene.flow;
     const double range = flow_range(shot.view, flow);
     const double threshold = shot.view.flow_threshold < 0 ? left_open_share * range : shot.view.flow_threshold;
-    const double per_radian = shot.view.flow_v_max > 0 ? shot.view.flow_v_max / std::numbers::pi : 1;
+    const double per_radian = v_max(shot.view, flow) > 0 ? v_max(shot.view, flow) / std::numbers::pi : 1;
     const VolumeGrid& grid = flow.grid();
     const double depth = volume_extent(grid).x;
     const glm::dvec3 bricks = glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(flow.bricks().edge());

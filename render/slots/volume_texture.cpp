@@ -23,8 +23,8 @@ vk::Format format_for(VoxelType type, bool software) {
         case VoxelType::i16: return vk::Format::eR16Snorm;
         case VoxelType::f16: return vk::Format::eR16Sfloat;
         case VoxelType::f32: return vk::Format::eR32Sfloat;
-        case VoxelType::complex64:
-        case VoxelType::phasor8: break;
+        case VoxelType::phasor8: return vk::Format::eR8G8Snorm;  // which software filters with all its bits
+        case VoxelType::complex64: break;
     }
     return vk::Format::eR32G32Sfloat;
 }
@@ -86,8 +86,12 @@ gpu::ImageShape VolumeTexture::shape_for(const gpu::Device& device, const Volume
     return shape;
 }
 
+bool is_phasor(const VolumeGrid& grid) {
+    return grid.type == VoxelType::complex64 || grid.type == VoxelType::phasor8;
+}
+
 void check_structure(const VolumeGrid& grid) {
-    if (grid.type != VoxelType::complex64) return;
+    if (!is_phasor(grid)) return;
     throw Error(ErrorCode::bad_setting, "complex voxels cannot be shown", "volume",
                 "reconstruct with recipe.quantity=db, amplitude or intensity");
 }

@@ -56,6 +56,9 @@ class VolumeTexture {
     Bricks bricks_;
 };
 
+// Whether voxels are pairs of numbers, a phase and how sure it is, of which the phase of pi is v_max.
+bool is_phasor(const VolumeGrid& grid);
+
 // Throws Error{bad_setting} for complex voxels: only flow has them.
 void check_structure(const VolumeGrid& grid);
 

@@ -32,6 +32,33 @@ std::uint16_t double_to_half(double value) {
     return static_cast<std::uint16_t>((std::signbit(value) ? 0x8000 : 0) | bits);
 }
 
+// Of a half: no finite value has it.
+bool is_beyond(std::uint16_t half) {
+    return (half & 0x7C00) == 0x7C00;
+}
+
+std::uint16_t nearest_half(double value) {
+    constexpr double largest = 65504;
+    return double_to_half(std::clamp(value, -largest, largest));
+}
+
+// The nearest end for what is not finite; the low one for what is no number.
+void mend_halves(std::byte* stored, std::int64_t count, double low, double high) {
+    const std::uint16_t low_half = nearest_half(low), high_half = nearest_half(high);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto half = loaded<std::uint16_t>(stored, i);
+        if (!is_beyond(half)) continue;
+        std::memcpy(stored + 2 * i, half == 0x7C00 ? &high_half : &low_half, sizeof half);
+    }
+}
+
+void mend_floats(std::byte* stored, std::int64_t count, float low, float high) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto value = loaded<float>(stored, i);
+        if (!std::isfinite(value)) std::memcpy(stored + 4 * i, value > 0 ? &high : &low, sizeof value);
+    }
+}
+
 template <class Code>
 void scaled(const std::byte* stored, std::int64_t count, float scale, float* values) {
     for (std::int64_t i = 0; i < count; ++i) values[i] = scale * static_cast<float>(loaded<Code>(stored, i));
@@ -79,11 +106,8 @@ void StoredCodes::store(const std::byte* codes, std::int64_t count, std::byte* s
         return;
     }
     std::memcpy(stored, codes, static_cast<std::size_t>(count * bytes()));
-    if (type_ != VoxelType::f32) return;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const auto code = loaded<float>(codes, i);
-        if (!std::isfinite(code)) std::memcpy(stored + i * bytes(), code > 0 ? &high_ : &low_, sizeof code);
-    }
+    if (type_ == VoxelType::f32) mend_floats(stored, count, low_, high_);
+    if (type_ == VoxelType::f16) mend_halves(stored, count, low_, high_);
 }
 
 void StoredCodes::to_texture_values(const std::byte* stored, std::int64_t count, float* values) const {

@@ -9,6 +9,8 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
     constexpr Effect view = Effect::view;
     constexpr double most = 1e9;
     static const std::vector<Field<FlowOverlay>> fields{
+        choice<FlowOverlay>("flow_shown", &FlowOverlay::flow_shown, {"overlay", "alone"}, view,
+                            "overlay: coloured over the structure; alone: in its place, as a volume of its own"),
         number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, most, "", view,
                             "slower flow is not shown, in the unit of the flow (mm/s); -1: a tenth of the range"),
         number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, most, "", view,
@@ -16,8 +18,8 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
         number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view,
                             "how far flow takes the place of the structure"),
         number<FlowOverlay>("flow_v_max", &FlowOverlay::flow_v_max, 0, most, "", view,
-                            "the speed that a phase of pi stands for, where the flow is a phasor; 0: it is shown in "
-                            "radians"),
+                            "the speed that a phase of pi stands for, where the flow is a phasor; 0: what the flow says, "
+                            "or else radians"),
     };
     return fields;
 }

@@ -9,7 +9,10 @@
 
 namespace echolux {
 
+enum class FlowShown { overlay, alone };
+
 struct FlowOverlay {
+    FlowShown flow_shown = FlowShown::overlay;
     double flow_threshold = -1;
     double flow_range = 0;
     double flow_opacity = 1;

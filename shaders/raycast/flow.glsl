@@ -12,9 +12,16 @@ float flow_weight(float velocity) {
     return frame.flow.look.w * clamp((abs(velocity) - frame.flow.look.x) * frame.flow.look.y, 0.0, 1.0);
 }
 
+// Of the moment of the structure at that place.
+vec2 flow_sampled(vec3 at) {
+    if (rolling == rolling_over && at.z >= frame.filled.x) return textureLod(previous_flow, at, 0.0).rg;
+    if (rolling != rolling_off) at.z = min(at.z, frame.filled.y);
+    return textureLod(flow, at, 0.0).rg;
+}
+
 // A phase is taken after filtering: between the ends of its circle a filtered angle would pass through zero.
 Flow flow_at(vec3 at) {
-    vec2 here = textureLod(flow, at, 0.0).rg;
+    vec2 here = flow_sampled(at);
     if (flow_kind == flow_scalar) {
         float velocity = here.r * frame.flow.values.x + frame.flow.values.y;
         return Flow(velocity, flow_weight(velocity));
@@ -29,14 +36,20 @@ vec3 flow_colour(float velocity) {
     return texelFetch(flow_colours, int(level * float(flow_colour_entries - 1) + 0.5), 0).rgb;
 }
 
+float fastest_in(vec2 ends) {
+    ends = abs(ends * frame.flow.values.x + frame.flow.values.y);
+    return max(ends.x, ends.y);
+}
+
 // Of a run of samples, by the brick at its middle. Of phasors bricks know nothing.
 bool is_without_flow(Samples samples, float begin) {
     if (flow_kind == flow_off) return true;
     if (flow_kind == flow_phasor || !skips) return false;
     ivec3 brick = ivec3(middle_of_run(samples, begin) * frame.flow.bricks.xyz);
-    vec2 ends = texelFetch(flow_bricks, clamp(brick, ivec3(0), textureSize(flow_bricks, 0) - 1), 0).rg;
-    ends = abs(ends * frame.flow.values.x + frame.flow.values.y);
-    return max(ends.x, ends.y) <= frame.flow.look.x;
+    brick = clamp(brick, ivec3(0), textureSize(flow_bricks, 0) - 1);
+    float fastest = fastest_in(texelFetch(flow_bricks, brick, 0).rg);
+    if (rolling == rolling_over) fastest = max(fastest, fastest_in(texelFetch(previous_flow_bricks, brick, 0).rg));
+    return fastest <= frame.flow.look.x;
 }
 
 // What is seen over a length: `optical` in bits and the colour become those of structure and flow together.

@@ -31,6 +31,8 @@ layout(set = 0, binding = binding_previous_classes) uniform utexture3D previous_
 layout(set = 0, binding = binding_previous) uniform sampler3D previous;
 layout(set = 0, binding = binding_flow) uniform sampler3D flow;
 layout(set = 0, binding = binding_flow_bricks) uniform texture3D flow_bricks;
+layout(set = 0, binding = binding_previous_flow) uniform sampler3D previous_flow;
+layout(set = 0, binding = binding_previous_flow_bricks) uniform texture3D previous_flow_bricks;
 layout(set = 0, binding = binding_flow_colours) uniform texture1D flow_colours;
 layout(set = 0, binding = binding_heights) uniform sampler2D heights;  // um, of top and bottom
 layout(set = 0, binding = binding_previous_bricks) uniform texture3D previous_bricks;

@@ -1,7 +1,9 @@
 // From texture values to the table of colour and extinction.
 
+// In the table, whatever the value: of what is no number, clamp() says nothing.
 int table_index(float value) {
-    return int(clamp(value * frame.lookup.x + frame.lookup.y, 0.0, float(transfer_entries - 1)) + 0.5);
+    int index = int(clamp(value * frame.lookup.x + frame.lookup.y, 0.0, float(transfer_entries - 1)) + 0.5);
+    return index & (transfer_entries - 1);
 }
 
 // 0: the range's low end, 1: its high end; beyond them outside [0, 1].

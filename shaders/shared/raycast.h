@@ -44,7 +44,9 @@ ECHOLUX_CONST binding_cells = 18;
 ECHOLUX_CONST binding_cells_target = 19;
 ECHOLUX_CONST binding_light_target = 20;
 ECHOLUX_CONST binding_entries = 21;
-ECHOLUX_CONST binding_count = 22;
+ECHOLUX_CONST binding_previous_flow = 22;
+ECHOLUX_CONST binding_previous_flow_bricks = 23;
+ECHOLUX_CONST binding_count = 24;
 
 ECHOLUX_CONST group_width = 8;
 ECHOLUX_CONST group_height = 4;
@@ -88,7 +90,7 @@ ECHOLUX_CONST rolling_off = 0;    // the volume is whole
 ECHOLUX_CONST rolling_first = 1;  // it is filled in part, with nothing behind
 ECHOLUX_CONST rolling_over = 2;   // ... with the previous volume behind
 
-ECHOLUX_CONST transfer_entries = 1024;
+ECHOLUX_CONST transfer_entries = 1024;  // a power of two
 ECHOLUX_CONST box_edges = 12;
 
 struct RaycastFrame {

@@ -91,6 +91,7 @@ TEST(DisplayQueue, AVolumeWithoutItsBeginningIsLeftOut) {
     push_volume(queue, 8);
     EXPECT_EQ(taken(queue).size(), 4u);
     EXPECT_EQ(queue.figures().incomplete, 3);
+    EXPECT_EQ(queue.figures().incomplete_volumes, 1);
     expect_balance(queue.figures());
 }
 

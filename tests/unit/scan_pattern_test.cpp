@@ -81,6 +81,8 @@ TEST(ScanPattern, CrossAndFourSlices) {
     expect_at(scan_pattern(g, field_size(g))[5].beam, 0, 10);
 
     g.protocol = Protocol::four_slices;
+    EXPECT_EQ(scan_planes(g).size(), 2U);  // of a recording that was cut
+    g.b_scans = 5;
     EXPECT_THROW(scan_planes(g), Error);
     g.b_scans = 4;
     g.spacing_b_um = 7;

@@ -1,0 +1,235 @@
+// A scan of reflectors that move, every way through the kernels of flow as a table of cases, and how two volumes of
+// flow are compared.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "compute/error.h"
+#include "compute/flow/flow_tables.h"
+#include "tests/gpu/gpu_run.h"
+#include "tests/oracle/flow_run.h"
+
+namespace echolux {
+
+struct FlowVariant {
+    std::string name;
+    void (*choose)(ReconstructionPlan&);
+};
+
+inline std::ostream& operator<<(std::ostream& out, const FlowVariant& one) {
+    return out << one.name;
+}
+
+// Doppler beside u8, as live views want it: sizes that neither warps nor walks along the lines divide.
+inline ReconstructionPlan flow_scan_plan() {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = 1024, .a_scans = 75, .b_scans = 5, .line_rate_hz = 70'000};
+    plan.recipe.a2_rad = 9;
+    plan.recipe.background = Background::none;
+    plan.recipe.voxel = VoxelType::u8;
+    plan.recipe.noise_floor_db = 15;
+    plan.recipe.low = 0;
+    plan.recipe.high = 60;
+    plan.recipe.depth_begin = 3;
+    plan.recipe.depth_end = 503;
+    plan.calibration.k_polynomial = {1, 980, 30};
+    plan.calibration.centre_wavelength_nm = 840;
+    plan.flow.method = FlowMethod::doppler;
+    return plan;
+}
+
+inline std::vector<FlowVariant> flow_variants() {
+    using Plan = ReconstructionPlan;
+    static constexpr auto repeats = [](Plan& p, std::int64_t a, std::int64_t b, FlowMethod method) {
+        p.geometry.a_repeats = a;
+        p.geometry.b_repeats = b;
+        p.recipe.average = Average::power;
+        p.flow.method = method;
+    };
+    return {
+        {"doppler", [](Plan&) {}},
+        {"one_by_one", [](Plan& p) { p.flow.window_depth = p.flow.window_lines = 1; }},
+        {"even_windows",
+         [](Plan& p) {
+             p.flow.window_depth = 4;
+             p.flow.window_lines = 8;
+         }},
+        {"wide_windows",
+         [](Plan& p) {
+             p.flow.window_depth = 31;
+             p.flow.window_lines = 13;
+         }},
+        {"deep_window", [](Plan& p) { p.flow.window_depth = 16; }},
+        {"two_lines",
+         [](Plan& p) {
+             p.geometry.a_scans = 2;
+             p.geometry.b_scans = 6;
+         }},
+        {"walks_end_together", [](Plan& p) { p.geometry.a_scans = 65; }},
+        {"flipped",
+         [](Plan& p) {
+             p.geometry.depth_flip = true;
+             p.flow.invert = true;
+         }},
+        {"bidirectional", [](Plan& p) { p.geometry.bidirectional = true; }},
+        {"bidirectional_a_repeats",
+         [](Plan& p) {
+             repeats(p, 3, 1, FlowMethod::doppler);
+             p.geometry.bidirectional = true;
+         }},
+        {"sinusoidal",
+         [](Plan& p) {
+             p.geometry.fast_axis = FastAxis::sinusoidal;
+             p.geometry.bidirectional = true;
+         }},
+        {"bulk", [](Plan& p) { p.flow.bulk_motion = true; }},
+        {"unwrapped", [](Plan& p) { p.flow.unwrap = true; }},
+        {"power", [](Plan& p) { p.flow.method = FlowMethod::power_doppler; }},
+        {"half_structure", [](Plan& p) { p.recipe.voxel = VoxelType::f16; }},
+        {"long_spectra",
+         [](Plan& p) {
+             p.geometry.samples = 2048;
+             p.calibration.k_polynomial = {1, 1980, 60};
+             p.recipe.depth_begin = p.recipe.depth_end = 0;
+         }},
+        {"fixed_pattern", [](Plan& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
+        {"a_repeats", [](Plan& p) { repeats(p, 4, 1, FlowMethod::doppler); }},
+        {"b_repeats", [](Plan& p) { repeats(p, 1, 3, FlowMethod::doppler); }},
+        {"both_repeats", [](Plan& p) { repeats(p, 2, 3, FlowMethod::doppler); }},
+        {"speckle_variance", [](Plan& p) { repeats(p, 1, 4, FlowMethod::speckle_variance); }},
+        {"decorrelation", [](Plan& p) { repeats(p, 2, 4, FlowMethod::decorrelation); }},
+        {"split_spectrum",
+         [](Plan& p) {
+             repeats(p, 1, 3, FlowMethod::decorrelation);
+             p.flow.sub_bands = 4;
+         }},
+        {"omag", [](Plan& p) { repeats(p, 1, 3, FlowMethod::omag); }},
+        {"cdv", [](Plan& p) { repeats(p, 1, 3, FlowMethod::cdv); }},
+        {"correlation", [](Plan& p) { repeats(p, 1, 2, FlowMethod::correlation); }},
+        {"phase_variance", [](Plan& p) { repeats(p, 1, 4, FlowMethod::phase_variance); }},
+        {"sinusoidal_angiography",
+         [](Plan& p) {
+             repeats(p, 1, 3, FlowMethod::decorrelation);
+             p.geometry.fast_axis = FastAxis::sinusoidal;
+         }},
+    };
+}
+
+// Spectra of one volume in the order of time: layers whose phase goes on from line to line, each at its own pace, some
+// brightness noise and noise of the camera between them.
+inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionPlan& plan) {
+    constexpr int reflectors = 14;
+    const ScanGeometry& scan = plan.geometry;
+    const std::int64_t lines = scan.frames_per_volume() * scan.lines_per_b_scan();
+    std::mt19937 random(7);
+    std::normal_distribution<double> normal;
+    std::vector<std::uint16_t> spectra;
+    spectra.reserve(static_cast<std::size_t>(lines * scan.samples));
+    std::vector<double> line(static_cast<std::size_t>(scan.samples));
+    for (std::int64_t l = 0; l < lines; ++l) {
+        for (double& sample : line) sample = 2000 + 10 * normal(random);
+        for (int r = 0; r < reflectors; ++r) {
+            const double depth = 0.04 + 0.02 * r, pace = 0.9 * std::sin(1.7 * r);
+            const double phase = pace * static_cast<double>(l) + 0.05 * normal(random);
+            const double height = 200.0 / (1 + r) * (1 + 0.2 * normal(random));
+            const std::complex<double> step = std::polar(1.0, 2 * std::numbers::pi * depth);
+            std::complex<double> turn = std::polar(height, phase);
+            for (double& sample : line) {
+                sample += turn.real();
+                turn *= step;
+            }
+        }
+        for (const double sample : line) spectra.push_back(static_cast<std::uint16_t>(sample));
+    }
+    return spectra;
+}
+
+inline std::int64_t frame_bytes(const ReconstructionPlan& plan) {
+    return plan.geometry.lines_per_b_scan() * line_bytes(plan.format, plan.geometry);
+}
+
+// The same acquired B-scans, with bytes of no meaning around them.
+inline std::vector<std::byte> laid_out(const ReconstructionPlan& plan, std::span<const std::byte> frames,
+                                       const FrameLayout& layout) {
+    const std::int64_t bytes = frame_bytes(plan), count = std::ssize(frames) / bytes;
+    std::vector<std::byte> block(static_cast<std::size_t>(frame_offset(layout, count, bytes)), std::byte{0xa5});
+    for (std::int64_t f = 0; f < count; ++f) {
+        std::copy_n(frames.begin() + f * bytes, bytes, block.begin() + frame_offset(layout, f, bytes));
+    }
+    return block;
+}
+
+inline void run_blocks(Reconstructor& reconstructor, const ReconstructionPlan& plan, std::span<const std::byte> spectra,
+                       const GpuRun& run, const Places& places, const FrameLayout& layout = {}) {
+    std::vector<Completion> completions;
+    for (std::int64_t first = 0; first < plan.geometry.b_scans; first += run.block_b_scans) {
+        const std::int64_t count = std::min(run.block_b_scans, plan.geometry.b_scans - first);
+        const auto part = laid_out(plan,
+                                   spectra.subspan(static_cast<std::size_t>(first * b_scan_bytes(plan)),
+                                                   static_cast<std::size_t>(count * b_scan_bytes(plan))),
+                                   layout);
+        Block block = held_block(part, run.from, first, count);
+        block.frames = layout;
+        completions.push_back(reconstructor.submit(block, places));
+        if (run.from == MemoryKind::host) reconstructor.wait(completions.back());
+    }
+    for (const Completion completion : completions) reconstructor.wait(completion);
+}
+
+struct FlowScan {
+    std::vector<std::byte> structure;
+    std::vector<std::uint16_t> flow;
+};
+
+// One volume to host memory.
+inline FlowScan flow_scan(ReconstructionPlan plan, std::span<const std::byte> spectra, const GpuRun& run,
+                          const FrameLayout& layout = {}) {
+    plan.block_b_scans = run.block_b_scans;
+    const auto reconstructor = make_reconstructor(plan, run.choice);
+    const VolumeGrid& grid = reconstructor->grid();
+    const VolumeGrid& flow_grid = *reconstructor->flow_grid();
+    FlowScan scan;
+    scan.structure.resize(static_cast<std::size_t>(grid.bytes()));
+    scan.flow.resize(static_cast<std::size_t>(flow_grid.voxels()), 0xcdcd);
+    run_blocks(*reconstructor, plan, spectra, run, {place_of(scan.structure, grid), place_of(scan.flow, flow_grid)},
+               layout);
+    return scan;
+}
+
+inline std::vector<std::byte> structure_scan(ReconstructionPlan plan, std::span<const std::byte> spectra,
+                                             const GpuRun& run) {
+    plan.block_b_scans = run.block_b_scans;
+    const auto reconstructor = make_reconstructor(plan, run.choice);
+    std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
+    run_blocks(*reconstructor, plan, spectra, run, place_of(voxels, reconstructor->grid()));
+    return voxels;
+}
+
+// Phasors are far apart beyond what the steps of both codes make up, values beyond the last bits of a half and what
+// differences of floats leave.
+struct FlowDifference {
+    std::int64_t shown = 0, masks = 0, far = 0;
+
+    FlowDifference(const std::vector<std::uint16_t>& a, const std::vector<std::uint16_t>& b, bool phasors) {
+        for (std::size_t i = 0; i < b.size(); ++i) {
+            shown += b[i] != 0;
+            masks += (a[i] == 0) != (b[i] == 0);
+            if (a[i] != 0 && b[i] != 0) far += phasors ? phasors_differ(a[i], b[i]) : values_differ(a[i], b[i]);
+        }
+    }
+
+  private:
+    static bool phasors_differ(std::uint16_t a, std::uint16_t b) {
+        return std::abs(std::arg(phasor_of(a) * std::conj(phasor_of(b)))) > 0.012;
+    }
+    static bool values_differ(std::uint16_t a, std::uint16_t b) {
+        const double x = value_of_half(a), y = value_of_half(b);
+        return std::abs(x - y) > 2e-3 * std::abs(y) + 1e-3;
+    }
+};
+
+}  // namespace echolux
