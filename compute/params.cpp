@@ -175,7 +175,7 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
                {"none", "doppler", "power_doppler", "speckle_variance", "decorrelation", "omag", "cdv", "correlation",
                 "phase_variance"},
                plan, "what is computed of repeats, or of neighbouring lines where there are none"),
-        integer("window_depth", &S::window_depth, 1, 64, "bins", plan,
+        integer("window_depth", &S::window_depth, 1, 32, "bins", plan,
                 "depth bins that doppler, power_doppler and cdv average"),
         integer("window_lines", &S::window_lines, 1, 64, "", plan,
                 "A-scans whose phase steps doppler and power_doppler average"),

@@ -62,14 +62,14 @@ void Renderer::set_volume(std::shared_ptr<const VoxelSource> source,
 
 TransferFunction Renderer::transfer_function(const View& view) const {
     check_view(view);
-    const Scene scene = parts_->shown_scene();
+    const Scene scene = parts_->shown_scene(view);
     const VolumeTexture& volume = scene.volume;
     return echolux::transfer_function(view, volume.grid(), volume.range(view.range));
 }
 
 void Renderer::set_flow(const VolumeGrid& grid, const void* voxels) {
     gpu::reporting("uploading the flow", [&] {
-        check_flow(grid, parts_->shown_scene().volume.grid());
+        check_flow(grid, parts_->whole_scene().volume.grid());
         VolumeTexture flow = flow_texture(parts_->device, parts_->queue, parts_->brick_builder, grid, voxels);
         parts_->queue.wait_for_all();  // pictures of the old one
         parts_->flow.emplace(std::move(flow));
@@ -95,16 +95,21 @@ void Renderer::set_heights(const HeightMaps& maps) {
     });
 }
 
+void Renderer::set_poses(const std::vector<BScanPose>& poses) {
+    parts_->poses = poses;
+    ++parts_->scene_changes;
+}
+
 // Tile by tile, each finished before the next begins: no picture is too large for the device.
 Image Renderer::render(const View& wanted, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
-        const View view = Parts::resolved(wanted, parts_->shown_scene());
+        const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
         Image image{view.width, view.height,
                     std::vector<std::uint8_t>(static_cast<std::size_t>(view.width * view.height * 4))};
         image.pages = parts_->bring_in(view, [&] {
             if (done) done(0);
         });
-        const Scene scene = parts_->shown_scene();
+        const Scene scene = parts_->shown_scene(view);
         for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
             tile.height = view.height - tile.top;
             tile.width = std::min(most_columns, view.width);
@@ -121,25 +126,25 @@ Image Renderer::render(const View& wanted, const std::function<void(std::int64_t
 
 std::vector<RayMeasure> Renderer::measure(const View& wanted) {
     return gpu::reporting("measuring rays", [&] {
-        const View view = Parts::resolved(wanted, parts_->shown_scene());
+        const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
         parts_->bring_in(view);
-        const Scene scene = parts_->shown_scene();
+        const Scene scene = parts_->shown_scene(view);
         return parts_->measures({.scene = scene, .view = view, .output = RayOutput::measures});
     });
 }
 
 std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::int64_t y) {
     return gpu::reporting("probing", [&] {
-        const View view = Parts::resolved(wanted, parts_->shown_scene());
+        const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
         check_pixel(view, x, y);
         parts_->bring_in(view);
-        return parts_->probe(parts_->shown_scene(), view, x, y);
+        return parts_->probe(parts_->shown_scene(view), view, x, y);
     });
 }
 
 std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::int64_t y, const ShownSlots& shown) {
     return gpu::reporting("probing", [&] {
-        const Scene scene = parts_->scene_of(shown);
+        const Scene scene = parts_->scene_of(shown, wanted);
         const View view = Parts::resolved(wanted, scene);
         check_pixel(view, x, y);
         return parts_->chained(shown, [&](const gpu::Chain& chain) { return parts_->probe(scene, view, x, y, chain); });
@@ -148,7 +153,7 @@ std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::in
 
 std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState state) {
     return gpu::reporting("timing a picture", [&] {
-        const Scene scene = parts_->shown_scene();
+        const Scene scene = parts_->shown_scene(wanted);
         const View view = Parts::resolved(wanted, scene);
         if (state == VolumeState::changing && scene.pages != nullptr) {
             throw Error(ErrorCode::bad_setting, "a volume in pages does not change", "volume", "time it at rest");

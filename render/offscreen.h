@@ -12,6 +12,7 @@
 #include "compute/types.h"
 #include "render/device_choice.h"
 #include "render/heights.h"
+#include "render/scan_planes.h"
 #include "render/slots/pages_shown.h"
 #include "render/slots/slot_writer.h"
 #include "render/slots/voxel_source.h"
@@ -112,6 +113,10 @@ class Renderer {
     // What view.top_from and view.bottom_from name; empty maps: nothing. Throws Error{bad_setting} for maps of another
     // size.
     void set_heights(const HeightMaps& maps);
+
+    // Where B-scans lie that are planes in space and no volume, as many as there are of them, for whatever is shown from
+    // now on; none: they are a volume. Modes, light, slices and sections mean nothing then.
+    void set_poses(const std::vector<BScanPose>& poses);
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.
     // `done` hears how many more rows are finished (none while pages of a large volume are brought in), and may throw

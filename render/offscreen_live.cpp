@@ -28,6 +28,7 @@ SceneSerials serials_of(const ShownSlot& newest, std::uint64_t scene_changes) {
 SlotWriter& Renderer::make_slots(const SlotsWanted& wanted) {
     return gpu::reporting("making the slots of a live ring", [&]() -> SlotWriter& {
         check_structure(wanted.grid);
+        if (wanted.flow) check_flow(*wanted.flow, wanted.grid);
         ++parts_->scene_changes;  // serials of the new slots begin anew
         parts_->slots.reset();
         parts_->slots = std::make_unique<VolumeSlots>(parts_->device, parts_->queue, parts_->brick_builder, wanted);
@@ -37,7 +38,7 @@ SlotWriter& Renderer::make_slots(const SlotsWanted& wanted) {
 
 Drawing Renderer::draw(const View& wanted, const ShownSlots& shown) {
     return gpu::reporting("rendering", [&] {
-        const Scene scene = parts_->scene_of(shown);
+        const Scene scene = parts_->scene_of(shown, wanted);
         const View view = Parts::resolved(wanted, scene);
         return parts_->chained(shown, [&](const gpu::Chain& chain) {
             const CastPicture picture = parts_->raycaster.cast({.scene = scene, .view = view}, chain);
@@ -48,9 +49,9 @@ Drawing Renderer::draw(const View& wanted, const ShownSlots& shown) {
 
 FollowedPicture Renderer::follow(const View& wanted, double now_s) {
     return gpu::reporting("rendering", [&] {
-        const View view = Parts::resolved(wanted, parts_->shown_scene());
+        const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
         parts_->bring_in(view);
-        const Scene scene = parts_->shown_scene();
+        const Scene scene = parts_->shown_scene(view);
         return followed(parts_->progressive.update(view, scene, scene.serials, now_s));
     });
 }
@@ -58,13 +59,12 @@ FollowedPicture Renderer::follow(const View& wanted, double now_s) {
 FollowedPicture Renderer::follow(const View& wanted, const ShownSlot& newest, const std::function<ShownSlots()>& shown,
                                  double now_s) {
     return gpu::reporting("rendering", [&] {
-        check_view(wanted);
-        const View view = section_view(wanted, parts_->ring().texture(newest.slot).grid());
+        const View view = Parts::resolved(wanted, parts_->scene_of({newest, {}, 0, 0}, wanted));
         const SceneSerials serials = serials_of(newest, parts_->scene_changes);
         ProgressivePicture& progressive = parts_->progressive;
         if (!progressive.is_due(view, serials, now_s)) return followed(progressive.shown());
         const ShownSlots slots = shown();
-        const Scene scene = parts_->scene_of(slots);
+        const Scene scene = parts_->scene_of(slots, view);
         return parts_->chained(slots, [&](const gpu::Chain& chain) {
             return followed(progressive.update(view, scene, serials, now_s, chain));
         });

@@ -84,7 +84,7 @@ void ProgressivePicture::prepare_film() {
 }
 
 std::optional<double> ProgressivePicture::expected_seconds(const Scene& scene, double pitch) {
-    const View view = coarse_view(view_, scene.volume.grid(), pitch);
+    const View view = coarse_view(view_, scene.grid(), pitch);
     return raycaster_.expected_seconds({.scene = scene, .view = view, .pass = {.film = &*film_, .pitch = pitch}});
 }
 
@@ -100,7 +100,7 @@ double ProgressivePicture::pitch_for(const Scene& scene) {
 
 void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
     const double pitch = pitch_for(scene);
-    const View view = coarse_view(view_, scene.volume.grid(), pitch);
+    const View view = coarse_view(view_, scene.grid(), pitch);
     const Shot shot{.scene = scene, .view = view, .pass = {.film = &*film_, .pitch = pitch}};
     submitted_ = raycaster_.cast(shot, chain).value;
     group_rows_cast_ = 0;

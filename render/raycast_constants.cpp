@@ -53,6 +53,7 @@ RaycastConstants raycast_constants(const Shot& shot, bool is_software) {
     constants[shared::constant_heights] = heights_constant(view);
     constants[shared::constant_slices] = slices_constant(view);
     constants[shared::constant_paged] = shot.scene.pages != nullptr ? 1 : 0;
+    constants[shared::constant_planes] = shot.scene.field != nullptr ? 1 : 0;
     constants[shared::constant_skip] = view.skip_empty ? 1 : 0;
     constants[shared::constant_table_in_buffer] = is_software ? 0 : 1;
     constants[shared::constant_jitter] = shot.pass.number > 0 ? 1 : 0;

@@ -122,8 +122,8 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     const View& view = shot.view;
     const Region& region = shot.region;
     const VolumeTexture& volume = scene.volume;
-    const glm::dvec3 extent = volume_extent(volume.grid());
-    const auto edges = voxel_edges(volume.grid());
+    const glm::dvec3 extent = volume_extent(scene.grid());
+    const auto edges = voxel_edges(scene.grid());
     const double smallest = std::ranges::min(edges);
     const Camera camera(view, extent);
     shared::RaycastFrame frame{};
@@ -148,6 +148,7 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     frame.slices = slices_frame(shot);
     frame.flow = flow_frame(shot);
     frame.pages = pages_frame(shot);
+    frame.planes = planes_frame(shot);
     set_box(frame, camera, extent);
     return frame;
 }

@@ -31,9 +31,9 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
     types[shared::binding_entries] = eStorageBuffer;
     types[shared::binding_cells_target] = eStorageImage;
     types[shared::binding_light_target] = eStorageImage;
-    for (const int i : {shared::binding_volume, shared::binding_previous, shared::binding_flow,
-                        shared::binding_previous_flow, shared::binding_heights, shared::binding_light_volume,
-                        shared::binding_cells}) {
+    for (const int i :
+         {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_previous_flow,
+          shared::binding_heights, shared::binding_light_volume, shared::binding_cells}) {
         types[static_cast<std::size_t>(i)] = eCombinedImageSampler;
     }
     return types;
@@ -101,7 +101,7 @@ constexpr double share_lit_together = 0.5;
 
 // Rays times the most samples that one may take, each lit by itself.
 double work_of(const Shot& shot, std::int64_t group_rows) {
-    const VolumeGrid& grid = shot.scene.volume.grid();
+    const VolumeGrid& grid = shot.scene.grid();
     const double step = shot.view.step * std::ranges::min(voxel_edges(grid));
     const double samples = std::max(1.0, glm::length(volume_extent(grid)) / step);
     const double share = lighting_of(shot) == shared::lighting_together ? share_lit_together : 1;
@@ -244,7 +244,7 @@ LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) cons
 
 void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
-    const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range(shot.view.range));
+    const TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
     frame.facts = raycast_frame(shot, function);
     if (!device_.is_software()) frame.facts.rows.y = 1;  // neighbours share what a cache holds
     const TransferTable table = transfer_table(function, shared::transfer_entries);
@@ -357,8 +357,8 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
 
 Sheet sheet_of(const Shot& shot) {
     const VolumeTexture& volume = shot.scene.volume;
-    const TransferFunction function = transfer_function(shot.view, volume.grid(), volume.range(shot.view.range));
-    return annotations_of(shot.view, volume.grid(), function, flow_scale(shot));
+    const TransferFunction function = transfer_function(shot.view, shot.scene.grid(), volume.range(shot.view.range));
+    return annotations_of(shot.view, shot.scene.grid(), function, flow_scale(shot));
 }
 
 CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {

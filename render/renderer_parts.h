@@ -34,7 +34,7 @@ struct Renderer::Parts {
         }
     }
 
-    Scene shown_scene() const {
+    Scene whole_scene() {
         if (!volume && !paged) {
             throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
         }
@@ -42,13 +42,36 @@ struct Renderer::Parts {
         scene.serials = {0, paged ? paged->changes() : 0, scene_changes};
         if (flow) scene.flow = &*flow;
         if (heights) scene.heights = &*heights;
+        put_in_space(scene);
         return scene;
     }
+
+    void put_in_space(Scene& scene) {
+        if (poses.empty()) return;
+        field = scan_field(poses, scene.volume.grid());
+        scene.field = &*field;
+    }
+
+    // The scene with the flow in the structure's place, where the view wants that. Throws Error{bad_setting}.
+    static Scene chosen(const Scene& scene, const View& view) {
+        if (view.flow_shown == FlowShown::overlay || scene.flow == nullptr) return scene;
+        if (is_phasor(scene.flow->grid())) {
+            throw Error(ErrorCode::bad_setting, "phasors are not shown alone", "view.flow_shown",
+                        "choose overlay, or flow.unwrap = true");
+        }
+        Scene alone(*scene.flow, scene.filled_to, scene.previous_flow);
+        alone.serials = scene.serials;
+        alone.heights = scene.heights;
+        alone.field = scene.field;
+        return alone;
+    }
+
+    Scene shown_scene(const View& view) { return chosen(whole_scene(), view); }
 
     // What the view asks for, as all that follows takes it. Throws Error{bad_setting}.
     static View resolved(const View& view, const Scene& scene) {
         check_view(view);
-        return section_view(view, scene.volume.grid());
+        return scene.field != nullptr ? plane_view(view) : section_view(view, scene.volume.grid());
     }
 
     // What a picture of `view` needs of a large volume is there when this returns, as far as it can be.
@@ -98,12 +121,15 @@ struct Renderer::Parts {
         return std::min(std::clamp(rows, least_rows, most_rows), shot.region.height);
     }
 
-    Scene scene_of(const ShownSlots& shown) {
+    Scene scene_of(const ShownSlots& shown, const View& view) {
         const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
         Scene scene(ring().texture(shown.newest.slot), shown.newest.filled_to, previous);
         scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0, scene_changes};
+        scene.flow = ring().flow(shown.newest.slot);
+        if (shown.previous) scene.previous_flow = ring().flow(shown.previous->slot);
         if (heights) scene.heights = &*heights;
-        return scene;
+        put_in_space(scene);
+        return chosen(scene, view);
     }
 
     // One a pixel of the region.
@@ -120,7 +146,10 @@ struct Renderer::Parts {
                                const gpu::Chain& chain = {}) {
         const View fine = probing(view);
         const Shot shot{.scene = scene, .view = fine, .output = RayOutput::measures, .region = {x, y, 1, 1}};
-        return probe_of(measures(shot, chain).front(), view, scene.volume.grid(), x, y);
+        auto probe = probe_of(measures(shot, chain).front(), view, scene.grid(), x, y);
+        if (!probe || scene.field == nullptr) return probe;
+        for (std::size_t i = 1; i < 3; ++i) probe->index[i] = static_cast<double>(probe->voxel[i]);
+        return probe;
     }
 
     // `chosen` is the range of the first volume of a series. Sizes are checked before a voxel is read.
@@ -164,6 +193,8 @@ struct Renderer::Parts {
     std::unique_ptr<PagedVolume> paged;
     std::optional<VolumeTexture> flow;  // of the volume
     std::optional<gpu::DeviceImage> heights;
+    std::vector<BScanPose> poses;     // none: B-scans make a volume
+    std::optional<ScanField> field;   // of the poses, for the scene that was asked for last
     std::uint64_t scene_changes = 0;  // of volumes, flow, heights, rings
     std::unique_ptr<VolumeSlots> slots;
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "render/scan_planes.h"
 #include "render/slots/paged_volume.h"
 #include "render/slots/volume_texture.h"
 
@@ -16,14 +17,18 @@ struct Scene {
     const VolumeTexture* previous = nullptr;
     const VolumeTexture* flow = nullptr;
     const VolumeTexture* previous_flow = nullptr;  // where there is flow and a previous volume
-    std::array<std::uint64_t, 3> serials{};     // tell apart what volume and previous hold one after the other
-    const gpu::DeviceImage* heights = nullptr;  // where the view's top or bottom is a map
-    const PagedVolume* pages = nullptr;         // where `volume` is a pool of pages
+    std::array<std::uint64_t, 3> serials{};        // tell apart what volume and previous hold one after the other
+    const gpu::DeviceImage* heights = nullptr;     // where the view's top or bottom is a map
+    const ScanField* field = nullptr;           // where the B-scans are planes in it, and no volume
+    const PagedVolume* pages = nullptr;            // where `volume` is a pool of pages
 
     explicit Scene(const VolumeTexture& whole) : volume(whole), filled_to(whole.grid().b_scans) {}
     explicit Scene(const PagedVolume& whole) : Scene(whole.texture()) { pages = &whole; }
     Scene(const VolumeTexture& newest, std::int64_t filled, const VolumeTexture* before)
         : volume(newest), filled_to(filled), previous(before) {}
+
+    // Of what is looked at: size and spacing of the volume, or of the field.
+    const VolumeGrid& grid() const { return field != nullptr ? field->grid : volume.grid(); }
 
     bool is_partial() const { return filled_to < volume.grid().b_scans; }
 };

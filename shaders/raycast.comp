@@ -13,6 +13,7 @@
 #include "shaders/raycast/light.glsl"
 #include "shaders/raycast/flow.glsl"
 #include "shaders/raycast/slices.glsl"
+#include "shaders/raycast/planes.glsl"
 #include "shaders/raycast/composite.glsl"
 #include "shaders/raycast/projections.glsl"
 #include "shaders/raycast/mida.glsl"
@@ -28,6 +29,7 @@ uvec2 region_pixel() {
 }
 
 Seen seen_along(Ray ray) {
+    if (has_planes) return seen_on_planes(ray);
     if (mode == mode_composite) return composite(ray);
     if (mode == mode_mip) return maximum(ray);
     if (mode == mode_minip) return minimum(ray);
@@ -49,7 +51,8 @@ float voxel_value(vec3 voxel, vec3 size) {
 // In the order of RayMeasure.
 void write_measures(ivec2 here, Ray ray, Seen seen) {
     vec3 at = ray.start + seen.distance * ray.direction;
-    vec3 slope = seen.distance < 0.0 ? vec3(0) : gradient(at);
+    if (has_planes) at = place_on_plane(ray, seen.distance);
+    vec3 slope = seen.distance < 0.0 || has_planes ? vec3(0) : gradient(at);
     vec3 size = volume_size();
     vec3 voxel = clamp(floor(at * size), vec3(0), size - 1.0);
     vec2 values = vec2(seen.value, voxel_value(voxel, size)) * frame.values.x + frame.values.y;
@@ -80,7 +83,7 @@ void main() {
     bool meets = ray.leave > ray.enter;
     if (meets) seen = seen_along(ray);
     if (slices_kind == slices_section && meets) make_section(seen);
-    if (flow_kind != flow_off && meets) add_flow_to_picture(seen, ray);
+    if (flow_kind != flow_off && meets && !has_planes) add_flow_to_picture(seen, ray);
     if (slices_kind == slices_inside) add_slice(seen, whole, slice);
     if (output_kind == output_measures) {
         write_measures(ivec2(here), ray, seen);

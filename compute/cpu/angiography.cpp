@@ -7,16 +7,15 @@
 
 namespace echolux {
 
-AngiogramLine::AngiogramLine(const FlowTables& tables) : tables_(tables), found_(index(tables.depth)) {
+AngiogramLine::AngiogramLine(const FlowTables& tables)
+    : tables_(tables), found_(index(tables.depth)), steps_(tables.depth), over_depth_(tables.depth),
+      shares_(found_.size(), 1.0f) {
     if (tables.bands > 1) {
         earlier_.resize(found_.size());
         later_.resize(found_.size());
         decorrelation_.resize(found_.size());
     }
-    if (tables.method == FlowMethod::cdv) {
-        steps_.resize(found_.size());
-        variance_.resize(found_.size());
-    }
+    if (tables.method == FlowMethod::cdv) variance_.resize(found_.size());
     if (tables.method == FlowMethod::correlation) columns_.resize(found_.size());
 }
 
@@ -97,17 +96,11 @@ void AngiogramLine::differential_variance(const PositionBins& bins, std::int64_t
     for (std::int64_t series = 0; series < looks.series; ++series) {
         std::fill(variance_.begin(), variance_.end(), ComplexDifferentialVariance{});
         for (std::int64_t look = 1; look < looks.count; ++look) {
-            const float* earlier = bins.line(looks.line(position, series, look - 1));
-            const float* later = bins.line(looks.line(position, series, look));
-            for (std::int64_t z = 0; z < tables_.depth; ++z) {
-                steps_[index(z)] = phase_step(bin(earlier, z), bin(later, z), {1, 0});
-            }
-            for (std::int64_t z = 0; z < tables_.depth; ++z) {
-                const WindowSpan window(z, tables_.window_depth, tables_.depth);
-                PhaseStep sum;
-                for (std::int64_t i = window.begin; i < window.end; ++i) sum.add(steps_[index(i)]);
-                variance_[index(z)].add(sum);
-            }
+            steps_.clear();
+            steps_.add(bins.line(looks.line(position, series, look - 1)), bins.line(looks.line(position, series, look)),
+                       {1, 0});
+            over_depth_.sum_along_depth(steps_, tables_.window_depth, shares_);
+            for (std::size_t z = 0; z < found_.size(); ++z) variance_[z].add(over_depth_.at(z));
         }
         const float share = 1 / static_cast<float>(looks.series);
         for (std::size_t z = 0; z < found_.size(); ++z) found_[z].value += share * variance_[z].value();

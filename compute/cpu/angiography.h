@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compute/cpu/bins.h"
+#include "compute/cpu/step_planes.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/steps/angiography.h"
 
@@ -30,7 +31,8 @@ class AngiogramLine {
     std::vector<Angiogram> found_;
     std::vector<float> earlier_, later_;  // amplitudes in a sub-band
     std::vector<Decorrelation> decorrelation_;
-    std::vector<PhaseStep> steps_;  // of one pair
+    StepPlanes steps_, over_depth_;  // of one pair
+    std::vector<float> shares_;
     std::vector<ComplexDifferentialVariance> variance_;
     std::vector<CorrelationSums> columns_;  // of one pair, over positions
 };

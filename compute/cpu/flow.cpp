@@ -1,5 +1,6 @@
 #include "compute/cpu/flow.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,8 +10,12 @@
 namespace echolux {
 
 FlowLine::FlowLine(const FlowTables& tables)
-    : tables_(tables), angiogram_(tables), re_(index(tables.depth)), im_(re_.size()), power_(re_.size()),
-      steps_(re_.size()), mixed_(re_.size()) {}
+    : tables_(tables), steps_(tables.looks, tables.depth, tables.window_positions + 1), over_lines_(tables.depth),
+      mean_(tables.depth), angiogram_(tables), mixed_(index(tables.depth)), codes_(mixed_.size()) {
+    for (std::int64_t z = 0; z < tables.depth; ++z) {
+        shares_.push_back(1 / static_cast<float>(WindowSpan(z, tables.window_depth, tables.depth).size()));
+    }
+}
 
 void FlowLine::find_bulk(const PositionBins& bins, std::int64_t position, Phasor* bulk) const {
     const Looks& looks = tables_.looks;
@@ -30,77 +35,61 @@ void FlowLine::find_bulk(const PositionBins& bins, std::int64_t position, Phasor
     }
 }
 
-void FlowLine::store(const PositionBins& bins, const RecordedPositions& from, std::byte* target) {
-    switch (tables_.method) {
-        case FlowMethod::doppler:
-            mean_steps(bins, from);
-            return store_each(steps_.data(), PhasorCode{tables_.least_power, tables_.negative}, target);
-        case FlowMethod::power_doppler: {
-            mean_steps(bins, from);
-            const PowerDoppler db{tables_.least_power, tables_.noise_power};
-            return store_each(
-                steps_.data(), [db](const PhaseStep& mean) { return Half{}(db(mean)); }, target);
-        }
-        default:
-            mean_angiogram(bins, from);
-            store_each(mixed_.data(), AngiogramCode{tables_.least_power, tables_.unit}, target);
+void FlowLine::begin(const PositionBins& bins) {
+    bins_ = bins;
+    steps_.begin(bins);
+}
+
+void FlowLine::store(const RecordedPositions& from, std::byte* target) {
+    if (tables_.method == FlowMethod::doppler) {
+        mean_steps(from);
+        const PhasorCode code{tables_.least_power, tables_.negative};
+        for (std::size_t z = 0; z < codes_.size(); ++z) codes_[z] = code(mean_.at(z));
+    } else if (tables_.method == FlowMethod::power_doppler) {
+        mean_steps(from);
+        const PowerDoppler db{tables_.least_power, tables_.noise_power};
+        for (std::size_t z = 0; z < codes_.size(); ++z) codes_[z] = Half{}(db(mean_.at(z)));
+    } else {
+        mean_angiogram(from);
+        const AngiogramCode code{tables_.least_power, tables_.unit};
+        for (std::size_t z = 0; z < codes_.size(); ++z) codes_[z] = code(mixed_[z]);
+    }
+    store_codes(target);
+}
+
+void FlowLine::phases(const RecordedPositions& from, float* phase) {
+    mean_steps(from);
+    for (std::size_t z = 0; z < codes_.size(); ++z) {
+        const bool known = mean_.power[z] >= tables_.least_power;
+        phase[z] = known ? phase_of(mean_.at(z), tables_.negative) : std::numeric_limits<float>::quiet_NaN();
     }
 }
 
-void FlowLine::phases(const PositionBins& bins, const RecordedPositions& from, float* phase) {
-    mean_steps(bins, from);
-    for (std::size_t z = 0; z < steps_.size(); ++z) {
-        const bool known = steps_[z].power >= tables_.least_power;
-        phase[z] = known ? phase_of(steps_[z], tables_.negative) : std::numeric_limits<float>::quiet_NaN();
+void FlowLine::store_velocities(const float* phase, std::byte* target) {
+    const VelocityCode code{tables_.mm_s_per_rad};
+    for (std::size_t z = 0; z < codes_.size(); ++z) {
+        codes_[z] = std::isnan(phase[z]) ? std::uint16_t{0} : code(phase[z], 0);
     }
+    store_codes(target);
 }
 
-void FlowLine::mean_steps(const PositionBins& bins, const RecordedPositions& from) {
-    std::fill(re_.begin(), re_.end(), 0.0f);
-    std::fill(im_.begin(), im_.end(), 0.0f);
-    std::fill(power_.begin(), power_.end(), 0.0f);
-    add_window(bins, from.first, 1 - from.next);
-    if (from.next > 0) add_window(bins, from.second, from.next);
-    mean_over_depth();
+void FlowLine::mean_steps(const RecordedPositions& from) {
+    over_lines_.clear();
+    add_window(from.first, 1 - from.next);
+    if (from.next > 0) add_window(from.second, from.next);
+    mean_.sum_along_depth(over_lines_, tables_.window_depth, shares_);
 }
 
-void FlowLine::add_window(const PositionBins& bins, std::int64_t position, float weight) {
+void FlowLine::add_window(std::int64_t position, float weight) {
     const Looks& looks = tables_.looks;
     const WindowSpan window(std::min(position, looks.positions - 1), tables_.window_positions, looks.positions);
     const float share = weight / static_cast<float>(window.size() * looks.pairs());
-    float* re = re_.data();
-    float* im = im_.data();
-    float* power = power_.data();
-    for (std::int64_t p = window.begin; p < window.end; ++p) {
-        for (std::int64_t pair = 0; pair < looks.pairs(); ++pair) {
-            const std::int64_t series = pair / (looks.count - 1), look = pair % (looks.count - 1);
-            const float* earlier = bins.line(looks.line(p, series, look));
-            const float* later = bins.line(looks.line(p, series, look + 1));
-            const Phasor bulk = bins.bulk == nullptr ? Phasor{1, 0} : bins.bulk[p * looks.pairs() + pair];
-            for (std::int64_t z = 0; z < tables_.depth; ++z) {
-                const PhaseStep step = phase_step(bin(earlier, z), bin(later, z), bulk);
-                re[z] += share * step.product.re;
-                im[z] += share * step.product.im;
-                power[z] += share * step.power;
-            }
-        }
-    }
+    for (std::int64_t p = window.begin; p < window.end; ++p) over_lines_.add(steps_.of(p), share);
 }
 
-void FlowLine::mean_over_depth() {
-    for (std::int64_t z = 0; z < tables_.depth; ++z) {
-        const WindowSpan window(z, tables_.window_depth, tables_.depth);
-        PhaseStep sum;
-        for (std::int64_t i = window.begin; i < window.end; ++i) {
-            sum.add({{re_[index(i)], im_[index(i)]}, power_[index(i)]});
-        }
-        steps_[index(z)] = sum.times(1 / static_cast<float>(window.size()));
-    }
-}
-
-void FlowLine::mean_angiogram(const PositionBins& bins, const RecordedPositions& from) {
+void FlowLine::mean_angiogram(const RecordedPositions& from) {
     const auto add = [&](std::int64_t position, float weight) {
-        const std::span<const Angiogram> found = angiogram_.of(bins, position);
+        const std::span<const Angiogram> found = angiogram_.of(bins_, position);
         for (std::size_t z = 0; z < mixed_.size(); ++z) {
             mixed_[z].value += weight * found[z].value;
             mixed_[z].power += weight * found[z].power;
@@ -111,18 +100,9 @@ void FlowLine::mean_angiogram(const PositionBins& bins, const RecordedPositions&
     if (from.next > 0) add(from.second, from.next);
 }
 
-void FlowLine::store_velocities(const float* phase, std::byte* target) const {
-    const VelocityCode code{tables_.mm_s_per_rad};
-    store_each(
-        phase, [&](float p) { return std::isnan(p) ? std::uint16_t{0} : code(p, 0); }, target);
-}
-
-template <class Value, class Code>
-void FlowLine::store_each(const Value* values, const Code& code, std::byte* target) const {
-    for (std::int64_t z = 0; z < tables_.depth; ++z) {
-        const std::uint16_t voxel = code(values[z]);
-        std::memcpy(target + 2 * (tables_.depth_flip ? tables_.depth - 1 - z : z), &voxel, sizeof(voxel));
-    }
+void FlowLine::store_codes(std::byte* target) {
+    if (tables_.depth_flip) std::reverse(codes_.begin(), codes_.end());
+    std::memcpy(target, codes_.data(), codes_.size() * sizeof(codes_[0]));
 }
 
 void unwrap(float* phases, std::int64_t a_scans, std::int64_t depth) {

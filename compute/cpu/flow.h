@@ -9,6 +9,7 @@
 
 #include "compute/cpu/angiography.h"
 #include "compute/cpu/bins.h"
+#include "compute/cpu/step_planes.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/scan_order.h"
 #include "compute/steps/flow.h"
@@ -22,28 +23,32 @@ class FlowLine {
     // Directions of the bulk steps between the looks of a recorded A-scan position, [pairs].
     void find_bulk(const PositionBins& bins, std::int64_t position, Phasor* bulk) const;
 
+    // What follows is about these bins: A-scans that follow one another share work.
+    void begin(const PositionBins& bins);
+
     // The codes of an output A-scan, [depth] of two bytes each.
-    void store(const PositionBins& bins, const RecordedPositions& from, std::byte* target);
+    void store(const RecordedPositions& from, std::byte* target);
 
     // Its phases in rad, [depth], NaN where masked: what unwrapping begins with.
-    void phases(const PositionBins& bins, const RecordedPositions& from, float* phase);
+    void phases(const RecordedPositions& from, float* phase);
 
     // Phases that have been unwrapped, as velocities; 0 where masked.
-    void store_velocities(const float* phase, std::byte* target) const;
+    void store_velocities(const float* phase, std::byte* target);
 
   private:
-    void mean_steps(const PositionBins& bins, const RecordedPositions& from);
-    void add_window(const PositionBins& bins, std::int64_t position, float weight);
-    void mean_over_depth();
-    void mean_angiogram(const PositionBins& bins, const RecordedPositions& from);
-    template <class Value, class Code>
-    void store_each(const Value* values, const Code& code, std::byte* target) const;
+    void mean_steps(const RecordedPositions& from);
+    void add_window(std::int64_t position, float weight);
+    void mean_angiogram(const RecordedPositions& from);
+    void store_codes(std::byte* target);
 
     const FlowTables& tables_;
+    PositionBins bins_{};
+    PositionSteps steps_;
+    StepPlanes over_lines_, mean_;  // of an output A-scan
+    std::vector<float> shares_;     // of each bin's window along depth
     AngiogramLine angiogram_;
-    std::vector<float> re_, im_, power_;  // mean phase step of each depth, over lines
-    std::vector<PhaseStep> steps_;        // over lines and depths
     std::vector<Angiogram> mixed_;
+    std::vector<std::uint16_t> codes_;
 };
 
 // Adds whole turns to the phases of a B-scan, [a_scans][depth], along depth and seeded from the A-scan before.

@@ -14,6 +14,7 @@
 namespace echolux {
 namespace {
 
+constexpr std::int64_t run_of_flow = 32;   // A-scans that share the steps of their windows
 constexpr std::int64_t run_of_lines = 16;  // long enough that the counter costs nothing, short enough to balance
 
 }  // namespace
@@ -246,14 +247,19 @@ PositionBins CpuRunner::position_bins(std::int64_t b) const {
 
 void CpuRunner::bins_to_flow(const Block& block, const Place& place) {
     if (flow_tables_->removes_bulk) find_bulk_motion(block);
-    deal(block.b_scans * grid_.a_scans, run_of_lines, [&](Worker& worker, std::int64_t line) {
-        const std::int64_t b = line / grid_.a_scans, a = line % grid_.a_scans;
+    const std::int64_t runs = (grid_.a_scans + run_of_flow - 1) / run_of_flow;
+    deal(block.b_scans * runs, 1, [&](Worker& worker, std::int64_t run) {
+        const std::int64_t b = run / runs, first = run % runs * run_of_flow;
         const bool reversed = is_reversed(block, b * plan_.geometry.b_repeats);
-        const RecordedPositions from = order_.positions(a, reversed, mixes());
-        if (flow_tables_->unwraps) {
-            worker.flow->phases(position_bins(b), from, phases_.data() + line * voxel_tables_.depth);
-        } else {
-            worker.flow->store(position_bins(b), from, target(block, place, line));
+        worker.flow->begin(position_bins(b));
+        for (std::int64_t a = first; a < std::min(first + run_of_flow, grid_.a_scans); ++a) {
+            const RecordedPositions from = order_.positions(a, reversed, mixes());
+            const std::int64_t line = b * grid_.a_scans + a;
+            if (flow_tables_->unwraps) {
+                worker.flow->phases(from, phases_.data() + line * voxel_tables_.depth);
+            } else {
+                worker.flow->store(from, target(block, place, line));
+            }
         }
     });
     if (flow_tables_->unwraps) store_velocities(block, place);

@@ -102,17 +102,17 @@ struct PhasorCode {
     bool negative = false;  // velocities change sign
 
     ECHOLUX_HD std::uint16_t operator()(const PhaseStep& mean) const {
-        if (!(mean.power >= least_power)) return 0;
         const Phasor unit = direction_of(mean.product);
-        return static_cast<std::uint16_t>(code(unit.re) | code(negative ? -unit.im : unit.im) << 8);
+        const float length = mean.power >= least_power ? 127.0f : 0.0f;
+        return static_cast<std::uint16_t>(byte(length * unit.re) | byte((negative ? -length : length) * unit.im) << 8);
     }
 
   private:
-    ECHOLUX_HD static int code(float part) {
+    ECHOLUX_HD static std::int32_t byte(float part) {
 #ifdef __CUDA_ARCH__
-        return __float2int_rn(127 * part) & 0xff;
+        return __float2int_rn(part) & 0xff;
 #else
-        return static_cast<int>(std::rint(127 * part)) & 0xff;
+        return static_cast<std::int32_t>(std::rint(part)) & 0xff;
 #endif
     }
 };

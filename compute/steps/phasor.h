@@ -22,7 +22,8 @@ ECHOLUX_HD inline Phasor phase_difference(Phasor a, Phasor b) {
     return {multiply_add(a.re, b.re, a.im * b.im), multiply_add(a.im, b.re, -(a.re * b.im))};
 }
 
-// Of length 1; zero stays zero. A GPU has a unit for it, good to two units in the last place.
+// Of length 1; zero stays zero. A GPU has a unit for it; both are good to two units in the
+// last place.
 ECHOLUX_HD inline Phasor direction_of(Phasor a) {
     const float power = power_of(a);
 #ifdef __CUDA_ARCH__
@@ -31,9 +32,8 @@ ECHOLUX_HD inline Phasor direction_of(Phasor a) {
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(share) : "f"(power > least_normal ? power : least_normal));
     return {a.re * share, a.im * share};
 #else
-    if (!(power > 0)) return {};
-    const float length = std::sqrt(power);
-    return {a.re / length, a.im / length};
+    const float share = power > 0 ? 1 / std::sqrt(power) : 0.0f;
+    return {a.re * share, a.im * share};
 #endif
 }
 

@@ -170,7 +170,19 @@ std::int64_t GenicamCamera::payload_bytes() const {
     return ask("reading PayloadSize", [&](GError** e) { return arv_camera_get_payload(camera_.get(), e); });
 }
 
+// A camera that this machine imitates is found through any network card, where a packet socket would wait in vain.
+void GenicamCamera::listen_where_packets_come() {
+    ArvDevice* device = arv_camera_get_device(camera_.get());
+    if (!ARV_IS_GV_DEVICE(device)) return;
+    GSocketAddress* address = arv_gv_device_get_device_address(ARV_GV_DEVICE(device));
+    const bool is_here =
+        G_IS_INET_SOCKET_ADDRESS(address) &&
+        g_inet_address_get_is_loopback(g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(address)));
+    if (is_here) arv_camera_gv_set_stream_options(camera_.get(), ARV_GV_STREAM_OPTION_PACKET_SOCKET_DISABLED);
+}
+
 AravisObject<ArvStream> GenicamCamera::stream() {
+    listen_where_packets_come();
     AravisObject<ArvStream> stream(ask("opening its stream", [&](GError** e) {
         return arv_camera_create_stream(camera_.get(), nullptr, nullptr, e);
     }));

@@ -60,6 +60,7 @@ class GenicamCamera {
     auto ask(const char* what, Call call) const;
     bool has(const char* feature) const;
     void choose_pixel_format();
+    void listen_where_packets_come();
     void set_integer(const char* feature, std::int64_t value);
 
     static const LineRate line_rates[];

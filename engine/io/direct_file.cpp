@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -144,6 +145,10 @@ void DirectFile::write_through_cache() {
 
 bool DirectFile::reserve(std::int64_t end) {
     if (end <= reserved_) return true;
+    struct statvfs disk {};
+    if (fstatvfs(descriptor_, &disk) != 0) return false;
+    const std::uint64_t free_blocks = disk.f_bavail;  // file systems that run out take what there is before they say so
+    if (static_cast<std::uint64_t>(end - reserved_) > free_blocks / 2 * disk.f_frsize) return false;
     if (fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, reserved_, end - reserved_) != 0) return false;
     reserved_ = end;
     return true;

@@ -101,10 +101,21 @@ RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
     refuse_own_source(wanted.scan.spectra, scan_.spectra);
     check_can_be_written(scan_.path);
     check_room(scan_.spectra, wanted.expected_bytes);
-    copy_calibration();
-    raw_ = tools_.open_raw(scan_.spectra, wanted.replace);
+    try {
+        create_files(index_path, wanted.replace);
+    } catch (const Error&) {
+        std::error_code ignored;
+        if (raw_) std::filesystem::remove(scan_.spectra, ignored);
+        if (index_) std::filesystem::remove(index_path, ignored);
+        throw;
+    }
     raw_->reserve(std::max(wanted.expected_bytes, raw_step_bytes));
-    index_ = tools_.open_index(index_path, wanted.replace);
+}
+
+void RecordingWriter::create_files(const Path& index_path, bool replace) {
+    copy_calibration();
+    raw_ = tools_.open_raw(scan_.spectra, replace);
+    index_ = tools_.open_index(index_path, replace);
     append(index_heading());
     sync();
     scan_.recording.started = utc_text(start_utc_);

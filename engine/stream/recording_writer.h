@@ -78,6 +78,7 @@ class RecordingWriter {
     void finish();
 
   private:
+    void create_files(const std::filesystem::path& index_path, bool replace);
     IndexRow row_of(const BlockToRecord& block) const;
     void write(const Block& block);
     void note_missing(const BlockToRecord& block);

@@ -29,7 +29,7 @@ void add_box(std::vector<Plane>& cuts, const View& view, const VolumeGrid& grid,
 }  // namespace
 
 shared::CutFrame cut_frame(const Shot& shot) {
-    const VolumeGrid& grid = shot.scene.volume.grid();
+    const VolumeGrid& grid = shot.scene.grid();
     const glm::dvec3 extent = volume_extent(grid);
     std::vector<Plane> cuts = planes_of(shot.view.clip_planes);
     add_box(cuts, shot.view, grid, extent);

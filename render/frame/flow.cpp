@@ -41,7 +41,7 @@ shared::FlowFrame flow_frame(const Shot& shot) {
     const double threshold = shot.view.flow_threshold < 0 ? left_open_share * range : shot.view.flow_threshold;
     const double per_radian = v_max(shot.view, flow) > 0 ? v_max(shot.view, flow) / std::numbers::pi : 1;
     const VolumeGrid& grid = flow.grid();
-    const double depth = volume_extent(grid).x;
+    const double depth = volume_extent(shot.scene.grid()).x;
     const glm::dvec3 bricks = glm::dvec3(grid.depth, grid.a_scans, grid.b_scans) / double(flow.bricks().edge());
     return {.values = glm::vec4(glm::dvec4(flow.scale(), flow.offset(), per_radian, 0)),
             .look = glm::vec4(glm::dvec4(threshold, 1 / (soft_share * range), 1 / range, shot.view.flow_opacity)),

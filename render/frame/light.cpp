@@ -38,7 +38,7 @@ shared::LightFrame light_frame(const Shot& shot, const TransferFunction& functio
     const VolumeTexture& volume = shot.scene.volume;
     const auto [low, high] = function.range;
     const double at_half = gradient_at_half * (high - low) / volume.scale();
-    const glm::dvec3 extent = volume_extent(volume.grid());
+    const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const glm::dvec3 lamp = towards_lamp(view, Camera(view, extent));
     const double cell = cell_length(volume.grid());
     const auto packed = [](double x, double y, double z, double w) { return glm::vec4(glm::dvec4(x, y, z, w)); };

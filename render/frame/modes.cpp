@@ -8,7 +8,7 @@ namespace echolux {
 
 shared::ModesFrame modes_frame(const Shot& shot) {
     const View& view = shot.view;
-    const VolumeGrid& grid = shot.scene.volume.grid();
+    const VolumeGrid& grid = shot.scene.grid();
     const double bits = view.attenuation * std::log2(std::exp(1.0)) / volume_extent(grid).x;
     return {.facts = glm::vec4(glm::dvec4(bits, view.mida_balance, 0.5 * view.point_size, 0))};
 }

@@ -13,6 +13,7 @@ shared::LightFrame light_frame(const Shot& shot, const TransferFunction& functio
 shared::CutFrame cut_frame(const Shot& shot);
 shared::SlicesFrame slices_frame(const Shot& shot);
 shared::FlowFrame flow_frame(const Shot& shot);
+shared::PlanesFrame planes_frame(const Shot& shot);
 shared::PassFrame pass_frame(const Pass& pass);
 
 shared::PagesFrame pages_frame(const Shot& shot);

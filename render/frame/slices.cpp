@@ -7,7 +7,7 @@ namespace echolux {
 
 shared::SlicesFrame slices_frame(const Shot& shot) {
     const View& view = shot.view;
-    const glm::dvec3 extent = volume_extent(shot.scene.volume.grid());
+    const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const std::vector<Plane> planes = planes_of(view.slices);
     shared::SlicesFrame frame{};
     frame.facts = glm::vec4(

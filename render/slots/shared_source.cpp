@@ -7,22 +7,38 @@
 namespace echolux {
 namespace {
 
-ExportedImage exported_facts(const gpu::Device& device, const VolumeGrid& grid, std::int64_t memory_bytes) {
-    return {.device = device.id(),
-            .bytes = memory_bytes,
-            .type = grid.type,
-            .depth = grid.depth,
-            .a_scans = grid.a_scans,
-            .b_scans = grid.b_scans};
-}
+// What is handed over of one texture. The handle travels beside the facts until somebody takes it.
+struct Exported {
+    ExportedImage facts;
+    gpu::Handle handle;
 
-// Hands everything over; `share` owns the handles whatever happens.
-std::unique_ptr<SharedSlots> shared(const gpu::Device& device, std::vector<ExportedSlot> facts,
-                                    std::vector<gpu::Handle> handles, const SlotTimelines& timelines,
-                                    const Sharer& share) {
+    Exported(const gpu::Device& device, const VolumeGrid& grid, std::int64_t memory_bytes, bool linear,
+             gpu::Handle memory)
+        : facts{.device = device.id(),
+                .bytes = memory_bytes,
+                .type = grid.type,
+                .depth = grid.depth,
+                .a_scans = grid.a_scans,
+                .b_scans = grid.b_scans,
+                .linear = linear},
+          handle(std::move(memory)) {}
+
+    ExportedImage released() {
+        facts.handle = handle.release();
+        return facts;
+    }
+};
+
+// `share` owns the handles whatever happens.
+std::unique_ptr<SharedSlots> shared(const gpu::Device& device, std::vector<ForEach<Exported>> slots,
+                                    const SlotTimelines& timelines, const Sharer& share) {
     gpu::Handle written = timelines.written.exported();
     gpu::Handle read = timelines.read.exported();
-    for (std::size_t i = 0; i < facts.size(); ++i) facts[i].structure.handle = handles[i].release();
+    std::vector<ExportedSlot> facts(slots.size());
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+        facts[i].structure = slots[i].structure->released();
+        if (slots[i].flow) facts[i].flow = slots[i].flow->released();
+    }
     return share(facts, {written.release(), device.id()}, {read.release(), device.id()});
 }
 
@@ -43,16 +59,18 @@ class SurfaceSource : public SharedSource {
     SurfaceSource(const gpu::Device& device, gpu::Queue& queue, const Textures& textures,
                   const SlotTimelines& timelines, const Sharer& share)
         : textures_(textures) {
-        std::vector<ExportedSlot> facts;
-        std::vector<gpu::Handle> handles;
-        for (const auto& texture : textures) {
-            facts.push_back({exported_facts(device, texture->grid(), texture->image().memory_bytes()), {}});
-            handles.push_back(texture->image().exported());
+        std::vector<ForEach<Exported>> exports;
+        for (const auto& slot : textures) {
+            exports.emplace_back(*slot, [&](const VolumeTexture& texture) {
+                const gpu::DeviceImage& image = texture.image();
+                return std::make_unique<Exported>(device, texture.grid(), image.memory_bytes(), false,
+                                                  image.exported());
+            });
         }
         queue.run([&](const vk::raii::CommandBuffer& commands) {
-            for (const auto& texture : textures) texture->image().record_release(commands);
+            for (std::size_t slot = 0; slot < textures.size(); ++slot) record_return(commands, slot);
         });
-        slots_ = shared(device, std::move(facts), std::move(handles), timelines, share);
+        slots_ = shared(device, std::move(exports), timelines, share);
     }
 
     // Vulkan knows ownership of whole images only. Rolling publishing is looser than that: while a picture owns the
@@ -62,50 +80,63 @@ class SurfaceSource : public SharedSource {
     // it.
     void record_fetch(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t,
                       std::int64_t) const override {
-        textures_[slot]->image().record_acquire(commands);
+        textures_[slot]->structure.image().record_acquire(commands);
+        if (textures_[slot]->flow) textures_[slot]->flow->image().record_acquire(commands);
     }
     void record_return(const vk::raii::CommandBuffer& commands, std::size_t slot) const override {
-        textures_[slot]->image().record_release(commands);
+        textures_[slot]->structure.image().record_release(commands);
+        if (textures_[slot]->flow) textures_[slot]->flow->image().record_release(commands);
     }
 
   private:
     const Textures& textures_;
 };
 
+// A buffer beside a texture.
+struct BufferOf {
+    BufferOf(const gpu::Device& device, const VolumeTexture& target)
+        : texture(target), buffer(device, static_cast<std::size_t>(target.grid().bytes())) {}
+
+    const VolumeTexture& texture;
+    gpu::ExportedBuffer buffer;
+};
+
 class BufferSource : public SharedSource {
   public:
     BufferSource(const gpu::Device& device, gpu::Queue& queue, const Textures& textures, const SlotTimelines& timelines,
-                 const Sharer& share)
-        : textures_(textures) {
-        std::vector<ExportedSlot> facts;
-        std::vector<gpu::Handle> handles;
-        for (const auto& texture : textures) {
-            const VolumeGrid& grid = texture->grid();
-            buffers_.push_back(std::make_unique<gpu::ExportedBuffer>(device, static_cast<std::size_t>(grid.bytes())));
-            facts.push_back({exported_facts(device, grid, buffers_.back()->memory_bytes()), {}});
-            facts.back().structure.linear = true;
-            handles.push_back(buffers_.back()->exported());
+                 const Sharer& share) {
+        std::vector<ForEach<Exported>> exports;
+        for (const auto& slot : textures) {
+            buffers_.emplace_back(
+                *slot, [&](const VolumeTexture& texture) { return std::make_unique<BufferOf>(device, texture); });
+            exports.emplace_back(*slot, [&](const VolumeTexture& texture) {
+                const auto& [structure, flow] = buffers_.back();
+                const gpu::ExportedBuffer& buffer = (&texture == &slot->structure ? structure : flow)->buffer;
+                return std::make_unique<Exported>(device, texture.grid(), buffer.memory_bytes(), true,
+                                                  buffer.exported());
+            });
         }
         queue.run([&](const vk::raii::CommandBuffer& commands) {
-            for (const auto& buffer : buffers_) buffer->record_release(commands);
+            for (std::size_t slot = 0; slot < buffers_.size(); ++slot) record_return(commands, slot);
         });
-        slots_ = shared(device, std::move(facts), std::move(handles), timelines, share);
+        slots_ = shared(device, std::move(exports), timelines, share);
     }
     // The imports end before the buffers do.
     ~BufferSource() override { slots_.reset(); }
 
     void record_fetch(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t first,
                       std::int64_t end) const override {
-        buffers_[slot]->record_acquire(commands);
-        if (first < end) textures_[slot]->record_slices_from(commands, buffers_[slot]->handle(), first, end);
+        buffers_[slot].each([&](const BufferOf& part) {
+            part.buffer.record_acquire(commands);
+            if (first < end) part.texture.record_slices_from(commands, part.buffer.handle(), first, end);
+        });
     }
     void record_return(const vk::raii::CommandBuffer& commands, std::size_t slot) const override {
-        buffers_[slot]->record_release(commands);
+        buffers_[slot].each([&](const BufferOf& part) { part.buffer.record_release(commands); });
     }
 
   private:
-    const Textures& textures_;
-    std::vector<std::unique_ptr<gpu::ExportedBuffer>> buffers_;
+    std::vector<ForEach<BufferOf>> buffers_;  // of each slot
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "render/slots/slot_writer.h"
@@ -12,7 +13,28 @@
 
 namespace echolux {
 
-using Textures = std::vector<std::unique_ptr<VolumeTexture>>;
+// Of one slot: the volume, and the flow at its moment where it is wanted.
+struct SlotTextures {
+    VolumeTexture structure;
+    std::optional<VolumeTexture> flow;
+};
+using Textures = std::vector<std::unique_ptr<SlotTextures>>;
+
+// Something that is made for each texture of a slot.
+template <class T>
+struct ForEach {
+    std::unique_ptr<T> structure, flow;  // no flow: the slot has none
+
+    template <class Make>
+    ForEach(const SlotTextures& textures, const Make& make)
+        : structure(make(textures.structure)), flow(textures.flow ? make(*textures.flow) : nullptr) {}
+
+    template <class Work>
+    void each(const Work& work) const {
+        work(*structure);
+        if (flow) work(*flow);
+    }
+};
 
 // `written` is signalled by who writes, `read` by pictures.
 struct SlotTimelines {
@@ -31,11 +53,11 @@ class SlotSource {
     virtual void begin(std::size_t slot, std::uint64_t value) = 0;
     virtual void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) = 0;
 
-    // Before the texture is read: slices [first, end) are new to it.
+    // Before the textures are read: slices [first, end) are new to them.
     virtual void record_fetch(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t first,
                               std::int64_t end) const = 0;
 
-    // After it was read.
+    // After they were read.
     virtual void record_return(const vk::raii::CommandBuffer& commands, std::size_t slot) const = 0;
 };
 

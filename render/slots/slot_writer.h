@@ -26,7 +26,7 @@ using Sharer = std::function<std::unique_ptr<SharedSlots>(
 
 struct SlotsWanted {
     VolumeGrid grid;
-    std::optional<VolumeGrid> flow = {};        // of each slot besides, as large as `grid`
+    std::optional<VolumeGrid> flow = {};        // of each slot besides, as large as `grid`: f16 or phasor8
     ValueRange range;                           // of values, where neither view nor preset knows one
     std::size_t count = 4;                      // slots
     SlotKind first = SlotKind::surface;         // the first kind to be tried

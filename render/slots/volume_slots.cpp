@@ -1,6 +1,7 @@
 #include "render/slots/volume_slots.h"
 
 #include "compute/error.h"
+#include "render/slots/flow_texture.h"
 
 namespace echolux {
 namespace {
@@ -51,11 +52,17 @@ std::unique_ptr<VolumeSlots::Memory> VolumeSlots::made(SlotKind kind, const Slot
     }
     auto memory = std::make_unique<Memory>(device_, shares ? exported : none);
     for (std::size_t i = 0; i < wanted.count; ++i) {
-        memory->textures.push_back(std::make_unique<VolumeTexture>(device_, wanted.grid, wanted.range,
-                                                                   kind == SlotKind::surface ? exported : none));
+        const gpu::Sharing sharing = kind == SlotKind::surface ? exported : none;
+        memory->textures.push_back(std::make_unique<SlotTextures>(
+            SlotTextures{.structure = {device_, wanted.grid, wanted.range, sharing}, .flow = {}}));
+        if (!wanted.flow) continue;
+        memory->textures.back()->flow.emplace(device_, *wanted.flow, expected_flow(*wanted.flow), sharing);
     }
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
-        for (const auto& texture : memory->textures) texture->record_first_use(commands);
+        for (const auto& slot : memory->textures) {
+            slot->structure.record_first_use(commands);
+            if (slot->flow) slot->flow->record_first_use(commands);
+        }
     });
     const auto& [textures, timelines, source] = *memory;
     switch (kind) {
@@ -88,6 +95,14 @@ std::int64_t VolumeSlots::fetched_to(const ShownSlot& shown) const {
     return held.serial == shown.serial ? held.filled_to : 0;
 }
 
+// Flow is skipped by its speed either way, phasors never.
+void VolumeSlots::record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t slices) {
+    builder_.record(commands, texture(slot).bricks(), slices, BrickEnds::largest);
+    const VolumeTexture* flow_here = flow(slot);
+    if (flow_here == nullptr || is_phasor(flow_here->grid())) return;
+    builder_.record(commands, flow_here->bricks(), slices, BrickEnds::both);
+}
+
 gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
     if (deserted_) {
         throw Error(ErrorCode::device, "the GPU that reconstructs has stopped answering", "volume ring",
@@ -110,8 +125,7 @@ gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
         for (const Work& part : work) memory_->source->record_fetch(commands, part.slot, part.first, part.end);
         gpu::record_order(commands);
         for (const Work& part : work) {
-            if (part.first < part.end)
-                builder_.record(commands, texture(part.slot).bricks(), part.end, BrickEnds::largest);
+            if (part.first < part.end) record_bricks(commands, part.slot, part.end);
         }
     };
     chain.after = [this, work](const vk::raii::CommandBuffer& commands) {

@@ -29,7 +29,13 @@ class VolumeSlots : public SlotWriter {
     void give_up_writing(std::uint64_t value) noexcept override;
     void give_up_reading(std::uint64_t value) noexcept override;
 
-    const VolumeTexture& texture(std::size_t slot) const { return *memory_->textures[slot]; }
+    const VolumeTexture& texture(std::size_t slot) const { return memory_->textures[slot]->structure; }
+
+    // At the moment of the volume; nothing: the ring has no flow.
+    const VolumeTexture* flow(std::size_t slot) const {
+        const auto& flow = memory_->textures[slot]->flow;
+        return flow ? &*flow : nullptr;
+    }
 
     // What a picture of `shown` stands in. Used by one thread, the one that draws; submitted in the order of the calls.
     // Throws Error{device} when who writes has not answered for too long.
@@ -49,6 +55,7 @@ class VolumeSlots : public SlotWriter {
 
     std::unique_ptr<Memory> made(SlotKind kind, const SlotsWanted& wanted) const;
     std::int64_t fetched_to(const ShownSlot& shown) const;
+    void record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t slices);
     void watch();
 
     const gpu::Device& device_;

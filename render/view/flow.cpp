@@ -17,9 +17,10 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
                             "speed at the ends of the colours, in the unit of the flow; 0: the largest there is"),
         number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view,
                             "how far flow takes the place of the structure"),
-        number<FlowOverlay>("flow_v_max", &FlowOverlay::flow_v_max, 0, most, "", view,
-                            "the speed that a phase of pi stands for, where the flow is a phasor; 0: what the flow says, "
-                            "or else radians"),
+        number<FlowOverlay>(
+            "flow_v_max", &FlowOverlay::flow_v_max, 0, most, "", view,
+            "the speed that a phase of pi stands for, where the flow is a phasor; 0: what the flow says, "
+            "or else radians"),
     };
     return fields;
 }

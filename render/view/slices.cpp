@@ -20,8 +20,10 @@ const std::vector<Field<Slices>>& describe<Slices>() {
                         "B-scans, and an offset along it in um from the middle of the volume"),
         flag<Slices>("slices_cut", &Slices::slices_cut, view,
                      "slices are cut as the volume is; false: they go through all of it"),
+        number<Slices>("planes_opacity", &Slices::planes_opacity, 0, 1, "", view,
+                       "of B-scans that are planes in space, as crossed and parallel slices are"),
         choice<Slices>("slice_colours", &Slices::slice_colours, {"gray", "curve"}, view,
-                       "of slices and sections: gray from low to high, or the colours of the volume"),
+                       "of slices, planes and sections: gray from low to high, or the colours of the volume"),
         choice<Slices>(
             "show", &Slices::show, {"volume", "slice", "en-face"}, view,
             "volume: all of it in space; slice: a section, or a slab of it; en-face: from above, between top "

@@ -15,6 +15,7 @@ enum class SliceColours { gray, curve };
 
 struct Slices {
     std::vector<double> slices;  // normal (depth, A-scans, B-scans) and offset in um from the centre, for each
+    double planes_opacity = 1;
     bool slices_cut = true;
     SliceColours slice_colours = SliceColours::gray;
     Shown show = Shown::volume;

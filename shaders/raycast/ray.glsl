@@ -12,7 +12,7 @@ Ray ray_of(vec2 pixel) {
     ray.direction = ray.unit * frame.per_extent.xyz;
     vec3 slope = mix(ray.direction, vec3(1e-12), lessThan(abs(ray.direction), vec3(1e-12)));
     vec3 a = -ray.start / slope;
-    vec3 end = vec3(1, 1, rolling == rolling_first ? frame.filled.x : 1.0);
+    vec3 end = vec3(1, 1, rolling == rolling_first && !has_planes ? frame.filled.x : 1.0);
     vec3 b = (end - ray.start) / slope;
     vec3 near = min(a, b);
     vec3 far = max(a, b);

@@ -9,6 +9,7 @@
 #include "shaders/shared/modes.h"
 #include "shaders/shared/pages.h"
 #include "shaders/shared/pass.h"
+#include "shaders/shared/planes.h"
 #include "shaders/shared/slices.h"
 
 #ifdef __cplusplus
@@ -66,7 +67,8 @@ ECHOLUX_CONST constant_paged = 10;
 ECHOLUX_CONST constant_jitter = 11;
 ECHOLUX_CONST constant_skip = 12;
 ECHOLUX_CONST constant_table_in_buffer = 13;
-ECHOLUX_CONST constant_count = 14;
+ECHOLUX_CONST constant_planes = 14;
+ECHOLUX_CONST constant_count = 15;
 
 ECHOLUX_CONST mode_composite = 0;  // the order of ViewMode
 ECHOLUX_CONST mode_mip = 1;
@@ -121,6 +123,7 @@ struct RaycastFrame {
     FlowFrame flow;
     PassFrame pass;
     PagesFrame pages;
+    PlanesFrame planes;
     vec4 edge[box_edges];        // an end and from there to the other: x, y in pixels from the picture's middle
     vec4 edge_facts[box_edges];  // 1 / squared length; then 0 and a huge number for an edge before the volume, the
                                  // other way round for one behind it
@@ -132,7 +135,7 @@ ECHOLUX_CONST measure_pixels = 3;
 #ifdef __cplusplus
 static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
                                           sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame) +
-                                          sizeof(PassFrame) + sizeof(PagesFrame),
+                                          sizeof(PassFrame) + sizeof(PagesFrame) + sizeof(PlanesFrame),
               "the layout of std140");
 }  // namespace echolux::shared
 #endif

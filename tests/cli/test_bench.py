@@ -44,7 +44,7 @@ class Bench(ProgramCase):
         self.check_figures(report["ceilings"] + report["figures"])
         figures = {figure["key"]: figure for figure in report["figures"]}
         self.assertEqual(len(figures), len(report["figures"]))  # no key twice
-        for key in ["linear/512", "nudft/512", "texture/512", "rendering/512", "latency/512", "batch.compute/200"]:
+        for key in ["linear/512", "nudft/512", "texture/512", "doppler/512", "rendering/512", "latency/512", "batch.compute/200"]:
             self.assertGreater(figures[key]["median"], 0, key)
         for key in ["pinned/512", "direct/512"]:  # nothing is pinned for a CPU
             self.assertIn("GPU", figures[key]["skipped"])

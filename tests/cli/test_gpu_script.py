@@ -7,7 +7,8 @@ from pathlib import Path
 from support import ProgramCase
 
 SCRIPT = Path(__file__).resolve().parents[1] / "gpu" / "gpu-test"
-PASSED = ["Vectors/Conformance.AgreesWithTheCpu/plain_fused", "Ways/Codes.OfAllVectorsAgree/0", "Sharing.IsChosen", "CopiesOnGpu.Display"]
+PASSED = ["Vectors/Conformance.AgreesWithTheCpu/plain_fused", "Ways/Codes.OfAllVectorsAgree/0", "Sharing.IsChosen", "CopiesOnGpu.Display",
+          "Variants/GpuFlow.AgreesWithTheCpu/doppler_fused"]
 TARGET = "| exact NUDFT | 44.0 M A-scans/s | >= 45.0 M A-scans/s | {} |"
 
 
@@ -85,6 +86,8 @@ class GpuScript(ProgramCase):
         self.fails("proofs       FAILED")
         self.suite(PASSED, ["Vectors/Conformance.AgreesWithTheCpu/other_fused"])
         self.fails("conformance  FAILED")
+        self.suite(PASSED, ["Variants/GpuFlow.AgreesWithTheCpu/omag_fused"])
+        self.fails("flow         FAILED")
 
     def test_what_is_required_may_not_vanish(self):
         self.suite(PASSED[1:2] + PASSED[3:])
@@ -101,7 +104,7 @@ class GpuScript(ProgramCase):
         self.passes("too little GPU memory")
 
     def test_without_vulkan_sharing_may_be_skipped(self):
-        self.suite(PASSED[:2], PASSED[2:])
+        self.suite(PASSED[:2] + PASSED[4:], PASSED[2:4])
         self.passes("no Vulkan driver", ECHOLUX_WITHOUT_VULKAN="1")
         (self.folder / "libmade_up_nvidia.so").unlink()
         self.passes("no Vulkan driver")

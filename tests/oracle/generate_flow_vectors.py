@@ -27,7 +27,7 @@ CASES = {
     "doppler": {"flow.method": "doppler"},
     "doppler_one_voxel": {"flow.method": "doppler", "flow.window_depth": 1, "flow.window_lines": 1},
     "doppler_even_and_odd": {"flow.method": "doppler", "flow.window_depth": 4, "flow.window_lines": 3},
-    "doppler_window_beyond_the_scan": {"flow.method": "doppler", "flow.window_depth": 64, "flow.window_lines": 40},
+    "doppler_window_beyond_the_scan": {"flow.method": "doppler", "flow.window_depth": 32, "flow.window_lines": 40},
     "doppler_low_threshold": {"flow.method": "doppler", "flow.threshold_db": -40},
     "doppler_bulk": {"flow.method": "doppler", "flow.bulk_motion": True},
     "doppler_invert": {"flow.method": "doppler", "flow.invert": True},

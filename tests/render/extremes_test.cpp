@@ -107,6 +107,26 @@ TEST_F(Extremes, ARenderingIsStoppedByWhoHearsOfIt) {
     EXPECT_EQ(renderer().render(view_).pixels.size(), 4u * 64);
 }
 
+TEST_F(Extremes, HalfFloatsThatAreNoNumbersTakeAnEndOfTheRange) {
+    VolumeGrid grid = db_grid(4, 4, 4, VoxelType::f16);
+    grid.scale = 1;
+    grid.offset = 0;
+    constexpr std::uint16_t one = 0x3C00, two = 0x4000, not_a_number = 0x7E00, infinite = 0x7C00;
+    std::vector<std::uint16_t> halves(64, one);
+    std::fill(halves.begin() + 32, halves.end(), two);
+    view_ = voxel_view(grid, 4, 4);
+    view_.low = 0;
+    view_.high = 2;
+    const auto shown = [&](std::uint16_t dark, std::uint16_t bright) {
+        halves[5] = dark;
+        halves[40] = bright;
+        renderer().set_volume(grid, halves.data());
+        return renderer().render(view_).pixels;
+    };
+    EXPECT_EQ(shown(not_a_number, infinite), shown(one, two));
+    EXPECT_NE(shown(two, one), shown(one, two));
+}
+
 TEST_F(Extremes, ASpacingThatCannotBeIsRefused) {
     VolumeGrid grid = db_grid(4, 4, 4);
     grid.spacing_um = {0, 0, 0};  // unknown

@@ -2,7 +2,9 @@
 // who should have written them is gone.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "compute/error.h"
 #include "render/vk/image.h"
@@ -203,6 +205,64 @@ TEST_F(Slots, BeforeTheFirstVolumeIsWholeNothingIsBehind) {
     write(1, below, 0, 5);
     const auto nothing = voxels(grid_, [](auto...) { return -5.0; });
     EXPECT_EQ(picture(shown(1, 1, 5), view).pixels, picture_of_file(joined(grid_, below, nothing, 5), view).pixels);
+}
+
+// Of a volume that the slot held before nothing is left, in whatever direction rays go.
+TEST_F(Slots, WhatIsNotFilledYetIsNotSeen) {
+    make(db_grid(24, 24, 24));
+    View view = small_view();
+    const auto shown_after = [&](int seed, std::uint64_t serial) {
+        write(0, noise_voxels(grid_, seed));
+        write(0, noise_voxels(grid_, 9), 0, 10);
+        return picture(shown(0, serial, 10), view).pixels;
+    };
+    for (const ViewMode mode : all_modes) {
+        view.mode = mode;
+        view.shadows = mode == ViewMode::composite ? 1 : 0;
+        EXPECT_EQ(shown_after(1, 1), shown_after(2, 2)) << "mode " << static_cast<int>(mode);
+    }
+}
+
+// Of live volumes bricks know the largest values alone.
+TEST_F(Slots, SkippingChangesNoBit) {
+    make(db_grid(40, 40, 40));
+    write(0, voxels(grid_, [](std::int64_t z, std::int64_t a, std::int64_t b) {
+              const double across = std::hypot(static_cast<double>(z) - 22, static_cast<double>(a) - 18);
+              return across < 8 ? 10 + 30 * noise(z, a, b) : 3 * noise(z, a, b);
+          }));
+    View view = small_view();
+    for (const ViewMode mode : all_modes) {
+        view.mode = mode;
+        view.skip_empty = true;
+        const Image skipping = picture(whole(0, 1), view);
+        view.skip_empty = false;
+        EXPECT_EQ(skipping.pixels, picture(whole(0, 1), view).pixels) << "mode " << static_cast<int>(mode);
+    }
+}
+
+// Who writes should not, but nothing breaks, and rays that do not come near are as they would be.
+TEST_F(Slots, VoxelsThatAreNoNumbersHurtNoOthers) {
+    View view = voxel_view(db_grid(16, 16, 16), 16, 16);
+    const auto value = [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); };
+    make(db_grid(16, 16, 16));
+    for (const double wrong :
+         {std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+        written_ = read_ = 0;
+        make(grid_);
+        write(0, voxels(grid_, value));
+        write(1, voxels(grid_, [&](std::int64_t z, std::int64_t a, std::int64_t b) {
+                  return a == 3 && z == 8 ? wrong : value(z, a, b);
+              }));
+        for (const ViewMode mode : all_modes) {
+            view.mode = mode;
+            const Image expected = picture(whole(0, 1), view);
+            const Image found = picture(whole(1, 2), view);
+            for (std::size_t i = 0; i < found.pixels.size(); ++i) {
+                if (i / 4 % 16 < 6) continue;  // A-scans 2 to 4, and what lies beside them
+                ASSERT_EQ(found.pixels[i], expected.pixels[i]) << "mode " << static_cast<int>(mode);
+            }
+        }
+    }
 }
 
 TEST_F(Slots, PicturesUnderWayKeepTheirPixels) {

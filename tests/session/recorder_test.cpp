@@ -275,6 +275,15 @@ TEST_F(RecorderTest, ADiskThatStaysFullLeavesARecordingThatOpens) {
     EXPECT_EQ(rows().back().missing, 7);
 }
 
+TEST_F(RecorderTest, ADiskThatIsFullAtTheBeginningIsLeftAsItWas) {
+    RecordingTools tools = watched_raw([](std::int64_t, std::span<const std::byte>) {});
+    tools.open_index = [](const std::filesystem::path& path, bool) -> std::unique_ptr<DurableFile> {
+        throw Error(ErrorCode::output, "no space", path.string());
+    };
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted(), tools); }).line, HasSubstr("scan.index.csv: no space"));
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
+}
+
 TEST_F(RecorderTest, WithoutABlockThereIsNothingToOpen) {
     { Recorder recorder(wanted()); }
     expect_opens_with(toml_, source_, 0);

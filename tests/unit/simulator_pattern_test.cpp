@@ -108,6 +108,21 @@ TEST(SimulatorPattern, SlicesOfACrossMeetInTheMiddle) {
     EXPECT_EQ(std::ranges::count(slices[3], slices[0][15]), 0);  // a quarter of the field: between two A-scans
 }
 
+// The slice along y is the middle column of a raster, with resting blood, of which each of its lines needs only a few
+// streamlines.
+TEST(SimulatorPattern, TheSliceAcrossIsAColumnOfTheRaster) {
+    Simulation s = still(Scene::capillary);
+    s.samples = 1024;
+    s.a_scans = s.b_scans = 11;
+    s.spacing_a_um = s.spacing_b_um = 4;
+    s.flow_ul_s = 0;
+    const auto raster = frames_of(s);
+    s.protocol = Protocol::cross;
+    const auto cross = frames_of(s);
+    EXPECT_EQ(cross[0], raster[5]);
+    for (std::size_t b = 0; b < 11; ++b) EXPECT_EQ(cross[1][b], raster[b][5]);
+}
+
 // The surface lies where the truth says, also in the slice along y.
 TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
     Simulation s{.scene = Scene::vessel, .samples = 512, .a_scans = 64, .spacing_a_um = 12};

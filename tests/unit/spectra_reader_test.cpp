@@ -68,6 +68,17 @@ TEST_F(SpectraReaderTest, HeadersAreSkippedAndLineGapsKept) {
     EXPECT_EQ(read(1, 1, 1), expected);
 }
 
+TEST_F(SpectraReaderTest, FlybackIsSkipped) {
+    scan_.geometry.flyback_lines = 2;
+    scan_.geometry.flyback_frames = 1;
+    write_counting_bytes();
+    std::vector<int> expected;  // frames of 20 bytes, 5 a volume: the last two of volume 1 that are none of flyback
+    for (const int frame : {7, 8}) {
+        for (const int byte : counting(frame * 20, 12)) expected.push_back(byte);
+    }
+    EXPECT_EQ(read(1, 1, 1), expected);
+}
+
 TEST_F(SpectraReaderTest, RequestsOutsideOfTheScanAreRefused) {
     write_counting_bytes();
     SpectraReader reader(scan_);

@@ -89,26 +89,37 @@ class PacedPictures {
     std::jthread thread_;  // last: it uses the others
 };
 
+// What is fed, and what becomes of it.
+struct DisplayWay {
+    SampleFormat format = SampleFormat::u16;
+    SpectraPath spectra = SpectraPath::copied;
+    FlowMethod flow = FlowMethod::none;
+
+    bool operator==(const DisplayWay&) const = default;
+};
+
 class DisplayBench {
   public:
     DisplayBench(BenchBook& book, const BenchSize& size, const BackendChoice& choice, const BenchDisplay& display)
         : book_(book), size_(size), choice_(choice), display_(display) {}
 
     // One way from spectra to textures, made when the first figure wants it and kept for those that follow.
-    VolumePath& path(SampleFormat format, SpectraPath spectra) {
-        if (!path_ || format != format_ || spectra != choice_.spectra) {
+    VolumePath& path(const DisplayWay& way = {}) {
+        if (!path_ || way != way_) {
             path_.reset();
-            format_ = format;
-            choice_.spectra = spectra;
+            way_ = way;
+            choice_.spectra = way.spectra;
             DeviceChoice device;
             device.name = display_.device;
-            path_ = std::make_unique<VolumePath>(bench_plan(size_, format), choice_, device);
+            ReconstructionPlan plan = bench_plan(size_, way.format);
+            plan.flow.method = way.flow;
+            path_ = std::make_unique<VolumePath>(plan, choice_, device);
         }
         return *path_;
     }
 
-    std::vector<double> rates(SampleFormat format, SpectraPath way, const BenchSpectra& spectra) {
-        VolumePath& to = path(format, way);
+    std::vector<double> rates(const DisplayWay& way, const BenchSpectra& spectra) {
+        VolumePath& to = path(way);
         const auto volume = [&] {
             book_.poll();
             feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
@@ -117,12 +128,12 @@ class DisplayBench {
     }
 
     std::vector<double> rates_beside_pictures(const BenchSpectra& spectra) {
-        VolumePath& to = path(SampleFormat::u16, SpectraPath::copied);
+        VolumePath& to = path();
         feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
         PacedPictures pictures(to, display_);
         std::vector<double> found;
         do {
-            const std::vector<double> more = rates(SampleFormat::u16, SpectraPath::copied, spectra);
+            const std::vector<double> more = rates({}, spectra);
             found.insert(found.end(), more.begin(), more.end());
         } while (pictures.count() < PacedPictures::enough);
         picture_rates_ = pictures.rates();
@@ -133,7 +144,7 @@ class DisplayBench {
 
     // Seconds from the last block of a volume to the picture that shows it.
     std::vector<double> latencies(const BenchSpectra& spectra) {
-        VolumePath& to = path(SampleFormat::u16, SpectraPath::copied);
+        VolumePath& to = path();
         View view;
         view.width = display_.width;
         view.height = display_.height;
@@ -164,7 +175,7 @@ class DisplayBench {
     BenchSize size_;
     BackendChoice choice_;
     BenchDisplay display_;
-    SampleFormat format_ = SampleFormat::u16;
+    DisplayWay way_;
     std::unique_ptr<VolumePath> path_;
     std::vector<double> picture_rates_;
     std::int64_t volume_ = 0;
@@ -193,14 +204,14 @@ std::string bench_display(BenchBook& book, const BenchSize& size, const BenchPro
         book.skip(key, meaning, "needs a GPU");
     };
     book.figure("texture/" + n, fmt::format("spectra in {}, into the texture", processor.home_name()), a_second,
-                [&] {
-                    return bench.rates(SampleFormat::u16, SpectraPath::copied,
-                                       spectra(SampleFormat::u16, processor.home()));
-                },
+                [&] { return bench.rates({}, spectra(SampleFormat::u16, processor.home())); },
                 {{"linear/" + n}, {"separate/" + n}, {"texture.write", static_cast<double>(size.samples) / 2}});
+    book.figure(
+        "doppler/" + n, "the same, and Doppler into a texture beside it", a_second,
+        [&] { return bench.rates({.flow = FlowMethod::doppler}, spectra(SampleFormat::u16, processor.home())); },
+        {{"texture/" + n}, {"texture.write", static_cast<double>(size.samples) * 3 / 2}});
     only_on_a_gpu("pinned/" + n, "spectra in pinned memory, into the texture",
-                  [&] { return bench.rates(SampleFormat::u16, SpectraPath::copied, from_source()); },
-                  {{"link.to_device", u16_bytes}});
+                  [&] { return bench.rates({}, from_source()); }, {{"link.to_device", u16_bytes}});
     book.figure("rendering/" + n,
                 fmt::format("spectra in {}, while {} pictures/s of {} x {} are drawn", from,
                             display.pictures_per_second, display.width, display.height),
@@ -214,12 +225,12 @@ std::string bench_display(BenchBook& book, const BenchSize& size, const BenchPro
         "s", [&] { return bench.latencies(from_source()); });
     book.figure("packed12/" + n, fmt::format("packed 12-bit samples from {} into the texture", from), a_second,
                 [&] {
-                    return bench.rates(SampleFormat::packed12, SpectraPath::copied,
+                    return bench.rates({.format = SampleFormat::packed12},
                                        spectra(SampleFormat::packed12, processor.source()));
                 },
                 {{"link.to_device", packed_bytes}});
     only_on_a_gpu("direct/" + n, "pinned memory, read by the kernel, into the texture",
-                  [&] { return bench.rates(SampleFormat::u16, SpectraPath::direct, from_source()); },
+                  [&] { return bench.rates({.spectra = SpectraPath::direct}, from_source()); },
                   {{"link.read", u16_bytes}, {"link.to_device", u16_bytes}});
     return bench.way();
 }

@@ -32,6 +32,8 @@ std::vector<BenchTarget> judged(const BenchReport& report) {
     return {
         at_least("device-resident into the texture", median(report, "texture/2048"), "A-scans/s", 150e6),
         at_least("device-resident beside separate passes", ratio(report, "texture/2048", "separate/2048"), "x", 2.5),
+        at_least("structure and Doppler, of the rate of structure",
+                 ratio(report, "doppler/2048", "texture/2048", percent), "%", 60),
         at_least("u16 from pinned memory, of the link",
                  ratio(report, "pinned/2048", "link.to_device", u16_bytes * percent), "%", 95),
         at_least("packed 12 from pinned memory, of the link",

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "engine/acquire/simulator.h"
+#include "engine/acquire/source.h"
 #include "engine/scan.h"
 #ifdef ECHOLUX_RENDER
 #include "render/view.h"
@@ -34,6 +35,7 @@ std::string_view effect_text(Effect effect) {
 std::string settings_table() {
     Scan scan;
     Simulation simulation;
+    SourceSettings source;
     Settings settings;
     bind(settings, scan);
 #ifdef ECHOLUX_RENDER
@@ -41,6 +43,7 @@ std::string settings_table() {
     settings.bind("view", view);
 #endif
     settings.bind("simulation", simulation);
+    settings.bind("source", source);
     std::string table = "| setting | default | range | unit | effect | meaning |\n|---|---|---|---|---|---|\n";
     for (const BoundField& field : settings.fields()) {
         table += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", field.key(), spelled(field.default_value),

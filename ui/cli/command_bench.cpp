@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "ui/app/bench_job.h"
 #include "ui/app/bench_json.h"
 #ifdef ECHOLUX_RENDER
+#include "ui/app/bench_live.h"
 #include "ui/app/bench_rendering.h"
 #endif
 #include "ui/cli/commands.h"
@@ -27,6 +29,8 @@ struct Options {
     std::string backend = "auto", json;
     bool markdown = false;
     bool rendering = false;
+    bool live = false;
+    double seconds = 60;
     std::vector<std::filesystem::path> volumes;
 };
 
@@ -47,12 +51,27 @@ BenchReport rendering_report([[maybe_unused]] const Options& options, [[maybe_un
 #endif
 }
 
+BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
+#ifdef ECHOLUX_RENDER
+    LiveBenchJob job;
+    job.backend = parsed_backend(options.backend);
+    job.device = options.job.device;
+    job.seconds = options.job.quick ? std::min(options.seconds, 2.0) : options.seconds;
+    job.quick = options.job.quick;
+    return run(job, progress);
+#else
+    throw Error(ErrorCode::bad_setting, "this build has no renderer", "--live", "build with ECHOLUX_RENDER");
+#endif
+}
+
 void bench(const Options& options) {
     BenchJob job = options.job;
     job.backend = parsed_backend(options.backend);
     if (!options.json.empty()) check_can_be_written(options.json);
     TerminalProgress progress;
-    const BenchReport report = options.rendering ? rendering_report(options, progress) : run(job, progress);
+    const BenchReport report = options.rendering ? rendering_report(options, progress)
+                               : options.live    ? live_report(options, progress)
+                                                 : run(job, progress);
     if (!options.json.empty()) write_json(options.json, report);
     fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
 }
@@ -69,6 +88,12 @@ void add_bench(CLI::App& program) {
                       "latency: tells that it runs, not how fast");
     command->add_flag("--rendering", options->rendering,
                       "instead: what pictures cost the graphics device, against volume and picture size");
+    CLI::Option* live = command->add_flag(
+        "--live", options->live, "instead: a live system at a set rate, and the published table of scan protocols");
+    command->add_option("--seconds", options->seconds, "with --live: of each run [60]")
+        ->check(CLI::PositiveNumber.description(""))
+        ->type_name("S")
+        ->needs(live);
     command->add_option("--volume", options->volumes, "with --rendering: also count the samples of these")
         ->type_name("FILE");
     command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")

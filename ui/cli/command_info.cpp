@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compute/error.h"
+#include "engine/acquire/source.h"
 #include "ui/app/description.h"
 #include "ui/app/settings_table.h"
 #include "ui/cli/commands.h"
@@ -20,6 +21,7 @@ struct Options {
     std::string file;
     bool json = false;
     bool settings = false;
+    bool sources = false;
     std::vector<std::string> assignments;
 };
 
@@ -84,8 +86,13 @@ void inform(const Options& options) {
         fmt::print("{}", settings_table());
         return;
     }
+    if (options.sources) {
+        for (const std::string& source : sources_found()) fmt::print("{}\n", source);
+        return;
+    }
     if (options.file.empty()) {
-        throw Error(ErrorCode::bad_setting, "no file is named", "info", "name a scan or volume, or give --settings");
+        throw Error(ErrorCode::bad_setting, "no file is named", "info",
+                    "name a scan or volume, or give --settings or --sources");
     }
     const Description description = described(options.file, options.assignments);
     if (options.json)
@@ -102,6 +109,7 @@ void add_info(CLI::App& program) {
     command->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file or volume file")->type_name("");
     command->add_flag("--json", options->json, "for programs");
     command->add_flag("--settings", options->settings, "every setting of the program, as a Markdown table");
+    command->add_flag("--sources", options->sources, "where live spectra could come from now");
     add_set_option(*command, options->assignments);
     command->callback([options] { inform(*options); });
 }

@@ -17,11 +17,16 @@ std::int64_t allocations_of_submit(ReconstructionPlan plan) {
     for (std::int64_t i = 0; i < count; ++i) spectra.push_back(static_cast<std::uint16_t>(i * 7919 % 4001));
     const auto reconstructor = plan_on_cpu(plan);
     std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
-    const Place place = place_of(voxels, reconstructor->grid());
+    Places places(place_of(voxels, reconstructor->grid()));
+    std::vector<std::byte> flow;
+    if (reconstructor->flow_grid()) {
+        flow.resize(static_cast<std::size_t>(reconstructor->flow_grid()->bytes()));
+        places.flow = place_of(flow, *reconstructor->flow_grid());
+    }
 
     const std::int64_t before = allocations();
     for (std::int64_t first = 0; first < plan.geometry.b_scans; first += 2) {
-        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), first, 2), place));
+        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), first, 2), places));
     }
     return allocations() - before;
 }
@@ -84,6 +89,28 @@ TEST_P(SubmitAllocatesNothing, WithFixedPatternAndAveraging) {
             plan.recipe.voxel = average == Average::complex ? VoxelType::complex64 : VoxelType::f32;
             EXPECT_EQ(allocations_of_submit(plan), 0);
         }
+    }
+}
+
+TEST_P(SubmitAllocatesNothing, WithFlow) {
+    plan.recipe.quantity = Quantity::intensity;
+    plan.recipe.voxel = VoxelType::f32;
+    plan.geometry.line_rate_hz = 70'000;
+    plan.calibration.centre_wavelength_nm = 840;
+    plan.geometry.bidirectional = true;
+    plan.geometry.fast_axis = FastAxis::sinusoidal;
+    plan.flow = {.method = FlowMethod::doppler, .bulk_motion = true};
+    EXPECT_EQ(allocations_of_submit(plan), 0);
+    plan.flow.unwrap = true;
+    EXPECT_EQ(allocations_of_submit(plan), 0);
+    plan.geometry.bidirectional = false;
+    plan.geometry.b_repeats = 3;
+    plan.recipe.average = Average::power;
+    for (const FlowMethod method :
+         {FlowMethod::power_doppler, FlowMethod::speckle_variance, FlowMethod::decorrelation, FlowMethod::omag,
+          FlowMethod::cdv, FlowMethod::correlation, FlowMethod::phase_variance}) {
+        plan.flow = {.method = method, .sub_bands = 3};
+        EXPECT_EQ(allocations_of_submit(plan), 0);
     }
 }
 

@@ -1,0 +1,73 @@
+#include "render/scan_planes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <glm/common.hpp>
+#include <glm/geometric.hpp>
+#include <glm/vec2.hpp>
+
+#include "compute/error.h"
+#include "shaders/shared/planes.h"
+
+namespace echolux {
+namespace {
+
+constexpr double um_per_mm = 1000;
+
+void check_poses(const std::vector<BScanPose>& poses, const VolumeGrid& volume) {
+    const auto count = static_cast<std::int64_t>(poses.size());
+    if (count == volume.b_scans && count <= shared::most_planes) return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("{} poses for {} B-scans in space, of which there may be {}", count, volume.b_scans,
+                            shared::most_planes),
+                "scan planes", "give one for each B-scan, or show them as a volume");
+}
+
+// The ends of all planes, and half an A-scan around them.
+struct Outline {
+    glm::dvec2 low{1e300}, high{-1e300};
+    double a_scan_mm = 0;  // the widest
+
+    void add(const BScanPose& pose, std::int64_t a_scans) {
+        const glm::dvec2 first(pose.first_x_mm, pose.first_y_mm), last(pose.last_x_mm, pose.last_y_mm);
+        low = glm::min(low, glm::min(first, last));
+        high = glm::max(high, glm::max(first, last));
+        a_scan_mm = std::max(a_scan_mm,
+                             glm::length(last - first) / static_cast<double>(std::max<std::int64_t>(a_scans - 1, 1)));
+    }
+};
+
+}  // namespace
+
+ScanField scan_field(const std::vector<BScanPose>& poses, const VolumeGrid& volume) {
+    check_poses(poses, volume);
+    Outline outline;
+    for (const BScanPose& pose : poses) outline.add(pose, volume.a_scans);
+    const double a_scan = outline.a_scan_mm > 0 ? outline.a_scan_mm : 1;
+    const glm::dvec2 corner = outline.low - 0.5 * a_scan;
+    const glm::dvec2 extent = outline.high - outline.low + a_scan;
+    ScanField field{volume, {}};
+    field.grid.a_scans = field.grid.b_scans = 1;
+    field.grid.spacing_um[1] = um_per_mm * extent.x;
+    field.grid.spacing_um[2] = um_per_mm * extent.y;
+    if (!(field.grid.spacing_um[0] > 0)) field.grid.spacing_um[0] = um_per_mm * a_scan;
+    for (const BScanPose& pose : poses) {
+        const glm::dvec2 first(pose.first_x_mm, pose.first_y_mm), last(pose.last_x_mm, pose.last_y_mm);
+        field.planes.emplace_back((first - corner) / extent, (last - first) / extent);
+    }
+    return field;
+}
+
+View plane_view(View view) {
+    if (view.show != Shown::volume) {
+        throw Error(ErrorCode::bad_setting, "B-scans that lie apart in space have no sections", "view.show",
+                    "set view.show = volume");
+    }
+    view.lighting = false;
+    view.ambient_occlusion = view.shadows = 0;
+    view.slices.clear();
+    return view;
+}
+
+}  // namespace echolux

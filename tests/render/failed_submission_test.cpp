@@ -1,0 +1,42 @@
+// A picture that could not be submitted leaves nothing behind that the next one would trip over.
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+#include "render/raycaster.h"
+#include "render/slots/upload.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+TEST(FailedSubmission, ThePictureAfterItUsesItsImageFirst) {
+    std::vector<std::string> messages;
+    {
+        DeviceChoice choice;
+        choice.validation = true;
+        choice.on_message = [&](const std::string& text) { messages.push_back(text); };
+        const gpu::Device device(choice);
+        gpu::Queue queue(device);
+        BrickBuilder builder(device);
+        Raycaster raycaster(device, queue);
+        const VolumeGrid grid = db_grid(8, 8, 8);
+        const VolumeTexture volume(device, grid, {0, 40});
+        upload(device, queue, builder, volume, *voxels_in_memory(grid, voxels(grid, ball(grid, 4)).data()));
+        const Scene scene(volume);
+        const View view = voxel_view(grid, 8, 8);
+        Film film(device, 8, 8);
+        gpu::Chain failing;
+        failing.before = [](const vk::raii::CommandBuffer&) { throw std::runtime_error("refused"); };
+        for (Film* target : {static_cast<Film*>(nullptr), &film}) {
+            const Shot shot{.scene = scene, .view = view, .pass = {.film = target}};
+            for (int i = 0; i < 2; ++i) EXPECT_THROW(raycaster.cast(shot, failing), std::runtime_error);
+            for (int i = 0; i < 2; ++i) queue.wait(raycaster.cast(shot).value);
+        }
+        queue.wait_for_all();
+    }
+    EXPECT_THAT(messages, testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace echolux::test

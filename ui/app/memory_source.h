@@ -1,0 +1,43 @@
+// A source whose blocks lie in memory that never changes, handed out again and again at the pace of a clock: what an
+// instrument would deliver whose driver writes there. Costs nothing, so that what is measured is the rest.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "engine/acquire/source.h"
+
+namespace echolux {
+
+class MemorySource : public Source {
+  public:
+    // The blocks of one volume of `plan`, in order; a block is due when its last line would have been acquired.
+    MemorySource(const ReconstructionPlan& plan, std::vector<Block> blocks, double lines_per_s);
+
+    const Scan& scan() const override { return scan_; }
+    std::int64_t block_b_scans() const override { return block_b_scans_; }
+    const SourceCapabilities& capabilities() const override { return capabilities_; }
+    std::string name() const override { return "memory"; }
+    void start() override;
+    Arrival next(std::chrono::milliseconds patience) override;
+    void stop() noexcept override {}
+
+    // How far the clock has run ahead of what was taken, at most: above a block's time, the taker was too slow.
+    double most_behind_s() const { return most_behind_s_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    Scan scan_;
+    std::int64_t block_b_scans_;
+    std::vector<Block> blocks_;
+    double lines_per_s_;
+    SourceCapabilities capabilities_;
+    Clock::time_point start_;
+    std::uint64_t sent_ = 0;
+    std::int64_t lines_ = 0;  // of all blocks sent
+    double most_behind_s_ = 0;
+};
+
+}  // namespace echolux
