@@ -55,9 +55,9 @@ void bind(Settings& settings, Scan& scan);
 // file is reported with the A-scan at which it ends.
 Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments = {});
 
-// The scan that an instrument sends: as open_scan, but there is no raw file, and `path` may be empty where assignments say
-// it all. `hear` lets the instrument speak, over what the file says of samples and their format, before calibration is
-// loaded and sizes are validated. What it throws passes through.
+// The scan that an instrument sends: as open_scan, but there is no raw file, and `path` may be empty where assignments
+// say it all. `hear` lets the instrument speak, over what the file says of samples and their format, before calibration
+// is loaded and sizes are validated. What it throws passes through.
 Scan describe_scan(const std::filesystem::path& path, std::span<const std::string> assignments,
                    const std::function<void(Scan&)>& hear);
 
@@ -77,9 +77,9 @@ class SpectraReader {
 
     std::int64_t bytes_per_b_scan() const;  // one slow position: b_repeats acquired B-scans
 
-    // Fills `out` (b_scans * bytes_per_b_scan(); line gaps stay, frame offsets and flyback do not) with B-scan positions [first,
-    // first + b_scans) of `volume`. Throws Error{bad_file} when the file ends early, changed its size since it was
-    // opened, or cannot be read.
+    // Fills `out` (b_scans * bytes_per_b_scan(); line gaps stay, frame offsets and flyback do not) with B-scan
+    // positions [first, first + b_scans) of `volume`. Throws Error{bad_file} when the file ends early, changed its size
+    // since it was opened, or cannot be read.
     void read(std::int64_t volume, std::int64_t first, std::int64_t b_scans, std::span<std::byte> out);
 
     // The same as it was recorded, frame offsets and flyback included, with the flyback frames behind a volume's last

@@ -52,8 +52,8 @@ class Source {
     // From a stopped source: volumes, sequence and time count from zero. Throws Error{device, bad_file}.
     virtual void start() = 0;
 
-    // The next block, waiting for it at most `patience`. Throws Error{device} when the instrument is gone or refuses:
-    // the source is stopped then, and may be started again when the instrument is back.
+    // The next block, waiting for it at most `patience`. Throws Error{device, bad_file} when the instrument is gone or
+    // refuses, or the file ends: the source is stopped then, and may be started again when the instrument is back.
     virtual Arrival next(std::chrono::milliseconds patience) = 0;
 
     // Blocks already handed out stay valid. Does nothing when stopped.

@@ -17,8 +17,8 @@ class DurableFile {
     // Throws Error{output}; the file may then hold some of them, and still takes further writes.
     virtual void write(std::int64_t place, std::span<const std::byte> bytes) = 0;
 
-    // Asks for room up to `end` without making the file longer. False: that would leave less free than it takes, or room
-    // cannot be asked for.
+    // Asks for room up to `end` without making the file longer. False: that would leave less free than it takes, or
+    // room cannot be asked for.
     virtual bool reserve(std::int64_t end) = 0;
 
     // All that was written is on the disk. Throws Error{output}.

@@ -93,19 +93,21 @@ void Recorder::leave_out(BlockToRecord block) {
 
 void Recorder::work() {
     for (bool goes_on = true; goes_on;) {
-        std::optional<BlockToRecord> next;
+        BlockToRecord next;
+        bool has_next = false;
         {
             std::unique_lock lock(mutex_);
             ready_.wait_for(lock, std::chrono::duration<double>(writer_.seconds_to_sync()),
                             [this] { return !queue_.empty() || is_ending_; });
-            goes_on = !queue_.empty() || !is_ending_;
-            if (!queue_.empty()) {
+            has_next = !queue_.empty();
+            goes_on = has_next || !is_ending_;
+            if (has_next) {
                 next = std::move(queue_.front());
                 queue_.pop_front();
             }
         }
-        const bool holds_block = next && next->missing == 0;
-        if (next) attempt([&] { writer_.take(*std::exchange(next, {})); });
+        const bool holds_block = has_next && next.missing == 0;
+        if (has_next) attempt([&] { writer_.take(std::move(next)); });  // lets go of its memory
         attempt([this] { writer_.sync_when_due(); });
         const std::scoped_lock lock(mutex_);
         static_cast<WrittenFigures&>(figures_) = writer_.figures();

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute/error.h"
@@ -210,15 +211,18 @@ inline std::vector<std::byte> structure_scan(ReconstructionPlan plan, std::span<
 }
 
 // Phasors are far apart beyond what the steps of both codes make up, values beyond the last bits of a half and what
-// differences of floats leave.
+// differences of floats leave. A value of 0 may be masked or not: if only one is, they are far apart.
 struct FlowDifference {
     std::int64_t shown = 0, masks = 0, far = 0;
 
     FlowDifference(const std::vector<std::uint16_t>& a, const std::vector<std::uint16_t>& b, bool phasors) {
         for (std::size_t i = 0; i < b.size(); ++i) {
             shown += b[i] != 0;
-            masks += (a[i] == 0) != (b[i] == 0);
-            if (a[i] != 0 && b[i] != 0) far += phasors ? phasors_differ(a[i], b[i]) : values_differ(a[i], b[i]);
+            if (phasors && (a[i] == 0 || b[i] == 0)) {
+                masks += a[i] != b[i];
+            } else {
+                far += phasors ? phasors_differ(a[i], b[i]) : values_differ(a[i], b[i]);
+            }
         }
     }
 
@@ -231,5 +235,17 @@ struct FlowDifference {
         return std::abs(x - y) > 2e-3 * std::abs(y) + 1e-3;
     }
 };
+
+// Codes of u8 that differ, and by how much at most.
+inline std::pair<std::int64_t, int> codes_apart(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+    std::int64_t different = 0;
+    int most = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        const int apart = std::abs(std::to_integer<int>(a[i]) - std::to_integer<int>(b[i]));
+        different += apart != 0;
+        most = std::max(most, apart);
+    }
+    return {different, most};
+}
 
 }  // namespace echolux

@@ -1,6 +1,7 @@
 // The flow of a live ring's slots: what a file's flow shows, whole and rolling, as phasors and as numbers, over the
 // structure and alone.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -12,6 +13,9 @@ namespace echolux::test {
 namespace {
 
 constexpr std::int64_t edge = 24;
+
+// In which flow is mixed into samples, lies over the picture, and before a surface.
+constexpr std::array some_modes{ViewMode::composite, ViewMode::mip, ViewMode::isosurface};
 
 using Codes = std::vector<std::byte>;
 
@@ -137,7 +141,7 @@ TEST_F(LiveFlow, PhasorsShowWhatAFileShows) {
     write(1, structure(0), phasors(0), 0, edge);
     view_.azimuth_deg = 25;
     view_.elevation_deg = 40;
-    for (const ViewMode mode : all_modes) {
+    for (const ViewMode mode : some_modes) {
         view_.mode = mode;
         EXPECT_EQ(picture(1, 1).pixels, picture_of_files(structure(0), phasors(0)).pixels);
     }
@@ -172,7 +176,7 @@ TEST_F(LiveFlow, NumbersShowWhatAFileShows) {
     write(0, structure(0), velocities(0), 0, edge);
     view_.azimuth_deg = 25;
     view_.flow_range = 20;
-    for (const ViewMode mode : all_modes) {
+    for (const ViewMode mode : some_modes) {
         view_.mode = mode;
         const Image shown = picture(0, 1);
         EXPECT_EQ(shown.pixels, picture_of_files(structure(0), velocities(0)).pixels);
@@ -193,10 +197,10 @@ TEST_F(LiveFlow, RollsWithItsStructure) {
         write(0, structure(0), flow(0), 0, edge);
         picture(0, 1);
         std::int64_t last = 0;
-        for (const std::int64_t filled_to : {1, 9, 17}) {
+        for (const std::int64_t filled_to : {1, 17}) {
             write(2, structure(1), flow(1), last, filled_to);
             last = filled_to;
-            for (const ViewMode mode : all_modes) {
+            for (const ViewMode mode : some_modes) {
                 view_.mode = mode;
                 const Image shown = picture(2, 2, filled_to, ShownSlot{0, 1, edge});
                 const Codes codes = joined(structure(1), structure(0), filled_to);
@@ -217,7 +221,7 @@ TEST_F(LiveFlow, IsNotSeenWhereAFirstVolumeIsNotFilledYet) {
         write(0, structure(2), phasors(2), 0, 10);
         return picture(0, serial, 10).pixels;
     };
-    for (const ViewMode mode : all_modes) {
+    for (const ViewMode mode : some_modes) {
         view_.mode = mode;
         EXPECT_EQ(shown(0, 1), shown(1, 2)) << "mode " << static_cast<int>(mode);
     }

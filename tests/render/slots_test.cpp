@@ -218,7 +218,7 @@ TEST_F(Slots, WhatIsNotFilledYetIsNotSeen) {
     };
     for (const ViewMode mode : all_modes) {
         view.mode = mode;
-        view.shadows = mode == ViewMode::composite ? 1 : 0;
+        view.ambient_occlusion = mode == ViewMode::composite ? 1 : 0;
         EXPECT_EQ(shown_after(1, 1), shown_after(2, 2)) << "mode " << static_cast<int>(mode);
     }
 }

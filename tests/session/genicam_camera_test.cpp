@@ -1,20 +1,18 @@
 // The GenICam source against Aravis' own fake GigE Vision camera, over the network of this machine: set up, streamed,
 // starved, with packets lost, disconnected, and sending packed pixels.
-#include <arv.h>
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "compute/error.h"
 #include "compute/line_format.h"
 #include "engine/acquire/source_kinds.h"
+#include "fake_gige_camera.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -23,77 +21,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::Contains;
 using testing::HasSubstr;
-
-constexpr ArvPixelFormat mono_12p = 0x010c0047;  // Aravis 0.8 has no name for it
-constexpr const char* camera_id = "Aravis-Fake-E01";
-
-// GigE Vision has one control port: tests that run side by side take turns.
-class Turn {
-  public:
-    Turn()
-        : descriptor_(open((std::filesystem::temp_directory_path() / "echolux-gige-vision").c_str(),
-                           O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
-        flock(descriptor_, LOCK_EX);
-    }
-    ~Turn() { close(descriptor_); }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-
-  private:
-    int descriptor_;
-};
-
-// What pixel `index` of image `image` is, in 12 bits; of formats with fewer, the lowest ones.
-int pixel(std::uint64_t image, std::int64_t index) {
-    return static_cast<int>((image * 29 + static_cast<std::uint64_t>(index) * 5 + 3) % 4096);
-}
-
-class FakeCamera {
-  public:
-    explicit FakeCamera(const char* genicam = nullptr)
-        : camera_(arv_gv_fake_camera_new_full("127.0.0.1", "E01", genicam)) {
-        arv_fake_camera_set_fill_pattern(registers(), fill, this);
-    }
-    ~FakeCamera() { g_object_unref(camera_); }
-    FakeCamera(const FakeCamera&) = delete;
-    FakeCamera& operator=(const FakeCamera&) = delete;
-
-    bool is_running() const { return arv_gv_fake_camera_is_running(camera_) != FALSE; }
-    ArvFakeCamera* registers() const { return arv_gv_fake_camera_get_fake_camera(camera_); }
-    std::uint32_t at(std::uint32_t address) const {
-        std::uint32_t value = 0;
-        arv_fake_camera_read_register(registers(), address, &value);
-        return value;
-    }
-
-    void lose_packets(double part) { g_object_set(camera_, "gvsp-lost-ratio", part, nullptr); }
-
-  private:
-    static void fill(ArvBuffer* buffer, void* fake, guint32, guint32, ArvPixelFormat format) {
-        auto* self = static_cast<FakeCamera*>(fake);
-        auto* out = static_cast<std::uint8_t*>(const_cast<void*>(arv_buffer_get_data(buffer, nullptr)));
-        const std::size_t bytes = arv_fake_camera_get_payload(self->registers());
-        const std::uint64_t image = self->images_++;
-        const auto at = [&](std::size_t index) { return pixel(image, static_cast<std::int64_t>(index)); };
-        if (format == ARV_PIXEL_FORMAT_MONO_8) {
-            for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(at(i));
-        } else if (format == ARV_PIXEL_FORMAT_MONO_16 || format == ARV_PIXEL_FORMAT_MONO_12) {
-            for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(at(i / 2) >> i % 2 * 8);
-        } else {
-            for (std::size_t i = 0; i + 2 < bytes; i += 3) {
-                const int a = at(i / 3 * 2);
-                const int b = at(i / 3 * 2 + 1);
-                const bool is_gev = format == ARV_PIXEL_FORMAT_MONO_12_PACKED;
-                out[i] = static_cast<std::uint8_t>(is_gev ? a >> 4 : a);
-                out[i + 1] = static_cast<std::uint8_t>(is_gev ? (a & 15) | (b & 15) << 4 : a >> 8 | (b & 15) << 4);
-                out[i + 2] = static_cast<std::uint8_t>(b >> 4);
-            }
-        }
-    }
-
-    std::uint64_t images_ = 0;  // of the camera's thread
-    ArvGvFakeCamera* camera_;
-};
 
 SourceWanted wanted(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans, std::int64_t block,
                     double images_per_s) {
@@ -265,6 +192,17 @@ TEST_F(GenicamCameraTest, BlocksOutliveTheirSource) {
         EXPECT_EQ(samples(*source, block), before);
     }
     EXPECT_EQ(static_cast<int>(block.data[0]), before[0]);
+}
+
+TEST_F(GenicamCameraTest, BlocksComeBackFromAnyThread) {
+    SourceWanted want = wanted(64, 10, 6, 2, 500);
+    want.settings.pool_blocks = 4;
+    const auto source = open_genicam(want);
+    source->start();
+    std::vector<std::jthread> holders;
+    for (int i = 0; i < 50; ++i) {
+        holders.emplace_back([block = next_block(*source)] { EXPECT_NE(block.data, nullptr); });
+    }
 }
 
 // 3000 lines are more than the camera's 2048: a B-scan comes in two images.

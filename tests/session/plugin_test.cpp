@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "compute/error.h"
@@ -175,6 +176,18 @@ TEST_P(SamplePlugin, HeldBlocksAreNeverWrittenAndLossIsTold) {
     EXPECT_GE(block.lost_before, 10);
     EXPECT_EQ(block.volume * 3 + block.first_b_scan / 3, last + 1 + block.lost_before);
     EXPECT_NEAR(block.time_s, static_cast<double>(frame_number(block, 0) * 10) / 100'000, 1e-9);
+}
+
+TEST_P(SamplePlugin, BlocksComeBackFromAnyThread) {
+    SourceWanted want = wanted(shape());
+    want.settings.pool_blocks = 3;
+    const auto source = open_plugin(want);
+    source->start();
+    std::vector<std::jthread> holders;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        const std::uint64_t frame = i / 3 * 7 + i % 3 * 3;
+        holders.emplace_back([block = next_block(*source), frame] { EXPECT_EQ(frame_number(block, 0), frame); });
+    }
 }
 
 TEST_P(SamplePlugin, BlocksOutliveTheirSource) {

@@ -69,7 +69,7 @@ class LiveBench {
         const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         MemorySource source(plan, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
         VolumePath path(plan, processor_.choice, device_);
-        report_.machine.display = path.describe();
+        report_.machine.backend = path.describe();
         Session session(source, path);
         PictureLoop loop(path, view_, 60, [&](std::int64_t volume) { session.shown(volume); });
         session.start();
@@ -85,7 +85,7 @@ class LiveBench {
     }
 
     void protocols() {
-        book_.begin("scan protocols", 3 * std::ssize(published));
+        book_.begin("scan protocols", (processor_.is_gpu() ? 3 : 1) * std::ssize(published));
         BenchSheet times{"scan protocols, structure and flow", "s",
                          {"spectra to the GPU", "published", "reprocess and draw", "published"}, {}};
         BenchSheet rates{"scan protocols, structure and flow", "pictures/s",

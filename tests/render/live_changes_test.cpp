@@ -1,0 +1,163 @@
+// Settings that change while volumes come: what the textures hold is what a reconstructor with the same settings makes
+// in plain memory, and a block is never of two settings.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "compute/error.h"
+#include "rendering.h"
+#include "small_scan.h"
+#include "ui/app/picture_loop.h"
+#include "ui/app/volume_path.h"
+
+namespace echolux::test {
+namespace {
+
+using Moment = BlockSink::Moment;
+
+class LiveChanges : public Rendering {
+  protected:
+    LiveChanges() {
+        plan_.block_b_scans = 3;
+        DeviceChoice device;
+        device.validation = true;
+        device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
+        path_ = std::make_unique<VolumePath>(plan_, BackendChoice{.backend = Backend::cpu}, device);
+    }
+
+    bool feed(std::int64_t begin, std::int64_t end) { return path_->feed(block(begin, end)); }
+    Block block(std::int64_t begin, std::int64_t end) const {
+        return block_of(plan_, std::as_bytes(std::span(spectra_)), 0, begin, end);
+    }
+
+    // A plan with another dispersion: same slots; with another range: other slots.
+    ReconstructionPlan with_dispersion(double a2_rad) const {
+        ReconstructionPlan plan = plan_;
+        plan.recipe.a2_rad = a2_rad;
+        return plan;
+    }
+    ReconstructionPlan with_range(double high) const {
+        ReconstructionPlan plan = plan_;
+        plan.recipe.high = high;
+        return plan;
+    }
+
+    // Until the change has been made ready and is taken.
+    void take(const ReconstructionPlan& plan, Moment moment) {
+        path_->change(plan);
+        while (!path_->take_change(moment)) std::this_thread::yield();
+    }
+
+    std::vector<std::byte> shown() { return path_->read_volume().value().voxels; }
+
+    // B-scans [begin, end) from `part`, the rest from `whole`.
+    std::vector<std::byte> mixed(std::vector<std::byte> whole, const std::vector<std::byte>& part, std::int64_t begin,
+                                 std::int64_t end) const {
+        const auto b_scan = static_cast<std::int64_t>(whole.size()) / plan_.geometry.b_scans;
+        std::copy(part.begin() + begin * b_scan, part.begin() + end * b_scan, whole.begin() + begin * b_scan);
+        return whole;
+    }
+
+    ReconstructionPlan plan_ = noise_plan(64, 13, 6);
+    std::vector<std::uint16_t> spectra_ = noise_spectra(plan_, 0);
+    std::unique_ptr<VolumePath> path_;
+};
+
+TEST_F(LiveChanges, ATableChangesBetweenTheBlocksOfAVolume) {
+    ASSERT_TRUE(feed(0, 3));
+    take(with_dispersion(20), Moment::within_volume);
+    ASSERT_TRUE(feed(3, 6));
+    const auto before = voxels_in_memory(plan_, spectra_);
+    const auto after = voxels_in_memory(with_dispersion(20), spectra_);
+    ASSERT_NE(before, after);
+    EXPECT_EQ(shown(), mixed(before, after, 3, 6));
+}
+
+TEST_F(LiveChanges, AnotherMeaningOfTheVoxelsWaitsForTheNextVolume) {
+    ASSERT_TRUE(feed(0, 3));
+    path_->change(with_range(90));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // long enough for most machines to have it ready
+    EXPECT_FALSE(path_->take_change(Moment::within_volume));
+    ASSERT_TRUE(feed(3, 6));
+    EXPECT_EQ(shown(), voxels_in_memory(plan_, spectra_));
+    while (!path_->take_change(Moment::between_volumes)) std::this_thread::yield();
+    EXPECT_FALSE(path_->read_volume()) << "a new ring";
+    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    EXPECT_EQ(shown(), voxels_in_memory(with_range(90), spectra_));
+    EXPECT_NEAR(path_->grid().scale, 90.0 / 255, 1e-12);
+}
+
+TEST_F(LiveChanges, AnotherSizeOfTheVolumeWorks) {
+    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    ReconstructionPlan cropped = plan_;
+    cropped.recipe.depth_end = 20;
+    take(cropped, Moment::between_volumes);
+    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    EXPECT_EQ(path_->grid().depth, 20);
+    EXPECT_EQ(shown(), voxels_in_memory(cropped, spectra_));
+}
+
+// What is looked at is worked on in the picture that is there.
+TEST_F(LiveChanges, SomeBScansAreReworkedInPlace) {
+    EXPECT_FALSE(path_->rework(block(3, 6))) << "there is nothing yet";
+    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    const std::uint64_t news = path_->news();
+    take(with_dispersion(-30), Moment::between_volumes);
+    ASSERT_TRUE(path_->rework(block(3, 6)));
+    EXPECT_NE(path_->news(), news) << "pictures are told";
+    const auto before = voxels_in_memory(plan_, spectra_);
+    const auto after = voxels_in_memory(with_dispersion(-30), spectra_);
+    EXPECT_EQ(shown(), mixed(before, after, 3, 6));
+    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    EXPECT_EQ(shown(), after);
+}
+
+TEST_F(LiveChanges, APlanThatCannotBeMadeLeavesTheOneBefore) {
+    ReconstructionPlan impossible = plan_;
+    impossible.recipe.depth_begin = 1000;
+    path_->change(impossible);
+    const auto refused = [&] {
+        for (;;) {
+            try {
+                if (path_->take_change(Moment::between_volumes)) return false;
+            } catch (const Error&) {
+                return true;
+            }
+            std::this_thread::yield();
+        }
+    };
+    EXPECT_TRUE(refused());
+    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    EXPECT_EQ(shown(), voxels_in_memory(plan_, spectra_));
+}
+
+// Pictures while volumes come and settings change: each volume that stays long enough is seen, in order.
+TEST_F(LiveChanges, ThePictureLoopShowsEachVolumeInOrder) {
+    View view;
+    view.width = 32;
+    view.height = 24;
+    std::vector<std::int64_t> seen;
+    std::atomic<std::int64_t> last = -1;
+    PictureLoop loop(*path_, view, 1000, [&](std::int64_t volume) {
+        seen.push_back(volume);
+        last = volume;
+    });
+    for (std::int64_t volume = 0; volume < 8; ++volume) {
+        if (volume == 4) take(with_range(90), Moment::between_volumes);
+        for (const std::int64_t begin : {0, 3}) {
+            Block one = block(begin, begin + 3);
+            one.volume = volume;
+            ASSERT_TRUE(path_->feed(one));
+        }
+        while (last != volume) std::this_thread::yield();
+    }
+    loop.stop();
+    EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+    const PictureFigures figures = loop.figures();
+    EXPECT_EQ(figures.volumes, 8);
+    EXPECT_EQ(figures.out_of_order, 0);
+    EXPECT_GE(figures.pictures, 8);
+}
+
+}  // namespace
+}  // namespace echolux::test

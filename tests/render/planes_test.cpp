@@ -1,0 +1,220 @@
+// B-scans that are planes in space: where they are seen, which lies before which, and that nothing is made up between
+// them. Against geometry worked out here, from the camera's rays alone.
+#include <cmath>
+#include <cstring>
+#include <glm/geometric.hpp>
+
+#include "compute/error.h"
+#include "render/camera.h"
+#include "render/colour_maps.h"
+#include "rendering.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::int64_t depth = 40, a_scans = 60;
+constexpr double half_mm = 0.5 * (a_scans - 1);  // of a B-scan, in millimetres: a voxel is one wide
+
+const BScanPose along_x{-half_mm, 0, half_mm, 0};
+const BScanPose along_y{0, -half_mm, 0, half_mm};
+const std::vector<BScanPose> cross{along_x, along_y};
+const std::vector<BScanPose> parallel{{-half_mm, -12, half_mm, -12}, along_x, {-half_mm, 12, half_mm, 12}, along_y};
+
+class Planes : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        view_.projection = Projection::orthographic;
+        view_.azimuth_deg = view_.elevation_deg = 0;
+        view_.background = {0, 0, 0};
+        view_.box = false;
+        view_.low = 0;
+        view_.high = 40;
+        view_.width = 96;
+        view_.height = 72;
+    }
+
+    VolumeGrid grid(std::size_t b_scans) const {
+        VolumeGrid grid = db_grid(depth, a_scans, static_cast<std::int64_t>(b_scans));
+        grid.spacing_um = {1000, 1000, 0};
+        return grid;
+    }
+
+    void show(const std::vector<BScanPose>& poses, const ValueAt& value) {
+        renderer().set_volume(grid(poses.size()), voxels(grid(poses.size()), value).data());
+        renderer().set_poses(poses);
+    }
+
+    int level(const Image& image, std::int64_t x, std::int64_t y) const {
+        return image.pixels[static_cast<std::size_t>(4 * (y * view_.width + x))];
+    }
+
+    View view_;
+};
+
+// Along a ray from `start`, where it meets a plane between the ends of its A-scans; negative: nowhere.
+double met(const glm::dvec3& start, const glm::dvec3& unit, const BScanPose& pose, glm::dvec3& voxel) {
+    const glm::dvec2 first(1000 * pose.first_x_mm, 1000 * pose.first_y_mm),
+        last(1000 * pose.last_x_mm, 1000 * pose.last_y_mm);
+    const glm::dvec2 along = (last - first) / glm::length(last - first);
+    const glm::dvec2 normal(-along.y, along.x);
+    const double distance =
+        glm::dot(normal, first - glm::dvec2(start.y, start.z)) / glm::dot(normal, glm::dvec2(unit.y, unit.z));
+    const glm::dvec3 place = start + distance * unit;
+    voxel = {place.x / 1000 + 0.5 * depth, glm::dot(glm::dvec2(place.y, place.z) - first, along) / 1000 + 0.5, 0};
+    const bool is_in = voxel.x > 0 && voxel.x < depth && voxel.y > 0 && voxel.y < a_scans;
+    return is_in && distance > 0 ? distance : -1;
+}
+
+// Every ray meets the plane, the A-scan and the depth that geometry says, the nearest first.
+TEST_F(Planes, LieWhereTheyWereScanned) {
+    for (const auto& poses : {cross, parallel}) {
+        show(poses, [](auto...) { return 30.0; });
+        for (const Projection projection : {Projection::orthographic, Projection::perspective}) {
+            view_.projection = projection;
+            view_.azimuth_deg = 37;
+            view_.elevation_deg = 28;
+            const glm::dvec3 extent(1000.0 * depth, 1000.0 * a_scans, 1000.0 * a_scans);
+            const Camera::Rays rays = Camera(view_, extent).rays();
+            const std::vector<RayMeasure> found = renderer().measure(view_);
+            int hits = 0, unclear = 0;
+            for (std::int64_t y = 0; y < view_.height; ++y) {
+                for (std::int64_t x = 0; x < view_.width; ++x) {
+                    const double right = static_cast<double>(x) + 0.5 - 0.5 * static_cast<double>(view_.width);
+                    const double down = static_cast<double>(y) + 0.5 - 0.5 * static_cast<double>(view_.height);
+                    const glm::dvec3 start = rays.eye + right * rays.eye_x + down * rays.eye_y;
+                    const glm::dvec3 unit = glm::normalize(rays.ray + right * rays.ray_x + down * rays.ray_y);
+                    double nearest = -1;
+                    glm::dvec3 voxel{};
+                    for (std::size_t i = 0; i < poses.size(); ++i) {
+                        glm::dvec3 here{};
+                        const double distance = met(start, unit, poses[i], here);
+                        if (distance < 0 || (nearest >= 0 && distance >= nearest)) continue;
+                        nearest = distance;
+                        voxel = {here.x, here.y, static_cast<double>(i)};
+                    }
+                    const RayMeasure& ray = found[static_cast<std::size_t>(y * view_.width + x)];
+                    if ((ray.distance < 0) != (nearest < 0) || std::abs(ray.voxel[2] - voxel.z) > 0.5) {
+                        ++unclear;  // at an edge
+                        continue;
+                    }
+                    if (nearest < 0) continue;
+                    ++hits;
+                    ASSERT_NEAR(ray.distance, nearest, 1e-4 * nearest);
+                    ASSERT_NEAR(ray.voxel[0] + 0.5, voxel.x, 0.51);
+                    ASSERT_NEAR(ray.voxel[1] + 0.5, voxel.y, 0.51);
+                }
+            }
+            EXPECT_GT(hits, 500);
+            EXPECT_LE(unclear, 3);
+        }
+    }
+}
+
+TEST_F(Planes, NothingIsMadeUpBetweenThem) {
+    show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) { return b % 2 == 0 ? 40.0 : 0.0; });
+    view_.azimuth_deg = 30;
+    view_.elevation_deg = 35;
+    view_.background = {0, 0, 1};
+    const Image image = renderer().render(view_);
+    int bright = 0, dark = 0;
+    for (std::size_t i = 0; i < image.pixels.size(); i += 4) {
+        bright += image.pixels[i] == 255 ? 1 : 0;
+        dark += image.pixels[i] == 0 && image.pixels[i + 2] == 0 ? 1 : 0;
+        ASSERT_TRUE(image.pixels[i] == 255 || image.pixels[i] == 0);
+    }
+    EXPECT_GT(bright, 200);
+    EXPECT_GT(dark, 200);
+}
+
+// From the front three planes lie one behind the other.
+TEST_F(Planes, TranslucentOnesMixFromFrontToBack) {
+    show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) {
+        return std::array{40.0, 20.0, 30.0, 0.0}[static_cast<std::size_t>(b)];
+    });
+    view_.planes_opacity = 0.5;
+    const double expected = 255 * (0.5 * 1 + 0.25 * 0.5 + 0.125 * 0.75);
+    EXPECT_NEAR(level(renderer().render(view_), view_.width / 3, view_.height / 2), expected, 1.5);
+    view_.azimuth_deg = 180;
+    const double from_behind = 255 * (0.5 * 0.75 + 0.25 * 0.5 + 0.125 * 1);
+    EXPECT_NEAR(level(renderer().render(view_), view_.width / 3, view_.height / 2), from_behind, 1.5);
+    view_.planes_opacity = 1;
+    EXPECT_EQ(level(renderer().render(view_), view_.width / 3, view_.height / 2), 191);
+}
+
+TEST_F(Planes, FlowLiesOverThem) {
+    show(cross, [](auto...) { return 20.0; });
+    VolumeGrid flow = grid(2);
+    flow.quantity = "velocity";
+    flow.unit = "mm/s";
+    const auto velocity = [](std::int64_t, std::int64_t a, std::int64_t b) { return b == 0 && a < 20 ? 8.0 : 0.0; };
+    renderer().set_flow(flow, voxels(flow, velocity).data());
+    view_.flow_range = 10;
+    view_.fit = true;
+    const Image image = renderer().render(view_);
+    const glm::dvec3 colour = colour_at(ColourMap::flow, 0.9);
+    const auto at = static_cast<std::size_t>(4 * (view_.height / 2 * view_.width + view_.width / 5));
+    for (int channel = 0; channel < 3; ++channel) {
+        EXPECT_NEAR(image.pixels[at + static_cast<std::size_t>(channel)], 255 * colour[channel], 2);
+    }
+    EXPECT_NEAR(level(image, 4 * view_.width / 5, view_.height / 2), 128, 2);
+}
+
+TEST_F(Planes, FitThePicture) {
+    show(cross, [](auto...) { return 40.0; });
+    view_.fit = true;
+    const Image image = renderer().render(view_);
+    std::int64_t first = view_.width, last = 0;
+    for (std::int64_t x = 0; x < view_.width; ++x) {
+        if (level(image, x, view_.height / 2) == 0) continue;
+        first = std::min(first, x);
+        last = std::max(last, x);
+    }
+    EXPECT_NEAR(static_cast<double>(last - first + 1), static_cast<double>(view_.width) / 1.04, 2);
+}
+
+TEST_F(Planes, ProbesTellTheBScan) {
+    show(cross, [](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return static_cast<double>(z + a) / 4 + 10 * static_cast<double>(b);
+    });
+    view_.azimuth_deg = 90;
+    const auto probe = renderer().probe(view_, 60, 40);
+    ASSERT_TRUE(probe.has_value());
+    EXPECT_EQ(probe->voxel[2], 1);
+    EXPECT_NEAR(probe->value, static_cast<double>(probe->voxel[0] + probe->voxel[1]) / 4 + 10, 1e-4);
+}
+
+// A live volume of planes is shown as far as it goes.
+TEST_F(Planes, OfALiveVolumeOnlyWhatIsFilledIsSeen) {
+    SlotsWanted wanted;
+    wanted.grid = grid(2);
+    wanted.range = {0, 40};
+    SlotWriter& slots = renderer().make_slots(wanted);
+    renderer().set_poses(cross);
+    const auto codes = voxels(wanted.grid, [](auto...) { return 40.0; });
+    std::memcpy(slots.places(0).structure.data, codes.data(), codes.size());
+    const auto brightness = [&](double azimuth_deg, std::int64_t filled_to, std::uint64_t value) {
+        view_.azimuth_deg = azimuth_deg;
+        const ShownSlots shown{{0, 1, filled_to}, {}, filled_to == 1 ? 1U : 2U, value};
+        return level(renderer().read(renderer().draw(view_, shown)), view_.width / 3, view_.height / 2);
+    };
+    slots.publish(0, 1, 0, 1);
+    EXPECT_EQ(brightness(0, 1, 1), 255);
+    EXPECT_EQ(brightness(90, 1, 2), 0);
+    slots.publish(0, 2, 1, 2);
+    EXPECT_EQ(brightness(90, 2, 3), 255);
+}
+
+TEST_F(Planes, WhatCannotBeIsRefused) {
+    show(cross, [](auto...) { return 40.0; });
+    view_.show = Shown::slice;
+    EXPECT_THROW(renderer().render(view_), Error);
+    view_.show = Shown::volume;
+    renderer().set_poses(parallel);
+    EXPECT_THROW(renderer().render(view_), Error);  // of two B-scans
+    renderer().set_poses({});
+    EXPECT_NO_THROW(renderer().render(view_));
+}
+
+}  // namespace
+}  // namespace echolux::test

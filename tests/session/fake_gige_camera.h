@@ -1,0 +1,85 @@
+// A GigE Vision camera that Aravis imitates on the network of this machine. Its images say which one they are.
+#pragma once
+
+#include <arv.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+
+namespace echolux {
+
+inline constexpr ArvPixelFormat mono_12p = 0x010c0047;  // Aravis 0.8 has no name for it
+inline constexpr const char* camera_id = "Aravis-Fake-E01";
+
+// GigE Vision has one control port: tests that run side by side take turns.
+class Turn {
+  public:
+    Turn()
+        : descriptor_(open((std::filesystem::temp_directory_path() / "echolux-gige-vision").c_str(),
+                           O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+        flock(descriptor_, LOCK_EX);
+    }
+    ~Turn() { close(descriptor_); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    int descriptor_;
+};
+
+// What pixel `index` of image `image` is, in 12 bits; of formats with fewer, the lowest ones.
+inline int pixel(std::uint64_t image, std::int64_t index) {
+    return static_cast<int>((image * 29 + static_cast<std::uint64_t>(index) * 5 + 3) % 4096);
+}
+
+class FakeCamera {
+  public:
+    explicit FakeCamera(const char* genicam = nullptr)
+        : camera_(arv_gv_fake_camera_new_full("127.0.0.1", "E01", genicam)) {
+        arv_fake_camera_set_fill_pattern(registers(), fill, this);
+    }
+    ~FakeCamera() { g_object_unref(camera_); }
+    FakeCamera(const FakeCamera&) = delete;
+    FakeCamera& operator=(const FakeCamera&) = delete;
+
+    bool is_running() const { return arv_gv_fake_camera_is_running(camera_) != FALSE; }
+    ArvFakeCamera* registers() const { return arv_gv_fake_camera_get_fake_camera(camera_); }
+    std::uint32_t at(std::uint32_t address) const {
+        std::uint32_t value = 0;
+        arv_fake_camera_read_register(registers(), address, &value);
+        return value;
+    }
+
+    void lose_packets(double part) { g_object_set(camera_, "gvsp-lost-ratio", part, nullptr); }
+
+  private:
+    static void fill(ArvBuffer* buffer, void* fake, guint32, guint32, ArvPixelFormat format) {
+        auto* self = static_cast<FakeCamera*>(fake);
+        auto* out = static_cast<std::uint8_t*>(const_cast<void*>(arv_buffer_get_data(buffer, nullptr)));
+        const std::size_t bytes = arv_fake_camera_get_payload(self->registers());
+        const std::uint64_t image = self->images_++;
+        const auto at = [&](std::size_t index) { return pixel(image, static_cast<std::int64_t>(index)); };
+        if (format == ARV_PIXEL_FORMAT_MONO_8) {
+            for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(at(i));
+        } else if (format == ARV_PIXEL_FORMAT_MONO_16 || format == ARV_PIXEL_FORMAT_MONO_12) {
+            for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(at(i / 2) >> i % 2 * 8);
+        } else {
+            for (std::size_t i = 0; i + 2 < bytes; i += 3) {
+                const int a = at(i / 3 * 2);
+                const int b = at(i / 3 * 2 + 1);
+                const bool is_gev = format == ARV_PIXEL_FORMAT_MONO_12_PACKED;
+                out[i] = static_cast<std::uint8_t>(is_gev ? a >> 4 : a);
+                out[i + 1] = static_cast<std::uint8_t>(is_gev ? (a & 15) | (b & 15) << 4 : a >> 8 | (b & 15) << 4);
+                out[i + 2] = static_cast<std::uint8_t>(b >> 4);
+            }
+        }
+    }
+
+    std::uint64_t images_ = 0;  // of the camera's thread
+    ArvGvFakeCamera* camera_;
+};
+
+}  // namespace echolux
