@@ -83,7 +83,9 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
     while (!stop.stop_requested()) {
         Arrival arrival = source_.next(patience);
         if (arrival.kind == Arrival::Kind::ended) {
+            arrivals.note_lost(arrival.block.lost_before);
             const std::scoped_lock lock(mutex_);
+            figures_.arrived = arrivals.figures();
             figures_.ended = true;
             return;
         }

@@ -44,6 +44,10 @@ bool Arrivals::admit(const Block& block) {
     return true;
 }
 
+void Arrivals::note_lost(std::int64_t blocks) {
+    if (blocks > 0) count(figures_.lost, blocks, fmt::format("{} blocks were lost at the end", blocks));
+}
+
 bool Arrivals::has_right_shape(const Block& block) {
     try {
         check_block(block, plan_);

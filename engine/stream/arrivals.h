@@ -30,6 +30,9 @@ class Arrivals {
     // Whether the block is to be used.
     bool admit(const Block& block);
 
+    // After the last block.
+    void note_lost(std::int64_t blocks);
+
     const ArrivalFigures& figures() const { return figures_; }
 
   private:

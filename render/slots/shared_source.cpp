@@ -80,12 +80,10 @@ class SurfaceSource : public SharedSource {
     // it.
     void record_fetch(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t,
                       std::int64_t) const override {
-        textures_[slot]->structure.image().record_acquire(commands);
-        if (textures_[slot]->flow) textures_[slot]->flow->image().record_acquire(commands);
+        for (const VolumeTexture* texture : textures_[slot]->all()) texture->image().record_acquire(commands);
     }
     void record_return(const vk::raii::CommandBuffer& commands, std::size_t slot) const override {
-        textures_[slot]->structure.image().record_release(commands);
-        if (textures_[slot]->flow) textures_[slot]->flow->image().record_release(commands);
+        for (const VolumeTexture* texture : textures_[slot]->all()) texture->image().record_release(commands);
     }
 
   private:

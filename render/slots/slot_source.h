@@ -17,6 +17,10 @@ namespace echolux {
 struct SlotTextures {
     VolumeTexture structure;
     std::optional<VolumeTexture> flow;
+
+    std::vector<const VolumeTexture*> all() const {
+        return flow ? std::vector{&structure, &*flow} : std::vector{&structure};
+    }
 };
 using Textures = std::vector<std::unique_ptr<SlotTextures>>;
 

@@ -60,8 +60,10 @@ std::unique_ptr<VolumeSlots::Memory> VolumeSlots::made(SlotKind kind, const Slot
     }
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const auto& slot : memory->textures) {
-            slot->structure.record_first_use(commands);
-            if (slot->flow) slot->flow->record_first_use(commands);
+            for (const VolumeTexture* texture : slot->all()) {
+                texture->record_first_use(commands);
+                texture->record_clear(commands);
+            }
         }
     });
     const auto& [textures, timelines, source] = *memory;

@@ -44,6 +44,10 @@ class VolumeTexture {
     // Recorded once, before anything else.
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
+    // Besides, where it is filled bit by bit: filtering reads the first slice that is not filled too, with a weight of
+    // 0, which of what is no number makes no number.
+    void record_clear(const vk::raii::CommandBuffer& commands) const { image_.record_clear(commands); }
+
     // Fills slices [first, end) from a buffer that holds the whole volume, packed as the texture stores it.
     void record_slices_from(const vk::raii::CommandBuffer& commands, vk::Buffer buffer, std::int64_t first,
                             std::int64_t end) const;

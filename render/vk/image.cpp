@@ -176,6 +176,10 @@ void DeviceImage::record_first_use(const vk::raii::CommandBuffer& commands) cons
     commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
 }
 
+void DeviceImage::record_clear(const vk::raii::CommandBuffer& commands) const {
+    commands.clearColorImage(*image_, vk::ImageLayout::eGeneral, vk::ClearColorValue{}, whole_range);
+}
+
 vk::ImageMemoryBarrier2 DeviceImage::ownership(std::uint32_t from, std::uint32_t to) const {
     return {.oldLayout = vk::ImageLayout::eGeneral,
             .newLayout = vk::ImageLayout::eGeneral,

@@ -50,6 +50,9 @@ class DeviceImage {
     // Makes the image usable (its content becomes undefined): recorded once, before anything else.
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
+    // Fills it with zeros.
+    void record_clear(const vk::raii::CommandBuffer& commands) const;
+
     // An exported image belongs to either this queue or the other API: its content passes from one to the other.
     void record_acquire(const vk::raii::CommandBuffer& commands) const;
     void record_release(const vk::raii::CommandBuffer& commands) const;

@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, Codes, testing::Bool(),
 class FastPath : public GpuTest {
   protected:
     static bool taken(const ReconstructionPlan& plan) {
-        return make_reconstructor(plan, {.backend = Backend::cuda})->backend().find("fused") != std::string::npos;
+        return make_reconstructor(plan, {.backend = Backend::cuda})->backend().find(", fused)") != std::string::npos;
     }
 };
 

@@ -17,8 +17,8 @@ struct BenchDisplay {
     int volumes = 60;  // of the latency
 };
 
-// texture/N, doppler/N, pinned/N (GPU), rendering/N, pictures/N, latency/N, packed12/N, direct/N (GPU). Returns how voxels reach
-// the renderer.
+// texture/N, doppler/N, pinned/N (GPU), rendering/N, pictures/N, latency/N, packed12/N, direct/N (GPU). Returns how
+// voxels reach the renderer.
 std::string bench_display(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
                           const BenchDisplay& display);
 constexpr std::int64_t display_figures = 8;

@@ -165,7 +165,9 @@ void watch(const LiveJob& job, Session& session, Progress& progress, LiveReport&
 LiveReport run(const LiveJob& job, Progress& progress, const std::function<void(const SessionEvent&)>& heard) {
     check_outputs(job);
     LiveReport report;
-    const std::unique_ptr<Source> source = open_source(job.source);
+    SourceWanted wanted = job.source;
+    wanted.progress = &progress;
+    const std::unique_ptr<Source> source = open_source(wanted);
     report.source = source->name();
     std::optional<Display> display;
     NoDisplay nothing;
@@ -176,7 +178,10 @@ LiveReport run(const LiveJob& job, Progress& progress, const std::function<void(
     const std::unique_ptr<PictureLoop> pictures = display ? display->pictures_of(session) : nullptr;
     session.start();
     watch(job, session, progress, report, heard);
-    if (!job.record.empty()) report.recorder = session.stop_recording();
+    if (!job.record.empty()) {
+        report.recorder = session.stop_recording();
+        if (source->capabilities().has_truth) source->write_truth(job.record.parent_path() / "truth");
+    }
     if (pictures) {
         pictures->stop();  // with one of the newest volume
         report.pictures = pictures->figures();
