@@ -31,13 +31,13 @@ struct Block {
     FrameLayout frames;
     MemoryKind memory = MemoryKind::host;
     std::int64_t volume = 0;
-    std::int64_t first_b_scan = 0;       // position in its volume
-    std::int64_t b_scans = 0;            // positions along the slow axis
-    std::uint64_t sequence = 0;          // counts blocks of the source, without gaps
-    std::int64_t lost_before = 0;        // blocks that the device lost since the block before this one
-    double time_s = 0;                   // of the first line, by the source's clock, from its start
+    std::int64_t first_b_scan = 0;                    // position in its volume
+    std::int64_t b_scans = 0;                         // positions along the slow axis
+    std::uint64_t sequence = 0;                       // counts blocks of the source, without gaps
+    std::int64_t lost_before = 0;                     // blocks that the device lost since the block before this one
+    double time_s = 0;                                // of the first line, by the source's clock, from its start
     std::chrono::steady_clock::time_point arrived{};  // when it was taken from its source
-    std::shared_ptr<const void> keeper;  // holds the memory; destroyed with the last view
+    std::shared_ptr<const void> keeper;               // holds the memory; destroyed with the last view
 };
 
 // Where the first line of acquired B-scan `frame` of the block lies; `frame_bytes` are those of its lines.

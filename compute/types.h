@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace echolux {
@@ -29,6 +31,18 @@ constexpr std::int64_t bytes_of(VoxelType type) {
         case VoxelType::complex64: return 8;
     }
     return 0;
+}
+
+// Of the 16 bits of an IEEE half.
+inline float value_of_half(std::uint16_t bits) {
+    const int exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
+    const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
+    if (exponent == 0x1F) {
+        return sign *
+               (fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN());
+    }
+    return exponent == 0 ? sign * std::ldexp(static_cast<float>(fraction), -24)
+                         : sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
 
 // Geometry and meaning of a volume. Memory order: depth fastest, then A-scan, then B-scan.

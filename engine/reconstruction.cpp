@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <deque>
 #include <functional>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "engine/block_stream.h"
 #include "engine/file_hash.h"
 #include "engine/memory_budget.h"
+#include "engine/noise_floor.h"
 #include "engine/version.h"
 
 namespace echolux {
@@ -48,19 +48,11 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t most
     return block;
 }
 
-// Rounded, so that it reads well in files and does not hang on the last bits of a backend. Where there is no noise at
-// all (constant spectra) nothing is subtracted, so that emptiness stays at the bottom of the range.
 double noise_floor_of_first_volume(const Scan& scan, SpectraReader& reader) {
     const std::int64_t most =
         std::clamp<std::int64_t>(noise_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1, noise_b_scans);
     const Block block = sampled_b_scans(scan, reader, most);
-    constexpr double nothing_db = -199;
-    const double level = measured_noise_floor_db(scan.plan(block.b_scans), block);
-    return level < nothing_db ? 0 : std::round(level * 100) / 100;
-}
-
-bool needs_noise_floor(const Recipe& recipe) {
-    return recipe.quantity == Quantity::db && recipe.levels == Levels::noise_floor && recipe.noise_floor_db == 0;
+    return noise_floor_for_recipe(scan.plan(block.b_scans), block);
 }
 
 // What reading ahead, the noise floor and whole B-scans in between take, besides the volume itself.
@@ -88,8 +80,8 @@ class UnderWay {
     UnderWay(const UnderWay&) = delete;
     UnderWay& operator=(const UnderWay&) = delete;
 
-    void submit(const Block& block, const Place& place) {
-        blocks_.push_back({reconstructor_.submit(block, place), block.b_scans});
+    void submit(const Block& block, const Places& places) {
+        blocks_.push_back({reconstructor_.submit(block, places), block.b_scans});
         while (blocks_.size() > blocks_under_way) wait_for_oldest();
     }
 
@@ -128,7 +120,9 @@ Reconstruction::Reconstruction(Scan scan, Backend backend)
     planned_grid(scan_);  // refuses an impossible recipe before anything is read
     require_memory(working_bytes(scan_, reader_, block_b_scans_), scan_.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
-    if (needs_noise_floor(scan_.recipe)) scan_.recipe.noise_floor_db = noise_floor_of_first_volume(scan_, reader_);
+    if (needs_noise_floor(scan_.recipe, scan_.flow)) {
+        scan_.recipe.noise_floor_db = noise_floor_of_first_volume(scan_, reader_);
+    }
     plan(backend);
     warn_of_common_fringes();
 }
@@ -185,12 +179,26 @@ VolumeGrid Reconstruction::grid(const ScanPart& part) const {
 }
 
 Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
+    FlowedVolume volume{{grid(part), {}, {}}, {}};
+    make(volume, part, progress);
+    return std::move(volume.structure);
+}
+
+FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progress) {
+    FlowedVolume volume{{grid(part), {}, {}}, {}};
+    if (std::optional<VolumeGrid> flow = planned_flow_grid(scan_.plan(1))) {
+        flow->b_scans = volume.structure.grid.b_scans;
+        volume.flow = Volume{*flow, {}, {}};
+    }
+    make(volume, part, progress);
+    return volume;
+}
+
+void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
-    Volume volume;
-    volume.grid = grid(part);
     if (!reconstructor_) plan(Backend::cpu);  // what failed the last time
-    require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with --blocks A:B");
-    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+    allocate(volume.structure);
+    if (volume.flow) allocate(*volume.flow);
     for (bool filled = false; !filled;) {
         try {
             prime(part, progress);
@@ -201,22 +209,31 @@ Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
             fall_back(problem);
         }
     }
-    volume.provenance = provenance(part);
+    volume.structure.provenance = provenance(part);
+    if (volume.flow) volume.flow->provenance = volume.structure.provenance;
     figures_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return volume;
 }
 
-void Reconstruction::fill(Volume& volume, const ScanPart& part, Progress& progress) {
-    const std::int64_t line_bytes = volume.grid.depth * bytes_of(volume.grid.type);
+void Reconstruction::allocate(Volume& volume) const {
+    require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with --blocks A:B");
+    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+}
+
+void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
     const std::int64_t slices_per_b_scan = reconstructor_->grid().b_scans / scan_.geometry.b_scans;
-    const Place place{PlaceKind::host_linear, volume.voxels.data(), part.begin * slices_per_b_scan, line_bytes,
-                      volume.grid.a_scans * line_bytes};
+    const auto place_in = [&](Volume& target) {
+        const std::int64_t line_bytes = target.grid.depth * bytes_of(target.grid.type);
+        return Place{PlaceKind::host_linear, target.voxels.data(), part.begin * slices_per_b_scan, line_bytes,
+                     target.grid.a_scans * line_bytes};
+    };
+    Places places(place_in(volume.structure));
+    if (volume.flow) places.flow = place_in(*volume.flow);
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
     const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
     progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
     BlockStream blocks(reader_, *pool_, part.volume, part.begin, end, block_b_scans_);
     UnderWay under_way(*reconstructor_, [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
-    while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, place);
+    while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, places);
     under_way.wait_for_all();
     figures_.a_scans += (end - part.begin) * lines_per_b_scan;
     progress.end();

@@ -28,6 +28,12 @@ struct ReconstructionFigures {
     double seconds = 0;        // reading and reconstructing
 };
 
+// A volume, and the flow of the same moment on the same voxels.
+struct FlowedVolume {
+    Volume structure;
+    std::optional<Volume> flow;  // codes, as planned_flow_grid() says
+};
+
 class Reconstruction {
   public:
     // Plans; measures the noise floor where the recipe leaves it open. Throws Error{bad_setting, bad_file,
@@ -46,10 +52,15 @@ class Reconstruction {
     // Throws Error{out_of_memory} before it allocates what the machine cannot hold.
     Volume run(const ScanPart& part, Progress& progress);
 
+    // The same with the flow, where scan().flow has a method.
+    FlowedVolume run_with_flow(const ScanPart& part, Progress& progress);
+
   private:
     void plan(Backend backend);
     void fall_back(const Error& problem);
-    void fill(Volume& volume, const ScanPart& part, Progress& progress);
+    void make(FlowedVolume& volume, const ScanPart& part, Progress& progress);
+    void allocate(Volume& volume) const;
+    void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void warn_of_common_fringes();
     void prime(const ScanPart& part, Progress& progress);
     std::map<std::string, std::string> provenance(const ScanPart& part) const;

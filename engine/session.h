@@ -49,9 +49,9 @@ struct SessionFigures {
     std::int64_t reprocessed_volumes = 0;  // worked on again with changed settings
     std::int64_t changes = 0;              // of settings that came into use
     std::int64_t reconnections = 0;
-    double acquired_a_scans_per_s = 0;     // lately
-    double processed_a_scans_per_s = 0;    // lately
-    double load = 0;                       // share of the time spent on reconstructing, or waiting for the GPU
+    double acquired_a_scans_per_s = 0;   // lately
+    double processed_a_scans_per_s = 0;  // lately
+    double load = 0;                     // share of the time spent on reconstructing, or waiting for the GPU
     Latency waiting;                     // of a block, from its arrival until it is reconstructed
     Latency feeding;                     // of a block
     Latency shown;                       // of a volume, from the arrival of its last block until its first picture
@@ -128,7 +128,7 @@ class Session {
     DisplayQueue queue_;
     std::atomic<bool> expects_change_ = false;  // a plan is being made ready
     std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position
-    Numbering next_;                     // of the block after the last one; of the thread that acquires
+    Numbering next_;                            // of the block after the last one; of the thread that acquires
 
     std::mutex recording_;  // held while the recorder is exchanged or given a block
     std::unique_ptr<Recorder> recorder_;

@@ -114,8 +114,8 @@ class Renderer {
     // size.
     void set_heights(const HeightMaps& maps);
 
-    // Where B-scans lie that are planes in space and no volume, as many as there are of them, for whatever is shown from
-    // now on; none: they are a volume. Modes, light, slices and sections mean nothing then.
+    // Where B-scans lie that are planes in space and no volume, as many as there are of them, for whatever is shown
+    // from now on; none: they are a volume. Modes, light, slices and sections mean nothing then.
     void set_poses(const std::vector<BScanPose>& poses);
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.

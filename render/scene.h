@@ -19,7 +19,7 @@ struct Scene {
     const VolumeTexture* previous_flow = nullptr;  // where there is flow and a previous volume
     std::array<std::uint64_t, 3> serials{};        // tell apart what volume and previous hold one after the other
     const gpu::DeviceImage* heights = nullptr;     // where the view's top or bottom is a map
-    const ScanField* field = nullptr;           // where the B-scans are planes in it, and no volume
+    const ScanField* field = nullptr;              // where the B-scans are planes in it, and no volume
     const PagedVolume* pages = nullptr;            // where `volume` is a pool of pages
 
     explicit Scene(const VolumeTexture& whole) : volume(whole), filled_to(whole.grid().b_scans) {}

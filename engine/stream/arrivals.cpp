@@ -15,7 +15,8 @@ namespace {
 constexpr double most_late_s = 1;  // beyond what the line rate says, until a clock is said to leap
 
 bool is_power_of_ten(std::int64_t n) {
-    for (; n >= 10 && n % 10 == 0; n /= 10) {}
+    for (; n >= 10 && n % 10 == 0; n /= 10) {
+    }
     return n == 1;
 }
 
@@ -27,8 +28,7 @@ Arrivals::Arrivals(const ReconstructionPlan& plan, std::function<void(std::strin
 bool Arrivals::admit(const Block& block) {
     if (!has_right_shape(block)) return false;
     if (block.sequence < next_sequence_) {
-        count(figures_.repeated, 1,
-              fmt::format("block {} came again, or too late: it is left out", block.sequence));
+        count(figures_.repeated, 1, fmt::format("block {} came again, or too late: it is left out", block.sequence));
         return false;
     }
     // A source that counts its losses may leave their numbers out or not: the larger count is the true one.

@@ -12,13 +12,13 @@
 namespace echolux {
 
 struct ArrivalFigures {
-    std::int64_t blocks = 0;        // that were taken in
-    std::int64_t lost = 0;          // that the source says it lost, or that its numbers leave out
-    std::int64_t repeated = 0;      // sequence numbers that were there before: kept out
-    std::int64_t misshapen = 0;     // not what the scan says: kept out
-    std::int64_t time_jumps = 0;    // time stamps that run backwards or leap
-    std::int64_t volumes = 0;       // whose last block came
-    std::int64_t lines = 0;         // A-scans
+    std::int64_t blocks = 0;      // that were taken in
+    std::int64_t lost = 0;        // that the source says it lost, or that its numbers leave out
+    std::int64_t repeated = 0;    // sequence numbers that were there before: kept out
+    std::int64_t misshapen = 0;   // not what the scan says: kept out
+    std::int64_t time_jumps = 0;  // time stamps that run backwards or leap
+    std::int64_t volumes = 0;     // whose last block came
+    std::int64_t lines = 0;       // A-scans
     std::int64_t bytes = 0;
 };
 
@@ -44,7 +44,7 @@ class Arrivals {
     std::function<void(std::string)> report_;
     ArrivalFigures figures_;
     std::uint64_t next_sequence_ = 0;
-    double time_s_ = 0;  // of the last block
+    double time_s_ = 0;   // of the last block
     double block_s_ = 0;  // that it should have taken at the line rate; 0: unknown
 };
 

@@ -14,15 +14,6 @@ Code loaded(const void* codes, std::int64_t i) {
     return code;
 }
 
-double half_to_double(std::uint16_t bits) {
-    const int exponent = bits >> 10 & 31;
-    const int fraction = bits & 1023;
-    const double size = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
-                        : exponent == 0 ? std::ldexp(fraction, -24)
-                                        : std::ldexp(1024 + fraction, exponent - 25);
-    return (bits & 0x8000) != 0 ? -size : size;
-}
-
 // Of a finite value no larger than a half can be.
 std::uint16_t double_to_half(double value) {
     const double size = std::abs(value);
@@ -79,7 +70,7 @@ double code_at(VoxelType type, const void* codes, std::int64_t i) {
         case VoxelType::u8: return loaded<std::uint8_t>(codes, i);
         case VoxelType::u16: return loaded<std::uint16_t>(codes, i);
         case VoxelType::i16: return loaded<std::int16_t>(codes, i);
-        case VoxelType::f16: return half_to_double(loaded<std::uint16_t>(codes, i));
+        case VoxelType::f16: return value_of_half(loaded<std::uint16_t>(codes, i));
         default: return loaded<float>(codes, i);
     }
 }
@@ -117,7 +108,7 @@ void StoredCodes::to_texture_values(const std::byte* stored, std::int64_t count,
         case VoxelType::i16: return scaled<std::int16_t>(stored, count, 1.0F / 32767, values);
         case VoxelType::f16:
             for (std::int64_t i = 0; i < count; ++i) {
-                values[i] = static_cast<float>(half_to_double(loaded<std::uint16_t>(stored, i)));
+                values[i] = value_of_half(loaded<std::uint16_t>(stored, i));
             }
             return;
         default: std::memcpy(values, stored, static_cast<std::size_t>(count * bytes()));

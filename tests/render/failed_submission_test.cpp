@@ -27,7 +27,7 @@ TEST(FailedSubmission, ThePictureAfterItUsesItsImageFirst) {
         const View view = voxel_view(grid, 8, 8);
         Film film(device, 8, 8);
         gpu::Chain failing;
-        failing.before = [](const vk::raii::CommandBuffer&) { throw std::runtime_error("refused"); };
+        failing.after = [](const vk::raii::CommandBuffer&) { throw std::runtime_error("refused"); };
         for (Film* target : {static_cast<Film*>(nullptr), &film}) {
             const Shot shot{.scene = scene, .view = view, .pass = {.film = target}};
             for (int i = 0; i < 2; ++i) EXPECT_THROW(raycaster.cast(shot, failing), std::runtime_error);

@@ -37,12 +37,9 @@ struct ProtocolRow {
 };
 
 constexpr ProtocolRow published[] = {
-    {"cross, 2 x 1600", 1600, 2, 12, 8.3, 120, 49},
-    {"cross, 2 x 2000", 2000, 2, 13, 9.6, 103, 44},
-    {"four slices, 4 x 2000", 2000, 4, 29, 18, 55, 21},
-    {"four slices, 4 x 5000", 5000, 4, 70, 43, 23, 9},
-    {"3-D, 100 x 100", 100, 100, 33, 75, 13, 9},
-    {"3-D, 140 x 140", 140, 140, 70, 117, 9, 5},
+    {"cross, 2 x 1600", 1600, 2, 12, 8.3, 120, 49},     {"cross, 2 x 2000", 2000, 2, 13, 9.6, 103, 44},
+    {"four slices, 4 x 2000", 2000, 4, 29, 18, 55, 21}, {"four slices, 4 x 5000", 5000, 4, 70, 43, 23, 9},
+    {"3-D, 100 x 100", 100, 100, 33, 75, 13, 9},        {"3-D, 140 x 140", 140, 140, 70, 117, 9, 5},
 };
 
 ReconstructionPlan plan_of(const BenchSize& size, bool flow) {
@@ -86,10 +83,12 @@ class LiveBench {
 
     void protocols() {
         book_.begin("scan protocols", (processor_.is_gpu() ? 3 : 1) * std::ssize(published));
-        BenchSheet times{"scan protocols, structure and flow", "s",
-                         {"spectra to the GPU", "published", "reprocess and draw", "published"}, {}};
-        BenchSheet rates{"scan protocols, structure and flow", "pictures/s",
-                         {"reprocess", "published", "all", "published"}, {}};
+        BenchSheet times{"scan protocols, structure and flow",
+                         "s",
+                         {"spectra to the GPU", "published", "reprocess and draw", "published"},
+                         {}};
+        BenchSheet rates{
+            "scan protocols, structure and flow", "pictures/s", {"reprocess", "published", "all", "published"}, {}};
         for (const ProtocolRow& row : published) protocol(row, times, rates);
         report_.sheets.push_back(times);
         report_.sheets.push_back(rates);
@@ -104,8 +103,9 @@ class LiveBench {
         };
         const auto volumes = static_cast<double>(std::max<std::int64_t>(session.arrived.volumes, 1));
         const std::int64_t left_out = session.queue.overtaken + session.queue.incomplete + session.failed_blocks;
-        one("acquired", fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.b_scans,
-                                    size.samples, flow ? ", with flow" : "", processor_.source_name()),
+        one("acquired",
+            fmt::format("{} x {} A-scans of {} samples{}, from {}", size.a_scans, size.b_scans, size.samples,
+                        flow ? ", with flow" : "", processor_.source_name()),
             "A-scans/s", static_cast<double>(session.arrived.lines) / std::max(session.seconds, 1e-9));
         one("lost", "blocks that were not reconstructed", "blocks",
             static_cast<double>(left_out + ring.dropped * (size.b_scans / size.block_b_scans)));
@@ -150,7 +150,8 @@ class LiveBench {
     void protocol(const ProtocolRow& row, BenchSheet& times, BenchSheet& rates) {
         const std::int64_t block = std::max<std::int64_t>(1, row.b_scans / 4);
         const BenchSize size{job_.quick ? 512 : 2048, row.a_scans, row.b_scans, block};
-        const auto median = [&](const char* what, const char* meaning, const std::function<std::vector<double>()>& measure) {
+        const auto median = [&](const char* what, const char* meaning,
+                                const std::function<std::vector<double>()>& measure) {
             const std::string key = fmt::format("{}/{}x{}", what, row.b_scans, row.a_scans);
             book_.figure(key, fmt::format("{}: {}", row.name, meaning), "s", measure);
             const BenchFigure* figure = report_.find(key);
@@ -166,7 +167,8 @@ class LiveBench {
         double again = total;
         if (processor_.is_gpu()) {
             const BenchSpectra resident(size, SampleFormat::u16, MemoryKind::device, processor_.choice.gpu);
-            again = median("reprocess", "the same from spectra that are there", [&] { return seconds(path, resident); });
+            again =
+                median("reprocess", "the same from spectra that are there", [&] { return seconds(path, resident); });
         }
         times.rows.push_back({row.name, {transfer, 1e-3 * row.transfer_ms, again, 1e-3 * row.reprocess_ms}});
         rates.rows.push_back({row.name, {1 / again, row.reprocess_per_s, 1 / total, row.total_per_s}});

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/validate.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
+#include "engine/noise_floor.h"
 #include "ui/app/picture_name.h"
 #include "ui/app/picture_of.h"
 #include "ui/app/transfer_file.h"
@@ -41,9 +43,9 @@ class NoDisplay : public BlockSink {
 // Everything that shows what a session reconstructs.
 class Display {
   public:
-    Display(const LiveJob& job, const Source& source)
-        : path_(source.scan().plan(source.block_b_scans()), job.backend, job.device, {.publishing = job.publishing}),
-          view_(job.view), most_per_s_(job.pictures_per_s) {
+    Display(const LiveJob& job, const ReconstructionPlan& plan)
+        : path_(plan, job.backend, job.device, {.publishing = job.publishing}), view_(job.view),
+          most_per_s_(job.pictures_per_s) {
         if (!job.processed.empty()) processed_.emplace(job.processed);
     }
 
@@ -91,6 +93,24 @@ class Display {
     std::optional<ProcessedVolumes> processed_;
     std::int64_t kept_ = -1;
 };
+
+// What the source says, with the noise floor measured from its first block where the recipe leaves it open.
+ReconstructionPlan plan_of(Source& source, Progress& progress) {
+    constexpr double most_s = 30;  // to wait for a first block
+    ReconstructionPlan plan = source.scan().plan(source.block_b_scans());
+    if (!needs_noise_floor(plan.recipe, plan.flow)) return plan;
+    source.start();
+    const auto start = Clock::now();
+    for (Arrival arrival = source.next(look_around);
+         arrival.kind != Arrival::Kind::ended && seconds_since(start) < most_s; arrival = source.next(look_around)) {
+        progress.advance(0);
+        if (arrival.kind != Arrival::Kind::block) continue;
+        plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, arrival.block);
+        break;
+    }
+    source.stop();
+    return plan;
+}
 
 void check_outputs(const LiveJob& job) {
     if (job.picture.empty()) return;
@@ -171,7 +191,7 @@ LiveReport run(const LiveJob& job, Progress& progress, const std::function<void(
     report.source = source->name();
     std::optional<Display> display;
     NoDisplay nothing;
-    if (job.displays) display.emplace(job, *source);
+    if (job.displays) display.emplace(job, plan_of(*source, progress));
     BlockSink& sink = display ? static_cast<BlockSink&>(display->path()) : nothing;
     Session session(*source, sink);
     if (!job.record.empty()) session.record(recording_of(job, *source));

@@ -1,5 +1,5 @@
-// The jobs behind `echolux live --headless` and `echolux record`: a source, a session, pictures where they are wanted, a
-// recording where it is wanted, and a report of all that happened.
+// The jobs behind `echolux live --headless` and `echolux record`: a source, a session, pictures where they are wanted,
+// a recording where it is wanted, and a report of all that happened.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ struct LiveJob {
     DeviceChoice device;
     View view;
     Publishing publishing = Publishing::whole;
-    bool displays = true;          // false: nothing is reconstructed
-    double pictures_per_s = 60;    // at most
-    double seconds = 0;            // 0: until the source ends, or the user
-    std::int64_t volumes = 0;      // that are acquired; 0: as many as come
-    std::filesystem::path picture;   // of the last volume; empty: none
-    std::filesystem::path record;    // the recording's TOML; empty: none
-    bool overwrites = false;         // an earlier recording
-    std::filesystem::path processed; // folder for processed volumes; empty: none
+    bool displays = true;             // false: nothing is reconstructed
+    double pictures_per_s = 60;       // at most
+    double seconds = 0;               // 0: until the source ends, or the user
+    std::int64_t volumes = 0;         // that are acquired; 0: as many as come
+    std::filesystem::path picture;    // of the last volume; empty: none
+    std::filesystem::path record;     // the recording's TOML; empty: none
+    bool overwrites = false;          // an earlier recording
+    std::filesystem::path processed;  // folder for processed volumes; empty: none
 };
 
 struct LiveReport {

@@ -19,25 +19,29 @@ Json object_of(const Latency& latency) {
 }
 
 Json object_of(const ArrivalFigures& f) {
-    return {{"blocks", f.blocks},         {"volumes", f.volumes},       {"a_scans", f.lines},
-            {"bytes", f.bytes},           {"lost_blocks", f.lost},      {"repeated_blocks", f.repeated},
-            {"misshapen_blocks", f.misshapen}, {"time_jumps", f.time_jumps}};
+    return {{"blocks", f.blocks},
+            {"volumes", f.volumes},
+            {"a_scans", f.lines},
+            {"bytes", f.bytes},
+            {"lost_blocks", f.lost},
+            {"repeated_blocks", f.repeated},
+            {"misshapen_blocks", f.misshapen},
+            {"time_jumps", f.time_jumps}};
 }
 
 Json object_of(const QueueFigures& f) {
-    return {{"pushed_blocks", f.pushed},
-            {"taken_blocks", f.taken},
-            {"overtaken_blocks", f.overtaken},
-            {"overtaken_volumes", f.overtaken_volumes},
-            {"incomplete_blocks", f.incomplete},
-            {"incomplete_volumes", f.incomplete_volumes},
-            {"waiting_blocks", f.waiting},
-            {"most_waiting_blocks", f.most_waiting}};
+    return {{"pushed_blocks", f.pushed},         {"taken_blocks", f.taken},
+            {"overtaken_blocks", f.overtaken},   {"overtaken_volumes", f.overtaken_volumes},
+            {"incomplete_blocks", f.incomplete}, {"incomplete_volumes", f.incomplete_volumes},
+            {"waiting_blocks", f.waiting},       {"most_waiting_blocks", f.most_waiting}};
 }
 
 Json object_of(const RingStatistics& f) {
-    return {{"published", f.published}, {"dropped", f.dropped}, {"abandoned", f.abandoned},
-            {"shown", f.shown},         {"late", f.late}};
+    return {{"published", f.published},
+            {"dropped", f.dropped},
+            {"abandoned", f.abandoned},
+            {"shown", f.shown},
+            {"late", f.late}};
 }
 
 Json object_of(const PictureFigures& f) {
@@ -49,8 +53,11 @@ Json object_of(const PictureFigures& f) {
 }
 
 Json object_of(const ProcessedFigures& f) {
-    Json json{{"volumes", f.volumes},         {"left_out", f.left_out}, {"bytes", f.bytes},
-              {"read_back_s", f.read_back_s}, {"write_s", f.write_s}};
+    Json json{{"volumes", f.volumes},
+              {"left_out", f.left_out},
+              {"bytes", f.bytes},
+              {"read_back_s", f.read_back_s},
+              {"write_s", f.write_s}};
     if (f.problem) json["problem"] = f.problem->line();
     return json;
 }
@@ -120,8 +127,9 @@ std::string text_of(const LiveReport& report) {
                             1e-6 * static_cast<double>(report.recorder->bytes), report.recorder->missing_blocks);
     }
     if (report.way.empty()) return text;
-    text += fmt::format("processed    {} volumes, {} A-scans ({:.0f} a second), load {:.0f} %: {}\n", s.finished_volumes,
-                        s.fed_lines, static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.way);
+    text +=
+        fmt::format("processed    {} volumes, {} A-scans ({:.0f} a second), load {:.0f} %: {}\n", s.finished_volumes,
+                    s.fed_lines, static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.way);
     text += fmt::format("left out     {} volumes overtaken by newer ones, {} incomplete, {} without a slot\n",
                         s.queue.overtaken_volumes, s.queue.incomplete_volumes, s.dropped_volumes);
     text += fmt::format("shown        {} volumes in {} pictures ({:.1f} a second), {} out of order\n",
@@ -129,9 +137,10 @@ std::string text_of(const LiveReport& report) {
                         report.pictures.out_of_order);
     text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
     if (report.processed) {
-        text += fmt::format("written      {} volumes, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",
-                            report.processed->volumes, 1e-6 * static_cast<double>(report.processed->bytes),
-                            report.processed->left_out, report.processed->read_back_s, report.processed->write_s);
+        text +=
+            fmt::format("written      {} volumes, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",
+                        report.processed->volumes, 1e-6 * static_cast<double>(report.processed->bytes),
+                        report.processed->left_out, report.processed->read_back_s, report.processed->write_s);
     }
     return text;
 }

@@ -13,8 +13,9 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
             throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "recipe.quantity",
                         "choose db, intensity or amplitude");
         }
-        Volume volume = reconstruction.run(part, progress);
-        return {std::move(volume), reconstruction.figures(), reconstruction.warnings()};
+        FlowedVolume made = reconstruction.run_with_flow(part, progress);
+        return {std::move(made.structure), std::move(made.flow), reconstruction.scan().geometry,
+                reconstruction.figures(), reconstruction.warnings()};
     }
     if (part.volume != 0) {
         throw Error(ErrorCode::bad_setting, "a volume file holds one volume", "--volume", "leave it out");
@@ -23,7 +24,7 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
         throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", settings.front(),
                     "give the scan instead, or leave the setting out");
     }
-    return {read_volume(path), {}, {}};
+    return {read_volume(path), {}, {}, {}, {}};
 }
 
 }  // namespace echolux

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace echolux {
 
 struct OpenedVolume {
     Volume volume;
+    std::optional<Volume> flow;     // of a scan whose [flow] has a method
+    ScanGeometry geometry;          // of a scan
     ReconstructionFigures figures;  // backend is empty for a volume file
     std::vector<std::string> warnings;
 };

@@ -57,7 +57,7 @@ class PictureLoop {
     std::exception_ptr failure_;
     double busy_s_ = 0;
 
-    std::uint64_t news_ = 0;         // of the path, at the last picture
+    std::uint64_t news_ = 0;  // of the path, at the last picture
     std::int64_t last_volume_ = -1;
     std::jthread thread_;
 };

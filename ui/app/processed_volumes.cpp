@@ -10,7 +10,8 @@ namespace echolux {
 ProcessedVolumes::ProcessedVolumes(std::filesystem::path folder) : folder_(std::move(folder)) {
     std::error_code failure;
     std::filesystem::create_directories(folder_, failure);
-    if (failure) throw Error(ErrorCode::output, "cannot be made: " + failure.message(), folder_.string(), "name another folder");
+    if (failure)
+        throw Error(ErrorCode::output, "cannot be made: " + failure.message(), folder_.string(), "name another folder");
     thread_ = std::thread([this] { work(); });
 }
 

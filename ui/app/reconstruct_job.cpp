@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compute/error.h"
+#include "engine/flow_values.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
@@ -46,6 +47,19 @@ void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
     check_can_be_written(job.output);
 }
 
+void check_flow(const ReconstructJob& job, const Scan& scan) {
+    if (job.flow.empty()) return;
+    if (scan.flow.method == FlowMethod::none) {
+        throw Error(ErrorCode::bad_setting, "the scan asks for no flow", "--flow",
+                    "set flow.method = doppler, or another one");
+    }
+    if (makes_picture(job)) {
+        throw Error(ErrorCode::bad_setting, "flow is written beside a volume", "--flow", "leave out the picture");
+    }
+    check_volume_name(job.flow, VoxelType::f32);
+    check_can_be_written(job.flow);
+}
+
 // "name.nrrd" becomes "name_t003.nrrd" where several volumes are written.
 std::filesystem::path numbered(const std::filesystem::path& path, std::int64_t volume) {
     std::filesystem::path stem = path.stem();
@@ -87,6 +101,7 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     Scan scan = open_scan(job.scan, job.settings);
     const VolumeGrid whole = planned_grid(scan);
     check_output(job, whole);
+    check_flow(job, scan);
     Reconstruction reconstruction(std::move(scan), job.backend);
     const ScanGeometry& geometry = reconstruction.scan().geometry;
     const std::int64_t slices_per_b_scan = whole.b_scans / geometry.b_scans;
@@ -95,9 +110,18 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     ReconstructedFiles done;
     done.warnings = reconstruction.warnings();
     for (std::int64_t v = first; v <= last; ++v) {
-        const Volume volume = reconstruction.run(part_for(job, v, slices_per_b_scan), progress);
-        done.files.push_back(last > first ? numbered(job.output, v) : job.output);
-        write(job, done.files.back(), volume, slices_per_b_scan, progress);
+        const ScanPart part = part_for(job, v, slices_per_b_scan);
+        const auto named = [&](const std::filesystem::path& path) { return last > first ? numbered(path, v) : path; };
+        if (job.flow.empty()) {
+            done.files.push_back(named(job.output));
+            write(job, done.files.back(), reconstruction.run(part, progress), slices_per_b_scan, progress);
+            continue;
+        }
+        const FlowedVolume volume = reconstruction.run_with_flow(part, progress);
+        done.files.push_back(named(job.output));
+        write(job, done.files.back(), volume.structure, slices_per_b_scan, progress);
+        done.files.push_back(named(job.flow));
+        write(job, done.files.back(), flow_values(volume.flow.value()), slices_per_b_scan, progress);
     }
     done.figures = reconstruction.figures();
     return done;

@@ -17,6 +17,7 @@ struct ReconstructJob {
     std::filesystem::path scan;
     std::vector<std::string> settings;  // "recipe.window=hann"
     std::filesystem::path output;
+    std::filesystem::path flow;  // a volume file for the flow; empty: none
     Backend backend = Backend::automatic;
     std::optional<std::int64_t> volume;  // nothing: all
     Interval b_scans;                    // end 0: the last

@@ -14,6 +14,7 @@
 #include "ui/app/open_volume.h"
 #include "ui/app/picture_name.h"
 #include "ui/app/picture_of.h"
+#include "ui/app/scan_poses.h"
 #include "ui/app/transfer_file.h"
 
 namespace echolux {
@@ -84,12 +85,14 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
     OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
     const HeightMaps heights = prepared_heights(view, opened.volume);
+    renderer.set_poses(poses_of(opened.geometry, opened.volume.grid.b_scans));
     progress.begin("upload", opened.volume.grid.voxels(), "voxels");
     renderer.set_volume(voxels_in_memory(opened.volume.grid, opened.volume.voxels.data()),
                         [&](std::int64_t voxels) { progress.advance(voxels); });
     progress.end();
     renderer.set_heights(heights);
-    if (flow) renderer.set_flow(flow->grid, flow->voxels.data());
+    const std::optional<Volume>& shown_flow = flow ? flow : opened.flow;
+    if (shown_flow && view.flatten.empty()) renderer.set_flow(shown_flow->grid, shown_flow->voxels.data());
     RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0, {}};
     if (!job.output.empty()) write_picture(renderer, job.output, view, opened.volume, progress, done);
     for (const auto& [x, y] : job.probes) done.probes.push_back(renderer.probe(view, x, y));

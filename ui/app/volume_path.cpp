@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compute/error.h"
+#include "ui/app/scan_poses.h"
 
 namespace echolux {
 namespace {
@@ -101,6 +102,7 @@ void VolumePath::install(ChosenReconstructor chosen) {
 }
 
 void VolumePath::make_slots() {
+    renderer_.set_poses(poses_of(plan_.geometry, grid_.b_scans));
     slots_ = &renderer_.make_slots({.grid = grid_,
                                     .flow = flow_grid_,
                                     .range = range_of(grid_, plan_.recipe),
@@ -119,8 +121,8 @@ bool VolumePath::take_change(Moment moment) {
     std::optional<MadePlan> made = maker_.take();
     if (!made) return false;
     const Reconstructor& coming = *made->chosen.reconstructor;
-    const bool fits = coming.grid() == grid_ && coming.flow_grid() == flow_grid_ &&
-                      (coming.processor() == Backend::cuda) == on_gpu_;
+    const bool fits =
+        coming.grid() == grid_ && coming.flow_grid() == flow_grid_ && (coming.processor() == Backend::cuda) == on_gpu_;
     if (!fits && moment == Moment::within_volume) {
         maker_.put_back(std::move(*made));
         return false;

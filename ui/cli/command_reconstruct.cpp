@@ -16,7 +16,7 @@ namespace echolux {
 namespace {
 
 struct Options {
-    std::string scan, output, volume = "0", blocks, b_scan, en_face, range, backend = "auto";
+    std::string scan, output, flow, volume = "0", blocks, b_scan, en_face, range, backend = "auto";
     std::vector<std::string> assignments, recipe;
 };
 
@@ -29,6 +29,7 @@ ReconstructJob job_from(const Options& options) {
     ReconstructJob job;
     job.scan = options.scan;
     job.output = options.output;
+    job.flow = options.flow;
     job.settings = options.assignments;
     job.settings.insert(job.settings.end(), options.recipe.begin(), options.recipe.end());
     job.backend = parsed_backend(options.backend);
@@ -66,6 +67,9 @@ void add_reconstruct(CLI::App& program) {
                      "*.nrrd *.nii *.nii.gz *.tif *.mha for volumes, *.png with --b-scan or --en-face")
         ->required()
         ->type_name("FILE");
+    command
+        ->add_option("--flow", options->flow, "also writes the flow that flow.method makes, as velocities or contrast")
+        ->type_name("VOLUME");
     command->add_option("--volume", options->volume, "which volume, counted from 0, or all [0]")->type_name("N|all");
     command->add_option("--blocks", options->blocks, "only B-scans A to B-1; parts join to the bits of the whole")
         ->type_name("A:B");
