@@ -47,13 +47,16 @@ BlockShape block_shape(const ReconstructionPlan& plan, const VolumeGrid& grid) {
 
 void check_block(const Block& block, const ReconstructionPlan& plan) {
     const ScanGeometry& geometry = plan.geometry;
-    const std::int64_t frames = block.b_scans * geometry.b_repeats;
     const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(plan.format, geometry);
-    const bool in_volume = block.first_b_scan >= 0 && block.first_b_scan + block.b_scans <= geometry.b_scans;
+    const bool in_volume =
+        block.volume >= 0 && block.first_b_scan >= 0 && block.b_scans <= geometry.b_scans - block.first_b_scan;
     const std::int64_t stride = block.frames.stride_bytes;
     const bool in_frames = block.frames.offset_bytes >= 0 && (stride == 0 || stride >= frame_bytes);
+    const auto end = [&] {
+        return frame_offset(block.frames, block.b_scans * geometry.b_repeats - 1, frame_bytes) + frame_bytes;
+    };
     const bool fits = block.data != nullptr && block.b_scans >= 1 && block.b_scans <= plan.block_b_scans && in_volume &&
-                      in_frames && block.bytes >= frame_offset(block.frames, frames - 1, frame_bytes) + frame_bytes;
+                      in_frames && block.bytes >= end();
     if (!fits) throw Error(ErrorCode::bad_setting, "block and plan differ", "block");
 }
 

@@ -7,9 +7,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,7 +45,7 @@ struct SessionFigures {
     std::int64_t fed_lines = 0;
     std::int64_t finished_volumes = 0;     // that were reconstructed whole
     std::int64_t dropped_volumes = 0;      // no slot was free, or a device was lost on the way
-    std::int64_t failed_blocks = 0;        // reconstructing threw
+    std::int64_t failed_volumes = 0;       // reconstructing threw
     std::int64_t reprocessed_volumes = 0;  // worked on again with changed settings
     std::int64_t changes = 0;              // of settings that came into use
     std::int64_t reconnections = 0;
@@ -66,8 +66,9 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // All figures but the recorder's begin anew. Throws what starting the source throws.
-    void start();
+    // All figures but the recorder's begin anew. Ends by itself after so many volumes; 0: never. Throws what starting
+    // the source throws.
+    void start(std::int64_t volumes = 0);
 
     // Acquires nothing more; what has been acquired is still reconstructed, also with settings that change later.
     void stop() noexcept;
@@ -104,9 +105,9 @@ class Session {
         double time_s = 0;
     };
 
-    void acquire(const std::stop_token& stop);
-    void acquire_from(const std::stop_token& stop, Arrivals& arrivals, const Numbering& base);
-    Numbering reconnected(const std::stop_token& stop, const std::string& problem);
+    void acquire(const std::stop_token& stop, std::int64_t volumes);
+    void acquire_from(const std::stop_token& stop, Arrivals& arrivals, const Numbering& base, std::int64_t volumes);
+    Numbering reconnected(const std::stop_token& stop, const std::string& problem, bool waits);
     void take_in(const Block& block);
     void note_arrival(const Block& block);
 
@@ -114,36 +115,46 @@ class Session {
     void feed(const Block& block);
     bool fed(const Block& block);
     void retain(const Block& block);
+    bool is_between_volumes() const;
+    void look_around();
     void reprocess();
     bool take_change(BlockSink::Moment moment);
 
+    template <class Work>
+    void survive(const Work& work);
     std::int64_t lines_of(const Block& block) const;
-    void report_recorder(const Recorder& recorder);
+    bool ends_volume(const Block& block) const { return block.first_b_scan + block.b_scans == b_scans_; }
+    void report_recorder();
     void report(const std::string& line, bool is_trouble = true);
     double seconds() const;
 
     Source& source_;
     BlockSink& sink_;
     const std::int64_t b_scans_;  // of a volume
+    const bool retains_;          // the source has memory for it
     DisplayQueue queue_;
     std::atomic<bool> expects_change_ = false;  // a plan is being made ready
     std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position
     Numbering next_;                            // of the block after the last one; of the thread that acquires
 
-    std::mutex recording_;  // held while the recorder is exchanged or given a block
+    mutable std::mutex recording_;  // held while the recorder is exchanged or given a block
     std::unique_ptr<Recorder> recorder_;
+    std::int64_t missing_said_ = 0;  // blocks of the recording
 
     mutable std::mutex mutex_;  // of what follows
-    std::condition_variable idle_;
     Clock::time_point start_ = Clock::now();
+    std::optional<Clock::time_point> end_;
     SessionFigures figures_;
     std::deque<SessionEvent> events_;
+    std::map<std::string, Clock::time_point> said_;                  // lately
     std::deque<std::pair<std::int64_t, Clock::time_point>> unseen_;  // volumes, and when their last block arrived
     mutable RecentRate acquired_, processed_;                        // A-scans
     double busy_s_ = 0;                                              // reconstructing
-    bool is_busy_ = false;
 
     // Of the thread that processes: what was fed of a volume, and of the last one that was fed whole.
+    bool is_within_volume_ = false;
+    Clock::time_point fed_at_{};
+    std::int64_t dropped_ = -1;  // number of a volume that is counted already
     std::vector<Block> coming_;
     std::vector<Block> retained_;
 

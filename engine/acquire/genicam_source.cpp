@@ -21,8 +21,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::int64_t usual_blocks = 16;
-constexpr std::int64_t images_in_flight = 8;  // where they are copied: for the two blocks at hand, at least so many
-constexpr milliseconds look_around{50};       // while nothing comes: is the camera still there?
+constexpr std::int64_t images_in_flight = 8;   // where they are copied: for the two blocks at hand, at least so many
+constexpr std::int64_t most_incomplete = 100;  // images in a row: more than a disturbance
+constexpr milliseconds look_around{50};        // while nothing comes: is the camera still there?
 
 class GenicamSource : public Source {
   public:
@@ -31,6 +32,7 @@ class GenicamSource : public Source {
 
     const Scan& scan() const override { return setup_.scan; }
     std::int64_t block_b_scans() const override { return setup_.plan.block_b_scans; }
+    std::int64_t pool_blocks() const override { return most_blocks_; }
     const SourceCapabilities& capabilities() const override { return setup_.capabilities; }
     std::string name() const override { return name_; }
     void start() override;
@@ -68,6 +70,7 @@ class GenicamSource : public Source {
     // Since the start.
     FrameNumbers numbers_;
     std::int64_t next_image_ = 0;
+    std::int64_t incomplete_ = 0;  // images, the last ones
     std::int64_t next_block_ = 0;  // lost ones included
     std::uint64_t sequence_ = 0;
     std::optional<std::uint64_t> first_ns_;
@@ -102,7 +105,7 @@ void GenicamSource::start() {
     stop();
     if (!camera_) reconnect();
     numbers_ = {};
-    next_image_ = next_block_ = 0;
+    next_image_ = next_block_ = incomplete_ = 0;
     sequence_ = 0;
     first_ns_.reset();
     stream_ = camera_->stream();
@@ -143,10 +146,17 @@ Arrival GenicamSource::next(milliseconds patience) {
 }
 
 // Takes the image over: it becomes a block, or goes back to the camera. An image with packets missing is left out; the
-// frame ids of those that follow tell that.
+// frame ids of those that follow tell that. Where none follows, the network cannot carry the images.
 std::optional<Block> GenicamSource::take(ArvBuffer* image) {
     std::shared_ptr<const void> keeper = buffers_->keep(image);
-    if (arv_buffer_get_status(image) != ARV_BUFFER_STATUS_SUCCESS) return std::nullopt;
+    if (arv_buffer_get_status(image) != ARV_BUFFER_STATUS_SUCCESS) {
+        if (++incomplete_ < most_incomplete) return std::nullopt;
+        keeper.reset();
+        stop();
+        fail(fmt::format("{} images in a row are incomplete", most_incomplete),
+             "set packet size and MTU to 9000 bytes (jumbo frames), and a larger net.core.rmem_max: docs/cameras.md");
+    }
+    incomplete_ = 0;
     if (!has_right_shape(image)) {
         keeper.reset();
         stop();

@@ -67,6 +67,7 @@ class PacedSource : public Source {
 
     const Scan& scan() const override { return scan_; }
     std::int64_t block_b_scans() const override { return pacing_.block_b_scans; }
+    std::int64_t pool_blocks() const override { return pacing_.pool_blocks; }
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return name_; }
 

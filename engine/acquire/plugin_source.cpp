@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -57,6 +58,7 @@ class PluginSource : public Source {
 
     const Scan& scan() const override { return scan_; }
     std::int64_t block_b_scans() const override { return stream_.block_b_scans; }
+    std::int64_t pool_blocks() const override { return stream_.blocks; }
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return device_->name(); }
     void start() override;
@@ -70,6 +72,7 @@ class PluginSource : public Source {
     BlockMemory returned(const echolux_block& sent);
     BlockMemory lent(const echolux_block& sent);
     void check(const echolux_block& sent) const;
+    void check_leap(std::int64_t from, std::int64_t to, std::int64_t blocks_in_volume) const;
     void place(const echolux_block& sent, Block& block);
     Block accepted(const echolux_block& sent);
 
@@ -236,25 +239,34 @@ void PluginSource::check(const echolux_block& sent) const {
     if (sent.lost_before < 0 || sent.lost_before > most) {
         refuse(fmt::format("{} blocks cannot be lost before it", sent.lost_before));
     }
-    if (sent.volume < -1 || sent.volume > most || (sent.volume < 0) != (sent.first_b_scan < 0)) {
+    if (sent.volume < -1 || (sent.volume < 0) != (sent.first_b_scan < 0)) {
         refuse(fmt::format("volume {}, B-scan {} is no place for it", sent.volume, sent.first_b_scan));
     }
     if (!std::isfinite(sent.time_s)) refuse("has no time that is a number");
+}
+
+void PluginSource::check_leap(std::int64_t from, std::int64_t to, std::int64_t blocks_in_volume) const {
+    constexpr std::int64_t most_volumes = std::int64_t{1} << 20;
+    constexpr std::int64_t most_blocks = std::int64_t{1} << 60;  // numbers of blocks stay far from overflow
+    if (std::abs(to - from) <= most_volumes && to < most_blocks / blocks_in_volume) return;
+    device_->fail(fmt::format("block {}: volume {} after volume {} is too large a leap, expected at most {} volumes",
+                              sequence_, to, from, most_volumes));
 }
 
 // Where the plugin does not count, one block follows the other; a frame trigger goes on to the next volume.
 void PluginSource::place(const echolux_block& sent, Block& block) {
     const std::int64_t b_scans = scan_.geometry.b_scans;
     const std::int64_t in_volume = (b_scans + stream_.block_b_scans - 1) / stream_.block_b_scans;
-    std::int64_t number = next_block_ + sent.lost_before;
-    if ((sent.markers & ECHOLUX_VOLUME_STARTS) != 0) number = (number + in_volume - 1) / in_volume * in_volume;
-    if (sent.volume >= 0) number = sent.volume * in_volume + sent.first_b_scan / stream_.block_b_scans;
-    block.volume = number / in_volume;
-    block.first_b_scan = sent.volume >= 0 ? sent.first_b_scan : number % in_volume * stream_.block_b_scans;
+    std::int64_t counted = next_block_ + sent.lost_before;
+    if ((sent.markers & ECHOLUX_VOLUME_STARTS) != 0) counted = (counted + in_volume - 1) / in_volume * in_volume;
+    block.volume = sent.volume >= 0 ? sent.volume : counted / in_volume;
+    block.first_b_scan = sent.volume >= 0 ? sent.first_b_scan : counted % in_volume * stream_.block_b_scans;
+    check_leap(next_block_ / in_volume, block.volume, in_volume);
     if (block.b_scans > b_scans - block.first_b_scan) {
         device_->fail(fmt::format("block {}: {} B-scans from {} on go beyond the {} of a volume", sequence_,
                                   block.b_scans, block.first_b_scan, b_scans));
     }
+    const std::int64_t number = block.volume * in_volume + block.first_b_scan / stream_.block_b_scans;
     block.lost_before = std::max(sent.lost_before, number - next_block_);
     next_block_ = number + 1;
 }

@@ -46,13 +46,15 @@ class Source {
     // What comes: how lines are stored and scanned, and what is known of calibration and recipe. Fixed from opening on.
     virtual const Scan& scan() const = 0;
     virtual std::int64_t block_b_scans() const = 0;  // B-scan positions of a block; the last of a volume may have fewer
+    virtual std::int64_t pool_blocks() const { return 0; }  // that may be in use at a time; 0: any number
     virtual const SourceCapabilities& capabilities() const = 0;
     virtual std::string name() const = 0;  // for people: "simulator (vessel)", "GenICam Aravis-Fake-GV01"
 
     // From a stopped source: volumes, sequence and time count from zero. Throws Error{device, bad_file}.
     virtual void start() = 0;
 
-    // The next block, waiting for it at most `patience`. Throws Error{device, bad_file} when the instrument is gone or
+    // The next block, waiting for it at most `patience`. Flyback frames come with the last block of their volume where
+    // the source records them, else they are left out. Throws Error{device, bad_file} when the instrument is gone or
     // refuses, or the file ends: the source is stopped then, and may be started again when the instrument is back.
     virtual Arrival next(std::chrono::milliseconds patience) = 0;
 

@@ -46,18 +46,22 @@ void DisplayQueue::leave_out_stray(const Block& block, Volume& arriving) {
 void DisplayQueue::leave_out(Volume& volume, Fate fate) {
     if (volume.number < 0 || volume.fate != Fate::wanted || volume.taken_to == b_scans_) return;
     volume.fate = fate;
-    ++(fate == Fate::overtaken ? figures_.overtaken_volumes : figures_.incomplete_volumes);
+    if (fate == Fate::overtaken) ++figures_.overtaken_volumes;
+    if (fate == Fate::incomplete) ++figures_.incomplete_volumes;
     count_left_out(fate, std::ssize(volume.blocks));
     volume.blocks.clear();
     count_waiting();
 }
 
 void DisplayQueue::count_left_out(Fate fate, std::int64_t blocks) {
-    (fate == Fate::overtaken ? figures_.overtaken : figures_.incomplete) += blocks;
+    (fate == Fate::overtaken    ? figures_.overtaken
+     : fate == Fate::incomplete ? figures_.incomplete
+                                : figures_.given_up) += blocks;
 }
 
 std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
+    is_busy_ = false;
     came_.wait_for(lock, patience, [this] { return closed_ || has_block(); });
     if (closed_ || !has_block()) return std::nullopt;
     if (current_.blocks.empty()) {
@@ -68,6 +72,7 @@ std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
     current_.blocks.pop_front();
     current_.taken_to = block.first_b_scan + block.b_scans;
     ++figures_.taken;
+    is_busy_ = true;
     count_waiting();
     return block;
 }
@@ -83,7 +88,12 @@ bool DisplayQueue::has_block() const {
 
 void DisplayQueue::give_up_current() {
     const std::scoped_lock lock(mutex_);
-    leave_out(current_, Fate::overtaken);
+    leave_out(current_, Fate::given_up);
+}
+
+bool DisplayQueue::is_idle() const {
+    const std::scoped_lock lock(mutex_);
+    return !is_busy_ && figures_.waiting == 0;
 }
 
 void DisplayQueue::close() {

@@ -14,12 +14,13 @@
 
 namespace echolux {
 
-// Blocks that were pushed, and what became of them. pushed = taken + waiting + overtaken + incomplete.
+// Blocks that were pushed, and what became of them. pushed = taken + waiting + overtaken + incomplete + given_up.
 struct QueueFigures {
     std::int64_t pushed = 0;
     std::int64_t taken = 0;
     std::int64_t overtaken = 0;   // a newer volume came before processing got to them
     std::int64_t incomplete = 0;  // of volumes of which a block is missing
+    std::int64_t given_up = 0;    // of volumes that who takes could not finish
     std::int64_t overtaken_volumes = 0;
     std::int64_t incomplete_volumes = 0;
     std::int64_t waiting = 0;
@@ -46,10 +47,13 @@ class DisplayQueue {
     void close();
     void clear();
 
+    // Nothing waits, and what was taken last is done: who takes has asked for the next.
+    bool is_idle() const;
+
     QueueFigures figures() const;
 
   private:
-    enum class Fate { wanted, overtaken, incomplete };
+    enum class Fate { wanted, overtaken, incomplete, given_up };
 
     struct Volume {
         std::int64_t number = -1;      // none
@@ -74,6 +78,7 @@ class DisplayQueue {
     std::int64_t stray_ = -1;       // number of a volume that came without its beginning
     std::optional<Volume> newest_;  // arriving behind it
     bool closed_ = false;
+    bool is_busy_ = false;  // what was taken last is worked on
     QueueFigures figures_;
 };
 

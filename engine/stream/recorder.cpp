@@ -46,6 +46,7 @@ bool Recorder::offer(const Block& block) {
     next_place_ = layout_.place_of(entry.block.volume, block.first_b_scan, block.b_scans).value().end();
     figures_.lost_blocks += entry.block.lost_before;
     const bool has_room = figures_.blocks_held < most_blocks_held_;
+    const bool goes_well = has_room && !disk_problem_;
     if (has_room) {
         queue_.push_back(std::move(entry));
         figures_.most_blocks_held = std::max(figures_.most_blocks_held, ++figures_.blocks_held);
@@ -53,7 +54,7 @@ bool Recorder::offer(const Block& block) {
         leave_out(std::move(entry));
     }
     ready_.notify_one();
-    return has_room;
+    return goes_well;
 }
 
 bool Recorder::has_begun(const Block& block) {
@@ -71,7 +72,7 @@ std::string Recorder::misfit(const Block& block) const {
                            layout_.b_scans());
     }
     if (place->begin < next_place_) return "comes again or out of order";
-    if (block.bytes != place->bytes) return fmt::format("has {} bytes, {} are expected", block.bytes, place->bytes);
+    if (!place->takes(block.bytes)) return fmt::format("has {} bytes, {} are expected", block.bytes, place->bytes);
     const bool is_gapless = block.frames.stride_bytes == 0 && layout_.frame_offset_bytes() == 0;
     const std::int64_t stride = is_gapless ? layout_.frame_stride() : block.frames.stride_bytes;
     if (block.frames.offset_bytes != layout_.frame_offset_bytes() || stride != layout_.frame_stride()) {
@@ -106,16 +107,19 @@ void Recorder::work() {
                 queue_.pop_front();
             }
         }
-        const bool holds_block = has_next && next.missing == 0;
+        const std::int64_t held = has_next && next.missing == 0 ? 1 : 0;
         if (has_next) attempt([&] { writer_.take(std::move(next)); });  // lets go of its memory
+        note_written(held);
         attempt([this] { writer_.sync_when_due(); });
-        const std::scoped_lock lock(mutex_);
-        static_cast<WrittenFigures&>(figures_) = writer_.figures();
-        if (holds_block) --figures_.blocks_held;
     }
     attempt([this] { writer_.finish(); });
+    note_written(0);
+}
+
+void Recorder::note_written(std::int64_t blocks_let_go) {
     const std::scoped_lock lock(mutex_);
     static_cast<WrittenFigures&>(figures_) = writer_.figures();
+    figures_.blocks_held -= blocks_let_go;
 }
 
 template <class Work>

@@ -35,8 +35,9 @@ class Recorder {
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    // Never waits for the disk. The recording begins with the first block that begins a volume. False: the block will
-    // not be in the file; problem() says why. By one thread.
+    // Never waits for the disk. The recording begins with the first block that begins a volume. True: the block is in
+    // the file, will be, or comes before the recording's first volume. False: it will not be, or the disk has failed
+    // before and may again; problem() says why. By one thread.
     bool offer(const Block& block);
 
     RecorderFigures figures() const;
@@ -53,6 +54,7 @@ class Recorder {
     std::string misfit(const Block& block) const;
     void leave_out(BlockToRecord block);
     void work();
+    void note_written(std::int64_t blocks_let_go);
     template <class Work>
     void attempt(Work&& work);
 

@@ -47,7 +47,7 @@ class WholeBlocks {
         if (!is_count(row.missing) || !is_count(row.lost_before)) return false;
         if (row.missing > 0) return row.bytes == 0;
         const auto place = layout_.place_of(row.volume, row.first_b_scan, row.b_scans);
-        return place && place->begin == row.byte_offset && place->bytes == row.bytes && place->end() <= size_;
+        return place && place->begin == row.byte_offset && place->takes(row.bytes) && place->end() <= size_;
     }
 
     void accept_first() {

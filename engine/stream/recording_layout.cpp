@@ -14,8 +14,9 @@ std::optional<BytePlace> RecordingLayout::place_of(std::int64_t volume, std::int
     const std::int64_t b_scan_bytes = layout_.frame_stride() * b_repeats_;
     const std::int64_t begin = first * b_scan_bytes;
     const bool ends_volume = first + b_scans == b_scans_;
-    const std::int64_t end = ends_volume ? layout_.volume_bytes() : begin + b_scans * b_scan_bytes;
-    return BytePlace{layout_.offset_bytes + volume * layout_.volume_bytes() + begin, end - begin};
+    const std::int64_t flyback = ends_volume ? layout_.volume_bytes() - b_scans_ * b_scan_bytes : 0;
+    return BytePlace{layout_.offset_bytes + volume * layout_.volume_bytes() + begin, b_scans * b_scan_bytes + flyback,
+                     flyback};
 }
 
 RecordingEnd RecordingEnd::after(std::int64_t volume, std::int64_t next_b_scan, std::int64_t b_scans_a_volume) {

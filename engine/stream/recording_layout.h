@@ -12,8 +12,10 @@ namespace echolux {
 struct BytePlace {
     std::int64_t begin = 0;
     std::int64_t bytes = 0;
+    std::int64_t flyback_bytes = 0;  // of them, at the end: flyback frames, which not every source sends
 
     std::int64_t end() const { return begin + bytes; }
+    bool takes(std::int64_t count) const { return count == bytes || count == bytes - flyback_bytes; }
 };
 
 class RecordingLayout {
@@ -21,8 +23,8 @@ class RecordingLayout {
     // Of a scan as it stands in a recording's TOML. Throws as spectra_layout().
     explicit RecordingLayout(const Scan& scan);
 
-    // B-scan positions [first, first + b_scans) of `volume`; what the scanner recorded on its way back goes with the
-    // last of them. Nothing: no such B-scans.
+    // B-scan positions [first, first + b_scans) of `volume`; the flyback frames have their place behind the last of
+    // them. Nothing: no such B-scans.
     std::optional<BytePlace> place_of(std::int64_t volume, std::int64_t first, std::int64_t b_scans) const;
 
     std::int64_t b_scans() const { return b_scans_; }

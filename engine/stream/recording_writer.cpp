@@ -146,7 +146,10 @@ void RecordingWriter::write(const Block& block) {
     raw_->reserve((row.end() / raw_step_bytes + 1) * raw_step_bytes);
     expect_sync();
     raw_->write(row.byte_offset, bytes);
-    raw_end_ = row.end();
+    const std::int64_t end = layout_.place_of(block.volume, block.first_b_scan, block.b_scans).value().end();
+    constexpr std::byte zero{};
+    if (row.end() < end) raw_->write(end - 1, {&zero, 1});  // flyback that was not sent: a hole, and the file goes on
+    raw_end_ = end;
     row.crc32 = crc32(bytes);
     write_missing();
     append(row);

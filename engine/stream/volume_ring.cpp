@@ -71,10 +71,10 @@ void VolumeRing::publish(std::size_t slot) {
     ++statistics_.published;
 }
 
-std::optional<WriteTicket> VolumeRing::acquire_rework() {
+std::optional<WriteTicket> VolumeRing::acquire_rework(std::int64_t volume) {
     const std::scoped_lock lock(mutex_);
     require(!written_, "one volume is written at a time");
-    if (!newest_ || slots_[*newest_].reading) return std::nullopt;
+    if (!newest_ || slots_[*newest_].stamp.volume != volume || slots_[*newest_].reading) return std::nullopt;
     Slot& slot = slots_[*newest_];
     slot.serial = ++serial_;
     slot.writing = reworking_ = true;

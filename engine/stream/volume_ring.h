@@ -74,9 +74,9 @@ class VolumeRing {
     // ends.
     void hand_over(WriteTicket& ticket, std::int64_t filled_to);
 
-    // To write slices of the newest volume again, where they are. Pictures wait until that is handed over or given up:
-    // meant for a few slices. Nothing: there is no volume, or a picture of it is just being made.
-    std::optional<WriteTicket> acquire_rework();
+    // To write slices of `volume` again, where they are, as long as it is the newest. Pictures wait until that is
+    // handed over or given up: meant for a few slices. Nothing: it is not, or a picture of it is just being made.
+    std::optional<WriteTicket> acquire_rework(std::int64_t volume);
 
     // Pictures see what was written again; ticket.signal has been submitted. The ticket ends.
     void hand_over_rework(const WriteTicket& ticket);

@@ -231,7 +231,7 @@ struct FlowDifference {
         return std::abs(std::arg(phasor_of(a) * std::conj(phasor_of(b)))) > 0.012;
     }
     static bool values_differ(std::uint16_t a, std::uint16_t b) {
-        const double x = value_of_half(a), y = value_of_half(b);
+        const double x = number_of_half(a), y = number_of_half(b);
         return std::abs(x - y) > 2e-3 * std::abs(y) + 1e-3;
     }
 };

@@ -166,7 +166,7 @@ TEST_P(Angiography, StillSceneOfAnyBrightnessStaysDark) {
             const auto volumes = run(limit.method, 4, 0, still,
                                      [&](ReconstructionPlan& plan) { plan.flow.threshold_db = threshold_db; });
             std::int64_t above = 0;
-            for (const std::uint16_t code : volumes.flow) above += value_of_half(code) > limit.half_of_flow;
+            for (const std::uint16_t code : volumes.flow) above += number_of_half(code) > limit.half_of_flow;
             return static_cast<double>(above) / static_cast<double>(volumes.flow.size());
         };
         const double masked = share_above(10), unmasked = share_above(-100);

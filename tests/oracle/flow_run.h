@@ -26,7 +26,7 @@ inline std::ostream& operator<<(std::ostream& out, const FlowMachine& one) {
     return out << one.name;
 }
 
-inline double value_of_half(std::uint16_t half) {
+inline double number_of_half(std::uint16_t half) {
     const int exponent = half >> 10 & 31, fraction = half & 1023;
     const double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
     return half >> 15 ? -size : size;
@@ -50,7 +50,7 @@ struct FlowVolumes {
         return phasor_of(flow[static_cast<std::size_t>(at(a, z, b))]);
     }
     double value(std::int64_t a, std::int64_t z, std::int64_t b = 0) const {
-        return value_of_half(flow[static_cast<std::size_t>(at(a, z, b))]);
+        return number_of_half(flow[static_cast<std::size_t>(at(a, z, b))]);
     }
 };
 

@@ -30,7 +30,7 @@ class FlowVector : public testing::TestWithParam<std::tuple<FlowMachine, std::st
     // nearly nothing has changed.
     void expect_value(std::uint16_t code, double wanted, std::size_t voxel) const {
         const double rest = expected.plan.flow.method == FlowMethod::power_doppler ? 1e-3 : 2e-5;
-        ASSERT_NEAR(value_of_half(code), wanted, 6e-4 * std::abs(wanted) + rest) << voxel;
+        ASSERT_NEAR(number_of_half(code), wanted, 6e-4 * std::abs(wanted) + rest) << voxel;
     }
 };
 

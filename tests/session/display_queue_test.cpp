@@ -35,7 +35,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> taken(DisplayQueue& queue) {
 }
 
 void expect_balance(const QueueFigures& f) {
-    EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete);
+    EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete + f.given_up);
 }
 
 TEST(DisplayQueue, GivesBlocksInOrder) {
@@ -104,7 +104,7 @@ TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
     EXPECT_TRUE(taken(queue).empty());
     push_volume(queue, 1);
     EXPECT_EQ(taken(queue).size(), 4u);
-    EXPECT_EQ(queue.figures().overtaken, 3);
+    EXPECT_EQ(queue.figures().given_up, 3);
     expect_balance(queue.figures());
 }
 

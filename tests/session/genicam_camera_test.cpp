@@ -241,6 +241,24 @@ TEST_F(GenicamCameraTest, LostPacketsLoseTheirBlockAlone) {
     EXPECT_GT(lost, 0);
 }
 
+// Some ten packets an image, of which most are lost: no image is whole.
+TEST_F(GenicamCameraTest, ANetworkThatLosesEveryImageIsSaid) {
+    const auto source = open_genicam(wanted(64, 100, 6, 2, 200));
+    camera_->lose_packets(0.8);
+    source->start();
+    std::string problem;
+    for (int i = 0; i < 1200 && problem.empty(); ++i) {
+        try {
+            source->next(50ms);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::device);
+            problem = error.line();
+        }
+    }
+    EXPECT_THAT(problem, HasSubstr("100 images in a row are incomplete"));
+    EXPECT_THAT(problem, HasSubstr("MTU"));
+}
+
 // Of two images that make a B-scan, either may be lost.
 TEST_F(GenicamCameraTest, LostPacketsLoseTheBlockThatTheyArePartOf) {
     const auto source = open_genicam(wanted(16, 3000, 2, 1, 50));

@@ -1,3 +1,4 @@
+// Percentiles of a histogram against those of the sorted list.
 #include "engine/stream/latency.h"
 
 #include <gtest/gtest.h>

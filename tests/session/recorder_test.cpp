@@ -38,10 +38,12 @@ class RecorderTest : public testing::Test {
         return rows;
     }
 
-    // Offers blocks, each when the one before has been dealt with: a disk that is fast enough.
+    // Offers blocks, each when the one before has been dealt with: a disk that is fast enough. Once it has failed, it
+    // is not trusted again.
     void offer_slowly(Recorder& recorder, std::int64_t first, std::int64_t end) {
         for (std::int64_t number = first; number < end; ++number) {
-            ASSERT_TRUE(recorder.offer(source_.block(number)));
+            const bool has_failed = recorder.figures().failed_blocks > 0;
+            ASSERT_EQ(recorder.offer(source_.block(number)), !has_failed);
             ASSERT_TRUE(comes_true([&] { return recorder.figures().blocks_held == 0; }));
         }
     }
@@ -75,6 +77,56 @@ TEST_F(RecorderTest, ALastVolumeThatEndsEarlyIsKeptAndSaid) {
         expect_opens_with(toml_, source_, blocks);
         EXPECT_TRUE(open_scan(toml_).recording.complete);
     }
+}
+
+// As cameras and plugins send them. Each number of blocks ends the file elsewhere; 3, 6: behind the hole.
+TEST_F(RecorderTest, FlybackFramesThatAreNotSentAreAHoleOfZeros) {
+    const std::int64_t flyback_bytes = source_.frame_bytes() * source_.flyback_frames;
+    for (const std::int64_t blocks : {3, 4, 6}) {
+        SCOPED_TRACE(blocks);
+        RecordingWanted again = wanted();
+        again.replace = true;
+        again.most_blocks_held = blocks;
+        Bytes expected = source_.file(blocks);
+        {
+            Recorder recorder(again);
+            for (std::int64_t number = 0; number < blocks; ++number) {
+                Block block = source_.block(number);
+                if (number % 3 == 2) {
+                    block.bytes -= flyback_bytes;
+                    const auto end = expected.begin() + (block.volume + 1) * source_.volume_bytes();
+                    std::fill(end - flyback_bytes, end, std::byte{});
+                }
+                EXPECT_TRUE(recorder.offer(block));
+            }
+            recorder.finish();
+            EXPECT_EQ(line_of_problem(recorder), "");
+        }
+        EXPECT_EQ(bytes_of(raw_), expected);
+        EXPECT_EQ(open_scan(toml_).geometry.volumes, blocks / 3);
+        expect_opens_with(toml_, source_, blocks);
+        const std::vector<IndexRow> rows = this->rows();
+        ASSERT_EQ(rows.size(), static_cast<std::size_t>(blocks));
+        EXPECT_EQ(rows[2].bytes, source_.block(2).bytes - flyback_bytes);
+        EXPECT_EQ(rows[2].end() + flyback_bytes, source_.volume_bytes());
+    }
+}
+
+// The flyback of the last block was not sent, and nothing came after: its volume is whole all the same.
+TEST_F(RecorderTest, AHoleAtTheEndSurvivesThatTheRecordingIsCutOff) {
+    {
+        Recorder recorder(wanted());
+        const Bytes unfinished = bytes_of(toml_);
+        for (std::int64_t number = 0; number < 6; ++number) {
+            Block block = source_.block(number);
+            if (number % 3 == 2) block.bytes -= source_.frame_bytes() * source_.flyback_frames;
+            EXPECT_TRUE(recorder.offer(block));
+        }
+        recorder.finish();
+        put(toml_, unfinished);
+    }
+    EXPECT_FALSE(open_scan(toml_).recording.complete);
+    expect_opens_with(toml_, source_, 6);
 }
 
 TEST_F(RecorderTest, TimesAndNumbersOfBlocksAreKept) {

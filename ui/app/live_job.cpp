@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan_tables.h"
 #include "compute/validate.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
@@ -73,8 +74,9 @@ class Display {
         if (!processed_->has_room()) return processed_->leave_out();
         const auto start = Clock::now();
         std::optional<ReadVolume> read = path_.read_volume();
-        if (!read || read->stamp.volume != number) return processed_->leave_out();
-        processed_->add(number, {path_.grid(), std::move(read->voxels), {}}, seconds_since(start));
+        if (!read || read->stamp.volume != number || read->filled_to < read->grid.b_scans)
+            return processed_->leave_out();
+        processed_->add(number, {read->grid, std::move(read->voxels), {}}, seconds_since(start));
     }
 
     void write_last(const std::filesystem::path& file) {
@@ -94,17 +96,25 @@ class Display {
     std::int64_t kept_ = -1;
 };
 
+bool is_usable(const Block& block, const ReconstructionPlan& plan) {
+    try {
+        check_block(block, plan);
+        return block.memory != MemoryKind::device;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 // What the source says, with the noise floor measured from its first block where the recipe leaves it open.
-ReconstructionPlan plan_of(Source& source, Progress& progress) {
-    constexpr double most_s = 30;  // to wait for a first block
+ReconstructionPlan plan_of(Source& source) {
+    constexpr double most_s = 10;  // to wait for a first block
     ReconstructionPlan plan = source.scan().plan(source.block_b_scans());
     if (!needs_noise_floor(plan.recipe, plan.flow)) return plan;
     source.start();
     const auto start = Clock::now();
     for (Arrival arrival = source.next(look_around);
          arrival.kind != Arrival::Kind::ended && seconds_since(start) < most_s; arrival = source.next(look_around)) {
-        progress.advance(0);
-        if (arrival.kind != Arrival::Kind::block) continue;
+        if (arrival.kind != Arrival::Kind::block || !is_usable(arrival.block, plan)) continue;
         plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, arrival.block);
         break;
     }
@@ -113,6 +123,9 @@ ReconstructionPlan plan_of(Source& source, Progress& progress) {
 }
 
 void check_outputs(const LiveJob& job) {
+    if (job.publishing == Publishing::rolling && !job.processed.empty()) {
+        throw Error(ErrorCode::bad_setting, "processed volumes are whole", "--processed", "leave out --rolling");
+    }
     if (job.picture.empty()) return;
     if (!is_png_name(job.picture)) {
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.picture.string(), "name it *.png");
@@ -135,8 +148,7 @@ class LiveProgress {
     bool advance(const SessionFigures& figures, std::int64_t volumes) {
         const std::int64_t now = counts_volumes() ? volumes : std::llround(10 * figures.seconds);
         progress_.advance(now - std::exchange(done_, now));
-        if (figures.ended) return true;
-        return (job_.volumes > 0 && volumes >= job_.volumes) || (job_.seconds > 0 && figures.seconds >= job_.seconds);
+        return figures.ended || (job_.seconds > 0 && figures.seconds >= job_.seconds);
     }
 
   private:
@@ -152,31 +164,44 @@ RecordingWanted recording_of(const LiveJob& job, const Source& source) {
     wanted.scan_toml = job.record;
     wanted.scan = source.scan();
     wanted.replace = job.overwrites;
+    if (source.pool_blocks() > 0) wanted.most_blocks_held = std::max<std::int64_t>(1, source.pool_blocks() / 2);
+    const Scan& scan = wanted.scan;
+    const std::int64_t volume =
+        spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string()).volume_bytes();
+    wanted.expected_bytes = job.volumes * volume;
     return wanted;
 }
 
 // Until the job says that it is enough.
-void watch(const LiveJob& job, Session& session, Progress& progress, LiveReport& report,
+void watch(const LiveJob& job, Session& session, const PictureLoop* pictures, Progress& progress, LiveReport& report,
            const std::function<void(const SessionEvent&)>& heard) {
     LiveProgress how_far(job, progress);
+    constexpr std::size_t most_events = 1000;
+    const auto note = [&](const SessionEvent& event) {
+        if (heard) heard(event);
+        report.events.push_back(event);
+        if (report.events.size() > most_events) report.events.erase(report.events.begin());
+    };
     const auto hear = [&] {
-        for (SessionEvent& event : session.take_events()) {
-            if (heard) heard(event);
-            if (report.events.size() < 1000) report.events.push_back(std::move(event));
-        }
+        for (const SessionEvent& event : session.take_events()) note(event);
     };
     try {
         for (;;) {
             hear();
             const SessionFigures figures = session.figures();
             if (how_far.advance(figures, figures.arrived.volumes)) break;
+            if (const auto problem = pictures == nullptr ? std::nullopt : pictures->problem()) {
+                note({figures.seconds, true, *problem});
+                break;
+            }
             std::this_thread::sleep_for(look_around);
         }
     } catch (const Error& error) {
         if (error.code() != ErrorCode::cancelled) throw;
     }
     session.stop();
-    session.drain(most_to_drain);
+    if (!session.drain(most_to_drain))
+        note({session.figures().seconds, true, "what was acquired last is not reconstructed"});
     hear();
 }
 
@@ -191,13 +216,13 @@ LiveReport run(const LiveJob& job, Progress& progress, const std::function<void(
     report.source = source->name();
     std::optional<Display> display;
     NoDisplay nothing;
-    if (job.displays) display.emplace(job, plan_of(*source, progress));
+    if (job.displays) display.emplace(job, plan_of(*source));
     BlockSink& sink = display ? static_cast<BlockSink&>(display->path()) : nothing;
     Session session(*source, sink);
     if (!job.record.empty()) session.record(recording_of(job, *source));
     const std::unique_ptr<PictureLoop> pictures = display ? display->pictures_of(session) : nullptr;
-    session.start();
-    watch(job, session, progress, report, heard);
+    session.start(job.volumes);
+    watch(job, session, pictures.get(), progress, report, heard);
     if (!job.record.empty()) {
         report.recorder = session.stop_recording();
         if (source->capabilities().has_truth) source->write_truth(job.record.parent_path() / "truth");

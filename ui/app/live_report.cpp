@@ -94,7 +94,7 @@ std::string json_of(const LiveReport& report) {
                 {"a_scans", s.fed_lines},
                 {"volumes", s.finished_volumes},
                 {"dropped_volumes", s.dropped_volumes},
-                {"failed_blocks", s.failed_blocks},
+                {"failed_volumes", s.failed_volumes},
                 {"again", s.reprocessed_volumes},
                 {"changes", s.changes},
                 {"reconnections", s.reconnections},
@@ -130,8 +130,9 @@ std::string text_of(const LiveReport& report) {
     text +=
         fmt::format("processed    {} volumes, {} A-scans ({:.0f} a second), load {:.0f} %: {}\n", s.finished_volumes,
                     s.fed_lines, static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.way);
-    text += fmt::format("left out     {} volumes overtaken by newer ones, {} incomplete, {} without a slot\n",
-                        s.queue.overtaken_volumes, s.queue.incomplete_volumes, s.dropped_volumes);
+    text +=
+        fmt::format("left out     {} volumes overtaken by newer ones, {} incomplete, {} without a slot, {} failed\n",
+                    s.queue.overtaken_volumes, s.queue.incomplete_volumes, s.dropped_volumes, s.failed_volumes);
     text += fmt::format("shown        {} volumes in {} pictures ({:.1f} a second), {} out of order\n",
                         report.pictures.volumes, report.pictures.pictures, report.pictures.pictures_per_s,
                         report.pictures.out_of_order);

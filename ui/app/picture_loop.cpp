@@ -1,6 +1,7 @@
 #include "ui/app/picture_loop.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <utility>
 
 namespace echolux {
@@ -35,23 +36,30 @@ void PictureLoop::set_view(const View& view) {
 
 PictureFigures PictureLoop::figures() const {
     const std::scoped_lock lock(mutex_);
-    if (failure_) std::rethrow_exception(failure_);
     return figures_;
+}
+
+std::optional<std::string> PictureLoop::problem() const {
+    const std::scoped_lock lock(mutex_);
+    return problem_;
 }
 
 // On a fixed beat, as a screen has it: a picture that takes longer leaves beats out.
 void PictureLoop::work(const std::stop_token& stop) try {
+    std::mutex sleeping;
+    std::condition_variable_any woken;
     auto beat = Clock::now();
     while (!stop.stop_requested()) {
         if (draws_anew()) draw(stop);
         const auto now = Clock::now();
         beat += interval_ * ((now - beat) / interval_ + 1);
-        std::this_thread::sleep_until(beat);
+        std::unique_lock lock(sleeping);
+        woken.wait_until(lock, stop, beat, [] { return false; });
     }
     if (draws_anew()) draw({});
-} catch (...) {
+} catch (const std::exception& error) {
     const std::scoped_lock lock(mutex_);
-    failure_ = std::current_exception();
+    problem_ = error.what();
 }
 
 bool PictureLoop::draws_anew() {

@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "engine/stream/latency.h"
@@ -32,8 +32,10 @@ class PictureLoop {
 
     void set_view(const View& view);
 
-    // Throws what drawing threw; the loop has ended then.
     PictureFigures figures() const;
+
+    // What ended the loop before its time.
+    std::optional<std::string> problem() const;
 
     // Ends the loop. The last picture is of the newest volume.
     void stop();
@@ -54,7 +56,7 @@ class PictureLoop {
     View view_;
     bool view_changed_ = true;
     PictureFigures figures_;
-    std::exception_ptr failure_;
+    std::optional<std::string> problem_;
     double busy_s_ = 0;
 
     std::uint64_t news_ = 0;  // of the path, at the last picture

@@ -33,6 +33,10 @@ ValueRange range_of(const VolumeGrid& grid, const Recipe& recipe) {
     }
 }
 
+bool spans_the_same(const ValueRange& a, const ValueRange& b) {
+    return a.low == b.low && a.high == b.high;
+}
+
 ShownSlots shown_slots(const ReadTicket& ticket) {
     const auto slot = [](const ReadTicket::Part& part) { return ShownSlot{part.slot, part.serial, part.filled_to}; };
     ShownSlots shown{.newest = slot(ticket.newest), .previous = {}, .wait = ticket.wait, .signal = ticket.signal};
@@ -97,6 +101,7 @@ void VolumePath::install(ChosenReconstructor chosen) {
     reconstructor_ = std::move(chosen.reconstructor);
     choice_ = std::move(chosen.reason);
     on_gpu_ = reconstructor_->processor() == Backend::cuda;
+    if (fits(*reconstructor_)) return;  // whoever draws reads the grids
     grid_ = reconstructor_->grid();
     flow_grid_ = reconstructor_->flow_grid();
 }
@@ -121,24 +126,39 @@ bool VolumePath::take_change(Moment moment) {
     std::optional<MadePlan> made = maker_.take();
     if (!made) return false;
     const Reconstructor& coming = *made->chosen.reconstructor;
-    const bool fits =
-        coming.grid() == grid_ && coming.flow_grid() == flow_grid_ && (coming.processor() == Backend::cuda) == on_gpu_;
-    if (!fits && moment == Moment::within_volume) {
+    const bool keeps_slots = fits(coming) && (coming.processor() == Backend::cuda) == on_gpu_ &&
+                             spans_the_same(range_of(grid_, made->plan.recipe), range_of(grid_, plan_.recipe));
+    if (!keeps_slots && moment == Moment::within_volume) {
         maker_.put_back(std::move(*made));
         return false;
     }
     finish();
-    plan_ = made->plan;
-    if (fits) {
+    if (keeps_slots) {
+        plan_ = made->plan;
         install(std::move(made->chosen));
         return true;
     }
     abandon();
     const std::scoped_lock lock(exchanging_);
     slots_ = nullptr;  // of the renderer, which replaces them
-    install(std::move(made->chosen));
-    make_slots();
+    MadePlan before{plan_, {std::move(reconstructor_), choice_}};
+    try {
+        put_to_use(std::move(*made));
+    } catch (...) {
+        put_to_use(std::move(before));
+        throw;
+    }
     return true;
+}
+
+bool VolumePath::fits(const Reconstructor& coming) const {
+    return coming.grid() == grid_ && coming.flow_grid() == flow_grid_;
+}
+
+void VolumePath::put_to_use(MadePlan made) {
+    plan_ = made.plan;
+    install(std::move(made.chosen));
+    make_slots();
 }
 
 void VolumePath::require_built() const {
@@ -223,7 +243,7 @@ bool VolumePath::fed(const Block& block) {
 // A volume that is being written is given up first: this one is what the screen shows.
 bool VolumePath::reworked(const Block& block) {
     abandon();
-    ticket_ = ring_->acquire_rework();
+    ticket_ = ring_->acquire_rework(block.volume);
     if (!ticket_) return false;
     slots_->begin(ticket_->slot, ticket_->wait);
     submit(block);
@@ -264,7 +284,11 @@ void VolumePath::abandon() {
 }
 
 void VolumePath::collect() {
-    if (slots_ != nullptr) reconstructor_->collect();
+    if (slots_ == nullptr) return;
+    survived([&] {
+        reconstructor_->collect();
+        return true;
+    });
 }
 
 void VolumePath::finish() {
@@ -344,7 +368,8 @@ std::optional<VolumePicture> VolumePath::picture(const View& view) {
 
 std::optional<ReadVolume> VolumePath::read_volume() {
     return drawn([&](const ReadTicket& ticket) {
-        return ReadVolume{ticket.newest.stamp, ticket.newest.filled_to, renderer_.read_slot(shown_slots(ticket))};
+        return ReadVolume{ticket.newest.stamp, ticket.newest.filled_to, grid_,
+                          renderer_.read_slot(shown_slots(ticket))};
     });
 }
 

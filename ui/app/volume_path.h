@@ -39,7 +39,8 @@ struct VolumePicture {
 struct ReadVolume {
     VolumeStamp stamp;
     std::int64_t filled_to = 0;
-    std::vector<std::byte> voxels;  // as VolumePath::grid() says
+    VolumeGrid grid;
+    std::vector<std::byte> voxels;
 };
 
 class VolumePath : public BlockSink {
@@ -104,6 +105,8 @@ class VolumePath : public BlockSink {
     ChosenReconstructor made_for(const ReconstructionPlan& plan) const;
     void install(ChosenReconstructor chosen);
     void make_slots();
+    bool fits(const Reconstructor& coming) const;
+    void put_to_use(MadePlan made);
     void require_built() const;
     void begin(const Block& block);
     bool fed(const Block& block);

@@ -125,7 +125,12 @@ void add_live(CLI::App& program) {
     settings.bind("view", view);
     add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)", options->view,
                         {"width", "height"});
-    command->callback([options] { go(*options); });
+    command->callback([options] {
+        if (!options->headless) {
+            throw Error(ErrorCode::bad_setting, "there is no window yet", "live", "give --headless");
+        }
+        go(*options);
+    });
 }
 
 void add_record(CLI::App& program) {

@@ -82,9 +82,22 @@ static int next_block(echolux_device* device, int64_t patience_us, echolux_block
     if (strcmp(fault, "most lost") == 0) block->lost_before = INT64_MAX;
     if (strcmp(fault, "time") == 0) block->time_s = strtod("inf", NULL);
     if (strcmp(fault, "volume alone") == 0) block->volume = 3;
+    if (strcmp(fault, "lost leap") == 0) block->lost_before = INT64_C(1) << 40;
     if (strcmp(fault, "outside") == 0) {
         block->volume = 0;
         block->first_b_scan = stream->b_scans;
+    }
+    if (strcmp(fault, "far outside") == 0) {
+        block->volume = 1 << 20;
+        block->first_b_scan = INT64_MAX;
+    }
+    if (strcmp(fault, "volume leap") == 0 || strcmp(fault, "last volume") == 0) {
+        block->volume = strcmp(fault, "last volume") == 0 ? INT64_MAX : (1 << 20) + 1;
+        block->first_b_scan = 0;
+    }
+    if (strcmp(fault, "volume back") == 0) {
+        block->volume = number == 0 ? 1 << 20 : number == 1 ? 1 << 21 : 0;
+        block->first_b_scan = 0;
     }
     if (strcmp(fault, "lent twice") == 0 && number == 3) block->token = 0;
     if (strcmp(fault, "posted token") == 0) block->token = 12345;

@@ -1,0 +1,247 @@
+// Doppler between neighbouring lines over a small window, in one kernel: a lane keeps to two adjacent depths and walks
+// along the lines, the last steps in registers, and the lanes of a warp add up over depth. For doppler.cu alone.
+#pragma once
+
+#include <type_traits>
+
+#include "compute/cuda/flow_work.h"
+#include "compute/cuda/launch.h"
+
+namespace echolux::cuda {
+namespace {
+
+constexpr unsigned all_lanes = 0xffffffffu;
+constexpr int lanes = 32;
+
+constexpr int most_lines = 8;       // of its window
+constexpr int warps = 4;            // of a block
+constexpr int walk = 32;            // A-scans that a warp goes along
+__device__ const float2 nothing{};  // that lanes beyond the ends of depth see
+
+__host__ __device__ constexpr int walks_along(int positions) {
+    return (positions + walk - 1) / walk;
+}
+
+// Lanes at either end of a warp that have no voxels of their own: the warps overlap by the window over depth, so that
+// each lane which stores has its neighbours.
+struct Overlap {
+    int before;
+    int after;
+
+    __host__ __device__ constexpr explicit Overlap(int bins) : before((bins + 2) / 4), after((bins + 1) / 4) {}
+
+    __host__ __device__ constexpr int storing() const { return lanes - before - after; }
+};
+
+// Of two adjacent depths, the first one even: those of a lane.
+struct StepPair {
+    PhaseStep first;
+    PhaseStep second;
+
+    __device__ void add(const StepPair& other) {
+        first.add(other.first);
+        second.add(other.second);
+    }
+};
+
+// Steps from each line to the next, in their order; the line after the next is under way already.
+class NeighbourSteps {
+  public:
+    __device__ NeighbourSteps(const FlowWork& work, int slow, int z, int first) {
+        const bool is_inside = z >= 0 && z < work.depth;
+        has_second_ = is_inside && z + 1 < work.depth;
+        stride_ = is_inside ? static_cast<int>(work.stride) : 0;
+        bin_ = is_inside ? work.column(slow, z) + first * work.stride : &nothing;
+        earlier_ = look();
+        bin_ += stride_;
+        later_ = look();
+    }
+
+    // `has_next`: there is a line beyond those of this step.
+    __device__ StepPair next(bool has_next) {
+        const StepPair steps{phase_step(earlier_.first, later_.first), phase_step(earlier_.second, later_.second)};
+        earlier_ = later_;
+        bin_ += has_next ? stride_ : 0;
+        later_ = look();
+        return steps;
+    }
+
+  private:
+    struct Bins {
+        Phasor first;
+        Phasor second;
+    };
+
+    __device__ Bins look() const { return {FlowWork::look(bin_), has_second_ ? FlowWork::look(bin_ + 1) : Phasor{}}; }
+
+    bool has_second_;
+    int stride_;
+    const float2* bin_;  // of `later`
+    Bins earlier_;
+    Bins later_;
+};
+
+// Sums over the `lines` steps around each A-scan from `first` on. Added up in the same order wherever a walk begins, so
+// that the bits do not depend on it.
+template <int lines>
+class LineWindow {
+  public:
+    __device__ LineWindow(const FlowWork& work, int slow, int z, int first)
+        : steps_of_(work, slow, z, max(first - lines / 2, 0)) {
+#pragma unroll
+        for (int i = 1; i < lines; ++i) {
+            const int line = first - lines / 2 + i - 1;
+            if (line < 0) {
+                add({});
+            } else {
+                take(line, static_cast<int>(work.looks.positions));
+            }
+        }
+    }
+
+    // `line`: the last that the window reaches; those before `end` have steps.
+    __device__ StepPair next(int line, int end) {
+        take(line, end);
+        StepPair sum = steps_[0];
+#pragma unroll
+        for (int i = 2; i < lines; i += 2) sum.add(steps_[i]);
+        return sum;
+    }
+
+  private:
+    __device__ void take(int line, int end) {
+        const StepPair steps = steps_of_.next(line + 1 < end);
+        add(line < end ? steps : StepPair{});
+    }
+
+    __device__ void add(const StepPair& steps) {
+#pragma unroll
+        for (int i = 1; i < lines; ++i) steps_[i - 1] = steps_[i];
+        if constexpr (lines > 1) steps_[lines - 2].add(steps);
+        steps_[lines - 1] = steps;
+    }
+
+    NeighbourSteps steps_of_;
+    StepPair steps_[lines];  // each with the one after it, the last alone
+};
+
+// Sums over the bins around each of the two of a lane: what both windows have in common, then the outermost.
+// `depth` 0: as many bins as `width` says.
+template <int depth>
+__device__ inline StepPair over_depth(const StepPair& own, int lane, int width) {
+    const int bins = depth == 0 ? width : depth, before = bins / 2, after = bins - 1 - before;
+    const auto at = [&](int bin) -> PhaseStep {  // counted from the lane's first
+        const PhaseStep& step = bin % 2 == 0 ? own.first : own.second;
+        if (bin == 0 || bin == 1) return step;
+        const int other = lane + (bin >> 1);
+        return {{__shfl_sync(all_lanes, step.product.re, other), __shfl_sync(all_lanes, step.product.im, other)},
+                __shfl_sync(all_lanes, step.power, other)};
+    };
+    StepPair sums{at(-before), at(after + 1)};
+    if (bins == 1) return sums;
+    PhaseStep common = at(1 - before);
+#pragma unroll
+    for (int bin = 2 - before; bin <= after; ++bin) common.add(at(bin));
+    sums.add({common, common});
+    return sums;
+}
+
+// Two adjacent voxels of a row, stored at once where they lie well.
+class VoxelPair {
+  public:
+    __device__ VoxelPair(const FlowWork& work, int z, bool is_stored, std::uintptr_t row_bits)
+        : offset_(work.offset(z)), offset_of_second_(work.offset(z + 1)), has_first_(is_stored && z < work.depth),
+          has_second_(is_stored && z + 1 < work.depth),
+          at_once_(has_second_ && (row_bits | static_cast<std::uintptr_t>(low())) % sizeof(std::uint32_t) == 0) {}
+
+    __device__ void store(const TargetRow& row, std::uint16_t first, std::uint16_t second) const {
+        if (!has_first_) return;
+        if (at_once_) {
+            row.store(low(), __byte_perm(first, second, offset_ < offset_of_second_ ? 0x5410 : 0x1054));
+            return;
+        }
+        row.store(offset_, first);
+        if (has_second_) row.store(offset_of_second_, second);
+    }
+
+  private:
+    __device__ int low() const { return min(offset_, offset_of_second_); }
+
+    int offset_;
+    int offset_of_second_;
+    bool has_first_;
+    bool has_second_;
+    bool at_once_;
+};
+
+template <int lines, int depth>
+__global__ void __launch_bounds__(warps* lanes)
+    store_phasors(const __grid_constant__ FlowWork work, int width, PhasorCode code) {
+    const int bins = depth == 0 ? width : depth;
+    const Overlap overlap(bins);
+    const int warp = static_cast<int>(blockIdx.y) * warps + static_cast<int>(threadIdx.x) / lanes;
+    if (2 * warp * overlap.storing() >= work.depth) return;
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    const int z = 2 * (warp * overlap.storing() + lane - overlap.before);
+    const bool stores = lane >= overlap.before && lane < lanes - overlap.after;
+    const int positions = static_cast<int>(work.looks.positions), walks = walks_along(positions);
+    const int slow = static_cast<int>(blockIdx.x) / walks;
+    const int first = static_cast<int>(blockIdx.x) % walks * walk, end = min(first + walk, positions);
+
+    TargetRow row = work.row(slow, work.order.recorded(first, work.is_reversed(slow)));
+    const int direction = work.is_reversed(slow) ? -1 : 1;
+    const std::int64_t row_bytes = row.linear == nullptr ? 0 : direction * work.target.a_scan_bytes;
+    const VoxelPair voxels(work, z, stores,
+                           reinterpret_cast<std::uintptr_t>(row.linear) | static_cast<std::uintptr_t>(row_bytes));
+    LineWindow<lines> window(work, slow, z, first);
+    const auto share_of = [](int i, int size, int count) {
+        return 1.0f / static_cast<float>(WindowSpan(i, size, count).size());
+    };
+    const float of_first = share_of(z, bins, work.depth), of_second = share_of(z + 1, bins, work.depth);
+    std::uint16_t codes[2]{};
+    const auto store = [&] {
+        voxels.store(row, codes[0], codes[1]);
+        row.linear += row_bytes;
+        row.a_scan += direction;
+    };
+    // `is_whole`: neither the window nor the line after it lies beyond the ends.
+    const auto step_to = [&](int position, auto is_whole) {
+        const int last = position - lines / 2 + lines - 1;
+        const float of_lines = is_whole ? 1.0f / lines : share_of(position, lines, positions);
+        const StepPair sums = over_depth<depth>(window.next(last, is_whole ? last + 2 : positions), lane, width);
+        codes[0] = code({sums.first.product, sums.first.power * (of_lines * of_first)});  // directions need no mean
+        codes[1] = code({sums.second.product, sums.second.power * (of_lines * of_second)});
+        store();
+    };
+    int position = first;
+    for (; position < min(lines / 2, end); ++position) step_to(position, std::false_type{});
+#pragma unroll 4
+    for (; position < min(positions - lines + lines / 2, end); ++position) step_to(position, std::true_type{});
+    for (; position < end; ++position) step_to(position, std::false_type{});
+    // The last line has no partner: it has its neighbour's.
+    if (end == positions && positions < work.a_scans) store();
+}
+
+template <int lines, int depth>
+void launch_walk(cudaStream_t stream, const FlowWork& work, int width, const PhasorCode& code) {
+    const std::int64_t walks = work.slow_positions * walks_along(static_cast<int>(work.looks.positions));
+    const int stored = 2 * warps * Overlap(width).storing();
+    const dim3 blocks(static_cast<unsigned>(walks), static_cast<unsigned>((work.depth + stored - 1) / stored));
+    store_phasors<lines, depth><<<blocks, warps * lanes, 0, stream>>>(work, width, code);
+}
+
+// Calls launch_walk with the window's lines known at compile time.
+template <int lines>
+void launch_walk_of(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const PhasorCode& code) {
+    const auto width = static_cast<int>(tables.window_depth);
+    if (tables.window_positions != lines) {
+        if constexpr (lines > 1) launch_walk_of<lines - 1>(stream, work, tables, code);
+    } else if (width == 3) {
+        launch_walk<lines, 3>(stream, work, width, code);
+    } else {
+        launch_walk<lines, 0>(stream, work, width, code);
+    }
+}
+
+}  // namespace
+}  // namespace echolux::cuda
