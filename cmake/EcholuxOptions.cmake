@@ -2,6 +2,7 @@
 
 option(ECHOLUX_TESTS "Build tests and benchmarks" ON)
 option(ECHOLUX_RENDER "Build the Vulkan renderer" ON)
+option(ECHOLUX_WINDOW "The window (Dear ImGui, GLFW); OFF: the command line alone" ON)
 option(ECHOLUX_TEXT "Text in pictures (FreeType, HarfBuzz, the font Inter); OFF: annotations are lines alone" ON)
 option(ECHOLUX_FFTW "FFTW for CPU transforms; OFF: kissfft, which may be distributed with NVIDIA's libraries" ON)
 option(ECHOLUX_ITK "NRRD, TIFF and MetaImage files; OFF: volumes are NIfTI files, and some 30 libraries less" ON)

@@ -1,4 +1,5 @@
-# A font file as C++: cmake -D FONT=... -D OUTPUT=... -P EmbedFont.cmake
+# A font file as C++: cmake -D FONT=... -D HEADER=... -D SYMBOL=... -D OUTPUT=... -P EmbedFont.cmake
+# HEADER declares `const unsigned char SYMBOL[]` and `const std::size_t SYMBOL_bytes`.
 file(READ ${FONT} bytes HEX)
 string(LENGTH "${bytes}" digits)
 math(EXPR count "${digits} / 2")
@@ -6,13 +7,13 @@ string(REGEX REPLACE "(.........................................................
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
 get_filename_component(name ${FONT} NAME)
 file(WRITE ${OUTPUT} "// ${name}, made at build time.
-#include \"render/annotations/embedded_font.h\"
+#include \"${HEADER}\"
 
 namespace echolux {
 
-const unsigned char embedded_font[] = {
+const unsigned char ${SYMBOL}[] = {
 ${bytes}};
-const std::size_t embedded_font_bytes = ${count};
+const std::size_t ${SYMBOL}_bytes = ${count};
 
 }  // namespace echolux
 ")

@@ -51,7 +51,8 @@ struct ScanGeometry {
     double sinusoidal_part = 0.9;  // of half a period of the sine that the lines of a B-scan cover
 
     std::int64_t lines_per_b_scan() const { return a_scans * a_repeats; }
-    std::int64_t frames_per_volume() const { return b_scans * b_repeats; }  // acquired B-scans
+    std::int64_t lines_per_frame() const { return lines_per_b_scan() + flyback_lines; }  // of an acquired B-scan
+    std::int64_t frames_per_volume() const { return b_scans * b_repeats; }               // acquired B-scans
 };
 
 std::int64_t sample_bits(SampleFormat format);

@@ -1,5 +1,7 @@
 #include "compute/plan_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -46,18 +48,28 @@ BlockShape block_shape(const ReconstructionPlan& plan, const VolumeGrid& grid) {
 }
 
 void check_block(const Block& block, const ReconstructionPlan& plan) {
-    const ScanGeometry& geometry = plan.geometry;
-    const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(plan.format, geometry);
-    const bool in_volume =
-        block.volume >= 0 && block.first_b_scan >= 0 && block.b_scans <= geometry.b_scans - block.first_b_scan;
-    const std::int64_t stride = block.frames.stride_bytes;
-    const bool in_frames = block.frames.offset_bytes >= 0 && (stride == 0 || stride >= frame_bytes);
-    const auto end = [&] {
-        return frame_offset(block.frames, block.b_scans * geometry.b_repeats - 1, frame_bytes) + frame_bytes;
+    const auto require = [](bool holds, const auto& problem) {
+        if (!holds) throw Error(ErrorCode::bad_setting, problem(), "block");
     };
-    const bool fits = block.data != nullptr && block.b_scans >= 1 && block.b_scans <= plan.block_b_scans && in_volume &&
-                      in_frames && block.bytes >= end();
-    if (!fits) throw Error(ErrorCode::bad_setting, "block and plan differ", "block");
+    const ScanGeometry& geometry = plan.geometry;
+    require(block.data != nullptr, [] { return std::string("has no address"); });
+    require(block.b_scans >= 1 && block.b_scans <= plan.block_b_scans,
+            [&] { return fmt::format("has {} B-scans, 1 to {} are expected", block.b_scans, plan.block_b_scans); });
+    require(block.volume >= 0 && block.first_b_scan >= 0 && block.b_scans <= geometry.b_scans - block.first_b_scan,
+            [&] {
+                return fmt::format("has {} B-scans from {} on of volume {}: a volume has {}", block.b_scans,
+                                   block.first_b_scan, block.volume, geometry.b_scans);
+            });
+    const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(plan.format, geometry);
+    const std::int64_t stride = block.frames.stride_bytes;
+    require(block.frames.offset_bytes >= 0 && (stride == 0 || stride >= frame_bytes), [&] {
+        return fmt::format("has B-scans of {} bytes that begin {} bytes apart, behind headers of {} bytes", frame_bytes,
+                           stride, block.frames.offset_bytes);
+    });
+    const std::int64_t last = block.b_scans * geometry.b_repeats - 1;
+    const std::int64_t end = frame_offset(block.frames, last, frame_bytes) + frame_bytes;
+    require(block.bytes >= end,
+            [&] { return fmt::format("has {} bytes, its {} B-scans take {}", block.bytes, block.b_scans, end); });
 }
 
 }  // namespace echolux

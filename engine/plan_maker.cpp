@@ -32,12 +32,13 @@ void PlanMaker::put_back(MadePlan made) {
 void PlanMaker::work(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (wanted_comes_.wait(lock, stop, [this] { return wanted_.has_value(); })) {
-        const ReconstructionPlan plan = *std::exchange(wanted_, std::nullopt);
+        ReconstructionPlan plan = *std::exchange(wanted_, std::nullopt);
         lock.unlock();
         std::optional<MadePlan> made;
         std::exception_ptr failure;
         try {
-            made = MadePlan{plan, make_(plan)};
+            ChosenReconstructor chosen = make_(plan);
+            made = MadePlan{std::move(plan), std::move(chosen)};
         } catch (...) {
             failure = std::current_exception();
         }

@@ -21,7 +21,8 @@ struct MadePlan {
 
 class PlanMaker {
   public:
-    using Make = std::function<ChosenReconstructor(const ReconstructionPlan&)>;
+    // May complete what the plan leaves open.
+    using Make = std::function<ChosenReconstructor(ReconstructionPlan&)>;
 
     explicit PlanMaker(Make make);
     ~PlanMaker();  // waits for the one that is being made

@@ -12,10 +12,9 @@
 #include "compute/error.h"
 #include "compute/validate.h"
 #include "engine/block_stream.h"
-#include "engine/file_hash.h"
 #include "engine/memory_budget.h"
 #include "engine/noise_floor.h"
-#include "engine/version.h"
+#include "engine/provenance.h"
 
 namespace echolux {
 namespace {
@@ -46,13 +45,6 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t most
     block.b_scans = count;
     block.keeper = memory;
     return block;
-}
-
-double noise_floor_of_first_volume(const Scan& scan, SpectraReader& reader) {
-    const std::int64_t most =
-        std::clamp<std::int64_t>(noise_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1, noise_b_scans);
-    const Block block = sampled_b_scans(scan, reader, most);
-    return noise_floor_for_recipe(scan.plan(block.b_scans), block);
 }
 
 // What reading ahead, the noise floor and whole B-scans in between take, besides the volume itself.
@@ -114,6 +106,14 @@ class UnderWay {
 
 }  // namespace
 
+double noise_floor_of(const Scan& scan) {
+    SpectraReader reader(scan);
+    const std::int64_t most =
+        std::clamp<std::int64_t>(noise_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1, noise_b_scans);
+    const Block block = sampled_b_scans(scan, reader, most);
+    return noise_floor_for_recipe(scan.plan(block.b_scans), block);
+}
+
 Reconstruction::Reconstruction(Scan scan, Backend backend)
     : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)) {
     require_backend(backend);
@@ -121,7 +121,7 @@ Reconstruction::Reconstruction(Scan scan, Backend backend)
     require_memory(working_bytes(scan_, reader_, block_b_scans_), scan_.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
     if (needs_noise_floor(scan_.recipe, scan_.flow)) {
-        scan_.recipe.noise_floor_db = noise_floor_of_first_volume(scan_, reader_);
+        scan_.recipe.noise_floor_db = noise_floor_of(scan_);
     }
     plan(backend);
     warn_of_common_fringes();
@@ -252,25 +252,9 @@ void Reconstruction::prime(const ScanPart& part, Progress& progress) {
 }
 
 std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& part) const {
-    Scan described = scan_;
-    Settings settings;
-    bind(settings, described);
-    std::map<std::string, std::string> lines{
-        {"echolux", version},
-        {"backend", reconstructor_->backend()},
-        {"source", scan_.path.filename().string()},
-        {"volume", std::to_string(part.volume)},
-        {"first_b_scan", std::to_string(part.begin)},
-    };
-    for (const BoundField& field : settings.fields()) {
-        const Value value = field.get();
-        if (value != field.default_value) lines[field.key()] = spelled(value);
-        const auto* file = std::get_if<std::string>(&value);
-        const bool names_calibration = field.section == "calibration" && file != nullptr && field.choices.empty();
-        if (names_calibration && !file->empty()) {
-            lines[field.key() + "_fnv1a64"] = file_hash(scan_.path.parent_path() / *file);
-        }
-    }
+    std::map<std::string, std::string> lines = provenance_of(scan_, reconstructor_->backend());
+    lines["volume"] = std::to_string(part.volume);
+    lines["first_b_scan"] = std::to_string(part.begin);
     return lines;
 }
 

@@ -22,6 +22,10 @@ struct ScanPart {
     std::int64_t end = 0;    // 0: the last
 };
 
+// What recipe.noise_floor_db becomes where the recipe leaves it open: of evenly spaced B-scans of the first volume.
+// Throws Error{bad_file, bad_setting}.
+double noise_floor_of(const Scan& scan);
+
 struct ReconstructionFigures {
     std::string backend;       // of the reconstructor, and why it is no GPU where that was left open
     std::int64_t a_scans = 0;  // lines reconstructed

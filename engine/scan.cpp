@@ -47,8 +47,6 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
     return fields;
 }
 
-namespace {
-
 void load_calibration(Scan& scan) {
     const CalibrationFiles& files = scan.calibration_files;
     Calibration& calibration = scan.calibration;
@@ -73,6 +71,8 @@ void load_calibration(Scan& scan) {
     check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
     check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
 }
+
+namespace {
 
 // A picture or a volume given for a scan is a likely mistake, and the parser's words would not help.
 void refuse_results(const std::filesystem::path& path) {

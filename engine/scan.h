@@ -61,6 +61,10 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
 Scan describe_scan(const std::filesystem::path& path, std::span<const std::string> assignments,
                    const std::function<void(Scan&)>& hear);
 
+// Reads what scan.calibration_files names into scan.calibration; what no file names stays. Throws Error{bad_file,
+// bad_setting}.
+void load_calibration(Scan& scan);
+
 // planned_grid of the scan's plan; errors name the scan's file besides the key.
 VolumeGrid planned_grid(const Scan& scan);
 

@@ -7,19 +7,19 @@
 #include <exception>
 
 #include "compute/validate.h"
+#include "engine/acquire/block_size.h"
 
 namespace echolux {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 100ms;            // of a thread that waits for blocks, until it looks around
-constexpr auto idle_patience = 5ms;         // the same while a changed setting is being made ready
-constexpr auto reconnect_after = 500ms;     // until a source that failed is started again
-constexpr auto healthy_after = 2s;          // a start is said to have worked
-constexpr auto stalled_after = 1s;          // a volume that is fed in part is no longer waited for
-constexpr auto said_again_after = 5s;       // the same line
-constexpr std::int64_t volumes_in_use = 4;  // fed, kept, waiting, arriving
+constexpr auto patience = 100ms;         // of a thread that waits for blocks, until it looks around
+constexpr auto idle_patience = 5ms;      // the same while a changed setting is being made ready
+constexpr auto reconnect_after = 500ms;  // until a source that failed is started again
+constexpr auto healthy_after = 2s;       // a start is said to have worked
+constexpr auto stalled_after = 1s;       // a volume that is fed in part is no longer waited for
+constexpr auto said_again_after = 5s;    // the same line
 constexpr std::size_t most_events = 200;
 constexpr std::size_t most_unseen = 256;  // volumes whose latency is still open
 
@@ -170,7 +170,10 @@ void Session::take_in(const Block& block) {
 }
 
 void Session::note_arrival(const Block& block) {
+    std::optional<Block> newest;
+    if (retains_ && block.memory != MemoryKind::device) newest = block;
     const std::scoped_lock lock(mutex_);
+    std::swap(newest_, newest);  // the one before is let go of outside the lock
     if (ends_volume(block)) {
         unseen_.emplace_back(block.volume, block.arrived);
         if (unseen_.size() > most_unseen) unseen_.pop_front();
@@ -230,6 +233,7 @@ void Session::feed(const Block& block) {
 bool Session::fed(const Block& block) {
     std::int64_t SessionFigures::*counter = &SessionFigures::failed_volumes;
     bool was_fed = false;
+    if (block.first_b_scan == 0) is_given_up_ = false;
     survive([&] {
         was_fed = sink_.feed(block);
         counter = &SessionFigures::dropped_volumes;
@@ -241,7 +245,7 @@ bool Session::fed(const Block& block) {
     coming_.clear();
     if (counter == &SessionFigures::failed_volumes) queue_.give_up_current();
     const std::scoped_lock lock(mutex_);
-    if (std::exchange(dropped_, block.volume) != block.volume) ++(figures_.*counter);
+    if (!std::exchange(is_given_up_, true)) ++(figures_.*counter);
     return false;
 }
 
@@ -319,7 +323,9 @@ RecorderFigures Session::stop_recording() {
     if (!ending) return {};
     ending->finish();
     if (const std::optional<Error> problem = ending->problem()) report(problem->line());
-    return ending->figures();
+    const RecorderFigures figures = ending->figures();
+    if (figures.blocks == 0) report("no block was recorded: no file is left");
+    return figures;
 }
 
 void Session::shown(std::int64_t volume) {
@@ -363,6 +369,11 @@ void Session::report_recorder() {
     if (missing_said_ > 0 && missing < 10 * missing_said_) return;
     missing_said_ = missing;
     if (const std::optional<Error> problem = recorder_->problem()) report(problem->line());
+}
+
+std::optional<Block> Session::newest_block() const {
+    const std::scoped_lock lock(mutex_);
+    return newest_;
 }
 
 std::vector<SessionEvent> Session::take_events() {

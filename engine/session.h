@@ -78,7 +78,7 @@ class Session {
 
     // All blocks from the next volume on. Throws Error{bad_setting, output}.
     void record(RecordingWanted wanted);
-    // Nothing was recorded: all zero.
+    // Where no block was recorded, no file is left.
     RecorderFigures stop_recording();
 
     // The B-scan position that people look at: reworked before the others when a setting changes at rest.
@@ -91,6 +91,10 @@ class Session {
     bool drain(std::chrono::milliseconds patience);
 
     SessionFigures figures() const;
+
+    // The newest block that came, shared with whoever works on it besides; nothing: none yet, it lies on a GPU, or the
+    // source has no memory to spare.
+    std::optional<Block> newest_block() const;
 
     // What happened since the last call; the oldest are left out where nobody asks.
     std::vector<SessionEvent> take_events();
@@ -145,6 +149,7 @@ class Session {
     Clock::time_point start_ = Clock::now();
     std::optional<Clock::time_point> end_;
     SessionFigures figures_;
+    std::optional<Block> newest_;
     std::deque<SessionEvent> events_;
     std::map<std::string, Clock::time_point> said_;                  // lately
     std::deque<std::pair<std::int64_t, Clock::time_point>> unseen_;  // volumes, and when their last block arrived
@@ -154,7 +159,7 @@ class Session {
     // Of the thread that processes: what was fed of a volume, and of the last one that was fed whole.
     bool is_within_volume_ = false;
     Clock::time_point fed_at_{};
-    std::int64_t dropped_ = -1;  // number of a volume that is counted already
+    bool is_given_up_ = false;  // the volume that is fed, and counted
     std::vector<Block> coming_;
     std::vector<Block> retained_;
 

@@ -21,6 +21,19 @@ std::string place_in(const std::string& file, const toml::source_region& source)
     return file + " line " + std::to_string(source.begin.line);
 }
 
+template <class Parse>
+toml::table understood(const Parse& parse, const std::string& where) {
+    try {
+        return parse();
+    } catch (const toml::parse_error& error) {
+        const toml::source_position& at = error.source().begin;
+        const std::string line =
+            at.line == 0 ? "" : " line " + std::to_string(at.line) + " column " + std::to_string(at.column);
+        throw Error(ErrorCode::bad_file, std::string(error.description()), where + line,
+                    "the file must be TOML: [section], then key = value");
+    }
+}
+
 toml::table parsed_toml(const std::filesystem::path& path) {
     std::error_code problem;
     if (!std::filesystem::exists(path, problem)) {
@@ -33,16 +46,7 @@ toml::table parsed_toml(const std::filesystem::path& path) {
         throw Error(ErrorCode::bad_file, "is not a TOML file of at most 1 MiB", path.string(),
                     "give the TOML file of a scan, view or transfer function, not its raw spectra");
     }
-    try {
-        return toml::parse_file(path.string());
-    } catch (const toml::parse_error& error) {
-        const toml::source_position& at = error.source().begin;
-        throw Error(
-            ErrorCode::bad_file, std::string(error.description()),
-            path.string() +
-                (at.line == 0 ? "" : " line " + std::to_string(at.line) + " column " + std::to_string(at.column)),
-            "the file must be TOML: [section], then key = value");
-    }
+    return understood([&] { return toml::parse_file(path.string()); }, path.string());
 }
 
 std::optional<Value> list_of(const toml::array& array) {
@@ -79,6 +83,24 @@ std::vector<TomlEntry> entries_of(const toml::table& table, const std::string& f
     return entries;
 }
 
+std::vector<TomlEntry> keys_of(const toml::table& root, const std::string& file) {
+    std::vector<TomlEntry> entries;
+    for (const auto& [section, content] : root) {
+        const toml::table* table = content.as_table();
+        const std::string name(section.str());
+        if (table == nullptr) {
+            throw Error(ErrorCode::bad_setting, "key outside of a section",
+                        place_in(file, content.source()) + ", " + name, "write it below a line such as [scan]");
+        }
+        for (const auto& [key, node] : *table) {
+            const std::string whole = name + "." + std::string(key.str());
+            const std::string place = place_in(file, node.source());
+            entries.push_back({whole, known_value(node, place + ", " + whole), place});
+        }
+    }
+    return entries;
+}
+
 std::string_view section_of(std::string_view key) {
     const std::size_t dot = key.find('.');
     return dot == std::string_view::npos ? "" : key.substr(0, dot);
@@ -109,6 +131,14 @@ std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& pat
         throw Error(ErrorCode::bad_setting, "has no table " + heading, file, "write at least one");
     }
     return tables;
+}
+
+std::vector<TomlEntry> toml_entries(const std::filesystem::path& path) {
+    return keys_of(parsed_toml(path), path.string());
+}
+
+std::vector<TomlEntry> toml_entries(std::string_view text, const std::string& where) {
+    return keys_of(understood([&] { return toml::parse(text); }, where), where);
 }
 
 BoundField& Settings::find(std::string_view key, std::string_view where) {
@@ -147,28 +177,24 @@ void Settings::set_assignment(std::string_view assignment) {
     set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
-void Settings::read_toml(const std::filesystem::path& path) {
-    const std::string file = path.string();
-    const toml::table root = parsed_toml(path);
-    std::vector<std::pair<const BoundField*, Value>> values;  // set only when the whole file is right
-    for (const auto& [section, content] : root) {
-        const toml::table* table = content.as_table();
-        const std::string section_name(section.str());
-        if (table == nullptr) {
-            throw Error(ErrorCode::bad_setting, "key outside of a section",
-                        place_in(file, content.source()) + ", " + section_name, "write it below a line such as [scan]");
-        }
-        for (const auto& [name, node] : *table) {
-            const std::string place = place_in(file, node.source());
-            const BoundField& field = find(section_name + "." + std::string(name.str()), place);
-            const std::string where = place + ", " + field.key();
-            values.emplace_back(&field, checked(field, field.default_value, known_value(node, where), where));
-        }
+void Settings::take(const std::vector<TomlEntry>& entries) {
+    std::vector<std::pair<const BoundField*, Value>> values;  // set only when all are right
+    for (const TomlEntry& entry : entries) {
+        const BoundField& field = find(entry.name, entry.where);
+        values.emplace_back(&field, checked(field, field.default_value, entry.value, entry.where + ", " + entry.name));
     }
     for (const auto& [field, value] : values) field->set(value);
 }
 
+void Settings::read_toml(const std::filesystem::path& path) {
+    take(toml_entries(path));
+}
+
 std::string Settings::toml(bool all) const {
+    return toml_where([&](const BoundField& field) { return all || field.get() != field.default_value; });
+}
+
+std::string Settings::toml_where(const std::function<bool(const BoundField&)>& is_kept) const {
     std::vector<std::string> sections;
     for (const BoundField& field : fields_) {
         if (std::ranges::count(sections, field.section) == 0) sections.push_back(field.section);
@@ -177,9 +203,8 @@ std::string Settings::toml(bool all) const {
     for (const std::string& section : sections) {
         std::string lines;
         for (const BoundField& field : fields_) {
-            const Value value = field.get();
-            if (field.section != section || (!all && value == field.default_value)) continue;
-            lines += std::string(field.name) + " = " + spelled(value) + "\n";
+            if (field.section != section || !is_kept(field)) continue;
+            lines += std::string(field.name) + " = " + spelled(field.get()) + "\n";
         }
         if (!lines.empty()) text += (text.empty() ? "[" : "\n[") + section + "]\n" + lines;
     }

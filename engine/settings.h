@@ -21,15 +21,19 @@ struct BoundField : FieldText {
     std::string key() const { return section + "." + std::string(name); }
 };
 
-// A key of a TOML file that no struct was bound to.
+// A key of a TOML file that is not yet bound to a struct.
 struct TomlEntry {
-    std::string name;
+    std::string name;  // within its table, or "section.name"
     Value value;
     std::string where;  // file, line and key
 };
 
 // The tables [[name]] of a file, in its order. Nothing else may stand in it. Throws as Settings::read_toml().
 std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name);
+
+// All keys of a file or text, which `where` names. Throws as Settings::read_toml() for what is no TOML.
+std::vector<TomlEntry> toml_entries(const std::filesystem::path& path);
+std::vector<TomlEntry> toml_entries(std::string_view text, const std::string& where);
 
 class Settings {
   public:
@@ -52,12 +56,16 @@ class Settings {
     // "recipe.window=hann".
     void set_assignment(std::string_view assignment);
 
+    // All of them or none; `name` is the whole key. Throws Error{bad_setting} as set().
+    void take(const std::vector<TomlEntry>& entries);
+
     // Every key of the file must be known. Throws Error{bad_file} for a missing or malformed file (with line and
     // column), Error{bad_setting} naming file and key otherwise.
     void read_toml(const std::filesystem::path& path);
 
     // One table a section, in the order of binding; only what differs from its default unless `all`.
     std::string toml(bool all = false) const;
+    std::string toml_where(const std::function<bool(const BoundField&)>& is_kept) const;
 
   private:
     BoundField& find(std::string_view key, std::string_view where);

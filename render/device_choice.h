@@ -22,12 +22,19 @@ struct VolumeLimits {
     std::int64_t pages_a_picture = INT64_MAX;  // that it brings in at most; 0: pictures of the coarse level only
 };
 
+// The window that pictures are shown in, as Vulkan has to know it. Whoever opens windows fills this in.
+struct WindowSurface {
+    std::vector<std::string> extensions;               // of the Vulkan instance, that the window system needs
+    std::function<std::uint64_t(void* instance)> make; // VkInstance to VkSurfaceKHR; throws Error{device}
+};
+
 struct DeviceChoice {
     std::string name;         // a part of the device's name, upper or lower case; "": the best that fits
     bool validation = false;  // Khronos validation layer; also asked for by ECHOLUX_VALIDATION=1
     std::function<void(const std::string&)> on_message;  // hears the layer's messages; without it: standard error
     DeviceId near{};  // the GPU that reconstructs: taken where it is among those that fit; all zero: no wish
     VolumeLimits volume_limits{};
+    WindowSurface surface{};  // without `make`: no window; else devices that cannot show pictures in it are refused
     std::function<bool()> loses{};  // for tests, asked at each submission: from the first yes on as if it were lost
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "compute/error.h"
 #include "render/renderer_parts.h"
@@ -60,6 +61,10 @@ void Renderer::set_volume(std::shared_ptr<const VoxelSource> source,
     });
 }
 
+bool Renderer::is_in_pages() const {
+    return parts_->paged != nullptr;
+}
+
 TransferFunction Renderer::transfer_function(const View& view) const {
     check_view(view);
     const Scene scene = parts_->shown_scene(view);
@@ -83,6 +88,19 @@ void Renderer::clear_flow() {
     ++parts_->scene_changes;
 }
 
+void Renderer::clear() {
+    gpu::reporting("clearing the stage", [&] {
+        parts_->queue.wait_for_all();
+        parts_->volume.reset();
+        parts_->paged.reset();
+        parts_->flow.reset();
+        parts_->heights.reset();
+        parts_->poses.clear();
+        parts_->slots.reset();
+        ++parts_->scene_changes;
+    });
+}
+
 void Renderer::set_heights(const HeightMaps& maps) {
     gpu::reporting("uploading height maps", [&] {
         check_heights(maps);
@@ -100,27 +118,44 @@ void Renderer::set_poses(const std::vector<BScanPose>& poses) {
     ++parts_->scene_changes;
 }
 
-// Tile by tile, each finished before the next begins: no picture is too large for the device.
+Image Renderer::Parts::still(const Scene& scene, const View& view, const std::function<void(std::int64_t rows)>& done,
+                             const gpu::Chain& chain) {
+    Image image{view.width, view.height,
+                std::vector<std::uint8_t>(static_cast<std::size_t>(view.width * view.height * 4))};
+    bool is_first = true;
+    for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
+        tile.height = view.height - tile.top;
+        tile.width = std::min(most_columns, view.width);
+        tile.height = rows_at_a_time({.scene = scene, .view = view, .region = tile});
+        for (tile.left = 0; tile.left < view.width; tile.left += tile.width) {
+            tile.width = std::min(most_columns, view.width - tile.left);
+            const bool is_last = tile.top + tile.height == view.height && tile.left + tile.width == view.width;
+            place(image, tile,
+                  pixels_of({.scene = scene, .view = view, .region = tile},
+                            share_of(chain, std::exchange(is_first, false), is_last)));
+        }
+        if (done) done(tile.height);
+    }
+    return image;
+}
+
 Image Renderer::render(const View& wanted, const std::function<void(std::int64_t rows)>& done) {
     return gpu::reporting("rendering", [&] {
         const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
-        Image image{view.width, view.height,
-                    std::vector<std::uint8_t>(static_cast<std::size_t>(view.width * view.height * 4))};
-        image.pages = parts_->bring_in(view, [&] {
+        const PagesShown pages = parts_->bring_in(view, [&] {
             if (done) done(0);
         });
-        const Scene scene = parts_->shown_scene(view);
-        for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
-            tile.height = view.height - tile.top;
-            tile.width = std::min(most_columns, view.width);
-            tile.height = parts_->rows_at_a_time({.scene = scene, .view = view, .region = tile});
-            for (tile.left = 0; tile.left < view.width; tile.left += tile.width) {
-                tile.width = std::min(most_columns, view.width - tile.left);
-                place(image, tile, parts_->pixels_of({.scene = scene, .view = view, .region = tile}));
-            }
-            if (done) done(tile.height);
-        }
+        Image image = parts_->still(parts_->shown_scene(view), view, done);
+        image.pages = pages;
         return image;
+    });
+}
+
+Image Renderer::render(const View& wanted, const ShownSlots& shown) {
+    return gpu::reporting("rendering", [&] {
+        const Scene scene = parts_->scene_of(shown, wanted);
+        const View view = Parts::resolved(wanted, scene);
+        return parts_->chained(shown, [&](const gpu::Chain& chain) { return parts_->still(scene, view, {}, chain); });
     });
 }
 
@@ -137,7 +172,7 @@ std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::in
     return gpu::reporting("probing", [&] {
         const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
         check_pixel(view, x, y);
-        parts_->bring_in(view);
+        if (parts_->paged) parts_->paged->bring_in_beside_panes(view);
         return parts_->probe(parts_->shown_scene(view), view, x, y);
     });
 }
@@ -177,6 +212,10 @@ std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState stat
 std::vector<double> Renderer::texture_rates(int repetitions) {
     return gpu::reporting("measuring the texture unit",
                           [&] { return echolux::texture_rates(parts_->device, parts_->queue, repetitions); });
+}
+
+std::int64_t Renderer::statistics_read_back() const {
+    return parts_->read_back.statistics_read();
 }
 
 std::int64_t Renderer::bytes_read_back() const {

@@ -12,6 +12,7 @@
 #include "compute/types.h"
 #include "render/device_choice.h"
 #include "render/heights.h"
+#include "render/histogram.h"
 #include "render/scan_planes.h"
 #include "render/slots/pages_shown.h"
 #include "render/slots/slot_writer.h"
@@ -77,6 +78,8 @@ struct FollowedPicture {
 // Volumes of files and slots of a live ring are shown by the same means. One thread draws; another may write to slots.
 class Renderer {
   public:
+    struct Parts;  // for the files of this room
+
     // Throws Error{device}: no loader, driver or fitting device; each device and why it was refused is named.
     explicit Renderer(const DeviceChoice& choice = {});
     ~Renderer();
@@ -97,6 +100,9 @@ class Renderer {
     void set_volume(std::shared_ptr<const VoxelSource> source,
                     const std::function<void(std::int64_t voxels)>& done = {});
 
+    // Whether that was too large for one texture.
+    bool is_in_pages() const;
+
     // The next time point of what is shown: the range of values that was chosen for the first stays, unless the view
     // wants each volume's own.
     void next_volume(const VolumeGrid& grid, const void* voxels);
@@ -110,6 +116,9 @@ class Renderer {
     void set_flow(const VolumeGrid& grid, const void* voxels);
     void clear_flow();
 
+    // Lets go of all that is shown: the volume, its flow, heights and poses, the slots of a live ring.
+    void clear();
+
     // What view.top_from and view.bottom_from name; empty maps: nothing. Throws Error{bad_setting} for maps of another
     // size.
     void set_heights(const HeightMaps& maps);
@@ -122,6 +131,9 @@ class Renderer {
     // `done` hears how many more rows are finished (none while pages of a large volume are brought in), and may throw
     // to stop; without it the picture is made in one go.
     Image render(const View& view, const std::function<void(std::int64_t rows)>& done = {});
+
+    // The same of a live ring, finished; in one go.
+    Image render(const View& view, const ShownSlots& shown);
 
     // One a pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
     std::vector<RayMeasure> measure(const View& view);
@@ -139,8 +151,8 @@ class Renderer {
     // is seen. Throws Error{bad_setting}.
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
 
-    // The slots of a live ring instead of those that were there. Valid until the next call. Throws Error{bad_setting,
-    // out_of_memory, device}.
+    // The slots of a live ring instead of those that were there, which stay when this throws. Valid until the next
+    // call. Throws Error{bad_setting, out_of_memory, device}.
     SlotWriter& make_slots(const SlotsWanted& wanted);
 
     // Submits a picture and returns; what is new in the slots is brought to their textures before. Throws as render().
@@ -148,11 +160,19 @@ class Renderer {
 
     // The picture of the volume that was set, as a window shows it: follows the view with as many rays as there is time
     // for, is refined at rest, then stays. `now_s`: seconds of any clock that never runs backwards. Throws as render().
-    FollowedPicture follow(const View& view, double now_s);
+    // Pictures with other numbers of `pane` are followed side by side, each with memory of its own; what is returned
+    // stays until the same pane is asked for again.
+    FollowedPicture follow(const View& view, double now_s, std::size_t pane = 0);
 
     // The same of a live ring; `shown` is asked for its slots only where there is something to draw.
     FollowedPicture follow(const View& view, const ShownSlot& newest, const std::function<ShownSlots()>& shown,
-                           double now_s);
+                           double now_s, std::size_t pane = 0);
+
+    // How often each value occurs in what is shown, counted by the device beside the pictures: the newest count that
+    // is finished, of this volume or one shortly before; a new one is begun where there is something new. Never waits.
+    // Nothing: none is finished yet.
+    std::optional<Histogram> histogram();
+    std::optional<Histogram> histogram(const ShownSlot& newest, const std::function<ShownSlots()>& shown);
 
     bool is_finished(const Drawing& drawing) const;
     void wait(const Drawing& drawing);
@@ -160,17 +180,22 @@ class Renderer {
     // Reads a picture back. Throws Error{bad_setting} when later ones have taken its place.
     Image read(const Drawing& drawing);
 
-    // Reads back the codes of shown.newest from its texture, as grid.type says.
-    std::vector<std::byte> read_slot(const ShownSlots& shown);
+    // Submits a copy of the codes of shown.newest, and returns what waits for them and gives them, as grid.type says:
+    // to be called once, on any thread, and to be gone before the renderer. It throws Error{device}.
+    std::function<std::vector<std::byte>()> copy_slot(const ShownSlots& shown);
+    std::vector<std::byte> read_slot(const ShownSlots& shown) { return copy_slot(shown)(); }
 
     // Of what a live ring shows.
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y, const ShownSlots& shown);
 
-    // Everything that ever came back from the device.
+    // Everything that ever came back from the device: pictures, measures, volumes; and, apart from that, statistics,
+    // which are histograms of 1 KiB.
     std::int64_t bytes_read_back() const;
+    std::int64_t statistics_read_back() const;
+
+    Parts& parts() const { return *parts_; }
 
   private:
-    struct Parts;
     std::unique_ptr<Parts> parts_;
 };
 

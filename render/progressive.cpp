@@ -33,8 +33,12 @@ View coarse_view(View view, const VolumeGrid& grid, double pitch) {
 
 }  // namespace
 
+bool ProgressivePicture::is_of(const View& view) const {
+    return shown_.passes > 0 && is_same(view, view_);
+}
+
 bool ProgressivePicture::has_changed(const View& view, const SceneSerials& serials) const {
-    return shown_.passes == 0 || serials != serials_ || !is_same(view, view_);
+    return serials != serials_ || !is_of(view);
 }
 
 // What was submitted last is finished too: at rest nothing is queued that a movement would have to wait for.
@@ -121,7 +125,7 @@ void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
 
 void ProgressivePicture::show(const Scene& scene, double pitch, std::int64_t passes) {
     const Shot shot{.scene = scene, .view = view_};
-    shown_.picture = resolver_.resolve(*film_, pitch, shot.region, sheet_of(shot));
+    shown_.picture = resolver_.resolve(pictures_, *film_, pitch, shot.region, sheet_of(shot));
     shown_.pitch = pitch;
     shown_.passes = passes;
     shown_.is_final = pitch == 1 && passes >= view_.rest_samples;

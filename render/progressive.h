@@ -26,7 +26,10 @@ using SceneSerials = std::array<std::uint64_t, 3>;
 class ProgressivePicture {
   public:
     ProgressivePicture(const gpu::Device& device, gpu::Queue& queue, Raycaster& raycaster, Resolver& resolver)
-        : device_(device), queue_(queue), raycaster_(raycaster), resolver_(resolver) {}
+        : device_(device), queue_(queue), raycaster_(raycaster), resolver_(resolver), pictures_(device) {}
+
+    // Whether it shows this view already.
+    bool is_of(const View& view) const;
 
     // Whether update() would give the device work. `now_s` never runs backwards.
     bool is_due(const View& view, const SceneSerials& serials, double now_s) const;
@@ -37,7 +40,11 @@ class ProgressivePicture {
     const ShownPicture& update(const View& view, const Scene& scene, const SceneSerials& serials, double now_s,
                                const gpu::Chain& chain = {});
 
+    // Stays until the next update.
     const ShownPicture& shown() const { return shown_; }
+
+    // Whether the picture is one of this and has not been overwritten by a later one.
+    bool holds(const ResolvedPicture& picture) const { return pictures_.holds(picture); }
 
   private:
     bool has_changed(const View& view, const SceneSerials& serials) const;
@@ -56,6 +63,7 @@ class ProgressivePicture {
     gpu::Queue& queue_;
     Raycaster& raycaster_;
     Resolver& resolver_;
+    ResolvedPictures pictures_;
     std::optional<Film> film_;
     View view_;
     SceneSerials serials_{};

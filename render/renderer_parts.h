@@ -1,12 +1,15 @@
 // What a Renderer is made of: for the files that implement it.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "compute/error.h"
 #include "render/bricks.h"
+#include "render/histogram_counter.h"
 #include "render/offscreen.h"
 #include "render/probe.h"
 #include "render/progressive.h"
@@ -25,13 +28,21 @@ namespace echolux {
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
         : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
-          raycaster(device, queue), resolver(device, queue), progressive(device, queue, raycaster, resolver) {}
+          raycaster(device, queue), resolver(device, queue), still_pictures(device),
+          histograms(device, queue, read_back) {}
 
-    ~Parts() {
-        try {
-            queue.wait_for_all();          // what is under way uses all of this
-        } catch (const std::exception&) {  // a lost device uses nothing any more
-        }
+    ~Parts() { queue.settle(); }  // what is under way uses all of this
+
+    // What a window shows in one of its parts, with memory of its own.
+    ProgressivePicture& pane(std::size_t number) {
+        return panes.try_emplace(number, device, queue, raycaster, resolver).first->second;
+    }
+
+    // Whether the picture has not been overwritten by a later one.
+    bool holds(const Drawing& drawing) const {
+        return raycaster.holds({drawing.image, drawing.value}) || std::ranges::any_of(panes, [&](const auto& pane) {
+                   return pane.second.holds({drawing.image, drawing.value});
+               });
     }
 
     Scene whole_scene() {
@@ -68,6 +79,11 @@ struct Renderer::Parts {
 
     Scene shown_scene(const View& view) { return chosen(whole_scene(), view); }
 
+    // Its first slices, of what is one texture.
+    static VoxelBox box_of(const VolumeTexture& texture, std::int64_t slices) {
+        return {{}, {texture.grid().depth, texture.grid().a_scans, slices}};
+    }
+
     // What the view asks for, as all that follows takes it. Throws Error{bad_setting}.
     static View resolved(const View& view, const Scene& scene) {
         check_view(view);
@@ -96,20 +112,41 @@ struct Renderer::Parts {
         }
     }
 
+    // The share of a chain that the first, the last or another of several submissions has.
+    static gpu::Chain share_of(const gpu::Chain& chain, bool is_first, bool is_last) {
+        gpu::Chain share;
+        if (is_first) share.before = chain.before, share.waits = chain.waits;
+        if (is_last) share.after = chain.after, share.signals = chain.signals;
+        return share;
+    }
+
     // The pixels of a part of a still picture, finished.
-    std::span<const std::byte> pixels_of(const Shot& shot) {
-        if (shot.view.samples == 1) return read_back.pixels(*raycaster.cast(shot).image);
+    std::span<const std::byte> pixels_of(const Shot& shot, const gpu::Chain& chain) {
+        const std::int64_t passes = shot.view.samples;
+        if (passes == 1) return read_back.pixels(*raycaster.cast(shot, chain).image);
         Film film(device, shot.region.width, shot.region.height);
         try {
-            for (std::int64_t number = 0; number < shot.view.samples; ++number) {
-                raycaster.cast(
-                    {.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}});
+            for (std::int64_t number = 0; number < passes; ++number) {
+                raycaster.cast({.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}},
+                               share_of(chain, number == 0, number + 1 == passes));
             }
-            return read_back.pixels(*resolver.resolve(film, 1, shot.region, sheet_of(shot)).image);
+            return read_back.pixels(*resolver.resolve(still_pictures, film, 1, shot.region, sheet_of(shot)).image);
         } catch (...) {
             queue.wait_for_all();  // earlier passes use the film
             throw;
         }
+    }
+
+    // A whole picture. Tile by tile, each finished before the next begins: none is too large for the device.
+    Image still(const Scene& scene, const View& view, const std::function<void(std::int64_t rows)>& done = {},
+                const gpu::Chain& chain = {});
+
+    Image read(const gpu::DeviceImage& picture) {
+        const std::span<const std::byte> pixels = read_back.pixels(picture);
+        const vk::Extent3D extent = picture.shape().extent;
+        Image image{extent.width, extent.height, std::vector<std::uint8_t>(pixels.size())};
+        std::memcpy(image.pixels.data(), pixels.data(), pixels.size());
+        return image;
     }
 
     // As many rows of the region as are cast soon enough: for so long nobody hears of progress.
@@ -188,7 +225,9 @@ struct Renderer::Parts {
     BrickBuilder brick_builder;
     Raycaster raycaster;
     Resolver resolver;
-    ProgressivePicture progressive;
+    ResolvedPictures still_pictures;
+    HistogramCounter histograms;
+    std::map<std::size_t, ProgressivePicture> panes;
     std::optional<VolumeTexture> volume;  // or
     std::unique_ptr<PagedVolume> paged;
     std::optional<VolumeTexture> flow;  // of the volume

@@ -15,20 +15,18 @@ namespace {
 
 constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage};
 
-std::vector<std::unique_ptr<Resolver::Frame>> made_frames(const gpu::Device& device) {
-    std::vector<std::unique_ptr<Resolver::Frame>> frames;
-    for (std::size_t i = 0; i < pictures_under_way; ++i) frames.push_back(std::make_unique<Resolver::Frame>(device));
-    return frames;
+struct Scale {
+    float rays_per_pixel;
+    float columns, rows;
+};
+
+gpu::Bindings made_bindings(const gpu::Device& device) {
+    return {device, binding_types, sizeof(Scale)};
 }
 
 vk::raii::Pipeline pipeline_for(const gpu::Device& device, const gpu::Bindings& bindings, std::int32_t enlarges) {
     return gpu::compute_pipeline(device, bindings, spirv::resolve, std::array{enlarges});
 }
-
-struct Scale {
-    float rays_per_pixel;
-    float columns, rows;
-};
 
 Scale scale_of(double pitch, std::int64_t width, std::int64_t height) {
     // As many as Shot has.
@@ -44,8 +42,17 @@ std::uint32_t groups(std::uint32_t pixels) {
 
 }  // namespace
 
-Resolver::Frame::Frame(const gpu::Device& device)
-    : bindings(device, binding_types, sizeof(Scale)), annotations(device) {}
+ResolvedPictures::Frame::Frame(const gpu::Device& device) : bindings(made_bindings(device)), annotations(device) {}
+
+ResolvedPictures::ResolvedPictures(const gpu::Device& device) {
+    for (std::size_t i = 0; i < pictures_under_way; ++i) frames_.push_back(std::make_unique<Frame>(device));
+}
+
+bool ResolvedPictures::holds(const ResolvedPicture& picture) const {
+    return std::ranges::any_of(frames_, [&](const auto& frame) {
+        return frame->picture && &*frame->picture == picture.image && frame->value == picture.value;
+    });
+}
 
 Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue),
@@ -53,18 +60,20 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
                                                        .minFilter = vk::Filter::eLinear,
                                                        .addressModeU = vk::SamplerAddressMode::eClampToEdge,
                                                        .addressModeV = vk::SamplerAddressMode::eClampToEdge}),
-      annotator_(device), frames_(made_frames(device)), as_it_is_(pipeline_for(device, frames_.front()->bindings, 0)),
-      enlarged_(pipeline_for(device, frames_.front()->bindings, 1)) {}
+      annotator_(device), bindings_(made_bindings(device)), as_it_is_(pipeline_for(device, bindings_, 0)),
+      enlarged_(pipeline_for(device, bindings_, 1)) {}
 
-Resolver::Frame& Resolver::prepared_frame(const Film& film, std::int64_t width, std::int64_t height) {
-    Frame& frame = *frames_[next_frame_];
-    next_frame_ = (next_frame_ + 1) % frames_.size();
+Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Film& film, std::int64_t width,
+                                          std::int64_t height) {
+    Frame& frame = *pictures.frames_[pictures.next_];
+    pictures.next_ = (pictures.next_ + 1) % pictures.frames_.size();
     queue_.wait(frame.value);
     const vk::Extent3D extent{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), 1};
     if (!frame.picture || frame.picture->shape().extent != extent) {
         const gpu::ImageShape shape{.extent = extent,
                                     .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
                                              vk::ImageUsageFlagBits::eTransferSrc};
+        queue_.wait_for_all();  // what shows the old one
         frame.picture.reset();
         frame.picture.emplace(device_, shape, fmt::format("picture of {} x {} pixels", width, height));
         frame.is_fresh = true;
@@ -74,9 +83,10 @@ Resolver::Frame& Resolver::prepared_frame(const Film& film, std::int64_t width, 
     return frame;
 }
 
-ResolvedPicture Resolver::resolve(const Film& film, double pitch, const Region& region, const Sheet& sheet) {
+ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const Film& film, double pitch, const Region& region,
+                                  const Sheet& sheet) {
     const auto& [left, top, width, height] = region;
-    Frame& frame = prepared_frame(film, width, height);
+    Frame& frame = prepared_frame(pictures, film, width, height);
     annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
     const vk::raii::Pipeline& shader = pitch == 1 ? as_it_is_ : enlarged_;
     const Scale scale = scale_of(pitch, width, height);
@@ -92,12 +102,6 @@ ResolvedPicture Resolver::resolve(const Film& film, double pitch, const Region& 
     });
     frame.is_fresh = false;
     return {&*frame.picture, frame.value};
-}
-
-bool Resolver::holds(const ResolvedPicture& picture) const {
-    return std::ranges::any_of(frames_, [&](const auto& frame) {
-        return frame->picture && &*frame->picture == picture.image && frame->value == picture.value;
-    });
 }
 
 }  // namespace echolux

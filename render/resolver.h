@@ -12,23 +12,22 @@
 
 namespace echolux {
 
-// RGBA8 with straight alpha. Finished when the queue has reached `value`; stays until `pictures_under_way` more are
-// made.
+// RGBA8 with straight alpha. Finished when the queue has reached `value`.
 struct ResolvedPicture {
     const gpu::DeviceImage* image = nullptr;
     std::uint64_t value = 0;
 };
 
-class Resolver {
+// Where pictures that follow each other take turns: each stays until `pictures_under_way` more are made here.
+class ResolvedPictures {
   public:
-    Resolver(const gpu::Device& device, gpu::Queue& queue);
+    explicit ResolvedPictures(const gpu::Device& device);
 
-    // The picture of a region, `pitch` pixels from ray to ray of the film, with what of `sheet` is drawn over it.
-    // Throws Error{out_of_memory}.
-    ResolvedPicture resolve(const Film& film, double pitch, const Region& region, const Sheet& sheet);
-
-    // Whether the picture has not been overwritten by a later one.
+    // Whether the picture is one of these and has not been overwritten by a later one.
     bool holds(const ResolvedPicture& picture) const;
+
+  private:
+    friend class Resolver;
 
     // One picture under way.
     struct Frame {
@@ -41,15 +40,28 @@ class Resolver {
         std::uint64_t value = 0;
     };
 
+    std::vector<std::unique_ptr<Frame>> frames_;
+    std::size_t next_ = 0;
+};
+
+class Resolver {
+  public:
+    Resolver(const gpu::Device& device, gpu::Queue& queue);
+
+    // The picture of a region, `pitch` pixels from ray to ray of the film, with what of `sheet` is drawn over it, as
+    // the next one of `pictures`. Throws Error{out_of_memory}.
+    ResolvedPicture resolve(ResolvedPictures& pictures, const Film& film, double pitch, const Region& region,
+                            const Sheet& sheet);
+
   private:
-    Frame& prepared_frame(const Film& film, std::int64_t width, std::int64_t height);
+    using Frame = ResolvedPictures::Frame;
+    Frame& prepared_frame(ResolvedPictures& pictures, const Film& film, std::int64_t width, std::int64_t height);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
     vk::raii::Sampler sampler_;
     Annotator annotator_;
-    std::vector<std::unique_ptr<Frame>> frames_;
-    std::size_t next_frame_ = 0;
+    gpu::Bindings bindings_;  // the layout of every picture's
     vk::raii::Pipeline as_it_is_;
     vk::raii::Pipeline enlarged_;
 };

@@ -41,4 +41,16 @@ inline constexpr std::uint32_t annotate[] = {
 #include "annotate.comp.num"
 };
 
+inline constexpr std::uint32_t interface_vert[] = {
+#include "interface.vert.num"
+};
+
+inline constexpr std::uint32_t interface_frag[] = {
+#include "interface.frag.num"
+};
+
+inline constexpr std::uint32_t histogram[] = {
+#include "histogram.comp.num"
+};
+
 }  // namespace echolux::spirv

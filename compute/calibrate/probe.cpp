@@ -1,5 +1,12 @@
 #include "compute/calibrate/probe.h"
 
+#include <algorithm>
+#include <complex>
+
+#include "compute/cpu/fft.h"
+#include "compute/indexing.h"
+#include "compute/tables.h"
+
 namespace echolux {
 
 Probe probed(const ReconstructionPlan& given, const Recipe& recipe, const Block& block) {
@@ -21,6 +28,41 @@ Probe probed(const ReconstructionPlan& given, const Recipe& recipe, const Block&
     reconstructor->wait(reconstructor->submit(
         first, Place{PlaceKind::host_linear, probe.voxels.data(), 0, line_bytes, probe.grid.a_scans * line_bytes}));
     return probe;
+}
+
+std::vector<float> spectra_of(std::span<const std::complex<float>> bins, std::int64_t samples, double scale) {
+    const std::int64_t depth = samples / 2, lines = std::ssize(bins) / depth;
+    const auto factor = static_cast<float>(scale / static_cast<double>(samples));
+    Fft backwards(Fft::Kind::real_inverse, samples);
+    std::vector<float> spectra;
+    spectra.reserve(index(lines * samples));
+    for (std::int64_t line = 0; line < lines; ++line) {
+        std::fill_n(backwards.complex_in(), samples / 2 + 1, std::complex<float>());
+        std::transform(bins.begin() + line * depth, bins.begin() + (line + 1) * depth, backwards.complex_in(),
+                       [factor](std::complex<float> bin) { return bin * factor; });
+        backwards.execute();
+        spectra.insert(spectra.end(), backwards.real(), backwards.real() + samples);
+    }
+    return spectra;
+}
+
+std::vector<float> windowed_spectra(const ReconstructionPlan& plan, const Block& block) {
+    Recipe recipe = plan.recipe;
+    recipe.dispersion = false;
+    recipe.fixed_pattern = FixedPattern::none;
+    recipe.average = Average::none;
+    recipe.noise_floor = NoiseFloor::none;
+    recipe.zero_padding = 1;
+    recipe.quantity = Quantity::complex;
+    recipe.voxel = VoxelType::complex64;
+    ReconstructionPlan without_floor = plan;
+    without_floor.calibration.noise_floor.clear();
+    const Probe probe = probed(without_floor, recipe, block);
+    const auto* bins = reinterpret_cast<const std::complex<float>*>(probe.voxels.data());
+
+    const std::int64_t n = plan.geometry.samples, depth = probe.grid.depth;
+    const double sum = spectral_weight(recipe, plan.calibration, k_grid(plan.calibration, n)).sum;
+    return spectra_of({bins, index(depth * probe.grid.a_scans * probe.grid.b_scans)}, n, sum);
 }
 
 std::int64_t first_row_past_zero_delay(std::int64_t depth) {

@@ -127,8 +127,7 @@ double effective_wavelength_um(const ReconstructionPlan& plan) {
 double look_interval_s(const ReconstructionPlan& plan) {
     const ScanGeometry& geometry = plan.geometry;
     if (geometry.line_rate_hz == 0) return 0;
-    const std::int64_t lines =
-        looks_across_frames(plan) ? geometry.lines_per_b_scan() + geometry.flyback_lines : std::int64_t{1};
+    const std::int64_t lines = looks_across_frames(plan) ? geometry.lines_per_frame() : std::int64_t{1};
     return static_cast<double>(lines) / geometry.line_rate_hz;
 }
 

@@ -5,15 +5,10 @@
 #include <algorithm>
 
 #include "compute/error.h"
+#include "engine/acquire/block_size.h"
 
 namespace echolux {
 namespace {
-
-constexpr std::int64_t usual_block_bytes = std::int64_t{4} << 20;
-
-std::int64_t frame_lines(const ScanGeometry& geometry) {
-    return geometry.lines_per_b_scan() + geometry.flyback_lines;
-}
 
 // Samples and their format are the camera's to say; where the scan names a number of samples, the camera is set to it.
 void agree_on_lines(GenicamCamera& camera, Scan& scan) {
@@ -31,11 +26,9 @@ void agree_on_lines(GenicamCamera& camera, Scan& scan) {
     scan.geometry.samples = width / scan.format.channels;
 }
 
-std::int64_t wanted_b_scans(const SourceSettings& settings, const Scan& scan) {
-    if (settings.block_b_scans > 0) return settings.block_b_scans;
-    const std::int64_t bytes =
-        frame_lines(scan.geometry) * scan.geometry.b_repeats * line_bytes(scan.format, scan.geometry);
-    return std::max<std::int64_t>(1, usual_block_bytes / bytes);
+// What the camera is set to, or was told to be by the scan; 0: its own, which may depend on its images.
+double wanted_line_rate_hz(const SourceSettings& settings, const ScanGeometry& geometry) {
+    return settings.line_rate_hz > 0 ? settings.line_rate_hz : geometry.line_rate_hz;
 }
 
 void agree_on_speed(GenicamCamera& camera, const SourceSettings& settings, ScanGeometry& geometry,
@@ -50,7 +43,7 @@ void agree_on_speed(GenicamCamera& camera, const SourceSettings& settings, ScanG
     }
     if (settings.line_rate_hz > 0 && !camera.sets_line_rate()) refuse("line rate", "line_rate_hz");
     if (!camera.sets_line_rate()) return;
-    const double wanted = settings.line_rate_hz > 0 ? settings.line_rate_hz : geometry.line_rate_hz;
+    const double wanted = wanted_line_rate_hz(settings, geometry);
     if (wanted > 0) camera.set_line_rate(wanted, image_lines);
     geometry.line_rate_hz = camera.line_rate(image_lines);
 }
@@ -75,7 +68,10 @@ GenicamSetup set_up(GenicamCamera& camera, const SourceWanted& wanted) {
     setup.scan = describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) { agree_on_lines(camera, scan); });
     setup.format = &camera.pixel_format();
     ScanGeometry& geometry = setup.scan.geometry;
-    setup.plan = plan_images(geometry, wanted_b_scans(wanted.settings, setup.scan), camera.heights(), camera.name());
+    const double line_rate_hz = wanted_line_rate_hz(wanted.settings, geometry);
+    const std::int64_t b_scans = block_size(wanted.settings, setup.scan, line_rate_hz);
+    setup.plan = plan_images(geometry, b_scans, camera.heights(), camera.name());
+    setup.pool_blocks = pool_size(wanted.settings, setup.scan, setup.plan.block_b_scans);
     camera.set_height(setup.plan.lines);
     agree_on_speed(camera, wanted.settings, geometry, setup.plan.lines);
     setup.capabilities.sets_line_rate = camera.sets_line_rate();
@@ -83,7 +79,7 @@ GenicamSetup set_up(GenicamCamera& camera, const SourceWanted& wanted) {
     setup.capabilities.sets_samples = camera.sets_width();
     setup.image_pixels = camera.width() * setup.plan.lines;
     setup.payload_bytes = payload_of(camera, setup.image_pixels);
-    const std::int64_t frame_bytes = frame_lines(geometry) * line_bytes(setup.scan.format, geometry);
+    const std::int64_t frame_bytes = geometry.lines_per_frame() * line_bytes(setup.scan.format, geometry);
     setup.block_bytes = setup.plan.block_b_scans * geometry.b_repeats * frame_bytes;
     if (geometry.flyback_lines > 0) setup.frames.stride_bytes = frame_bytes;
     return setup;

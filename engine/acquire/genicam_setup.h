@@ -15,6 +15,7 @@ struct GenicamSetup {
     std::int64_t image_pixels = 0;
     std::int64_t payload_bytes = 0;  // of an image as sent
     std::int64_t block_bytes = 0;
+    std::int64_t pool_blocks = 0;
     FrameLayout frames;
 
     bool images_are_blocks() const { return plan.images_per_block == 1 && format->is_stored_as_sent(); }

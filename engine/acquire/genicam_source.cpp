@@ -20,7 +20,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::int64_t usual_blocks = 16;
 constexpr std::int64_t images_in_flight = 8;   // where they are copied: for the two blocks at hand, at least so many
 constexpr std::int64_t most_incomplete = 100;  // images in a row: more than a disturbance
 constexpr milliseconds look_around{50};        // while nothing comes: is the camera still there?
@@ -32,7 +31,7 @@ class GenicamSource : public Source {
 
     const Scan& scan() const override { return setup_.scan; }
     std::int64_t block_b_scans() const override { return setup_.plan.block_b_scans; }
-    std::int64_t pool_blocks() const override { return most_blocks_; }
+    std::int64_t pool_blocks() const override { return setup_.pool_blocks; }
     const SourceCapabilities& capabilities() const override { return setup_.capabilities; }
     std::string name() const override { return name_; }
     void start() override;
@@ -62,7 +61,6 @@ class GenicamSource : public Source {
     std::unique_ptr<GenicamCamera> camera_;  // none: it was lost
     std::string name_;
     GenicamSetup setup_;
-    std::int64_t most_blocks_;
     std::shared_ptr<ImageBuffers> buffers_;
     BlockPool pool_;  // for blocks that images are copied into
     AravisObject<ArvStream> stream_;
@@ -79,18 +77,17 @@ class GenicamSource : public Source {
 
 GenicamSource::GenicamSource(const SourceWanted& wanted)
     : wanted_(wanted), camera_(connected()), name_(camera_->name()), setup_(set_up(*camera_, wanted)),
-      most_blocks_(wanted.settings.pool_blocks > 0 ? wanted.settings.pool_blocks : usual_blocks),
       pool_(setup_.block_bytes, wanted.memory) {
     const bool adopted = setup_.images_are_blocks();
-    const std::int64_t images = adopted ? most_blocks_ : std::max(images_in_flight, 2 * setup_.plan.images_per_block);
+    const std::int64_t images =
+        adopted ? setup_.pool_blocks : std::max(images_in_flight, 2 * setup_.plan.images_per_block);
     buffers_ = std::make_shared<ImageBuffers>(images, setup_.payload_bytes, adopted ? wanted.memory : MemoryKind::host);
 }
 
 // "genicam:ID,FEATURE=VALUE ..."
 std::unique_ptr<GenicamCamera> GenicamSource::connected() const {
-    const std::string rest = wanted_.name.substr(std::min(wanted_.name.find(':'), wanted_.name.size() - 1) + 1);
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    return std::make_unique<GenicamCamera>(rest.substr(0, comma), rest.substr(std::min(comma + 1, rest.size())));
+    const SourceName name(wanted_.name);
+    return std::make_unique<GenicamCamera>(name.id, name.options);
 }
 
 void GenicamSource::reconnect() {
@@ -192,7 +189,7 @@ std::optional<Block> GenicamSource::copied(ArvBuffer* image, const ImagePlace& p
     if (partial_ && (partial_->number != number || partial_->images != place.image)) partial_.reset();
     if (!partial_) {
         if (place.image != 0) return std::nullopt;  // its beginning is lost
-        const std::optional<BlockMemory> memory = pool_.take_below(most_blocks_);
+        const std::optional<BlockMemory> memory = pool_.take_below(setup_.pool_blocks);
         if (!memory) return std::nullopt;
         partial_ = Partial{*memory, number, 0, time_s};
     }

@@ -12,20 +12,16 @@ namespace {
 
 constexpr std::int64_t most_parts = 64;  // images of an acquired B-scan
 
-std::int64_t lines_per_frame(const ScanGeometry& geometry) {
-    return geometry.lines_per_b_scan() + geometry.flyback_lines;
-}
-
 // The height of images that are whole blocks; 0: the camera has no such images.
 std::int64_t block_image(const ScanGeometry& geometry, std::int64_t b_scans, const ImageHeights& heights) {
     const std::int64_t frames = b_scans * geometry.b_repeats;
-    const std::int64_t lines = frames * lines_per_frame(geometry);
+    const std::int64_t lines = frames * geometry.lines_per_frame();
     return geometry.flyback_frames % frames == 0 && heights.allow(lines) ? lines : 0;
 }
 
 // The height of images that are an acquired B-scan, or the largest even part of one; 0: none.
 std::int64_t part_image(const ScanGeometry& geometry, const ImageHeights& heights) {
-    const std::int64_t frame = lines_per_frame(geometry);
+    const std::int64_t frame = geometry.lines_per_frame();
     for (std::int64_t parts = 1; parts <= most_parts && frame / parts >= heights.low; ++parts) {
         if (frame % parts == 0 && heights.allow(frame / parts)) return frame / parts;
     }
@@ -48,7 +44,7 @@ std::vector<std::int64_t> block_sizes(std::int64_t b_scans, std::int64_t wanted)
 
 ImagePlan plan_images(const ScanGeometry& geometry, std::int64_t wanted_b_scans, const ImageHeights& heights,
                       const std::string& camera) {
-    const std::int64_t frame = lines_per_frame(geometry);
+    const std::int64_t frame = geometry.lines_per_frame();
     const auto plan = [&](std::int64_t b_scans, std::int64_t lines) {
         return ImagePlan{lines, b_scans, b_scans * geometry.b_repeats * frame / lines, geometry.b_scans / b_scans,
                          (geometry.frames_per_volume() + geometry.flyback_frames) * frame / lines};

@@ -123,8 +123,7 @@ std::unique_ptr<Source> simulated_before(const SourceWanted& wanted, const std::
 }  // namespace
 
 std::unique_ptr<Source> open_simulator(const SourceWanted& wanted, std::shared_ptr<PacingClock> clock) {
-    const std::size_t colon = wanted.name.find(':');
-    const std::string what = colon == std::string::npos ? "" : wanted.name.substr(colon + 1);
+    const std::string what = SourceName(wanted.name).rest;
     const bool is_file = what.find_first_of("./") != std::string::npos;
     return is_file ? simulated_before(wanted, what, std::move(clock)) : simulated(wanted, what, std::move(clock));
 }

@@ -4,19 +4,12 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/memory_budget.h"
+#include "engine/acquire/block_size.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_block_bytes = std::int64_t{16} << 20;
-constexpr double most_block_s = 1.0 / 60;
 constexpr double most_late_s = 1;  // what begins later, behind a slow disk, is left out until the schedule is met
-constexpr std::int64_t volumes_in_pool = 4;  // retained, shown, coming, recorded
-
-std::int64_t lines_per_frame(const ScanGeometry& geometry) {
-    return geometry.lines_per_b_scan() + geometry.flyback_lines;
-}
 
 }  // namespace
 
@@ -25,20 +18,8 @@ Pacing paced(const SourceSettings& settings, const Scan& scan, double line_rate_
         throw Error(ErrorCode::bad_setting, "is needed: the scan does not say at what rate its lines were acquired",
                     "source.line_rate_hz", "for example --set source.line_rate_hz=70000");
     }
-    const ScanGeometry& geometry = scan.geometry;
-    const std::int64_t position_bytes =
-        spectra_layout(scan.file, scan.format, geometry, scan.path.string()).frame_stride() * geometry.b_repeats;
-    const double position_s = static_cast<double>(lines_per_frame(geometry) * geometry.b_repeats) / line_rate_hz;
-    const auto in_time = static_cast<std::int64_t>(std::min(most_block_s / position_s, 1e9));
-    std::int64_t b_scans = settings.block_b_scans;
-    if (b_scans == 0) b_scans = std::min(most_block_bytes / position_bytes, in_time);
-    b_scans = std::clamp<std::int64_t>(b_scans, 1, geometry.b_scans);
-    std::int64_t pool = settings.pool_blocks;
-    if (pool == 0) {
-        const std::int64_t wanted = volumes_in_pool * ((geometry.b_scans + b_scans - 1) / b_scans + 1);
-        pool = std::clamp<std::int64_t>(available_memory_bytes() / 2 / (b_scans * position_bytes), 4, wanted);
-    }
-    return {line_rate_hz, b_scans, pool, 0};
+    const std::int64_t b_scans = block_size(settings, scan, line_rate_hz);
+    return {line_rate_hz, b_scans, pool_size(settings, scan, b_scans), 0};
 }
 
 PacedSource::PacedSource(std::string name, Scan scan, const SourceCapabilities& capabilities, const Pacing& pacing,
@@ -107,7 +88,7 @@ BlockContent PacedSource::content(std::int64_t number) const {
     content.first_b_scan = number % blocks_per_volume_ * pacing_.block_b_scans;
     content.b_scans = std::min(pacing_.block_b_scans, scan_.geometry.b_scans - content.first_b_scan);
     content.first_frame = content.volume * layout_.frames_per_volume + content.first_b_scan * scan_.geometry.b_repeats;
-    content.frame_lines = lines_per_frame(scan_.geometry);
+    content.frame_lines = scan_.geometry.lines_per_frame();
     content.line_rate_hz = pacing_.line_rate_hz;
     return content;
 }

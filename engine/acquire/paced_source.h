@@ -54,8 +54,7 @@ struct Pacing {
     std::int64_t volumes = 0;      // after which the source ends; 0: never
 };
 
-// Blocks of at most 16 MiB and a sixtieth of a second but at least one B-scan, and a pool that holds a few volumes,
-// where `settings` leave it open. Throws Error{bad_setting} when no line rate is known.
+// As block_size.h says where `settings` leave it open. Throws Error{bad_setting} when no line rate is known.
 Pacing paced(const SourceSettings& settings, const Scan& scan, double line_rate_hz);
 
 class PacedSource : public Source {

@@ -21,8 +21,12 @@ std::uint8_t marks_of(const PatternLine& line, std::int64_t frames_sent) {
 }  // namespace
 
 void play_pattern(PluginDevice& device, const Scan& scan) {
-    const ScanPattern way(scan.geometry, field_size(scan.geometry), scan.calibration.fast_axis);
-    if (way.lines() > most_points) device.fail("cannot play a pattern of so many lines: choose a smaller scan");
+    const ScanGeometry& geometry = scan.geometry;
+    const std::int64_t frames = geometry.frames_per_volume() + geometry.flyback_frames;
+    if (frames > most_points / geometry.lines_per_frame()) {
+        device.fail("cannot play a pattern of so many lines: choose a smaller scan");
+    }
+    const ScanPattern way(geometry, field_size(geometry), scan.calibration.fast_axis);
     std::vector<float> x;
     std::vector<float> y;
     std::vector<std::uint8_t> marks;
@@ -31,13 +35,13 @@ void play_pattern(PluginDevice& device, const Scan& scan) {
             const PatternLine at = way.at(frame, line);
             x.push_back(static_cast<float>(at.beam.x_um));
             y.push_back(static_cast<float>(at.beam.y_um));
-            marks.push_back(marks_of(at, scan.geometry.frames_per_volume()));
+            marks.push_back(marks_of(at, geometry.frames_per_volume()));
         }
     }
     echolux_pattern pattern{};
     pattern.struct_size = sizeof pattern;
     pattern.points = static_cast<std::int64_t>(marks.size());
-    pattern.points_per_s = scan.geometry.line_rate_hz;
+    pattern.points_per_s = geometry.line_rate_hz;
     pattern.x_um = x.data();
     pattern.y_um = y.data();
     pattern.marks = marks.data();

@@ -16,6 +16,7 @@
 #include "engine/acquire/plugin_stream.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/block_pool.h"
+#include "engine/memory_budget.h"
 
 namespace echolux {
 namespace {
@@ -66,8 +67,8 @@ class PluginSource : public Source {
     void stop() noexcept override;
 
   private:
-    void open(const std::filesystem::path& path, const std::string& options, Scan& scan,
-              const SourceSettings& settings);
+    void open(const SourceName& name, Scan& scan, const SourceSettings& settings);
+    void make_pool(MemoryKind memory);
     void post_free_buffers();
     BlockMemory returned(const echolux_block& sent);
     BlockMemory lent(const echolux_block& sent);
@@ -95,24 +96,19 @@ class PluginSource : public Source {
 
 // "plugin:PATH,OPTIONS"
 PluginSource::PluginSource(const SourceWanted& wanted) {
-    const std::string rest = wanted.name.substr(std::min(wanted.name.find(':'), wanted.name.size() - 1) + 1);
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::filesystem::path path = rest.substr(0, comma);
-    const std::string options = rest.substr(std::min(comma + 1, rest.size()));
-    if (path.empty()) {
+    const SourceName name(wanted.name);
+    if (name.id.empty()) {
         throw Error(ErrorCode::bad_setting, "names no file", "source " + wanted.name, "expected plugin:PATH[,OPTIONS]");
     }
-    scan_ =
-        describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) { open(path, options, scan, wanted.settings); });
+    scan_ = describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) { open(name, scan, wanted.settings); });
     position_bytes_ = frame_stride(scan_) * scan_.geometry.b_repeats;
-    if (stream_.buffers == ECHOLUX_POSTED) pool_.emplace(position_bytes_ * stream_.block_b_scans, wanted.memory);
+    if (stream_.buffers == ECHOLUX_POSTED) make_pool(wanted.memory);
     if (device_->plays()) play_pattern(*device_, scan_);
 }
 
-void PluginSource::open(const std::filesystem::path& path, const std::string& options, Scan& scan,
-                        const SourceSettings& settings) {
+void PluginSource::open(const SourceName& name, Scan& scan, const SourceSettings& settings) {
     stream_ = wanted_stream(scan, settings);
-    device_ = std::make_shared<PluginDevice>(path, options, stream_);
+    device_ = std::make_shared<PluginDevice>(name.id, name.options, stream_);
     loans_ = std::make_shared<Loans>(device_);
     accept_stream(stream_, scan, "plugin " + device_->name());
     if (stream_.buffers == ECHOLUX_POSTED && !device_->takes_buffers())
@@ -122,6 +118,16 @@ void PluginSource::open(const std::filesystem::path& path, const std::string& op
     capabilities_.sets_exposure = stream_.sets_exposure != 0;
     capabilities_.sets_samples = stream_.sets_samples != 0;
     capabilities_.plays_patterns = device_->plays();
+}
+
+// One block first: of so many that nobody has, the bytes of all may be too large a number.
+void PluginSource::make_pool(MemoryKind memory) {
+    const std::int64_t bytes = position_bytes_ * stream_.block_b_scans;
+    for (const std::int64_t blocks : {std::int64_t{1}, stream_.blocks}) {
+        require_memory(bytes * blocks, "the blocks of plugin " + device_->name(),
+                       "choose a smaller scan, source.block_b_scans or source.pool_blocks");
+    }
+    pool_.emplace(bytes, memory);
 }
 
 void PluginSource::start() {

@@ -6,12 +6,11 @@
 #include <cmath>
 
 #include "compute/error.h"
+#include "engine/acquire/block_size.h"
 
 namespace echolux {
 namespace {
 
-constexpr double usual_block_bytes = 4 << 20;
-constexpr std::int64_t usual_blocks = 16;
 constexpr std::int64_t most_blocks = 4096;
 
 static_assert(static_cast<int>(SampleFormat::u8) == ECHOLUX_U8 && static_cast<int>(SampleFormat::u16) == ECHOLUX_U16 &&
@@ -20,16 +19,6 @@ static_assert(static_cast<int>(SampleFormat::u8) == ECHOLUX_U8 && static_cast<in
               static_cast<int>(SampleFormat::f32) == ECHOLUX_F32 &&
               static_cast<int>(SampleFormat::packed12) == ECHOLUX_PACKED12);
 static_assert(static_cast<int>(ChannelLayout::planar) == ECHOLUX_PLANAR);
-
-// The scan has not been validated yet: its sizes are multiplied as real numbers.
-std::int64_t wanted_b_scans(const Scan& scan, const SourceSettings& settings) {
-    const ScanGeometry& geometry = scan.geometry;
-    const std::int64_t most = std::max<std::int64_t>(geometry.b_scans, 1);
-    if (settings.block_b_scans > 0) return std::min(settings.block_b_scans, most);
-    const double lines = static_cast<double>(geometry.lines_per_b_scan()) * static_cast<double>(geometry.b_repeats);
-    const double bytes = std::max(lines * static_cast<double>(line_bytes(scan.format, geometry)), 1.0);
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(usual_block_bytes / bytes), 1, most);
-}
 
 class Checks {
   public:
@@ -59,8 +48,7 @@ class Checks {
 }  // namespace
 
 std::int64_t frame_stride(const Scan& scan) {
-    const std::int64_t lines = scan.geometry.lines_per_b_scan() + scan.geometry.flyback_lines;
-    return scan.file.frame_offset_bytes + lines * line_bytes(scan.format, scan.geometry);
+    return scan.file.frame_offset_bytes + scan.geometry.lines_per_frame() * line_bytes(scan.format, scan.geometry);
 }
 
 echolux_stream wanted_stream(const Scan& scan, const SourceSettings& settings) {
@@ -85,8 +73,8 @@ echolux_stream wanted_stream(const Scan& scan, const SourceSettings& settings) {
     stream.flyback_frames = geometry.flyback_frames;
     stream.line_rate_hz = settings.line_rate_hz > 0 ? settings.line_rate_hz : geometry.line_rate_hz;
     stream.exposure_us = settings.exposure_us;
-    stream.block_b_scans = wanted_b_scans(scan, settings);
-    stream.blocks = settings.pool_blocks > 0 ? settings.pool_blocks : usual_blocks;
+    stream.block_b_scans = block_size(settings, scan, stream.line_rate_hz);
+    stream.blocks = std::min(pool_size(settings, scan, stream.block_b_scans), most_blocks);
     return stream;
 }
 

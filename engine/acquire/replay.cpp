@@ -30,7 +30,7 @@ class RecordedVolumes : public BlockFeed {
 }  // namespace
 
 std::unique_ptr<Source> open_replay(const SourceWanted& wanted, std::shared_ptr<PacingClock> clock) {
-    const std::string path = wanted.name.substr(wanted.name.find(':') + 1);
+    const std::string path = SourceName(wanted.name).rest;
     Scan scan = open_scan(path, wanted.assignments);
     const double wanted_hz = wanted.settings.line_rate_hz;
     const double own_hz = scan.geometry.line_rate_hz;

@@ -103,8 +103,7 @@ std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry) {
 
 ScanPattern::ScanPattern(const ScanGeometry& geometry, const FieldSize& size, std::span<const double> fast_axis)
     : geometry_(geometry), planes_(scan_planes(geometry, size)), a_scans_(fast_axis_places(geometry, fast_axis)),
-      frames_(geometry.frames_per_volume() + geometry.flyback_frames),
-      lines_per_frame_(geometry.lines_per_b_scan() + geometry.flyback_lines) {}
+      frames_(geometry.frames_per_volume() + geometry.flyback_frames), lines_per_frame_(geometry.lines_per_frame()) {}
 
 FieldPoint ScanPattern::point(std::int64_t b_scan, double a_scan) const {
     const auto& [first, last] = planes_[static_cast<std::size_t>(b_scan)];

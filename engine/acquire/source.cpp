@@ -1,7 +1,9 @@
 #include "engine/acquire/source.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
 
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
@@ -25,10 +27,19 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
     return fields;
 }
 
+SourceName::SourceName(const std::string& name) {
+    const auto split = [](const std::string& text, char at) {
+        const std::size_t end = std::min(text.find(at), text.size());
+        return std::pair(text.substr(0, end), text.substr(std::min(end + 1, text.size())));
+    };
+    std::tie(kind, rest) = split(name, ':');
+    std::tie(id, options) = split(rest, ',');
+}
+
 std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
-    const std::size_t colon = wanted.name.find(':');
-    const std::string kind = wanted.name.substr(0, colon);
-    const bool says_which = colon != std::string::npos && colon + 1 < wanted.name.size();
+    const SourceName name(wanted.name);
+    const std::string& kind = name.kind;
+    const bool says_which = !name.rest.empty();
     check(wanted.settings, "source");
     if (kind == "sim") return open_simulator(wanted);
     if (kind == "genicam") return open_genicam(wanted);

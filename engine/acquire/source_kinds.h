@@ -10,6 +10,16 @@
 
 namespace echolux {
 
+// "KIND:ID,OPTIONS" taken apart; what is not there is "".
+struct SourceName {
+    explicit SourceName(const std::string& name);
+
+    std::string kind;
+    std::string rest;     // all behind the colon: a scene or a file
+    std::string id;       // of a camera or plugin: `rest` up to its first comma
+    std::string options;  // behind that
+};
+
 // `wanted.name` as given: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Errors as open_source().
 std::unique_ptr<Source> open_simulator(const SourceWanted& wanted,
                                        std::shared_ptr<PacingClock> clock = steady_pacing_clock());

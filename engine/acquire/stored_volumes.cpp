@@ -5,14 +5,10 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
+#include "engine/acquire/block_size.h"
 #include "engine/memory_budget.h"
 
 namespace echolux {
-namespace {
-
-constexpr std::int64_t least_volumes = 4;  // retained, shown, coming, recorded
-
-}  // namespace
 
 StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, MemoryKind memory, const Load& load)
     : geometry_(scan.geometry), layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
@@ -21,7 +17,7 @@ StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, Memor
         throw Error(ErrorCode::bad_setting, "only recordings of the simulator can be sent as a simulation",
                     scan.path.string(), "replay:" + scan.path.string() + " sends it as it is");
     }
-    const std::int64_t copies = (least_volumes + geometry_.volumes - 1) / geometry_.volumes;
+    const std::int64_t copies = (volumes_in_use + geometry_.volumes - 1) / geometry_.volumes;
     require_memory(copies * geometry_.volumes * layout_.volume_bytes(), "source",
                    "choose fewer volumes, B-scans or A-scans");
     for (std::int64_t volume = 0; volume < copies * geometry_.volumes; ++volume) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
 
 namespace echolux {
 namespace {
@@ -111,6 +112,19 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
                     where);
     }
     return numbers;
+}
+
+void write_calibration(const std::filesystem::path& path, const std::vector<double>& values,
+                       const std::string& comment) {
+    std::string text = "# " + comment + "\n";
+    for (const double value : values) text += fmt::format("{}\n", value);
+    AtomicFile file(path);
+    std::ofstream stream(file.temporary(), std::ios::binary);
+    if (!stream.write(text.data(), std::ssize(text)).flush()) {
+        throw Error(ErrorCode::output, "cannot be written", path.string(), "check the disk's space and permissions");
+    }
+    stream.close();
+    file.commit();
 }
 
 }  // namespace echolux

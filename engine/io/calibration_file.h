@@ -9,6 +9,10 @@
 
 namespace echolux {
 
+// Writes what read_calibration() reads back bit for bit; `comment` (one line) stands first. Throws Error{output}.
+void write_calibration(const std::filesystem::path& path, const std::vector<double>& values,
+                       const std::string& comment);
+
 // `key` names the setting in messages. `length` 0: any. Throws Error{bad_file} naming file, line and key: missing,
 // unreadable, not finite, wrong length.
 std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key);

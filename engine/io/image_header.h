@@ -22,7 +22,8 @@ struct ImageHeader {
     VoxelType type = VoxelType::f32;
     double scale = 1;  // value = code * scale + offset, where the format knows of it
     double offset = 0;
-    std::int64_t time_points = 1;              // only the first is read
+    std::int64_t time_points = 1;              // that the file holds
+    double time_step_s = 0;                    // between them; 0: unknown
     std::map<std::string, std::string> texts;  // each on one line
 
     std::int64_t voxels() const { return size[0] * size[1] * size[2]; }

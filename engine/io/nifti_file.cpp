@@ -57,12 +57,17 @@ class ZFile {
         });
     }
 
-    // Reads to the end, where the check sum of a compressed file is compared, and closes.
+    // In the bytes as they are when nothing is compressed; what lies between is read where it is compressed.
+    bool go_to(std::int64_t place) { return gzseek(file_, place, SEEK_SET) == place; }
+
+    // Reads to the end, where the check sum of a compressed file is compared.
     bool rest_is_intact() {
         std::array<char, 4096> rest{};
         int count = 1;
         while (count > 0) count = gzread(file_, rest.data(), rest.size());
-        return count == 0 && close();
+        int problem = Z_OK;
+        gzerror(file_, &problem);
+        return count == 0 && problem == Z_OK;
     }
 
     bool close() {
@@ -137,6 +142,14 @@ StoredType stored_type(const Fields& fields, const std::string& where) {
                 "only gray and complex64 volumes can be read; convert colours to gray");
 }
 
+// 0: unknown.
+double seconds(const Fields& fields) {
+    const int unit = std::to_integer<int>(fields.bytes[at_units]) & 0x38;
+    const double one = unit == 8 ? 1 : unit == 16 ? 1e-3 : unit == 24 ? 1e-6 : 0;
+    const double step = one * static_cast<double>(fields.get<float>(at_pixdim, 4));
+    return std::isfinite(step) && step > 0 ? step : 0;
+}
+
 double millimetres(const Fields& fields) {
     switch (std::to_integer<int>(fields.bytes[at_units]) & 7) {
         case 1: return 1000;
@@ -158,6 +171,7 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
                         "volumes and series of volumes can be read");
         }
         if (i == 3) header.time_points = size;
+        if (i == 3) header.time_step_s = seconds(fields);
         if (i > 2) continue;
         header.size[i] = size;
         const double spacing = std::abs(static_cast<double>(fields.get<float>(at_pixdim, i + 1))) * millimetres(fields);
@@ -204,35 +218,75 @@ void read_extensions(ZFile& file, const Fields& fields, std::int64_t bytes, Imag
     read_lines(comment.substr(0, comment.find('\0')), header.texts);
 }
 
-}  // namespace
-
-ImageHeader read_nifti(const std::filesystem::path& path, std::vector<std::byte>& voxels) {
-    const std::string where = path.string();
-    ZFile file(path, "rb");
-    if (!file.is_open()) throw Error(ErrorCode::bad_file, "cannot be opened", where, "check its permissions");
-    const Fields fields = read_fields(file, where);
-    const StoredType type = stored_type(fields, where);
-    ImageHeader header = read_header(fields, where);
-    header.type = voxel_type(type);
+std::int64_t voxels_place(const Fields& fields, const std::string& where) {
     const double start = fields.get<float>(at_vox_offset);
     const bool in_file = start >= static_cast<double>(voxels_start) && start <= static_cast<double>(most_start);
     if (!in_file) {  // also when it is no number
         throw Error(ErrorCode::bad_file, fmt::format("says that its voxels start at byte {}", start), where);
     }
-    const auto first = static_cast<std::int64_t>(start);
-    const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
-    const bool compressed = path.extension() == ".gz";
-    check_claim(header, type, compressed ? size : std::max<std::int64_t>(0, size - first), compressed, path);
-    read_extensions(file, fields, first - static_cast<std::int64_t>(header_bytes), header, where);
-    voxels.assign(static_cast<std::size_t>(header.voxels() * bytes_of(type)), std::byte{0});
-    const bool whole = file.read(voxels.data(), voxels.size()) && (header.time_points > 1 || file.rest_is_intact());
-    if (!whole) throw Error(ErrorCode::bad_file, "ends within its voxels, or is damaged", where, "copy the file again");
-    if (fields.swapped) {
-        const std::size_t part = type == StoredType::complex64 ? 4 : static_cast<std::size_t>(bytes_of(type));
-        reverse_each(voxels.data(), voxels.size() / part, part);
+    return static_cast<std::int64_t>(start);
+}
+
+}  // namespace
+
+struct NiftiReader::Parts {
+    explicit Parts(const std::filesystem::path& file_path) : path(file_path) {
+        const std::string where = path.string();
+        open();
+        const Fields fields = read_fields(*file, where);
+        swapped = fields.swapped;
+        type = stored_type(fields, where);
+        header = read_header(fields, where);
+        header.type = voxel_type(type);
+        first = voxels_place(fields, where);
+        const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
+        const bool compressed = path.extension() == ".gz";
+        check_claim(header, type, compressed ? size : std::max<std::int64_t>(0, size - first), compressed, path);
+        read_extensions(*file, fields, first - static_cast<std::int64_t>(header_bytes), header, where);
     }
-    voxels = converted(type, std::move(voxels));
-    return header;
+
+    void open() {
+        file.emplace(path, "rb");
+        if (!file->is_open())
+            throw Error(ErrorCode::bad_file, "cannot be opened", path.string(), "check its permissions");
+    }
+
+    std::vector<std::byte> read(std::int64_t time_point) {
+        if (!file) open();
+        std::vector<std::byte> voxels(static_cast<std::size_t>(header.voxels() * bytes_of(type)));
+        const bool whole = file->go_to(first + time_point * static_cast<std::int64_t>(voxels.size())) &&
+                           file->read(voxels.data(), voxels.size()) &&
+                           (time_point + 1 < header.time_points || file->rest_is_intact());
+        if (!whole) {
+            file.reset();  // what is compressed cannot be read on after a fault
+            throw Error(ErrorCode::bad_file, "ends within its voxels, or is damaged", path.string(),
+                        "copy the file again");
+        }
+        if (swapped) {
+            const std::size_t part = type == StoredType::complex64 ? 4 : static_cast<std::size_t>(bytes_of(type));
+            reverse_each(voxels.data(), voxels.size() / part, part);
+        }
+        return converted(type, std::move(voxels));
+    }
+
+    std::filesystem::path path;
+    std::optional<ZFile> file;
+    ImageHeader header;
+    StoredType type = StoredType::u8;
+    bool swapped = false;
+    std::int64_t first = 0;  // byte of the voxels
+};
+
+NiftiReader::NiftiReader(const std::filesystem::path& path) : parts_(std::make_unique<Parts>(path)) {}
+
+NiftiReader::~NiftiReader() = default;
+
+const ImageHeader& NiftiReader::header() const {
+    return parts_->header;
+}
+
+std::vector<std::byte> NiftiReader::read(std::int64_t time_point) {
+    return parts_->read(time_point);
 }
 
 // ---- writing --------------------------------------------------------------------------------------------------------

@@ -150,7 +150,6 @@ void apply_texts(const ImageHeader& header, Volume& volume) {
     for (const auto& [key, ignored] : header.texts) {
         if (key.starts_with(provenance_prefix)) volume.provenance[key.substr(provenance_prefix.size())] = text(key);
     }
-    if (header.time_points > 1) volume.provenance["time_points"] = fmt::format("first of {}", header.time_points);
 }
 
 // ---- geometry -------------------------------------------------------------------------------------------------------
@@ -253,20 +252,43 @@ void write_volume(const std::filesystem::path& path, const Volume& volume) {
     file.commit();
 }
 
-Volume read_volume(const std::filesystem::path& path) {
+SeriesFile::SeriesFile(const std::filesystem::path& path) : path_(path) {
     const Format format = format_of(path);
     std::error_code problem;
     if (!std::filesystem::is_regular_file(path, problem)) {
         throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
     }
+    if (format == Format::nifti) nifti_ = std::make_unique<NiftiReader>(path);
+}
+
+SeriesFile::~SeriesFile() = default;
+
+std::int64_t SeriesFile::time_points() const {
+    return nifti_ ? nifti_->header().time_points : 1;
+}
+
+double SeriesFile::step_s() const {
+    return nifti_ ? nifti_->header().time_step_s : 0;
+}
+
+Volume SeriesFile::read(std::int64_t time_point) {
+    const Format format = format_of(path_);
     std::vector<std::byte> voxels;
-    const ImageHeader header =
-        format == Format::nifti ? read_nifti(path, voxels) : read_itk(path, itk_format(format), voxels);
+    if (nifti_) voxels = nifti_->read(time_point);
+    const ImageHeader header = nifti_ ? nifti_->header() : read_itk(path_, itk_format(format), voxels);
     Volume volume;
     volume.grid = grid_of(format, header);
     apply_texts(header, volume);
+    if (header.time_points > 1) {
+        const std::string number = time_point == 0 ? "first" : fmt::format("{}", time_point + 1);
+        volume.provenance["time_points"] = fmt::format("{} of {}", number, header.time_points);
+    }
     volume.voxels = turned(voxels, header.type, header.size[2], header.size[1], header.size[0]);
     return volume;
+}
+
+Volume read_volume(const std::filesystem::path& path) {
+    return SeriesFile(path).read(0);
 }
 
 }  // namespace echolux

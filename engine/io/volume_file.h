@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,25 @@ void write_volume(const std::filesystem::path& path, const Volume& volume);
 // Any of the formats above or .mhd, whoever wrote it. A series gives its first time point, and provenance "time_points"
 // says so. Throws Error{bad_file, bad_setting (name), out_of_memory}.
 Volume read_volume(const std::filesystem::path& path);
+
+class NiftiReader;
+
+// The volumes of a file, one for each time point: NIfTI holds several, of other formats there is one. Read soonest in
+// their order. Throws Error{bad_file, bad_setting (name), out_of_memory}.
+class SeriesFile {
+  public:
+    explicit SeriesFile(const std::filesystem::path& path);
+    ~SeriesFile();
+
+    std::int64_t time_points() const;
+    double step_s() const;  // between them; 0: unknown
+
+    // Counted from 0; after one that cannot be read, others can be.
+    Volume read(std::int64_t time_point);
+
+  private:
+    std::filesystem::path path_;
+    std::unique_ptr<NiftiReader> nifti_;
+};
 
 }  // namespace echolux

@@ -68,7 +68,7 @@ void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
     }
     if (std::isfinite(block.time_s)) time_s_ = block.time_s;
     const ScanGeometry& scan = plan_.geometry;
-    const std::int64_t lines = block.b_scans * scan.b_repeats * (scan.lines_per_b_scan() + scan.flyback_lines);
+    const std::int64_t lines = block.b_scans * scan.b_repeats * scan.lines_per_frame();
     block_s_ = scan.line_rate_hz > 0 ? static_cast<double>(lines) / scan.line_rate_hz : 0;
 }
 

@@ -15,6 +15,12 @@ std::int64_t checked_share(std::int64_t most_blocks_held) {
                 "give the pool more blocks");
 }
 
+std::string expected_bytes(const BytePlace& place) {
+    if (place.flyback_bytes == 0) return fmt::format("{} are expected", place.bytes);
+    return fmt::format("{} are expected, or {} without the flyback frames behind the volume", place.bytes,
+                       place.bytes - place.flyback_bytes);
+}
+
 }  // namespace
 
 Recorder::Recorder(RecordingWanted wanted, RecordingTools tools)
@@ -72,7 +78,7 @@ std::string Recorder::misfit(const Block& block) const {
                            layout_.b_scans());
     }
     if (place->begin < next_place_) return "comes again or out of order";
-    if (!place->takes(block.bytes)) return fmt::format("has {} bytes, {} are expected", block.bytes, place->bytes);
+    if (!place->takes(block.bytes)) return fmt::format("has {} bytes, {}", block.bytes, expected_bytes(*place));
     const bool is_gapless = block.frames.stride_bytes == 0 && layout_.frame_offset_bytes() == 0;
     const std::int64_t stride = is_gapless ? layout_.frame_stride() : block.frames.stride_bytes;
     if (block.frames.offset_bytes != layout_.frame_offset_bytes() || stride != layout_.frame_stride()) {

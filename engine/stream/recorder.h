@@ -45,8 +45,8 @@ class Recorder {
     // What went wrong, the disk's own words first. Nothing: every block so far is in the file or on its way to it.
     std::optional<Error> problem() const;
 
-    // Writes what is held, and ends the files; later blocks are not taken. What fails is told by problem(). By one
-    // thread.
+    // Writes what is held, and ends the files, or removes them where no block is in them; later blocks are not taken.
+    // What fails is told by problem(). By one thread.
     void finish() noexcept;
 
   private:

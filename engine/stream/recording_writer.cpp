@@ -95,32 +95,43 @@ void BlockToRecord::add_missing(const BlockToRecord& later) {
 
 RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
     : tools_(std::move(tools)), scan_(recorded(wanted)), layout_(scan_) {
-    const Path index_path = scan_.path.parent_path() / scan_.recording.index;
     if (!wanted.replace) {
-        for (const Path& path : {scan_.path, scan_.spectra, index_path}) refuse_existing(path);
+        for (const Path& path : {scan_.path, scan_.spectra, index_path()}) refuse_existing(path);
     }
     refuse_own_source(wanted.scan.spectra, scan_.spectra);
     check_can_be_written(scan_.path);
     check_room(scan_.spectra, wanted.expected_bytes);
     try {
-        create_files(index_path, wanted.replace);
+        create_files(wanted.replace);
     } catch (const Error&) {
-        std::error_code ignored;
-        if (raw_) std::filesystem::remove(scan_.spectra, ignored);
-        if (index_) std::filesystem::remove(index_path, ignored);
+        remove_files();
         throw;
     }
     raw_->reserve(std::max(wanted.expected_bytes, raw_step_bytes));
 }
 
-void RecordingWriter::create_files(const Path& index_path, bool replace) {
+Path RecordingWriter::index_path() const {
+    return scan_.path.parent_path() / scan_.recording.index;
+}
+
+void RecordingWriter::create_files(bool replace) {
     copy_calibration();
     raw_ = tools_.open_raw(scan_.spectra, replace);
-    index_ = tools_.open_index(index_path, replace);
+    made_.push_back(scan_.spectra);
+    index_ = tools_.open_index(index_path(), replace);
+    made_.push_back(index_path());
     append(index_heading());
     sync();
     scan_.recording.started = utc_text(start_utc_);
     write_toml();
+    made_.push_back(scan_.path);
+}
+
+void RecordingWriter::remove_files() noexcept {
+    raw_.reset();
+    index_.reset();
+    std::error_code ignored;
+    for (const Path& path : made_) std::filesystem::remove(path, ignored);
 }
 
 void RecordingWriter::take(BlockToRecord block) {
@@ -234,12 +245,12 @@ void RecordingWriter::sync() {
 }
 
 void RecordingWriter::finish() {
+    if (end_.is_empty()) return remove_files();
     raw_->end_at(raw_end_);
     write_missing();
     sync();
     index_->end_at(index_end_);
     index_->sync();
-    if (end_.is_empty()) return;
     describe_end(scan_, end_, raw_end_);
     scan_.recording.complete = true;
     write_toml();
@@ -256,6 +267,7 @@ void RecordingWriter::copy_calibration() {
         file.write(std::as_bytes(std::span(numbers)));
         file.commit();
         make_durable(path);
+        made_.push_back(path);
         name = path.filename().string();
     };
     copy(files.background, calibration.background, "background");

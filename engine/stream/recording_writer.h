@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compute/place.h"
 #include "engine/io/durable_file.h"
@@ -73,12 +74,13 @@ class RecordingWriter {
     // Does nothing before its time. Throws Error{output}.
     void sync_when_due();
 
-    // The files have their true length, and the TOML says all. Throws Error{output}: what is there opens as a recording
-    // that was cut off.
+    // The files have their true length, and the TOML says all; where no block came, nothing is left. Throws
+    // Error{output}: what is there opens as a recording that was cut off.
     void finish();
 
   private:
-    void create_files(const std::filesystem::path& index_path, bool replace);
+    void create_files(bool replace);
+    void remove_files() noexcept;
     IndexRow row_of(const BlockToRecord& block) const;
     void write(const Block& block);
     void note_missing(const BlockToRecord& block);
@@ -89,11 +91,13 @@ class RecordingWriter {
     void sync();
     void copy_calibration();
     void write_toml() const;
+    std::filesystem::path index_path() const;
     std::string utc(std::chrono::steady_clock::time_point arrived) const;
 
     RecordingTools tools_;
     Scan scan_;  // as the TOML says it
     RecordingLayout layout_;
+    std::vector<std::filesystem::path> made_;  // files
     std::unique_ptr<DurableFile> raw_;
     std::unique_ptr<DurableFile> index_;
     std::int64_t raw_end_ = 0;

@@ -120,6 +120,20 @@ void PagedVolume::show_coarse(std::int64_t page) {
     set_entry(page, entry_of(layout_.coarse_page_of(layout_.page_at(page)), true));
 }
 
+std::vector<VoxelBox> PagedVolume::coarse_boxes() const {
+    std::vector<VoxelBox> boxes;
+    for (std::int64_t number = 0; number < layout_.coarse_count(); ++number) {
+        const Indices page = layout_.coarse_page_at(number);
+        const Indices slot = layout_.slot_at(number);
+        VoxelBox& box = boxes.emplace_back();
+        for (std::size_t i = 0; i < 3; ++i) {
+            box.first[i] = slot[i] * layout_.stored()[i] + page_border;
+            box.extent[i] = std::min(layout_.page[i], layout_.coarse_voxels[i] - page[i] * layout_.page[i]);
+        }
+    }
+    return boxes;
+}
+
 void PagedVolume::bring_coarse(const PageSurvey& survey, const BrickBuilder& builder) {
     VolumeGrid grid = texture_.grid();
     const auto [depth, a_scans, b_scans] = layout_.coarse_voxels;
@@ -172,9 +186,17 @@ void PagedVolume::bring_table() {
     ++changes_;
 }
 
-PagesShown PagedVolume::bring_in(const View& view, const std::function<void()>& pause) {
-    const std::vector<std::int64_t> needed = pages_needed(view, texture_, layout_, bounds_);
-    const PagePool::Plan plan = pool_.plan(needed);
+std::vector<std::int64_t> PagedVolume::needed(const View& view) const {
+    return pages_needed(view, texture_, layout_, bounds_);
+}
+
+std::int64_t PagedVolume::held(std::span<const std::int64_t> pages) const {
+    return std::ranges::count_if(pages, [&](std::int64_t page) { return pool_.holds(page); });
+}
+
+// With the first of `pages`, as many as there are slots.
+void PagedVolume::fill_pool(std::span<const std::int64_t> pages, const std::function<void()>& pause) {
+    const PagePool::Plan plan = pool_.plan(pages);
     for (const std::int64_t page : plan.leaving) show_coarse(page);
     bring_table();  // nothing on the device names a page whose slot is filled anew, wherever this stops
     std::span<const PagePool::Placement> coming = plan.coming;
@@ -192,8 +214,24 @@ PagesShown PagedVolume::bring_in(const View& view, const std::function<void()>& 
         coming = coming.subspan(now.size());
     }
     bring_table();
-    const auto is_coarse = [&](std::int64_t page) { return !pool_.holds(page); };
-    return {std::ssize(needed), std::ranges::count_if(needed, is_coarse)};
+}
+
+PagesShown PagedVolume::bring_in(const View& view, const std::function<void()>& pause) {
+    const std::vector<std::int64_t> pages = needed(view);
+    fill_pool(pages, pause);
+    return {std::ssize(pages), std::ssize(pages) - held(pages)};
+}
+
+std::uint64_t PagedVolume::bring_in_for(std::size_t pane, const View& view, bool is_another) {
+    needs_.ask(pane);
+    if (is_another || !needs_.has(pane)) needs_.set(pane, needed(view));
+    const std::vector<std::int64_t>& pages = needs_.of(pane);
+    if (held(pages) < std::ssize(pages)) fill_pool(needs_.together());
+    return needs_.note_held(pane, held(pages));
+}
+
+void PagedVolume::bring_in_beside_panes(const View& view) {
+    fill_pool(needs_.together(needed(view)));
 }
 
 }  // namespace echolux

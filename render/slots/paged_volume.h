@@ -10,6 +10,7 @@
 
 #include "render/device_choice.h"
 #include "render/slots/page_layout.h"
+#include "render/slots/page_needs.h"
 #include "render/slots/page_pool.h"
 #include "render/slots/page_survey.h"
 #include "render/slots/pages_shown.h"
@@ -34,11 +35,21 @@ class PagedVolume {
     const VolumeTexture& texture() const { return texture_; }  // the pool's
     const gpu::DeviceImage& table() const { return table_; }
 
+    // Of that texture, where the whole coarse level lies, without borders.
+    std::vector<VoxelBox> coarse_boxes() const;
+
     std::uint64_t changes() const { return changes_; }  // of what the pool holds, so far
 
     // Fills the pool with what a picture of `view` needs, nearest first, as far as it goes. Between batches of pages it
     // calls `pause`, which may throw: the volume stays as usable as it was.
     PagesShown bring_in(const View& view, const std::function<void()>& pause);
+
+    // The same for a picture beside others, in a pane of a window: what panes need leaves for none of them.
+    // `is_another`: than it was last. Returns a number that changes when the picture is better made again.
+    std::uint64_t bring_in_for(std::size_t pane, const View& view, bool is_another);
+
+    // The same for a look at what panes show: they lose nothing by it.
+    void bring_in_beside_panes(const View& view);
 
   private:
     using Entry = std::array<std::uint8_t, 4>;  // slot along each axis, whether it holds the coarse level
@@ -55,6 +66,9 @@ class PagedVolume {
     void bring_coarse(const PageSurvey& survey, const BrickBuilder& builder);
     void bring(const VoxelSource& level, const StoredCodes& storage, std::span<const Fill> fills);
     void bring_table();
+    std::vector<std::int64_t> needed(const View& view) const;
+    void fill_pool(std::span<const std::int64_t> pages, const std::function<void()>& pause = {});
+    std::int64_t held(std::span<const std::int64_t> pages) const;
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
@@ -70,6 +84,7 @@ class PagedVolume {
     std::uint64_t changes_ = 0;
     std::vector<ValueBounds> bounds_;  // of each page
     PagePool pool_;
+    PageNeeds needs_;  // of panes
 };
 
 // What the device has for the pages of a volume of these codes.

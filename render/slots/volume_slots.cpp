@@ -33,7 +33,6 @@ VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuil
             kind_ = next(kind_);
         }
     }
-    queue_.set_watch([this] { watch(); });
 }
 
 VolumeSlots::~VolumeSlots() {
@@ -140,6 +139,10 @@ gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
 
 void VolumeSlots::forget() {
     fetched_.assign(fetched_.size(), {});
+}
+
+void VolumeSlots::watch_waits() {
+    queue_.set_watch([this] { watch(); });
 }
 
 // The GPU that reconstructs may be gone with a value still owed.

@@ -37,6 +37,9 @@ class VolumeSlots : public SlotWriter {
         return flow ? &*flow : nullptr;
     }
 
+    // From now on the host's waits for the queue are watched here: for one ring at a time, the one that is shown.
+    void watch_waits();
+
     // What a picture of `shown` stands in. Used by one thread, the one that draws; submitted in the order of the calls.
     // Throws Error{device} when who writes has not answered for too long.
     gpu::Chain chain(const ShownSlots& shown);

@@ -74,12 +74,18 @@ void require_validation_layer(const vk::raii::Context& context) {
                 "install package vulkan-validationlayers, or run without validation");
 }
 
-vk::raii::Instance made_instance(const vk::raii::Context& context, bool validation,
+std::vector<const char*> instance_extensions(const WindowSurface& surface, bool validation) {
+    std::vector<const char*> names;
+    for (const std::string& name : surface.extensions) names.push_back(name.c_str());
+    if (validation) names.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    return names;
+}
+
+vk::raii::Instance made_instance(const vk::raii::Context& context, const WindowSurface& surface, bool validation,
                                  std::function<void(const std::string&)>* listener) try {
     if (validation) require_validation_layer(context);
     const vk::ApplicationInfo application{.pApplicationName = "Echolux", .apiVersion = VK_API_VERSION_1_3};
-    const std::uint32_t count = validation ? 1 : 0;
-    const char* extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    const std::vector<const char*> extensions = instance_extensions(surface, validation);
     const std::array checks{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
     const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = checks.size(),
                                              .pEnabledValidationFeatures = checks.data()};
@@ -87,10 +93,13 @@ vk::raii::Instance made_instance(const vk::raii::Context& context, bool validati
     messenger.pNext = &features;
     return {context, vk::InstanceCreateInfo{.pNext = validation ? &messenger : nullptr,
                                             .pApplicationInfo = &application,
-                                            .enabledLayerCount = count,
+                                            .enabledLayerCount = validation ? 1U : 0U,
                                             .ppEnabledLayerNames = &validation_layer,
-                                            .enabledExtensionCount = count,
-                                            .ppEnabledExtensionNames = &extension}};
+                                            .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
+                                            .ppEnabledExtensionNames = extensions.data()}};
+} catch (const vk::ExtensionNotPresentError&) {
+    throw Error(ErrorCode::device, "Vulkan cannot show pictures in windows of this system", "renderer",
+                "install a graphics driver for this screen, or work without a window: echolux render");
 } catch (const vk::IncompatibleDriverError&) {
     throw Error(ErrorCode::device, "no Vulkan driver was found", "renderer",
                 "install a graphics driver, or Mesa's software renderer: package mesa-vulkan-drivers");
@@ -108,12 +117,25 @@ DeviceType type_of(vk::PhysicalDeviceType type) {
     }
 }
 
-std::optional<std::uint32_t> compute_family(const vk::raii::PhysicalDevice& device) {
+vk::raii::SurfaceKHR made_surface(const vk::raii::Instance& instance, const WindowSurface& surface) {
+    if (!surface.make) return nullptr;
+    const std::uint64_t made = surface.make(static_cast<VkInstance>(*instance));
+    return {instance, reinterpret_cast<VkSurfaceKHR>(made)};  // NOLINT: handles are numbers to whoever opens windows
+}
+
+// One queue does everything: the first family that computes, and draws where one does both, and shows pictures in the
+// window where there is one.
+std::optional<std::uint32_t> chosen_family(const vk::raii::PhysicalDevice& device, vk::SurfaceKHR surface) {
     const auto families = device.getQueueFamilyProperties();
+    std::optional<std::uint32_t> computes;
     for (std::uint32_t i = 0; i < families.size(); ++i) {
-        if (families[i].queueFlags & vk::QueueFlagBits::eCompute) return i;
+        const vk::QueueFlags does = families[i].queueFlags;
+        if (!(does & vk::QueueFlagBits::eCompute)) continue;
+        const bool draws = static_cast<bool>(does & vk::QueueFlagBits::eGraphics);
+        if (surface ? draws && device.getSurfaceSupportKHR(i, surface) : draws) return i;
+        if (!surface && !computes) computes = i;
     }
-    return std::nullopt;
+    return computes;
 }
 
 void note_missing_formats(const vk::raii::PhysicalDevice& device, std::vector<std::string>& missing) {
@@ -150,7 +172,7 @@ bool can_export_timelines(const vk::raii::PhysicalDevice& device) {
     return static_cast<bool>(properties.externalSemaphoreFeatures & vk::ExternalSemaphoreFeatureFlagBits::eExportable);
 }
 
-DeviceFacts facts_of(const vk::raii::PhysicalDevice& device) {
+DeviceFacts facts_of(const vk::raii::PhysicalDevice& device, vk::SurfaceKHR surface) {
     const vk::PhysicalDeviceProperties properties = device.getProperties();
     DeviceFacts facts{properties.deviceName.data(),
                       type_of(properties.deviceType),
@@ -170,15 +192,20 @@ DeviceFacts facts_of(const vk::raii::PhysicalDevice& device) {
     need(chain.get<vk::PhysicalDeviceVulkan12Features>().timelineSemaphore, "timeline semaphores");
     need(chain.get<vk::PhysicalDeviceVulkan13Features>().synchronization2, "synchronization2");
     need(chain.get<vk::PhysicalDeviceVulkan13Features>().maintenance4, "maintenance4");
-    need(compute_family(device).has_value(), "a compute queue");
+    need(chosen_family(device, {}).has_value(), "a compute queue");
+    if (surface) {
+        const bool shows = has_extension(device, VK_KHR_SWAPCHAIN_EXTENSION_NAME) && chosen_family(device, surface);
+        need(shows, "a queue that can show pictures in the window");
+    }
     note_missing_formats(device, facts.missing);
     return facts;
 }
 
-vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, const DeviceChoice& choice) try {
+vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, vk::SurfaceKHR surface,
+                                         const DeviceChoice& choice) try {
     vk::raii::PhysicalDevices devices(instance);
     std::vector<DeviceFacts> facts;
-    for (const vk::raii::PhysicalDevice& device : devices) facts.push_back(facts_of(device));
+    for (const vk::raii::PhysicalDevice& device : devices) facts.push_back(facts_of(device, surface));
     return std::move(devices[chosen_device(facts, choice.name, choice.near)]);
 } catch (const vk::SystemError& error) {
     throw_vulkan_error("listing the Vulkan devices", error);
@@ -192,7 +219,7 @@ vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint
     const vk::StructureChain features{
         vk::PhysicalDeviceFeatures2{.features = {.shaderStorageImageWriteWithoutFormat = true}},
         vk::PhysicalDeviceVulkan12Features{.samplerFilterMinmax = reduces, .timelineSemaphore = true},
-        vk::PhysicalDeviceVulkan13Features{.synchronization2 = true, .maintenance4 = true}};
+        vk::PhysicalDeviceVulkan13Features{.synchronization2 = true, .dynamicRendering = true, .maintenance4 = true}};
     return reporting("opening the Vulkan device", [&] {
         return vk::raii::Device(
             physical, vk::DeviceCreateInfo{.pNext = &features.get<vk::PhysicalDeviceFeatures2>(),
@@ -203,13 +230,18 @@ vk::raii::Device made_device(const vk::raii::PhysicalDevice& physical, std::uint
     });
 }
 
+bool can_draw(const vk::raii::PhysicalDevice& device, std::uint32_t family) {
+    return static_cast<bool>(device.getQueueFamilyProperties()[family].queueFlags & vk::QueueFlagBits::eGraphics);
+}
+
 bool can_reduce(const vk::raii::PhysicalDevice& device) {
     const auto chain = device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
     return chain.get<vk::PhysicalDeviceVulkan12Features>().samplerFilterMinmax;
 }
 
-std::vector<const char*> export_extensions(bool memory, bool timelines) {
+std::vector<const char*> device_extensions(bool memory, bool timelines, bool window) {
     std::vector<const char*> names;
+    if (window) names.push_back(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
     if (memory) names.push_back(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
     if (timelines) names.push_back(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     return names;
@@ -226,13 +258,16 @@ void throw_vulkan_error(const char* doing, const vk::SystemError& error) {
 
 Device::Device(const DeviceChoice& choice)
     : on_message_(listener_of(choice)), loses_(choice.loses), context_(opened_loader()),
-      instance_(made_instance(context_, validation_wanted(choice), &on_message_)), messenger_(nullptr),
-      physical_(chosen_physical(instance_, choice)), name_(physical_.getProperties().deviceName.data()),
-      id_(id_of(physical_)), software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu),
-      reduces_(can_reduce(physical_)), tells_budget_(has_extension(physical_, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)),
+      instance_(made_instance(context_, choice.surface, validation_wanted(choice), &on_message_)), messenger_(nullptr),
+      surface_(made_surface(instance_, choice.surface)), physical_(chosen_physical(instance_, *surface_, choice)),
+      name_(physical_.getProperties().deviceName.data()), id_(id_of(physical_)),
+      software_(physical_.getProperties().deviceType == vk::PhysicalDeviceType::eCpu), reduces_(can_reduce(physical_)),
+      tells_budget_(has_extension(physical_, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)),
       exports_memory_(has_extension(physical_, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)),
-      exports_timelines_(can_export_timelines(physical_)), queue_family_(compute_family(physical_).value()),
-      device_(made_device(physical_, queue_family_, reduces_, export_extensions(exports_memory_, exports_timelines_))) {
+      exports_timelines_(can_export_timelines(physical_)), queue_family_(chosen_family(physical_, *surface_).value()),
+      draws_(can_draw(physical_, queue_family_)),
+      device_(made_device(physical_, queue_family_, reduces_,
+                          device_extensions(exports_memory_, exports_timelines_, surface()))) {
     if (validation_wanted(choice)) messenger_ = {instance_, messenger_facts(&on_message_)};
     keep_drivers_loaded();
 }

@@ -15,6 +15,7 @@ namespace echolux::gpu {
 class Device {
   public:
     // Throws Error{device}: no loader, no driver, no device that fits, validation layer missing.
+    // `choice.surface.make` is called once, and what it throws comes through.
     explicit Device(const DeviceChoice& choice);
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -22,6 +23,10 @@ class Device {
     const vk::raii::Device& logical() const { return device_; }
     const vk::raii::PhysicalDevice& physical() const { return physical_; }
     std::uint32_t queue_family() const { return queue_family_; }
+    bool draws() const { return draws_; }  // whether that queue takes graphics work, not only compute
+
+    // Of the window that the device shows pictures in; null: there is none.
+    vk::SurfaceKHR surface() const { return *surface_; }
     const std::string& name() const { return name_; }
     const DeviceId& id() const { return id_; }
     bool is_software() const { return software_; }
@@ -49,6 +54,7 @@ class Device {
     vk::raii::Context context_;
     vk::raii::Instance instance_;
     vk::raii::DebugUtilsMessengerEXT messenger_;
+    vk::raii::SurfaceKHR surface_;
     vk::raii::PhysicalDevice physical_;
     std::string name_;
     DeviceId id_{};
@@ -58,6 +64,7 @@ class Device {
     bool exports_memory_ = false;
     bool exports_timelines_ = false;
     std::uint32_t queue_family_ = 0;
+    bool draws_ = false;
     vk::raii::Device device_;
 };
 

@@ -176,8 +176,8 @@ void DeviceImage::record_first_use(const vk::raii::CommandBuffer& commands) cons
     commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
 }
 
-void DeviceImage::record_clear(const vk::raii::CommandBuffer& commands) const {
-    commands.clearColorImage(*image_, vk::ImageLayout::eGeneral, vk::ClearColorValue{}, whole_range);
+void DeviceImage::record_clear(const vk::raii::CommandBuffer& commands, const std::array<float, 4>& colour) const {
+    commands.clearColorImage(*image_, vk::ImageLayout::eGeneral, vk::ClearColorValue{colour}, whole_range);
 }
 
 vk::ImageMemoryBarrier2 DeviceImage::ownership(std::uint32_t from, std::uint32_t to) const {

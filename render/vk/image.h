@@ -4,6 +4,8 @@
 
 #include <vulkan/vulkan_raii.hpp>
 
+#include <array>
+
 #include "render/vk/device.h"
 #include "render/vk/handle.h"
 #include "render/vk/timeline.h"
@@ -50,8 +52,8 @@ class DeviceImage {
     // Makes the image usable (its content becomes undefined): recorded once, before anything else.
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
-    // Fills it with zeros.
-    void record_clear(const vk::raii::CommandBuffer& commands) const;
+    // Fills it with one colour, or with zeros.
+    void record_clear(const vk::raii::CommandBuffer& commands, const std::array<float, 4>& colour = {}) const;
 
     // An exported image belongs to either this queue or the other API: its content passes from one to the other.
     void record_acquire(const vk::raii::CommandBuffer& commands) const;

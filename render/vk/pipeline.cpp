@@ -3,13 +3,14 @@
 namespace echolux::gpu {
 namespace {
 
-vk::raii::DescriptorSetLayout made_set_layout(const Device& device, std::span<const vk::DescriptorType> types) {
+vk::raii::DescriptorSetLayout made_set_layout(const Device& device, std::span<const vk::DescriptorType> types,
+                                              vk::ShaderStageFlags stages) {
     std::vector<vk::DescriptorSetLayoutBinding> bindings;
     for (const vk::DescriptorType type : types) {
         bindings.push_back({.binding = static_cast<std::uint32_t>(bindings.size()),
                             .descriptorType = type,
                             .descriptorCount = 1,
-                            .stageFlags = vk::ShaderStageFlagBits::eCompute});
+                            .stageFlags = stages});
     }
     return {device.logical(),
             vk::DescriptorSetLayoutCreateInfo{.bindingCount = static_cast<std::uint32_t>(bindings.size()),
@@ -17,8 +18,8 @@ vk::raii::DescriptorSetLayout made_set_layout(const Device& device, std::span<co
 }
 
 vk::raii::PipelineLayout made_layout(const Device& device, const vk::raii::DescriptorSetLayout& set,
-                                     std::uint32_t push_bytes) {
-    const vk::PushConstantRange range{.stageFlags = vk::ShaderStageFlagBits::eCompute, .size = push_bytes};
+                                     std::uint32_t push_bytes, vk::ShaderStageFlags stages) {
+    const vk::PushConstantRange range{.stageFlags = stages, .size = push_bytes};
     return {device.logical(), vk::PipelineLayoutCreateInfo{.setLayoutCount = 1,
                                                            .pSetLayouts = &*set,
                                                            .pushConstantRangeCount = push_bytes > 0 ? 1U : 0U,
@@ -45,9 +46,10 @@ vk::raii::DescriptorSet made_set(const Device& device, const vk::raii::Descripto
 
 }  // namespace
 
-Bindings::Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes)
-    : device_(device), types_(types.begin(), types.end()), set_layout_(made_set_layout(device, types)),
-      layout_(made_layout(device, set_layout_, push_bytes)), pool_(made_pool(device, types)),
+Bindings::Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes,
+                   vk::ShaderStageFlags stages)
+    : device_(device), types_(types.begin(), types.end()), set_layout_(made_set_layout(device, types, stages)),
+      layout_(made_layout(device, set_layout_, push_bytes, stages)), pool_(made_pool(device, types)),
       set_(made_set(device, pool_, set_layout_)) {}
 
 void Bindings::set_buffer(std::uint32_t binding, vk::Buffer buffer, vk::DeviceSize offset, vk::DeviceSize bytes) {

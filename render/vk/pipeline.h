@@ -1,4 +1,4 @@
-// A compute pipeline: SPIR-V, its bindings (one descriptor set) and its specialization constants.
+// Pipelines: SPIR-V, its bindings (one descriptor set) and its specialization constants.
 #pragma once
 
 #include <vulkan/vulkan_raii.hpp>
@@ -13,8 +13,9 @@ namespace echolux::gpu {
 // The one descriptor set of a shader and its contents. Bindings are numbered in the order of `types`.
 class Bindings {
   public:
-    // `push_bytes` of constants are handed over with each dispatch.
-    Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes = 0);
+    // `push_bytes` of constants are handed over with each dispatch. `stages`: of the shaders that have them.
+    Bindings(const Device& device, std::span<const vk::DescriptorType> types, std::uint32_t push_bytes = 0,
+             vk::ShaderStageFlags stages = vk::ShaderStageFlagBits::eCompute);
 
     void set_buffer(std::uint32_t binding, vk::Buffer buffer, vk::DeviceSize offset = 0,
                     vk::DeviceSize bytes = VK_WHOLE_SIZE);

@@ -3,7 +3,7 @@
 namespace echolux::gpu {
 namespace {
 
-constexpr std::uint32_t submissions_under_way = 8;
+constexpr std::uint32_t submissions_under_way = 32;  // some frames of a window with several panes
 constexpr std::chrono::seconds patience{1};
 
 std::vector<vk::SemaphoreSubmitInfo> submit_infos(const std::vector<TimelinePoint>& points) {
@@ -70,10 +70,7 @@ Queue::Queue(const Device& device)
       ring_(made_commands(device, pool_)), timeline_(device) {}
 
 Queue::~Queue() {
-    try {
-        wait_for_all();
-    } catch (const std::exception&) {  // a lost device has nothing left to wait for
-    }
+    settle();
 }
 
 std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
@@ -99,6 +96,34 @@ std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
         submitted_ = commands.value = value;
         return value;
     });
+}
+
+vk::Result Queue::present(vk::SwapchainKHR swapchain, std::uint32_t image, vk::Semaphore drawn) {
+    const std::scoped_lock lock(submitting_);
+    device_.check("showing a picture");
+    return reporting("showing a picture", [&] {
+        try {
+            return queue_.presentKHR({.waitSemaphoreCount = 1,
+                                      .pWaitSemaphores = &drawn,
+                                      .swapchainCount = 1,
+                                      .pSwapchains = &swapchain,
+                                      .pImageIndices = &image});
+        } catch (const vk::OutOfDateKHRError&) {
+            return vk::Result::eErrorOutOfDateKHR;
+        }
+    });
+}
+
+void Queue::settle() noexcept {
+    try {
+        wait_for_all();                // where others owe a signal they are watched
+    } catch (const std::exception&) {  // of a lost device
+    }
+    try {
+        const std::scoped_lock lock(submitting_);
+        queue_.waitIdle();             // for windows, which take pictures beside the timeline
+    } catch (const std::exception&) {  // nothing is used any more
+    }
 }
 
 void Queue::wait(std::uint64_t value) {

@@ -40,10 +40,17 @@ class Queue {
     // that its end signals. From any thread.
     std::uint64_t submit(const Recording& record, const Chain& chain = {});
 
+    // Shows an image of a swapchain as soon as the binary semaphore `drawn` is signalled, which submitted work does.
+    // suboptimal, out of date: the window is not any more as the swapchain is. From any thread. Throws Error{device}.
+    vk::Result present(vk::SwapchainKHR swapchain, std::uint32_t image, vk::Semaphore drawn);
+
     // From any thread. Throws Error{device} when the device is lost.
     void wait(std::uint64_t value);
     void wait_for_all() { wait(submitted_); }
     bool is_done(std::uint64_t value) const { return timeline_.value() >= value; }
+
+    // For destructors: nothing that was given to the device or to a window is used any more, be the device lost.
+    void settle() noexcept;
 
     void run(const Recording& record) { wait(submit(record)); }
 

@@ -1,25 +1,85 @@
 #include "render/vk/read_back.h"
 
+#include <algorithm>
+#include <exception>
+#include <utility>
+
 namespace echolux::gpu {
 
-std::span<const std::byte> ReadBack::pixels(const DeviceImage& image, const Chain& chain) {
+// Memory in use until its last reader is gone and the copy is done, whether anybody wanted it or not.
+struct ComingPixels::Transfer {
+    Transfer(Queue& of, std::unique_ptr<HostBuffer> memory, std::shared_ptr<ReadBack::Spare> back_to)
+        : queue(of), buffer(std::move(memory)), spare(std::move(back_to)) {}
+    ~Transfer() {
+        try {
+            queue.wait(value);
+        } catch (const std::exception&) {  // a lost device writes no more
+        }
+        const std::scoped_lock lock(spare->mutex);
+        spare->buffers.push_back(std::move(buffer));
+    }
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
+
+    Queue& queue;
+    std::unique_ptr<HostBuffer> buffer;
+    std::shared_ptr<ReadBack::Spare> spare;
+    std::size_t bytes = 0;
+    std::uint64_t value = 0;  // of the queue, when they are there
+};
+
+std::span<const std::byte> ComingPixels::wait() const {
+    transfer_->queue.wait(transfer_->value);
+    return transfer_->buffer->bytes().first(transfer_->bytes);
+}
+
+// The smallest that is large enough; a new one takes the place of one that is not.
+std::unique_ptr<HostBuffer> ReadBack::buffer_of(std::size_t bytes) {
+    const auto size = [](const std::unique_ptr<HostBuffer>& buffer) { return buffer->bytes().size(); };
+    {
+        const std::scoped_lock lock(spare_->mutex);
+        std::vector<std::unique_ptr<HostBuffer>>& buffers = spare_->buffers;
+        std::ranges::sort(buffers, {}, size);
+        const auto fitting = std::ranges::lower_bound(buffers, bytes, {}, size);
+        const auto taken = fitting != buffers.end() ? fitting : buffers.begin();
+        if (taken != buffers.end()) {
+            std::unique_ptr<HostBuffer> buffer = std::move(*taken);
+            buffers.erase(taken);
+            if (size(buffer) >= bytes) return buffer;
+        }
+    }
+    return std::make_unique<HostBuffer>(device_, bytes, vk::BufferUsageFlagBits::eTransferDst);
+}
+
+ComingPixels ReadBack::begin(const DeviceImage& image, const Chain& chain) {
     const vk::Extent3D extent = image.shape().extent;
     const auto bytes = static_cast<std::size_t>(image.bytes_per_pixel()) * extent.width * extent.height * extent.depth;
-    if (!buffer_ || buffer_->bytes().size() < bytes) {
-        buffer_.reset();
-        buffer_.emplace(device_, bytes, vk::BufferUsageFlagBits::eTransferDst);
-    }
+    const auto transfer = std::make_shared<ComingPixels::Transfer>(queue_, buffer_of(bytes), spare_);
     const auto copy = [&](const vk::raii::CommandBuffer& commands) {
-        image.record_copy_to(commands, buffer_->handle());
+        image.record_copy_to(commands, transfer->buffer->handle());
         const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
                                          .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
                                          .dstStageMask = vk::PipelineStageFlagBits2::eHost,
                                          .dstAccessMask = vk::AccessFlagBits2::eHostRead};
         commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
     };
-    queue_.wait(queue_.submit(copy, chain));
+    transfer->bytes = bytes;
+    transfer->value = queue_.submit(copy, chain);
     bytes_read_ += static_cast<std::int64_t>(bytes);
-    return buffer_->bytes().first(bytes);
+    ComingPixels coming;
+    coming.transfer_ = transfer;
+    return coming;
+}
+
+std::span<const std::byte> ReadBack::pixels(const DeviceImage& image, const Chain& chain) {
+    last_ = {};  // its memory is used again
+    last_ = begin(image, chain);
+    return last_.wait();
+}
+
+std::span<const std::byte> ReadBack::statistics(const HostBuffer& buffer) {
+    statistics_read_ += std::ssize(buffer.bytes());
+    return buffer.bytes();
 }
 
 }  // namespace echolux::gpu

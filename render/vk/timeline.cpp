@@ -26,8 +26,8 @@ std::uint64_t Timeline::value() const {
 
 std::uint64_t Timeline::known_value() const noexcept {
     try {
-        return value();
-    } catch (const std::exception&) {
+        return semaphore_.getCounterValue();
+    } catch (const std::exception&) {  // of a lost device
         return signalled_;
     }
 }

@@ -43,7 +43,7 @@ class Timeline {
     mutable std::uint64_t signalled_ = 0;  // from the host; a lost device may not say how far it is
 };
 
-// A value of a timeline, to be waited for or to be signalled by submitted work.
+// A value of a timeline, to be waited for or to be signalled by submitted work; or a binary semaphore, which has none.
 struct TimelinePoint {
     vk::Semaphore semaphore;
     std::uint64_t value = 0;

@@ -18,13 +18,14 @@ class Stopwatch {
     // stops it and signals.
     Chain around(const Chain& chain, bool begins, bool ends) const;
 
+    // The same around a part of one submission.
+    void record_start(const vk::raii::CommandBuffer& commands) const;
+    void record_stop(const vk::raii::CommandBuffer& commands) const;
+
     // Of work that is finished. Nothing: the device keeps no time, or the work was lost.
     std::optional<double> seconds() const;
 
   private:
-    void record_start(const vk::raii::CommandBuffer& commands) const;
-    void record_stop(const vk::raii::CommandBuffer& commands) const;
-
     std::uint32_t valid_bits_;
     double tick_s_;
     vk::raii::QueryPool pool_;

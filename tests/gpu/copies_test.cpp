@@ -5,7 +5,7 @@
 #include "tests/gpu/gpu_run.h"
 #include "tests/vulkan_copies/vulkan_copies.h"
 #include "ui/app/bench_scan.h"
-#include "ui/app/volume_path.h"
+#include "ui/app/lone_volume_path.h"
 
 namespace echolux::test {
 namespace {
@@ -27,7 +27,8 @@ class CopiesOnGpu : public GpuTest {
 
     // Otherwise there is no such path on this machine.
     bool makes_a_path() {
-        path = std::make_unique<VolumePath>(bench_plan(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
+        path =
+            std::make_unique<LoneVolumePath>(bench_plan(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
         return path->kind() != SlotKind::upload;
     }
 

@@ -42,7 +42,7 @@ struct SeenPath {
             slots = shared.get();
             return shared;
         };
-        path = std::make_unique<VolumePath>(plan, on_gpu, DeviceChoice{}, options);
+        path = std::make_unique<LoneVolumePath>(plan, on_gpu, DeviceChoice{}, options);
     }
 
     const SharedSlots* slots = nullptr;

@@ -14,7 +14,7 @@
 #include "compute/block_memory.h"
 #include "compute/error.h"
 #include "tests/render/small_scan.h"
-#include "ui/app/volume_path.h"
+#include "ui/app/lone_volume_path.h"
 
 namespace echolux::test {
 

@@ -40,7 +40,7 @@ TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
     options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
         return std::make_unique<Failing>(share(slots, written, read), 3);
     };
-    VolumePath path(plan, {}, {}, options);
+    LoneVolumePath path(plan, {}, {}, options);
     std::array<std::string, 10> ways;
     for (std::size_t volume = 0; volume < ways.size(); ++volume) {
         const PinnedSpectra spectra(plan, static_cast<std::int64_t>(volume));
@@ -54,7 +54,7 @@ TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
     EXPECT_EQ(path.read_volume()->stamp.volume, 9);
     EXPECT_THROW(
         {
-            VolumePath demanded(plan, on_gpu, {}, options);
+            LoneVolumePath demanded(plan, on_gpu, {}, options);
             const PinnedSpectra spectra(plan, 0);
             for (std::int64_t volume = 0; volume < 5; ++volume) feed(demanded, plan, spectra, volume);
         },
@@ -72,7 +72,7 @@ TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
         close_handle(read.handle);
         throw Error(ErrorCode::bad_setting, "not again", "test");  // no kind of slots is left to try
     };
-    VolumePath path(plan, {}, {}, options);
+    LoneVolumePath path(plan, {}, {}, options);
     const PinnedSpectra spectra(plan, 0);
     feed(path, plan, spectra, 0);
     for (std::int64_t volume = 1; volume < 4; ++volume) EXPECT_THROW(feed(path, plan, spectra, volume), Error);
@@ -111,7 +111,7 @@ struct LostDisplay {
         options.slots = 2;
         DeviceChoice device;
         device.loses = [this] { return lost.load(); };
-        path = std::make_unique<VolumePath>(plan, on_gpu, device, options);
+        path = std::make_unique<LoneVolumePath>(plan, on_gpu, device, options);
         EXPECT_EQ(path->kind(), kind);
         feed(*path, plan, spectra, 0);
         path->wait(path->picture(from_above(path->grid())).value());

@@ -52,7 +52,7 @@ TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
                 const ReconstructionPlan plan = plan_of(size, type);
                 VolumePathOptions options;
                 options.first_kind = kind;
-                VolumePath path(plan, on_gpu, {}, options);
+                LoneVolumePath path(plan, on_gpu, {}, options);
                 ASSERT_EQ(path.kind(), kind) << path.describe();
                 for (std::int64_t volume = 0; volume < 6; ++volume) {  // each slot more than once
                     const PinnedSpectra spectra(plan, volume);
@@ -72,7 +72,7 @@ TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
 
 TEST_F(Sharing, IsChosenByItselfAndSaysSo) {
     const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    EXPECT_THAT(VolumePath(plan, {}, {}).describe(),
+    EXPECT_THAT(LoneVolumePath(plan, {}, {}).describe(),
                 testing::AllOf(HasSubstr("cuda ("), HasSubstr("into textures of")));
 }
 
@@ -82,7 +82,7 @@ TEST_F(Sharing, FallsBackToBuffersAndUploads) {
     for (const bool buffers_too : {false, true}) {
         VolumePathOptions options;
         options.share = refusing(buffers_too);
-        VolumePath path(plan, on_gpu, {}, options);
+        LoneVolumePath path(plan, on_gpu, {}, options);
         EXPECT_EQ(path.kind(), buffers_too ? SlotKind::upload : SlotKind::buffer);
         EXPECT_THAT(path.describe(), HasSubstr("textures are not shared: refused for a test"));
         feed(path, plan, spectra, 0);
@@ -93,7 +93,7 @@ TEST_F(Sharing, FallsBackToBuffersAndUploads) {
 TEST_F(Sharing, TheCpuUploadsToTheSameGpu) {
     const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(plan, 1);
-    VolumePath path(plan, {.backend = Backend::cpu}, {});
+    LoneVolumePath path(plan, {.backend = Backend::cpu}, {});
     EXPECT_EQ(path.kind(), SlotKind::upload);
     feed(path, plan, spectra, 0);
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, spectra.samples));
@@ -136,7 +136,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
     EXPECT_NE(expected[0].back(), expected[1].back());
     BackendChoice backend = on_gpu;
     backend.streams = streams;
-    VolumePath path(plan, backend, {}, options);
+    LoneVolumePath path(plan, backend, {}, options);
     EXPECT_EQ(path.kind(), options.first_kind);
     constexpr std::int64_t volumes = 600;
     feed(path, plan, spectra[1], 1);  // something to be behind the first
@@ -226,7 +226,7 @@ void start_and_stop(int cycles) {
     const auto cycle = [&](SlotKind kind) {
         VolumePathOptions options;
         options.first_kind = kind;
-        VolumePath path(plan, on_gpu, {}, options);
+        LoneVolumePath path(plan, on_gpu, {}, options);
         feed(path, plan, spectra, 0);
         path.picture(from_above(path.grid()));
         path.feed(spectra.block(plan, 1, 0, 3));  // stopped in the middle of a volume, a picture under way

@@ -12,7 +12,7 @@
 #include "rendering.h"
 #include "tests/vulkan_copies/vulkan_copies.h"
 #include "ui/app/bench_scan.h"
-#include "ui/app/volume_path.h"
+#include "ui/app/lone_volume_path.h"
 
 namespace echolux::test {
 namespace {
@@ -49,7 +49,7 @@ std::int64_t feed_and_draw(VolumePath& path, const BenchSpectra& spectra, std::i
 
 TEST(Copies, DisplayBringsNothingToTheHost) {
     const VulkanCopyLayer layer;
-    VolumePath path(bench_plan(size), on_the_cpu(), {});
+    LoneVolumePath path(bench_plan(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     ASSERT_EQ(feed_and_draw(path, spectra, 20), 20);
     EXPECT_EQ(layer.counted().bytes, 0);
@@ -60,7 +60,7 @@ TEST(Copies, DisplayBringsNothingToTheHost) {
 
 TEST(Copies, AllThatComesBackGoesThroughTheOneFunction) {
     const VulkanCopyLayer layer;
-    VolumePath path(bench_plan(size), on_the_cpu(), {});
+    LoneVolumePath path(bench_plan(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     feed_and_draw(path, spectra, 1);
     const auto picture = path.picture(small_view());

@@ -7,8 +7,8 @@
 #include "compute/error.h"
 #include "rendering.h"
 #include "small_scan.h"
+#include "ui/app/lone_volume_path.h"
 #include "ui/app/picture_loop.h"
-#include "ui/app/volume_path.h"
 
 namespace echolux::test {
 namespace {
@@ -22,7 +22,7 @@ class LiveChanges : public Rendering {
         DeviceChoice device;
         device.validation = true;
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<VolumePath>(plan_, BackendChoice{.backend = Backend::cpu}, device);
+        path_ = std::make_unique<LoneVolumePath>(plan_, BackendChoice{.backend = Backend::cpu}, device);
     }
 
     bool feed(std::int64_t begin, std::int64_t end) { return path_->feed(block(begin, end)); }

@@ -27,7 +27,7 @@ TEST_F(Queues, GoOnAfterARecordingThatThrows) {
     const gpu::Device device(choice_);
     gpu::Queue queue(device);
     const auto throws = [](const vk::raii::CommandBuffer&) { throw std::runtime_error("not recorded"); };
-    for (int i = 0; i < 20; ++i) {  // every command buffer more than once
+    for (int i = 0; i < 80; ++i) {  // every command buffer more than once
         EXPECT_THROW(queue.submit(throws), std::runtime_error);
         if (i % 2 == 0) queue.run([](const vk::raii::CommandBuffer& commands) { gpu::record_order(commands); });
     }

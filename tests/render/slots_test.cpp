@@ -10,72 +10,12 @@
 #include "render/vk/image.h"
 #include "render/vk/memory.h"
 #include "render/vk/queue.h"
-#include "rendering.h"
+#include "slots_fixture.h"
 
 namespace echolux::test {
 namespace {
 
 using testing::HasSubstr;
-
-View small_view() {
-    View view;
-    view.width = 72;
-    view.height = 56;
-    return view;
-}
-
-VolumeGrid small_grid(VoxelType type = VoxelType::u8) {
-    return db_grid(21, 18, 12, type);
-}
-
-// A different texture of noise for every seed.
-std::vector<std::byte> noise_voxels(const VolumeGrid& grid, int seed) {
-    return voxels(grid,
-                  [=](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z + 100 * seed, a, b); });
-}
-
-class Slots : public Rendering {
-  protected:
-    SlotWriter& make(const VolumeGrid& grid, std::size_t count = 3) {
-        grid_ = grid;
-        SlotsWanted wanted;
-        wanted.grid = grid;
-        wanted.range = {-5, 45};
-        wanted.count = count;
-        wanted.patience = std::chrono::milliseconds(1500);
-        slots_ = &renderer().make_slots(wanted);
-        return *slots_;
-    }
-
-    // Slices [first, end) of `codes` into the slot, published with the next value.
-    void write(std::size_t slot, const std::vector<std::byte>& codes, std::int64_t first, std::int64_t end) {
-        const Place place = slots_->places(slot).structure;
-        ASSERT_EQ(place.kind, PlaceKind::host_linear);
-        const std::int64_t slice = place.b_scan_bytes;
-        ASSERT_EQ(slice * grid_.b_scans, grid_.bytes());
-        std::memcpy(static_cast<std::byte*>(place.data) + first * slice, codes.data() + first * slice,
-                    static_cast<std::size_t>((end - first) * slice));
-        slots_->publish(slot, ++written_, first, end);
-    }
-    void write(std::size_t slot, const std::vector<std::byte>& codes) { write(slot, codes, 0, grid_.b_scans); }
-
-    ShownSlots shown(std::size_t slot, std::uint64_t serial, std::int64_t filled_to) {
-        return {.newest = {slot, serial, filled_to}, .previous = {}, .wait = written_, .signal = ++read_};
-    }
-    ShownSlots whole(std::size_t slot, std::uint64_t serial) { return shown(slot, serial, grid_.b_scans); }
-
-    Image picture(const ShownSlots& what, const View& view) { return renderer().read(renderer().draw(view, what)); }
-
-    Image picture_of_file(const std::vector<std::byte>& codes, const View& view) {
-        renderer().set_volume(grid_, codes.data());
-        return renderer().render(view);
-    }
-
-    SlotWriter* slots_ = nullptr;
-    VolumeGrid grid_;
-    std::uint64_t written_ = 0;
-    std::uint64_t read_ = 0;
-};
 
 TEST_F(Slots, ShowWhatAFileShows) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f32}) {

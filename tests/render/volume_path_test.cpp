@@ -1,6 +1,6 @@
 // The whole way on the CPU and software Vulkan: blocks of spectra in, pictures out. What the textures hold is compared
 // with a reconstruction into plain memory, what the pictures show with the same voxels set as a volume.
-#include "ui/app/volume_path.h"
+#include "ui/app/lone_volume_path.h"
 
 #include <gmock/gmock.h>
 
@@ -40,7 +40,7 @@ class Path : public Rendering {
         device.validation = true;
         device.loses = [this] { return lost_.load(); };
         device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<VolumePath>(plan, BackendChoice{.backend = Backend::cpu}, device, options);
+        path_ = std::make_unique<LoneVolumePath>(plan, BackendChoice{.backend = Backend::cpu}, device, options);
         return *path_;
     }
 
@@ -98,7 +98,7 @@ TEST_F(Path, SaysWhatItChose) {
 
 TEST_F(Path, SaysWhyItIsNoGpu) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
-    const std::string text = VolumePath(small_plan(), {}, {}).describe();
+    const std::string text = LoneVolumePath(small_plan(), {}, {}).describe();
     const std::string reason = surveyed_gpus().refusal;
     EXPECT_THAT(text, testing::AllOf(testing::StartsWith("cpu ("), testing::EndsWith("; " + reason)));
     EXPECT_EQ(text.find(reason), text.rfind(reason)) << "said twice: " << text;
@@ -113,6 +113,51 @@ TEST_F(Path, NothingIsReadBackUnasked) {
     EXPECT_EQ(path_->bytes_read_back(), 0);
     path_->read(path_->picture(small_view()).value());
     EXPECT_EQ(path_->bytes_read_back(), 48 * 40 * 4);
+}
+
+// As a window shows it: what is final is what the renderer makes of the same voxels, and gives the ring no work.
+TEST_F(Path, FollowsTheNewestVolume) {
+    make(small_plan());
+    View view = small_view();
+    view.rest_samples = 1;
+    EXPECT_FALSE(path_->shown());
+    EXPECT_FALSE(path_->follow(view, 0, 0));
+    EXPECT_FALSE(path_->histogram());
+    EXPECT_FALSE(path_->probe(view, 24, 20));
+    double now_s = 0;
+    for (std::int64_t volume = 0; volume < 2; ++volume) {
+        ASSERT_TRUE(feed(volume));
+        EXPECT_EQ(path_->shown()->stamp.volume, volume);
+        for (const std::size_t pane : {0, 1}) {
+            FollowedVolume followed;
+            do {
+                followed = path_->follow(view, now_s += 0.1, pane).value();
+                EXPECT_EQ(followed.stamp.volume, volume);
+                EXPECT_TRUE(followed.is_whole);
+            } while (!followed.picture.is_final);
+            const VolumePicture picture{followed.picture.drawing, followed.stamp};
+            path_->wait(picture);
+            EXPECT_EQ(path_->read(picture).pixels, expected_picture(volume)) << "volume " << volume;
+        }
+        const std::int64_t pictures = path_->statistics().pictures;
+        EXPECT_TRUE(path_->follow(view, now_s += 0.1, 0)->picture.is_final);
+        EXPECT_EQ(path_->statistics().pictures, pictures);
+    }
+    EXPECT_TRUE(path_->probe(view, 24, 20));
+}
+
+TEST_F(Path, CountsHowOftenValuesOccur) {
+    make(small_plan());
+    ASSERT_TRUE(feed(0));
+    std::optional<Histogram> histogram;
+    while (!histogram) histogram = path_->histogram();
+    std::int64_t voxels = 0;
+    for (const std::uint32_t count : histogram->counts) voxels += count;
+    EXPECT_EQ(voxels, path_->grid().voxels());
+    ASSERT_TRUE(feed(1));
+    const std::uint64_t serial = histogram->serial;
+    while (histogram->serial == serial) histogram = path_->histogram();
+    EXPECT_GT(path_->statistics().pictures, 0);
 }
 
 TEST_F(Path, RollingShowsEachBatch) {
@@ -246,7 +291,7 @@ void start_and_stop(int cycles) {
     const std::vector<std::uint16_t> spectra = noise_spectra(plan, 0);
     const auto samples = std::as_bytes(std::span(spectra));
     const auto cycle = [&] {
-        VolumePath path(plan, {.backend = Backend::cpu}, {});
+        LoneVolumePath path(plan, {.backend = Backend::cpu}, {});
         path.feed(block_of(plan, samples, 0, 0, 3));
         path.feed(block_of(plan, samples, 0, 3, 6));
         path.picture(small_view());

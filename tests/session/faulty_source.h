@@ -171,7 +171,7 @@ class FaultySource : public Source {
         if (g.line_rate_hz == 0) return 0;
         const std::int64_t frames =
             block.volume * (g.frames_per_volume() + g.flyback_frames) + block.first_b_scan * g.b_repeats;
-        return static_cast<double>(frames * (g.lines_per_b_scan() + g.flyback_lines)) / g.line_rate_hz;
+        return static_cast<double>(frames * g.lines_per_frame()) / g.line_rate_hz;
     }
 
     Arrival arrival(Block block) {

@@ -162,7 +162,7 @@ class Gate {
 inline void expect_opens_with(const std::filesystem::path& toml, const SmallSource& source, std::int64_t blocks) {
     SCOPED_TRACE(std::to_string(blocks) + " whole blocks");
     if (blocks == 0) {
-        EXPECT_THAT(error_of([&] { open_scan(toml); }).line, testing::HasSubstr("before its first whole block"));
+        EXPECT_THAT(error_of([&] { open_scan(toml); }).line, ::testing::HasSubstr("before its first whole block"));
         return;
     }
     Scan scan;

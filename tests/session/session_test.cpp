@@ -5,11 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <functional>
-
-#include "faulty_source.h"
-#include "live_plan.h"
+#include "noting_sink.h"
 
 namespace echolux {
 namespace {
@@ -21,98 +17,6 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t b_scans = 4;
-
-// Notes what it is fed, and with which setting.
-class NotingSink : public BlockSink {
-  public:
-    struct Fed {
-        std::int64_t volume, first_b_scan;
-        double high;  // of the recipe in use
-        bool operator==(const Fed&) const = default;
-    };
-
-    std::function<void(const Block&)> on_feed;  // may wait or throw
-    std::atomic<bool> drops = false;
-
-    bool feed(const Block& block) override {
-        if (on_feed) on_feed(block);
-        const std::scoped_lock lock(mutex_);
-        if (drops) return false;
-        fed_.push_back({block.volume, block.first_b_scan, high_});
-        return true;
-    }
-    bool rework(const Block& block) override {
-        const std::scoped_lock lock(mutex_);
-        fed_.push_back({-1, block.first_b_scan, high_});
-        return true;
-    }
-    void collect() override {}
-    void finish() override {}
-    void change(const ReconstructionPlan& plan) override {
-        const std::scoped_lock lock(mutex_);
-        wanted_ = plan.recipe.high;
-    }
-    bool take_change(Moment) override {
-        const std::scoped_lock lock(mutex_);
-        if (!wanted_) return false;
-        high_ = *std::exchange(wanted_, std::nullopt);
-        if (high_ == 13) throw Error(ErrorCode::out_of_memory, "13 is too much", "sink");
-        return true;
-    }
-
-    std::vector<Fed> fed() const {
-        const std::scoped_lock lock(mutex_);
-        return fed_;
-    }
-
-  private:
-    mutable std::mutex mutex_;
-    std::vector<Fed> fed_;
-    std::optional<double> wanted_;
-    double high_ = 45;
-};
-
-template <class Condition>
-void await(const Condition& condition) {
-    while (!condition()) std::this_thread::sleep_for(1ms);
-}
-
-// Until the source has ended and all is worked through.
-void run_to_end(Session& session) {
-    session.start();
-    await([&] { return session.figures().ended; });
-    session.stop();
-    ASSERT_TRUE(session.drain(1h));
-}
-
-ReconstructionPlan plan_with(const Source& source, double high) {
-    ReconstructionPlan plan = source.scan().plan(1);
-    plan.recipe.high = high;
-    return plan;
-}
-
-// The balance that no trouble may upset.
-void expect_balance(const SessionFigures& f) {
-    EXPECT_EQ(f.arrived.blocks, f.queue.pushed);
-    EXPECT_EQ(f.queue.pushed,
-              f.queue.taken + f.queue.waiting + f.queue.overtaken + f.queue.incomplete + f.queue.given_up);
-}
-
-// A sink that keeps up: it lets the source go on only when it has had the block before.
-class Paced : public FaultySource {
-  public:
-    Paced(std::vector<Fault> script, NotingSink& sink) : FaultySource(live_scan(), 1, std::move(script)), sink_(sink) {}
-    Arrival next(std::chrono::milliseconds patience) override {
-        await([&] { return std::ssize(sink_.fed()) >= sent_; });
-        Arrival arrival = FaultySource::next(patience);
-        if (arrival.kind == Arrival::Kind::block) ++sent_;
-        return arrival;
-    }
-
-  private:
-    NotingSink& sink_;
-    std::int64_t sent_ = 0;
-};
 
 TEST(Session, EveryBlockOfASourceThatIsNotTooFastIsReconstructedInOrder) {
     NotingSink sink;
@@ -275,6 +179,21 @@ TEST(Session, StartsAndStopsTwoHundredTimes) {
     }
     EXPECT_EQ(source.starts(), 200);
     EXPECT_FALSE(source.running());
+}
+
+TEST(Session, FiguresBeginAnewWithEachStart) {
+    NotingSink sink;
+    sink.drops = true;
+    FaultySource source(live_scan(), 1, {send()});
+    Session session(source, sink);
+    for (int i = 0; i < 3; ++i) {
+        session.start(1);
+        await([&] { return session.figures().ended; });
+        session.stop();
+        ASSERT_TRUE(session.drain(1h));
+        EXPECT_EQ(session.figures().arrived.volumes, 1);
+        EXPECT_EQ(session.figures().dropped_volumes, 1);
+    }
 }
 
 TEST(Session, ASinkThatStallsLongIsSurvived) {

@@ -65,6 +65,14 @@ TEST_F(CalibrationFileTest, RefusalsNameFileLineAndKey) {
     EXPECT_THAT(reading(folder_.zeros("huge.f32", std::uintmax_t{1} << 40)), HasSubstr("is too long"));
 }
 
+TEST_F(CalibrationFileTest, WrittenNumbersComeBackBitForBit) {
+    const std::vector<double> values{0.1, -1.0 / 3, 1e-300, 12345678901234567.0, 0};
+    const auto path = folder_ / "new" / "written.csv";
+    write_calibration(path, values, "counts, mean of 1000 lines");
+    EXPECT_EQ(read_calibration(path, 5, "calibration.dark"), values);
+    EXPECT_EQ(error_of([&] { write_calibration(path / "below a file.csv", values, ""); }).code, ErrorCode::output);
+}
+
 TEST_F(CalibrationFileTest, KMapsMustBeMonotoneAndInside) {
     const auto refusal_of = [](const std::vector<double>& positions, std::int64_t samples) {
         return error_of([&] { check_k_positions(positions, samples, "k.csv"); }).line;

@@ -11,16 +11,13 @@
 #include <thread>
 
 #include "compute/error.h"
-#include "ui/app/volume_path.h"
+#include "ui/app/lone_volume_path.h"
+#include "ui/app/seconds_since.h"
 
 namespace echolux {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Every slot in use: tried again, as the rate is that of volumes which are not dropped.
 void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end) {
@@ -113,7 +110,7 @@ class DisplayBench {
             device.name = display_.device;
             ReconstructionPlan plan = bench_plan(size_, way.format);
             plan.flow.method = way.flow;
-            path_ = std::make_unique<VolumePath>(plan, choice_, device);
+            path_ = std::make_unique<LoneVolumePath>(plan, choice_, device);
         }
         return *path_;
     }

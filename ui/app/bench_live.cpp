@@ -16,18 +16,16 @@
 #include "ui/app/bench_job.h"
 #include "ui/app/bench_processor.h"
 #include "ui/app/bench_scan.h"
+#include "ui/app/lone_volume_path.h"
 #include "ui/app/memory_source.h"
 #include "ui/app/picture_loop.h"
+#include "ui/app/seconds_since.h"
 
 namespace echolux {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // One row of the published table: a scan, and what it took on a GTX 580 (ms, ms, 1/s, 1/s).
 struct ProtocolRow {
@@ -65,7 +63,7 @@ class LiveBench {
         const ReconstructionPlan plan = plan_of(size, flow);
         const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         MemorySource source(plan, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
-        VolumePath path(plan, processor_.choice, device_);
+        LoneVolumePath path(plan, processor_.choice, device_);
         report_.machine.backend = path.describe();
         Session session(source, path);
         PictureLoop loop(path, view_, 60, [&](std::int64_t volume) { session.shown(volume); });
@@ -157,7 +155,7 @@ class LiveBench {
             const BenchFigure* figure = report_.find(key);
             return figure == nullptr ? 0 : figure->spread.median;
         };
-        VolumePath path(plan_of(size, true), processor_.choice, device_);
+        LoneVolumePath path(plan_of(size, true), processor_.choice, device_);
         const BenchSpectra arriving(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         double transfer = 0;
         if (processor_.is_gpu()) {

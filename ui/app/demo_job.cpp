@@ -16,6 +16,7 @@
 #include "render/offscreen.h"
 #include "ui/app/picture_of.h"
 #include "ui/app/picture_quality.h"
+#include "ui/app/seconds_since.h"
 
 namespace echolux {
 namespace {
@@ -24,10 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t en_face_enlarged = 4;
 constexpr std::int64_t vessel_margin = 20;  // rows that the search for vessels keeps from the layers around
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 Simulation living_scan() {
     Simulation simulation;

@@ -7,15 +7,14 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "compute/plan_tables.h"
-#include "compute/validate.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
-#include "engine/noise_floor.h"
+#include "ui/app/live_source.h"
+#include "ui/app/lone_volume_path.h"
 #include "ui/app/picture_name.h"
 #include "ui/app/picture_of.h"
+#include "ui/app/seconds_since.h"
 #include "ui/app/transfer_file.h"
-#include "ui/app/volume_path.h"
 
 namespace echolux {
 namespace {
@@ -25,10 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto look_around = 50ms;
 constexpr auto most_to_drain = 60s;  // a CPU may have two volumes before it when the source stops
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Where blocks are only recorded.
 class NoDisplay : public BlockSink {
@@ -69,14 +64,17 @@ class Display {
     }
 
   private:
+    // Of the volume that is seen, or of a newer one that is there already.
     void keep(std::int64_t number) {
-        if (std::exchange(kept_, number) == number) return;
+        if (number <= kept_) return;
+        kept_ = number;
         if (!processed_->has_room()) return processed_->leave_out();
-        const auto start = Clock::now();
-        std::optional<ReadVolume> read = path_.read_volume();
-        if (!read || read->stamp.volume != number || read->filled_to < read->grid.b_scans)
-            return processed_->leave_out();
-        processed_->add(number, {read->grid, std::move(read->voxels), {}}, seconds_since(start));
+        std::optional<ComingVolume> coming = path_.begin_reading_volume();
+        if (!coming) return processed_->leave_out();
+        const ReadVolume& volume = coming->volume;
+        if (volume.stamp.volume != number) processed_->leave_out();
+        kept_ = volume.stamp.volume;
+        processed_->add(kept_, volume.grid, std::move(coming->voxels));
     }
 
     void write_last(const std::filesystem::path& file) {
@@ -89,38 +87,12 @@ class Display {
         write_png(file, picture_of(path_.read(*picture)));
     }
 
-    VolumePath path_;
+    LoneVolumePath path_;
     View view_;
     double most_per_s_;
     std::optional<ProcessedVolumes> processed_;
     std::int64_t kept_ = -1;
 };
-
-bool is_usable(const Block& block, const ReconstructionPlan& plan) {
-    try {
-        check_block(block, plan);
-        return block.memory != MemoryKind::device;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
-// What the source says, with the noise floor measured from its first block where the recipe leaves it open.
-ReconstructionPlan plan_of(Source& source) {
-    constexpr double most_s = 10;  // to wait for a first block
-    ReconstructionPlan plan = source.scan().plan(source.block_b_scans());
-    if (!needs_noise_floor(plan.recipe, plan.flow)) return plan;
-    source.start();
-    const auto start = Clock::now();
-    for (Arrival arrival = source.next(look_around);
-         arrival.kind != Arrival::Kind::ended && seconds_since(start) < most_s; arrival = source.next(look_around)) {
-        if (arrival.kind != Arrival::Kind::block || !is_usable(arrival.block, plan)) continue;
-        plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, arrival.block);
-        break;
-    }
-    source.stop();
-    return plan;
-}
 
 void check_outputs(const LiveJob& job) {
     if (job.publishing == Publishing::rolling && !job.processed.empty()) {
@@ -160,11 +132,8 @@ class LiveProgress {
 };
 
 RecordingWanted recording_of(const LiveJob& job, const Source& source) {
-    RecordingWanted wanted;
-    wanted.scan_toml = job.record;
-    wanted.scan = source.scan();
+    RecordingWanted wanted = recording_of(source, job.record);
     wanted.replace = job.overwrites;
-    if (source.pool_blocks() > 0) wanted.most_blocks_held = std::max<std::int64_t>(1, source.pool_blocks() / 2);
     const Scan& scan = wanted.scan;
     const std::int64_t volume =
         spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string()).volume_bytes();
@@ -172,26 +141,38 @@ RecordingWanted recording_of(const LiveJob& job, const Source& source) {
     return wanted;
 }
 
+// What happens, told to whoever listens and kept for the report.
+class Events {
+  public:
+    Events(Session& session, std::vector<SessionEvent>& kept, const std::function<void(const SessionEvent&)>& heard)
+        : session_(session), kept_(kept), heard_(heard) {}
+
+    void hear() {
+        for (const SessionEvent& event : session_.take_events()) note(event);
+    }
+    void note(const SessionEvent& event) {
+        constexpr std::size_t most_events = 1000;
+        if (heard_) heard_(event);
+        kept_.push_back(event);
+        if (kept_.size() > most_events) kept_.erase(kept_.begin());
+    }
+
+  private:
+    Session& session_;
+    std::vector<SessionEvent>& kept_;
+    const std::function<void(const SessionEvent&)>& heard_;
+};
+
 // Until the job says that it is enough.
-void watch(const LiveJob& job, Session& session, const PictureLoop* pictures, Progress& progress, LiveReport& report,
-           const std::function<void(const SessionEvent&)>& heard) {
+void watch(const LiveJob& job, Session& session, const PictureLoop* pictures, Progress& progress, Events& events) {
     LiveProgress how_far(job, progress);
-    constexpr std::size_t most_events = 1000;
-    const auto note = [&](const SessionEvent& event) {
-        if (heard) heard(event);
-        report.events.push_back(event);
-        if (report.events.size() > most_events) report.events.erase(report.events.begin());
-    };
-    const auto hear = [&] {
-        for (const SessionEvent& event : session.take_events()) note(event);
-    };
     try {
         for (;;) {
-            hear();
+            events.hear();
             const SessionFigures figures = session.figures();
             if (how_far.advance(figures, figures.arrived.volumes)) break;
             if (const auto problem = pictures == nullptr ? std::nullopt : pictures->problem()) {
-                note({figures.seconds, true, *problem});
+                events.note({figures.seconds, true, *problem});
                 break;
             }
             std::this_thread::sleep_for(look_around);
@@ -201,8 +182,7 @@ void watch(const LiveJob& job, Session& session, const PictureLoop* pictures, Pr
     }
     session.stop();
     if (!session.drain(most_to_drain))
-        note({session.figures().seconds, true, "what was acquired last is not reconstructed"});
-    hear();
+        events.note({session.figures().seconds, true, "what was acquired last is not reconstructed"});
 }
 
 }  // namespace
@@ -216,17 +196,21 @@ LiveReport run(const LiveJob& job, Progress& progress, const std::function<void(
     report.source = source->name();
     std::optional<Display> display;
     NoDisplay nothing;
-    if (job.displays) display.emplace(job, plan_of(*source));
+    SilentProgress to_the_end;  // whoever stops the job stops its session
+    if (job.displays) display.emplace(job, live_plan(*source, to_the_end));
     BlockSink& sink = display ? static_cast<BlockSink&>(display->path()) : nothing;
     Session session(*source, sink);
     if (!job.record.empty()) session.record(recording_of(job, *source));
     const std::unique_ptr<PictureLoop> pictures = display ? display->pictures_of(session) : nullptr;
     session.start(job.volumes);
-    watch(job, session, pictures.get(), progress, report, heard);
+    Events events(session, report.events, heard);
+    watch(job, session, pictures.get(), progress, events);
     if (!job.record.empty()) {
         report.recorder = session.stop_recording();
-        if (source->capabilities().has_truth) source->write_truth(job.record.parent_path() / "truth");
+        if (report.recorder->blocks > 0 && source->capabilities().has_truth)
+            source->write_truth(job.record.parent_path() / "truth");
     }
+    events.hear();
     if (pictures) {
         pictures->stop();  // with one of the newest volume
         report.pictures = pictures->figures();

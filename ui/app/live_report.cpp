@@ -30,10 +30,15 @@ Json object_of(const ArrivalFigures& f) {
 }
 
 Json object_of(const QueueFigures& f) {
-    return {{"pushed_blocks", f.pushed},         {"taken_blocks", f.taken},
-            {"overtaken_blocks", f.overtaken},   {"overtaken_volumes", f.overtaken_volumes},
-            {"incomplete_blocks", f.incomplete}, {"incomplete_volumes", f.incomplete_volumes},
-            {"waiting_blocks", f.waiting},       {"most_waiting_blocks", f.most_waiting}};
+    return {{"pushed_blocks", f.pushed},
+            {"taken_blocks", f.taken},
+            {"overtaken_blocks", f.overtaken},
+            {"overtaken_volumes", f.overtaken_volumes},
+            {"incomplete_blocks", f.incomplete},
+            {"incomplete_volumes", f.incomplete_volumes},
+            {"given_up_blocks", f.given_up},
+            {"waiting_blocks", f.waiting},
+            {"most_waiting_blocks", f.most_waiting}};
 }
 
 Json object_of(const RingStatistics& f) {

@@ -4,14 +4,12 @@
 #include <condition_variable>
 #include <utility>
 
+#include "ui/app/seconds_since.h"
+
 namespace echolux {
 namespace {
 
 constexpr std::chrono::microseconds look_again{200};  // at a picture under way
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 

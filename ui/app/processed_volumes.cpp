@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "ui/app/seconds_since.h"
+
 namespace echolux {
 
 ProcessedVolumes::ProcessedVolumes(std::filesystem::path folder) : folder_(std::move(folder)) {
@@ -24,10 +26,10 @@ bool ProcessedVolumes::has_room() const {
     return waiting_.size() < most_waiting && !figures_.problem;
 }
 
-void ProcessedVolumes::add(std::int64_t number, Volume volume, double read_back_s) {
+void ProcessedVolumes::add(std::int64_t number, const VolumeGrid& grid,
+                           std::function<std::vector<std::byte>()> voxels) {
     const std::scoped_lock lock(mutex_);
-    figures_.read_back_s += read_back_s;
-    waiting_.emplace_back(number, std::move(volume));
+    waiting_.push_back({number, grid, std::move(voxels)});
     comes_.notify_one();
 }
 
@@ -50,27 +52,35 @@ ProcessedFigures ProcessedVolumes::finish() {
 void ProcessedVolumes::work() {
     std::unique_lock lock(mutex_);
     while (comes_.wait(lock, [this] { return ends_ || !waiting_.empty(); }), !waiting_.empty()) {
-        const auto [number, volume] = std::move(waiting_.front());
+        Waiting next = std::move(waiting_.front());
         waiting_.pop_front();
         lock.unlock();
         std::optional<Error> problem;
-        const auto start = std::chrono::steady_clock::now();
         try {
-            write_volume(folder_ / fmt::format("volume_{:06}.nrrd", number), volume);
+            write(std::move(next));
         } catch (const Error& error) {
             problem = error;
+        } catch (const std::exception& error) {
+            problem = Error(ErrorCode::output, error.what(), folder_.string());
         }
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         lock.lock();
-        if (problem) {
-            ++figures_.left_out;
-            if (!figures_.problem) figures_.problem = problem;
-            continue;
-        }
-        ++figures_.volumes;
-        figures_.bytes += volume.grid.bytes();
-        figures_.write_s += seconds;
+        if (!problem) continue;
+        ++figures_.left_out;
+        if (!figures_.problem) figures_.problem = problem;
     }
+}
+
+void ProcessedVolumes::write(Waiting waiting) {
+    const auto start = std::chrono::steady_clock::now();
+    const Volume volume{waiting.grid, waiting.voxels(), {}};
+    waiting.voxels = {};  // its memory takes the next one
+    const double read_back_s = seconds_since(start);
+    write_volume(folder_ / fmt::format("volume_{:06}.nrrd", waiting.number), volume);
+    const std::scoped_lock lock(mutex_);
+    ++figures_.volumes;
+    figures_.bytes += volume.grid.bytes();
+    figures_.read_back_s += read_back_s;
+    figures_.write_s += seconds_since(start) - read_back_s;
 }
 
 }  // namespace echolux

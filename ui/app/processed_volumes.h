@@ -1,15 +1,17 @@
-// Volumes that were reconstructed live, written as files beside the work: taken off the graphics device by the thread
-// that draws, written by a thread of its own. A disk that is too slow leaves volumes out and counts them.
+// Volumes that were reconstructed live, written as files beside the work: the thread that draws begins to copy them off
+// the graphics device, a thread of its own waits for them and writes. A disk that is too slow leaves volumes out and
+// counts them.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <utility>
+#include <vector>
 
 #include "compute/error.h"
 #include "engine/io/volume_file.h"
@@ -20,7 +22,7 @@ struct ProcessedFigures {
     std::int64_t volumes = 0;   // written
     std::int64_t left_out = 0;  // the disk was behind
     std::int64_t bytes = 0;
-    double read_back_s = 0;  // that pictures waited for, in all
+    double read_back_s = 0;  // that writing waited for voxels; pictures never do
     double write_s = 0;
     std::optional<Error> problem;  // that ended the writing
 };
@@ -34,8 +36,8 @@ class ProcessedVolumes {
     // Whether one more has room: worth reading back.
     bool has_room() const;
 
-    // `read_back_s`: what reading it back took. Never waits.
-    void add(std::int64_t number, Volume volume, double read_back_s);
+    // `voxels` waits for them. Never waits.
+    void add(std::int64_t number, const VolumeGrid& grid, std::function<std::vector<std::byte>()> voxels);
 
     // One was not even read back.
     void leave_out();
@@ -46,12 +48,19 @@ class ProcessedVolumes {
   private:
     static constexpr std::size_t most_waiting = 4;
 
+    struct Waiting {
+        std::int64_t number;
+        VolumeGrid grid;
+        std::function<std::vector<std::byte>()> voxels;
+    };
+
     void work();
+    void write(Waiting waiting);
 
     std::filesystem::path folder_;
     mutable std::mutex mutex_;
     std::condition_variable comes_;
-    std::deque<std::pair<std::int64_t, Volume>> waiting_;
+    std::deque<Waiting> waiting_;
     bool ends_ = false;
     ProcessedFigures figures_;
     std::thread thread_;

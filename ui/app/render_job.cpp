@@ -15,6 +15,7 @@
 #include "ui/app/picture_name.h"
 #include "ui/app/picture_of.h"
 #include "ui/app/scan_poses.h"
+#include "ui/app/seconds_since.h"
 #include "ui/app/transfer_file.h"
 
 namespace echolux {
@@ -60,7 +61,7 @@ void write_picture(Renderer& renderer, const std::filesystem::path& output, cons
     progress.begin("render", view.height, "rows");
     const Image image = renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); });
     progress.end();
-    done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    done.seconds = seconds_since(start);
     done.pages = image.pages;
     Picture picture = picture_of(image);
     picture.text = picture_text(view, volume);

@@ -8,6 +8,7 @@
 #include "engine/scan.h"
 #ifdef ECHOLUX_RENDER
 #include "render/view.h"
+#include "ui/app/workspace/window_settings.h"
 #endif
 
 namespace echolux {
@@ -41,6 +42,8 @@ std::string settings_table() {
 #ifdef ECHOLUX_RENDER
     View view;
     settings.bind("view", view);
+    WindowSettings window;
+    settings.bind("window", window);
 #endif
     settings.bind("simulation", simulation);
     settings.bind("source", source);

@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::size_t most_under_way = 64;  // blocks; no reconstructor works on as many at a time
 
-// The renderer prefers the GPU that reconstructs.
-DeviceChoice beside(DeviceChoice device, const BackendChoice& backend) {
-    if (backend.backend == Backend::cpu || device.near != DeviceId{}) return device;
-    const auto& usable = surveyed_gpus().usable;
-    device.near = backend.gpu != DeviceId{} || usable.empty() ? backend.gpu : usable.front().id;
-    return device;
-}
-
 // Of the values that codes can hold; floats span what the recipe asks for.
 ValueRange range_of(const VolumeGrid& grid, const Recipe& recipe) {
     const auto codes = [&](double first, double last) {
@@ -37,13 +29,6 @@ bool spans_the_same(const ValueRange& a, const ValueRange& b) {
     return a.low == b.low && a.high == b.high;
 }
 
-ShownSlots shown_slots(const ReadTicket& ticket) {
-    const auto slot = [](const ReadTicket::Part& part) { return ShownSlot{part.slot, part.serial, part.filled_to}; };
-    ShownSlots shown{.newest = slot(ticket.newest), .previous = {}, .wait = ticket.wait, .signal = ticket.signal};
-    if (ticket.previous) shown.previous = slot(*ticket.previous);
-    return shown;
-}
-
 const char* way_to(SlotKind kind) {
     switch (kind) {
         case SlotKind::surface: return "into textures of";
@@ -55,10 +40,10 @@ const char* way_to(SlotKind kind) {
 
 }  // namespace
 
-VolumePath::VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, const DeviceChoice& device,
+VolumePath::VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, Renderer& renderer,
                        const VolumePathOptions& options)
-    : plan_(plan), backend_(backend), options_(options), renderer_(beside(device, backend)),
-      maker_([this](const ReconstructionPlan& wanted) { return made_for(wanted); }) {
+    : plan_(plan), backend_(backend), options_(options), renderer_(renderer),
+      maker_([this](ReconstructionPlan& wanted) { return made_for(wanted); }) {
     pair_devices();
     build();
 }
@@ -85,12 +70,12 @@ void VolumePath::pair_devices() {
 }
 
 void VolumePath::build() {
-    install(choose_reconstructor(plan_, backend_));
-    make_slots();
+    put_to_use({plan_, choose_reconstructor(plan_, backend_)});
 }
 
 // On the thread that makes plans.
-ChosenReconstructor VolumePath::made_for(const ReconstructionPlan& plan) const {
+ChosenReconstructor VolumePath::made_for(ReconstructionPlan& plan) const {
+    if (options_.complete) options_.complete(plan);
     std::unique_lock lock(exchanging_);
     const BackendChoice backend = backend_;
     lock.unlock();
@@ -106,16 +91,23 @@ void VolumePath::install(ChosenReconstructor chosen) {
     flow_grid_ = reconstructor_->flow_grid();
 }
 
-void VolumePath::make_slots() {
-    renderer_.set_poses(poses_of(plan_.geometry, grid_.b_scans));
-    slots_ = &renderer_.make_slots({.grid = grid_,
-                                    .flow = flow_grid_,
-                                    .range = range_of(grid_, plan_.recipe),
+// With slots of its own. When this throws, all is as it was.
+void VolumePath::put_to_use(MadePlan made) {
+    const Reconstructor& coming = *made.chosen.reconstructor;
+    const VolumeGrid grid = coming.grid();
+    auto ring = std::make_unique<VolumeRing>(options_.slots, grid.b_scans, options_.publishing);
+    const bool shares = coming.processor() == Backend::cuda && same_gpu_;
+    slots_ = &renderer_.make_slots({.grid = grid,
+                                    .flow = coming.flow_grid(),
+                                    .range = range_of(grid, made.plan.recipe),
                                     .count = options_.slots,
                                     .first = options_.first_kind,
-                                    .share = on_gpu_ && same_gpu_ ? options_.share : Sharer{}});
-    ring_ = std::make_unique<VolumeRing>(options_.slots, grid_.b_scans, options_.publishing);
+                                    .share = shares ? options_.share : Sharer{}});
+    ring_ = std::move(ring);
     ++generation_;
+    plan_ = made.plan;
+    install(std::move(made.chosen));
+    renderer_.set_poses(poses_of(plan_.geometry, grid_.b_scans));
     description_ = fmt::format("{} {} {}", reconstructor_->backend(), way_to(slots_->kind()), renderer_.device_name());
     for (const std::string& remark : {failure_, choice_, on_gpu_ ? pairing_ : std::string{}, slots_->remark()}) {
         if (!remark.empty()) description_ += "; " + remark;
@@ -134,31 +126,19 @@ bool VolumePath::take_change(Moment moment) {
     }
     finish();
     if (keeps_slots) {
+        const std::scoped_lock lock(exchanging_);
         plan_ = made->plan;
         install(std::move(made->chosen));
         return true;
     }
     abandon();
     const std::scoped_lock lock(exchanging_);
-    slots_ = nullptr;  // of the renderer, which replaces them
-    MadePlan before{plan_, {std::move(reconstructor_), choice_}};
-    try {
-        put_to_use(std::move(*made));
-    } catch (...) {
-        put_to_use(std::move(before));
-        throw;
-    }
+    put_to_use(std::move(*made));
     return true;
 }
 
 bool VolumePath::fits(const Reconstructor& coming) const {
     return coming.grid() == grid_ && coming.flow_grid() == flow_grid_;
-}
-
-void VolumePath::put_to_use(MadePlan made) {
-    plan_ = made.plan;
-    install(std::move(made.chosen));
-    make_slots();
 }
 
 void VolumePath::require_built() const {
@@ -243,7 +223,10 @@ bool VolumePath::fed(const Block& block) {
 // A volume that is being written is given up first: this one is what the screen shows.
 bool VolumePath::reworked(const Block& block) {
     abandon();
-    ticket_ = ring_->acquire_rework(block.volume);
+    {
+        const std::scoped_lock lock(exchanging_);  // no picture is just being made
+        ticket_ = ring_->acquire_rework(block.volume);
+    }
     if (!ticket_) return false;
     slots_->begin(ticket_->slot, ticket_->wait);
     submit(block);
@@ -302,75 +285,13 @@ bool VolumePath::recovers(const Error& error) {
     const std::scoped_lock lock(exchanging_);
     slots_->give_up_reading(ring_->read_submitted());
     failure_ = "after a failure: " + error.problem();
-    slots_ = nullptr;  // of the renderer, which replaces them
+    slots_ = nullptr;
     under_way_.clear();
     reconstructor_.reset();
+    renderer_.clear();  // what the GPU has of the old slots goes before it is tried again
     if (++failures_ > 1) backend_.backend = Backend::cpu;
     build();
     return true;
-}
-
-void VolumePath::give_up_reading() noexcept {
-    const std::scoped_lock lock(exchanging_);
-    if (slots_ != nullptr) slots_->give_up_reading(ring_->read_submitted());
-}
-
-// Whatever is asked of the renderer is asked here. When its device is lost, the GPU that reconstructs may be waiting
-// for pictures that will never be finished: it is released.
-template <class Call>
-auto VolumePath::asked(const Call& call) {
-    try {
-        return call();
-    } catch (const Error& error) {
-        if (error.code() == ErrorCode::device) give_up_reading();
-        throw;
-    }
-}
-
-bool VolumePath::is_finished(const VolumePicture& picture) {
-    return asked([&] { return renderer_.is_finished(picture.drawing); });
-}
-
-void VolumePath::wait(const VolumePicture& picture) {
-    asked([&] { renderer_.wait(picture.drawing); });
-}
-
-Image VolumePath::read(const VolumePicture& picture) {
-    return asked([&] { return renderer_.read(picture.drawing); });
-}
-
-// Takes a read ticket to `draw` and tells the ring how that ended.
-template <class Draw>
-auto VolumePath::drawn(const Draw& draw) {
-    return asked([&] {
-        const std::scoped_lock lock(exchanging_);
-        require_built();
-        const std::optional<ReadTicket> ticket = ring_->acquire_read();
-        std::optional<decltype(draw(*ticket))> result;
-        if (!ticket) return result;
-        try {
-            result = draw(*ticket);
-        } catch (...) {
-            ring_->abandon(*ticket);
-            throw;
-        }
-        ring_->submitted(*ticket);
-        return result;
-    });
-}
-
-std::optional<VolumePicture> VolumePath::picture(const View& view) {
-    return drawn([&](const ReadTicket& ticket) {
-        return VolumePicture{renderer_.draw(view, shown_slots(ticket)), ticket.newest.stamp, ticket.newest.filled_to,
-                             ticket.newest.filled_to == grid_.b_scans};
-    });
-}
-
-std::optional<ReadVolume> VolumePath::read_volume() {
-    return drawn([&](const ReadTicket& ticket) {
-        return ReadVolume{ticket.newest.stamp, ticket.newest.filled_to, grid_,
-                          renderer_.read_slot(shown_slots(ticket))};
-    });
 }
 
 }  // namespace echolux

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@ struct VolumePathOptions {
     std::size_t slots = pictures_under_way + 2;
     SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
     Sharer share = echolux::share;
+    std::function<void(ReconstructionPlan&)> complete = {};  // what a changed plan leaves open, on a thread of its own
 };
 
 // A picture under way on the graphics device, and what it shows.
@@ -36,17 +38,41 @@ struct VolumePicture {
     bool is_whole = false;       // all of them
 };
 
+// What a picture would show now.
+struct ShownVolume {
+    VolumeStamp stamp;  // of the newest volume
+    bool is_whole = false;
+    VolumeGrid grid;
+    std::optional<VolumeGrid> flow_grid;
+    std::uint64_t generation = 0;  // another one whenever describe() may say something else
+};
+
+// A picture of a pane that follows its view, and what it shows.
+struct FollowedVolume {
+    FollowedPicture picture;
+    VolumeStamp stamp;
+    bool is_whole = false;
+};
+
 struct ReadVolume {
     VolumeStamp stamp;
     std::int64_t filled_to = 0;
     VolumeGrid grid;
     std::vector<std::byte> voxels;
+    ReconstructionPlan plan;  // in use now
+};
+
+// On its way to the host.
+struct ComingVolume {
+    ReadVolume volume;                               // without voxels
+    std::function<std::vector<std::byte>()> voxels;  // waits, on any thread; gone before the path. Throws Error{device}
 };
 
 class VolumePath : public BlockSink {
   public:
-    // Chooses a pair of devices, plans and allocates. Throws Error{bad_setting, out_of_memory, device}.
-    VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, const DeviceChoice& device,
+    // Takes the renderer's ring; the renderer outlives it, and is best chosen beside() the backend. Plans and
+    // allocates. Throws Error{bad_setting, out_of_memory, device}.
+    VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, Renderer& renderer,
                const VolumePathOptions& options = {});
     ~VolumePath() override;
     VolumePath(const VolumePath&) = delete;
@@ -83,15 +109,35 @@ class VolumePath : public BlockSink {
     // Submits a picture of the newest volume and returns; nothing is read back. Nothing: there is no volume yet.
     std::optional<VolumePicture> picture(const View& view);
 
+    // Nothing where follow() gives nothing. Never waits.
+    std::optional<ShownVolume> shown();
+
+    // The picture of a pane as Renderer::follow() makes it, a volume being shown as soon as it is there. Nothing: there
+    // is no volume, or the slots are just being exchanged; what this returned last stays valid. Never waits.
+    std::optional<FollowedVolume> follow(const View& view, double now_s, std::size_t pane);
+
+    // Of what is shown, as the renderer's; nothing also where follow() gives nothing.
+    std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
+    std::optional<Histogram> histogram();
+
+    // A kept picture at full quality, finished. Nothing: there is no volume yet.
+    std::optional<Image> still(const View& view);
+
     bool is_finished(const VolumePicture& picture);
     void wait(const VolumePicture& picture);
 
     // Reads back, counted. The picture: until `pictures_under_way` later ones; the newest volume: from its texture.
     Image read(const VolumePicture& picture);
     std::optional<ReadVolume> read_volume();
+
+    // The same, begun: pictures go on meanwhile.
+    std::optional<ComingVolume> begin_reading_volume();
     std::int64_t bytes_read_back() const { return renderer_.bytes_read_back(); }
 
     // ---- any thread
+
+    // When the display's device is lost: who feeds waits for its pictures no longer.
+    void give_up_reading() noexcept;
 
     // Since the devices were last put together.
     RingStatistics statistics() const;
@@ -102,9 +148,8 @@ class VolumePath : public BlockSink {
   private:
     void pair_devices();
     void build();
-    ChosenReconstructor made_for(const ReconstructionPlan& plan) const;
+    ChosenReconstructor made_for(ReconstructionPlan& plan) const;
     void install(ChosenReconstructor chosen);
-    void make_slots();
     bool fits(const Reconstructor& coming) const;
     void put_to_use(MadePlan made);
     void require_built() const;
@@ -119,19 +164,22 @@ class VolumePath : public BlockSink {
     bool recovers(const Error& error);
     bool is_next(const Block& block) const;
 
-    void give_up_reading() noexcept;
-
+    struct Reading;
     template <class Call>
     auto asked(const Call& call);
-    template <class Draw>
-    auto drawn(const Draw& draw);
+    template <class Read>
+    auto of_ring(const Read& read);
+    template <class Read>
+    auto drawn(const Read& read);
+    template <class Read>
+    auto drawn_at_once(const Read& read);
 
     ReconstructionPlan plan_;
     BackendChoice backend_;
     VolumePathOptions options_;
     VolumeGrid grid_;
     std::optional<VolumeGrid> flow_grid_;
-    Renderer renderer_;
+    Renderer& renderer_;
     bool same_gpu_ = false;
     std::string pairing_;  // why the devices are no pair
     std::string failure_;  // that was survived

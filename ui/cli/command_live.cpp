@@ -12,6 +12,7 @@
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/source_options.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -19,25 +20,20 @@ namespace {
 
 struct Options {
     LiveJob job;
+    SourceOptions source;
     std::string backend = "auto", size, report, view_file;
     bool rolling = false, headless = false;
-    std::vector<std::string> assignments, view, source;
+    std::vector<std::string> view;
 };
 
 // `--set view.…` shapes the picture, `--set source.…` the source, every other setting what comes from it.
 LiveJob job_from(const Options& options) {
     LiveJob job = options.job;
+    job.source = source_wanted(options.source, {"view."});
     Settings settings;
     settings.bind("view", job.view);
-    settings.bind("source", job.source.settings);
     if (!options.view_file.empty()) settings.read_toml(options.view_file);
-    for (const std::string& assignment : options.assignments) {
-        if (assignment.starts_with("view.") || assignment.starts_with("source."))
-            settings.set_assignment(assignment);
-        else
-            job.source.assignments.push_back(assignment);
-    }
-    for (const std::string& assignment : options.source) settings.set_assignment(assignment);
+    for (const std::string& assignment : assignments_of(options.source, {"view."})) settings.set_assignment(assignment);
     for (const std::string& assignment : options.view) settings.set_assignment(assignment);
     if (!options.size.empty()) {
         const auto [width, height] = parsed_size(options.size, "--size");
@@ -69,14 +65,8 @@ void go(const Options& options) {
     fmt::print("{}", text_of(report));
 }
 
-void add_source_options(CLI::App& command, Options& options) {
-    command
-        .add_option("--source", options.job.source.name,
-                    "sim[:SCENE|:scan.toml], replay:scan.toml, genicam[:ID] or plugin:FILE.so")
-        ->required()
-        ->type_name("SOURCE");
-    command.add_option("--scan", options.job.source.scan, "what a camera or plugin sends: sizes, calibration, recipe")
-        ->type_name("scan.toml");
+void add_session_options(CLI::App& command, Options& options) {
+    add_source_options(command, options.source)->required();
     command.add_option("--seconds", options.job.seconds, "ends after so many [0: when the source does, or at Ctrl-C]")
         ->check(CLI::NonNegativeNumber.description(""))
         ->type_name("S");
@@ -84,26 +74,30 @@ void add_source_options(CLI::App& command, Options& options) {
         ->check(CLI::NonNegativeNumber.description(""))
         ->type_name("N");
     command.add_option("--report", options.report, "writes all figures here, for programs")->type_name("FILE.json");
-    add_set_option(command, options.assignments);
-    SourceSettings source;
-    Settings settings;
-    settings.bind("source", source);
-    add_setting_options(command, settings, "source", "Source (each also as --set source.KEY=VALUE)", options.source);
 }
 
-void add_display_options(CLI::App& command, Options& options) {
-    command.add_option("--backend", options.backend, "what computes [auto]")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
-        ->type_name("auto|cpu|cuda");
-    command.add_option("--device", options.job.device.name, "part of the Vulkan device's name [the GPU's own]")
-        ->type_name("NAME");
+// Who makes volumes, and where they go. `needs_processed`: without that nobody would.
+void add_volume_options(CLI::App& command, Options& options, bool needs_processed) {
+    CLI::Option* backend = command.add_option("--backend", options.backend, "what computes [auto]")
+                               ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+                               ->type_name("auto|cpu|cuda");
+    CLI::Option* device =
+        command.add_option("--device", options.job.device.name, "part of the Vulkan device's name [the GPU's own]")
+            ->type_name("NAME");
+    CLI::Option* processed =
+        command.add_option("--processed", options.job.processed, "also writes volumes into this folder")
+            ->type_name("FOLDER");
+    for (CLI::Option* option : {backend, device}) {
+        if (needs_processed) option->needs(processed);
+    }
+}
+
+void add_picture_options(CLI::App& command, Options& options) {
     command.add_flag("--rolling", options.rolling, "show each part of a volume as it comes, not whole volumes only");
     command.add_option("--pictures-per-s", options.job.pictures_per_s, "drawn at most [60]")
         ->check(CLI::Range(0.01, 1000.0).description(""))
         ->type_name("N");
     command.add_option("--size", options.size, "of the pictures [1024x1024]")->type_name("WxH");
-    command.add_option("--processed", options.job.processed, "also writes every volume that is shown into this folder")
-        ->type_name("FOLDER");
 }
 
 }  // namespace
@@ -111,8 +105,9 @@ void add_display_options(CLI::App& command, Options& options) {
 void add_live(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("live", "Acquire, reconstruct and draw, as long as spectra come");
-    add_source_options(*command, *options);
-    add_display_options(*command, *options);
+    add_session_options(*command, *options);
+    add_volume_options(*command, *options, false);
+    add_picture_options(*command, *options);
     command->add_flag("--headless", options->headless, "without a window");
     command->add_option("-o,--output", options->job.picture, "writes the last picture")->type_name("PICTURE.png");
     command->add_option("--record", options->job.record, "also records every block; the spectra go beside it")
@@ -127,7 +122,8 @@ void add_live(CLI::App& program) {
                         {"width", "height"});
     command->callback([options] {
         if (!options->headless) {
-            throw Error(ErrorCode::bad_setting, "there is no window yet", "live", "give --headless");
+            throw Error(ErrorCode::bad_setting, "draws without a window only", "live",
+                        "give --headless, or use `echolux view --source ...` for a window");
         }
         go(*options);
     });
@@ -136,14 +132,15 @@ void add_live(CLI::App& program) {
 void add_record(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("record", "Record every block of a source as a scan");
-    add_source_options(*command, *options);
+    add_session_options(*command, *options);
     command->add_option("-o,--output", options->job.record, "the recording; spectra and index go beside it")
         ->required()
         ->type_name("scan.toml");
     command->add_flag("--overwrite", options->job.overwrites, "in place of an earlier recording");
-    add_display_options(*command, *options);
+    add_volume_options(*command, *options, true);
     command->callback([options] {
         options->job.displays = !options->job.processed.empty();
+        options->job.view.width = options->job.view.height = 16;  // volumes come with pictures, which nobody sees
         go(*options);
     });
 }

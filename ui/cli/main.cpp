@@ -60,10 +60,13 @@ void refuse_unknown_option(const CLI::App& command, const std::string& argument)
 }
 
 void refuse_unknown_names(const CLI::App& program, const std::vector<std::string>& arguments) {
-    if (arguments.empty()) return;
-    const bool has_command = !arguments[0].starts_with('-');
-    const CLI::App& app = has_command ? command_named(program, arguments[0]) : program;
-    for (std::size_t i = has_command ? 1 : 0; i < arguments.size(); ++i) refuse_unknown_option(app, arguments[i]);
+    const CLI::App* app = &program;
+    std::size_t next = 0;
+    for (; next < arguments.size() && !arguments[next].starts_with('-'); ++next) {  // echolux calibrate dispersion ...
+        if (app->get_subcommands({}).empty()) break;
+        app = &command_named(*app, arguments[next]);
+    }
+    for (; next < arguments.size(); ++next) refuse_unknown_option(*app, arguments[next]);
 }
 
 int run(int argc, char** argv) {
@@ -78,9 +81,13 @@ int run(int argc, char** argv) {
 #endif
     echolux::add_info(program);
     echolux::add_simulate(program);
+    echolux::add_calibrate(program);
     echolux::add_reconstruct(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_render(program);
+#ifdef ECHOLUX_WINDOW
+    echolux::add_view(program);
+#endif
     echolux::add_live(program);
     echolux::add_record(program);
 #endif

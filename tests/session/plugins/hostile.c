@@ -41,6 +41,15 @@ static int open_device(const echolux_host* host, const char* fault, echolux_stre
     if (strcmp(fault, "negative samples") == 0) stream->samples = -5;
     if (strcmp(fault, "negative a_scans") == 0) stream->a_scans = -1;
     if (strcmp(fault, "huge scan") == 0) stream->a_scans = stream->a_repeats = INT64_MAX;
+    if (strcmp(fault, "endless spectra") == 0) stream->samples = INT64_C(1) << 60;
+    if (strcmp(fault, "posted endless b_scans") == 0)
+        stream->a_scans = stream->b_scans = stream->block_b_scans = 1 << 20;
+    if (strcmp(fault, "posted endless blocks") == 0) {
+        stream->a_scans = stream->b_scans = stream->block_b_scans = 1 << 22;
+        stream->samples = 1 << 16;
+        stream->blocks = 4096;
+    }
+    if (strcmp(fault, "endless pattern") == 0) stream->a_scans = stream->b_scans = 1 << 20;
     if (strcmp(fault, "short lines") == 0) stream->line_bytes = 3;
     if (strcmp(fault, "sample format") == 0) stream->sample_format = 99;
     if (strcmp(fault, "no blocks") == 0) stream->blocks = 0;
@@ -64,6 +73,11 @@ static int start_device(echolux_device* device) {
 static int post_buffer(echolux_device* device, const echolux_buffer* buffer) {
     device->posted[device->posts++ % 8] = *buffer;
     return ECHOLUX_OK;
+}
+
+static int play_pattern(echolux_device* device, const echolux_pattern* pattern) {
+    (void)device;
+    return pattern->points > 0 ? ECHOLUX_OK : ECHOLUX_FAILED;
 }
 
 static int next_block(echolux_device* device, int64_t patience_us, echolux_block* block) {
@@ -134,6 +148,7 @@ ECHOLUX_EXPORT const echolux_source* echolux_source_plugin(uint32_t host_version
     source.release = release_block;
     source.stop = stop_device;
     source.close = close_device;
+    source.play = play_pattern;
 #if defined(NULL_ENTRY)
     return NULL;
 #elif defined(OTHER_VERSION)

@@ -1,0 +1,19 @@
+// The phase of a mirror's fringe along the recorded samples: the analytic signal of the band around its peak,
+// unwrapped (docs/algorithms.md 2.4).
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace echolux {
+
+struct FringePhase {
+    std::vector<double> phase_rad;  // [samples], rising
+    double bin = 0;                 // cycles over the spectrum: the band's middle
+};
+
+// `fringe`: mean spectrum of a mirror without its background, counts [samples], at least 32. Throws Error{bad_setting}
+// where nothing stands out of the noise; `name` says which mirror.
+FringePhase fringe_phase(std::span<const double> fringe, const char* name);
+
+}  // namespace echolux

@@ -1,0 +1,195 @@
+#include "compute/calibrate/mirrors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <string>
+
+#include "compute/calibrate/depth_peak.h"
+#include "compute/calibrate/fringe_phase.h"
+#include "compute/calibrate/polynomial_fit.h"
+#include "compute/calibrate/probe.h"
+#include "compute/cubic_spline.h"
+#include "compute/indexing.h"
+#include "compute/require.h"
+
+namespace echolux {
+namespace {
+
+using std::numbers::pi;
+
+constexpr double trimmed_share = 0.12;  // at each end, where there is little light
+constexpr std::int64_t map_order = 5;
+constexpr std::int64_t dispersion_order = 3;
+
+std::vector<double> less(std::vector<double> counts, const std::vector<double>& other) {
+    for (std::size_t p = 0; p < counts.size(); ++p) counts[p] -= other[p];
+    return counts;
+}
+
+// Square root of the light at each sample, zero at the trimmed ends.
+std::vector<double> fit_weights(const std::vector<double>& source, std::int64_t n) {
+    std::vector<double> weights(index(n), 0.0);
+    const auto trimmed = static_cast<std::int64_t>(trimmed_share * static_cast<double>(n));
+    for (std::int64_t p = trimmed; p < n - trimmed; ++p) {
+        weights[index(p)] = source.empty() ? 1 : std::sqrt(std::max(source[index(p)], 0.0));
+    }
+    return weights;
+}
+
+// -1 .. 1 along the samples.
+std::vector<double> across(std::int64_t n) {
+    std::vector<double> u = counted(n);
+    for (double& p : u) p = 2 * p / static_cast<double>(n - 1) - 1;
+    return u;
+}
+
+// k of each sample, scaled to -1 .. 1, rising; and the phase that it spans.
+struct KMap {
+    std::vector<double> kappa;
+    double span_rad = 0;
+};
+
+KMap k_map(std::vector<double> phase, const std::vector<double>& weights) {
+    const std::int64_t n = std::ssize(phase);
+    if (phase.back() < phase.front()) std::transform(phase.begin(), phase.end(), phase.begin(), std::negate<>());
+    const std::vector<double> u = across(n);
+    const PolynomialFit smooth(u, phase, weights, map_order);
+    const double first = smooth(-1), last = smooth(1);
+    KMap map{{}, last - first};
+    for (const double at : u) map.kappa.push_back(2 * (smooth(at) - first) / (last - first) - 1);
+    const bool rises = std::is_sorted(map.kappa.begin(), map.kappa.end(), std::less_equal<>());
+    require(rises && map.span_rad > 2 * pi, "the fringes of the two mirrors give no monotone k map",
+            "calibration.k_map",
+            "record the mirrors at two depths that differ by some tens of bins, on the sides that are stated");
+    return map;
+}
+
+// Sample position of each point of the uniform k grid.
+std::vector<double> inverse(const KMap& map) {
+    const std::int64_t n = std::ssize(map.kappa);
+    const CubicSpline sample_at(map.kappa, counted(n));
+    std::vector<double> positions;
+    for (const double kappa : across(n)) positions.push_back(sample_at(kappa));
+    positions.front() = 0;
+    positions.back() = static_cast<double>(n - 1);
+    return positions;
+}
+
+struct Coefficients {
+    double a2 = 0;
+    double a3 = 0;
+};
+
+Coefficients dispersion_of(const FringePhase& fringe, const KMap& map, const std::vector<double>& weights) {
+    const std::vector<double> powers = PolynomialFit(map.kappa, fringe.phase_rad, weights, dispersion_order).powers();
+    return {powers[2], powers[3]};
+}
+
+std::vector<double> combined(const std::vector<double>& a, const std::vector<double>& b, double sign) {
+    std::vector<double> sum(a.size());
+    for (std::size_t p = 0; p < a.size(); ++p) sum[p] = b[p] + sign * a[p];
+    return sum;
+}
+
+std::vector<double> phase_on_grid(const Coefficients& coefficients, std::int64_t n) {
+    std::vector<double> theta = across(n);
+    for (double& kappa : theta) kappa = (coefficients.a2 + coefficients.a3 * kappa) * kappa * kappa;
+    return theta;
+}
+
+double depth_pitch_um(const KMap& map, double displacement_um) {
+    if (displacement_um <= 0) return 0;
+    const auto n = static_cast<double>(map.kappa.size());
+    const double k_span_per_um = map.span_rad / (2 * displacement_um);
+    return pi * (n - 1) / (k_span_per_um * n);
+}
+
+// How narrow mirror `m` is before and after.
+void note_point_spreads(MirrorCalibration& found, std::size_t m, const std::vector<double>& fringe, double side,
+                        std::int64_t begin) {
+    std::vector<double> theta = found.dispersion_rad;
+    for (double& phase : theta) phase *= side;
+    found.fwhm_before[m] = point_spread(fringe, {}, {}, begin).fwhm;
+    found.fwhm_mapped[m] = point_spread(fringe, found.k_positions, {}, begin).fwhm;
+    const PointSpread sharp = point_spread(fringe, found.k_positions, theta, begin);
+    found.fwhm[m] = sharp.fwhm;
+    found.bin[m] = sharp.bin;
+}
+
+// With k rising along the samples.
+MirrorCalibration with_rising_k(const MirrorPair& pair) {
+    const std::array<std::vector<double>, 2> fringes{less(pair.mirrors[0], pair.background),
+                                                     less(pair.mirrors[1], pair.background)};
+    const std::array<FringePhase, 2> phases{fringe_phase(fringes[0], "mirror 1"), fringe_phase(fringes[1], "mirror 2")};
+    const std::vector<double> source = pair.dark.empty() ? pair.dark : less(pair.background, pair.dark);
+    const double side = pair.sides == MirrorSides::opposite ? -1 : 1;  // of the second mirror
+    const std::vector<double> weights = fit_weights(source, std::ssize(pair.background));
+    const KMap map = k_map(combined(phases[0].phase_rad, phases[1].phase_rad, -side), weights);
+    const Coefficients first = dispersion_of(phases[0], map, weights);
+    const Coefficients second = dispersion_of(phases[1], map, weights);
+
+    MirrorCalibration found;
+    found.k_positions = inverse(map);
+    found.a2_of_each_rad = {first.a2, second.a2};
+    found.a2_rad = (first.a2 + side * second.a2) / 2;
+    found.a3_rad = (first.a3 + side * second.a3) / 2;
+    found.dispersion_rad = phase_on_grid({found.a2_rad, found.a3_rad}, std::ssize(found.k_positions));
+    found.depth_pitch_um = depth_pitch_um(map, pair.displacement_um);
+    for (const std::size_t m : {0U, 1U}) {
+        const auto search_begin = static_cast<std::int64_t>(phases[m].bin / 2);
+        note_point_spreads(found, m, fringes[m], m == 0 ? 1 : side, search_begin);
+    }
+    return found;
+}
+
+// The same with k falling along the samples: the grid is walked the other way round, which turns the phase's sign.
+void turn_k(MirrorCalibration& found) {
+    std::reverse(found.k_positions.begin(), found.k_positions.end());
+    std::reverse(found.dispersion_rad.begin(), found.dispersion_rad.end());
+    for (double& theta : found.dispersion_rad) theta = -theta;
+    for (double& a2 : found.a2_of_each_rad) a2 = -a2;
+    found.a2_rad = -found.a2_rad;  // a3 changes its sign twice
+}
+
+}  // namespace
+
+PointSpread point_spread(std::span<const double> fringe, const std::vector<double>& k_positions,
+                         const std::vector<double>& theta_rad, std::int64_t begin) {
+    constexpr std::int64_t padding = 4;
+    ReconstructionPlan plan;
+    plan.format.sample_format = SampleFormat::f32;
+    plan.geometry.samples = std::ssize(fringe);
+    plan.geometry.a_scans = 1;
+    plan.geometry.b_scans = 1;
+    plan.calibration.k_positions = k_positions;
+    plan.calibration.dispersion_rad = theta_rad;
+    plan.recipe.background = Background::none;
+    plan.recipe.resample = Resample::spline;
+    plan.recipe.zero_padding = padding;
+    plan.recipe.quantity = Quantity::amplitude;
+    const std::vector<float> line(fringe.begin(), fringe.end());
+    Block block;
+    block.data = reinterpret_cast<const std::byte*>(line.data());
+    block.bytes = std::ssize(line) * static_cast<std::int64_t>(sizeof(float));
+    block.b_scans = 1;
+    const Probe probe = probed(plan, plan.recipe, block);
+    const auto* amplitudes = reinterpret_cast<const float*>(probe.voxels.data());
+    const std::vector<double> profile(amplitudes, amplitudes + probe.grid.depth);
+    const DepthPeak peak = strongest_peak(profile, begin * padding, std::ssize(profile));
+    return {peak.bin / padding, peak.fwhm / padding};
+}
+
+MirrorCalibration calibrated_by_mirrors(const MirrorPair& pair) {
+    const std::size_t n = pair.background.size();
+    require(pair.mirrors[0].size() == n && pair.mirrors[1].size() == n && (pair.dark.empty() || pair.dark.size() == n),
+            "the spectra of mirrors, background and dark differ in length", "calibration",
+            "record all of them with the same settings of the camera");
+    MirrorCalibration found = with_rising_k(pair);
+    found.centre_wavelength_nm = pair.centre_wavelength_nm;
+    if (pair.k_falls) turn_k(found);
+    return found;
+}
+
+}  // namespace echolux

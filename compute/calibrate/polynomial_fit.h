@@ -1,0 +1,27 @@
+// A polynomial through many points by weighted least squares, in Chebyshev polynomials so that orders up to about ten
+// stay well conditioned.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace echolux {
+
+class PolynomialFit {
+  public:
+    // x in -1..1, weights >= 0; x, y and weights of one length, greater than `order`. Throws Error{bad_setting} where
+    // too few points have weight.
+    PolynomialFit(std::span<const double> x, std::span<const double> y, std::span<const double> weights,
+                  std::int64_t order);
+
+    double operator()(double x) const;
+
+    // Factors of 1, x, x^2, ...
+    std::vector<double> powers() const;
+
+  private:
+    std::vector<double> chebyshev_;  // factors of T0, T1, ...
+};
+
+}  // namespace echolux

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Makes the pictures of docs/window.md: `./dev gallery` calls it.
+
+    docs/window.py PROGRAM [NAME...]     NAME: only these pictures
+
+Each is the whole window, off screen, after the keys that a person would press."""
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PICTURES = Path(__file__).resolve().parent / "pictures" / "window"
+SIZE = "1280x800"
+
+# Name: what is opened, how it is set, what is pressed. {folder} holds a simulated scan, its volume and a series.
+WINDOWS = {
+    "start": "",
+    "live": "--source sim:vessel --after 8",
+    "palette": "{folder}/volume.nrrd --press Ctrl+K --press d --press e",
+    "transfer": "{folder}/volume.nrrd --set view.preset=tissue --set window.open_panels=transfer,source",
+    "time": "{folder}/scan.toml --after 4 --press Right --press Right",
+    "flow": "--source sim:capillary --after 12 --set scan.a_repeats=4 --set flow.method=doppler --set recipe.average=power"
+    " --set window.open_panels=flow,source",
+    "recording": "--source sim:retina --set window.record_folder={folder} --after 6 --press Ctrl+R"
+    " --set window.open_panels=source,statistics",
+    "alignment": "--source sim:mirror --set window.layout=alignment --after 5",
+}
+
+
+def simulate(program, folder):
+    scan = folder / "scan.toml"
+    subprocess.run([program, "simulate", "vessel", "--out", scan, "--set", "scan.volumes=6", "--set", "scan.a_scans=160",
+                    "--set", "scan.b_scans=96"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([program, "reconstruct", scan, "-o", folder / "volume.nrrd", "--volume", "0"], check=True,
+                   stderr=subprocess.DEVNULL)
+
+
+def main():
+    program, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        simulate(program, Path(folder))
+        for name, options in WINDOWS.items():
+            if names and name not in names:
+                continue
+            words = shlex.split(options.format(folder=folder))
+            subprocess.run([program, "view", *words, "--size", SIZE, "--picture", PICTURES / f"{name}.png"], check=True)
+
+
+if __name__ == "__main__":
+    main()

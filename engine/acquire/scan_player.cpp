@@ -1,0 +1,121 @@
+#include "engine/acquire/scan_player.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "compute/error.h"
+#include "engine/acquire/block_size.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t most_remembered = 256;  // volumes sent; a picture is a few behind
+constexpr std::size_t most_problems = 100;
+constexpr std::int64_t more_blocks = 4;  // that are read, worked on, or looked at
+
+std::int64_t blocks_of_two_volumes(const Scan& scan, std::int64_t block_b_scans) {
+    return 2 * ((scan.geometry.b_scans + block_b_scans - 1) / block_b_scans) + more_blocks;
+}
+
+}  // namespace
+
+ScanPlayer::ScanPlayer(Scan scan, MemoryKind memory, std::int64_t block_b_scans)
+    : scan_(std::move(scan)), block_b_scans_(block_size({.block_b_scans = block_b_scans}, scan_, 0)),
+      most_in_use_(std::min(blocks_of_two_volumes(scan_, block_b_scans_), pool_size({}, scan_, block_b_scans_))),
+      keeps_volumes_(most_in_use_ >= blocks_of_two_volumes(scan_, block_b_scans_)), reader_(scan_),
+      pool_(block_b_scans_ * reader_.bytes_per_b_scan(), memory) {}
+
+double ScanPlayer::volume_s() const {
+    const ScanGeometry& geometry = scan_.geometry;
+    if (!(geometry.line_rate_hz > 0)) return 0;
+    const SpectraLayout layout = spectra_layout(scan_.file, scan_.format, geometry, scan_.path.string());
+    return static_cast<double>(layout.frames_per_volume * geometry.lines_per_frame()) / geometry.line_rate_hz;
+}
+
+void ScanPlayer::start() {
+    stop();
+    number_ = -1;
+    sequence_ = 0;
+    lines_ = 0;
+    const std::scoped_lock lock(use_->mutex);
+    sent_.clear();
+    is_wanted_ = runs_ = true;
+}
+
+void ScanPlayer::stop() noexcept {
+    stream_.reset();
+    const std::scoped_lock lock(use_->mutex);
+    runs_ = false;
+}
+
+void ScanPlayer::show(std::int64_t volume) {
+    const std::scoped_lock lock(use_->mutex);
+    shown_ = std::clamp<std::int64_t>(volume, 0, scan_.geometry.volumes - 1);
+    is_wanted_ = true;
+    use_->changed.notify_all();
+}
+
+std::optional<std::int64_t> ScanPlayer::shown_by(std::int64_t number) const {
+    const std::scoped_lock lock(use_->mutex);
+    const auto found = std::ranges::find(sent_, number, &std::pair<std::int64_t, std::int64_t>::first);
+    if (found == sent_.end()) return {};
+    return found->second;
+}
+
+std::vector<std::string> ScanPlayer::take_problems() {
+    const std::scoped_lock lock(use_->mutex);
+    return std::exchange(problems_, {});
+}
+
+Arrival ScanPlayer::next(std::chrono::milliseconds patience) {
+    {
+        std::unique_lock lock(use_->mutex);
+        if (!runs_) return {Arrival::Kind::ended, {}};
+        const auto can_go_on = [this] { return use_->blocks < most_in_use_ && (stream_ || is_wanted_); };
+        if (!use_->changed.wait_for(lock, patience, can_go_on)) return {};
+    }
+    try {
+        if (!stream_) begin();
+        std::optional<Block> block = stream_->next();
+        if (block) return {Arrival::Kind::block, numbered(std::move(*block))};
+        stream_.reset();
+    } catch (const Error& error) {
+        stream_.reset();
+        const std::scoped_lock lock(use_->mutex);
+        if (problems_.size() < most_problems) problems_.push_back(error.line());
+    }
+    return {};
+}
+
+void ScanPlayer::begin() {
+    std::unique_lock lock(use_->mutex);
+    const std::int64_t volume = shown_;
+    is_wanted_ = false;
+    sent_.emplace_back(++number_, volume);
+    if (sent_.size() > most_remembered) sent_.pop_front();
+    lock.unlock();
+    stream_.emplace(reader_, pool_, volume, 0, scan_.geometry.b_scans, block_b_scans_);
+}
+
+// As if all volumes had come one after the other.
+Block ScanPlayer::numbered(Block block) {
+    const ScanGeometry& geometry = scan_.geometry;
+    block.volume = number_;
+    block.sequence = sequence_++;
+    if (geometry.line_rate_hz > 0) block.time_s = static_cast<double>(lines_) / geometry.line_rate_hz;
+    lines_ += block.b_scans * geometry.b_repeats * geometry.lines_per_frame();
+    {
+        const std::scoped_lock lock(use_->mutex);
+        ++use_->blocks;
+    }
+    block.keeper =
+        std::shared_ptr<const void>(block.data, [use = use_, keeper = std::move(block.keeper)](auto) mutable {
+            keeper.reset();
+            const std::scoped_lock lock(use->mutex);
+            --use->blocks;
+            use->changed.notify_all();
+        });
+    return block;
+}
+
+}  // namespace echolux

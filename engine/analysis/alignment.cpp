@@ -1,0 +1,267 @@
+#include "engine/analysis/alignment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <iterator>
+#include <numeric>
+#include <span>
+
+#include "compute/calibrate/depth_peak.h"
+#include "compute/calibrate/probe.h"
+#include "compute/indexing.h"
+#include "compute/line_format.h"
+#include "compute/tables.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t padding = 4;  // so that peaks are read between bins
+// A picture must not wait: longer averages take several blocks.
+constexpr std::int64_t most_lines_at_once = 64;
+constexpr std::int64_t most_samples_at_once = 64 * 2048;
+constexpr double least_peak_db = 10;
+
+double decibels(double power) {
+    return 10 * std::log10(std::max(power, 1e-30));
+}
+
+// Without what changes an A-scan for the sake of a volume.
+Recipe alignment_recipe(Recipe recipe) {
+    recipe.background = Background::none;  // subtracted beforehand
+    recipe.fixed_pattern = FixedPattern::none;
+    if (recipe.resample == Resample::nudft) recipe.resample = Resample::spline;
+    recipe.depth_begin = 0;
+    recipe.depth_end = 0;
+    recipe.average = Average::none;
+    recipe.noise_floor = NoiseFloor::none;
+    recipe.quantity = Quantity::complex;
+    recipe.voxel = VoxelType::complex64;
+    recipe.levels = Levels::fixed;
+    return recipe;
+}
+
+// What varies over more than an eighth of the spectrum: the source, but no fringe beyond the first bins.
+std::vector<double> slow_part(const std::vector<double>& spectrum) {
+    const std::int64_t n = std::ssize(spectrum), half = std::max<std::int64_t>(1, n / 16);
+    std::vector<double> sums(index(n + 1), 0.0), slow(index(n));
+    for (std::int64_t p = 0; p < n; ++p) sums[index(p + 1)] = sums[index(p)] + spectrum[index(p)];
+    for (std::int64_t p = 0; p < n; ++p) {
+        const std::int64_t reach = std::min({half, p, n - 1 - p});  // even at the ends, where a slope would bend
+        slow[index(p)] = (sums[index(p + reach + 1)] - sums[index(p - reach)]) / static_cast<double>(2 * reach + 1);
+    }
+    return slow;
+}
+
+// Mean of the noise's power. The median hears nothing of peaks; over the mean of `lines` exponentially distributed
+// powers it is smaller by this factor (E. B. Wilson and M. M. Hilferty, PNAS 17, 1931).
+double noise_power(std::span<const double> power, double lines, double peak_point, double peak_width) {
+    const auto begin = first_row_past_zero_delay(std::ssize(power));
+    const double guard = std::max(0.05 * static_cast<double>(power.size()), 4 * peak_width);
+    std::vector<double> noise;
+    for (std::int64_t z = begin; z < std::ssize(power); ++z) {
+        if (std::abs(static_cast<double>(z) - peak_point) > guard) noise.push_back(power[index(z)]);
+    }
+    if (noise.empty()) return 0;
+    std::nth_element(noise.begin(), noise.begin() + std::ssize(noise) / 2, noise.end());
+    return noise[noise.size() / 2] / std::pow(1 - 1 / (9 * std::max(lines, 1.0)), 3);
+}
+
+template <class S>
+bool alike(const S& a, const S& b) {
+    return std::ranges::all_of(describe<S>(), [&](const Field<S>& field) { return field.get(a) == field.get(b); });
+}
+
+bool alike_vectors(const Calibration& a, const Calibration& b) {
+    return a.background == b.background && a.dark == b.dark && a.k_positions == b.k_positions &&
+           a.wavelengths_nm == b.wavelengths_nm && a.dispersion_rad == b.dispersion_rad;
+}
+
+}  // namespace
+
+template <>
+const std::vector<Field<AlignmentWanted>>& describe<AlignmentWanted>() {
+    using S = AlignmentWanted;
+    static const std::vector<Field<S>> fields{
+        integer("line", &S::line, 0, 1'000'000, "", Effect::view, "line of the newest block, counted from 0"),
+        integer(
+            "average", &S::average, 1, 10'000, "A-scans", Effect::view,
+            "lines whose power is averaged from there on; beyond 64, or the lines of a B-scan, over several blocks"),
+        integer("depth_begin", &S::depth_begin, 0, 1'000'000, "bins", Effect::view,
+                "the peak is looked for from this depth on; 0: past zero delay"),
+    };
+    return fields;
+}
+
+// Some lines of counts without background to complex bins.
+class Alignment::Lines {
+  public:
+    Lines(ReconstructionPlan plan, std::int64_t lines) {
+        const std::int64_t samples = plan.geometry.samples;
+        const double refractive_index = plan.geometry.refractive_index;
+        plan.format = {};
+        plan.format.sample_format = SampleFormat::f32;
+        plan.geometry = {};
+        plan.geometry.samples = samples;
+        plan.geometry.a_scans = lines;
+        plan.geometry.b_scans = 1;
+        plan.geometry.refractive_index = refractive_index;
+        plan.calibration.fast_axis.clear();
+        plan.calibration.noise_floor.clear();
+        plan.flow = {};
+        plan.block_b_scans = 1;
+        reconstructor_ = plan_on_cpu(plan);
+        bins_.resize(index(grid().depth * lines));
+    }
+
+    std::int64_t lines() const { return grid().a_scans; }
+    const VolumeGrid& grid() const { return reconstructor_->grid(); }
+
+    // [lines][depth]
+    const std::vector<std::complex<float>>& bins(const std::vector<float>& counts) {
+        Block block;
+        block.data = reinterpret_cast<const std::byte*>(counts.data());
+        block.bytes = std::ssize(counts) * static_cast<std::int64_t>(sizeof(float));
+        block.b_scans = 1;
+        const std::int64_t line_bytes = grid().depth * bytes_of(grid().type);
+        reconstructor_->wait(reconstructor_->submit(
+            block, Place{PlaceKind::host_linear, bins_.data(), 0, line_bytes, lines() * line_bytes}));
+        return bins_;
+    }
+
+  private:
+    std::unique_ptr<Reconstructor> reconstructor_;
+    std::vector<std::complex<float>> bins_;
+};
+
+Alignment::Alignment(const ReconstructionPlan& plan) : plan_(plan) {
+    prepared(spectra_, 2, false);  // also checks the plan
+    weight_sum_ = spectral_weight(plan.recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples)).sum;
+}
+
+Alignment::~Alignment() = default;
+
+bool Alignment::fits(const ReconstructionPlan& plan) const {
+    return alike(plan.format, plan_.format) && alike(plan.geometry, plan_.geometry) &&
+           alike(plan.calibration, plan_.calibration) && alike_vectors(plan.calibration, plan_.calibration) &&
+           alike(plan.recipe, plan_.recipe);
+}
+
+// Within one acquired B-scan.
+LineRange Alignment::range(const Block& block, const AlignmentWanted& wanted) const {
+    const std::int64_t frame = plan_.geometry.lines_per_b_scan();
+    const std::int64_t first = std::clamp<std::int64_t>(wanted.line, 0, lines_of(block, plan_.geometry) - 1);
+    const std::int64_t quick =
+        std::clamp<std::int64_t>(most_samples_at_once / plan_.geometry.samples, 1, most_lines_at_once);
+    const std::int64_t most = std::min(quick, frame - first % frame);
+    return {first, std::clamp<std::int64_t>(wanted.average, 1, most)};
+}
+
+Alignment::Lines& Alignment::prepared(std::unique_ptr<Lines>& lines, std::int64_t count, bool for_profiles) const {
+    if (lines && lines->lines() == count) return *lines;
+    ReconstructionPlan plan = plan_;
+    plan.recipe = alignment_recipe(plan.recipe);
+    plan.recipe.zero_padding = for_profiles ? padding : 1;
+    plan.recipe.dispersion = for_profiles && plan.recipe.dispersion;
+    lines = std::make_unique<Lines>(plan, count);
+    return *lines;
+}
+
+std::vector<float> Alignment::fringes_of(const Block& block, const LineRange& range,
+                                         const std::vector<double>& background) const {
+    std::vector<float> fringes;
+    fringes.reserve(index(range.count) * background.size());
+    LineFormat(plan_.format, plan_.geometry).with_reader([&](const auto& read) {
+        for (std::int64_t line = range.first; line < range.first + range.count; ++line) {
+            const std::byte* samples = line_at(block, plan_.format, plan_.geometry, line);
+            for (std::size_t p = 0; p < background.size(); ++p) {
+                const auto count = static_cast<double>(read(samples, static_cast<std::int64_t>(p)));
+                fringes.push_back(static_cast<float>(count - background[p]));
+            }
+        }
+    });
+    return fringes;
+}
+
+// The mean of all A-scans until there are as many as wanted; then the oldest fade.
+void Alignment::average_profiles(const std::vector<float>& fringes, std::int64_t lines, std::int64_t wanted) {
+    Lines& profiles = prepared(profiles_, lines, true);
+    const auto& bins = profiles.bins(fringes);
+    const auto depth = index(profiles.grid().depth);
+    std::vector<double> power(depth, 0.0);
+    for (std::size_t i = 0; i < bins.size(); ++i) {
+        power[i % depth] += std::norm(std::complex<double>(bins[i])) / static_cast<double>(lines);
+    }
+    averaged_ = std::min(averaged_ + static_cast<double>(lines), static_cast<double>(std::max(wanted, lines)));
+    const double share = static_cast<double>(lines) / averaged_;
+    power_.resize(depth);
+    for (std::size_t z = 0; z < depth; ++z)
+        power_[z] = share < 1 ? power_[z] + share * (power[z] - power_[z]) : power[z];
+}
+
+// Also the mean light of both arms under the window, in counts; without a dark spectrum, darkness counts as light.
+double Alignment::fill_windowed(AlignmentReading& reading) {
+    const std::size_t n = reading.spectrum.size();
+    const std::vector<double>& dark = plan_.calibration.dark;
+    std::vector<float> counts(2 * n);
+    for (std::size_t p = 0; p < n; ++p) {
+        counts[p] = static_cast<float>(reading.spectrum[p] - reading.background[p]);
+        counts[n + p] = static_cast<float>(reading.spectrum[p] - (dark.empty() ? 0 : dark[p]));
+    }
+    const auto samples = static_cast<std::int64_t>(n);
+    const std::vector<float> spectra = spectra_of(prepared(spectra_, 2, false).bins(counts), samples, weight_sum_);
+    reading.windowed.assign(spectra.begin(), spectra.begin() + samples);
+    return std::accumulate(spectra.begin() + samples, spectra.end(), 0.0) / weight_sum_;
+}
+
+void Alignment::fill_a_scan(AlignmentReading& reading, std::int64_t depth_begin, double light) const {
+    std::vector<double> amplitude(power_.size());
+    std::transform(power_.begin(), power_.end(), amplitude.begin(), [](double power) { return std::sqrt(power); });
+    std::transform(power_.begin(), power_.end(), std::back_inserter(reading.a_scan_db),
+                   [](double power) { return static_cast<float>(decibels(power)); });
+    const std::int64_t points = std::ssize(power_);
+    const std::int64_t begin = depth_begin > 0 ? depth_begin * padding : first_row_past_zero_delay(points);
+    const DepthPeak peak = strongest_peak(amplitude, begin, points);
+    const double floor = noise_power(power_, averaged_, peak.bin, peak.fwhm);
+
+    AlignmentFigures& figures = reading.figures;
+    figures.peak_bin = peak.bin / padding;
+    figures.peak_um = figures.peak_bin * reading.bin_um;
+    figures.fwhm_bins = peak.fwhm / padding;
+    figures.fwhm_um = figures.fwhm_bins * reading.bin_um;
+    figures.peak_db = decibels(peak.height * peak.height);
+    figures.floor_db = decibels(floor);
+    figures.snr_db = peak.height > 0 ? figures.peak_db - figures.floor_db : 0;
+    figures.has_peak = figures.snr_db >= least_peak_db;
+    figures.contrast = light > 0 ? 2 * peak.height / light : 0;
+}
+
+AlignmentReading Alignment::read(const Block& block, const AlignmentWanted& wanted) {
+    const LineRange lines = range(block, wanted);
+    SpectrumSurvey survey(plan_.format, plan_.geometry);
+    survey.add(block, lines);
+
+    AlignmentReading reading;
+    reading.lines = lines.count;
+    reading.spectrum = survey.mean();
+    reading.least = survey.least();
+    reading.greatest = survey.greatest();
+    reading.has_background = !plan_.calibration.background.empty();
+    reading.background = reading.has_background ? plan_.calibration.background : slow_part(reading.spectrum);
+    reading.full_scale = full_scale(plan_.format);
+    if (reading.full_scale) {
+        const double greatest = *std::max_element(reading.greatest.begin(), reading.greatest.end());
+        reading.figures.saturation_percent = 100 * greatest / *reading.full_scale;
+    }
+    const auto samples = static_cast<double>(lines.count * plan_.geometry.samples);
+    reading.figures.clipped_percent = 100 * static_cast<double>(survey.clipped()) / samples;
+
+    average_profiles(fringes_of(block, lines, reading.background), lines.count, wanted.average);
+    reading.points_per_bin = padding;
+    reading.bin_um = profiles_->grid().spacing_um[0] * padding;
+    const double light = fill_windowed(reading);
+    fill_a_scan(reading, wanted.depth_begin, light);
+    return reading;
+}
+
+}  // namespace echolux

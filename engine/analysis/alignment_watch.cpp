@@ -1,0 +1,34 @@
+#include "engine/analysis/alignment_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace echolux {
+
+void AlignmentWatch::add(AlignmentReading reading, double time_s) {
+    if (newest_ && newest_->a_scan_db.size() != reading.a_scan_db.size()) forget();
+    const AlignmentFigures& figures = reading.figures;
+    moments_.push_back({time_s, figures.peak_db, figures.snr_db, figures.peak_bin, figures.fwhm_bins});
+    if (moments_.size() > most_moments) moments_.pop_front();
+    if (holds_) {
+        held_db_.resize(reading.a_scan_db.size(), -1000.0F);
+        std::transform(held_db_.begin(), held_db_.end(), reading.a_scan_db.begin(), held_db_.begin(),
+                       [](float held, float now) { return std::max(held, now); });
+    }
+    newest_ = std::move(reading);
+}
+
+void AlignmentWatch::forget() {
+    newest_.reset();
+    frozen_.reset();
+    moments_.clear();
+    held_db_.clear();
+}
+
+void AlignmentWatch::hold_peaks(bool hold) {
+    holds_ = hold;
+    held_db_.clear();
+    if (hold && newest_) held_db_ = newest_->a_scan_db;
+}
+
+}  // namespace echolux

@@ -1,0 +1,245 @@
+#include "engine/io/raw_guess.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+
+#include "compute/error.h"
+#include "compute/line_format.h"
+#include "engine/io/raw_likeness.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t most_bytes = 16 << 20;  // that are looked at
+constexpr std::int64_t least_bytes = 16 << 10;
+constexpr std::int64_t least_samples = 128, most_samples = 16384;  // of a line
+constexpr double least_likeness = 0.2;                             // below it lines have nothing in common
+constexpr std::int64_t longest_header = 1 << 16;                   // bytes
+
+struct Bytes {
+    std::int64_t size = 0;  // of the file
+    std::vector<std::byte> first{};
+};
+
+Bytes read_first(const std::filesystem::path& path) {
+    std::error_code problem;
+    const auto size = std::filesystem::file_size(path, problem);
+    std::ifstream file(path, std::ios::binary);
+    if (problem || !file)
+        throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "check name and permissions");
+    Bytes bytes{static_cast<std::int64_t>(size)};
+    bytes.first.resize(static_cast<std::size_t>(std::min(bytes.size, most_bytes)));
+    file.read(reinterpret_cast<char*>(bytes.first.data()), static_cast<std::streamsize>(bytes.first.size()));
+    bytes.first.resize(static_cast<std::size_t>(file.gcount()));
+    return bytes;
+}
+
+// A way to read the file: its samples, and how well they go together.
+struct Reading {
+    SampleFormat format;
+    std::vector<float> samples{};
+    double smoothness = 0;  // correlation of neighbours
+};
+
+struct Width {
+    std::int64_t samples = 0;
+    std::int64_t header_bytes = 0;  // before the first line, or that and whole lines
+    double likeness = 0;            // of neighbouring lines
+    double fine = 0;                // of what changes from sample to sample in them
+    double penalty = 0;
+
+    double score() const { return likeness + std::max(0.0, fine) - penalty; }
+};
+
+// Integers of four bytes look like reals that nothing measures, and the other way round.
+bool is_plausible(const Reading& reading) {
+    if (reading.format != SampleFormat::f32) return true;
+    const auto odd = std::ranges::count_if(reading.samples, [](float value) {
+        const float size = std::abs(value);
+        return size != 0 && !(size > 1e-7f && size < 1e9f);
+    });
+    return odd * 100 < static_cast<std::int64_t>(reading.samples.size());
+}
+
+Reading reading_of(const Bytes& bytes, SampleFormat format) {
+    const std::int64_t bits = sample_bits(format);
+    const auto count = static_cast<std::int64_t>(bytes.first.size()) * 8 / bits / 2 * 2;
+    RawFormat raw;
+    raw.sample_format = format;
+    Reading reading{format, raw_samples(raw, bytes.first, count)};
+    reading.smoothness = is_plausible(reading) ? Autocorrelation(reading.samples).at(1) : -1;
+    return reading;
+}
+
+// A format that is read with too many bytes a sample sees every second sample and is as smooth; with too few it sees
+// high and low bytes in turn. So the one with the fewest bytes that is smooth is right.
+std::vector<Reading> readings_of(const Bytes& bytes) {
+    std::vector<Reading> readings;
+    for (const SampleFormat format : {SampleFormat::u8, SampleFormat::packed12, SampleFormat::u16, SampleFormat::i16,
+                                      SampleFormat::f32, SampleFormat::u32}) {
+        readings.push_back(reading_of(bytes, format));
+    }
+    const bool may_be_real = std::ranges::any_of(
+        readings, [](const Reading& reading) { return reading.format == SampleFormat::f32 && reading.smoothness > 0; });
+    if (may_be_real) readings.pop_back();  // the bits of reals, read as integers, are as smooth
+    const double best = std::ranges::max(readings, {}, &Reading::smoothness).smoothness;
+    const auto rank = [&](const Reading& reading) {
+        const bool is_smooth = reading.smoothness > 0.7 * best;
+        // Signed and unsigned take as many bytes: the smoother one is right.
+        const double bits = static_cast<double>(sample_bits(reading.format));
+        return std::pair(!is_smooth, is_smooth ? bits - reading.smoothness : -reading.smoothness);
+    };
+    std::ranges::stable_sort(readings, {}, rank);
+    readings.resize(2);
+    return readings;
+}
+
+// Enough of them to compare lines by, beyond what may be a header.
+std::vector<float> middle_of(const std::vector<float>& samples) {
+    constexpr std::size_t enough = 1 << 20;
+    const std::size_t first = std::min<std::size_t>(longest_header / 2, samples.size() / 8);
+    const std::size_t count = std::min(enough, samples.size() - first);
+    const auto begin = samples.begin() + static_cast<std::ptrdiff_t>((first + samples.size() - count) / 2);
+    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+}
+
+// Headers are mostly powers of two long; of what is left over of them beyond whole lines.
+bool is_usual_header(std::int64_t left_over, std::int64_t line_bytes) {
+    for (std::int64_t header = 32; header <= longest_header; header *= 2) {
+        if (header % line_bytes == left_over) return true;
+    }
+    return false;
+}
+
+// How much of an unknown header it takes to make lines fit into the file; 1: too much.
+double header_penalty(std::int64_t samples, std::int64_t left_over, std::int64_t line_bytes) {
+    if (left_over == 0) return 0;
+    if (is_usual_header(left_over, line_bytes)) return 0.005;
+    return samples % 64 == 0 ? 0.02 : 1;
+}
+
+std::vector<Width> widths_of(const Bytes& bytes, const Reading& reading) {
+    const std::vector<float> samples = middle_of(reading.samples);
+    const Autocorrelation plain(samples);
+    std::vector<float> edges;  // what changes from sample to sample: fringes, and the pattern of the pixels
+    for (std::size_t i = 2; i < samples.size(); ++i) {
+        edges.push_back(samples[i - 1] - 0.5f * (samples[i] + samples[i - 2]));
+    }
+    const Autocorrelation fine(edges);
+    std::vector<Width> widths;
+    const std::int64_t bits = sample_bits(reading.format);
+    const auto most = std::min(most_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
+    for (std::int64_t line = least_samples; line <= most; ++line) {
+        if (line * bits % 8 != 0) continue;
+        const std::int64_t line_bytes = line * bits / 8;
+        const std::int64_t header = bytes.size % line_bytes;
+        const double penalty = header_penalty(line, header, line_bytes);
+        if (penalty == 1 || header > longest_header) continue;
+        widths.push_back({line, header, plain.at(line), fine.at(line), penalty});
+    }
+    return widths;
+}
+
+// Whole multiples of the width are almost as alike, by chance more: the shortest of these is it.
+Width shortest_like(const std::vector<Width>& widths, const Width& best) {
+    const auto is_as_good = [&](const Width& width) {
+        return best.samples % width.samples == 0 && 1 - width.likeness <= 1.3 * (1 - best.likeness) + 1e-3 &&
+               width.fine >= 0.8 * best.fine;
+    };
+    const auto found = std::ranges::find_if(widths, is_as_good);
+    return found == widths.end() ? best : *found;
+}
+
+std::vector<Width> best_widths(std::vector<Width> widths) {
+    std::vector<Width> best;
+    while (!widths.empty() && best.size() < 3) {
+        best.push_back(shortest_like(widths, std::ranges::max(widths, {}, &Width::score)));
+        const std::int64_t known = best.back().samples;
+        std::erase_if(widths, [&](const Width& width) { return width.samples % known == 0; });
+    }
+    return best;
+}
+
+// Lines at the beginning that are unlike all others belong to the header.
+std::int64_t whole_header_lines(const LineFeatures& features) {
+    const std::int64_t most = std::min<std::int64_t>(features.lines() / 4, 32);
+    std::int64_t lines = 0;
+    const double usual = features.likeness_to_mean(features.lines() / 2);
+    while (lines < most && features.likeness_to_mean(lines) < 0.5 * usual) ++lines;
+    return lines;
+}
+
+struct Shape {
+    std::int64_t a_scans;
+    double score;
+};
+
+// Lines of neighbouring B-scans are alike where they are one B-scan apart; where nothing tells, B-scans are square.
+std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
+    constexpr std::int64_t least_lines = 8;
+    std::vector<Shape> shapes;
+    for (std::int64_t a_scans = least_lines; a_scans <= std::min(lines, features.lines()); ++a_scans) {
+        if (lines % a_scans != 0) continue;
+        const double apart = std::log(static_cast<double>(a_scans) / static_cast<double>(lines / a_scans));
+        const double squareness = 0.1 * std::exp(-std::abs(apart));
+        shapes.push_back({a_scans, features.correlation(a_scans) + squareness});
+    }
+    std::ranges::stable_sort(shapes, std::greater{}, &Shape::score);
+    if (shapes.empty()) return {{lines, 0}};
+    const Shape best = shapes.front();  // two B-scans apart lines are almost as alike
+    const auto is_as_good = [&](const Shape& shape) {
+        return best.a_scans % shape.a_scans == 0 && shape.score > 0.9 * best.score;
+    };
+    std::vector<Shape> as_good;
+    std::ranges::copy_if(shapes, std::back_inserter(as_good), is_as_good);
+    const std::int64_t shortest = std::ranges::min(as_good, {}, &Shape::a_scans).a_scans;
+    std::ranges::stable_partition(shapes, [&](const Shape& shape) { return shape.a_scans == shortest; });
+    return shapes;
+}
+
+void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width, std::vector<RawGuess>& guesses) {
+    constexpr std::size_t most_shapes = 3;
+    const std::int64_t bits = sample_bits(reading.format);
+    const std::int64_t line_bytes = width.samples * bits / 8;
+    const std::int64_t header_samples = width.header_bytes * 8 / bits;
+    const std::int64_t header_lines = whole_header_lines(LineFeatures(reading.samples, header_samples, width.samples));
+    const LineFeatures features(reading.samples, header_samples + header_lines * width.samples, width.samples);
+    const std::int64_t lines = bytes.size / line_bytes - header_lines;
+    std::vector<Shape> shapes = shapes_of(features, lines);
+    if (shapes.size() > most_shapes) shapes.resize(most_shapes);
+    for (const Shape& shape : shapes) {
+        guesses.push_back({reading.format, width.header_bytes + header_lines * line_bytes, width.samples, shape.a_scans,
+                           lines / shape.a_scans, std::clamp(width.likeness, 0.0, 1.0)});
+    }
+}
+
+}  // namespace
+
+std::vector<float> raw_samples(const RawFormat& format, std::span<const std::byte> bytes, std::int64_t count) {
+    ScanGeometry geometry;
+    geometry.samples = count;
+    std::vector<float> samples(static_cast<std::size_t>(count));
+    LineFormat(format, geometry).with_reader([&](const auto& read) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            samples[static_cast<std::size_t>(i)] = static_cast<float>(read(bytes.data(), i));
+        }
+    });
+    return samples;
+}
+
+std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t most) {
+    const Bytes bytes = read_first(path);
+    std::vector<RawGuess> guesses;
+    if (static_cast<std::int64_t>(bytes.first.size()) < least_bytes) return guesses;
+    for (const Reading& reading : readings_of(bytes)) {
+        for (const Width& width : best_widths(widths_of(bytes, reading))) {
+            if (width.likeness > least_likeness) add_guesses(bytes, reading, width, guesses);
+        }
+    }
+    if (guesses.size() > most) guesses.resize(most);
+    return guesses;
+}
+
+}  // namespace echolux

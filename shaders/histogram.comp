@@ -1,0 +1,37 @@
+// How often values occur: each work group counts some A-scans on its own, and adds what it found to the whole.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
+#include "shaders/shared/histogram.h"
+
+layout(local_size_x = histogram_group) in;
+
+layout(push_constant) uniform Part { HistogramPart part; };
+
+layout(set = 0, binding = binding_histogram_voxels) uniform texture3D voxels;
+layout(std430, set = 0, binding = binding_histogram_counts) buffer Counts { uint counts[histogram_bins]; };
+
+shared uint found[histogram_bins];
+
+// Told by its bits: compilers may take it that there are no others.
+bool is_finite(float value) {
+    return (floatBitsToUint(value) & 0x7F800000u) != 0x7F800000u;
+}
+
+void main() {
+    int here = int(gl_LocalInvocationIndex);
+    found[here] = 0;
+    barrier();
+    for (int i = int(gl_WorkGroupID.x); i < part.extent.w; i += int(gl_NumWorkGroups.x)) {
+        int a_scan = i * part.first.w;
+        ivec3 top = part.first.xyz + ivec3(0, a_scan % part.extent.y, a_scan / part.extent.y);
+        for (int depth = here; depth < part.extent.x; depth += histogram_group) {
+            float value = texelFetch(voxels, top + ivec3(depth, 0, 0), 0).r;
+            if (!is_finite(value)) continue;
+            float bin = clamp(value * part.bins.x + part.bins.y, 0.0, float(histogram_bins - 1));
+            atomicAdd(found[int(bin)], 1u);
+        }
+    }
+    barrier();
+    if (found[here] > 0) atomicAdd(counts[here], found[here]);
+}

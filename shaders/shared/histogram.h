@@ -1,0 +1,35 @@
+// What C++ and histogram.comp share.
+#ifndef ECHOLUX_SHADERS_SHARED_HISTOGRAM_H
+#define ECHOLUX_SHADERS_SHARED_HISTOGRAM_H
+
+#ifdef __cplusplus
+#include <glm/vec2.hpp>
+#include <glm/vec4.hpp>
+namespace echolux::shared {
+using glm::ivec4;
+using glm::vec2;
+#define ECHOLUX_CONST inline constexpr int
+#else
+#define ECHOLUX_CONST const int
+#endif
+
+ECHOLUX_CONST histogram_bins = 256;
+ECHOLUX_CONST histogram_group = 256;  // invocations: one a bin
+
+ECHOLUX_CONST binding_histogram_voxels = 0;
+ECHOLUX_CONST binding_histogram_counts = 1;
+
+// A box of a texture, of which every `stride`-th A-scan is counted. Texture value * bins.x + bins.y = bin.
+struct HistogramPart {
+    ivec4 first;   // voxel of the texture, w: stride
+    ivec4 extent;  // voxels, w: A-scans that are counted
+    vec2 bins;
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(HistogramPart) == 40);
+}  // namespace echolux::shared
+#endif
+#undef ECHOLUX_CONST
+
+#endif

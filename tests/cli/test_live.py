@@ -1,0 +1,86 @@
+"""Live without a window: recordings and volumes of the simulator, checked by what they say of themselves and against the
+same scan reconstructed from its file."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from support import ProgramCase, read_volume
+
+CHECK = Path(__file__).resolve().parents[1] / "check_recording.py"
+SMALL = [
+    *("--source", "sim", "--line-rate-hz", "20000", "--block-b-scans", "4"),
+    *("--set", "simulation.a_scans=16", "--set", "simulation.b_scans=8", "--set", "simulation.samples=512"),
+    *("--set", "recipe.noise_floor_db=20"),
+]
+
+
+class Record(ProgramCase):
+    def test_every_block_is_in_the_file(self):
+        self.succeed("record", *SMALL, "--volumes", 5, "-o", "rec/scan.toml", "--report", "report.json")
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["recorder"]["blocks"], 10)
+        self.assertEqual(report["recorder"]["missing_blocks"], 0)
+        checked = subprocess.run(
+            [sys.executable, "-B", CHECK, self.folder / "rec/scan.toml"], capture_output=True, text=True
+        )
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+
+    def test_processed_volumes_are_what_is_reconstructed_from_the_file(self):
+        """However few of them were shown in time."""
+        self.succeed(
+            *("record", *SMALL, "--volumes", 12, "-o", "rec/scan.toml", "--processed", "volumes"),
+            *("--backend", "cpu", "--report", "report.json"),
+        )
+        processed = json.loads((self.folder / "report.json").read_text())["processed"]
+        files = sorted((self.folder / "volumes").glob("*.nrrd"))
+        self.assertEqual(len(files), processed["volumes"])
+        self.assertGreater(len(files), 0)
+        for file in files:
+            number = int(file.stem.removeprefix("volume_"))
+            self.succeed("reconstruct", "rec/scan.toml", "-o", "again.nrrd", "--volume", number, "--backend", "cpu")
+            np.testing.assert_array_equal(read_volume(file), read_volume(self.folder / "again.nrrd"), str(file))
+
+    def test_without_a_block_nothing_is_left(self):
+        """The first block would come after 26 s."""
+        slow = [word.replace("20000", "5") for word in SMALL]
+        finished = self.succeed("record", *slow, "--seconds", 0.3, "-o", "rec/scan.toml")
+        self.assertIn("no block was recorded: no file is left", finished.err)
+        self.assertEqual(self.files(), [])
+
+    def test_what_means_nothing_is_refused(self):
+        for options, names in (
+            (("--backend", "cpu"), ("--backend", "requires", "--processed")),
+            (("--device", "llvm"), ("--device", "requires", "--processed")),
+            (("--rolling",), ("--rolling",)),
+            (("--size", "64x64"), ("--size",)),
+        ):
+            with self.subTest(options=options):
+                finished = self.refuse(
+                    "record", *SMALL, "--volumes", 1, "-o", "rec/scan.toml", *options, names=(), lines=None
+                )
+                for name in names:
+                    self.assertIn(name, finished.err)
+
+    def test_a_source_that_is_none_is_one_clear_line(self):
+        self.refuse("record", "--source", "simm", "-o", "rec/scan.toml", names=("did you mean sim?",))
+        self.refuse("record", "--source", "plugin:", "-o", "rec/scan.toml", names=("plugin",))
+
+
+class Live(ProgramCase):
+    def test_writes_its_last_picture_and_report(self):
+        self.succeed(
+            *("live", *SMALL, "--volumes", 5, "--headless", "--size", "48x40", "--backend", "cpu"),
+            *("-o", "last.png", "--report", "report.json"),
+        )
+        report = json.loads((self.folder / "report.json").read_text())
+        queue = report["queue"]
+        self.assertEqual(report["arrived"]["volumes"], 5)
+        self.assertEqual(
+            queue["pushed_blocks"],
+            sum(queue[f"{what}_blocks"] for what in ("taken", "waiting", "overtaken", "incomplete", "given_up")),
+        )
+        self.assertGreater(report["pictures"]["volumes"], 0)
+        self.assertEqual(report["bytes_read_back"], 48 * 40 * 4)

@@ -1,0 +1,201 @@
+// The parts of calibration: fits and minima with known answers, peaks in closed form, spectra counted by hand, and
+// dispersion found in profiles of known dispersion (docs/algorithms.md 3.11).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <random>
+
+#include "compute/calibrate/depth_peak.h"
+#include "compute/calibrate/dispersion_search.h"
+#include "compute/calibrate/least_value.h"
+#include "compute/calibrate/polynomial_fit.h"
+#include "compute/calibrate/probe.h"
+#include "compute/calibrate/spectrum_survey.h"
+#include "compute/error.h"
+#include "tests/oracle/chain.h"
+#include "tests/oracle/instrument.h"
+
+namespace echolux {
+namespace {
+
+TEST(PolynomialFit, FindsThePolynomialAndItsPowers) {
+    const std::vector<double> powers{3, -2, 0.5, 7, -1, 4};
+    std::vector<double> x, y, weights;
+    for (int i = 0; i < 200; ++i) {
+        x.push_back(i / 100.0 - 1);
+        double value = 0;
+        for (std::size_t p = powers.size(); p-- > 0;) value = value * x.back() + powers[p];
+        const bool counts = std::abs(x.back()) < 0.76;
+        y.push_back(counts ? value : 1e6);
+        weights.push_back(counts ? 1 + x.back() * x.back() : 0);
+    }
+    const PolynomialFit fit(x, y, weights, 5);
+    const std::vector<double> found = fit.powers();
+    ASSERT_EQ(found.size(), powers.size());
+    for (std::size_t p = 0; p < powers.size(); ++p) EXPECT_NEAR(found[p], powers[p], 1e-8) << p;
+    EXPECT_NEAR(fit(1), 11.5, 1e-8);
+    EXPECT_THROW(PolynomialFit(x, y, std::vector<double>(x.size(), 0.0), 3), Error);
+}
+
+TEST(DepthPeak, OfAGaussianIsExactBetweenBins) {
+    for (const double centre : {40.0, 40.3, 40.5, 40.9}) {
+        std::vector<double> profile;
+        for (int z = 0; z < 100; ++z) {
+            profile.push_back(7 * std::exp(-4 * std::numbers::ln2 * std::pow((z - centre) / 12, 2)));
+        }
+        const DepthPeak peak = strongest_peak(profile, 5, 100);
+        EXPECT_NEAR(peak.bin, centre, 1e-9);
+        EXPECT_NEAR(peak.height, 7, 1e-9);
+        EXPECT_NEAR(peak.fwhm, 12, 0.02);
+    }
+}
+
+TEST(DepthPeak, OfNothingIsNothing) {
+    EXPECT_EQ(strongest_peak(std::vector<double>(10, 0.0), 2, 10).height, 0);
+    EXPECT_EQ(strongest_peak(std::vector<double>{}, 0, 10).height, 0);
+    EXPECT_EQ(strongest_peak(std::vector<double>{1, 2, 3}, 0, 3).fwhm, 0) << "no way down on the right";
+}
+
+TEST(LeastValue, IsFoundAlongALineAmongSideMinima) {
+    const auto f = [](double x) { return std::cos(x) + 0.01 * (x - 20) * (x - 20); };
+    EXPECT_NEAR(least_along(f, 0, 40), 21.95, 0.01);  // the deepest of many
+}
+
+TEST(LeastValue, IsFoundInAnObliqueValley) {
+    const auto f = [](double x, double y) { return std::pow(x - 3, 2) + 100 * std::pow(y - x + 1, 2); };
+    const Minimum least = least_nearby(f, {0, 0}, 1);
+    EXPECT_NEAR(least.place[0], 3, 1e-2);
+    EXPECT_NEAR(least.place[1], 2, 1e-2);
+}
+
+TEST(SpectrumSurvey, CountsLinesOfFramesWithHeaders) {
+    RawFormat format;
+    format.bits = 12;
+    ScanGeometry geometry;
+    geometry.samples = 3;
+    geometry.a_scans = 2;
+    geometry.b_scans = 2;
+    const std::vector<std::uint16_t> bytes{9, 1, 2, 3, 3, 2, 4095, 9, 5, 5, 5, 7, 7, 4095};  // 9: headers of a frame
+    Block block = block_of(bytes_of_lines(bytes), 0, 2);
+    block.frames = {2, 14};
+    ASSERT_EQ(lines_of(block, geometry), 4);
+
+    SpectrumSurvey all(format, geometry);
+    all.add(block, {0, 4});
+    EXPECT_EQ(all.mean(), (std::vector<double>{4, 4, 8198 / 4.0}));
+    EXPECT_EQ(all.least(), (std::vector<double>{1, 2, 3}));
+    EXPECT_EQ(all.greatest(), (std::vector<double>{7, 7, 4095}));
+    EXPECT_EQ(all.clipped(), 2);
+
+    SpectrumSurvey second_frame(format, geometry);
+    second_frame.add(block, {2, 1});
+    EXPECT_EQ(second_frame.mean(), (std::vector<double>{5, 5, 5}));
+    EXPECT_EQ(second_frame.clipped(), 0);
+}
+
+TEST(SpectrumSurvey, FullScaleIsWhatASampleCanHold) {
+    RawFormat format;
+    EXPECT_EQ(full_scale(format), 65535);
+    format.bits = 12;
+    EXPECT_EQ(full_scale(format), 4095);
+    format.bits = 0;
+    format.shift = 4;
+    EXPECT_EQ(full_scale(format), 4095);
+    format.sample_format = SampleFormat::i16;
+    format.shift = 0;
+    EXPECT_EQ(full_scale(format), 32767);
+    format.sample_format = SampleFormat::packed12;
+    EXPECT_EQ(full_scale(format), 4095);
+    format.sample_format = SampleFormat::f32;
+    EXPECT_FALSE(full_scale(format).has_value());
+}
+
+TEST(WindowedSpectra, AreTheLinesUnderTheWindow) {
+    constexpr std::int64_t n = 64;
+    ReconstructionPlan plan = plain_plan(n, 2);
+    plan.recipe.window = Window::hann;
+    std::vector<float> lines;
+    std::vector<double> expected;
+    for (const double cycles : {5.0, 11.25}) {
+        for (std::int64_t p = 0; p < n; ++p) {
+            const auto u = static_cast<double>(p);
+            const double count = 3 + std::cos(2 * std::numbers::pi * cycles * u / n + 0.4);
+            lines.push_back(static_cast<float>(count));
+            expected.push_back(count * (0.5 - 0.5 * std::cos(2 * std::numbers::pi * u / (n - 1))));
+        }
+    }
+    const std::vector<float> found = windowed_spectra(plan, block_of(bytes_of_lines(lines), 0, 1));
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(double{found[i]}, expected[i], 1e-3) << i;
+}
+
+class DispersionSearched : public testing::Test {
+  protected:
+    static constexpr double a2 = 38, a3 = -9;
+    const Instrument instrument;
+
+    // Lines of reflectors (depth in um, amplitude) with the dispersion, in an arm of which `known` is compensated.
+    std::vector<float> lines(const std::vector<std::pair<double, double>>& reflectors, double noise, int count) const {
+        std::mt19937 random(5);
+        std::normal_distribution<double> normal(0, noise);
+        std::vector<double> theta;
+        const auto& k = instrument.uniform_k;
+        for (const double at : k) {
+            const double kappa = 2 * (at - k.front()) / (k.back() - k.front()) - 1;
+            theta.push_back((a2 + a3 * kappa) * kappa * kappa);
+        }
+        std::vector<float> spectra;
+        for (int l = 0; l < count; ++l) {
+            std::vector<double> line(k.size(), 0.0);
+            for (const auto& [depth, amplitude] : reflectors) {
+                const std::vector<float> fringe = instrument.fringe(k, depth + l, theta);
+                for (std::size_t j = 0; j < k.size(); ++j) line[j] += amplitude * double{fringe[j]};
+            }
+            for (const double value : line) spectra.push_back(static_cast<float>(value + normal(random)));
+        }
+        return spectra;
+    }
+
+    DispersionFound found(const std::vector<float>& spectra, int count) const {
+        ReconstructionPlan plan = plain_plan(Instrument::samples, count);
+        plan.recipe.window = Window::hann;
+        return searched_dispersion(plan, block_of(bytes_of_lines(spectra), 0, 1), {}, [](double) { return true; });
+    }
+};
+
+TEST_F(DispersionSearched, IsThatOfAMirror) {
+    // 40 dB: the window's sum squared over the sum of its squares is 2048 / 1.5, the peak half the fringe.
+    const DispersionFound result = found(lines({{200, 1}}, 0.16, 1), 1);
+    EXPECT_NEAR(result.a2_rad, a2, 0.2);
+    EXPECT_NEAR(result.a3_rad, a3, 0.3);
+    EXPECT_LT(result.entropy, result.entropy_before - 1);
+}
+
+TEST_F(DispersionSearched, IsThatOfLayers) {
+    const auto spectra = lines({{150, 1}, {220, 0.3}, {310, 0.6}, {500, 0.2}, {640, 0.1}}, 0.05, 8);
+    const DispersionFound result = found(spectra, 8);
+    EXPECT_NEAR(result.a2_rad, a2, 0.2);
+    EXPECT_NEAR(result.a3_rad, a3, 0.3);
+}
+
+TEST_F(DispersionSearched, StopsWhenAskedTo) {
+    const std::vector<float> spectra = lines({{200, 1}}, 0, 1);
+    const ReconstructionPlan plan = plain_plan(Instrument::samples, 1);
+    int asked = 0;
+    try {
+        searched_dispersion(plan, block_of(bytes_of_lines(spectra), 0, 1), {}, [&](double) { return ++asked < 5; });
+        FAIL() << "went on";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::cancelled);
+    }
+    EXPECT_EQ(asked, 5);
+}
+
+TEST_F(DispersionSearched, RefusesEmptiness) {
+    EXPECT_THROW(found(std::vector<float>(Instrument::samples, 0.0F), 1), Error);
+}
+
+}  // namespace
+}  // namespace echolux

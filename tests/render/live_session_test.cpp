@@ -1,0 +1,225 @@
+// The whole live system on the CPU and software Vulkan: a source, a session, a way to pictures and a loop that draws.
+// Whatever fails on the side of the display costs pictures, never the session.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cstring>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "engine/session.h"
+#include "rendering.h"
+#include "small_scan.h"
+#include "tests/session/faulty_source.h"
+#include "ui/app/lone_volume_path.h"
+#include "ui/app/picture_loop.h"
+
+namespace echolux::test {
+namespace {
+
+using echolux::testing::FaultySource;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+template <class Condition>
+void await(const Condition& condition) {
+    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// Sends volumes of noise without end, as far as it is allowed to.
+class GatedSource : public FaultySource {
+  public:
+    explicit GatedSource(const ReconstructionPlan& plan)
+        : FaultySource(scan_of(plan), plan.block_b_scans, {echolux::testing::send()},
+                       [plan](const Block& block, std::span<std::byte> bytes) {
+                           const std::vector<std::uint16_t> samples = noise_spectra(plan, block.volume);
+                           const Block sent = block_of(plan, std::as_bytes(std::span(samples)), block.volume,
+                                                       block.first_b_scan, block.first_b_scan + block.b_scans);
+                           std::memcpy(bytes.data(), sent.data, bytes.size());
+                       }),
+          blocks_a_volume_(plan.geometry.b_scans / plan.block_b_scans) {}
+
+    void allow(std::int64_t volumes) { blocks_ = volumes * blocks_a_volume_; }
+
+    Arrival next(std::chrono::milliseconds patience) override {
+        if (sent_ >= blocks_) {
+            std::this_thread::sleep_for(std::min(patience, std::chrono::milliseconds(1)));
+            return {};
+        }
+        ++sent_;
+        return FaultySource::next(patience);
+    }
+
+  private:
+    static Scan scan_of(const ReconstructionPlan& plan) {
+        Scan scan;
+        scan.path = "noise";
+        scan.format = plan.format;
+        scan.geometry = plan.geometry;
+        scan.recipe = plan.recipe;
+        return scan;
+    }
+
+    std::int64_t blocks_a_volume_;
+    std::atomic<std::int64_t> blocks_ = 0;
+    std::int64_t sent_ = 0;
+};
+
+class LiveSession : public Rendering {
+  protected:
+    VolumePath& make_path(const ReconstructionPlan& plan) {
+        DeviceChoice device;
+        device.loses = [this] { return lost_.load(); };
+        path_ = std::make_unique<LoneVolumePath>(plan, BackendChoice{.backend = Backend::cpu}, device);
+        return *path_;
+    }
+
+    static View small_view() {
+        View view;
+        view.width = 32;
+        view.height = 24;
+        return view;
+    }
+
+    static ReconstructionPlan small_plan() {
+        ReconstructionPlan plan = noise_plan(64, 13, 6);
+        plan.block_b_scans = 3;
+        return plan;
+    }
+
+    // Waits until a picture could show volume `number`.
+    void await_volume(std::int64_t number) {
+        await([&] {
+            const std::optional<ReadVolume> read = path_->read_volume();
+            return read && read->stamp.volume == number;
+        });
+    }
+
+    std::atomic<bool> lost_ = false;
+    std::unique_ptr<VolumePath> path_;
+};
+
+// Slots of 32768 depths are more than any device has: they are made only when the setting changes.
+TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
+    ReconstructionPlan plan = noise_plan(65536, 3, 4);
+    plan.block_b_scans = 2;
+    plan.recipe.depth_end = 16;
+    GatedSource source(plan);
+    VolumePath& path = make_path(plan);
+    Session session(source, path);
+    source.allow(1);
+    session.start();
+    await_volume(0);
+    ReconstructionPlan deeper = plan;
+    deeper.recipe.depth_end = 0;
+    session.change(deeper);
+    std::vector<SessionEvent> events;
+    await([&] { return !(events = session.take_events()).empty(); });
+    EXPECT_THAT(events, Contains(Field(&SessionEvent::line, HasSubstr("32768 x 3 x 4 voxels"))));
+    const std::optional<ReadVolume> read = path.read_volume();
+    ASSERT_TRUE(read) << "the old ring stays";
+    EXPECT_EQ(read->stamp.volume, 0);
+    EXPECT_EQ(read->voxels, voxels_in_memory(plan, noise_spectra(plan, 0)));
+    EXPECT_EQ(session.figures().changes, 0);
+    source.allow(2);
+    await_volume(1);
+    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, noise_spectra(plan, 1)));
+    ReconstructionPlan fitting = plan;
+    fitting.recipe.depth_end = 20;
+    session.change(fitting);
+    await([&] { return session.figures().reprocessed_volumes == 1; });
+    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(fitting, noise_spectra(plan, 1)));
+    session.stop();
+    EXPECT_EQ(session.figures().finished_volumes, 2);
+    EXPECT_EQ(session.figures().failed_volumes + session.figures().dropped_volumes, 0);
+}
+
+TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
+    const ReconstructionPlan plan = small_plan();
+    GatedSource source(plan);
+    VolumePath& path = make_path(plan);
+    Session session(source, path);
+    std::atomic<std::int64_t> seen = -1;
+    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t volume) { seen = volume; });
+    session.start();
+    source.allow(1 << 20);
+    await([&] { return seen >= 0; });
+    lost_ = true;
+    await([&] { return loop.problem().has_value(); });
+    EXPECT_THAT(*loop.problem(), HasSubstr("a loss that was planted"));
+    const std::int64_t arrived = session.figures().arrived.volumes;
+    const std::int64_t finished = session.figures().finished_volumes;
+    await([&] { return session.figures().arrived.volumes > arrived + 20; });
+    await([&] { return session.figures().finished_volumes > finished + 20; });
+    EXPECT_TRUE(session.figures().running);
+    session.stop();
+    EXPECT_TRUE(session.drain(std::chrono::minutes(1)));
+    const SessionFigures f = session.figures();
+    EXPECT_EQ(f.arrived.lost, 0);
+    EXPECT_EQ(f.arrived.blocks, f.queue.taken + f.queue.overtaken + f.queue.incomplete + f.queue.given_up);
+}
+
+// Each is the volume that it says, however many came since.
+TEST_F(LiveSession, VolumesAreTakenByOthersWhilePicturesGoOn) {
+    const ReconstructionPlan plan = small_plan();
+    GatedSource source(plan);
+    VolumePath& path = make_path(plan);
+    Session session(source, path);
+    constexpr std::size_t enough = 20;
+    std::vector<std::pair<std::int64_t, std::future<std::vector<std::byte>>>> taken;
+    std::atomic<bool> has_enough = false;
+    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t number) {
+        if (taken.size() == enough) return;
+        ComingVolume coming = path.begin_reading_volume().value();
+        EXPECT_GE(coming.volume.stamp.volume, number);
+        taken.emplace_back(coming.volume.stamp.volume, std::async(std::launch::async, std::move(coming.voxels)));
+        has_enough = taken.size() == enough;
+    });
+    session.start();
+    source.allow(1 << 20);
+    await([&] { return has_enough.load(); });
+    session.stop();
+    loop.stop();
+    for (auto& [number, voxels] : taken) {
+        EXPECT_EQ(voxels.get(), voxels_in_memory(plan, noise_spectra(plan, number))) << "volume " << number;
+    }
+}
+
+// All threads at once, for the thread sanitizer: acquiring, reconstructing, drawing, making plans, and whoever turns
+// settings and views.
+TEST_F(LiveSession, SettingsAndViewsMayChangeWhileAllOfItRuns) {
+    const ReconstructionPlan plan = small_plan();
+    GatedSource source(plan);
+    VolumePath& path = make_path(plan);
+    Session session(source, path);
+    PictureLoop loop(path, small_view(), 1000, [&](std::int64_t volume) { session.shown(volume); });
+    session.start();
+    source.allow(1 << 20);
+    View view = small_view();
+    for (int i = 0; i < 60; ++i) {
+        ReconstructionPlan changed = plan;
+        changed.recipe.a2_rad = i;
+        if (i % 4 == 0) changed.recipe.high = 60 + i;
+        if (i % 7 == 0) changed.recipe.depth_end = 20;
+        session.change(changed);
+        session.look_at(i % plan.geometry.b_scans);
+        view.azimuth_deg = i;
+        loop.set_view(view);
+        const std::int64_t pictures = loop.figures().pictures;
+        await([&] { return loop.figures().pictures > pictures; });
+        path.describe();
+    }
+    session.stop();
+    EXPECT_TRUE(session.drain(std::chrono::minutes(1)));
+    loop.stop();
+    EXPECT_FALSE(loop.problem());
+    EXPECT_GT(session.figures().changes, 0);
+    EXPECT_EQ(session.figures().failed_volumes, 0);
+    EXPECT_EQ(loop.figures().out_of_order, 0);
+    for (const SessionEvent& event : session.take_events()) ADD_FAILURE() << event.line;
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,98 @@
+// A stage with the renderer's validation on, whatever can be opened on it, and a clock that is turned by hand.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rendering.h"
+#include "tests/unit/temporary_folder.h"
+#include "ui/app/stage/open_exhibit.h"
+
+namespace echolux::test {
+
+inline const BackendChoice on_cpu{.backend = Backend::cpu};
+
+inline View small_view() {
+    View view;
+    view.width = 48;
+    view.height = 40;
+    return view;
+}
+
+class OnStage : public Rendering {
+  protected:
+    void SetUp() override {
+        Rendering::SetUp();
+        make_stage({});
+    }
+    void make_stage(const VolumeLimits& limits) {
+        stage_.reset();
+        DeviceChoice device;
+        device.validation = true;
+        device.volume_limits = limits;
+        device.loses = [this] { return lost_.load(); };
+        device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
+        stage_ = std::make_unique<Stage>(device, on_cpu);
+    }
+
+    void open(const std::filesystem::path& path, const std::vector<std::string>& assignments = {},
+              const SeriesBudget& budget = {}) {
+        SilentProgress progress;
+        stage_->show(open_exhibit(path, assignments, on_cpu, budget, progress));
+    }
+    std::string refusal(const std::filesystem::path& path, const std::vector<std::string>& assignments = {}) {
+        return error_of([&] { open(path, assignments); }).line;
+    }
+
+    Exhibit& exhibit() { return *stage_->exhibit(); }
+
+    // Pictures, until `is_so`.
+    template <class Condition>
+    void turn_until(const Condition& is_so) {
+        for (const auto start = std::chrono::steady_clock::now(); !is_so();) {
+            ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::minutes(1)) << "it never came to that";
+            exhibit().update(now_s_);
+            exhibit().follow(small_view(), now_s_, 0);
+            std::this_thread::yield();
+        }
+    }
+    void turn_until_there() {
+        turn_until([&] { return exhibit().grid().has_value(); });
+    }
+    void turn_until_shown(std::int64_t step) {
+        turn_until([&] { return exhibit().timeline()->shown() == step; });
+    }
+
+    // The picture of a pane, refined as far as it goes.
+    Image followed(std::size_t pane = 0) {
+        std::optional<FollowedPicture> picture;
+        do {
+            now_s_ += 0.1;
+            exhibit().update(now_s_);
+            picture = exhibit().follow(small_view(), now_s_, pane);
+        } while (!picture || !picture->is_final);
+        stage_->renderer().wait(picture->drawing);
+        return stage_->renderer().read(picture->drawing);
+    }
+
+    // With nothing under way: what is pretended to be lost works on.
+    void lose_the_device() {
+        exhibit().still(small_view());
+        lost_ = true;
+        EXPECT_EQ(error_of([&] { exhibit().still(small_view()); }).code, ErrorCode::device);
+    }
+
+    TemporaryFolder folder_;
+    std::atomic<bool> lost_ = false;
+    double now_s_ = 0;
+    std::unique_ptr<Stage> stage_;
+};
+
+}  // namespace echolux::test

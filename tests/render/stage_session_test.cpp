@@ -1,0 +1,302 @@
+// Recorded scans and live sources on the stage, as the window uses them: what is shown is what a reconstructor makes of
+// the same spectra with the same settings.
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "engine/reconstruction.h"
+#include "on_stage.h"
+#include "small_scan.h"
+#include "ui/app/stage/live_session.h"
+#include "ui/app/stage/stage.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t volumes = 3;
+
+class ScansOnStage : public OnStage {
+  protected:
+    ScansOnStage() {
+        std::ofstream raw(folder_ / "noise.raw", std::ios::binary);
+        for (std::int64_t volume = 0; volume < volumes; ++volume) {
+            const auto samples = noise_spectra(plan_, volume);
+            raw.write(reinterpret_cast<const char*>(samples.data()), static_cast<std::streamsize>(samples.size() * 2));
+        }
+        folder_.write("noise.toml", R"([scan]
+file = "noise.raw"
+samples = 64
+a_scans = 13
+b_scans = 6
+volumes = 3
+line_rate_hz = 780
+
+[recipe]
+voxel = "u8"
+background = "none"
+noise_floor_db = 20
+low = 0
+high = 60
+)");
+    }
+
+    void open_scan_on_stage(const std::vector<std::string>& assignments = {}) {
+        open(folder_ / "noise.toml", assignments);
+        turn_until_there();
+    }
+
+    std::vector<std::byte> expected(const ReconstructionPlan& plan, std::int64_t volume) const {
+        return voxels_in_memory(plan, noise_spectra(plan_, volume));
+    }
+    void turn_until_voxels_are(const std::vector<std::byte>& voxels) {
+        turn_until([&] {
+            const std::optional<Volume> volume = exhibit().volume();
+            return volume && volume->voxels == voxels;
+        });
+    }
+
+    // The scan as the workspace would set it.
+    Scan changed(const std::function<void(Scan&)>& edit) {
+        Scan scan = exhibit().live()->scan();
+        edit(scan);
+        return scan;
+    }
+
+    ReconstructionPlan plan_ = noise_plan(64, 13, 6);
+};
+
+TEST_F(ScansOnStage, AScanIsReconstructedAndItsVolumesAreStepped) {
+    open_scan_on_stage();
+    EXPECT_EQ(exhibit().name(), "noise.toml");
+    EXPECT_THAT(exhibit().way(), HasSubstr("cpu ("));
+    ASSERT_NE(exhibit().live(), nullptr);
+    EXPECT_TRUE(exhibit().live()->is_recorded());
+    Timeline& line = *exhibit().timeline();
+    EXPECT_EQ(line.steps(), volumes);
+    EXPECT_NEAR(line.step_s(), 0.1, 1e-12);
+    for (const std::int64_t step : {0, 2, 1, 0}) {
+        line.go_to(step);
+        turn_until_shown(step);
+        const Volume volume = exhibit().volume().value();
+        EXPECT_TRUE(volume.voxels == expected(plan_, step)) << "step " << step;
+        EXPECT_EQ(volume.provenance.at("volume"), std::to_string(step));
+        EXPECT_EQ(volume.provenance.at("recipe.noise_floor_db"), "20.0");
+    }
+    EXPECT_EQ(followed().width, 48);
+    EXPECT_EQ(exhibit().still(small_view()).height, 40);
+}
+
+// As the renderer makes it of the same voxels.
+TEST_F(ScansOnStage, AKeptPictureIsOfFullQuality) {
+    open_scan_on_stage();
+    View view = small_view();
+    view.low = 0;
+    view.high = 60;
+    for (const std::int64_t samples : {1, 4}) {
+        view.samples = samples;
+        renderer().set_volume(*exhibit().grid(), expected(plan_, 0).data());
+        EXPECT_TRUE(exhibit().still(view).pixels == renderer().render(view).pixels) << samples << " samples";
+    }
+    turn_until_voxels_are(expected(plan_, 0));  // the ring works on
+}
+
+TEST_F(ScansOnStage, AScanPlaysByItsTimeLine) {
+    open_scan_on_stage();
+    Timeline& line = *exhibit().timeline();
+    turn_until_shown(0);
+    line.play(now_s_);
+    for (const std::int64_t step : {1, 2, 0, 1}) {
+        now_s_ += 0.1001;
+        turn_until_shown(step);
+        EXPECT_TRUE(exhibit().volume()->voxels == expected(plan_, step)) << "step " << step;
+    }
+    EXPECT_EQ(line.left_out(), 0);
+}
+
+TEST_F(ScansOnStage, AChangedSettingReworksWhatIsShown) {
+    open_scan_on_stage();
+    exhibit().timeline()->go_to(1);
+    turn_until_shown(1);
+    const Image before = followed();
+    exhibit().live()->look_at(3);
+    ReconstructionPlan plan = plan_;
+    plan.recipe.window = Window::rect;
+    exhibit().live()->change(changed([](Scan& scan) { scan.recipe.window = Window::rect; }));
+    turn_until_voxels_are(expected(plan, 1));
+    EXPECT_NE(followed().pixels, before.pixels);
+    plan.recipe.high = 90;  // another meaning of the voxels: a new ring
+    exhibit().live()->change(changed([](Scan& scan) {
+        scan.recipe.window = Window::rect;
+        scan.recipe.high = 90;
+    }));
+    turn_until_voxels_are(expected(plan, 1));
+    turn_until([&] { return std::abs(exhibit().grid()->scale - 90.0 / 255) < 1e-9; });
+}
+
+TEST_F(ScansOnStage, WhatCannotWorkIsRefusedAndAllStays) {
+    open_scan_on_stage();
+    const auto impossible = changed([](Scan& scan) { scan.recipe.depth_begin = 1000; });
+    EXPECT_EQ(error_of([&] { exhibit().live()->change(impossible); }).code, ErrorCode::bad_setting);
+    EXPECT_EQ(error_of([&] { exhibit().live()->record(folder_ / "copy.toml"); }).code, ErrorCode::bad_setting);
+    EXPECT_TRUE(exhibit().volume()->voxels == expected(plan_, 0));
+}
+
+// The noise floor that the recipe leaves open is the one that `reconstruct` measures, also after a change.
+TEST_F(ScansOnStage, AnOpenNoiseFloorIsMeasured) {
+    open_scan_on_stage({"recipe.noise_floor_db=0"});
+    const auto measured = [&](Window window) {
+        Scan scan = changed([&](Scan& one) { one.recipe.window = window; });
+        return noise_floor_of(scan);
+    };
+    const auto told = [&] { return std::stod(exhibit().volume()->provenance.at("recipe.noise_floor_db")); };
+    EXPECT_NEAR(told(), measured(Window::hann), 1e-9);
+    ASSERT_NE(measured(Window::hann), measured(Window::blackman));
+    exhibit().live()->change(changed([](Scan& scan) { scan.recipe.window = Window::blackman; }));
+    turn_until([&] { return told() != measured(Window::hann); });
+    EXPECT_NEAR(told(), measured(Window::blackman), 1e-9);
+}
+
+TEST_F(ScansOnStage, ARecipeWithFlowGivesAFlowGrid) {
+    open_scan_on_stage();
+    EXPECT_FALSE(exhibit().flow_grid());
+    exhibit().live()->change(changed([](Scan& scan) { scan.flow.method = FlowMethod::power_doppler; }));
+    turn_until([&] { return exhibit().flow_grid().has_value(); });
+    EXPECT_EQ(exhibit().flow_grid()->a_scans, 13);
+    exhibit().live()->change(changed([](Scan&) {}));
+    turn_until([&] { return !exhibit().flow_grid(); });
+}
+
+TEST_F(ScansOnStage, TheNewestBlockIsShared) {
+    open_scan_on_stage();
+    const Block block = exhibit().live()->newest_block().value();
+    const auto samples = noise_spectra(plan_, 0);
+    EXPECT_EQ(std::memcmp(block.data, samples.data(), static_cast<std::size_t>(block.bytes)), 0);
+}
+
+TEST_F(ScansOnStage, ComesBackWithItsSettingsWhenTheDeviceIsLost) {
+    open_scan_on_stage();
+    exhibit().timeline()->go_to(2);
+    turn_until_shown(2);
+    ReconstructionPlan plan = plan_;
+    plan.recipe.window = Window::rect;
+    exhibit().live()->change(changed([](Scan& scan) { scan.recipe.window = Window::rect; }));
+    turn_until_voxels_are(expected(plan, 2));
+    lose_the_device();
+    lost_ = false;
+    stage_->revive();
+    turn_until_there();
+    turn_until_voxels_are(expected(plan, 2));
+    turn_until_shown(2);
+}
+
+TEST_F(ScansOnStage, ComplexVoxelsAreRefused) {
+    EXPECT_THAT(refusal(folder_ / "noise.toml", {"recipe.quantity=complex"}), HasSubstr("cannot show complex voxels"));
+}
+
+// ---- live -----------------------------------------------------------------------------------------------------------
+
+class LiveOnStage : public OnStage {
+  protected:
+    void open_simulator() {
+        SourceWanted wanted;
+        wanted.name = "sim:layers";
+        wanted.assignments = {"simulation.samples=128", "simulation.a_scans=12", "simulation.b_scans=8",
+                              "simulation.volumes=2"};
+        wanted.settings.line_rate_hz = 2000;
+        SilentProgress progress;
+        stage_->show(open_live_exhibit(wanted, on_cpu, progress));
+        turn_until_there();
+    }
+    LiveSession& live() { return *exhibit().live(); }
+    void turn_until_arrived(std::int64_t more) {
+        const std::int64_t before = live().figures().arrived.volumes;
+        turn_until([&] { return live().figures().arrived.volumes >= before + more; });
+    }
+};
+
+TEST_F(LiveOnStage, ASimulatorRunsStopsAndStartsAgain) {
+    open_simulator();
+    EXPECT_EQ(exhibit().name(), "simulator (layers)");
+    EXPECT_EQ(exhibit().timeline(), nullptr);
+    EXPECT_FALSE(live().is_recorded());
+    EXPECT_TRUE(live().is_running());
+    turn_until_arrived(3);
+    live().stop();
+    EXPECT_FALSE(live().is_running());
+    const std::int64_t arrived = live().figures().arrived.volumes;
+    EXPECT_EQ(followed().width, 48) << "what came last stays";
+    EXPECT_EQ(live().figures().arrived.volumes, arrived);
+    live().start();
+    turn_until_arrived(2);
+    turn_until([&] { return live().figures().shown.count() > 0; });
+}
+
+TEST_F(LiveOnStage, RecordsWhatItShows) {
+    open_simulator();
+    EXPECT_FALSE(live().is_recording());
+    live().record(folder_ / "rec.toml");
+    EXPECT_TRUE(live().is_recording());
+    turn_until_arrived(3);
+    const RecorderFigures figures = live().stop_recording();
+    EXPECT_FALSE(live().is_recording());
+    EXPECT_GT(figures.blocks, 0);
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "truth"));
+    open(folder_ / "rec.toml");
+    turn_until_there();
+    EXPECT_TRUE(exhibit().live()->is_recorded());
+}
+
+// Acquiring and recording never notice.
+TEST_F(LiveOnStage, ARecordingGoesOnWhileTheDeviceIsLost) {
+    open_simulator();
+    live().record(folder_ / "rec.toml");
+    turn_until_arrived(1);
+    lose_the_device();
+    lost_ = false;
+    const std::int64_t before = live().figures().recorder->blocks;
+    stage_->revive();
+    turn_until_there();
+    turn_until([&] { return live().figures().recorder->blocks > before + 4; });
+    EXPECT_TRUE(live().is_recording());
+    EXPECT_EQ(live().figures().reconnections, 0);
+    EXPECT_GT(live().stop_recording().blocks, before + 4);
+}
+
+TEST_F(LiveOnStage, WhatCameLastComesBackWithTheDevice) {
+    open_simulator();
+    turn_until_arrived(2);
+    live().stop();
+    lose_the_device();
+    lost_ = false;
+    stage_->revive();
+    EXPECT_FALSE(exhibit().grid());
+    turn_until_there();
+    EXPECT_FALSE(live().is_running());
+}
+
+TEST_F(LiveOnStage, ASettingChangesAtRest) {
+    open_simulator();
+    turn_until_arrived(2);
+    live().stop();
+    const auto before = exhibit().volume()->voxels;
+    Scan scan = live().scan();
+    scan.recipe.window = scan.recipe.window == Window::rect ? Window::hann : Window::rect;
+    live().change(scan);
+    turn_until([&] { return exhibit().volume()->voxels != before; });
+}
+
+TEST_F(LiveOnStage, ASourceThatIsNotThereIsRefused) {
+    SilentProgress progress;
+    const auto open_wrong = [&] {
+        SourceWanted wanted;
+        wanted.name = "plugin:/nowhere/there.so";
+        stage_->show(open_live_exhibit(wanted, on_cpu, progress));
+    };
+    EXPECT_THAT(error_of(open_wrong).line, HasSubstr("there.so"));
+    EXPECT_EQ(stage_->exhibit(), nullptr);
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,167 @@
+// Files and series on the stage, as the window uses it: what they show is what the renderer makes of the same volumes
+// by itself.
+#include "ui/app/stage/stage.h"
+
+#include <cstdlib>
+
+#include "on_stage.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+// ---- files ----------------------------------------------------------------------------------------------------------
+
+// A ball of another size at each step, brighter and brighter.
+Volume ball_volume(std::int64_t step) {
+    Volume volume;
+    volume.grid = db_grid(14, 12, 10, VoxelType::u8);
+    volume.grid.quantity = volume.grid.unit = "";  // so that voxels choose the colours
+    const ValueAt shape = ball(volume.grid, 4 + static_cast<double>(step));
+    const double brightness = 0.5 + 0.1 * static_cast<double>(step);
+    volume.voxels = voxels(volume.grid, [&](auto z, auto a, auto b) { return brightness * shape(z, a, b); });
+    return volume;
+}
+
+class FilesOnStage : public OnStage {
+  protected:
+    std::filesystem::path series(std::int64_t steps) {
+        for (std::int64_t step = 0; step < steps; ++step) {
+            write_volume(folder_ / ("t" + std::to_string(step) + ".nrrd"), ball_volume(step));
+        }
+        return folder_.path();
+    }
+
+    // The first chooses the colours.
+    std::vector<std::uint8_t> expected(std::int64_t step) {
+        const Volume first = ball_volume(0), volume = ball_volume(step);
+        renderer().set_volume(first.grid, first.voxels.data());
+        renderer().next_volume(volume.grid, volume.voxels.data());
+        return renderer().render(small_view()).pixels;
+    }
+};
+
+TEST_F(FilesOnStage, AVolumeFile) {
+    write_volume(folder_ / "ball.nrrd", ball_volume(2));
+    open(folder_ / "ball.nrrd");
+    EXPECT_EQ(exhibit().name(), "ball.nrrd");
+    EXPECT_EQ(exhibit().way(), "");
+    EXPECT_EQ(exhibit().timeline(), nullptr);
+    EXPECT_EQ(exhibit().live(), nullptr);
+    EXPECT_EQ(exhibit().grid()->a_scans, 12);
+    EXPECT_TRUE(exhibit().volume()->voxels == ball_volume(2).voxels);
+    const Volume alone = ball_volume(2);
+    renderer().set_volume(alone.grid, alone.voxels.data());
+    EXPECT_TRUE(exhibit().still(small_view()).pixels == renderer().render(small_view()).pixels);
+    const Image picture = followed();
+    EXPECT_EQ(picture.width, 48);
+    EXPECT_EQ(picture.height, 40);
+    EXPECT_TRUE(exhibit().probe(small_view(), 24, 20));
+}
+
+TEST_F(FilesOnStage, ALargeFileIsShownInPages) {
+    make_stage({.edge = 8, .page_edge = 4});
+    write_volume(folder_ / "ball.nrrd", ball_volume(2));
+    open(folder_ / "ball.nrrd");
+    EXPECT_TRUE(stage_->renderer().is_in_pages());
+    EXPECT_EQ(followed().width, 48);
+    EXPECT_GT(exhibit().still(small_view()).pages.needed, 0);
+}
+
+TEST_F(FilesOnStage, ASeriesPlaysItsStepsInOrder) {
+    open(series(5));
+    Timeline& line = *exhibit().timeline();
+    EXPECT_EQ(line.steps(), 5);
+    turn_until_shown(0);
+    turn_until([&] { return exhibit().ready_steps().front().end == 5; });
+    line.play(now_s_);
+    for (const std::int64_t step : {1, 2, 3, 4, 0, 1}) {
+        now_s_ += 0.1001;
+        turn_until_shown(step);
+        EXPECT_TRUE(exhibit().still(small_view()).pixels == expected(step)) << "step " << step;
+    }
+    EXPECT_EQ(line.left_out(), 0);
+    line.step_by(-1);
+    turn_until_shown(0);
+    EXPECT_TRUE(exhibit().volume()->voxels == ball_volume(0).voxels);
+}
+
+// Memory for two steps only; one of the files is damaged.
+TEST_F(FilesOnStage, ADamagedStepIsToldAndSkipped) {
+    const auto place = series(5);
+    folder_.write("t2.nrrd", "NRRD0004\nnothing\n");
+    open(place, {}, {.bytes = 2 * ball_volume(0).grid.bytes()});
+    Timeline& line = *exhibit().timeline();
+    line.play(now_s_);
+    for (const std::int64_t step : {1, 3, 4, 0, 1}) {
+        line.go_to(step);
+        turn_until_shown(step);
+    }
+    line.pause();
+    line.go_to(2);
+    std::vector<std::string> problems;
+    turn_until([&] {
+        for (const std::string& line_heard : exhibit().take_problems()) problems.push_back(line_heard);
+        return !problems.empty();
+    });
+    EXPECT_THAT(problems, testing::ElementsAre(HasSubstr("t2.nrrd")));
+    EXPECT_EQ(line.shown(), 1) << "the picture stays";
+}
+
+TEST_F(FilesOnStage, ARealSeriesPlaysAllItsStepsInOrder) {
+    const char* place = std::getenv("ECHOLUX_DATA");
+    if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA is not set: no real series is played";
+    open(std::filesystem::path(place) / "volumes/fmri_4d.nii.gz");
+    Timeline& line = *exhibit().timeline();
+    ASSERT_EQ(line.steps(), 64);
+    turn_until_shown(0);
+    line.play(now_s_);
+    for (std::int64_t step = 1; step < 64; ++step) {
+        now_s_ += line.step_s();
+        turn_until([&] { return line.shown() != step - 1; });
+        EXPECT_EQ(line.shown(), step);
+    }
+    EXPECT_EQ(line.left_out(), 0);
+}
+
+TEST_F(FilesOnStage, BadFilesAreRefusedClearly) {
+    folder_.write("broken.nii", "no volume");
+    folder_.write("scan.toml", "[scan]\nsamples = 0\n");
+    write_volume(folder_ / "ball.nrrd", ball_volume(0));
+    EXPECT_THAT(refusal(folder_ / "missing.nrrd"), HasSubstr("missing.nrrd: does not exist"));
+    EXPECT_THAT(refusal(folder_ / "broken.nii"), HasSubstr("broken.nii"));
+    EXPECT_THAT(refusal(folder_ / "scan.toml"), HasSubstr("scan.toml"));
+    EXPECT_THAT(refusal(folder_ / "ball.nrrd", {"recipe.window=rect"}), HasSubstr("recipe.window=rect"));
+    std::filesystem::create_directory(folder_ / "empty");
+    EXPECT_THAT(refusal(folder_ / "empty"), HasSubstr("holds no volume files"));
+}
+
+TEST_F(FilesOnStage, WhatIsShownGivesWay) {
+    write_volume(folder_ / "ball.nrrd", ball_volume(0));
+    open(folder_ / "ball.nrrd");
+    const auto refuses = [](Renderer&) -> std::unique_ptr<Exhibit> {
+        throw Error(ErrorCode::out_of_memory, "is too large", "test");
+    };
+    EXPECT_THROW(stage_->show(refuses), Error);
+    EXPECT_EQ(stage_->exhibit(), nullptr);
+    EXPECT_THROW(stage_->renderer().render(small_view()), Error) << "its volume is let go of";
+    open(folder_ / "ball.nrrd");
+    stage_->clear();
+    EXPECT_EQ(stage_->exhibit(), nullptr);
+}
+
+TEST_F(FilesOnStage, ComesBackWhereItWasWhenTheDeviceIsLost) {
+    open(series(3));
+    exhibit().timeline()->go_to(2);
+    turn_until_shown(2);
+    lose_the_device();
+    EXPECT_EQ(error_of([&] { stage_->revive(); }).code, ErrorCode::device) << "it is lost still";
+    lost_ = false;
+    stage_->revive();
+    turn_until_shown(2);
+    EXPECT_TRUE(exhibit().volume()->voxels == ball_volume(2).voxels);
+    EXPECT_EQ(followed().width, 48);
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,172 @@
+// Time points that are read ahead: in which order, never beyond the budget, and what a jump or a fault does. The reader
+// is the test's: it counts what is read and goes on only when it is told to.
+#include "engine/read_ahead.h"
+
+#include <gmock/gmock.h>
+
+#include <semaphore>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t volume_bytes = 100;
+
+Volume volume_of(std::int64_t step) {
+    Volume volume;
+    volume.voxels.assign(volume_bytes, static_cast<std::byte>(step));
+    return volume;
+}
+
+class AheadTest : public ::testing::Test {
+  protected:
+    ~AheadTest() override {
+        is_free_ = true;
+        go_on_.release(1000);
+        ahead_.reset();
+    }
+
+    void make(std::int64_t steps, std::int64_t volumes_in_budget) {
+        budget_ = volumes_in_budget * volume_bytes;
+        ahead_ = std::make_unique<ReadAhead>(steps, budget_, volume_of(0), [this](std::int64_t step) {
+            begun_.release();
+            if (!is_free_) go_on_.acquire();
+            const std::scoped_lock lock(mutex_);
+            read_.push_back(step);
+            if (const ReadAhead* made = made_) most_bytes_ = std::max(most_bytes_, made->bytes() + volume_bytes);
+            if (bad_.contains(step)) throw Error(ErrorCode::bad_file, "is damaged", "t" + std::to_string(step));
+            return volume_of(step);
+        });
+        made_ = ahead_.get();
+    }
+
+    // Lets one read end and waits until it is in memory, or known to be bad.
+    void read_one() {
+        begun_.acquire();
+        const std::size_t before = reads();
+        go_on_.release();
+        while (reads() == before) std::this_thread::yield();
+        while (!ahead_->volume(last_read())) std::this_thread::yield();
+    }
+    void wait_for_a_read() {
+        begun_.acquire();
+        begun_.release();
+    }
+    void read_some(int count) {
+        for (int i = 0; i < count; ++i) read_one();
+    }
+
+    std::size_t reads() {
+        const std::scoped_lock lock(mutex_);
+        return read_.size();
+    }
+    std::int64_t last_read() {
+        const std::scoped_lock lock(mutex_);
+        return read_.back();
+    }
+    std::vector<std::int64_t> order() {
+        const std::scoped_lock lock(mutex_);
+        return read_;
+    }
+
+    std::int64_t budget_ = 0;
+    std::mutex mutex_;
+    std::vector<std::int64_t> read_;
+    std::set<std::int64_t> bad_;
+    std::int64_t most_bytes_ = 0;
+    std::atomic<bool> is_free_ = false;
+    std::atomic<const ReadAhead*> made_ = nullptr;  // also while it is let go of
+    std::counting_semaphore<> begun_{0}, go_on_{0};
+    std::unique_ptr<ReadAhead> ahead_;
+};
+
+std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const std::vector<Interval>& intervals) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+    for (const Interval& one : intervals) pairs.emplace_back(one.begin, one.end);
+    return pairs;
+}
+
+TEST_F(AheadTest, ReadsInTheOrderInWhichItIsPlayed) {
+    make(6, 100);
+    read_some(5);
+    EXPECT_THAT(order(), ElementsAre(1, 2, 3, 4, 5));
+    EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(0, 6)));
+    for (std::int64_t step = 0; step < 6; ++step) {
+        EXPECT_EQ((**ahead_->volume(step)).voxels, volume_of(step).voxels) << "step " << step;
+    }
+}
+
+TEST_F(AheadTest, ReadsBackwardsRoundTheEnds) {
+    make(10, 100);
+    wait_for_a_read();
+    ahead_->want(3, -1, {2, 6});
+    read_some(5);
+    EXPECT_THAT(order(), ElementsAre(1, 3, 2, 5, 4));
+}
+
+TEST_F(AheadTest, TheBudgetIsNeverExceeded) {
+    make(20, 4);
+    is_free_ = true;
+    go_on_.release(1);
+    for (std::int64_t step = 0; step < 60; ++step) {
+        ahead_->want(step % 20, 1, {0, 20});
+        while (!ahead_->volume(step % 20)) std::this_thread::yield();
+        EXPECT_LE(ahead_->bytes(), budget_);
+    }
+    const std::scoped_lock lock(mutex_);
+    EXPECT_EQ(most_bytes_, budget_) << "with the one that is being read; all of the budget is used";
+}
+
+TEST_F(AheadTest, WhatIsFarthestAheadMakesRoom) {
+    make(10, 3);
+    read_some(2);
+    EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(0, 3)));
+    ahead_->want(1, 1, {0, 10});
+    read_one();  // 3, and 0 goes
+    EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(1, 4)));
+}
+
+TEST_F(AheadTest, OneVolumeMayAlwaysBeThere) {
+    make(3, 0);
+    ahead_->want(2, 1, {0, 3});
+    read_one();
+    EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(2, 3)));
+}
+
+// One read is under way when the jump comes; what else would have been read is not.
+TEST_F(AheadTest, AJumpCancelsReadsThatAreOfNoUse) {
+    make(100, 10);
+    wait_for_a_read();
+    ahead_->want(50, 1, {0, 100});
+    read_some(4);
+    EXPECT_THAT(order(), ElementsAre(1, 50, 51, 52));
+}
+
+TEST_F(AheadTest, ADamagedOneIsToldOnceAndSkipped) {
+    bad_ = {2};
+    make(5, 100);
+    read_some(4);
+    EXPECT_THAT(order(), ElementsAre(1, 2, 3, 4));
+    ASSERT_TRUE(ahead_->volume(2));
+    EXPECT_EQ(*ahead_->volume(2), nullptr);
+    EXPECT_THAT(pairs(ahead_->ready()), ElementsAre(std::pair(0, 2), std::pair(3, 5)));
+    EXPECT_THAT(ahead_->take_problems(), ElementsAre(HasSubstr("time point 3: t2: is damaged")));
+    ahead_->want(2, 1, {0, 5});
+    EXPECT_THAT(ahead_->take_problems(), ElementsAre());
+}
+
+TEST_F(AheadTest, EndsWhileItReads) {
+    make(1000, 1000);
+    begun_.acquire();
+    is_free_ = true;
+    go_on_.release(1);
+    ahead_.reset();
+    EXPECT_LE(read_.size(), 1000);
+}
+
+}  // namespace
+}  // namespace echolux

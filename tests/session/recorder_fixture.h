@@ -1,0 +1,48 @@
+// A recorder of the small source, in a folder of its own.
+#pragma once
+
+#include "engine/stream/recording_index.h"
+#include "recording_disks.h"
+
+namespace echolux {
+
+class RecorderTest : public ::testing::Test {
+  protected:
+    RecordingWanted wanted() const {
+        RecordingWanted wanted;
+        wanted.scan_toml = folder_ / "rec" / "scan.toml";
+        wanted.scan = source_.scan();
+        return wanted;
+    }
+
+    std::string line_of_problem(const Recorder& recorder) const {
+        const std::optional<Error> problem = recorder.problem();
+        return problem ? problem->line() : "";
+    }
+
+    std::vector<IndexRow> rows() const {
+        std::vector<IndexRow> rows;
+        read_index(folder_ / "rec" / "scan.index.csv", [&](const IndexRow& row) {
+            rows.push_back(row);
+            return true;
+        });
+        return rows;
+    }
+
+    // Offers blocks, each when the one before has been dealt with: a disk that is fast enough. Once it has failed, it
+    // is not trusted again.
+    void offer_slowly(Recorder& recorder, std::int64_t first, std::int64_t end) {
+        for (std::int64_t number = first; number < end; ++number) {
+            const bool has_failed = recorder.figures().failed_blocks > 0;
+            ASSERT_EQ(recorder.offer(source_.block(number)), !has_failed);
+            ASSERT_TRUE(comes_true([&] { return recorder.figures().blocks_held == 0; }));
+        }
+    }
+
+    TemporaryFolder folder_;
+    SmallSource source_;
+    std::filesystem::path toml_ = folder_ / "rec" / "scan.toml";
+    std::filesystem::path raw_ = folder_ / "rec" / "scan.raw";
+};
+
+}  // namespace echolux

@@ -1,0 +1,118 @@
+// Sessions of sources with little memory: what is kept for settings that change at rest never starves the source, and
+// what is recorded takes its share of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "noting_sink.h"
+#include "recording_disks.h"
+
+namespace echolux {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t b_scans = 4;
+
+// Has memory for so many blocks at a time; gives up where it does not get any of them back.
+class Scarce : public Paced {
+  public:
+    Scarce(std::int64_t most, std::vector<Fault> script, NotingSink& sink)
+        : Paced(std::move(script), sink), most_(most) {}
+
+    std::int64_t pool_blocks() const override { return most_; }
+
+    Arrival next(std::chrono::milliseconds patience) override {
+        if (!comes_true([&] { return *in_use_ < most_; })) return {Arrival::Kind::ended, {}};
+        Arrival arrival = Paced::next(patience);
+        if (arrival.kind != Arrival::Kind::block) return arrival;
+        ++*in_use_;
+        std::shared_ptr<const void>& keeper = arrival.block.keeper;
+        keeper = {arrival.block.data, [in_use = in_use_, memory = keeper](const void*) { --*in_use; }};
+        return arrival;
+    }
+
+  private:
+    std::int64_t most_;
+    std::shared_ptr<std::atomic<std::int64_t>> in_use_ = std::make_shared<std::atomic<std::int64_t>>(0);
+};
+
+void expect_every_block(const NotingSink& sink, std::int64_t blocks) {
+    const auto fed = sink.fed();
+    ASSERT_EQ(std::ssize(fed), blocks);
+    for (std::int64_t i = 0; i < blocks; ++i) {
+        EXPECT_EQ(fed[static_cast<std::size_t>(i)], (NotingSink::Fed{i / b_scans, i % b_scans, 45}));
+    }
+}
+
+TEST(SessionMemory, APoolTooSmallToKeepAVolumeGivesEveryBlock) {
+    for (const std::int64_t most : {std::int64_t{1}, std::int64_t{2}, 4 * b_scans - 1}) {
+        SCOPED_TRACE(most);
+        NotingSink sink;
+        Scarce source(most, {send(24), end()}, sink);
+        {
+            Session session(source, sink);
+            run_to_end(session);
+            EXPECT_EQ(session.figures().finished_volumes, 6);
+            expect_balance(session.figures());
+            session.change(plan_with(source, 60));
+            await([&] { return session.figures().changes == 1; });
+        }
+        expect_every_block(sink, 24);  // nothing is worked on again: it is not there any more
+    }
+}
+
+TEST(SessionMemory, APoolOfFourVolumesKeepsTheLastOne) {
+    NotingSink sink;
+    Scarce source(4 * b_scans, {send(24), end()}, sink);
+    Session session(source, sink);
+    run_to_end(session);
+    expect_every_block(sink, 24);
+    session.change(plan_with(source, 60));
+    await([&] { return session.figures().reprocessed_volumes == 1; });
+    const auto fed = sink.fed();
+    ASSERT_EQ(fed.size(), 24u + 1 + b_scans);
+    EXPECT_EQ(fed.back(), (NotingSink::Fed{5, b_scans - 1, 60}));
+}
+
+class SessionRecording : public ::testing::Test {
+  protected:
+    RecordingWanted wanted(const Source& source) const {
+        RecordingWanted wanted;
+        wanted.scan_toml = folder_ / "scan.toml";
+        wanted.scan = source.scan();
+        wanted.most_blocks_held = 1;
+        return wanted;
+    }
+
+    TemporaryFolder folder_;
+    NotingSink sink_;
+};
+
+TEST_F(SessionRecording, EveryBlockOfASmallPoolIsRecordedAndReconstructed) {
+    Scarce source(2, {send(24), end()}, sink_);
+    Session session(source, sink_);
+    session.record(wanted(source));
+    run_to_end(session);
+    const RecorderFigures figures = session.stop_recording();
+    EXPECT_EQ(figures.blocks + figures.missing_blocks, 24);
+    EXPECT_EQ(figures.most_blocks_held, 1);
+    expect_every_block(sink_, 24);
+    EXPECT_EQ(open_scan(folder_ / "scan.toml").recording.missing_blocks, figures.missing_blocks);
+}
+
+TEST_F(SessionRecording, WithoutABlockNoFileIsLeftAndThatIsSaid) {
+    FaultySource source(live_scan(), 1, {end()});
+    Session session(source, sink_);
+    session.record(wanted(source));
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "scan.toml"));
+    run_to_end(session);
+    EXPECT_EQ(session.stop_recording().blocks, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / ""));
+    EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("no block was recorded"))));
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,302 @@
+// What the alignment view says of a mirror, against mirrors whose peak, width, contrast and noise are known in closed
+// form, and against the simulated instrument.
+#include "engine/analysis/alignment.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "engine/acquire/instrument.h"
+#include "engine/analysis/alignment_watch.h"
+
+namespace echolux {
+namespace {
+
+using std::numbers::pi;
+
+constexpr std::int64_t n = 1024;
+constexpr double light = 1000, dark = 50, contrast = 0.2, bin = 200.3;
+
+double decibels(double power) {
+    return 10 * std::log10(power);
+}
+
+// Mirror lines that are linear in k, of a source as bright everywhere.
+class AlignmentOfAMirror : public testing::Test {
+  protected:
+    ReconstructionPlan plan;
+    std::mt19937 random{7};
+
+    AlignmentOfAMirror() {
+        plan.format.sample_format = SampleFormat::f32;
+        plan.geometry.samples = n;
+        plan.geometry.a_scans = 64;
+        plan.geometry.b_scans = 4;
+        plan.block_b_scans = 4;
+        plan.calibration.background.assign(n, dark + light);
+        plan.calibration.dark.assign(n, dark);
+        plan.recipe.background = Background::frame_mean;  // of the volume: not here
+    }
+
+    // `phase_step`: of the fringe from line to line.
+    std::vector<float> lines(std::int64_t count, double noise, double phase_step = 0) {
+        std::normal_distribution<double> normal(0, 1);
+        std::vector<float> counts;
+        for (std::int64_t l = 0; l < count; ++l) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                const double phase = 2 * pi * bin * static_cast<double>(j) / n + phase_step * static_cast<double>(l);
+                counts.push_back(
+                    static_cast<float>(dark + light * (1 + contrast * std::cos(phase)) + noise * normal(random)));
+            }
+        }
+        return counts;
+    }
+
+    template <class Sample>
+    static Block block_of(const std::vector<Sample>& counts, std::int64_t b_scans = 1) {
+        Block block;
+        block.data = reinterpret_cast<const std::byte*>(counts.data());
+        block.bytes = std::ssize(counts) * static_cast<std::int64_t>(sizeof(Sample));
+        block.b_scans = b_scans;
+        return block;
+    }
+};
+
+TEST_F(AlignmentOfAMirror, FiguresAreThoseOfTheFringe) {
+    plan.calibration.depth_pitch_um = 2.5;
+    plan.geometry.refractive_index = 1.25;
+    const std::vector<float> counts = lines(64, 0);
+    Alignment alignment(plan);
+    const AlignmentReading reading = alignment.read(block_of(counts), {.line = 10, .average = 4});
+    const AlignmentFigures& figures = reading.figures;
+    EXPECT_EQ(reading.lines, 4);
+    EXPECT_TRUE(figures.has_peak);
+    EXPECT_NEAR(figures.peak_bin, bin, 0.005);
+    EXPECT_NEAR(figures.peak_um, bin * 2, 0.01);
+    EXPECT_NEAR(figures.fwhm_bins, 2.002, 0.01);  // of |A| under a Hann window
+    EXPECT_NEAR(figures.fwhm_um, 2 * figures.fwhm_bins, 1e-9);
+    EXPECT_NEAR(figures.contrast, contrast, 0.002);
+    EXPECT_NEAR(figures.peak_db, decibels(std::pow(contrast * light / 2, 2)), 0.01);
+    EXPECT_FALSE(figures.saturation_percent.has_value()) << "real samples have no end";
+}
+
+TEST_F(AlignmentOfAMirror, FringeIsShownUnderTheWindow) {
+    Alignment alignment(plan);
+    const std::vector<float> counts = lines(64, 0);
+    const AlignmentReading reading = alignment.read(block_of(counts), {});
+    ASSERT_EQ(reading.windowed.size(), static_cast<std::size_t>(n));
+    for (std::int64_t j = 0; j < n; ++j) {
+        const double x = static_cast<double>(j) / n;
+        const double window = 0.5 - 0.5 * std::cos(2 * pi * static_cast<double>(j) / (n - 1));
+        EXPECT_NEAR(double{reading.windowed[static_cast<std::size_t>(j)]},
+                    window * light * contrast * std::cos(2 * pi * bin * x), 0.05);
+    }
+    EXPECT_NEAR(reading.spectrum[0], dark + light * (1 + contrast), 1e-3);
+    EXPECT_EQ(reading.background[0], dark + light);
+    EXPECT_TRUE(reading.has_background);
+}
+
+// A Hann window of n samples lets 1.5 / n of white noise through.
+TEST_F(AlignmentOfAMirror, SnrIsThePeakOverTheMeanNoise) {
+    constexpr double noise = 20;
+    const double expected = decibels(std::pow(contrast * light / 2, 2) / (noise * noise * 1.5 / n));
+    Alignment alignment(plan);
+    const std::vector<float> counts = lines(64, noise);
+    EXPECT_NEAR(alignment.read(block_of(counts), {.average = 64}).figures.snr_db, expected, 0.2);
+    double mean = 0;  // of single lines: the median has to be told that it hears one
+    for (std::int64_t line = 0; line < 64; ++line) {
+        alignment.forget();
+        mean += alignment.read(block_of(counts), {.line = line, .average = 1}).figures.snr_db / 64;
+    }
+    EXPECT_NEAR(mean, expected, 0.2);
+}
+
+TEST_F(AlignmentOfAMirror, LongAveragesTakeSeveralBlocks) {
+    Alignment alignment(plan);
+    AlignmentReading reading;
+    const auto noise_spread = [&] {  // standard deviation of the noise's power over its mean
+        double sum = 0, squares = 0, count = 0;
+        for (std::size_t z = 4 * 260; z < reading.a_scan_db.size(); z += 4) {
+            const double power = std::pow(10, double{reading.a_scan_db[z]} / 10);
+            sum += power;
+            squares += power * power;
+            ++count;
+        }
+        return std::sqrt(squares / count - std::pow(sum / count, 2)) / (sum / count);
+    };
+    for (int block = 0; block < 4; ++block) {
+        const std::vector<float> counts = lines(64, 20);
+        reading = alignment.read(block_of(counts), {.average = 256});
+    }
+    EXPECT_NEAR(noise_spread(), 1 / 16.0, 0.015);
+    for (int block = 0; block < 8; ++block) {
+        const std::vector<float> counts = lines(64, 20);
+        reading = alignment.read(block_of(counts), {.average = 256});
+    }
+    EXPECT_LT(noise_spread(), 1 / 16.0 + 0.015);
+    alignment.forget();
+    const std::vector<float> counts = lines(64, 20);
+    reading = alignment.read(block_of(counts), {.average = 256});
+    EXPECT_NEAR(noise_spread(), 1 / 8.0, 0.03);
+}
+
+// The power is averaged, so a mirror that trembles keeps its height.
+TEST_F(AlignmentOfAMirror, TremblingMirrorKeepsItsPeak) {
+    Alignment alignment(plan);
+    const std::vector<float> counts = lines(64, 0, 2 * pi / 64);
+    const AlignmentFigures figures = alignment.read(block_of(counts), {.average = 64}).figures;
+    EXPECT_NEAR(figures.peak_db, decibels(std::pow(contrast * light / 2, 2)), 0.01);
+    EXPECT_NEAR(figures.contrast, contrast, 0.002);
+}
+
+TEST_F(AlignmentOfAMirror, MirrorIsThereWithoutABackgroundToo) {
+    plan.calibration.background.clear();
+    for (const Background background : {Background::automatic, Background::frame_mean, Background::running}) {
+        plan.recipe.background = background;
+        Alignment alignment(plan);
+        const std::vector<float> counts = lines(64, 2);
+        const AlignmentReading reading = alignment.read(block_of(counts), {.average = 16});
+        EXPECT_FALSE(reading.has_background);
+        EXPECT_NEAR(reading.figures.peak_bin, bin, 0.01);
+        EXPECT_NEAR(reading.figures.contrast, contrast, 0.01);
+    }
+}
+
+TEST_F(AlignmentOfAMirror, SaturationIsTheGreatestSample) {
+    plan.format.sample_format = SampleFormat::u16;
+    plan.format.bits = 12;
+    std::vector<std::uint16_t> counts(static_cast<std::size_t>(n * 64), 2000);
+    counts[5 * n + 7] = 3000;
+    counts[6 * n + 7] = 4095;
+    Alignment alignment(plan);
+    AlignmentFigures figures = alignment.read(block_of(counts), {.line = 5, .average = 1}).figures;
+    EXPECT_NEAR(*figures.saturation_percent, 100 * 3000 / 4095.0, 1e-9);
+    EXPECT_EQ(figures.clipped_percent, 0);
+    figures = alignment.read(block_of(counts), {.line = 5, .average = 2}).figures;
+    EXPECT_EQ(*figures.saturation_percent, 100);
+    EXPECT_NEAR(figures.clipped_percent, 100 / (2.0 * n), 1e-9);
+}
+
+TEST_F(AlignmentOfAMirror, LinesStayInsideTheirFrame) {
+    Alignment alignment(plan);
+    std::vector<float> counts = lines(128, 0);
+    for (std::size_t i = 64 * n; i < counts.size(); ++i) counts[i] += 7;  // of the second B-scan
+    const Block block = block_of(counts, 2);
+    AlignmentReading reading = alignment.read(block, {.line = 60, .average = 50});
+    EXPECT_EQ(reading.lines, 4);
+    EXPECT_NEAR(reading.spectrum[0], dark + light * (1 + contrast), 1e-3);
+    reading = alignment.read(block, {.line = 1000});
+    EXPECT_EQ(reading.lines, 1);
+    EXPECT_NEAR(reading.spectrum[0], dark + light * (1 + contrast) + 7, 1e-3);
+}
+
+TEST_F(AlignmentOfAMirror, PeakIsLookedForWhereOneWants) {
+    std::vector<float> counts = lines(64, 0);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const double x = static_cast<double>(i % n) / n;
+        counts[i] += static_cast<float>(30 * std::cos(2 * pi * 350 * x));
+    }
+    Alignment alignment(plan);
+    EXPECT_NEAR(alignment.read(block_of(counts), {}).figures.peak_bin, bin, 0.01);
+    EXPECT_NEAR(alignment.read(block_of(counts), {.depth_begin = 300}).figures.peak_bin, 350, 0.01);
+}
+
+TEST_F(AlignmentOfAMirror, DarknessHasNoPeak) {
+    const std::vector<float> counts(static_cast<std::size_t>(n * 64), static_cast<float>(dark));
+    plan.calibration.background.assign(n, dark);
+    Alignment alignment(plan);
+    const AlignmentFigures figures = alignment.read(block_of(counts), {}).figures;
+    EXPECT_FALSE(figures.has_peak);
+    EXPECT_TRUE(std::isfinite(figures.snr_db) && std::isfinite(figures.peak_db) && std::isfinite(figures.contrast));
+}
+
+TEST_F(AlignmentOfAMirror, FitsAsLongAsNothingChanged) {
+    const Alignment alignment(plan);
+    EXPECT_TRUE(alignment.fits(plan));
+    ReconstructionPlan other = plan;
+    other.recipe.a2_rad = 1;
+    EXPECT_FALSE(alignment.fits(other));
+    other = plan;
+    other.calibration.dark[3] += 1;
+    EXPECT_FALSE(alignment.fits(other));
+}
+
+TEST_F(AlignmentOfAMirror, WatchHoldsPeaksAndFreezes) {
+    AlignmentWatch watch;
+    AlignmentReading reading;
+    reading.a_scan_db = {1, 5, 2};
+    watch.add(reading, 0);
+    watch.hold_peaks(true);
+    watch.freeze();
+    reading.a_scan_db = {3, 0, 2};
+    reading.figures.snr_db = 42;
+    watch.add(reading, 1);
+    EXPECT_EQ(watch.held_db(), (std::vector<float>{3, 5, 2}));
+    EXPECT_EQ(watch.frozen()->a_scan_db, (std::vector<float>{1, 5, 2}));
+    EXPECT_EQ(watch.newest()->a_scan_db, reading.a_scan_db);
+    EXPECT_EQ(watch.moments().back().snr_db, 42);
+    for (std::size_t i = 0; i < 2 * AlignmentWatch::most_moments; ++i) watch.add(reading, 2);
+    EXPECT_EQ(watch.moments().size(), AlignmentWatch::most_moments);
+    reading.a_scan_db = {1, 2};
+    watch.add(reading, 3);
+    EXPECT_EQ(watch.moments().size(), 1U);
+    EXPECT_FALSE(watch.frozen().has_value());
+}
+
+// The simulated spectrometer with its roll-off, dispersion and camera noise.
+TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
+    Simulation wanted{.scene = Scene::mirror, .samples = 2048, .a_scans = 64, .b_scans = 1};
+    wanted.a2_rad = 20;
+    wanted.confocal = false;
+    wanted.mirror_um = {400};
+    wanted.mirror_amplitude = {0.2};
+    Instrument instrument(wanted);
+    const Simulation& s = instrument.simulation();
+    std::vector<std::uint16_t> counts(static_cast<std::size_t>(s.samples * s.a_scans));
+    SilentProgress silent;
+    instrument.record(0, 0, 1, counts, silent);
+    ReconstructionPlan plan = instrument.scan().plan(1);
+    const std::vector<float> background = instrument.camera().background(), no_light = instrument.camera().dark();
+    plan.calibration.background.assign(background.begin(), background.end());
+    plan.calibration.dark.assign(no_light.begin(), no_light.end());
+    plan.calibration.wavelengths_nm = instrument.spectrometer().wavelengths_nm;
+    plan.recipe.resample = Resample::spline;
+
+    Alignment alignment(plan);
+    Block block;
+    block.data = reinterpret_cast<const std::byte*>(counts.data());
+    block.bytes = std::ssize(counts) * 2;
+    block.b_scans = 1;
+    const AlignmentFigures figures = alignment.read(block, {.average = 64}).figures;
+
+    const Spectrometer& spectrometer = instrument.spectrometer();
+    const double pitch = spectrometer.pitch_um;
+    EXPECT_NEAR(figures.peak_um, 400, 0.02 * pitch);
+    EXPECT_NEAR(figures.contrast, 0.2 * spectrometer.roll_off(400), 0.002);
+    EXPECT_GT(*figures.saturation_percent, 60);
+    EXPECT_LT(*figures.saturation_percent, 90);
+
+    // Noise of the camera under the window, sample by sample; peak of the fringe under the same window.
+    const double gain = 4095 / s.full_well_electrons;
+    double signal = 0, noise = 0, weights = 0;
+    const std::vector<double>& k = spectrometer.k_per_um;
+    for (std::size_t p = 1; p + 1 < k.size(); ++p) {
+        const double share = (k[p - 1] - k[p + 1]) / 2 / ((k.front() - k.back()) / (static_cast<double>(n) * 2 - 1));
+        const double edge = (k[p] - k.back()) / (k.front() - k.back());
+        const double weight = share * (0.5 - 0.5 * std::cos(2 * pi * edge));  // of this sample on the k grid
+        const double counts_of_light = spectrometer.source[p] * s.reference_level * 4095;
+        const double variance = counts_of_light * gain + std::pow(s.read_noise_electrons * gain, 2) + 1 / 12.0;
+        signal += weight * counts_of_light * 0.1 * spectrometer.roll_off(400);
+        noise += weight * weight * variance;
+        weights += weight;
+    }
+    EXPECT_NEAR(figures.peak_db, 20 * std::log10(signal / weights), 0.05);
+    // Between samples is less noise than on them: interpolation smooths it, the more the deeper.
+    RecordProperty("snr_error_db", std::to_string(figures.snr_db - decibels(signal * signal / noise)));
+    EXPECT_NEAR(figures.snr_db, decibels(signal * signal / noise), 0.7);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,148 @@
+// Work beside the picture: it tells how far it is, stops when it is asked to, and what it leaves for the thread that
+// draws is done there and nowhere else.
+#include "ui/app/stage/jobs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <latch>
+#include <new>
+#include <thread>
+
+namespace echolux {
+namespace {
+
+class Working : public testing::Test {
+  protected:
+    Jobs::Failed fails() {
+        return [this](const Error& error) { failures_.push_back(error.line()); };
+    }
+
+    std::vector<std::string> failures_;
+    Jobs jobs_;
+};
+
+TEST_F(Working, TheLastStepIsDoneByWhoeverCollects) {
+    std::thread::id worker, last;
+    jobs_.start(
+        "open",
+        [&](Progress&) {
+            worker = std::this_thread::get_id();
+            return [&] { last = std::this_thread::get_id(); };
+        },
+        fails());
+    EXPECT_FALSE(jobs_.is_idle());
+    jobs_.finish();
+    EXPECT_EQ(last, std::this_thread::get_id());
+    EXPECT_NE(worker, last);
+    EXPECT_TRUE(jobs_.is_idle());
+    EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(Working, TellsHowFarItIs) {
+    std::latch told(1), heard(1);
+    const std::uint64_t id = jobs_.start(
+        "opening a.nrrd",
+        [&](Progress& progress) {
+            progress.begin("read", 10, "slices");
+            progress.advance(3);
+            progress.advance(1);
+            told.count_down();
+            heard.wait();
+            return Jobs::LastStep{};
+        },
+        fails());
+    told.wait();
+    jobs_.collect();  // there is nothing to collect yet
+    ASSERT_EQ(jobs_.states().size(), 1);
+    const JobState state = jobs_.states().front();
+    heard.count_down();
+    EXPECT_EQ(state.id, id);
+    EXPECT_EQ(state.title, "opening a.nrrd");
+    EXPECT_EQ(state.task, "read");
+    EXPECT_EQ(state.unit, "slices");
+    EXPECT_EQ(state.done, 4);
+    EXPECT_EQ(state.total, 10);
+    EXPECT_FALSE(state.is_cancelled);
+    jobs_.finish();
+}
+
+// Goes on for ever unless it is stopped.
+Jobs::LastStep endless(Progress& progress) {
+    progress.begin("count", 0, "");
+    for (;;) progress.advance(1);
+}
+
+TEST_F(Working, StopsWhenItIsCancelledAndSaysNothing) {
+    bool is_last_done = false;
+    const std::uint64_t endless_one = jobs_.start("endless", endless, fails());
+    jobs_.start(
+        "short", [&](Progress&) { return [&] { is_last_done = true; }; }, fails());
+    jobs_.cancel(endless_one);
+    EXPECT_TRUE(jobs_.states().front().is_cancelled);
+    jobs_.finish();
+    EXPECT_TRUE(is_last_done) << "the other one";
+    EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(Working, WhatWasCancelledTooLateLeavesNothing) {
+    bool is_last_done = false;
+    std::latch begun(1), go_on(1);
+    const std::uint64_t id = jobs_.start(
+        "deaf",
+        [&](Progress&) {
+            begun.count_down();
+            go_on.wait();
+            return [&] { is_last_done = true; };
+        },
+        fails());
+    begun.wait();
+    jobs_.cancel(id);
+    go_on.count_down();
+    jobs_.finish();
+    EXPECT_FALSE(is_last_done);
+}
+
+TEST_F(Working, WhatIsThrownIsHeardByWhoeverCollects) {
+    jobs_.start(
+        "a", [](Progress&) -> Jobs::LastStep { throw Error(ErrorCode::bad_file, "is broken", "a.nrrd"); }, fails());
+    jobs_.start(
+        "b", [](Progress&) -> Jobs::LastStep { throw std::bad_alloc(); }, fails());
+    jobs_.start(
+        "c", [](Progress&) { return [] { throw Error(ErrorCode::device, "is lost", "stage"); }; }, fails());
+    EXPECT_TRUE(failures_.empty());
+    jobs_.finish();
+    ASSERT_EQ(failures_.size(), 3);
+    std::ranges::sort(failures_);
+    EXPECT_EQ(failures_[0], "a.nrrd: is broken");
+    EXPECT_TRUE(failures_[1].starts_with("b: there is not enough memory")) << failures_[1];
+    EXPECT_EQ(failures_[2], "stage: is lost");
+}
+
+TEST_F(Working, ALastStepMayBeginAnotherJob) {
+    bool is_second_done = false;
+    jobs_.start(
+        "first",
+        [&](Progress&) {
+            return [&] {
+                jobs_.start(
+                    "second", [&](Progress&) { return [&] { is_second_done = true; }; }, fails());
+            };
+        },
+        fails());
+    jobs_.finish();
+    EXPECT_TRUE(is_second_done);
+}
+
+TEST(Jobs, WhoeverLetsGoOfThemCancelsAll) {
+    bool is_last_done = false;
+    {
+        Jobs jobs;
+        for (int i = 0; i < 3; ++i) jobs.start("endless", endless, {});
+        jobs.start("done", [&](Progress&) { return [&] { is_last_done = true; }; }, {});
+    }
+    EXPECT_FALSE(is_last_done);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,153 @@
+// The shape of raw spectra that nothing describes: simulated scans of several shapes, stored in several ways, and real
+// ones.
+#include "engine/io/raw_guess.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include "engine/acquire/simulator.h"
+#include "engine/scan.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+struct Shape {
+    Scene scene;
+    std::int64_t samples, a_scans, b_scans;
+};
+
+void PrintTo(const Shape& shape, std::ostream* stream) {
+    *stream << shape.samples << " x " << shape.a_scans << " x " << shape.b_scans;
+}
+
+// Counts of a simulated scan, line after line.
+std::vector<std::uint16_t> counts_of(const Shape& shape) {
+    const TemporaryFolder folder;
+    Simulation simulation;
+    simulation.scene = shape.scene;
+    simulation.samples = shape.samples;
+    simulation.a_scans = shape.a_scans;
+    simulation.b_scans = shape.b_scans;
+    SilentProgress silent;
+    simulate(simulation, folder / "scan.toml", silent);
+    const Scan scan = open_scan(folder / "scan.toml");
+    SpectraReader reader(scan);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(shape.b_scans * reader.bytes_per_b_scan()));
+    reader.read(0, 0, shape.b_scans, bytes);
+    std::vector<std::uint16_t> counts(bytes.size() / 2);
+    std::memcpy(counts.data(), bytes.data(), bytes.size());
+    return counts;
+}
+
+template <class T, class Convert>
+std::string stored(const std::vector<std::uint16_t>& counts, const Convert& convert) {
+    std::vector<T> values;
+    for (const std::uint16_t count : counts) values.push_back(static_cast<T>(convert(count)));
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+std::string as_u16(const std::vector<std::uint16_t>& counts) {
+    return stored<std::uint16_t>(counts, [](std::uint16_t count) { return count; });
+}
+
+std::string packed(const std::vector<std::uint16_t>& counts) {
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < counts.size(); i += 2) {
+        const unsigned a = counts[i], b = counts[i + 1];
+        for (const unsigned byte : {a & 0xff, (a >> 8) | ((b & 0xf) << 4), b >> 4}) {
+            bytes.push_back(static_cast<char>(byte));
+        }
+    }
+    return bytes;
+}
+
+std::string random_bytes(std::size_t count) {
+    std::mt19937 random(3);
+    std::string bytes;
+    for (std::size_t i = 0; i < count; ++i) bytes.push_back(static_cast<char>(random()));
+    return bytes;
+}
+
+RawGuess first_guess(const std::string& bytes) {
+    const TemporaryFolder folder;
+    const std::vector<RawGuess> guesses = guess_raw(folder.write("unknown.raw", bytes));
+    return guesses.empty() ? RawGuess{} : guesses.front();
+}
+
+void expect_shape(const std::string& bytes, SampleFormat format, std::int64_t offset, const Shape& shape,
+                  const char* what) {
+    const RawGuess guess = first_guess(bytes);
+    EXPECT_EQ(guess.sample_format, format) << what;
+    EXPECT_EQ(guess.offset_bytes, offset) << what;
+    EXPECT_EQ(guess.samples, shape.samples) << what;
+    EXPECT_EQ(guess.a_scans, shape.a_scans) << what;
+    EXPECT_EQ(guess.b_scans, shape.b_scans) << what;
+    EXPECT_GT(guess.likeness, 0.9) << what;
+    EXPECT_LE(guess.likeness, 1) << what;
+}
+
+class RawGuesses : public testing::TestWithParam<Shape> {};
+
+TEST_P(RawGuesses, TheRightShapeIsFirstHoweverItIsStored) {
+    const Shape& shape = GetParam();
+    const std::vector<std::uint16_t> counts = counts_of(shape);
+    const std::string u16 = as_u16(counts);
+    expect_shape(u16, SampleFormat::u16, 0, shape, "u16");
+    expect_shape(packed(counts), SampleFormat::packed12, 0, shape, "packed12");
+    expect_shape(stored<std::uint8_t>(counts, [](int count) { return count >> 4; }), SampleFormat::u8, 0, shape, "u8");
+    expect_shape(stored<std::int16_t>(counts, [](int count) { return count - 1500; }), SampleFormat::i16, 0, shape,
+                 "i16");
+    expect_shape(stored<float>(counts, [](int count) { return 0.25 * count; }), SampleFormat::f32, 0, shape, "f32");
+    expect_shape(stored<std::uint32_t>(counts, [](int count) { return 16 * count; }), SampleFormat::u32, 0, shape,
+                 "u32");
+    expect_shape(random_bytes(512) + u16, SampleFormat::u16, 512, shape, "header of 512 bytes");
+    expect_shape(std::string(4096, '\0') + u16, SampleFormat::u16, 4096, shape, "header of 4096 bytes");
+}
+
+INSTANTIATE_TEST_SUITE_P(Simulated, RawGuesses,
+                         testing::Values(Shape{Scene::vessel, 1024, 96, 32}, Shape{Scene::retina, 2048, 48, 20},
+                                         Shape{Scene::layers, 512, 100, 25}, Shape{Scene::layers, 768, 40, 60},
+                                         Shape{Scene::capillary, 1000, 30, 50}));
+
+TEST(RawGuess, NothingIsGuessedOfNoiseAndOfNextToNothing) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(guess_raw(folder.write("noise.raw", random_bytes(1 << 20))).empty());
+    EXPECT_TRUE(guess_raw(folder.write("short.raw", "abc")).empty());
+    EXPECT_TRUE(guess_raw(folder.zeros("zeros.raw", 1 << 20)).empty());
+    EXPECT_EQ(error_of([&] { guess_raw(folder / "missing.raw"); }).code, ErrorCode::bad_file);
+}
+
+TEST(RawGuess, AtMostAsManyAsWanted) {
+    const TemporaryFolder folder;
+    const auto file = folder.write("unknown.raw", as_u16(counts_of({Scene::layers, 512, 32, 16})));
+    EXPECT_EQ(guess_raw(file, 2).size(), 2u);
+}
+
+TEST(RawGuess, ARealVolume) {
+    const char* data = std::getenv("ECHOLUX_DATA");
+    if (data == nullptr) GTEST_SKIP() << "ECHOLUX_DATA names no folder with real data";
+    const auto folder = std::filesystem::path(data) / "sd-oct-volume";
+    const RawGuess guess = guess_raw(folder / "spectra_u16_100x100x1024.raw").at(0);
+    EXPECT_EQ(guess.sample_format, SampleFormat::u16);
+    EXPECT_EQ(guess.samples, 1024);
+    EXPECT_EQ(guess.a_scans, 100);
+    EXPECT_EQ(guess.b_scans, 100);
+    EXPECT_EQ(guess.offset_bytes, 0);
+}
+
+// Of SD01RAW2, which says so by itself, but for that: 512 and 40 bytes of headers, lines, and floats as a trailer.
+TEST(RawGuess, RealBScansBehindHeaders) {
+    const char* data = std::getenv("ECHOLUX_DATA");
+    if (data == nullptr) GTEST_SKIP() << "ECHOLUX_DATA names no folder with real data";
+    for (const char* name : {"pdms.raw", "wood.raw", "shifted.raw"}) {
+        const RawGuess guess = guess_raw(std::filesystem::path(data) / "ocp930-bscans" / name).at(0);
+        EXPECT_EQ(guess.sample_format, SampleFormat::u16) << name;
+        EXPECT_EQ(guess.samples, 1024) << name;
+        EXPECT_EQ(guess.offset_bytes, 552) << name;
+    }
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,168 @@
+// Series of volumes in files: their order, their time, one that is damaged, and a real one.
+#include "engine/series.h"
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <thread>
+
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// u8, 2 x 3 x 4 voxels, all of them `value`.
+Volume constant(int value) {
+    Volume volume;
+    volume.grid.depth = 2;
+    volume.grid.a_scans = 3;
+    volume.grid.b_scans = 4;
+    volume.grid.type = VoxelType::u8;
+    volume.voxels.assign(24, static_cast<std::byte>(value));
+    return volume;
+}
+
+// A NIfTI-1 file of 2 x 2 x 1 voxels (i16) and `points` time points, by the standard's own offsets: time point t holds
+// t everywhere.
+std::string nifti_series(std::int16_t points, float step, char units) {
+    std::string bytes(352, '\0');
+    const auto put = [&](std::size_t place, auto value) { std::memcpy(bytes.data() + place, &value, sizeof(value)); };
+    put(0, std::int32_t{348});
+    const std::array<std::int16_t, 8> dim{4, 2, 2, 1, points, 1, 1, 1};
+    std::memcpy(bytes.data() + 40, dim.data(), sizeof(dim));
+    put(70, std::int16_t{4});
+    put(72, std::int16_t{16});
+    const std::array<float, 8> pixdim{1, 1, 1, 1, step, 1, 1, 1};
+    std::memcpy(bytes.data() + 76, pixdim.data(), sizeof(pixdim));
+    put(108, 352.0f);
+    bytes[123] = units;
+    std::memcpy(bytes.data() + 344, "n+1", 4);
+    for (std::int16_t t = 0; t < points; ++t) {
+        for (int voxel = 0; voxel < 4; ++voxel) bytes.append(reinterpret_cast<const char*>(&t), 2);
+    }
+    return bytes;
+}
+
+std::shared_ptr<const Volume> waited_for(Series& series, std::int64_t step) {
+    series.want(step, 1, 0, series.steps() - 1);
+    while (!series.volume(step)) std::this_thread::yield();
+    return *series.volume(step);
+}
+
+int first_code(const Volume& volume) {
+    std::int16_t code = 0;
+    std::memcpy(&code, volume.voxels.data(), 2);
+    return code;
+}
+
+class SeriesTest : public ::testing::Test {
+  protected:
+    TemporaryFolder folder_;
+};
+
+TEST_F(SeriesTest, FilesOfAFolderComeInTheOrderInWhichPeopleCount) {
+    const std::vector<std::string> names{"scan2.nrrd", "scan10.nrrd", "scan 1.nrrd", "scan02b.nrrd", "scan009.nrrd"};
+    for (std::size_t i = 0; i < names.size(); ++i) write_volume(folder_ / names[i], constant(static_cast<int>(i)));
+    folder_.write("notes.txt", "no volume");
+    Series series(folder_.path());
+    ASSERT_EQ(series.steps(), 5);
+    EXPECT_EQ(series.step_s(), 0);
+    EXPECT_EQ(series.name(), folder_.path().filename());
+    std::vector<int> order;
+    for (std::int64_t step = 0; step < 5; ++step) {
+        order.push_back(std::to_integer<int>(waited_for(series, step)->voxels[0]));
+    }
+    EXPECT_THAT(order, ElementsAre(2, 0, 3, 4, 1));
+    EXPECT_TRUE(series.take_problems().empty());
+}
+
+TEST_F(SeriesTest, AFileOfOneVolumeIsOneStep) {
+    write_volume(folder_ / "a.nii", constant(7));
+    for (const auto& path : {folder_ / "a.nii", folder_.path()}) {
+        Series series(path);
+        EXPECT_EQ(series.steps(), 1);
+        EXPECT_EQ(waited_for(series, 0)->voxels, constant(7).voxels);
+    }
+}
+
+TEST_F(SeriesTest, TimePointsOfAFileAndTheirDistance) {
+    const auto path = folder_.write("t.nii", nifti_series(6, 250, 2 + 16));  // mm, ms
+    Series series(path);
+    EXPECT_EQ(series.steps(), 6);
+    EXPECT_DOUBLE_EQ(series.step_s(), 0.25);
+    for (const std::int64_t step : {5, 0, 3, 1, 4, 2}) {
+        const auto volume = waited_for(series, step);
+        ASSERT_TRUE(volume);
+        EXPECT_EQ(first_code(*volume), step);
+        EXPECT_EQ(volume->grid.voxels(), 4);
+    }
+    EXPECT_EQ(waited_for(series, 3)->provenance.at("time_points"), "4 of 6");
+}
+
+TEST_F(SeriesTest, CompressedTimePointsInAnyOrder) {
+    const std::string bytes = nifti_series(40, 2, 2 + 8);
+    const auto path = folder_ / "t.nii.gz";
+    gzFile file = gzopen(path.c_str(), "wb");
+    ASSERT_EQ(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())), std::ssize(bytes));
+    gzclose(file);
+    Series series(path, {.bytes = 3 * 8});  // three volumes
+    EXPECT_DOUBLE_EQ(series.step_s(), 2);
+    for (const std::int64_t step : {39, 0, 20, 19, 21, 39, 38}) {
+        const auto volume = waited_for(series, step);
+        ASSERT_TRUE(volume) << "step " << step;
+        EXPECT_EQ(first_code(*volume), step);
+    }
+}
+
+TEST_F(SeriesTest, ADamagedFileInTheMiddleIsSkipped) {
+    for (int i = 0; i < 4; ++i) write_volume(folder_ / ("v" + std::to_string(i) + ".nrrd"), constant(i));
+    folder_.write("v2.nrrd", "NRRD0004\nno header at all\n");
+    Series series(folder_.path());
+    EXPECT_TRUE(waited_for(series, 1));
+    EXPECT_FALSE(waited_for(series, 2));
+    EXPECT_EQ(std::to_integer<int>(waited_for(series, 3)->voxels[0]), 3);
+    EXPECT_THAT(series.take_problems(), ElementsAre(HasSubstr("v2.nrrd")));
+}
+
+TEST_F(SeriesTest, WhereNothingIsAnErrorSaysSo) {
+    EXPECT_THAT(error_of([&] { Series series(folder_.path()); }).line, HasSubstr("holds no volume files"));
+    EXPECT_THAT(error_of([&] { Series series(folder_ / "a.nii"); }).line, HasSubstr("does not exist"));
+    folder_.write("v0.nrrd", "nothing");
+    folder_.write("v1.nrrd", "nothing");
+    EXPECT_EQ(error_of([&] { Series series(folder_.path()); }).code, ErrorCode::bad_file);
+}
+
+// The sums over all voxels, from the decompressed bytes alone.
+TEST_F(SeriesTest, ARealSeriesGivesAllItsTimePoints) {
+    const char* place = std::getenv("ECHOLUX_DATA");
+    if (place == nullptr) GTEST_SKIP() << "ECHOLUX_DATA is not set: no real series is tested";
+    const auto path = std::filesystem::path(place) / "volumes/fmri_4d.nii.gz";
+    constexpr std::size_t voxels = 64 * 64 * 21, points = 64, start = 1296;
+    std::string bytes(start + voxels * points * 2, '\0');
+    gzFile file = gzopen(path.c_str(), "rb");
+    ASSERT_EQ(gzread(file, bytes.data(), static_cast<unsigned>(bytes.size())), std::ssize(bytes));
+    gzclose(file);
+    Series series(path);
+    ASSERT_EQ(series.steps(), points);
+    for (std::size_t t = 0; t < points; ++t) {
+        const auto volume = waited_for(series, static_cast<std::int64_t>(t));
+        ASSERT_TRUE(volume) << "time point " << t;
+        std::int64_t sum = 0, expected = 0;
+        for (std::size_t i = 0; i < voxels; ++i) {
+            std::int16_t code = 0;
+            std::memcpy(&code, volume->voxels.data() + 2 * i, 2);
+            sum += code * static_cast<std::int64_t>(i / (64 * 64) + 1);  // slices stay in their order
+            std::memcpy(&code, bytes.data() + start + 2 * (t * voxels + i), 2);
+            expected += code * static_cast<std::int64_t>(i / (64 * 64) + 1);
+        }
+        EXPECT_EQ(sum, expected) << "time point " << t;
+    }
+    EXPECT_TRUE(series.take_problems().empty());
+}
+
+}  // namespace
+}  // namespace echolux

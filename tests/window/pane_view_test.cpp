@@ -1,0 +1,131 @@
+// Where things lie in panes, against the orientation that files and pictures have: depth down, A-scans to the right,
+// B-scans up in the en face view.
+#include "ui/app/stage/pane_view.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace echolux {
+namespace {
+
+VolumeGrid grid_of(double depth_um = 4, double a_um = 10, double b_um = 20) {
+    VolumeGrid grid;
+    grid.depth = 100;
+    grid.a_scans = 60;
+    grid.b_scans = 30;
+    grid.spacing_um = {depth_um, a_um, b_um};
+    return grid;
+}
+
+View pane_of(PaneKind kind, const PaneLook& look = {}) {
+    View view;
+    view.azimuth_deg = 70;  // of no matter for sections
+    return pane_view(view, {kind, 400, 300, {12, -35, 48}, look, 10, 13});
+}
+
+constexpr std::array sections{PaneKind::b_scan, PaneKind::en_face, PaneKind::side};
+
+TEST(PaneView, SectionsLieThroughTheCross) {
+    EXPECT_EQ(pane_of(PaneKind::b_scan).plane_offset_um, 48);
+    EXPECT_EQ(pane_of(PaneKind::en_face).plane_offset_um, 12);
+    EXPECT_EQ(pane_of(PaneKind::side).plane_offset_um, -35);
+}
+
+TEST(PaneView, PlacesAndPixelsAreInverse) {
+    for (const PaneKind kind : sections) {
+        const View pane = pane_of(kind, {3, {20, 30, -40}});
+        for (const glm::dvec2 pixel : {glm::dvec2(0, 0), glm::dvec2(123.5, 77), glm::dvec2(400, 300)}) {
+            const glm::dvec2 back = pixel_of(pane, grid_of(), place_at(pane, grid_of(), pixel));
+            EXPECT_NEAR(back.x, pixel.x, 1e-6);
+            EXPECT_NEAR(back.y, pixel.y, 1e-6);
+        }
+    }
+}
+
+// Per pixel to the right and down: which axis grows, which falls.
+TEST(PaneView, DirectionsAreThoseOfFiles) {
+    const auto step = [](PaneKind kind, double right, double down) {
+        const View pane = pane_of(kind);
+        return place_at(pane, grid_of(), {200 + right, 150 + down}) - place_at(pane, grid_of(), {200, 150});
+    };
+    EXPECT_GT(step(PaneKind::b_scan, 1, 0).y, 0);
+    EXPECT_GT(step(PaneKind::b_scan, 0, 1).x, 0);
+    EXPECT_GT(step(PaneKind::en_face, 1, 0).y, 0);
+    EXPECT_LT(step(PaneKind::en_face, 0, 1).z, 0);
+    EXPECT_GT(step(PaneKind::side, 1, 0).z, 0);
+    EXPECT_GT(step(PaneKind::side, 0, 1).x, 0);
+    EXPECT_NEAR(step(PaneKind::b_scan, 1, 0).z, 0, 1e-9);
+}
+
+// 600 x 400 um in 400 x 300 pixels: as wide as the picture but for a margin of 3 %.
+TEST(PaneView, SectionsFillTheirPane) {
+    const View pane = pane_of(PaneKind::b_scan);
+    const glm::dvec2 left = pixel_of(pane, grid_of(), {0, -300, 48}), right = pixel_of(pane, grid_of(), {0, 300, 48});
+    EXPECT_NEAR(right.x - left.x, 0.97 * 400, 1e-6);
+    EXPECT_NEAR(0.5 * (left.x + right.x), 200, 1e-6);
+}
+
+TEST(PaneView, EnlargingKeepsWhatIsUnderThePointer) {
+    const VolumeGrid grid = grid_of();
+    for (const PaneKind kind : sections) {
+        PaneLook look;
+        const glm::dvec2 at(250, 130);
+        const glm::dvec3 before = place_at(pane_of(kind, look), grid, at);
+        for (int notch = 0; notch < 6; ++notch) look = look_enlarged(look, pane_of(kind, look), grid, at, 1.2);
+        const glm::dvec3 after = place_at(pane_of(kind, look), grid, at);
+        for (int axis = 0; axis < 3; ++axis) EXPECT_NEAR(after[axis], before[axis], 1e-6) << axis;
+        EXPECT_GT(look.zoom, 2.9);
+    }
+}
+
+TEST(PaneView, DraggingMovesWithThePointer) {
+    const VolumeGrid grid = grid_of();
+    const PaneLook look{4, {0, 0, 0}};
+    const glm::dvec3 held = place_at(pane_of(PaneKind::en_face, look), grid, {200, 150});
+    const PaneLook dragged = look_dragged(look, pane_of(PaneKind::en_face, look), grid, {15, -7});
+    const glm::dvec2 now = pixel_of(pane_of(PaneKind::en_face, dragged), grid, held);
+    EXPECT_NEAR(now.x, 215, 1e-6);
+    EXPECT_NEAR(now.y, 143, 1e-6);
+}
+
+TEST(PaneView, IndicesCountVoxelsFromTheFirst) {
+    const VolumeGrid grid = grid_of();
+    EXPECT_EQ(voxel_index(-300 + 5, grid, 1), 0);
+    EXPECT_EQ(voxel_index(300 - 5, grid, 1), 59);
+    EXPECT_EQ(voxel_index(5, grid, 1), 30);
+    EXPECT_EQ(voxel_index(1e9, grid, 1), 59);
+    const auto inside = kept_inside({1e9, -1e9, 0}, grid);
+    EXPECT_EQ(voxel_index(inside[0], grid, 0), 99);
+    EXPECT_EQ(voxel_index(inside[1], grid, 1), 0);
+    EXPECT_EQ(inside[2], 0);
+}
+
+TEST(PaneView, SectionsForgetCutsAndKeepValues) {
+    View view;
+    view.clip_low = {0.5, 0, 0};
+    view.clip_planes = {1, 0, 0, 0};
+    view.low = 3;
+    view.high = 7;
+    view.mode = ViewMode::isosurface;
+    const View pane = pane_view(view, {PaneKind::b_scan, 40, 30, {}, {}, 10, 13});
+    EXPECT_EQ(pane.clip_low, (std::vector<double>{0, 0, 0}));
+    EXPECT_TRUE(pane.clip_planes.empty());
+    EXPECT_EQ(pane.low, 3);
+    EXPECT_EQ(pane.high, 7);
+    EXPECT_EQ(pane.mode, ViewMode::minip);  // one voxel deep: its value
+    EXPECT_NO_THROW(check_view(pane));
+}
+
+TEST(PaneView, HeightsMakeTheEnFacePaneAProjection) {
+    View view;
+    view.top_um = 100;
+    view.bottom_um = 200;
+    const PaneWanted wanted{PaneKind::en_face, 40, 30, {}, {}, 10, 13};
+    EXPECT_EQ(pane_view(view, wanted).show, Shown::en_face);
+    EXPECT_EQ(pane_view(view, wanted).top_um, 100);
+    EXPECT_EQ(pane_view(View{}, wanted).show, Shown::slice);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,187 @@
+// The program in a real window: on a screen of its own (Xvfb), with the pointer and keys of xdotool. What is on the
+// screen is read from Xvfb's memory. Left out where the two are not installed.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/io/volume_file.h"
+#include "temporary_folder.h"
+
+namespace echolux::test {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// A program that is ended with the test at the latest.
+class Running {
+  public:
+    Running(const Strings& command, const std::string& output) {
+        process_ = fork();
+        if (process_ != 0) return;
+        const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(file, STDOUT_FILENO);
+        dup2(file, STDERR_FILENO);
+        std::vector<char*> arguments;
+        for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+        arguments.push_back(nullptr);
+        execvp(arguments[0], arguments.data());
+        _exit(127);
+    }
+    ~Running() {
+        if (process_ > 0 && !ended()) {
+            kill(process_, SIGTERM);
+            waitpid(process_, nullptr, 0);
+        }
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+    bool ended() {
+        if (process_ > 0 && waitpid(process_, &status_, WNOHANG) == process_) process_ = 0;
+        return process_ == 0;
+    }
+    int exit_code() const { return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1; }
+
+  private:
+    pid_t process_ = 0;
+    int status_ = 0;
+};
+
+std::string text_of(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool wait_until(const std::function<bool()>& is_so) {
+    for (int i = 0; i < 1200; ++i) {
+        if (is_so()) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return false;
+}
+
+class RealWindow : public testing::Test {
+  protected:
+    void SetUp() override {
+        for (const char* tool : {"Xvfb", "xdotool"}) {
+            if (std::system((std::string("command -v ") + tool + " > /dev/null").c_str()) != 0) {
+                GTEST_SKIP() << tool << " is not installed: no test of a real window";
+            }
+        }
+        std::filesystem::create_directory(folder_ / "screen");
+        const std::string number = (folder_ / "display").string();
+        screen_ = std::make_unique<Running>(Strings{"Xvfb", "-displayfd", "1", "-screen", "0", "1200x760x24",
+                                                    "-nolisten", "tcp", "-fbdir", (folder_ / "screen").string()},
+                                            number);
+        ASSERT_TRUE(wait_until([&] { return text_of(number).find('\n') != std::string::npos || screen_->ended(); }));
+        ASSERT_FALSE(screen_->ended()) << text_of(number);
+        std::string display = text_of(number);
+        display = display.substr(0, display.find('\n'));
+        setenv("DISPLAY", (":" + display.substr(display.find_last_not_of("0123456789") + 1)).c_str(), 1);
+        unsetenv("WAYLAND_DISPLAY");
+    }
+
+    void TearDown() override {
+        program_.reset();
+        screen_.reset();
+        unsetenv("DISPLAY");
+    }
+
+    void start(const Strings& arguments) {
+        Strings command{ECHOLUX_PROGRAM, "view", "--fresh", "--size", "1200x760"};
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        program_ = std::make_unique<Running>(command, said());
+    }
+    std::string said() { return (folder_ / "said").string(); }
+
+    // What xdotool prints; nothing where it fails.
+    std::string hand(const std::string& what) {
+        const std::string file = (folder_ / "hand").string();
+        return std::system(("xdotool " + what + " > " + file + " 2>/dev/null").c_str()) == 0 ? text_of(file) : "";
+    }
+
+    // All bytes of the screen.
+    std::string screen() { return text_of(folder_ / "screen" / "Xvfb_screen0"); }
+
+    static double changed(const std::string& a, const std::string& b) {
+        if (a.size() != b.size() || a.empty()) return 1;
+        std::size_t different = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) different += a[i] != b[i] ? 1 : 0;
+        return static_cast<double>(different) / static_cast<double>(a.size());
+    }
+
+    // The same picture several times in a row.
+    bool comes_to_rest() {
+        std::string before;
+        int same = 0;
+        return wait_until([&] {
+                   std::string now = screen();
+                   same = changed(before, now) < 1e-5 ? same + 1 : 0;
+                   before = std::move(now);
+                   return same >= 8 || program_->ended();
+               }) &&
+               !program_->ended();
+    }
+
+    TemporaryFolder folder_;
+    std::unique_ptr<Running> screen_, program_;
+};
+
+void write_ramp(const std::filesystem::path& path) {
+    Volume volume;
+    volume.grid.depth = volume.grid.a_scans = volume.grid.b_scans = 32;
+    volume.grid.type = VoxelType::u8;
+    for (std::int64_t i = 0; i < volume.grid.voxels(); ++i)
+        volume.voxels.push_back(static_cast<std::byte>(i % 32 * (i / 32 % 32) / 4));
+    write_volume(path, volume);
+}
+
+TEST_F(RealWindow, ShowsAVolumeTurnsItAndEnds) {
+    write_ramp(folder_ / "ramp.nrrd");
+    start({(folder_ / "ramp.nrrd").string()});
+    ASSERT_TRUE(wait_until([&] { return !hand("search --name 'ramp.nrrd - Echolux'").empty() || program_->ended(); }));
+    ASSERT_FALSE(program_->ended()) << text_of(said());
+    ASSERT_TRUE(comes_to_rest()) << text_of(said());
+    const std::string before = screen();
+
+    hand("mousemove 500 250 mousedown 1 mousemove_relative -- 80 20 mousemove_relative -- 40 10 mouseup 1");
+    EXPECT_TRUE(wait_until([&] { return changed(before, screen()) > 0.005; }));
+    ASSERT_TRUE(comes_to_rest());
+    const std::string turned = screen();
+
+    hand("key ctrl+k");
+    EXPECT_TRUE(wait_until([&] { return changed(turned, screen()) > 0.005; }));
+    hand("key Escape");
+    hand("key ctrl+q");
+    ASSERT_TRUE(wait_until([&] { return program_->ended(); }));
+    EXPECT_EQ(program_->exit_code(), 0) << text_of(said());
+}
+
+// Started where there is no screen at all, the program says so, and how to work without one.
+TEST(WithoutAScreen, SaysWhatToDo) {
+    const TemporaryFolder folder;
+    const std::string said = (folder / "said").string();
+    const int status =
+        std::system(("env -u DISPLAY -u WAYLAND_DISPLAY " ECHOLUX_PROGRAM " view --fresh > " + said + " 2>&1").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1);
+    const std::string line = text_of(said);
+    EXPECT_NE(line.find("screen"), std::string::npos) << line;
+    EXPECT_NE(line.find("echolux live --headless"), std::string::npos) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,65 @@
+// A window without a screen and hands that work in it, for tests: clicks, drags, keys, and turns of the loop until
+// something is so. Validation messages fail the test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "temporary_folder.h"
+#include "ui/window/window.h"
+
+namespace echolux::test {
+
+struct Pixel {
+    double x, y;
+};
+
+class WindowRun : public testing::Test {
+  protected:
+    // The window, 1280 x 800 at scale 1 unless said otherwise.
+    void open_window(std::int64_t width = 1280, std::int64_t height = 800, double scale = 1);
+    void TearDown() override;
+
+    OffscreenWindow& native() { return *native_; }
+    Workspace& work() { return *work_; }
+    MainWindow& window() { return *window_; }
+    const TemporaryFolder& folder() const { return folder_; }
+
+    // At most so many turns, each of which waits a little where nothing is to be done; whether it came to be so.
+    bool turn_until(const std::function<bool()>& is_so, int most = 6000);
+    void turns(int count);
+    bool settle();  // all pictures are as good as they become, nothing is under way
+
+    void move(Pixel at);
+    void click(Pixel at, int button = 0);
+    void double_click(Pixel at);
+    void drag(Pixel from, Pixel to, int button = 0);
+    void scroll(Pixel at, double notches);
+    void press(const std::string& chord);  // "Ctrl+K", "?"
+    void type(const std::string& text);
+
+    Pixel middle_of(const std::string& control);  // that must be there
+    Pixel middle_of(PaneKind pane);
+
+    // Of all of the window, or a part; three bytes a pixel count.
+    Image picture() { return window_->picture(); }
+    static double difference(const Image& a, const Image& b, const Region& part);
+    Region part(PaneKind pane);
+
+    // A ball that grows with the time point, in a volume file of its own.
+    std::filesystem::path write_ball(const std::string& name, double radius = 0.35);
+
+    TemporaryFolder folder_;
+    WorkspaceOptions options_;
+
+  private:
+    std::unique_ptr<OffscreenWindow> native_;
+    std::unique_ptr<Workspace> work_;
+    std::unique_ptr<MainWindow> window_;
+};
+
+}  // namespace echolux::test

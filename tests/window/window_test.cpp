@@ -1,0 +1,308 @@
+// Work in the window as people do it, with injected input and no screen: from the start page to pictures, panes, keys,
+// dialogs. What is expected is seen in pixels and in the workspace, never in time.
+#include "ui/window/window.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/io/png_file.h"
+#include "ui/app/stage/exhibit.h"
+#include "ui/app/stage/live_session.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+class WindowTest : public WindowRun {
+  protected:
+    void open_ball() {
+        work().open(write_ball("ball.nrrd"));
+        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        ASSERT_TRUE(settle());
+    }
+    Exhibit& exhibit() { return *work().stage().exhibit(); }
+    std::array<double, 3> cross() { return work().cross_um(); }
+};
+
+TEST_F(WindowTest, StartPageLeadsToALivePicture) {
+    open_window();
+    const Image before = picture();
+    click(middle_of("start.sim.layers"));
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
+    ASSERT_NE(exhibit().live(), nullptr);
+    EXPECT_TRUE(exhibit().live()->is_running());
+    ASSERT_TRUE(turn_until([this] { return exhibit().live()->figures().finished_volumes > 1; }));
+    turns(5);
+    EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 1);
+}
+
+TEST_F(WindowTest, FilesOpenByDropAndFromTheDialog) {
+    open_window();
+    const std::filesystem::path path = write_ball("dropped.nrrd");
+    native().push(FilesDropped{{path}});
+    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    EXPECT_EQ(exhibit().name(), "dropped.nrrd");
+
+    write_ball("typed.nii");
+    press("Ctrl+O");
+    type((folder() / "typed.nii").string());
+    press("Enter");
+    EXPECT_TRUE(turn_until([this] { return work().is_open() && exhibit().name() == "typed.nii"; }));
+}
+
+TEST_F(WindowTest, FilesAreFoundByTypingAPartOfTheirName) {
+    open_window();
+    write_ball("first.nrrd");
+    write_ball("second.nrrd");
+    press("Ctrl+O");
+    type(folder().path().string() + "/");
+    press("Enter");  // into the folder
+    ASSERT_TRUE(turn_until([this] { return window().place_of("file.second.nrrd").has_value(); }));
+    turns(5);
+    type("sec");
+    EXPECT_FALSE(window().place_of("file.first.nrrd").has_value());
+    press("Enter");
+    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    EXPECT_EQ(exhibit().name(), "second.nrrd");
+}
+
+TEST_F(WindowTest, DraggingTurnsTheVolume) {
+    open_window();
+    open_ball();
+    const Image before = picture();
+    const double azimuth = work().view().azimuth_deg;
+    const Pixel middle = middle_of(PaneKind::volume);
+    drag(middle, {middle.x + 60, middle.y + 10});
+    EXPECT_GT(std::abs(work().view().azimuth_deg - azimuth), 5);
+    ASSERT_TRUE(settle());
+    EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 0.5);
+    ASSERT_TRUE(work().can_undo());
+    work().undo();
+    EXPECT_NEAR(work().view().azimuth_deg, azimuth, 1e-9);
+}
+
+TEST_F(WindowTest, WheelZoomsTheVolumeAndStepsSlices) {
+    open_window();
+    open_ball();
+    const double distance = work().view().distance;
+    scroll(middle_of(PaneKind::volume), 2);
+    EXPECT_LT(work().view().distance, distance);
+    const double before = cross()[2];
+    scroll(middle_of(PaneKind::b_scan), 1);
+    EXPECT_NEAR(cross()[2] - before, 10, 1e-9);  // one B-scan
+}
+
+TEST_F(WindowTest, ACrossHairThatIsDraggedMovesTheOtherSections) {
+    open_window();
+    open_ball();
+    const Image before = picture();
+    const Pixel middle = middle_of(PaneKind::b_scan);
+    drag(middle, {middle.x + 30, middle.y + 20});
+    EXPECT_GT(cross()[1], 5);
+    EXPECT_GT(cross()[0], 5);
+    EXPECT_EQ(cross()[2], 0);
+    ASSERT_TRUE(settle());
+    EXPECT_GT(difference(before, picture(), part(PaneKind::en_face)), 0.5);
+    EXPECT_GT(difference(before, picture(), part(PaneKind::side)), 0.5);
+}
+
+TEST_F(WindowTest, RightDragInASectionChangesTheValuesShown) {
+    open_window();
+    open_ball();
+    const Image before = picture();
+    const Pixel middle = middle_of(PaneKind::b_scan);
+    drag(middle, {middle.x, middle.y - 40}, 1);
+    ASSERT_TRUE(settle());
+    EXPECT_GT(work().view().low, lowest_value);
+    EXPECT_GT(difference(before, picture(), part(PaneKind::b_scan)), 2);
+}
+
+TEST_F(WindowTest, DoubleClickMakesAPaneLargeAndEscBringsTheOthersBack) {
+    open_window();
+    open_ball();
+    const Region before = part(PaneKind::en_face);
+    double_click(middle_of(PaneKind::en_face));
+    EXPECT_GT(part(PaneKind::en_face).width, 2 * before.width);
+    EXPECT_FALSE(window().place_of(PaneKind::volume).has_value());
+    press("Esc");
+    EXPECT_EQ(part(PaneKind::en_face).width, before.width);
+    EXPECT_TRUE(window().place_of(PaneKind::volume).has_value());
+    EXPECT_TRUE(work().is_open());
+}
+
+TEST_F(WindowTest, ThePaletteRunsWhatIsTyped) {
+    open_window();
+    open_ball();
+    ASSERT_EQ(work().window().layout, PaneLayout::volume_and_sections);
+    press("Ctrl+K");
+    type("sections alone");
+    press("Enter");
+    EXPECT_EQ(work().window().layout, PaneLayout::sections);
+    EXPECT_FALSE(window().place_of("palette.typed").has_value());
+}
+
+TEST_F(WindowTest, NoKeyActsWhileSomethingIsTyped) {
+    open_window();
+    open_ball();
+    const bool cross_hair = work().window().cross_hair;
+    press("Ctrl+K");
+    press("X");  // that switches the cross-hair
+    type("x");
+    EXPECT_EQ(work().window().cross_hair, cross_hair);
+    press("Esc");
+    EXPECT_FALSE(window().place_of("palette.typed").has_value());
+    press("X");
+    EXPECT_NE(work().window().cross_hair, cross_hair);
+}
+
+TEST_F(WindowTest, EscClosesOneThingAtATimeAndStopsNothing) {
+    open_window();
+    open_ball();
+    press("?");
+    press("Ctrl+K");
+    ASSERT_TRUE(window().place_of("palette.typed").has_value());
+    press("Esc");
+    EXPECT_FALSE(window().place_of("palette.typed").has_value());
+    const Image with_keys = picture();
+    press("Esc");
+    turns(3);
+    EXPECT_GT(difference(with_keys, picture(), part(PaneKind::volume)), 1);
+    for (int i = 0; i < 5; ++i) press("Esc");
+    EXPECT_TRUE(work().is_open());
+}
+
+TEST_F(WindowTest, MenusRunActions) {
+    open_window();
+    open_ball();
+    click(middle_of("menu.Window"));
+    click(middle_of("menu.layout.volume"));
+    EXPECT_EQ(work().window().layout, PaneLayout::volume);
+}
+
+TEST_F(WindowTest, PanelsFoldAndColumnsGoAway) {
+    open_window();
+    open_ball();
+    const Region before = part(PaneKind::volume);
+    const std::string open = work().window().open_panels;
+    click(middle_of("panel.view"));
+    EXPECT_NE(work().window().open_panels, open);
+    work().change("window.right_panels", false);
+    turns(3);
+    const Region now = part(PaneKind::volume);
+    EXPECT_GT(now.width * now.height, before.width * before.height);
+    EXPECT_FALSE(window().place_of("panel.view").has_value());
+}
+
+TEST_F(WindowTest, InputIsSeenWithinTwoTurns) {
+    open_window();
+    open_ball();
+    const Pixel middle = middle_of(PaneKind::volume);
+    move(middle);
+    native().push(PointerButton{0, true});
+    turns(2);
+    for (int i = 1; i < 8; ++i) {
+        native().push(PointerMoved{middle.x + 5 * i, middle.y});
+        const std::int64_t shown = window().figures().shown;
+        ASSERT_TRUE(turn_until([&] { return window().figures().shown > shown; }, 3));
+        EXPECT_LE(window().figures().turns_since_input, 2);
+    }
+    native().push(PointerButton{0, false});
+    turns(2);
+}
+
+TEST_F(WindowTest, NothingIsDrawnWhereNothingChanges) {
+    open_window();
+    open_ball();
+    const std::int64_t shown = window().figures().shown;
+    for (int i = 0; i < 40; ++i) window().turn(0.02);
+    EXPECT_EQ(window().figures().shown, shown);
+}
+
+TEST_F(WindowTest, WorksFrom1024x700UpAndAtTwiceTheScale) {
+    open_window(1024, 700);
+    open_ball();
+    for (const PaneKind pane : {PaneKind::volume, PaneKind::b_scan, PaneKind::en_face, PaneKind::side}) {
+        EXPECT_GE(part(pane).width, 140);
+        EXPECT_GE(part(pane).height, 140);
+    }
+    native().push(Resized{3840, 2160, 2});
+    turns(5);
+    EXPECT_EQ(picture().width, 3840);
+    const auto heading = window().place_of("panel.view");
+    ASSERT_TRUE(heading.has_value());
+    EXPECT_NEAR((*heading)[3] - (*heading)[1], 60, 1);  // twice 30
+    EXPECT_GT(part(PaneKind::volume).width, 900);
+}
+
+TEST_F(WindowTest, AScreenshotRestoresItsView) {
+    open_window();
+    open_ball();
+    work().change("view.azimuth_deg", 111.0);
+    work().change("view.mode", std::string("mip"));
+    const std::filesystem::path kept = folder() / "kept.png";
+    work().take_screenshot(kept);
+    ASSERT_TRUE(turn_until([&] { return std::filesystem::exists(kept) && !work().is_busy(); }));
+    EXPECT_EQ(read_png(kept).width, work().view().width);
+    work().change("view.azimuth_deg", 20.0);
+    work().change("view.mode", std::string("composite"));
+    work().open(kept);
+    EXPECT_TRUE(turn_until([this] { return std::abs(work().view().azimuth_deg - 111) < 1e-6; }));
+    EXPECT_EQ(work().view().mode, ViewMode::mip);
+}
+
+TEST_F(WindowTest, ASliderThatIsDraggedChangesThePicture) {
+    open_window(1280, 1000);
+    open_ball();
+    const Image before = picture();
+    const auto place = window().place_of("view.zoom");
+    ASSERT_TRUE(place.has_value());
+    const double y = 0.5 * static_cast<double>((*place)[1] + (*place)[3]);
+    const double x = 0.5 * static_cast<double>((*place)[0] + (*place)[2]);
+    const double zoom = work().view().zoom;
+    drag({x, y}, {x - 40, y});
+    EXPECT_LT(work().view().zoom, zoom);
+    ASSERT_TRUE(settle());
+    EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 0.2);
+}
+
+TEST_F(WindowTest, ARawFileIsProposedShownAndOpened) {
+    open_window();
+    std::string bytes;  // 64 lines of 128 samples, 8 B-scans: fringes whose frequency changes slowly
+    for (int b = 0; b < 8; ++b) {
+        for (int line = 0; line < 64; ++line) {
+            for (int i = 0; i < 128; ++i) {
+                const double value = 2000 + 900 * std::cos(0.4 * i + 0.02 * line + 0.3 * b);
+                const auto code = static_cast<std::uint16_t>(value);
+                bytes += static_cast<char>(code & 0xFF);
+                bytes += static_cast<char>(code >> 8);
+            }
+        }
+    }
+    folder().write("unknown.raw", bytes);
+    work().open(folder() / "unknown.raw");
+    ASSERT_TRUE(turn_until([this] { return window().place_of("raw.accept").has_value(); }));
+    for (const auto& [key, value] : {std::pair{"scan.samples", 128}, {"scan.a_scans", 64}, {"scan.b_scans", 8}}) {
+        EXPECT_TRUE(window().place_of(key).has_value()) << key << " " << value;
+    }
+    press("Esc");
+    EXPECT_EQ(work().raw_proposal(), nullptr);
+    EXPECT_FALSE(std::filesystem::exists(folder() / "unknown.toml"));
+}
+
+TEST_F(WindowTest, LostDevicesComeBack) {
+    bool is_lost = false;
+    options_.device.loses = [&is_lost] { return std::exchange(is_lost, false); };
+    open_window();
+    open_ball();
+    const Image before = picture();
+    is_lost = true;
+    work().change("view.azimuth_deg", work().view().azimuth_deg + 1);
+    ASSERT_TRUE(turn_until([&] { return !is_lost; }));
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
+    work().change("view.azimuth_deg", work().view().azimuth_deg - 1);
+    ASSERT_TRUE(settle());
+    EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 2);
+}
+
+}  // namespace
+}  // namespace echolux::test

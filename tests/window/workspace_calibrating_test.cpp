@@ -1,0 +1,165 @@
+// Calibrating an instrument from its own live spectra, through the actions that people use: means are taken, files
+// written and named by the settings; two mirrors bring back the k map and the dispersion that were simulated.
+#include <cmath>
+
+#include "engine/acquire/spectrometer.h"
+#include "engine/io/calibration_file.h"
+#include "ui/app/workspace/calibrating.h"
+#include "workspace_fixture.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+class WorkspaceCalibrating : public WorkspaceTest {
+  protected:
+    static constexpr std::int64_t samples = 512;
+
+    // A mirror at that depth, in front of a spectrometer with some dispersion.
+    static SourceWanted mirror(double depth_um, double a2_rad, double amplitude = 0.2) {
+        SourceWanted wanted;
+        wanted.name = "sim:mirror";
+        wanted.assignments = {"simulation.samples=512",
+                              "simulation.a_scans=32",
+                              "simulation.b_scans=4",
+                              "simulation.line_rate_hz=4000",
+                              "simulation.confocal=false",
+                              "simulation.mirror_um=[" + std::to_string(depth_um) + "]",
+                              "simulation.mirror_amplitude=[" + std::to_string(amplitude) + "]",
+                              "simulation.a2_rad=" + std::to_string(a2_rad)};
+        return wanted;
+    }
+    void open(const SourceWanted& source) {
+        work().open_source(source);
+        settle();
+        ASSERT_TRUE(work().is_open()) << troubles();
+        ASSERT_TRUE(work().change("window.record_folder", folder().path().string()));
+        ASSERT_TRUE(until([&] { return calibrating().can_take(work()); }));
+    }
+    Calibrating& calibrating() { return work().calibrating(); }
+
+    const TakenSpectrum* take(const std::string& action, Spectrum which) {
+        EXPECT_TRUE(work().actions().run(action)) << action;
+        EXPECT_TRUE(until([&] { return calibrating().taken(which) != nullptr && !work().is_busy(); })) << troubles();
+        return calibrating().taken(which);
+    }
+};
+
+TEST_F(WorkspaceCalibrating, ABackgroundIsTakenKeptAndNamed) {
+    open(mirror(100, 0));
+    const std::vector<double> before = work().scan()->calibration.background;
+    const TakenSpectrum* taken = take("calibrate.take_background", Spectrum::background);
+    ASSERT_NE(taken, nullptr);
+    EXPECT_EQ(taken->lines, 1000);
+    EXPECT_EQ(work().scan()->calibration.background, taken->counts);
+    EXPECT_NE(taken->counts, before);
+    const std::string file = std::get<std::string>(value("calibration.background"));
+    EXPECT_EQ(read_calibration(file, samples, "calibration.background"), taken->counts);
+    EXPECT_EQ(std::filesystem::path(file).parent_path(), folder().path());
+    work().undo();
+    EXPECT_EQ(work().scan()->calibration.background, before);
+    EXPECT_EQ(standing("calibration") + standing("recipe"), "");
+}
+
+TEST_F(WorkspaceCalibrating, AFolderThatCannotBeWrittenIsSaid) {
+    open(mirror(100, 0));
+    ASSERT_TRUE(work().change("window.record_folder", volume_file().string()));
+    take("calibrate.take_dark", Spectrum::dark);
+    EXPECT_NE(standing("calibration"), "");
+    EXPECT_EQ(value("calibration.dark"), Value(std::string()));
+}
+
+TEST_F(WorkspaceCalibrating, TheAlignmentViewReadsTheNewestLines) {
+    open(mirror(100, 0));
+    calibrating().wanted.average = 32;
+    calibrating().look(work());
+    ASSERT_TRUE(calibrating().watch().newest().has_value());
+    const AlignmentFigures& figures = calibrating().watch().newest()->figures;
+    EXPECT_TRUE(figures.has_peak);
+    EXPECT_NEAR(figures.peak_um, 100, 0.5);
+    const std::size_t moments = calibrating().watch().moments().size();
+    ASSERT_TRUE(until([&] {
+        calibrating().look(work());
+        return calibrating().watch().moments().size() > moments + 2;
+    }));
+    calibrating().is_still = true;
+    const std::size_t still = calibrating().watch().moments().size();
+    for (int i = 0; i < 20; ++i) {
+        until([] { return true; });
+        calibrating().look(work());
+    }
+    EXPECT_EQ(calibrating().watch().moments().size(), still);
+}
+
+TEST_F(WorkspaceCalibrating, WhatIsTakenBelongsToWhatIsOpen) {
+    open(mirror(100, 0));
+    take("calibrate.mirror_1", Spectrum::mirror_1);
+    work().close();
+    EXPECT_EQ(calibrating().taken(Spectrum::mirror_1), nullptr);
+    EXPECT_FALSE(work().actions().run("calibrate.mirror_1"));
+    EXPECT_FALSE(work().actions().run("calibrate.apply"));
+}
+
+// What the same camera would have seen of a mirror elsewhere, without noise.
+TakenSpectrum mirror_seen(double depth_um, double a2_rad) {
+    Simulation s{.scene = Scene::mirror, .samples = 512, .a_scans = 1, .b_scans = 1};
+    s.a2_rad = a2_rad;
+    s.roll_off = false;
+    const Spectrometer spectrometer(s);
+    TakenSpectrum taken;
+    for (std::size_t p = 0; p < spectrometer.k_per_um.size(); ++p) {
+        const double phase = 2 * spectrometer.k_per_um[p] * depth_um + spectrometer.theta_rad[p];
+        taken.counts.push_back(s.dark_counts + 0.6 * 4095 * spectrometer.source[p] * (1 + 0.2 * std::cos(phase)));
+    }
+    return taken;
+}
+
+TEST_F(WorkspaceCalibrating, TwoMirrorsTakeThePlaceOfTheWavelengths) {
+    open(mirror(100, 15));
+    const std::vector<double> wavelengths = work().scan()->calibration.wavelengths_nm;
+    ASSERT_EQ(wavelengths.size(), static_cast<std::size_t>(samples));
+    calibrating().give(Spectrum::mirror_1, mirror_seen(60, 15));
+    EXPECT_FALSE(work().actions().find("calibrate.apply")->is_possible()) << "one mirror says nothing of k";
+    calibrating().give(Spectrum::mirror_2, mirror_seen(190, 15));
+    calibrating().facts.displacement_um = 130;
+    calibrating().facts.centre_wavelength_nm = 845;
+    ASSERT_TRUE(work().actions().run("calibrate.apply"));
+    settle();
+    EXPECT_EQ(standing("calibration") + standing("recipe"), "");
+
+    const Scan& scan = *work().scan();
+    EXPECT_TRUE(scan.calibration.wavelengths_nm.empty());
+    ASSERT_EQ(scan.calibration.k_positions.size(), static_cast<std::size_t>(samples));
+    const Spectrometer truth(Simulation{.scene = Scene::mirror, .samples = samples});
+    const auto middle = static_cast<std::size_t>(std::llround(scan.calibration.k_positions[samples / 2]));
+    const double k_middle = (truth.k_per_um.front() + truth.k_per_um.back()) / 2;
+    EXPECT_NEAR(truth.k_per_um[middle], k_middle, 0.01 * k_middle);
+    EXPECT_NEAR(scan.calibration.depth_pitch_um, truth.pitch_um, 0.005 * truth.pitch_um);
+    EXPECT_NEAR(scan.recipe.a2_rad, 15, 0.3);
+    EXPECT_NEAR(scan.recipe.a3_rad, 0, 0.3);
+    EXPECT_EQ(work().stage().exhibit()->live()->scan().calibration.wavelengths_nm, wavelengths) << "the source's own";
+
+    calibrating().look(work());
+    EXPECT_NEAR(calibrating().watch().newest()->figures.peak_um, 100, 1.0);
+    work().undo();
+    EXPECT_EQ(work().scan()->calibration.wavelengths_nm, wavelengths);
+    EXPECT_TRUE(work().scan()->calibration.k_positions.empty());
+}
+
+// The search begins without any dispersion and finds the simulated one.
+TEST_F(WorkspaceCalibrating, TheDispersionOfTheBScanIsSearched) {
+    open(mirror(150, 25));
+    ASSERT_TRUE(work().change("recipe.a2_rad", 0.0));
+    ASSERT_TRUE(work().actions().run("calibrate.dispersion"));
+    EXPECT_FALSE(work().actions().find("calibrate.dispersion")->is_possible()) << "one search at a time";
+    settle();
+    EXPECT_NEAR(work().scan()->recipe.a2_rad, 25, 0.7);
+    EXPECT_TRUE(work().scan()->recipe.dispersion);
+    work().undo();
+    EXPECT_EQ(work().scan()->recipe.a2_rad, 0);
+    EXPECT_EQ(standing("calibration") + standing("recipe"), "");
+}
+
+}  // namespace
+}  // namespace echolux::test

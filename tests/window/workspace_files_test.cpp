@@ -1,0 +1,193 @@
+// Opening whatever somebody has: volumes, scans, sources, sessions, pictures, transfer functions, raw spectra; and what
+// the workspace says of what it cannot open.
+#include "engine/io/png_file.h"
+#include "engine/scan.h"
+#include "ui/app/simulate_job.h"
+#include "ui/app/workspace/raw_proposal.h"
+#include "workspace_fixture.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class WorkspaceFiles : public WorkspaceTest {
+  protected:
+    // A small scan with its description.
+    std::filesystem::path scan_file(const std::string& name = "scan.toml") {
+        SilentProgress silent;
+        run(SimulateJob{.scene = "layers",
+                        .settings = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=24"},
+                        .scan = folder() / name,
+                        .velocity = {}},
+            silent);
+        return folder() / name;
+    }
+
+    // The spectra of that alone, as a foreign program would have written them.
+    std::filesystem::path raw_file() {
+        const Scan scan = open_scan(scan_file("described.toml"));
+        SpectraReader reader(scan);
+        std::vector<std::byte> bytes(static_cast<std::size_t>(scan.geometry.b_scans * reader.bytes_per_b_scan()));
+        reader.read(0, 0, scan.geometry.b_scans, bytes);
+        return folder().write("foreign.raw", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+
+    void open(const std::filesystem::path& path) {
+        work().open(path);
+        settle();
+    }
+};
+
+TEST_F(WorkspaceFiles, AVolumeIsShown) {
+    open(volume_file());
+    ASSERT_TRUE(work().is_open()) << troubles();
+    EXPECT_EQ(work().stage().exhibit()->grid()->depth, 24);
+    EXPECT_THAT(work().recent(), ElementsAre(volume_file()));
+    work().close();
+    EXPECT_FALSE(work().is_open());
+}
+
+TEST_F(WorkspaceFiles, AScanIsReconstructed) {
+    open(scan_file());
+    ASSERT_TRUE(work().is_open()) << troubles();
+    EXPECT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
+    ASSERT_NE(work().scan(), nullptr);
+    EXPECT_EQ(work().scan()->geometry.a_scans, 32);
+}
+
+TEST_F(WorkspaceFiles, WhatCannotBeOpenedIsNamedWithARemedy) {
+    open(folder().write("notes.pdf", "%PDF"));
+    EXPECT_THAT(standing("files"), HasSubstr("notes.pdf"));
+    EXPECT_THAT(standing("files"), HasSubstr(".nrrd"));
+    open(folder() / "missing.nii");
+    EXPECT_THAT(standing("files"), HasSubstr("does not exist"));
+    open(folder().write("odd.toml", "[kitchen]\nsalt = 1\n"));
+    EXPECT_THAT(standing("files"), HasSubstr("odd.toml"));
+    open(folder().write("broken.nii", "not a volume"));
+    EXPECT_THAT(standing("files"), HasSubstr("broken.nii"));
+    EXPECT_FALSE(work().is_open());
+    EXPECT_TRUE(work().recent().empty());
+}
+
+TEST_F(WorkspaceFiles, WhatIsOpenStaysWhereAnotherFileCannotBeRead) {
+    open_volume();
+    open(folder().write("broken.nii", "not a volume"));
+    EXPECT_TRUE(work().is_open());
+    EXPECT_NE(standing("files"), "");
+}
+
+TEST_F(WorkspaceFiles, ATransferFunctionIsTaken) {
+    open(folder().write("mine.toml",
+                        "[transfer]\nversion = 1\ncolours = [0.0, 0, 0, 0, 1.0, 1, 1, 1]\n"
+                        "extinctions = [0.0, 0.0, 1.0, 4.0]\n"));
+    ASSERT_TRUE(work().view().transfer_curve) << troubles();
+    EXPECT_EQ(work().view().transfer_curve->nodes.size(), 2u);
+    open(folder().write("hot.json", R"([{"Name": "hot", "RGBPoints": [0, 0, 0, 0, 1, 1, 0, 0]}])"));
+    EXPECT_THAT(work().view().transfer, HasSubstr("hot.json")) << troubles();
+}
+
+// As `echolux render` makes them.
+TEST_F(WorkspaceFiles, APictureWithItsViewAloneRestoresThat) {
+    open_volume();
+    Picture picture{1, 1, 1, {0}, {{"view", "[view]\nmode = \"mip\"\nflatten = \"surface\"\n"}}};
+    write_png(folder() / "rendered.png", picture);
+    work().change("view.opacity", 3.0);
+    open(folder() / "rendered.png");
+    EXPECT_EQ(work().view().mode, ViewMode::mip) << troubles();
+    EXPECT_EQ(work().view().opacity, 1);
+    EXPECT_TRUE(work().is_open());
+    work().undo();
+    EXPECT_EQ(work().view().opacity, 3);
+    picture.text.clear();
+    write_png(folder() / "foreign.png", picture);
+    open(folder() / "foreign.png");
+    EXPECT_THAT(standing("files"), HasSubstr("without settings"));
+}
+
+TEST_F(WorkspaceFiles, ANewVolumeIsLookedAtFromTheBeginning) {
+    open_volume();
+    work().change("view.clip_high", std::vector<double>{0.5, 0.5, 0.5});
+    open(volume_file("other.nii"));
+    EXPECT_EQ(work().view().clip_high, (std::vector<double>{1, 1, 1}));
+    EXPECT_FALSE(work().can_undo());
+    EXPECT_EQ(work().recent().front().filename(), "other.nii");
+    EXPECT_EQ(work().recent().size(), 2u);
+}
+
+TEST_F(WorkspaceFiles, RecentFilesOutlastTheProgram) {
+    open(volume_file("a.nii"));
+    open(volume_file("b.nii"));
+    open(volume_file("a.nii"));
+    remake();
+    EXPECT_THAT(work().recent(), ElementsAre(folder() / "a.nii", folder() / "b.nii"));
+}
+
+TEST_F(WorkspaceFiles, ASourceIsShown) {
+    open_source();
+    ASSERT_NE(work().stage().exhibit()->live(), nullptr);
+    EXPECT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
+    work().open_source(small_source("sim:kitchen"));
+    settle();
+    EXPECT_NE(standing("source"), "");
+    EXPECT_TRUE(work().is_open());
+}
+
+// ---- raw spectra that nothing describes
+
+TEST_F(WorkspaceFiles, RawSpectraBecomeAProposalWithAPreview) {
+    open(raw_file());
+    ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
+    const Workspace::RawProposal& proposal = *work().raw_proposal();
+    EXPECT_EQ(proposal.scan.geometry.samples, 256);
+    EXPECT_EQ(proposal.scan.geometry.a_scans, 32);
+    EXPECT_EQ(proposal.scan.geometry.b_scans, 24);
+    EXPECT_EQ(proposal.problem, "");
+    ASSERT_GT(proposal.preview.width, 0);
+    const auto [darkest, brightest] = std::ranges::minmax(proposal.preview.pixels);
+    EXPECT_LT(darkest + 100, brightest);
+    EXPECT_FALSE(work().is_open());
+
+    work().accept_raw_proposal();
+    settle();
+    EXPECT_EQ(work().raw_proposal(), nullptr) << troubles();
+    ASSERT_TRUE(work().is_open()) << troubles();
+    EXPECT_EQ(open_scan(folder() / "foreign.toml").geometry.a_scans, 32);
+}
+
+TEST_F(WorkspaceFiles, AProposalSaysWhatDoesNotFit) {
+    open(raw_file());
+    ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
+    Workspace::RawProposal& proposal = *work().raw_proposal();
+    proposal.settings.set("scan.b_scans", "25");
+    proposal.is_stale = true;
+    settle();
+    EXPECT_THAT(proposal.problem, HasSubstr("foreign.raw"));
+    proposal.take(proposal.guesses.front());
+    settle();
+    EXPECT_EQ(proposal.problem, "");
+    work().drop_raw_proposal();
+    EXPECT_EQ(work().raw_proposal(), nullptr);
+}
+
+TEST_F(WorkspaceFiles, AnEarlierDescriptionIsNeverWrittenOver) {
+    open(raw_file());
+    ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
+    const auto earlier = folder().write("foreign.toml", "# mine\n");
+    work().accept_raw_proposal();
+    settle();
+    EXPECT_THAT(standing("files"), HasSubstr("already"));
+    std::ifstream stream(earlier);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), "# mine\n");
+}
+
+TEST_F(WorkspaceFiles, RawSpectraWithTheirDescriptionOpenAsAScan) {
+    const auto toml = scan_file("both.toml");
+    open(std::filesystem::path(toml).replace_extension(".raw"));
+    EXPECT_EQ(work().raw_proposal(), nullptr);
+    EXPECT_TRUE(work().is_open()) << troubles();
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,254 @@
+// What outlasts the moment: sessions, pictures, presets, recordings, and the state after a crash.
+#include "engine/io/png_file.h"
+#include "engine/scan.h"
+#include "workspace_fixture.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class WorkspaceKeeping : public WorkspaceTest {
+  protected:
+    void look_around() {
+        work().change("view.mode", std::string("mip"));
+        work().change("view.azimuth_deg", -12.5);
+        work().change("window.layout", std::string("sections"));
+        work().set_transfer_curve({.nodes = {{0, 0, 0, 0, 0}, {30, 1, 0.5, 0, 3}}});
+        work().set_cross_um({15, -25, 5});
+    }
+    void expect_the_same_look() {
+        EXPECT_EQ(work().view().mode, ViewMode::mip);
+        EXPECT_EQ(work().view().azimuth_deg, -12.5);
+        ASSERT_TRUE(work().view().transfer_curve);
+        EXPECT_EQ(work().view().transfer_curve->nodes.back().value, 30);
+        EXPECT_THAT(work().cross_um(), ElementsAre(15, -25, 5));
+    }
+    void open(const std::filesystem::path& path) {
+        work().open(path);
+        settle();
+    }
+    bool runs(const std::string& action) { return work().actions().run(action); }
+    std::size_t files_ending(const std::string& ending) const {
+        std::size_t count = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(folder().path())) {
+            count += entry.path().string().ends_with(ending) ? 1u : 0u;
+        }
+        return count;
+    }
+};
+
+TEST_F(WorkspaceKeeping, ASessionBringsBackEverything) {
+    open_volume();
+    look_around();
+    work().save_session(folder() / "mine.toml");
+    remake("elsewhere");
+    EXPECT_EQ(work().view().mode, ViewMode::composite);
+    open(folder() / "mine.toml");
+    ASSERT_TRUE(work().is_open()) << troubles();
+    expect_the_same_look();
+    EXPECT_EQ(work().window().layout, PaneLayout::sections);
+    EXPECT_EQ(work().session_file(), folder() / "mine.toml");
+}
+
+TEST_F(WorkspaceKeeping, ASessionOfASourceBringsBackItsSettings) {
+    open_source();
+    work().change("recipe.window", std::string("hamming"));
+    work().save_session(folder() / "live.toml");
+    work().close();
+    open(folder() / "live.toml");
+    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_NE(work().scan(), nullptr);
+    EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
+    EXPECT_EQ(work().scan()->geometry.a_scans, 24);  // told to the simulator
+}
+
+TEST_F(WorkspaceKeeping, EveryKeyOfASessionIsChecked) {
+    open(folder().write("bad.toml", "[session]\n\n[view]\nopcity = 1.0\n"));
+    EXPECT_THAT(standing("files"), HasSubstr("view.opacity"));
+    open(folder().write("worse.toml", "[session]\n\n[view]\nopacity = -1.0\nmode = \"mip\"\n"));
+    EXPECT_THAT(standing("files"), HasSubstr("opacity"));
+    EXPECT_EQ(work().view().mode, ViewMode::composite);
+}
+
+TEST_F(WorkspaceKeeping, ASessionWhoseFileIsGoneSaysSo) {
+    open(folder().write("gone.toml", "[session]\nfile = \"/nowhere/volume.nii\"\n"));
+    EXPECT_THAT(standing("files"), HasSubstr("/nowhere/volume.nii"));
+}
+
+TEST_F(WorkspaceKeeping, APictureRestoresItsView) {
+    open_volume();
+    look_around();
+    work().change("view.width", std::int64_t{96});
+    work().change("view.height", std::int64_t{64});
+    work().take_screenshot(folder() / "picture.png");
+    settle();
+    const Picture picture = read_png(folder() / "picture.png");
+    EXPECT_EQ(picture.width, 96);
+    EXPECT_EQ(picture.height, 64);
+    EXPECT_GT(*std::ranges::max_element(picture.pixels), 60) << "there is nothing on it";
+    EXPECT_THAT(picture.text.at("session"), HasSubstr("ball.nii"));
+    remake("elsewhere");
+    open(folder() / "picture.png");
+    ASSERT_TRUE(work().is_open()) << troubles();
+    expect_the_same_look();
+}
+
+TEST_F(WorkspaceKeeping, APictureShowsWhatAStillOneShows) {
+    open_volume();
+    work().change("view.width", std::int64_t{64});
+    work().change("view.height", std::int64_t{64});
+    work().take_screenshot(folder() / "picture.png");
+    settle();
+    View view = work().view();
+    view.samples = view.rest_samples;
+    const Image still = work().stage().exhibit()->still(view);
+    const Picture picture = read_png(folder() / "picture.png");
+    ASSERT_EQ(still.pixels.size(), picture.pixels.size());
+    double difference = 0;
+    for (std::size_t i = 0; i < still.pixels.size(); ++i) difference += std::abs(still.pixels[i] - picture.pixels[i]);
+    EXPECT_LT(difference / static_cast<double>(still.pixels.size()), 2);
+}
+
+TEST_F(WorkspaceKeeping, APictureOfALiveSourceIsTakenWhileItRuns) {
+    open_source();
+    work().change("view.width", std::int64_t{48});
+    work().change("view.height", std::int64_t{48});
+    work().take_screenshot(folder() / "live.png");
+    settle();
+    EXPECT_TRUE(std::filesystem::exists(folder() / "live.png")) << troubles();
+}
+
+TEST_F(WorkspaceKeeping, APictureOfNothingIsRefused) {
+    work().take_screenshot(folder() / "nothing.png");
+    EXPECT_NE(standing("export"), "");
+    open_volume();
+    work().take_screenshot(folder() / "picture.jpg");
+    EXPECT_THAT(standing("export"), HasSubstr("*.png"));
+    open(folder().write("foreign.txt.png", "no picture"));
+    EXPECT_NE(standing("files"), "");
+}
+
+TEST_F(WorkspaceKeeping, APresetOfOnesOwnComesBack) {
+    open_source();
+    work().change("view.mode", std::string("mip"));
+    work().change("recipe.window", std::string("hamming"));
+    work().change("view.target_um", std::vector<double>{1, 2, 3});  // of this volume alone
+    work().save_preset("my retina");
+    EXPECT_THAT(work().presets(), ElementsAre("my retina"));
+    work().change_together("view", {{"view.mode", std::string("composite")}});
+    work().change("recipe.window", std::string("hann"));
+    work().change("view.target_um", std::vector<double>{0, 0, 0});
+    work().use_preset("my retina");
+    EXPECT_EQ(work().view().mode, ViewMode::mip) << troubles();
+    EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
+    EXPECT_THAT(work().view().target_um, ElementsAre(0, 0, 0));
+    work().undo();  // all of it is one step
+    EXPECT_EQ(work().view().mode, ViewMode::composite);
+    EXPECT_EQ(work().scan()->recipe.window, Window::hann);
+    work().save_preset("../escape");
+    EXPECT_NE(standing("files"), "");
+    remake();
+    EXPECT_THAT(work().presets(), ElementsAre("my retina"));
+}
+
+TEST_F(WorkspaceKeeping, TheWindowIsAsItWas) {
+    work().change("window.left_width", 432.0);
+    work().change("window.width", std::int64_t{1111});
+    remake();
+    EXPECT_EQ(work().window().left_width, 432);
+    EXPECT_EQ(work().window().width, 1111);
+}
+
+// A crash leaves the folder as it is at some moment.
+TEST_F(WorkspaceKeeping, AfterACrashTheLastStateIsOffered) {
+    open_volume();
+    look_around();
+    work().update(work().now_s() + work().window().autosave_s + 1);
+    std::filesystem::copy(folder() / "state", folder() / "crashed", std::filesystem::copy_options::recursive);
+    remake("crashed");
+    EXPECT_THAT(work().notices().all().back().line, HasSubstr("session.restore_last"));
+    ASSERT_TRUE(runs("session.restore_last"));
+    settle();
+    ASSERT_TRUE(work().is_open()) << troubles();
+    expect_the_same_look();
+    remake("crashed");  // in order this time
+    for (const Notice& notice : work().notices().all()) EXPECT_THAT(notice.line, testing::Not(HasSubstr("in order")));
+    EXPECT_TRUE(work().has_last_session());
+}
+
+TEST_F(WorkspaceKeeping, NothingIsKeptWithoutAFolder) {
+    WorkspaceOptions options;
+    options.backend.backend = Backend::cpu;
+    Workspace bare(options);
+    bare.update(100);
+    bare.save_preset("x");
+    EXPECT_NE(bare.notices().standing("files"), nullptr);
+    EXPECT_FALSE(bare.has_last_session());
+}
+
+TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
+    open_source();
+    work().change("window.record_folder", folder().path().string());
+    LiveSession& live = *work().stage().exhibit()->live();
+    ASSERT_TRUE(runs("source.record")) << troubles();
+    EXPECT_TRUE(live.is_recording()) << troubles();
+    EXPECT_TRUE(work().actions().find("source.record")->is_on());
+    work().close();  // by a slip
+    EXPECT_TRUE(work().is_open());
+    EXPECT_FALSE(runs("source.start_stop"));
+    EXPECT_TRUE(live.is_recording());
+    ASSERT_TRUE(until([&] {
+        const auto recorder = live.figures().recorder;
+        return recorder && recorder->blocks > 4;
+    })) << troubles();
+    ASSERT_TRUE(runs("source.record"));
+    EXPECT_FALSE(live.is_recording());
+    ASSERT_EQ(files_ending(".toml"), 1u);
+    std::filesystem::path recording;
+    for (const auto& entry : std::filesystem::directory_iterator(folder().path())) {
+        if (entry.path().extension() == ".toml") recording = entry.path();
+    }
+    EXPECT_THAT(recording.filename().string(), testing::StartsWith("echolux-20"));
+    work().close();
+    EXPECT_FALSE(work().is_open());
+    open(recording);
+    EXPECT_TRUE(work().is_open()) << troubles();
+}
+
+TEST_F(WorkspaceKeeping, RecordingWithoutASourceIsRefused) {
+    open_volume();
+    EXPECT_FALSE(runs("source.record"));
+    work().start_recording();
+    EXPECT_NE(standing("source"), "");
+}
+
+TEST_F(WorkspaceKeeping, ALostDeviceComesBackTwiceThenARemedyIsNamed) {
+    open_volume();
+    for (int i = 0; i < 3; ++i) {
+        loses_ = true;
+        std::optional<Error> lost;
+        work().view().azimuth_deg += 10;
+        work().view_edited(Edit::done);
+        try {
+            for (int turns = 0; turns < 50; ++turns) turn(work());
+        } catch (const Error& error) {
+            lost = error;
+        }
+        ASSERT_TRUE(lost);
+        EXPECT_EQ(lost->code(), ErrorCode::device);
+        loses_ = false;
+        EXPECT_EQ(work().device_lost(*lost), i < 2);
+        if (i == 2) break;
+        ASSERT_TRUE(work().is_open());
+        turn(work());
+        EXPECT_EQ(standing("display"), "");
+    }
+    EXPECT_THAT(standing("display"), HasSubstr("Ctrl+S"));
+    remake();
+    forget_messages();
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,326 @@
+// What the workspace is made of, each part by itself: actions, notices, steps that can be taken back, settings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "temporary_folder.h"
+#include "ui/app/workspace/actions.h"
+#include "ui/app/workspace/notices.h"
+#include "ui/app/workspace/settings_book.h"
+#include "ui/app/workspace/undo.h"
+
+namespace echolux {
+namespace {
+
+using testing::ElementsAre;
+
+// ---- actions
+
+Action action(const std::string& id, const std::string& title, std::vector<std::string> keys = {}) {
+    Action made;
+    made.id = id;
+    made.title = title;
+    made.keys = std::move(keys);
+    made.run = [] {};
+    return made;
+}
+
+std::vector<std::string> ids(const std::vector<const Action*>& actions) {
+    std::vector<std::string> list;
+    for (const Action* one : actions) list.push_back(one->id);
+    return list;
+}
+
+TEST(Actions, AreFoundByNameAndByEachKey) {
+    Actions actions;
+    actions.add(action("edit.redo", "Redo", {"Ctrl+Y", "Ctrl+Shift+Z"}));
+    ASSERT_NE(actions.find("edit.redo"), nullptr);
+    EXPECT_EQ(actions.for_key("Ctrl+Y"), actions.find("edit.redo"));
+    EXPECT_EQ(actions.for_key("Ctrl+Shift+Z"), actions.find("edit.redo"));
+    EXPECT_EQ(actions.find("edit"), nullptr);
+    EXPECT_EQ(actions.for_key("Ctrl"), nullptr);
+}
+
+TEST(Actions, RefuseNamesAndKeysThatAreTaken) {
+    Actions actions;
+    actions.add(action("a", "A", {"X"}));
+    EXPECT_THAT(error_of([&] { actions.add(action("a", "B")); }).line, testing::HasSubstr("already"));
+    EXPECT_THAT(error_of([&] { actions.add(action("b", "B", {"X"})); }).line, testing::HasSubstr("taken by a"));
+    EXPECT_EQ(actions.all().size(), 1u);
+}
+
+TEST(Actions, RunWhereTheyArePossible) {
+    Actions actions;
+    int runs = 0;
+    bool possible = false;
+    Action made = action("count", "Count");
+    made.run = [&] { ++runs; };
+    made.is_possible = [&] { return possible; };
+    actions.add(made);
+    EXPECT_FALSE(actions.run("count"));
+    possible = true;
+    EXPECT_TRUE(actions.run("count"));
+    EXPECT_FALSE(actions.run("nothing"));
+    EXPECT_EQ(runs, 1);
+}
+
+TEST(Actions, PaletteFindsLettersInOrderBeginningsOfWordsFirst) {
+    Actions actions;
+    actions.add(action("x.1", "Keep a picture of the view"));
+    actions.add(action("x.2", "Play or pause"));
+    actions.add(action("x.3", "Panels on the right"));
+    EXPECT_THAT(ids(actions.matching("pp")), testing::Contains("x.2"));
+    EXPECT_EQ(ids(actions.matching("pp")).front(), "x.2");  // both begin words
+    EXPECT_THAT(ids(actions.matching("zzz")), testing::IsEmpty());
+    EXPECT_EQ(actions.matching("").size(), 3u);
+}
+
+TEST(Actions, PaletteShowsPossibleOnesFirst) {
+    Actions actions;
+    Action first = action("a.play", "Play");
+    first.is_possible = [] { return false; };
+    actions.add(first);
+    actions.add(action("a.player", "The player"));
+    EXPECT_THAT(ids(actions.matching("play")), ElementsAre("a.player", "a.play"));
+}
+
+// ---- notices
+
+TEST(Notices, TheSameLineInARowIsCounted) {
+    Notices notices;
+    notices.trouble("source", "no frame");
+    notices.trouble("source", "no frame");
+    notices.note("source", "back");
+    notices.trouble("source", "no frame");
+    ASSERT_EQ(notices.all().size(), 3u);
+    EXPECT_EQ(notices.all()[0].times, 2);
+    EXPECT_EQ(notices.all()[2].times, 1);
+}
+
+TEST(Notices, StandUntilSettledOrDismissed) {
+    Notices notices;
+    notices.trouble("recipe", "one");
+    notices.trouble("view", "two");
+    notices.trouble("recipe", "three");
+    ASSERT_NE(notices.standing("recipe"), nullptr);
+    EXPECT_EQ(notices.standing("recipe")->line, "three");
+    notices.dismiss(notices.standing("recipe")->number);
+    EXPECT_EQ(notices.standing("recipe")->line, "one");
+    notices.settle("recipe");
+    EXPECT_EQ(notices.standing("recipe"), nullptr);
+    EXPECT_EQ(notices.standing("view")->line, "two");
+}
+
+TEST(Notices, ADismissedOneThatComesAgainStandsAgain) {
+    Notices notices;
+    notices.trouble("source", "no frame");
+    notices.dismiss(notices.all().back().number);
+    notices.trouble("source", "no frame");
+    ASSERT_NE(notices.standing("source"), nullptr);
+}
+
+TEST(Notices, KeepTheLastThousand) {
+    Notices notices;
+    for (int i = 0; i < 1200; ++i) notices.note("", "line " + std::to_string(i));
+    EXPECT_EQ(notices.all().size(), 1000u);
+    EXPECT_EQ(notices.all().front().line, "line 200");
+}
+
+// ---- undo
+
+Change change(const std::string& key, double before, double after) {
+    return {key, {{key, before}}, {{key, after}}};
+}
+
+double value_in(const std::map<std::string, Value>& values, const std::string& key) {
+    return std::get<double>(values.at(key));
+}
+
+TEST(UndoHistory, GoesBackAndForthStepByStep) {
+    UndoHistory history;
+    EXPECT_FALSE(history.can_undo());
+    history.add(change("a", 0, 1), true);
+    history.add(change("a", 1, 2), true);
+    EXPECT_EQ(value_in(history.undo().before, "a"), 1);
+    EXPECT_EQ(value_in(history.undo().before, "a"), 0);
+    EXPECT_FALSE(history.can_undo());
+    EXPECT_EQ(value_in(history.redo().after, "a"), 1);
+    EXPECT_TRUE(history.can_redo());
+}
+
+TEST(UndoHistory, ADragIsOneStep) {
+    UndoHistory history;
+    for (int i = 0; i < 10; ++i) history.add(change("a", i, i + 1), false);
+    history.add(change("a", 10, 10), true);
+    EXPECT_EQ(value_in(history.undo().before, "a"), 0);
+    EXPECT_FALSE(history.can_undo());
+    EXPECT_EQ(value_in(history.redo().after, "a"), 10);
+}
+
+TEST(UndoHistory, ADragThatEndsWhereItBeganIsNoStep) {
+    UndoHistory history;
+    history.add(change("a", 5, 7), false);
+    history.add(change("a", 7, 5), true);
+    EXPECT_FALSE(history.can_undo());
+}
+
+TEST(UndoHistory, AnotherKeyEndsADrag) {
+    UndoHistory history;
+    history.add(change("a", 0, 1), false);
+    history.add(change("b", 0, 1), false);
+    history.add(change("a", 1, 2), true);
+    EXPECT_EQ(value_in(history.undo().before, "a"), 1);
+    EXPECT_EQ(value_in(history.undo().before, "b"), 0);
+    EXPECT_EQ(value_in(history.undo().before, "a"), 0);
+}
+
+TEST(UndoHistory, WhatIsDoneAfterUndoTakesTheFuturesPlace) {
+    UndoHistory history;
+    history.add(change("a", 0, 1), true);
+    history.add(change("a", 1, 2), true);
+    history.undo();
+    history.add(change("a", 1, 7), true);
+    EXPECT_FALSE(history.can_redo());
+    EXPECT_EQ(value_in(history.undo().after, "a"), 7);
+}
+
+TEST(UndoHistory, KeepsTheLastFiveHundred) {
+    UndoHistory history;
+    for (int i = 0; i < 600; ++i) history.add(change("a", i, i + 1), true);
+    int steps = 0;
+    double first = -1;
+    while (history.can_undo()) {
+        first = value_in(history.undo().before, "a");
+        ++steps;
+    }
+    EXPECT_EQ(steps, 500);
+    EXPECT_EQ(first, 100);
+}
+
+// ---- settings
+
+void nothing(const Change&) {}
+
+TEST(SettingsBook, TakesAllOrNothing) {
+    SettingsBook book;
+    const Values wrong{{"view.opacity", 2.0}, {"view.step", -1.0}};
+    EXPECT_THAT(error_of([&] { book.apply(wrong, nothing); }).line, testing::HasSubstr("view.step"));
+    EXPECT_EQ(book.view().opacity, 1);
+}
+
+TEST(SettingsBook, ARefusalOutsideChangesNothing) {
+    SettingsBook book;
+    EXPECT_ANY_THROW(
+        book.apply({{"view.opacity", 2.0}}, [](const Change&) { throw Error(ErrorCode::bad_setting, "not now"); }));
+    EXPECT_EQ(book.view().opacity, 1);
+}
+
+TEST(SettingsBook, CombinationsThatCannotWorkAreRefused) {
+    SettingsBook book;
+    EXPECT_EQ(error_of([&] {
+                  book.apply({{"view.low", 5.0}, {"view.high", 1.0}}, nothing);
+              }).code,
+              ErrorCode::bad_setting);
+    EXPECT_EQ(error_of([&] {
+                  book.apply({{"window.pane_split", std::vector<double>{0.5}}}, nothing);
+              }).code,
+              ErrorCode::bad_setting);
+}
+
+TEST(SettingsBook, SaysWhatChanged) {
+    SettingsBook book;
+    const Change change = book.apply({{"view.opacity", 2.0}, {"view.box", true}}, nothing);
+    EXPECT_EQ(change.before, (Values{{"view.opacity", 1.0}}));
+    EXPECT_EQ(change.after, (Values{{"view.opacity", 2.0}}));
+}
+
+TEST(SettingsBook, TheWindowsSizeIsNotTakenBack) {
+    SettingsBook book;
+    EXPECT_TRUE(book.apply({{"window.width", std::int64_t{1600}}}, nothing).after.empty());
+    EXPECT_EQ(book.window().width, 1600);
+}
+
+TEST(SettingsBook, ScanSettingsAreThereWhileAScanIs) {
+    SettingsBook book;
+    EXPECT_EQ(book.field("recipe.window"), nullptr);
+    book.set_scan(Scan{});
+    ASSERT_NE(book.field("recipe.window"), nullptr);
+    book.apply({{"recipe.window", std::string("hamming")}}, nothing);
+    EXPECT_THAT(book.assignments(), ElementsAre("recipe.window=hamming"));
+    EXPECT_THAT(error_of([&] {
+                    book.apply({{"scan.samples", std::int64_t{7}}}, nothing);
+                }).line,
+                testing::HasSubstr("fact"));
+    book.set_scan(std::nullopt);
+    EXPECT_EQ(book.field("recipe.window"), nullptr);
+}
+
+// As a scan has it is the zero from which a session counts, even where that is not the default.
+TEST(SettingsBook, KeepsWhatDiffersFromTheOpenedScan) {
+    SettingsBook book;
+    Scan scan;
+    scan.recipe.window = Window::hamming;
+    book.set_scan(scan);
+    EXPECT_EQ(book.toml(), "");
+    book.apply({{"recipe.window", std::string("hann")}}, nothing);  // the default
+    EXPECT_EQ(book.toml(), "[recipe]\nwindow = \"hann\"\n");
+}
+
+TEST(SettingsBook, ACalibrationFileIsReadAndTakenBack) {
+    const TemporaryFolder folder;
+    folder.write("dark.csv", "1\n2\n3\n4\n");
+    Scan scan;
+    scan.path = folder / "scan.toml";
+    scan.geometry.samples = 4;
+    scan.calibration.dark = {9, 9, 9, 9};  // of a format that says so by itself
+    SettingsBook book;
+    book.set_scan(scan);
+    const Change change = book.apply({{"calibration.dark", std::string("dark.csv")}}, nothing);
+    EXPECT_THAT(book.scan()->calibration.dark, ElementsAre(1, 2, 3, 4));
+    book.apply(change.before, nothing);
+    EXPECT_THAT(book.scan()->calibration.dark, ElementsAre(9, 9, 9, 9));
+    EXPECT_ANY_THROW(book.apply({{"calibration.dark", std::string("no.csv")}}, nothing));
+    EXPECT_EQ(book.scan()->calibration_files.dark, "");
+}
+
+TransferCurve drawn_curve() {
+    return {.nodes = {{0, 0.1, 0.2, 0.3, 0}, {7, 1, 0.5, 1.0 / 3, 12.5}, {30, 1, 1, 1, 1e-3}},
+            .unit = "dB",
+            .is_relative = true,
+            .length_um = 123.25};
+}
+
+TEST(SettingsBook, ADrawnCurveIsASettingLikeAnyOther) {
+    SettingsBook book;
+    book.view().transfer_curve = drawn_curve();
+    const Change change = book.view_edited();
+    EXPECT_EQ(change.after.size(), 1u);
+    book.apply(change.before, nothing);
+    EXPECT_FALSE(book.view().transfer_curve);
+    book.apply(change.after, nothing);
+    EXPECT_EQ(book.view().transfer_curve, drawn_curve());
+}
+
+TEST(SettingsBook, APresetTakesTheDrawnCurvesPlace) {
+    SettingsBook book;
+    book.view().transfer_curve = drawn_curve();
+    book.view_edited();
+    const Change change = book.apply({{"view.preset", std::string("bone")}}, nothing);
+    EXPECT_FALSE(book.view().transfer_curve);
+    book.apply(change.before, nothing);
+    EXPECT_EQ(book.view().transfer_curve, drawn_curve());
+    EXPECT_EQ(book.view().preset, Preset::automatic);
+}
+
+TEST(SettingsBook, AViewThatCannotWorkGoesBackToTheLastThatCould) {
+    SettingsBook book;
+    book.view().opacity = 3;
+    book.view_edited();
+    book.view().low = 5;
+    book.view().high = 4;
+    EXPECT_ANY_THROW(book.view_edited());
+    EXPECT_EQ(book.view().opacity, 3);
+    EXPECT_LT(book.view().low, book.view().high);
+}
+
+}  // namespace
+}  // namespace echolux

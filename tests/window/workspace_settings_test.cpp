@@ -1,0 +1,166 @@
+// Settings of a workspace: changed, refused with a line that says why, and taken back.
+#include "workspace_fixture.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+class WorkspaceSettings : public WorkspaceTest {};
+
+TEST_F(WorkspaceSettings, AViewIsChangedAndTakenBack) {
+    open_volume();
+    ASSERT_TRUE(work().change("view.mode", std::string("mip")));
+    ASSERT_TRUE(work().change("view.opacity", std::int64_t{2}));  // whole numbers are numbers
+    EXPECT_EQ(work().view().mode, ViewMode::mip);
+    EXPECT_EQ(work().view().opacity, 2);
+    work().undo();
+    EXPECT_EQ(work().view().opacity, 1);
+    work().undo();
+    EXPECT_EQ(work().view().mode, ViewMode::composite);
+    EXPECT_FALSE(work().can_undo());
+    work().redo();
+    EXPECT_EQ(work().view().mode, ViewMode::mip);
+}
+
+TEST_F(WorkspaceSettings, WhatCannotWorkBecomesANoticeOfItsSection) {
+    EXPECT_FALSE(work().change("view.opacity", -1.0));
+    EXPECT_THAT(standing("view"), HasSubstr("view.opacity"));
+    EXPECT_EQ(work().view().opacity, 1);
+    EXPECT_FALSE(work().can_undo());
+    EXPECT_FALSE(work().change("view.opcity", 1.0));
+    EXPECT_THAT(standing("view"), HasSubstr("view.opacity"));  // the nearest name
+    EXPECT_FALSE(work().change("recipe.window", std::string("hann")));
+    EXPECT_NE(standing("recipe"), "");
+    EXPECT_TRUE(work().change("view.opacity", 2.0));
+    EXPECT_EQ(standing("view"), "") << "trouble that is overcome still stands";
+}
+
+TEST_F(WorkspaceSettings, ADraggedSliderIsUndoneAsOne) {
+    for (const double value : {1.1, 1.2, 1.3}) work().change("view.opacity", value, Edit::under_way);
+    work().change("view.opacity", 1.3, Edit::done);
+    work().change("view.opacity", 5.0);
+    work().undo();
+    EXPECT_EQ(work().view().opacity, 1.3);
+    work().undo();
+    EXPECT_EQ(work().view().opacity, 1);
+}
+
+TEST_F(WorkspaceSettings, AMovedCameraIsUndoneAsOne) {
+    for (int i = 1; i <= 5; ++i) {
+        work().view().azimuth_deg = 35 + i;
+        work().view().elevation_deg = 25 + i;
+        work().view_edited(Edit::under_way);
+    }
+    work().view_edited(Edit::done);
+    EXPECT_EQ(work().view().azimuth_deg, 40);
+    work().undo();
+    EXPECT_EQ(work().view().azimuth_deg, 35);
+    EXPECT_EQ(work().view().elevation_deg, 25);
+    work().redo();
+    EXPECT_EQ(work().view().azimuth_deg, 40);
+}
+
+TEST_F(WorkspaceSettings, ResetGoesToTheDefault) {
+    work().change("view.opacity", 7.0);
+    EXPECT_TRUE(work().reset("view.opacity"));
+    EXPECT_EQ(work().view().opacity, 1);
+    EXPECT_FALSE(work().reset("view.nothing"));
+}
+
+TEST_F(WorkspaceSettings, SeveralAreChangedTogetherOrNotAtAll) {
+    EXPECT_TRUE(work().change_together("view.low", {{"view.low", 1.0}, {"view.high", 9.0}}));
+    EXPECT_FALSE(work().change_together("view.low", {{"view.low", 0.0}, {"view.high", -9.0}}));
+    EXPECT_EQ(work().view().low, 1);
+    work().undo();
+    EXPECT_EQ(work().view().low, lowest_value);
+    EXPECT_EQ(work().view().high, highest_value);
+}
+
+TEST_F(WorkspaceSettings, ADrawnCurveIsTakenBack) {
+    const TransferCurve curve{.nodes = {{0, 0, 0, 0, 0}, {5, 1, 0.5, 0, 3}, {40, 1, 1, 1, 9}}};
+    EXPECT_TRUE(work().set_transfer_curve(curve));
+    ASSERT_TRUE(work().view().transfer_curve);
+    EXPECT_EQ(work().view().transfer_curve->nodes, curve.nodes);
+    work().undo();
+    EXPECT_FALSE(work().view().transfer_curve);
+    work().redo();
+    EXPECT_EQ(work().view().transfer_curve->nodes, curve.nodes);
+    const TransferCurve backwards{.nodes = {{5, 0, 0, 0, 0}, {0, 1, 1, 1, 1}}};
+    EXPECT_FALSE(work().set_transfer_curve(backwards));
+    EXPECT_EQ(work().view().transfer_curve->nodes, curve.nodes);
+}
+
+TEST_F(WorkspaceSettings, AFilesTransferFunctionIsReadAndTakenBack) {
+    const auto file = folder().write("mine.toml",
+                                     "[transfer]\nversion = 1\ncolours = [0.0, 0, 0, 0, 10.0, 1, 1, 1]\n"
+                                     "extinctions = [0.0, 0.0, 10.0, 4.0]\n");
+    EXPECT_TRUE(work().change("view.transfer", file.string()));
+    ASSERT_TRUE(work().view().transfer_curve);
+    EXPECT_EQ(work().view().transfer_curve->nodes.back().extinction, 4);
+    EXPECT_FALSE(work().change("view.transfer", std::string("nowhere.toml")));
+    EXPECT_EQ(work().view().transfer, file.string());
+    work().undo();
+    EXPECT_FALSE(work().view().transfer_curve);
+}
+
+TEST_F(WorkspaceSettings, HeightsCountFromTheSurfaceOnceItIsFound) {
+    open_volume();
+    ASSERT_TRUE(work().change("view.top_from", std::string("surface")));
+    settle();
+    EXPECT_EQ(work().view().top_from, "surface") << troubles();
+    ASSERT_TRUE(work().change("view.top_um", 20.0));
+    EXPECT_EQ(work().stage().exhibit()->still(work().view()).width, work().view().width);
+    work().undo();
+    work().undo();
+    settle();
+    EXPECT_EQ(work().view().top_from, "");
+}
+
+TEST_F(WorkspaceSettings, TheCommandLineSetsViewAndWindow) {
+    const auto other = make("other", {"view.mode=mip", "window.layout=sections"});
+    EXPECT_EQ(other->view().mode, ViewMode::mip);
+    EXPECT_EQ(other->window().layout, PaneLayout::sections);
+    EXPECT_ANY_THROW(make("third", {"view.mode=nothing"}));
+}
+
+// ---- with a live source
+
+TEST_F(WorkspaceSettings, ALiveSourceHasTheSettingsOfItsScan) {
+    open_source();
+    ASSERT_NE(work().scan(), nullptr);
+    EXPECT_EQ(work().scan()->geometry.samples, 128);
+    EXPECT_TRUE(work().change("recipe.window", std::string("hamming")));
+    EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
+    EXPECT_TRUE(until([&] { return work().stage().exhibit()->live()->figures().changes > 0; })) << troubles();
+    work().undo();
+    EXPECT_EQ(work().scan()->recipe.window, Window::hann);
+    EXPECT_FALSE(work().change("scan.samples", std::int64_t{64}));
+    EXPECT_THAT(standing("scan"), HasSubstr("fact"));
+    work().close();
+    EXPECT_EQ(work().field("recipe.window"), nullptr);
+    EXPECT_EQ(work().scan(), nullptr);
+}
+
+TEST_F(WorkspaceSettings, ARecipeThatCannotWorkChangesNothing) {
+    open_source();
+    EXPECT_FALSE(work().change("recipe.depth_begin", std::int64_t{1} << 20));
+    EXPECT_THAT(standing("recipe"), HasSubstr("depth_begin"));
+    EXPECT_EQ(work().scan()->recipe.depth_begin, 0);
+    EXPECT_FALSE(work().can_undo());
+}
+
+// ---- the cross-hair
+
+TEST_F(WorkspaceSettings, TheCrossHairStaysInTheVolume) {
+    open_volume();
+    work().set_cross_um({1e6, -1e6, 3});
+    EXPECT_NEAR(work().cross_um()[0], 115, 1e-4);  // the middle of the last of 24 voxels of 10 um
+    EXPECT_NEAR(work().cross_um()[1], -95, 1e-4);
+    EXPECT_NEAR(work().cross_um()[2], 3, 1e-4);
+    work().actions().run("slice.next_b_scan");
+    EXPECT_NEAR(work().cross_um()[2], 13, 1e-4);
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,12 @@
+// How long ago something was, by the clock that never runs backwards.
+#pragma once
+
+#include <chrono>
+
+namespace echolux {
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace echolux

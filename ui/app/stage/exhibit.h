@@ -1,0 +1,59 @@
+// Something that the window shows: a volume or series from files, or what a session reconstructs from a recording or an
+// instrument. The window draws all of them by the same few calls and never asks which kind it is. One thread, the one
+// that draws, calls everything here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/types.h"
+#include "engine/interval.h"
+#include "engine/io/volume_file.h"
+#include "render/offscreen.h"
+#include "ui/app/stage/timeline.h"
+
+namespace echolux {
+
+class LiveSession;  // ui/app/stage/live_session.h
+
+class Exhibit {
+  public:
+    virtual ~Exhibit() = default;
+
+    virtual std::string name() const = 0;  // for people: "retina.nrrd", "simulator (vessel)"
+    virtual std::string way() const = 0;   // who reconstructs, how voxels get to whom; empty: a file
+
+    // Nothing: there is no volume yet.
+    virtual std::optional<VolumeGrid> grid() const = 0;
+    virtual std::optional<VolumeGrid> flow_grid() const = 0;
+    virtual bool has_planes() const { return false; }  // B-scans that are planes in space, and no volume
+
+    // Once a picture, before all else: takes what other threads have made ready.
+    virtual void update(double now_s) = 0;
+
+    // What a pane shows now. Nothing: there is no volume yet. Throws Error{device, bad_setting} as Renderer::follow().
+    virtual std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) = 0;
+    virtual std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) = 0;
+    virtual std::optional<Histogram> histogram() = 0;
+
+    // A kept picture at full quality. Throws as Renderer::render().
+    virtual Image still(const View& view) = 0;
+
+    // What is shown, to be written to a file.
+    virtual std::optional<Volume> volume() = 0;
+
+    // Of whatever has several time points; nullptr: of a still volume, or of an instrument.
+    virtual Timeline* timeline() { return nullptr; }
+    virtual std::vector<Interval> ready_steps() const { return {}; }  // that can be shown at once
+
+    // What could not be shown, since the last call: lines with cause and remedy. Sessions tell theirs as events.
+    virtual std::vector<std::string> take_problems() { return {}; }
+
+    // Of recordings and instruments; nullptr: of a volume file.
+    virtual LiveSession* live() { return nullptr; }
+};
+
+}  // namespace echolux

@@ -1,0 +1,51 @@
+// What a session reconstructs, on the stage: live from an instrument, or a recorded scan whose settings can be turned.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "ui/app/stage/exhibit.h"
+#include "ui/app/stage/staged_session.h"
+#include "ui/app/volume_path.h"
+
+namespace echolux {
+
+class SessionExhibit : public Exhibit {
+  public:
+    // The session may have been on another stage before. Throws what making a VolumePath and starting the source throw.
+    SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer);
+    ~SessionExhibit() override;
+
+    std::string name() const override { return session_->name(); }
+    std::string way() const override { return way_; }
+
+    std::optional<VolumeGrid> grid() const override;
+    std::optional<VolumeGrid> flow_grid() const override;
+    bool has_planes() const override;
+
+    void update(double now_s) override;
+
+    // Where a new ring has no volume yet, the last picture stays.
+    std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
+    std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
+    std::optional<Histogram> histogram() override;
+    Image still(const View& view) override;
+    std::optional<Volume> volume() override;
+
+    Timeline* timeline() override { return session_->timeline(); }
+    std::vector<Interval> ready_steps() const override;
+    LiveSession* live() override { return session_.get(); }
+
+  private:
+    void note(const FollowedVolume& followed, double now_s);
+
+    std::shared_ptr<StagedSession> session_;
+    VolumePath path_;
+    std::string way_;
+    std::optional<ShownVolume> shown_;                 // lately
+    std::map<std::size_t, FollowedPicture> pictures_;  // of panes, the last ones
+    std::optional<VolumePicture> unseen_;              // the first picture of a volume, not finished yet
+    std::int64_t noted_ = -1;                          // the last volume of which a picture was begun
+};
+
+}  // namespace echolux

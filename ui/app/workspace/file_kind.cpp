@@ -1,0 +1,70 @@
+#include "ui/app/workspace/file_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "compute/error.h"
+#include "engine/io/sd01raw2.h"
+#include "engine/io/volume_file.h"
+#include "engine/settings.h"
+#include "ui/app/workspace/settings_book.h"
+
+namespace echolux {
+namespace {
+
+std::string lower_ending(const std::filesystem::path& path) {
+    std::string ending = path.extension().string();
+    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return ending;
+}
+
+template <std::size_t N>
+bool is_one_of(const std::string& ending, const std::array<std::string_view, N>& endings) {
+    return std::ranges::find(endings, ending) != endings.end();
+}
+
+FileKind kind_of_toml(const std::filesystem::path& path) {
+    std::set<std::string, std::less<>> sections;
+    for (const TomlEntry& entry : toml_entries(path)) sections.emplace(section_of(entry.name));
+    if (sections.contains("session") || sections.contains("window")) return FileKind::session;
+    if (sections.contains("scan")) return FileKind::exhibit;
+    if (sections == std::set<std::string, std::less<>>{"transfer"}) return FileKind::transfer;
+    if (sections.contains("view") || sections.contains("recipe") || sections.contains("flow")) return FileKind::preset;
+    throw Error(ErrorCode::bad_file, "has no section that Echolux knows", path.string(),
+                "[scan] describes spectra, [session] a session, [view] how something looks, [transfer] a transfer "
+                "function");
+}
+
+}  // namespace
+
+FileKind kind_of_file(std::filesystem::path& path) {
+    std::error_code problem;
+    if (!std::filesystem::exists(path, problem)) {
+        throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
+    }
+    if (std::filesystem::is_directory(path, problem) || is_volume_name(path)) return FileKind::exhibit;
+    const std::string ending = lower_ending(path);
+    if (ending == ".toml") return kind_of_toml(path);
+    if (ending == ".json") return FileKind::transfer;
+    if (ending == ".png") return FileKind::picture;
+    if (is_sd01raw2(path)) return FileKind::exhibit;
+    constexpr std::array<std::string_view, 9> raw{".raw", ".bin", ".dat", ".spectra", ".u8",
+                                                  ".u16", ".i16", ".f32", ""};
+    if (is_one_of(ending, raw)) {
+        const std::filesystem::path description = std::filesystem::path(path).replace_extension(".toml");
+        if (!std::filesystem::exists(description, problem)) return FileKind::spectra;
+        path = description;
+        return kind_of_toml(path);
+    }
+    constexpr std::array<std::string_view, 2> dicom{".dcm", ".ima"};
+    if (is_one_of(ending, dicom)) return FileKind::exhibit;
+    throw Error(ErrorCode::bad_file, "is of no kind that Echolux opens", path.string(),
+                "volumes (.nrrd .nii .nii.gz .tif .mha .mhd), folders of them, scans and sessions (.toml), raw spectra "
+                "(.raw .bin .dat), pictures of ours (.png), transfer functions (.toml .json)");
+}
+
+}  // namespace echolux

@@ -1,0 +1,21 @@
+// What a file that somebody wants to open is, told by its name and first bytes.
+#pragma once
+
+#include <filesystem>
+
+namespace echolux {
+
+enum class FileKind {
+    exhibit,   // volume, series, folder of volumes, scan
+    session,   // all of a session, of ours
+    preset,    // some settings of the view, the recipe and the flow
+    transfer,  // transfer function
+    picture,   // PNG; ours carry a session
+    spectra    // raw, described by nothing
+};
+
+// Where a TOML file beside raw spectra describes them, `path` becomes that. Throws Error{bad_file, bad_setting} for
+// what is not there, and for what nobody can open.
+FileKind kind_of_file(std::filesystem::path& path);
+
+}  // namespace echolux

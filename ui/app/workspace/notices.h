@@ -1,0 +1,49 @@
+// What the program has to say while it works: a line with cause and remedy, the part of the window that it concerns,
+// and whether it still stands. The log shows all of them, a panel those that concern it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compute/error.h"
+
+namespace echolux {
+
+struct Notice {
+    std::uint64_t number = 0;
+    double time_s = 0;  // since the program began
+    bool is_trouble = true;
+    std::string place;       // section of the settings, or "source", "files", "export", "display"; "": none
+    std::string line;        // as Error::line()
+    std::int64_t times = 1;  // in a row
+    bool stands = true;      // not dismissed, and not overcome
+};
+
+class Notices {
+  public:
+    void trouble(std::string_view place, const Error& error);
+    void trouble(std::string_view place, std::string_view line);
+    void note(std::string_view place, std::string_view line);
+
+    // Trouble of that place is overcome.
+    void settle(std::string_view place);
+    void dismiss(std::uint64_t number);
+
+    // Newest trouble of a place that still stands; nullptr: none.
+    const Notice* standing(std::string_view place) const;
+
+    const std::deque<Notice>& all() const { return notices_; }  // oldest first, the last thousand
+
+  private:
+    void add(Notice notice);
+
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    std::deque<Notice> notices_;
+    std::uint64_t next_ = 1;
+};
+
+}  // namespace echolux

@@ -1,0 +1,52 @@
+// What outlasts the program, in one folder: recent files, the state of the last session, presets of one's own. Nothing
+// is kept where there is no folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace echolux {
+
+// Written under a temporary name, then renamed. Throws Error{output}.
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+class StateFolder {
+  public:
+    // What a program that did not end in order left behind becomes the last session.
+    explicit StateFolder(std::filesystem::path folder);
+
+    bool is_there() const { return !folder_.empty(); }
+
+    // Newest first, whether they are still there or not.
+    const std::vector<std::filesystem::path>& recent() const { return recent_; }
+    // Throws Error{output}.
+    void add_recent(const std::filesystem::path& path);
+
+    // Of the program that ran before; empty: there is none.
+    std::filesystem::path last_session() const;
+    bool last_ended_in_order() const { return last_ended_in_order_; }
+
+    // Where the running program keeps its state: it becomes the last session.
+    std::filesystem::path running_session() const { return folder_ / "running.toml"; }
+    // The program ends in order. Throws Error{output}.
+    void end_session(const std::string& toml);
+
+    // Throws Error{bad_setting} for a name that no file can have, or where nothing is kept.
+    std::filesystem::path preset(const std::string& name) const;
+    const std::vector<std::string>& presets() const { return presets_; }  // in alphabetical order
+    // Throws as preset(), and Error{output}.
+    void save_preset(const std::string& name, const std::string& toml);
+
+  private:
+    std::filesystem::path ended_session() const { return folder_ / "last.toml"; }
+    void read_recent();
+    void find_presets();
+
+    std::filesystem::path folder_;
+    std::vector<std::filesystem::path> recent_;
+    std::vector<std::string> presets_;
+    bool last_ended_in_order_ = true;
+};
+
+}  // namespace echolux

@@ -1,0 +1,36 @@
+#include "ui/app/workspace/undo.h"
+
+namespace echolux {
+
+void UndoHistory::add(const Change& change, bool closes) {
+    const bool joins = is_open_ && next_ > 0 && !can_redo() && changes_.back().title == change.title;
+    if (joins) {
+        Change& step = changes_.back();
+        step.before.insert(change.before.begin(), change.before.end());  // what is known already is older
+        for (const auto& [key, value] : change.after) step.after[key] = value;
+    } else if (change.before != change.after) {
+        changes_.resize(next_);
+        changes_.push_back(change);
+        if (changes_.size() > most) changes_.pop_front();
+        next_ = changes_.size();
+    } else {
+        return close();
+    }
+    is_open_ = !closes;
+    if (closes && changes_.back().before == changes_.back().after) {  // dragged back to where it was
+        changes_.pop_back();
+        next_ = changes_.size();
+    }
+}
+
+const Change& UndoHistory::undo() {
+    close();
+    return changes_.at(--next_);
+}
+
+const Change& UndoHistory::redo() {
+    close();
+    return changes_.at(next_++);
+}
+
+}  // namespace echolux

@@ -1,0 +1,222 @@
+// Opening and closing: a job does what is slow, its last step puts the result on the stage and brings the settings in
+// line with it.
+#include <algorithm>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/png_file.h"
+#include "ui/app/stage/open_exhibit.h"
+#include "ui/app/transfer_file.h"
+#include "ui/app/workspace/file_kind.h"
+#include "ui/app/workspace/workspace_parts.h"
+
+namespace echolux {
+namespace {
+
+// Pictures carry the session under this name, or, made by `echolux render`, their view alone.
+std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
+    const Picture picture = read_png(path);
+    for (const char* name : {"session", "view"}) {
+        const auto text = picture.text.find(name);
+        if (text != picture.text.end()) return toml_entries(text->second, path.string());
+    }
+    throw Error(ErrorCode::bad_file, "is a picture without settings", path.string(),
+                "pictures that Echolux has made restore their view");
+}
+
+bool is_of_exhibit(std::string_view key) {
+    const std::string_view section = section_of(key);
+    return section != "view" && section != "window" && section != "source" && section != "session";
+}
+
+std::string name_of(const WhatIsOpen& what) {
+    return what.file.empty() ? what.source : std::filesystem::path(what.file).filename().string();
+}
+
+SourceWanted source_of(const Opening& opening) {
+    SourceWanted wanted;
+    wanted.name = opening.what.source;
+    wanted.scan = opening.what.scan;
+    wanted.assignments = lines_of(opening.what.assignments);
+    wanted.settings = opening.source;
+    return wanted;
+}
+
+}  // namespace
+
+std::string Workspace::Parts::scan_assignments() const {
+    std::vector<std::string> list;
+    for (const std::string& assignment : options.assignments) {
+        if (is_of_exhibit(assignment)) list.push_back(assignment);
+    }
+    return text_of_lines(list);
+}
+
+std::string Workspace::Parts::assignments_for(const std::filesystem::path& file) const {
+    std::error_code problem;
+    const bool is_scan = !is_volume_name(file) && !std::filesystem::is_directory(file, problem);
+    return is_scan ? scan_assignments() : "";
+}
+
+void Workspace::Parts::open_path(const std::filesystem::path& given) {
+    std::error_code problem;
+    const std::filesystem::path path = std::filesystem::absolute(given, problem).lexically_normal();
+    jobs.cancel(opening);
+    opening = jobs.start(
+        "opening " + path.filename().string(),
+        [this, asked = path](Progress& progress) -> Jobs::LastStep {
+            std::filesystem::path file = asked;
+            progress.begin("looking at the file", 0, "");
+            switch (kind_of_file(file)) {
+                case FileKind::exhibit:
+                    return [this, what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file)}] {
+                        open_wanted({.what = what, .source = {}});
+                    };
+                case FileKind::session:
+                    return [this, file, session = session_of(toml_entries(file), file.string())] {
+                        session_file = file;
+                        note_recent(file);
+                        restore(session);
+                    };
+                case FileKind::picture:
+                    return [this, session = session_of(entries_of_picture(file), file.string())] { restore(session); };
+                case FileKind::preset:
+                    return [this, preset = session_of(toml_entries(file), file.string())] { use_preset(preset); };
+                case FileKind::transfer:
+                    read_transfer(file);
+                    return [this, file] { take({{"view.transfer", file.string()}}, "view.transfer", Edit::done); };
+                case FileKind::spectra: return [this, file, guesses = guess_raw(file)] { propose(file, guesses); };
+            }
+            return {};
+        },
+        to("files"));
+}
+
+// The one of the program before, which is nobody's file.
+void Workspace::Parts::open_session(const std::filesystem::path& path) {
+    attempt("files", [&] { restore(session_of(toml_entries(path), path.string())); });
+}
+
+void Workspace::Parts::open_wanted(const Opening& wanted) {
+    jobs.cancel(opening);
+    const BackendChoice backend = stage.backend();
+    opening = jobs.start(
+        "opening " + name_of(wanted.what),
+        [this, wanted, backend, most = budget](Progress& progress) -> Jobs::LastStep {
+            MakeExhibit make =
+                wanted.what.file.empty()
+                    ? open_live_exhibit(source_of(wanted), backend, progress)
+                    : open_exhibit(wanted.what.file, lines_of(wanted.what.assignments), backend, most, progress);
+            return [this, wanted, made = std::move(make)] { show(made, wanted); };
+        },
+        to(wanted.what.file.empty() ? "source" : "files"));
+}
+
+// Whoever records wants all of it: only stopping the recording ends it.
+void Workspace::Parts::refuse_while_recording() const {
+    if (live() == nullptr || !live()->is_recording()) return;
+    throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
+}
+
+void Workspace::Parts::show(const MakeExhibit& make, const Opening& wanted) {
+    refuse_while_recording();
+    close();
+    stage.show(make);
+    take_over(wanted);
+    notices.settle("files");
+    notices.settle("source");
+    if (!wanted.what.file.empty()) note_recent(wanted.what.file);
+}
+
+void Workspace::Parts::take_over(const Opening& wanted) {
+    open = wanted.what;
+    book.set_source(wanted.source);
+    book.set_scan(live() == nullptr ? std::nullopt : std::optional(live()->scan()));
+    if (Timeline* time = stage.exhibit()->timeline()) time->go_to(wanted.what.step);
+    set_cross({wanted.what.cross_um.at(0), wanted.what.cross_um.at(1), wanted.what.cross_um.at(2)});
+    Values looks = default_looks();
+    const auto add = [&](const Values& values) {
+        for (const auto& [key, value] : values) looks.insert_or_assign(key, value);
+    };
+    add(wanted.looks);
+    const bool is_asked = wanted.looks.empty() || !was_opened;  // what the command line says stands over a session
+    if (is_asked) add(asked_looks());
+    was_opened = true;
+    use(looks);
+    history = {};
+}
+
+void Workspace::Parts::restore(const RestoredSession& session) {
+    if (!session.open.is_nothing()) {
+        WhatIsOpen what = session.open;
+        std::vector<std::string> assignments = lines_of(what.assignments);
+        for (const auto& [key, value] : session.scan) assignments.push_back(assignment_of(key, value));
+        what.assignments = text_of_lines(assignments);
+        return open_wanted({std::move(what), session.source, session.looks});
+    }
+    Values looks = default_looks();
+    for (const auto& [key, value] : session.looks) looks.insert_or_assign(key, value);
+    use(looks);
+}
+
+void Workspace::Parts::use_preset(const RestoredSession& preset) {
+    Values wanted = preset.looks;
+    if (book.scan() != nullptr) wanted.insert(preset.scan.begin(), preset.scan.end());
+    use(wanted);
+}
+
+// Heights are found in what is shown, so they come after all else.
+void Workspace::Parts::use(const Values& looks) {
+    Values wanted = looks;
+    Values heights;
+    if (auto node = wanted.extract("view.flatten"); !node.empty() && node.mapped() != Value(std::string())) {
+        notices.note("view", "the volume is shown as recorded, not flattened");
+    }
+    for (const char* key : {"view.top_from", "view.bottom_from"}) {
+        if (auto node = wanted.extract(key); !node.empty()) heights.insert(std::move(node));
+    }
+    if (take(wanted, "view", Edit::done)) take(heights, "view", Edit::done);
+}
+
+void Workspace::Parts::close() {
+    stage.clear();
+    open = {};
+    history = {};
+    cross_um = {};
+    to_keep.clear();
+    book.set_scan(std::nullopt);
+    calibrating.forget();
+}
+
+void Workspace::Parts::note_recent(const std::filesystem::path& path) {
+    attempt("files", [&] { state.add_recent(path); });
+}
+
+void Workspace::open(const std::filesystem::path& path) {
+    parts_->open_path(path);
+}
+
+void Workspace::open_source(const SourceWanted& source) {
+    std::vector<std::string> assignments = lines_of(parts_->scan_assignments());
+    assignments.insert(assignments.end(), source.assignments.begin(), source.assignments.end());
+    WhatIsOpen what{.source = source.name, .scan = source.scan.string(), .assignments = text_of_lines(assignments)};
+    parts_->open_wanted({std::move(what), source.settings});
+}
+
+void Workspace::close() {
+    parts_->jobs.cancel(parts_->opening);
+    parts_->attempt("source", [&] {
+        parts_->refuse_while_recording();
+        parts_->close();
+    });
+}
+
+bool Workspace::is_open() {
+    return parts_->stage.exhibit() != nullptr;
+}
+
+const std::vector<std::filesystem::path>& Workspace::recent() const {
+    return parts_->state.recent();
+}
+
+}  // namespace echolux

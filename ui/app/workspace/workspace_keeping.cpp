@@ -1,0 +1,208 @@
+// What outlasts the moment: sessions, presets, pictures with all settings in them, recordings.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/png_file.h"
+#include "engine/version.h"
+#include "ui/app/picture_name.h"
+#include "ui/app/picture_of.h"
+#include "ui/app/transfer_text.h"
+#include "ui/app/workspace/workspace_parts.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t picture_pane = 8;  // of the renderer, beside those of the window
+
+std::string now_text() {
+    return fmt::format("{:%Y-%m-%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+}
+
+bool is_changing(Exhibit& exhibit) {
+    const bool plays = exhibit.timeline() != nullptr && exhibit.timeline()->plays();
+    const LiveSession* live = exhibit.live();
+    return plays || (live != nullptr && !live->is_recorded() && live->is_running());
+}
+
+}  // namespace
+
+WhatIsOpen Workspace::Parts::what_is_open() const {
+    WhatIsOpen what = open;
+    what.cross_um.assign(cross_um.begin(), cross_um.end());
+    Exhibit* exhibit = stage.exhibit();
+    if (exhibit != nullptr && exhibit->timeline() != nullptr) what.step = exhibit->timeline()->step();
+    return what;
+}
+
+std::string Workspace::Parts::session_text() const {
+    return session_toml(what_is_open(), book);
+}
+
+void Workspace::Parts::autosave() {
+    const double every_s = book.window().autosave_s;
+    if (!state.is_there() || every_s == 0 || now_s - autosaved_s < every_s) return;
+    autosaved_s = now_s;
+    std::string text = session_text();
+    if (text == autosaved) return;
+    attempt("files", [&] { write_text(state.running_session(), text); });
+    autosaved = std::move(text);
+}
+
+std::filesystem::path Workspace::Parts::keeping_folder() const {
+    const std::string& folder = book.window().record_folder;
+    std::error_code problem;  // it may be gone
+    return folder.empty() ? std::filesystem::current_path(problem) : std::filesystem::path(folder);
+}
+
+// "echolux-2026-11-22-143005.toml", or the next that is not there yet.
+std::filesystem::path Workspace::Parts::new_name(const std::string& kind, const std::string& ending) const {
+    const std::string stem = "echolux-" + kind + now_text();
+    std::filesystem::path path = keeping_folder() / (stem + ending);
+    std::error_code problem;
+    for (int i = 2; std::filesystem::exists(path, problem); ++i) {
+        path = keeping_folder() / fmt::format("{}-{}{}", stem, i, ending);
+    }
+    return path;
+}
+
+void Workspace::save_session(const std::filesystem::path& path) {
+    write_text(path, parts_->session_text());
+    parts_->session_file = path;
+    parts_->note_recent(std::filesystem::absolute(path).lexically_normal());
+    parts_->notices.note("files", "session saved as " + path.string());
+}
+
+std::filesystem::path Workspace::new_name(const std::string& kind, const std::string& ending) const {
+    return parts_->new_name(kind, ending);
+}
+
+std::filesystem::path Workspace::session_file() const {
+    return parts_->session_file;
+}
+
+bool Workspace::has_last_session() const {
+    return !parts_->last_session.empty();
+}
+
+void Workspace::restore_last_session() {
+    if (has_last_session()) parts_->open_session(parts_->last_session);
+}
+
+// ---- pictures: followed like a pane until nothing gets better, so that the window never waits for one
+
+void Workspace::take_screenshot(const std::filesystem::path& path) {
+    parts_->attempt("export", [&] {
+        if (!is_png_name(path)) {
+            throw Error(ErrorCode::bad_setting, "pictures are written as PNG", path.string(), "name it *.png");
+        }
+        if (!is_open()) throw Error(ErrorCode::bad_setting, "there is nothing to take a picture of", path.string());
+        const std::string session = parts_->session_text();
+        const Exhibit& shown = *parts_->stage.exhibit();
+        parts_->to_keep.push_back(
+            {path,
+             parts_->book.view(),
+             {{"echolux", version}, {"session", session}, {"source", shown.name()}, {"backend", shown.way()}},
+             std::nullopt});
+    });
+}
+
+void Workspace::Parts::draw_picture_to_keep() {
+    constexpr double most_s = 60;
+    if (to_keep.empty() || stage.exhibit() == nullptr) return;
+    PictureToKeep& kept = to_keep.front();
+    if (!kept.begun_s) kept.begun_s = now_s;
+    Exhibit& exhibit = *stage.exhibit();
+    const bool is_late = now_s - *kept.begun_s > most_s;
+    const std::optional<FollowedPicture> followed = exhibit.follow(kept.view, now_s, picture_pane);
+    if (!followed && !is_late) return;
+    if (!followed) {
+        const std::string path = std::exchange(to_keep.front().path, {}).string();
+        to_keep.pop_front();
+        throw Error(ErrorCode::output, "there was no volume to take a picture of", path);
+    }
+    const bool is_sharp = followed->pitch <= 1 && followed->passes > 0;
+    if (!followed->is_final && !(is_sharp && is_changing(exhibit)) && !is_late) return;
+    const PictureToKeep done = std::move(kept);
+    to_keep.pop_front();
+    write_picture(done, stage.renderer().read(followed->drawing));
+}
+
+void Workspace::Parts::write_picture(const PictureToKeep& kept, Image image) {
+    Picture picture = picture_of(std::move(image));
+    picture.text = kept.text;
+    jobs.start(
+        "writing " + kept.path.filename().string(),
+        [this, path = kept.path, picture = std::move(picture)](Progress& progress) {
+            progress.begin("write", 0, "");
+            write_png(path, picture);
+            return [this, path] { notices.note("export", "picture saved as " + path.string()); };
+        },
+        to("export"));
+}
+
+// ---- presets
+
+void Workspace::save_preset(const std::string& name) {
+    parts_->attempt("files", [&] {
+        const auto is_of_preset = [](const BoundField& field) {
+            constexpr std::array<std::string_view, 13> of_one_volume{
+                "width",       "height",          "target_um", "near_um", "slices", "clip_low", "clip_high",
+                "clip_planes", "plane_offset_um", "distances", "angles",  "time_s", "text"};
+            const bool is_of_one = field.section == "view" && std::ranges::count(of_one_volume, field.name) > 0;
+            return !is_of_one && (field.section == "view" || field.section == "recipe" || field.section == "flow");
+        };
+        std::string text =
+            "# Settings of one's own for Echolux.\n\n" + parts_->book.settings().toml_where(is_of_preset);
+        if (view().transfer.empty() && view().transfer_curve) text += "\n" + toml_of(view().transfer_curve);
+        parts_->state.save_preset(name, text);
+        parts_->notices.note("files", "preset \"" + name + "\" saved");
+    });
+}
+
+void Workspace::use_preset(const std::string& name) {
+    parts_->attempt("files", [&] {
+        const std::filesystem::path path = parts_->state.preset(name);
+        parts_->use_preset(session_of(toml_entries(path), path.string()));
+    });
+}
+
+std::vector<std::string> Workspace::presets() const {
+    return parts_->state.presets();
+}
+
+// ---- recordings
+
+void Workspace::start_recording() {
+    parts_->attempt("source", [&] {
+        LiveSession* live = parts_->live();
+        if (live == nullptr || live->is_recorded()) {
+            throw Error(ErrorCode::bad_setting, "nothing comes that could be recorded", "recording",
+                        "open the simulator, a camera or a replay");
+        }
+        if (live->is_recording()) return;
+        const std::filesystem::path path = parts_->new_name("", ".toml");
+        live->record(path);
+        parts_->notices.note("source", "recording to " + path.string());
+    });
+}
+
+void Workspace::stop_recording() {
+    parts_->attempt("source", [&] {
+        LiveSession* live = parts_->live();
+        if (live == nullptr || !live->is_recording()) return;
+        const RecorderFigures figures = live->stop_recording();
+        const std::string missing =
+            figures.missing_blocks == 0 ? "" : fmt::format(", {} are missing", figures.missing_blocks);
+        parts_->notices.note("source", fmt::format("recorded {} blocks, {:.4g} MB{}", figures.blocks,
+                                                   1e-6 * static_cast<double>(figures.bytes), missing));
+    });
+}
+
+}  // namespace echolux

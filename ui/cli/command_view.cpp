@@ -1,0 +1,173 @@
+// `echolux view [FILE|--source …]`: the window. With --picture and --after it runs without a screen for a while and
+// writes a picture of the whole window: for documents, tests and servers.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "compute/error.h"
+#include "engine/io/png_file.h"
+#include "engine/settings.h"
+#include "ui/app/picture_of.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/parse_text.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/source_options.h"
+#include "ui/cli/terminal_progress.h"
+#include "ui/window/window.h"
+
+namespace echolux {
+namespace {
+
+struct Options {
+    SourceOptions source;
+    std::string file, backend = "auto", device, size, picture, screenshot;
+    double scale = 0, after_s = 3;
+    bool off_screen = false, keeps_nothing = false;
+    std::vector<std::string> presses;
+};
+
+std::filesystem::path state_folder() {
+    if (const char* folder = std::getenv("XDG_STATE_HOME"); folder != nullptr && *folder != '\0') {
+        return std::filesystem::path(folder) / "echolux";
+    }
+    const char* home = std::getenv("HOME");
+    return home != nullptr ? std::filesystem::path(home) / ".local" / "state" / "echolux" : std::filesystem::path();
+}
+
+bool is_off_screen(const Options& options) {
+    return options.off_screen || !options.picture.empty() || !options.screenshot.empty();
+}
+
+std::unique_ptr<NativeWindow> opened_window(const Options& options) {
+    const WindowSettings first;
+    const auto [width, height] =
+        options.size.empty() ? std::pair(first.width, first.height) : parsed_size(options.size, "--size");
+    if (is_off_screen(options)) return open_offscreen_window(width, height, options.scale > 0 ? options.scale : 1);
+    return open_glfw_window(width, height, "Echolux");
+}
+
+WorkspaceOptions workspace_options(const Options& options, NativeWindow& native) {
+    WorkspaceOptions wanted;
+    wanted.device.name = options.device;
+    wanted.device.surface = native.surface();
+    wanted.backend.backend = parsed_backend(options.backend);
+    if (!is_off_screen(options) && !options.keeps_nothing) wanted.state_folder = state_folder();
+    wanted.assignments = options.source.assignments;
+    if (options.scale > 0) wanted.assignments.push_back(fmt::format("window.scale={}", options.scale));
+    return wanted;
+}
+
+void open_wanted(const Options& options, Workspace& work) {
+    if (!options.source.name.empty()) work.open_source(source_wanted(options.source, {"view.", "window."}));
+    if (!options.file.empty()) work.open(options.file);
+}
+
+void press(OffscreenWindow& native, MainWindow& window, const std::string& keys) {
+    std::vector<std::string> parts;
+    std::size_t from = 0;
+    for (std::size_t plus = keys.find('+'); plus != std::string::npos && plus + 1 < keys.size();
+         plus = keys.find('+', from)) {
+        parts.push_back(keys.substr(from, plus - from));
+        from = plus + 1;
+    }
+    parts.push_back(keys.substr(from));
+    for (const std::string& key : parts) native.push(KeyPressed{key, true, false});
+    if (keys.size() == 1) native.push(TextTyped{static_cast<std::uint32_t>(keys[0])});
+    for (auto key = parts.rbegin(); key != parts.rend(); ++key) native.push(KeyPressed{*key, false, false});
+    for (int i = 0; i < 4; ++i) window.turn(0.02);
+}
+
+// Runs until the time is over; then everything that is still worked on is waited for.
+void run_off_screen(const Options& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto seconds = [begin] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    while (!work.jobs().is_idle() && seconds() < 120 && window.turn(0.05)) {
+    }
+    const double ready = seconds();
+    for (const std::string& keys : options.presses) press(native, window, keys);
+    while (seconds() < ready + options.after_s && window.turn(0.05)) {
+    }
+    if (!options.screenshot.empty()) work.take_screenshot(options.screenshot);
+    while (work.is_busy() && seconds() < ready + options.after_s + 120 && window.turn(0.05)) {
+    }
+    if (!options.picture.empty()) {
+        write_png(options.picture, picture_of(window.picture()));
+        fmt::print("{}\n", options.picture);
+    }
+    for (const Notice& notice : work.notices().all()) {
+        if (notice.is_trouble && notice.stands) fmt::print(stderr, "echolux: {}\n", notice.line);
+    }
+}
+
+void view(const Options& options) {
+    const std::unique_ptr<NativeWindow> native = opened_window(options);
+    Workspace work(workspace_options(options, *native));
+    if (options.size.empty()) native->set_size(work.window().width, work.window().height);
+    MainWindow window(*native, work);
+    open_wanted(options, work);
+    if (is_off_screen(options)) {
+        run_off_screen(options, dynamic_cast<OffscreenWindow&>(*native), work, window);
+    } else {
+        window.run();
+    }
+}
+
+// Whatever keeps a window from opening, there is a way without one.
+[[noreturn]] void say_how_without(const Error& error) {
+    const std::string without = "without a window: `echolux render` for files, `echolux live --headless` for sources";
+    const bool says_so = error.remedy().find("--headless") != std::string::npos;
+    const std::string remedy = error.remedy().empty() ? without : error.remedy() + "; " + without;
+    throw Error(error.code(), error.problem(), error.where(), says_so ? error.remedy() : remedy);
+}
+
+}  // namespace
+
+void add_view(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command =
+        program.add_subcommand("view", "Open the window: files, recordings, instruments, the simulator");
+    CLI::Option* file = command
+                            ->add_option("FILE", options->file,
+                                         "volume, folder of volumes, scan, raw spectra, session, or a picture of ours")
+                            ->type_name("");
+    add_source_options(*command, options->source)->excludes(file);
+    command->add_option("--backend", options->backend, "what computes [auto]")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+        ->type_name("auto|cpu|cuda");
+    command->add_option("--device", options->device, "part of the Vulkan device's name [the one that shows the window]")
+        ->type_name("NAME");
+    command->add_option("--size", options->size, "of the window [1280x800]")->type_name("WxH");
+    command->add_option("--scale", options->scale, "of text and controls [as the screen says]")
+        ->check(CLI::Range(0.5, 4.0).description(""))
+        ->type_name("FACTOR");
+    command->add_flag("--fresh", options->keeps_nothing,
+                      "as if never used before: nothing is restored and nothing kept");
+    command->add_flag("--off-screen", options->off_screen, "without a screen, for as long as --after says");
+    command->add_option("--picture", options->picture, "writes a picture of the whole window; without a screen")
+        ->type_name("PICTURE.png");
+    command->add_option("--screenshot", options->screenshot, "writes the view at full quality; without a screen")
+        ->type_name("PICTURE.png");
+    command->add_option("--after", options->after_s, "seconds that it runs without a screen, once all is open [3]")
+        ->check(CLI::NonNegativeNumber.description(""))
+        ->type_name("S");
+    command->add_option("--press", options->presses, "keys that are pressed there, e.g. Ctrl+K; may be repeated")
+        ->type_name("KEYS")
+        ->take_all()
+        ->allow_extra_args(false);
+    command->callback([options] {
+        try {
+            view(*options);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::device) throw;
+            say_how_without(error);
+        }
+    });
+}
+
+}  // namespace echolux

@@ -1,0 +1,52 @@
+#include "ui/panels/measured.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace echolux {
+namespace {
+
+void add_line(std::string& csv, const char* kind, double value, const std::string& unit,
+              std::span<const double> places) {
+    csv += fmt::format("{},{:.6g},{}", kind, value, unit);
+    for (const double number : places) csv += fmt::format(",{:.6g}", number);
+    csv += "\n";
+}
+
+}  // namespace
+
+double length_of(std::span<const double> distance) {
+    return std::hypot(distance[3] - distance[0], distance[4] - distance[1], distance[5] - distance[2]);
+}
+
+double angle_deg_of(std::span<const double> angle) {
+    double product = 0, one = 0, other = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const double a = angle[axis] - angle[3 + axis], b = angle[6 + axis] - angle[3 + axis];
+        product += a * b;
+        one += a * a;
+        other += b * b;
+    }
+    if (one == 0 || other == 0) return 0;
+    return 180 / std::numbers::pi * std::acos(std::clamp(product / std::sqrt(one * other), -1.0, 1.0));
+}
+
+std::string measurements_csv(const std::vector<double>& distances, const std::vector<double>& angles,
+                             const std::string& unit) {
+    std::string csv = "kind,value,unit,depth_1,a_1,b_1,depth_2,a_2,b_2,depth_3,a_3,b_3\n";
+    const std::span all_distances(distances), all_angles(angles);
+    for (std::size_t at = 0; at + 6 <= distances.size(); at += 6) {
+        const auto places = all_distances.subspan(at, 6);
+        add_line(csv, "distance", length_of(places), unit, places);
+    }
+    for (std::size_t at = 0; at + 9 <= angles.size(); at += 9) {
+        const auto places = all_angles.subspan(at, 9);
+        add_line(csv, "angle", angle_deg_of(places), "deg", places);
+    }
+    return csv;
+}
+
+}  // namespace echolux

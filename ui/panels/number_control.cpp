@@ -1,0 +1,121 @@
+#include "ui/panels/number_control.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/panels/text_box.h"
+#include "ui/panels/value_text.h"
+
+namespace echolux {
+namespace {
+
+constexpr double fine = 0.1;  // of the way of the pointer, with Shift
+
+bool begins_typing(bool is_hovered) {
+    return is_hovered && (ImGui::IsMouseDoubleClicked(0) || (ImGui::IsMouseClicked(0) && ImGui::GetIO().KeyCtrl));
+}
+
+ImVec4 faded(ImVec4 colour, float alpha) {
+    colour.w = alpha;
+    return colour;
+}
+
+// From zero, or the low end, to the value.
+void draw_bar(const PanelContext& context, const NumberShown& shown, bool is_lit) {
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    const auto at = [&](double place) {
+        return low.x + static_cast<float>(std::clamp(place, 0.0, 1.0)) * (high.x - low.x);
+    };
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float rounding = ImGui::GetStyle().FrameRounding;
+    list->AddRectFilled(low, high, ImGui::GetColorU32(is_lit ? ImGuiCol_FrameBgHovered : ImGuiCol_FrameBg), rounding);
+    const float zero = at(shown.scale.reach().low < 0 ? shown.scale.place_of(0) : 0);
+    const float value = at(shown.scale.place_of(shown.value));
+    if (shown.is_muted || std::abs(value - zero) < 1) return;
+    list->AddRectFilled({std::min(zero, value), low.y}, {std::max(zero, value), high.y},
+                        ImGui::GetColorU32(faded(context.style.accent, is_lit ? 0.5f : 0.36f)), rounding);
+}
+
+void draw_number(const PanelContext& context, const NumberShown& shown) {
+    const Style& style = context.style;
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    ImGui::PushFont(style.numbers);
+    const ImVec2 size = ImGui::CalcTextSize(shown.text.c_str());
+    const float left = std::max(low.x + style.px(4), 0.5f * (low.x + high.x - size.x));
+    list->PushClipRect(low, high, true);
+    list->AddText({left, 0.5f * (low.y + high.y - size.y)},
+                  shown.is_muted ? ImGui::GetColorU32(style.muted) : ImGui::GetColorU32(ImGuiCol_Text),
+                  shown.text.c_str());
+    list->PopClipRect();
+    ImGui::PopFont();
+}
+
+std::optional<NumberEdit> dragged(ControlInHand& hand, const NumberShown& shown, float width) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) && hand.has_moved) {
+        const double before = hand.before;
+        hand = {};
+        return NumberEdit{before, std::nullopt, Edit::done};
+    }
+    hand.place += (io.KeyShift ? fine : 1) * static_cast<double>(io.MouseDelta.x) / static_cast<double>(width);
+    if (!hand.has_moved && !ImGui::IsMouseDragging(0, 2)) return std::nullopt;
+    const double value = shown.scale.value_at(hand.place, io.KeyShift ? fine : 1);
+    if (value == shown.value && !shown.is_muted) return std::nullopt;
+    hand.has_moved = true;
+    return NumberEdit{value, std::nullopt, Edit::under_way};
+}
+
+}  // namespace
+
+std::string text_on(const NumberScale& scale, double value) {
+    const double step = scale.resolution_at(value);
+    const double digit = std::pow(10, std::floor(std::log10(step) + 1e-9));  // that the steps go by
+    const bool has_more = std::abs(value / digit - std::round(value / digit)) > 1e-6;
+    return number_text(value, has_more ? 0.1 * digit : digit);
+}
+
+std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberShown& shown,
+                                         float width) {
+    ControlInHand& hand = context.state.hand;
+    const ImGuiID id = ImGui::GetID(name);
+    const std::string box = std::string("##typed ") + name;  // another name: the button may still be held
+    if (is_typing(context, box.c_str())) {
+        auto typed = text_box(context, box.c_str(), shown.to_type, width);
+        return typed ? std::optional(NumberEdit{std::nullopt, std::move(typed), Edit::done}) : std::nullopt;
+    }
+
+    ImGui::InvisibleButton(name, {width, ImGui::GetFrameHeight()});
+    const bool is_hovered = ImGui::IsItemHovered(), is_active = ImGui::IsItemActive();
+    if (is_hovered || is_active) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    draw_bar(context, shown, is_hovered || is_active);
+    draw_number(context, shown);
+    if (begins_typing(is_hovered)) {
+        begin_typing(context, box.c_str(), shown.to_type);
+        return std::nullopt;
+    }
+    if (ImGui::IsItemActivated()) {
+        hand = {.control = id, .place = shown.scale.place_of(shown.value), .before = shown.as_set, .text = {}};
+    }
+    if (hand.control != id) return std::nullopt;
+    if (is_active) return dragged(hand, shown, width);
+    const bool has_moved = hand.has_moved;
+    hand = {};
+    return has_moved ? std::optional(NumberEdit{std::nullopt, std::nullopt, Edit::done}) : std::nullopt;
+}
+
+std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, Reach reach,
+                                         float width) {
+    reach = {std::min(reach.low, value), std::max(reach.high, value)};
+    const NumberScale scale = scale_for(reach, false);
+    const NumberShown shown{
+        .scale = scale, .value = value, .text = text_on(scale, value), .to_type = spelled(value), .as_set = value};
+    const auto edit = number_control(context, name, shown, width);
+    if (!edit) return std::nullopt;
+    if (!edit->typed) return NumberChange{edit->dragged_to.value_or(value), edit->edit};
+    const auto typed = typed_number(*edit->typed);
+    return typed ? std::optional(NumberChange{*typed, Edit::done}) : std::nullopt;
+}
+
+}  // namespace echolux

@@ -1,0 +1,45 @@
+// A number that is dragged along its control, or typed into it: single clicks change nothing, so that a double click
+// can be one.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ui/panels/number_scale.h"
+#include "ui/panels/panel.h"
+
+namespace echolux {
+
+struct NumberShown {
+    NumberScale scale;
+    double value = 0;       // where the bar ends, and where a drag begins
+    std::string text;       // what stands on it
+    std::string to_type;    // what typing begins with
+    double as_set = 0;      // the setting's own number, to which Esc goes back
+    bool is_muted = false;  // it stands for something chosen automatically
+};
+
+// As many digits as dragging gives, one more where a finer number was set.
+std::string text_on(const NumberScale& scale, double value);
+
+// What a person did to it.
+struct NumberEdit {
+    std::optional<double> dragged_to;  // nothing: it was typed, or only let go
+    std::optional<std::string> typed;
+    Edit edit = Edit::under_way;
+};
+
+// `name`: of the control within ImGui's present scope. Nothing: it stays as it is.
+std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberShown& shown,
+                                         float width);
+
+// The same of a number that is no setting by itself: what it is to be. Where something else than a number is typed it
+// stays as it is.
+struct NumberChange {
+    double value = 0;
+    Edit edit = Edit::under_way;
+};
+std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, Reach reach,
+                                         float width);
+
+}  // namespace echolux

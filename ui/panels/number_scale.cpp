@@ -1,0 +1,78 @@
+#include "ui/panels/number_scale.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace echolux {
+namespace {
+
+constexpr double decades_from = 150;  // highest over lowest value
+constexpr double even_part = 1e-3;    // of the reach, around zero, of what goes on by decades
+constexpr double steps = 100;         // that can be told apart along a control
+
+// The power of ten at or below `size`, or twice or five times that: 0.2, 0.5, 1, 2, 5 ...
+double round_step(double size) {
+    const double power = std::pow(10, std::floor(std::log10(size)));
+    const double digit = size / power;
+    return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
+}
+
+double farthest(const Reach& reach) {
+    return std::max(std::abs(reach.low), std::abs(reach.high));
+}
+
+}  // namespace
+
+NumberScale::NumberScale(Kind kind, Reach reach, bool is_whole) : kind_(kind), reach_(reach), is_whole_(is_whole) {}
+
+double NumberScale::bent(double value) const {
+    switch (kind_) {
+        case Kind::even: return value;
+        case Kind::decades: return std::log(std::max(value, reach_.low * 1e-3));
+        case Kind::signed_decades: return std::asinh(value / (even_part * farthest(reach_)));
+    }
+    return value;
+}
+
+double NumberScale::straight(double bent) const {
+    switch (kind_) {
+        case Kind::even: return bent;
+        case Kind::decades: return std::exp(bent);
+        case Kind::signed_decades: return std::sinh(bent) * even_part * farthest(reach_);
+    }
+    return bent;
+}
+
+double NumberScale::place_of(double value) const {
+    return (bent(value) - bent(reach_.low)) / (bent(reach_.high) - bent(reach_.low));
+}
+
+double NumberScale::resolution_at(double value) const {
+    if (is_whole_) return 1;
+    const double all = reach_.high - reach_.low;
+    if (kind_ == Kind::even) return round_step(all / steps);
+    const double size = kind_ == Kind::decades ? reach_.low : even_part * farthest(reach_);
+    return round_step(std::max(std::abs(value), size) / 100);
+}
+
+double NumberScale::value_at(double place, double fineness) const {
+    const double value = straight(std::lerp(bent(reach_.low), bent(reach_.high), std::clamp(place, 0.0, 1.0)));
+    const double step = is_whole_ ? 1 : fineness * resolution_at(value);
+    return std::clamp(std::round(value / step) * step, reach_.low, reach_.high);
+}
+
+NumberScale scale_for(Reach reach, bool is_whole) {
+    using Kind = NumberScale::Kind;
+    if (reach.low > 0 && reach.high / reach.low >= decades_from) return {Kind::decades, reach, is_whole};
+    const bool has_zero = reach.low <= 0 && reach.high >= 0;
+    return {has_zero && farthest(reach) >= 1000 ? Kind::signed_decades : Kind::even, reach, is_whole};
+}
+
+Reach fitting(const FieldText& field, Reach reach, double value) {
+    reach = {std::max(reach.low, field.low), std::min(reach.high, field.high)};
+    reach = {std::min(reach.low, value), std::max(reach.high, value)};
+    if (reach.low < reach.high) return reach;
+    return {field.low, std::max(field.high, field.low + 1)};
+}
+
+}  // namespace echolux

@@ -1,0 +1,35 @@
+// The panels, one a file; panels.cpp puts them in their order.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "ui/panels/panel.h"
+
+namespace echolux {
+
+class NamedPanel : public Panel {
+  public:
+    NamedPanel(std::string_view id, std::string_view title, PanelSide side) : id_(id), title_(title), side_(side) {}
+
+    std::string_view id() const override { return id_; }
+    std::string_view title() const override { return title_; }
+    PanelSide side() const override { return side_; }
+
+  private:
+    std::string_view id_, title_;  // of literals
+    PanelSide side_;
+};
+
+std::unique_ptr<Panel> make_source_panel();
+std::unique_ptr<Panel> make_processing_panel();
+std::unique_ptr<Panel> make_flow_panel();
+std::unique_ptr<Panel> make_statistics_panel();
+std::unique_ptr<Panel> make_log_panel();
+std::unique_ptr<Panel> make_view_panel();
+std::unique_ptr<Panel> make_transfer_panel();
+std::unique_ptr<Panel> make_measure_panel();
+std::unique_ptr<Panel> make_export_panel();
+std::unique_ptr<Panel> make_time_panel();
+
+}  // namespace echolux

@@ -1,0 +1,72 @@
+// What panels remember from one picture to the next, and what they share with the window around them.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/describe.h"
+#include "ui/panels/control_hints.h"
+#include "ui/panels/measure_tool.h"
+
+namespace echolux {
+
+// Where the control of each key and action was drawn last: left, top, right, bottom in pixels. For tests and the tour.
+struct ControlPlaces {
+    std::map<std::string, std::array<float, 4>> places;
+};
+
+// A file or folder that a panel wants somebody to choose: the window opens its dialog for it and takes the wish away.
+struct FileWish {
+    enum class Kind { open, save, folder };
+    Kind kind = Kind::open;
+    std::string title;                   // "Save the volume"
+    std::string suggested{};             // name or path to begin with
+    std::vector<std::string> endings{};  // ".nrrd", ".nii.gz"; none: any
+    std::function<void(const std::filesystem::path&)> chosen;
+};
+
+// What the window knows of its own pictures, for the statistics.
+struct WindowPace {
+    double pictures_per_s = 0;
+    double interface_cpu_s = 0;
+    std::optional<double> interface_gpu_s;  // nothing: the device keeps no time
+    double pitch = 1;                       // of the volume's picture: pixels from ray to ray
+    std::int64_t passes = 0;                // rays a pixel
+    bool is_final = false;
+};
+
+// The one control that is dragged or typed in now; the pointer and the keyboard can only do one.
+struct ControlInHand {
+    unsigned int control = 0;  // ImGui's name for it; 0: none
+    bool is_typed = false;
+    bool is_new = false;  // typing begins with this picture
+    bool has_moved = false;
+    bool holds_low_end = false;  // of a range
+    double place = 0;            // along the control, where a drag would be without steps and ends
+    double before = 0;           // the value that Esc goes back to
+    std::string text;
+};
+
+// Since when the pointer has rested on the control whose left top corner is there.
+struct PointerRest {
+    float x = -1, y = -1;
+    double since_s = 0;
+};
+
+struct PanelState {
+    ControlPlaces controls;
+    MeasureTool measure;
+    ControlInHand hand;
+    PointerRest rest;
+    VolumeFacts volume;  // see refresh_facts()
+    double volume_time_s = -1;
+    std::optional<FileWish> file_wish;
+    WindowPace pace;
+};
+
+}  // namespace echolux

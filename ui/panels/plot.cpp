@@ -1,0 +1,214 @@
+#include "ui/panels/plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/panels/value_text.h"
+#include "ui/panels/widgets.h"
+
+namespace echolux {
+namespace {
+
+// A plot that is being drawn: where it lies on the screen, and what its axes show.
+class PlotArea {
+  public:
+    PlotArea(const PanelContext& context, const Plot& plot, const PlotZoom& zoom, ImVec2 at, ImVec2 size)
+        : style_(context.style), plot_(plot), list_(ImGui::GetWindowDrawList()),
+          across_(zoom.across.value_or(plot.whole_across)), up_(upward_range()) {
+        const float line = ImGui::GetTextLineHeight();
+        low_ = {at.x + style_.px(46), at.y + line + style_.px(6)};
+        high_ = {at.x + size.x - style_.px(16), at.y + size.y - line - style_.px(8)};
+        high_ = {std::max(high_.x, low_.x + 1), std::max(high_.y, low_.y + 1)};
+        heading_ = at;
+    }
+
+    float width() const { return high_.x - low_.x; }
+    float height() const { return high_.y - low_.y; }
+    ImVec2 low() const { return low_; }
+    ImVec2 high() const { return high_; }
+    const PlotRange& across() const { return across_; }
+
+    void draw_frame() const {
+        list_->AddRectFilled(low_, high_, ImGui::GetColorU32(ImGuiCol_FrameBg));
+        const auto step_of = [](const std::vector<double>& places) {
+            return places.size() > 1 ? places[1] - places[0] : 1.0;
+        };
+        const std::vector<double> columns = ticks(across_, static_cast<std::int64_t>(width() / style_.px(70)));
+        for (const double x : columns) {
+            const float place = x_of(x);
+            list_->AddLine({place, low_.y}, {place, high_.y}, faint());
+            draw_label(tick_text(x, step_of(columns)), {place, high_.y + style_.px(3)}, 0.5f, 0);
+        }
+        const PlotRange shown = plot_.is_logarithmic ? PlotRange{std::log10(up_.low), std::log10(up_.high)} : up_;
+        const std::vector<double> rows = ticks(shown, static_cast<std::int64_t>(height() / style_.px(34)));
+        for (const double row : rows) {
+            const double value = plot_.is_logarithmic ? std::pow(10, row) : row;
+            const float place = y_of(value);
+            list_->AddLine({low_.x, place}, {high_.x, place}, faint());
+            const std::string text = plot_.is_logarithmic ? short_number(value) : tick_text(row, step_of(rows));
+            draw_label(text, {low_.x - style_.px(5), place}, 1, 0.5f);
+        }
+        draw_titles();
+    }
+
+    void draw_curves() const {
+        ImGui::PushClipRect(low_, high_, true);
+        for (const PlotBand& band : plot_.bands) draw_band(band);
+        for (const PlotTrace& trace : plot_.traces) draw_trace(trace);
+        for (const PlotLevel& level : plot_.levels) draw_level(level);
+        draw_legend();
+        ImGui::PopClipRect();
+    }
+
+    // The values of all named traces under the pointer.
+    void draw_read_out(float pointer_x) const {
+        const double x = across_.at(static_cast<double>((pointer_x - low_.x) / width()));
+        list_->AddLine({pointer_x, low_.y}, {pointer_x, high_.y}, ImGui::GetColorU32(ImGuiCol_TextDisabled));
+        ImGui::BeginTooltip();
+        ImGui::PushFont(style_.numbers);
+        ImGui::TextColored(style_.muted, "%s %s", short_number(x).c_str(), plot_.across.unit);
+        for (const PlotTrace& trace : plot_.traces) {
+            const double i = std::round((x - trace.curve.first) / trace.curve.step);
+            if (*trace.name == '\0' || i < 0 || i >= static_cast<double>(trace.curve.values.size())) continue;
+            const float value = trace.curve.values[static_cast<std::size_t>(i)];
+            ImGui::TextColored(trace.colour, "%s", trace.name);
+            ImGui::SameLine();
+            ImGui::Text("%s %s", short_number(static_cast<double>(value)).c_str(), plot_.up.unit);
+        }
+        ImGui::PopFont();
+        ImGui::EndTooltip();
+    }
+
+  private:
+    PlotRange upward_range() const {
+        if (plot_.up_range) return *plot_.up_range;
+        std::vector<std::span<const float>> curves;
+        for (const PlotTrace& trace : plot_.traces) curves.push_back(trace.curve.values);
+        for (const PlotBand& band : plot_.bands) {
+            curves.push_back(band.low.values);
+            curves.push_back(band.high.values);
+        }
+        PlotRange range = fitting_range(curves);
+        if (plot_.is_logarithmic) range.low = std::max(range.low, range.high * 1e-6);
+        return range;
+    }
+
+    float x_of(double x) const { return low_.x + static_cast<float>(across_.share(x)) * width(); }
+    float y_of(double y) const {
+        const double share = plot_.is_logarithmic
+                                 ? std::log(std::max(y, up_.low) / up_.low) / std::log(up_.high / up_.low)
+                                 : up_.share(y);
+        return high_.y - static_cast<float>(std::clamp(share, -4.0, 4.0)) * height();
+    }
+    ImU32 faint() const { return ImGui::GetColorU32(ImGuiCol_Border); }
+
+    void draw_label(const std::string& text, ImVec2 at, float left_share, float up_share) const {
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+        list_->AddText({std::round(at.x - left_share * size.x), std::round(at.y - up_share * size.y)},
+                       ImGui::GetColorU32(style_.muted), text.c_str());
+    }
+
+    // Names in their colours, where there is more than one.
+    void draw_legend() const {
+        if (std::ranges::count_if(plot_.traces, [](const PlotTrace& trace) { return *trace.name != '\0'; }) < 2) return;
+        float right = high_.x - style_.px(6);
+        for (const PlotTrace& trace : plot_.traces) {
+            right -= ImGui::CalcTextSize(trace.name).x;
+            list_->AddText({std::round(right), low_.y + style_.px(3)}, ImGui::GetColorU32(trace.colour), trace.name);
+            right -= style_.px(8);
+        }
+    }
+
+    void draw_titles() const {
+        const auto with_unit = [](const PlotAxis& axis) {
+            return *axis.unit == '\0' ? std::string(axis.title) : fmt::format("{} [{}]", axis.title, axis.unit);
+        };
+        const std::string axes = with_unit(plot_.up) + " over " + with_unit(plot_.across);
+        list_->AddText(style_.strong, style_.strong->FontSize, heading_, ImGui::GetColorU32(ImGuiCol_Text),
+                       plot_.title);
+        const float title_width = style_.strong->CalcTextSizeA(style_.strong->FontSize, 1e9f, 0, plot_.title).x;
+        ImGui::PushClipRect(heading_, {high_.x, low_.y}, true);
+        draw_label(axes, {heading_.x + title_width + style_.px(8), heading_.y + style_.px(1)}, 0, 0);
+        ImGui::PopClipRect();
+    }
+
+    std::vector<ImVec2> on_screen(const PlotCurve& curve) const {
+        std::vector<ImVec2> places;
+        for (const PlotPoint& point : points_of(curve, across_, static_cast<double>(width()))) {
+            places.push_back({low_.x + static_cast<float>(point.column), y_of(point.value)});
+        }
+        return places;
+    }
+
+    void draw_trace(const PlotTrace& trace) const {
+        const std::vector<ImVec2> places = on_screen(trace.curve);
+        list_->AddPolyline(places.data(), static_cast<int>(places.size()), ImGui::GetColorU32(trace.colour), 0,
+                           style_.px(1.25f));
+    }
+
+    void draw_band(const PlotBand& band) const {
+        const std::vector<PlotSpan> spans = spans_between(band.low, band.high, across_, static_cast<double>(width()));
+        const ImU32 colour = ImGui::GetColorU32(band.colour);
+        for (std::size_t i = 0; i < spans.size(); ++i) {
+            const float left = low_.x + static_cast<float>(spans[i].column);
+            const float right = i + 1 < spans.size() ? low_.x + static_cast<float>(spans[i + 1].column) : left + 1;
+            list_->AddRectFilled({left, y_of(spans[i].high)}, {right, y_of(spans[i].low) + 1}, colour);
+        }
+    }
+
+    void draw_level(const PlotLevel& level) const {
+        const ImU32 colour = ImGui::GetColorU32(level.colour);
+        if (level.is_upright) {
+            const float x = x_of(level.value);
+            list_->AddLine({x, low_.y}, {x, high_.y}, colour);
+            list_->AddText({x + style_.px(4), low_.y + style_.px(2)}, colour, level.name);
+        } else {
+            const float y = y_of(level.value);
+            list_->AddLine({low_.x, y}, {high_.x, y}, colour);
+            list_->AddText({low_.x + style_.px(5), y + style_.px(1)}, colour, level.name);
+        }
+    }
+
+    const Style& style_;
+    const Plot& plot_;
+    ImDrawList* list_;
+    PlotRange across_, up_;
+    ImVec2 heading_, low_, high_;
+};
+
+void take_hands(const Plot& plot, const PlotArea& area, PlotZoom& zoom) {
+    const ImGuiIO& io = ImGui::GetIO();
+    const auto width = static_cast<double>(area.width());
+    if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
+        const double share = std::clamp(static_cast<double>(io.MousePos.x - area.low().x) / width, 0.0, 1.0);
+        zoom.across =
+            zoomed(area.across(), std::pow(0.8, static_cast<double>(io.MouseWheel)), share, plot.whole_across);
+    }
+    if (ImGui::IsItemActive() && io.MouseDelta.x != 0) {
+        const double by = -static_cast<double>(io.MouseDelta.x) / width * (area.across().high - area.across().low);
+        zoom.across = moved(area.across(), by, plot.whole_across);
+    }
+    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) zoom.across.reset();
+}
+
+}  // namespace
+
+void draw_plot(const PanelContext& context, const Plot& plot, PlotZoom& zoom, ImVec2 size) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    if (zoom.across) zoom.across = moved(*zoom.across, 0, plot.whole_across);  // which may be another by now
+    const PlotArea area(context, plot, zoom, at, size);
+    ImGui::SetCursorScreenPos(area.low());
+    ImGui::InvisibleButton(plot.title, {area.width(), area.height()});
+    const bool is_hovered = ImGui::IsItemHovered();
+    note_place(context, std::string("plot.") + plot.title);
+    take_hands(plot, area, zoom);
+    area.draw_frame();
+    area.draw_curves();
+    if (is_hovered && !ImGui::IsMouseDown(0)) area.draw_read_out(ImGui::GetIO().MousePos.x);
+    ImGui::SetCursorScreenPos(at);
+    ImGui::Dummy(size);
+}
+
+}  // namespace echolux

@@ -1,0 +1,208 @@
+// What is open and where it comes from; starts, stops and records what is live; opens something else.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ui/panels/panel_list.h"
+#include "ui/panels/recording_row.h"
+#include "ui/panels/value_text.h"
+#include "ui/panels/widgets.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::array scenes{"retina", "vessel", "capillary", "layers", "mirror"};
+constexpr std::size_t most_recent = 6;
+
+// A dot and a word.
+void state_line(const ImVec4& colour, const char* word) {
+    const float height = ImGui::GetTextLineHeight();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::AlignTextToFramePadding();
+    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + 0.35f * height, at.y + 0.5f * ImGui::GetFrameHeight()},
+                                                0.3f * height, ImGui::GetColorU32(colour));
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + height);
+    ImGui::TextUnformatted(word);
+}
+
+void draw_state(const PanelContext& context, const LiveSession& live) {
+    const Style& style = context.style;
+    if (live.is_recording()) return state_line(style.recording, "recording");
+    if (live.is_running()) return state_line(style.good, "running");
+    state_line(style.muted, live.figures().ended ? "ended" : "stopped");
+}
+
+std::string size_text(const VolumeGrid& grid) {
+    return fmt::format("{} × {} × {}", grid.depth, grid.a_scans, grid.b_scans);
+}
+
+std::string spacing_text(const VolumeGrid& grid) {
+    std::string text;
+    for (const double spacing : grid.spacing_um) {
+        text += (text.empty() ? "" : " × ") + (spacing > 0 ? short_number(spacing) : std::string("?"));
+    }
+    return text;
+}
+
+void draw_volume(const PanelContext& context, const Exhibit& exhibit) {
+    if (!exhibit.way().empty()) figure(context, "way", exhibit.way());
+    const auto grid = exhibit.grid();
+    if (!grid) return muted_text(context, "No volume yet.");
+    figure(context, "voxels", size_text(*grid), bytes_text(static_cast<double>(grid->bytes())).c_str());
+    const bool has_spacing = std::ranges::any_of(grid->spacing_um, [](double spacing) { return spacing > 0; });
+    figure(context, "voxel", has_spacing ? spacing_text(*grid) : "size unknown", has_spacing ? "µm" : "");
+    if (!grid->unit.empty()) figure(context, "values", grid->unit);
+}
+
+void draw_scan(const PanelContext& context, const Scan& scan) {
+    const ScanGeometry& geometry = scan.geometry;
+    const std::string repeats = geometry.a_repeats * geometry.b_repeats > 1
+                                    ? fmt::format(", repeats {} × {}", geometry.a_repeats, geometry.b_repeats)
+                                    : "";
+    figure(context, "protocol", std::get<std::string>(value_of(geometry, "protocol")) + repeats);
+    figure(context, "spectra",
+           fmt::format("{} samples, {} × {}", geometry.samples, geometry.a_scans, geometry.b_scans));
+    if (geometry.line_rate_hz > 0) figure(context, "line rate", rate_text(geometry.line_rate_hz), "Hz");
+}
+
+class SourcePanel : public NamedPanel {
+  public:
+    SourcePanel() : NamedPanel("source", "Source", PanelSide::left) { settings_.bind("source", next_); }
+
+    void draw(const PanelContext& context) override {
+        standing_notice(context, "source");
+        standing_notice(context, "files");
+        Workspace& work = context.work;
+        if (Exhibit* exhibit = work.stage().exhibit(); exhibit != nullptr) draw_exhibit(context, *exhibit);
+        if (section(context, "Open", !work.is_open())) draw_open(context);
+    }
+
+  private:
+    void draw_exhibit(const PanelContext& context, Exhibit& exhibit) {
+        ImGui::PushFont(context.style.strong);
+        ImGui::TextWrapped("%s", exhibit.name().c_str());
+        ImGui::PopFont();
+        LiveSession* live = exhibit.live();
+        const bool is_instrument = live != nullptr && !live->is_recorded();
+        if (is_instrument) draw_live(context, *live);
+        draw_volume(context, exhibit);
+        if (live != nullptr) draw_scan(context, live->scan());
+        ImGui::Dummy({0, context.style.px(2)});
+        action_button(context, "file.close", "Close");
+    }
+
+    static void draw_start_stop(const PanelContext& context, const LiveSession& live) {
+        const Action* action = context.work.actions().find("source.start_stop");
+        if (action == nullptr) return;
+        const char* label = live.is_running() ? "Stop" : "Start";
+        const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+        ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
+        if (plain_button(context, action->id, label, help_of(*action).c_str(), action->is_possible())) {
+            run_action(context, action->id);
+        }
+    }
+
+    void draw_live(const PanelContext& context, const LiveSession& live) {
+        draw_state(context, live);
+        draw_start_stop(context, live);
+        recording_.draw(context, live);
+        ImGui::Dummy({0, context.style.px(4)});
+    }
+
+    void draw_open(const PanelContext& context) {
+        Workspace& work = context.work;
+        if (plain_button(context, "source.open_file", "Open a file...", "a volume, series, scan or session")) {
+            context.state.file_wish =
+                FileWish{.title = "Open", .chosen = [&work](const auto& path) { work.open(path); }};
+        }
+        muted_text(context, "Simulated");
+        draw_scenes(context);
+        draw_instruments(context);
+        if (section(context, "How sources are opened", false)) {
+            for (const BoundField& field : settings_.fields()) {
+                setting_row(context, field, [&field](const Value& value, Edit) {
+                    field.set(checked(field, field.default_value, value, field.key()));
+                    return true;
+                });
+            }
+        }
+        draw_recent(context);
+    }
+
+    void open_source(const PanelContext& context, const std::string& name) {
+        SourceWanted wanted;
+        wanted.name = name;
+        wanted.settings = next_;
+        attempt(context, "source", [&] { context.work.open_source(wanted); });
+    }
+
+    void draw_scenes(const PanelContext& context) {
+        for (std::size_t i = 0; i < scenes.size(); ++i) {
+            const float width = ImGui::CalcTextSize(scenes[i]).x + 2 * ImGui::GetStyle().FramePadding.x;
+            if (i > 0) same_line_where_fits(context, width, 4);
+            const std::string name = std::string("sim:") + scenes[i];
+            if (plain_button(context, name, scenes[i], "spectra as a spectrometer would send them")) {
+                open_source(context, name);
+            }
+        }
+    }
+
+    // Cameras are asked for when somebody wants to know: that may take seconds, beside the picture.
+    void draw_instruments(const PanelContext& context) {
+        Workspace& work = context.work;
+        if (plain_button(context, "source.look_for", "Look for cameras", "GenICam cameras that answer now")) {
+            const auto found = instruments_;
+            work.jobs().start(
+                "looking for cameras",
+                [found](Progress&) {
+                    return [found, names = sources_found()] {
+                        found->names.clear();
+                        for (const std::string& line : names) {
+                            if (line.starts_with("genicam:")) found->names.push_back(line);
+                        }
+                        found->was_asked = true;
+                    };
+                },
+                [&work](const Error& error) { work.notices().trouble("source", error); });
+        }
+        for (const std::string& line : instruments_->names) {
+            const std::string name = line.substr(0, line.find(' '));
+            if (plain_button(context, name, line.c_str())) open_source(context, name);
+        }
+        if (instruments_->was_asked && instruments_->names.empty()) muted_text(context, "No camera answers.");
+    }
+
+    void draw_recent(const PanelContext& context) {
+        const auto& recent = context.work.recent();
+        if (recent.empty()) return;
+        muted_text(context, "Recent");
+        std::filesystem::path wanted;
+        for (std::size_t i = 0; i < recent.size() && i < most_recent; ++i) {
+            ImGui::PushID(static_cast<int>(i));
+            if (ImGui::Selectable(recent[i].filename().string().c_str())) wanted = recent[i];
+            note_place(context, fmt::format("source.recent[{}]", i));
+            tooltip(context, recent[i].string());
+            ImGui::PopID();
+        }
+        if (!wanted.empty()) context.work.open(wanted);
+    }
+
+    struct Instruments {
+        std::vector<std::string> names;  // as sources_found() says them
+        bool was_asked = false;
+    };
+
+    RecordingRow recording_;
+    SourceSettings next_;  // of the source that is opened next
+    Settings settings_;
+    std::shared_ptr<Instruments> instruments_ = std::make_shared<Instruments>();  // outlives a job that looks for them
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_source_panel() {
+    return std::make_unique<SourcePanel>();
+}
+
+}  // namespace echolux

@@ -1,0 +1,133 @@
+// What runs and how fast: rates of a session, waiting times, what was left out and why, pictures a second.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "ui/app/stage/live_session.h"
+#include "ui/panels/panel_list.h"
+#include "ui/panels/sparkline.h"
+#include "ui/panels/value_text.h"
+#include "ui/panels/widgets.h"
+
+namespace echolux {
+namespace {
+
+void count_where_any(const PanelContext& context, const char* name, std::int64_t count, const char* unit) {
+    if (count > 0) figure(context, name, count_text(count), unit);
+}
+
+void draw_left_out(const PanelContext& context, const SessionFigures& figures, const RingStatistics& ring) {
+    const QueueFigures& queue = figures.queue;
+    const ArrivalFigures& arrived = figures.arrived;
+    if (!section(context, "Left out", true)) return;
+    const float top = ImGui::GetCursorPosY();
+    count_where_any(context, "lost by the source", arrived.lost, "blocks");
+    count_where_any(context, "misshapen", arrived.misshapen, "blocks");
+    count_where_any(context, "repeated", arrived.repeated, "blocks");
+    count_where_any(context, "overtaken by newer", queue.overtaken_volumes, "volumes");
+    count_where_any(context, "blocks missing", queue.incomplete_volumes, "volumes");
+    count_where_any(context, "no slot free", figures.dropped_volumes, "volumes");
+    count_where_any(context, "failed", figures.failed_volumes, "volumes");
+    count_where_any(context, "never shown", ring.late, "volumes");
+    count_where_any(context, "clock jumps", arrived.time_jumps, "");
+    count_where_any(context, "reconnections", figures.reconnections, "");
+    if (ImGui::GetCursorPosY() == top) muted_text(context, "Nothing: all that came was shown.");
+}
+
+// A name and three columns.
+void three_columns(const PanelContext& context, const char* name, const std::array<std::string, 3>& texts,
+                   ImFont* font) {
+    const float left = ImGui::GetCursorPosX(), width = ImGui::GetContentRegionAvail().x;
+    const float first = context.style.px(100), each = (width - first) / 3;
+    ImGui::TextColored(context.style.muted, "%s", name);
+    ImGui::PushFont(font);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const float right = left + first + each * static_cast<float>(i + 1) - context.style.px(4);
+        ImGui::SameLine(right - ImGui::CalcTextSize(texts[i].c_str()).x);
+        if (font == context.style.numbers) ImGui::TextUnformatted(texts[i].c_str());
+        if (font != context.style.numbers) ImGui::TextColored(context.style.muted, "%s", texts[i].c_str());
+    }
+    ImGui::PopFont();
+}
+
+void latency_line(const PanelContext& context, const char* name, const Latency& latency) {
+    if (latency.count() == 0) return;
+    three_columns(context, name,
+                  {short_time_text(latency.percentile_s(0.5)), short_time_text(latency.percentile_s(0.95)),
+                   short_time_text(latency.most_s())},
+                  context.style.numbers);
+}
+
+std::string detail_text(const WindowPace& pace) {
+    if (pace.pitch > 1) return fmt::format("a ray every {:.1f} pixels", pace.pitch);
+    return pace.passes > 1 ? fmt::format("{} rays a pixel", pace.passes) : "a ray a pixel";
+}
+
+class StatisticsPanel : public NamedPanel {
+  public:
+    StatisticsPanel() : NamedPanel("statistics", "Statistics", PanelSide::left) {}
+
+    void draw(const PanelContext& context) override {
+        const double now_s = context.work.now_s();
+        draw_pictures(context, now_s);
+        Exhibit* exhibit = context.work.stage().exhibit();
+        if (exhibit == nullptr || exhibit->live() == nullptr) return;
+        const LiveSession& live = *exhibit->live();
+        const SessionFigures figures = live.figures();
+        draw_rates(context, figures, live.ring(), now_s);
+        if (section(context, "Waiting", true)) draw_waiting(context, figures);
+        draw_left_out(context, figures, live.ring());
+    }
+
+  private:
+    void draw_pictures(const PanelContext& context, double now_s) {
+        const WindowPace& pace = context.state.pace;
+        pictures_.add(now_s, pace.pictures_per_s);
+        interface_.add(now_s, 1e3 * pace.interface_cpu_s);
+        sparkline(context, "pictures", pictures_, now_s, fmt::format("{:.1f}", pace.pictures_per_s), "/s");
+        sparkline(context, "interface", interface_, now_s, short_time_text(pace.interface_cpu_s), "");
+        if (pace.interface_gpu_s) figure(context, "interface, GPU", short_time_text(*pace.interface_gpu_s));
+        if (context.work.is_open()) {
+            figure(context, "detail", detail_text(pace));
+        }
+        Renderer& renderer = context.work.stage().renderer();
+        figure(context, "read back", bytes_text(static_cast<double>(renderer.bytes_read_back())));
+        const std::string& device = renderer.device_name();
+        figure(context, "drawn by", device.substr(0, device.find(" (")));
+        tooltip(context, device);
+    }
+
+    void draw_rates(const PanelContext& context, const SessionFigures& figures, const RingStatistics& ring,
+                    double now_s) {
+        if (!section(context, "Session", true)) return;
+        acquired_.add(now_s, figures.acquired_a_scans_per_s);
+        processed_.add(now_s, figures.processed_a_scans_per_s);
+        load_.add(now_s, 100 * figures.load);
+        sparkline(context, "acquired", acquired_, now_s, rate_text(figures.acquired_a_scans_per_s), "A-scans/s");
+        sparkline(context, "processed", processed_, now_s, rate_text(figures.processed_a_scans_per_s), "A-scans/s");
+        sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * figures.load), "%");
+        figure(context, "volumes", count_text(figures.finished_volumes));
+        figure(context, "of them shown", count_text(ring.shown));
+        figure(context, "queue", fmt::format("{} (most {})", figures.queue.waiting, figures.queue.most_waiting),
+               "blocks");
+        count_where_any(context, "settings changed", figures.changes, "times");
+        count_where_any(context, "worked on again", figures.reprocessed_volumes, "volumes");
+    }
+
+    static void draw_waiting(const PanelContext& context, const SessionFigures& figures) {
+        three_columns(context, "", {"median", "95 %", "most"}, context.style.text);
+        latency_line(context, "block waits", figures.waiting);
+        latency_line(context, "reconstructing", figures.feeding);
+        latency_line(context, "until shown", figures.shown);
+    }
+
+    RecentValues pictures_, interface_, acquired_, processed_, load_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_statistics_panel() {
+    return std::make_unique<StatisticsPanel>();
+}
+
+}  // namespace echolux

@@ -1,0 +1,94 @@
+#include "ui/panels/time_bar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "ui/panels/widgets.h"
+
+namespace echolux {
+namespace {
+
+struct Bar {
+    ImVec2 low, high;
+    std::int64_t steps;
+
+    float at(double step) const {
+        return low.x + (high.x - low.x) * static_cast<float>(step / static_cast<double>(steps));
+    }
+    float middle_of(std::int64_t step) const { return at(static_cast<double>(step) + 0.5); }
+    std::int64_t step_at(float x) const {
+        const double part = static_cast<double>((x - low.x) / (high.x - low.x));
+        return std::clamp(static_cast<std::int64_t>(std::floor(part * static_cast<double>(steps))), std::int64_t{0},
+                          steps - 1);
+    }
+};
+
+void draw_bar(const PanelContext& context, const Bar& bar, const Timeline& timeline,
+              const std::vector<Interval>& ready) {
+    const Style& style = context.style;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float rounding = style.px(3), thin = style.px(3);
+    list->AddRectFilled(bar.low, bar.high, ImGui::GetColorU32(ImGuiCol_FrameBg), rounding);
+    ImVec4 inside = style.accent;
+    inside.w = 0.16f;
+    list->AddRectFilled({bar.at(static_cast<double>(timeline.first())), bar.low.y},
+                        {bar.at(static_cast<double>(timeline.last() + 1)), bar.high.y}, ImGui::GetColorU32(inside),
+                        rounding);
+    ImVec4 prepared = style.good;
+    prepared.w = 0.75f;
+    for (const Interval& part : ready) {
+        list->AddRectFilled({bar.at(static_cast<double>(part.begin)), bar.high.y - thin},
+                            {bar.at(static_cast<double>(part.end)), bar.high.y}, ImGui::GetColorU32(prepared));
+    }
+    for (const float x :
+         {bar.at(static_cast<double>(timeline.first())), bar.at(static_cast<double>(timeline.last() + 1))}) {
+        list->AddRectFilled({x - style.px(1.5f), bar.low.y - style.px(3)},
+                            {x + style.px(1.5f), bar.high.y + style.px(3)}, ImGui::GetColorU32(style.accent),
+                            style.px(1.5f));
+    }
+    const float x = bar.middle_of(timeline.step());
+    list->AddLine({x, bar.low.y - style.px(2)}, {x, bar.high.y + style.px(2)}, IM_COL32(255, 255, 255, 255),
+                  style.px(2));
+    list->AddCircleFilled({x, bar.low.y - style.px(1)}, style.px(4), IM_COL32(255, 255, 255, 255));
+}
+
+// What the pointer took hold of.
+enum class Held { step, first, last };
+
+Held held_at(const Bar& bar, const Timeline& timeline, float x, float reach) {
+    const float to_first = std::abs(x - bar.at(static_cast<double>(timeline.first())));
+    const float to_last = std::abs(x - bar.at(static_cast<double>(timeline.last() + 1)));
+    if (to_first > reach && to_last > reach) return Held::step;
+    return to_first <= to_last ? Held::first : Held::last;
+}
+
+}  // namespace
+
+void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready) {
+    const Style& style = context.style;
+    const ImVec2 size{ImGui::GetContentRegionAvail().x - style.px(8), style.px(16)};
+    ImGui::Dummy({0, style.px(1)});
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style.px(4));
+    ImGui::InvisibleButton("##bar", size);
+    note_place(context, "time.bar");
+    const Bar bar{ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), timeline.steps()};
+    const float x = ImGui::GetIO().MousePos.x;
+    ControlInHand& hand = context.state.hand;
+    if (ImGui::IsItemActivated()) {
+        hand = {.control = ImGui::GetID("##bar"), .text = {}};
+        hand.place = static_cast<double>(held_at(bar, timeline, x, style.px(5)));
+    }
+    if (ImGui::IsItemActive() && hand.control == ImGui::GetID("##bar")) {
+        switch (static_cast<Held>(hand.place)) {
+            case Held::step: timeline.go_to(bar.step_at(x)); break;
+            case Held::first: timeline.set_ends(std::min(bar.step_at(x), timeline.last()), timeline.last()); break;
+            case Held::last: timeline.set_ends(timeline.first(), std::max(bar.step_at(x), timeline.first())); break;
+        }
+    }
+    if (ImGui::IsItemDeactivated()) hand = {};
+    draw_bar(context, bar, timeline, ready);
+    tooltip(context, "drag to go there; the blue ends say where playing begins and ends; green: ready to be shown");
+}
+
+}  // namespace echolux

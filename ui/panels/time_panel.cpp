@@ -1,0 +1,138 @@
+// Time: playing a series and going through it, or what comes from an instrument now.
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "ui/app/stage/live_session.h"
+#include "ui/panels/icons.h"
+#include "ui/panels/number_control.h"
+#include "ui/panels/panel_list.h"
+#include "ui/panels/time_bar.h"
+#include "ui/panels/value_text.h"
+#include "ui/panels/widgets.h"
+
+namespace echolux {
+namespace {
+
+bool is_series(const Timeline* timeline) {
+    return timeline != nullptr && timeline->steps() > 1;
+}
+
+bool is_instrument(const LiveSession* live) {
+    return live != nullptr && !live->is_recorded();
+}
+
+void draw_buttons(const PanelContext& context, const Timeline& timeline) {
+    const std::array<std::pair<const char*, Icon>, 6> buttons{
+        {{"timeline.first", Icon::first},
+         {"timeline.previous", Icon::back},
+         {"timeline.play", timeline.plays() ? Icon::pause : Icon::play},
+         {"timeline.next", Icon::forward},
+         {"timeline.last", Icon::last},
+         {"timeline.loop", Icon::loop}}};
+    for (const auto& [action, icon] : buttons) {
+        action_icon(context, action, icon);
+        ImGui::SameLine(0, context.style.px(3));
+    }
+}
+
+void draw_speed(const PanelContext& context, Timeline& timeline) {
+    const NumberShown shown{.scale = NumberScale(NumberScale::Kind::decades, {0.05, 50}, false),
+                            .value = timeline.speed(),
+                            .text = short_number(timeline.speed()) + " ×",
+                            .to_type = spelled(timeline.speed()),
+                            .as_set = timeline.speed()};
+    const auto edit = number_control(context, "speed", shown, context.style.px(76));
+    note_place(context, "time.speed");
+    tooltip(context, "speed; 1: as it was recorded");
+    if (!edit) return;
+    const auto speed = edit->typed ? typed_number(*edit->typed) : edit->dragged_to;
+    if (speed) timeline.set_speed(*speed, context.work.now_s());
+}
+
+std::string place_text(const Timeline& timeline) {
+    return fmt::format("{} / {}    {:.2f} / {:.2f} s", timeline.step() + 1, timeline.steps(),
+                       static_cast<double>(timeline.step()) * timeline.step_s(),
+                       static_cast<double>(timeline.steps() - 1) * timeline.step_s());
+}
+
+// In this line where it fits.
+void draw_text(const PanelContext& context, ImFont* font, const ImVec4& colour, const std::string& text) {
+    if (text.empty()) return;
+    ImGui::PushFont(font);
+    same_line_where_fits(context, ImGui::CalcTextSize(text.c_str()).x, 14);
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextColored(colour, "%s", text.c_str());
+    ImGui::PopFont();
+}
+
+// What is not shown is said.
+std::string honest_text(const Timeline& timeline) {
+    if (timeline.plays() || timeline.left_out() > 0) {
+        const std::string rate = timeline.plays() ? fmt::format("{:.1f} steps/s", timeline.shown_per_s()) : "";
+        if (timeline.left_out() == 0) return rate;
+        return rate + (rate.empty() ? "" : ", ") + fmt::format("{} left out", count_text(timeline.left_out()));
+    }
+    return timeline.shown() != timeline.step() ? "on its way" : "";
+}
+
+void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& timeline) {
+    draw_buttons(context, timeline);
+    ImGui::SameLine(0, context.style.px(10));
+    draw_speed(context, timeline);
+    const Style& style = context.style;
+    draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), place_text(timeline));
+    draw_text(context, style.text, timeline.left_out() > 0 ? style.trouble : style.muted, honest_text(timeline));
+    time_bar(context, timeline, exhibit.ready_steps());
+}
+
+void draw_live(const PanelContext& context, const LiveSession& live) {
+    const Style& style = context.style;
+    const SessionFigures figures = live.figures();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = ImGui::GetTextLineHeight();
+    const ImVec4 colour = live.is_recording() ? style.recording : live.is_running() ? style.good : style.muted;
+    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + 0.4f * height, at.y + 0.5f * ImGui::GetFrameHeight()},
+                                                0.32f * height, ImGui::GetColorU32(colour));
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 1.1f * height);
+    ImGui::AlignTextToFramePadding();
+    ImGui::PushFont(style.strong);
+    ImGui::TextColored(colour, "%s", live.is_recording() ? "RECORDING" : live.is_running() ? "LIVE" : "stopped");
+    ImGui::PopFont();
+    draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), duration_text(figures.seconds));
+    draw_text(
+        context, style.text, style.muted,
+        fmt::format("volume {}, {} A-scans/s, {} to the picture", count_text(figures.finished_volumes),
+                    rate_text(figures.processed_a_scans_per_s), short_time_text(figures.shown.percentile_s(0.5))));
+    const std::int64_t left_out = figures.dropped_volumes + figures.failed_volumes + figures.queue.overtaken_volumes +
+                                  figures.queue.incomplete_volumes;
+    if (left_out > 0) draw_text(context, style.text, style.trouble, count_text(left_out) + " left out");
+}
+
+class TimePanel : public NamedPanel {
+  public:
+    TimePanel() : NamedPanel("time", "Time", PanelSide::bottom) {}
+
+    bool is_there(Workspace& work) const override {
+        Exhibit* exhibit = work.stage().exhibit();
+        return exhibit != nullptr && (is_series(exhibit->timeline()) || is_instrument(exhibit->live()));
+    }
+
+    void draw(const PanelContext& context) override {
+        Exhibit& exhibit = *context.work.stage().exhibit();
+        if (Timeline* timeline = exhibit.timeline(); is_series(timeline)) {
+            draw_series(context, exhibit, *timeline);
+        } else {
+            draw_live(context, *exhibit.live());
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_time_panel() {
+    return std::make_unique<TimePanel>();
+}
+
+}  // namespace echolux

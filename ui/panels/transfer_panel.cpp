@@ -1,0 +1,81 @@
+// From values to light: which curve, over which values, how dense.
+#include "ui/app/transfer_file.h"
+#include "ui/panels/curve_editor.h"
+#include "ui/panels/panel_list.h"
+#include "ui/panels/volume_facts.h"
+#include "ui/panels/widgets.h"
+
+namespace echolux {
+namespace {
+
+class TransferPanel : public NamedPanel {
+  public:
+    TransferPanel() : NamedPanel("transfer", "Transfer function", PanelSide::right) {}
+    bool is_there(Workspace& work) const override { return work.is_open(); }
+
+    void draw(const PanelContext& context) override {
+        Workspace& work = context.work;
+        setting_row(context, "view.preset");
+        draw_curve(context);
+        if (work.view().transfer_curve) draw_own_curve(context);  // below: the curve stays where it is
+        for (const char* key : {"view.low", "view.high", "view.range", "view.opacity"}) setting_row(context, key);
+        if (section(context, "More", false)) draw_more(context);
+    }
+
+  private:
+    static void draw_own_curve(const PanelContext& context) {
+        Workspace& work = context.work;
+        muted_text(context, work.view().transfer.empty() ? "A curve of one's own." : "From a file.");
+        ImGui::SameLine();
+        if (plain_button(context, "transfer.back", "Back to the preset")) {
+            work.change("view.preset", work.field("view.preset")->get());
+        }
+    }
+
+    void draw_curve(const PanelContext& context) {
+        Workspace& work = context.work;
+        Exhibit& exhibit = *work.stage().exhibit();
+        const auto grid = exhibit.grid();
+        const auto shown = function_in_use(work, work.view());
+        if (!grid || !shown) return muted_text(context, "No volume yet.");
+        View without_map = work.view();
+        without_map.colour_map = ColourMap::preset;
+        const auto bare = function_in_use(work, without_map);
+        if (bare) editor_.draw(context, *shown, *bare, exhibit.histogram(), *grid);
+    }
+
+    static void draw_more(const PanelContext& context) {
+        for (const char* key : {"view.colour_map", "view.opacity_length_um", "view.transfer"}) {
+            setting_row(context, key);
+        }
+        if (!plain_button(context, "transfer.save", "Save the curve...", "as a file that view.transfer can name"))
+            return;
+        Workspace& work = context.work;
+        context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
+                                           .title = "Save the transfer function",
+                                           .suggested = "transfer.toml",
+                                           .endings = {".toml"},
+                                           .chosen = [&work](const auto& path) { save(work, path); }};
+    }
+
+    static void save(Workspace& work, const std::filesystem::path& path) {
+        try {
+            Exhibit* exhibit = work.stage().exhibit();
+            const auto grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
+            const auto function = function_in_use(work, work.view());
+            if (grid && function) write_transfer(path, curve_in_use(work.view(), *grid, *function));
+        } catch (const Error& error) {
+            work.notices().trouble("view", error);
+        }
+    }
+
+    CurveEditor editor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_transfer_panel() {
+    return std::make_unique<TransferPanel>();
+}
+
+}  // namespace echolux

@@ -1,0 +1,125 @@
+#include "ui/panels/value_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+namespace echolux {
+namespace {
+
+// Letters and digits alone, in lower case: "fs^2": "fs2".
+std::string plain(std::string_view text) {
+    std::string letters;
+    for (const char c : text) {
+        const auto letter = static_cast<unsigned char>(c);
+        if (std::isalnum(letter) != 0) letters += static_cast<char>(std::tolower(letter));
+    }
+    return letters;
+}
+
+// Powers of 1000 below `value`, at most `most`.
+int thousands(double value, int most) {
+    int power = 0;
+    for (; value >= 999.5 && power < most; ++power) value /= 1000;
+    return power;
+}
+
+std::string three_digits(double value) {
+    return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+// "12345.67": "12 345.67".
+std::string grouped(std::string digits) {
+    const std::size_t end = std::min(digits.find('.'), digits.size());
+    const std::size_t begin = digits.starts_with('-') ? 1 : 0;
+    for (std::size_t at = end; at > begin + 3;) {
+        at -= 3;
+        digits.insert(at, " ");
+    }
+    return digits;
+}
+
+}  // namespace
+
+std::string label_of(const FieldText& field) {
+    std::string label(field.name);
+    const std::string unit = plain(field.unit);
+    if (!unit.empty() && label.ends_with("_" + unit)) label.resize(label.size() - unit.size() - 1);
+    std::ranges::replace(label, '_', ' ');
+    return label;
+}
+
+std::string unit_text(std::string_view unit) {
+    constexpr std::array<std::array<std::string_view, 2>, 5> written{
+        {{"um", "µm"}, {"us", "µs"}, {"deg", "°"}, {"fs^2", "fs²"}, {"fs^3", "fs³"}}};
+    for (const auto& [spelt, text] : written) {
+        if (unit == spelt) return std::string(text);
+    }
+    return std::string(unit);
+}
+
+std::string number_text(double value, double resolution) {
+    if (std::abs(value) >= 1e7) return fmt::format("{:.4g}", value);
+    const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(resolution) - 1e-9)), 0, 9);
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    return text.find_first_not_of("-0.") == std::string::npos && text.starts_with('-') ? text.substr(1) : text;
+}
+
+std::string short_number(double value) {
+    const double size = std::abs(value);
+    if (size == 0) return "0";
+    if (size >= 1e7 || size < 1e-4) return fmt::format("{:.3g}", value);
+    const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(size))), 0, 6);
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    if (decimals > 0) {
+        text.erase(text.find_last_not_of('0') + 1);
+        if (text.ends_with('.')) text.pop_back();
+    }
+    return grouped(text);
+}
+
+std::optional<double> typed_number(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(' ');
+    if (first == std::string::npos) return std::nullopt;
+    double number = 0;
+    const auto [end, problem] = std::from_chars(text.data() + first, text.data() + text.size(), number);
+    const bool is_all = std::string_view(end, text.data() + text.size()).find_first_not_of(' ') == std::string::npos;
+    if (problem != std::errc() || !is_all || !std::isfinite(number)) return std::nullopt;
+    return number;
+}
+
+std::string bytes_text(double bytes) {
+    constexpr std::array<const char*, 6> units{"B", "kB", "MB", "GB", "TB", "PB"};
+    const int power = thousands(bytes, static_cast<int>(units.size()) - 1);
+    const double value = bytes / std::pow(1000, power);
+    return power == 0 ? fmt::format("{:.0f} B", value)
+                      : fmt::format("{} {}", three_digits(value), units[static_cast<std::size_t>(power)]);
+}
+
+std::string rate_text(double per_second) {
+    constexpr std::array<const char*, 4> units{"", " k", " M", " G"};
+    const int power = thousands(per_second, static_cast<int>(units.size()) - 1);
+    return three_digits(per_second / std::pow(1000, power)) + units[static_cast<std::size_t>(power)];
+}
+
+std::string count_text(std::int64_t count) {
+    return grouped(std::to_string(count));
+}
+
+std::string duration_text(double seconds) {
+    const auto whole = static_cast<std::int64_t>(std::max(seconds, 0.0));
+    if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string short_time_text(double seconds) {
+    if (seconds < 0.9995e-3) return fmt::format("{:.0f} µs", 1e6 * seconds);
+    if (seconds < 0.9995) return three_digits(1e3 * seconds) + " ms";
+    return three_digits(seconds) + " s";
+}
+
+}  // namespace echolux

@@ -1,0 +1,138 @@
+// How the volume is seen: mode, camera, light, what is cut away, slices inside it, what is drawn over it.
+#include <array>
+
+#include "ui/panels/panel_list.h"
+#include "ui/panels/plane_list.h"
+#include "ui/panels/range_control.h"
+#include "ui/panels/rows.h"
+#include "ui/panels/widgets.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t most_slices = 4;
+constexpr std::size_t most_clip_planes = 6;
+
+void rows(const PanelContext& context, std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) setting_row(context, key);
+}
+
+void draw_mode(const PanelContext& context) {
+    setting_row(context, "view.mode");
+    switch (context.work.view().mode) {
+        case ViewMode::attenuated_mip: return setting_row(context, "view.attenuation");
+        case ViewMode::mida: return setting_row(context, "view.mida_balance");
+        case ViewMode::points: return setting_row(context, "view.point_size");
+        case ViewMode::isosurface: return setting_row(context, "view.isovalue");
+        default: return;
+    }
+}
+
+void draw_looks(const PanelContext& context) {
+    constexpr std::array looks{"front", "back", "left", "right", "top", "bottom", "oblique"};
+    constexpr std::size_t columns = 4;
+    const float gap = context.style.px(4);
+    const float width = (ImGui::GetContentRegionAvail().x - (columns - 1) * gap) / columns;
+    const auto now = std::get<std::string>(context.work.field("view.look")->get());
+    for (std::size_t i = 0; i < looks.size(); ++i) {
+        if (i % columns > 0) ImGui::SameLine(0, gap);
+        const LitButtons lit(context.style, now == looks[i]);
+        if (ImGui::Button(looks[i], {width, 0})) context.work.change("view.look", std::string(looks[i]));
+        note_place(context, std::string("view.look=") + looks[i]);
+    }
+}
+
+void draw_camera(const PanelContext& context) {
+    if (context.work.view().look == Look::free) {
+        rows(context, {"view.azimuth_deg", "view.elevation_deg", "view.roll_deg"});
+    }
+    rows(context, {"view.projection", "view.zoom", "view.fit"});
+    if (context.work.view().projection == Projection::perspective) {
+        rows(context, {"view.fov_deg", "view.distance"});
+    }
+    rows(context, {"view.target_um", "view.near_um"});
+}
+
+void draw_light(const PanelContext& context) {
+    const View& view = context.work.view();
+    setting_row(context, "view.lighting");
+    if (!view.lighting) return;
+    rows(context, {"view.lighting_strength", "view.gradient_radius", "view.ambient_occlusion", "view.lamp"});
+    if (view.lamp == Lamp::free) rows(context, {"view.lamp_azimuth_deg", "view.lamp_elevation_deg", "view.shadows"});
+}
+
+void draw_clip_box(const PanelContext& context) {
+    constexpr std::array axes{"depth", "A-scans", "B-scans"};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const View& view = context.work.view();
+        const RowPlaces places = row_places(context.style);
+        row_label(context, axes[axis]);
+        ImGui::SameLine(places.control);
+        const Reach range{view.clip_low[axis], view.clip_high[axis]};
+        const auto edit = range_control(context, axes[axis], {0, 1}, range, places.reset - places.control);
+        note_place(context, std::string("view.clip.") + axes[axis]);
+        tooltip(context, "view.clip_low, view.clip_high: what is seen of the volume, as fractions of it");
+        if (!edit) continue;
+        std::vector<double> corner = edit->is_low_end ? view.clip_low : view.clip_high;
+        corner[axis] = edit->value;
+        context.work.change(edit->is_low_end ? "view.clip_low" : "view.clip_high", corner, edit->edit);
+    }
+}
+
+void draw_cut(const PanelContext& context) {
+    draw_clip_box(context);
+    rows(context, {"view.top_um", "view.top_from", "view.bottom_um", "view.bottom_from", "view.flatten"});
+    plane_list(context, "view.clip_planes", most_clip_planes, "Add a clip plane");
+}
+
+void draw_slices(const PanelContext& context) {
+    plane_list(context, "view.slices", most_slices, "Add a slice");
+    rows(context, {"view.slices_cut", "view.slice_colours", "view.planes_opacity", "view.show"});
+    const View& view = context.work.view();
+    if (view.show == Shown::slice) {
+        setting_row(context, "view.plane");
+        if (view.plane == SlicePlane::oblique) setting_row(context, "view.plane_normal");
+        setting_row(context, "view.plane_offset_um");
+    }
+    setting_row(context, "view.slab_um");
+}
+
+void draw_annotations(const PanelContext& context) {
+    rows(context,
+         {"view.box", "view.scale_bar", "view.axes", "view.colour_bar", "view.depth_ruler", "view.time_stamp"});
+    if (context.work.view().time_stamp) setting_row(context, "view.time_s");
+    setting_row(context, "view.text");
+    if (!context.work.view().text.empty()) setting_row(context, "view.text_at");
+    rows(context, {"view.text_size", "view.text_colour", "view.background"});
+}
+
+void draw_quality(const PanelContext& context) {
+    rows(context,
+         {"view.step", "view.rest_samples", "view.frame_ms", "view.adaptive", "view.end_early", "view.skip_empty"});
+}
+
+class ViewPanel : public NamedPanel {
+  public:
+    ViewPanel() : NamedPanel("view", "View", PanelSide::right) {}
+    bool is_there(Workspace& work) const override { return work.is_open(); }
+
+    void draw(const PanelContext& context) override {
+        standing_notice(context, "view");
+        draw_mode(context);
+        draw_looks(context);
+        if (section(context, "Camera", false)) draw_camera(context);
+        if (section(context, "Light", false)) draw_light(context);
+        if (section(context, "Clip", false)) draw_cut(context);
+        if (section(context, "Slices", false)) draw_slices(context);
+        if (section(context, "Annotations", false)) draw_annotations(context);
+        if (section(context, "Quality", false)) draw_quality(context);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_view_panel() {
+    return std::make_unique<ViewPanel>();
+}
+
+}  // namespace echolux

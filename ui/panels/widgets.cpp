@@ -1,0 +1,176 @@
+#include "ui/panels/widgets.h"
+
+#include <algorithm>
+
+namespace echolux {
+namespace {
+
+constexpr double rest_before_help_s = 0.45;
+
+// Whether the pointer has rested on what was drawn last for long enough.
+bool asks_for_help(const PanelContext& context) {
+    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsMouseDown(0)) return false;
+    const ImVec2 at = ImGui::GetItemRectMin();
+    PointerRest& rest = context.state.rest;
+    const double now_s = ImGui::GetTime();
+    if (rest.x != at.x || rest.y != at.y) rest = {at.x, at.y, now_s};
+    return now_s - rest.since_s >= rest_before_help_s;
+}
+
+}  // namespace
+
+void note_place(const PanelContext& context, std::string_view name) {
+    if (!ImGui::IsItemVisible()) return;
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    context.state.controls.places[std::string(name)] = {low.x, low.y, high.x, high.y};
+}
+
+void tooltip(const PanelContext& context, const std::function<void()>& content) {
+    if (!asks_for_help(context)) return;
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(context.style.px(340));
+    content();
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+}
+
+void tooltip(const PanelContext& context, const std::string& text) {
+    if (text.empty()) return;
+    tooltip(context, [&] { ImGui::TextUnformatted(text.c_str()); });
+}
+
+bool attempt(const PanelContext& context, std::string_view place, const std::function<void()>& work) {
+    try {
+        work();
+        return true;
+    } catch (const Error& error) {
+        context.work.notices().trouble(place, error);
+        return false;
+    }
+}
+
+std::string help_of(const Action& action) {
+    std::string keys;
+    for (const std::string& key : action.keys) keys += (keys.empty() ? "" : ", ") + key;
+    return keys.empty() ? action.title : action.title + "  (" + keys + ")";
+}
+
+bool run_action(const PanelContext& context, std::string_view id) {
+    const Action* action = context.work.actions().find(id);
+    bool has_run = false;
+    if (action != nullptr) attempt(context, action->group, [&] { has_run = context.work.actions().run(id); });
+    return has_run;
+}
+
+LitButtons::LitButtons(const Style& style, bool is_on) : colours_(is_on ? 2 : 0) {
+    if (!is_on) return;
+    ImGui::PushStyleColor(ImGuiCol_Button, style.accent);
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, style.accent);
+}
+
+LitButtons::~LitButtons() {
+    ImGui::PopStyleColor(colours_);
+}
+
+bool action_button(const PanelContext& context, std::string_view id, const char* label) {
+    const Action* action = context.work.actions().find(id);
+    if (action == nullptr) return false;
+    const LitButtons lit(context.style, action->is_on && action->is_on());
+    const char* text = label != nullptr ? label : action->title.c_str();
+    return plain_button(context, id, text, help_of(*action).c_str(), action->is_possible()) && run_action(context, id);
+}
+
+bool plain_button(const PanelContext& context, std::string_view name, const char* label, const char* help,
+                  bool is_possible) {
+    ImGui::BeginDisabled(!is_possible);
+    ImGui::PushID(name.data(), name.data() + name.size());
+    const bool is_pressed = ImGui::Button(label);
+    ImGui::PopID();
+    ImGui::EndDisabled();
+    note_place(context, name);
+    tooltip(context, help);
+    return is_pressed;
+}
+
+void standing_notice(const PanelContext& context, std::string_view place) {
+    const Notice* notice = context.work.notices().standing(place);
+    if (notice == nullptr) return;
+    const Style& style = context.style;
+    const float close = ImGui::GetFrameHeight();
+    const std::uint64_t number = notice->number;
+    ImGui::PushID(static_cast<int>(number));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::Indent(style.px(8));
+    ImGui::BeginGroup();
+    ImGui::PushStyleColor(ImGuiCol_Text, style.trouble);
+    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - close);
+    ImGui::TextUnformatted(notice->line.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+    ImGui::EndGroup();
+    ImGui::Unindent(style.px(8));
+    const float bottom = ImGui::GetItemRectMax().y;
+    ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + style.px(2.5f), bottom}, ImGui::GetColorU32(style.trouble));
+    ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - close);
+    if (ImGui::SmallButton("x")) context.work.notices().dismiss(number);
+    tooltip(context, "dismiss");
+    ImGui::PopID();
+    ImGui::Dummy({0, style.px(2)});
+}
+
+bool section(const PanelContext& context, const char* title, bool open_at_first) {
+    const Style& style = context.style;
+    const ImGuiID id = ImGui::GetID(title);
+    bool& is_open = *ImGui::GetStateStorage()->GetBoolRef(id, open_at_first);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, ImGui::GetTextLineHeight() + style.px(6)};
+    if (ImGui::InvisibleButton(title, size)) is_open = !is_open;
+    note_place(context, std::string("section.") + title);
+    const ImVec4& colour = ImGui::IsItemHovered() ? ImGui::GetStyleColorVec4(ImGuiCol_Text) : style.muted;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float middle = at.y + 0.5f * size.y, arm = style.px(3.5f), x = at.x + arm;
+    const ImU32 shade = ImGui::GetColorU32(colour);
+    if (is_open) {
+        list->AddTriangleFilled({x - arm, middle - 0.5f * arm}, {x + arm, middle - 0.5f * arm},
+                                {x, middle + 0.8f * arm}, shade);
+    } else {
+        list->AddTriangleFilled({x - 0.5f * arm, middle - arm}, {x + 0.8f * arm, middle},
+                                {x - 0.5f * arm, middle + arm}, shade);
+    }
+    const float left = at.x + style.px(14), height = ImGui::GetTextLineHeight();
+    list->AddText({left, middle - 0.5f * height}, shade, title);
+    const float line = left + ImGui::CalcTextSize(title).x + style.px(8);
+    list->AddLine({line, middle}, {at.x + size.x, middle}, ImGui::GetColorU32(ImGuiCol_Border), style.px(1));
+    return is_open;
+}
+
+void figure(const PanelContext& context, const char* name, const std::string& value, const char* unit) {
+    const Style& style = context.style;
+    const float left = ImGui::GetCursorPosX(), width = ImGui::GetContentRegionAvail().x;
+    ImGui::TextColored(style.muted, "%s", name);
+    const float column = std::max({0.36f * width, style.px(100), ImGui::CalcTextSize(name).x + style.px(8)});
+    ImGui::SameLine(left + column);
+    ImGui::PushFont(style.numbers);
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextUnformatted(value.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopFont();
+    if (*unit == '\0') return;
+    ImGui::SameLine(0, style.px(5));
+    ImGui::TextColored(style.muted, "%s", unit);
+}
+
+void muted_text(const PanelContext& context, const std::string& text) {
+    ImGui::PushStyleColor(ImGuiCol_Text, context.style.muted);
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+}
+
+void same_line_where_fits(const PanelContext& context, float width, float gap) {
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    if (ImGui::GetItemRectMax().x + context.style.px(gap) + width <= right) ImGui::SameLine(0, context.style.px(gap));
+}
+
+}  // namespace echolux

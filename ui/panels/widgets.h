@@ -1,0 +1,77 @@
+// Controls of described settings: whatever the registry says of a setting (unit, range, choices, help, default) is what
+// its control shows. The same names as in files and on the command line.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "ui/panels/panel.h"
+
+namespace echolux {
+
+// One row: name, control, unit, and a mark to reset it where it is not at its default. Drag a number (finely with
+// Shift), or double click to type it; the tooltip tells key, help, range and default. Nothing where the setting is not
+// there now.
+void setting_row(const PanelContext& context, std::string_view key);
+
+// The same with a label of its own in place of the field's name.
+void setting_row(const PanelContext& context, std::string_view key, const std::string& label);
+
+// The same of a setting that is not the workspace's: of a proposal, of a source that is not open yet.
+using ChangeField = std::function<bool(const Value&, Edit)>;
+void setting_row(const PanelContext& context, const BoundField& field, const ChangeField& change,
+                 const std::string& label = "");
+
+// A button that runs an action: its title, its keys in the tooltip, gray where it is not possible. Nothing where there
+// is no such action.
+bool action_button(const PanelContext& context, std::string_view action, const char* label = nullptr);
+
+// Runs it; what it throws becomes trouble of its group. Whether it ran.
+bool run_action(const PanelContext& context, std::string_view action);
+
+// "Play or pause  (Space)".
+std::string help_of(const Action& action);
+
+// A button of the panel's own, found by tests under `name`.
+bool plain_button(const PanelContext& context, std::string_view name, const char* label, const char* help = "",
+                  bool is_possible = true);
+
+// What `work` throws becomes trouble of `place`; whether it threw nothing.
+bool attempt(const PanelContext& context, std::string_view place, const std::function<void()>& work);
+
+// The trouble of a place that still stands, with its remedy and a mark to dismiss it. Nothing where there is none.
+void standing_notice(const PanelContext& context, std::string_view place);
+
+// A foldable section inside a panel.
+bool section(const PanelContext& context, const char* title, bool open_at_first);
+
+// "name        value unit" with digits of one width.
+void figure(const PanelContext& context, const char* name, const std::string& value, const char* unit = "");
+
+// A line of explanation in the colour of units, broken where the panel ends.
+void muted_text(const PanelContext& context, const std::string& text);
+
+// Buttons of what is switched on, as long as it lives.
+class LitButtons {
+  public:
+    LitButtons(const Style& style, bool is_on);
+    ~LitButtons();
+    LitButtons(const LitButtons&) = delete;
+    LitButtons& operator=(const LitButtons&) = delete;
+
+  private:
+    int colours_;
+};
+
+// Goes on in this line where `width` more fits into it, else in the next.
+void same_line_where_fits(const PanelContext& context, float width, float gap);
+
+// Help where the pointer rests on what was drawn last.
+void tooltip(const PanelContext& context, const std::function<void()>& content);
+void tooltip(const PanelContext& context, const std::string& text);
+
+// What was drawn last is the control of `name` (a key, an action).
+void note_place(const PanelContext& context, std::string_view name);
+
+}  // namespace echolux

@@ -1,0 +1,333 @@
+#include "ui/window/file_dialog.h"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+
+#include "ui/panels/value_text.h"
+#include "ui/panels/widgets.h"
+#include "ui/window/theme.h"
+
+namespace echolux {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_pressed(ImGuiKey key) {
+    return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key));
+}
+
+fs::path home() {
+    const char* folder = std::getenv("HOME");
+    return folder != nullptr ? fs::path(folder) : fs::path("/");
+}
+
+fs::path current_folder() {
+    std::error_code problem;
+    const fs::path folder = fs::current_path(problem);
+    return problem ? home() : folder;
+}
+
+std::string date_text(fs::file_time_type time) {
+    const auto system = std::chrono::file_clock::to_sys(time);
+    const std::time_t seconds =
+        std::chrono::system_clock::to_time_t(std::chrono::time_point_cast<std::chrono::system_clock::duration>(system));
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%d  %H:%M", &parts);
+    return text;
+}
+
+bool contains(const std::string& text, const std::string& wanted) {
+    const auto same = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    };
+    return !std::ranges::search(text, wanted, same).empty() || wanted.empty();
+}
+
+// Text inside [left, right], cut off there.
+void put(ImFont* font, float left, float right, float middle, const ImVec4& colour, const std::string& text) {
+    const float top = std::round(middle - 0.5f * font->FontSize);
+    const ImVec4 clip{left, top - font->FontSize, right, top + 2 * font->FontSize};
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {left, top}, ImGui::GetColorU32(colour), text.c_str(),
+                                        nullptr, 0, &clip);
+}
+
+}  // namespace
+
+void FileDialog::ask(Workspace& work, FileWish wish) {
+    wish_ = std::move(wish);
+    typed_ = wish_.kind == FileWish::Kind::save ? fs::path(wish_.suggested).filename().string() : "";
+    shows_all_ = false;
+    asks_to_replace_.clear();
+    recent_folders_.clear();
+    for (const fs::path& path : work.recent()) {
+        const fs::path folder = path.parent_path();
+        if (!folder.empty() && std::ranges::find(recent_folders_, folder) == recent_folders_.end()) {
+            recent_folders_.push_back(folder);
+        }
+    }
+    const fs::path suggested = fs::path(wish_.suggested).parent_path();
+    if (!suggested.empty())
+        folder_ = suggested;
+    else if (folder_.empty())
+        folder_ = recent_folders_.empty() ? current_folder() : recent_folders_.front();
+    go_to(work, folder_);
+    begins_typing_ = true;
+    open();
+}
+
+void FileDialog::go_to(Workspace& work, const fs::path& folder) {
+    folder_ = folder.is_absolute() ? folder.lexically_normal() : (current_folder() / folder).lexically_normal();
+    if (!folder_.has_filename() && folder_.has_parent_path() && folder_ != folder_.root_path()) {
+        folder_ = folder_.parent_path();  // "a/b/" is "a/b"
+    }
+    chosen_ = 0;
+    if (wish_.kind != FileWish::Kind::save) typed_.clear();
+    begins_typing_ = true;
+    listing_ = std::make_shared<FolderListing>();
+    work.jobs().start(
+        "reading " + folder_.string(),
+        [folder = folder_, target = listing_](Progress&) -> Jobs::LastStep {
+            return [target, listing = list_folder(folder)] { *target = listing; };
+        },
+        [target = listing_](const Error& error) { target->problem = error.line(); });
+}
+
+bool FileDialog::fits(const FolderEntry& entry) const {
+    const bool narrows = wish_.kind != FileWish::Kind::save && typed_.find('/') == std::string::npos;
+    if (narrows && !contains(entry.name, typed_)) return false;
+    if (entry.is_folder) return true;
+    if (wish_.kind == FileWish::Kind::folder) return false;
+    if (shows_all_) return true;
+    return wish_.endings.empty() ? wish_.kind == FileWish::Kind::save || may_open(entry.name)
+                                 : has_ending(entry.name, wish_.endings);
+}
+
+std::vector<const FolderEntry*> FileDialog::fitting() const {
+    std::vector<const FolderEntry*> found;
+    for (const FolderEntry& entry : listing_->entries) {
+        if (fits(entry)) found.push_back(&entry);
+    }
+    return found;
+}
+
+void FileDialog::draw(const PanelContext& context, ImVec2 size) {
+    if (!is_open()) return;
+    const Style& style = context.style;
+    begin_sheet(context, size, "files", {900, 620});
+    title(context, wish_.title.c_str());
+    draw_path(context);
+    const float below = ImGui::GetFrameHeight() * 2 + ImGui::GetStyle().ItemSpacing.y * 3;
+    const float height = ImGui::GetContentRegionAvail().y - below;
+    ImGui::BeginChild("places", {style.px(180), height});
+    draw_places(context);
+    ImGui::EndChild();
+    ImGui::SameLine();
+    draw_list(context, height);
+    draw_answer(context);
+    end_sheet();
+}
+
+void FileDialog::draw_places(const PanelContext& context) {
+    std::vector<std::pair<std::string, fs::path>> places{
+        {"Home", home()}, {"Current folder", current_folder()}, {"Computer", "/"}};
+    for (std::size_t i = 0; i < places.size() + recent_folders_.size(); ++i) {
+        const bool is_recent = i >= places.size();
+        if (i == places.size()) {
+            ImGui::Dummy({0, context.style.px(6)});
+            ImGui::TextColored(context.style.muted, "Recent");
+        }
+        const fs::path& folder = is_recent ? recent_folders_[i - places.size()] : places[i].second;
+        const std::string name = is_recent ? folder.filename().string() : places[i].first;
+        ImGui::PushID(static_cast<int>(i));
+        if (ImGui::Selectable(name.c_str(), folder == folder_)) go_to(context.work, fs::path(folder));
+        ImGui::PopID();
+        tooltip(context, folder.string());
+    }
+}
+
+// Each part of the folder's path is a way up.
+void FileDialog::draw_path(const PanelContext& context) {
+    ImGui::PushStyleColor(ImGuiCol_Button, {0, 0, 0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {context.style.px(5), context.style.px(3)});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {context.style.px(1), context.style.px(6)});
+    fs::path so_far, wanted;
+    int number = 0;
+    for (const fs::path& part : folder_) {
+        so_far /= part;
+        ImGui::PushID(number++);
+        if (number > 2) {
+            ImGui::SameLine();
+            ImGui::TextColored(context.style.muted, "/");
+        }
+        if (number > 1) ImGui::SameLine();
+        if (ImGui::Button(part == fs::path("/") ? "/" : part.string().c_str())) wanted = so_far;
+        ImGui::PopID();
+    }
+    ImGui::PopStyleVar(2);
+    ImGui::PopStyleColor();
+    if (!wanted.empty()) go_to(context.work, wanted);
+}
+
+bool FileDialog::draw_row(const PanelContext& context, const FolderEntry& entry, int number) {
+    const Style& style = context.style;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, height = style.px(26), middle = at.y + 0.5f * height;
+    ImGui::PushID(number);
+    const bool clicked = ImGui::InvisibleButton("row", {width, height});
+    ImGui::PopID();
+    note_place(context, "file." + entry.name);
+    const bool goes_on = ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
+    if (number == chosen_ && follows_) ImGui::SetScrollHereY();
+    if (number == chosen_ || ImGui::IsItemHovered()) {
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            at, {at.x + width, at.y + height},
+            ImGui::GetColorU32(number == chosen_ ? ImGuiCol_HeaderHovered : ImGuiCol_FrameBg), style.px(4));
+    }
+    const float right = at.x + width - style.px(8), date_left = right - style.px(134),
+                size_left = date_left - style.px(84);
+    put(entry.is_folder ? style.strong : style.text, at.x + style.px(8), size_left - style.px(10), middle, ink,
+        entry.is_folder ? entry.name + "/" : entry.name);
+    if (!entry.is_folder)
+        put(style.text, size_left, date_left, middle, style.muted, bytes_text(static_cast<double>(entry.bytes)));
+    put(style.text, date_left, right, middle, style.muted, date_text(entry.changed));
+    if (clicked || goes_on) {
+        chosen_ = number;
+        take(context, entry, goes_on);
+    }
+    return clicked || goes_on;
+}
+
+void FileDialog::draw_list(const PanelContext& context, float height) {
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, surface);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.style.px(6), context.style.px(6)});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+    ImGui::BeginChild("list", {0, height}, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+    const std::shared_ptr<FolderListing> listing = listing_;  // a row may lead elsewhere
+    const std::vector<const FolderEntry*> found = fitting();
+    chosen_ = std::clamp(chosen_, 0, std::max(static_cast<int>(found.size()) - 1, 0));
+    follows_ = is_pressed(ImGuiKey_DownArrow) || is_pressed(ImGuiKey_UpArrow);
+    if (is_pressed(ImGuiKey_DownArrow))
+        chosen_ = std::min(chosen_ + 1, std::max(static_cast<int>(found.size()) - 1, 0));
+    if (is_pressed(ImGuiKey_UpArrow)) chosen_ = std::max(chosen_ - 1, 0);
+    for (int i = 0; i < static_cast<int>(found.size()); ++i) {
+        const bool far = ImGui::GetCursorScreenPos().y > ImGui::GetWindowPos().y + 2 * height;
+        if (far && i != chosen_) {  // rows that nobody sees cost nothing
+            ImGui::Dummy({0, context.style.px(26) * static_cast<float>(static_cast<int>(found.size()) - i)});
+            break;
+        }
+        if (draw_row(context, *found[static_cast<std::size_t>(i)], i)) break;
+    }
+    if (!listing->problem.empty())
+        muted_text(context, folder_.string() + ": " + listing->problem);
+    else if (found.empty())
+        muted_text(context, typed_.empty() ? "Nothing here that can be opened." : "Nothing of that name.");
+    ImGui::PopStyleVar(2);
+    ImGui::EndChild();
+    ImGui::PopStyleColor();
+}
+
+void FileDialog::draw_answer(const PanelContext& context) {
+    const Style& style = context.style;
+    const bool saves = wish_.kind == FileWish::Kind::save;
+    if (begins_typing_) ImGui::SetKeyboardFocusHere();
+    begins_typing_ = false;
+    ImGui::SetNextItemWidth(-1);
+    const bool takes = ImGui::InputTextWithHint("##typed", saves ? "Name" : "Type to narrow the list, or a path",
+                                                &typed_, ImGuiInputTextFlags_EnterReturnsTrue);
+    note_place(context, "files.typed");
+    if (ImGui::IsItemEdited()) asks_to_replace_.clear();
+    const bool goes_up =
+        !saves && typed_.empty() && ImGui::IsItemActive() && is_pressed(ImGuiKey_Backspace) && !ImGui::IsItemEdited();
+    if (wish_.kind == FileWish::Kind::open) {
+        ImGui::Checkbox("All files", &shows_all_);
+        note_place(context, "files.all");
+        ImGui::SameLine();
+        if (plain_button(context, "files.folder", "Open this folder",
+                         "A series of volumes: one file for each time point")) {
+            answer(context, folder_);
+        }
+    } else if (!asks_to_replace_.empty()) {
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextColored(style.trouble, "There is a file of this name. Save once more to replace it.");
+    } else {
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextUnformatted("");
+    }
+    const float button = style.px(110);
+    ImGui::SameLine(ImGui::GetWindowWidth() - style.px(20) - 2 * button - ImGui::GetStyle().ItemSpacing.x);
+    if (ImGui::Button("Cancel", {button, 0})) close();
+    note_place(context, "files.cancel");
+    ImGui::SameLine();
+    ImGui::PushStyleColor(ImGuiCol_Button, style.accent);
+    ImGui::PushStyleColor(ImGuiCol_Text, {0.04f, 0.05f, 0.06f, 1});
+    const bool pressed = ImGui::Button(saves                                  ? "Save"
+                                       : wish_.kind == FileWish::Kind::folder ? "Take this folder"
+                                                                              : "Open",
+                                       {button, 0});
+    ImGui::PopStyleColor(2);
+    note_place(context, "files.answer");
+    if (is_open() && goes_up) go_to(context.work, folder_.parent_path());
+    if (is_open() && pressed && wish_.kind == FileWish::Kind::folder)
+        answer(context, folder_);
+    else if (is_open() && (takes || pressed))
+        enter(context);
+}
+
+// Enter, or the button: what was typed, or the row that is chosen.
+void FileDialog::enter(const PanelContext& context) {
+    begins_typing_ = true;
+    std::error_code problem;
+    if (wish_.kind == FileWish::Kind::save || typed_.find('/') != std::string::npos) {
+        if (typed_.empty()) return;
+        const fs::path typed = typed_.starts_with("~/") ? home() / typed_.substr(2) : fs::path(typed_);
+        const fs::path path = typed.is_absolute() ? typed : folder_ / typed;
+        if (fs::is_directory(path, problem)) {
+            if (wish_.kind == FileWish::Kind::save) typed_.clear();
+            go_to(context.work, path);
+            return;
+        }
+        if (wish_.kind == FileWish::Kind::save && fs::exists(path, problem) && asks_to_replace_ != path) {
+            asks_to_replace_ = path;
+            return;
+        }
+        answer(context, path);
+        return;
+    }
+    const std::vector<const FolderEntry*> found = fitting();
+    if (!found.empty()) take(context, FolderEntry(*found[static_cast<std::size_t>(chosen_)]), true);
+}
+
+void FileDialog::take(const PanelContext& context, const FolderEntry& entry, bool goes_on) {
+    const fs::path path = folder_ / entry.name;
+    begins_typing_ = true;
+    if (!goes_on) {
+        if (wish_.kind == FileWish::Kind::save && !entry.is_folder) typed_ = entry.name;
+    } else if (entry.is_folder) {
+        go_to(context.work, path);
+    } else if (wish_.kind == FileWish::Kind::save) {
+        typed_ = entry.name;
+    } else {
+        answer(context, path);
+    }
+}
+
+void FileDialog::answer(const PanelContext& context, const fs::path& path) {
+    close();
+    fs::path answered = path;
+    if (wish_.kind == FileWish::Kind::save && !wish_.endings.empty() && !has_ending(path.string(), wish_.endings)) {
+        answered += wish_.endings.front();
+    }
+    attempt(context, "files", [&] {
+        if (wish_.chosen) wish_.chosen(answered);
+    });
+}
+
+}  // namespace echolux

@@ -1,0 +1,58 @@
+#include "ui/window/folder_listing.h"
+
+#include <algorithm>
+#include <cctype>
+#include <system_error>
+
+#include "engine/io/volume_file.h"
+
+namespace echolux {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+bool goes_before(const FolderEntry& a, const FolderEntry& b) {
+    if (a.is_folder != b.is_folder) return a.is_folder;
+    const std::string one = lower(a.name), other = lower(b.name);
+    return one != other ? one < other : a.name < b.name;
+}
+
+}  // namespace
+
+FolderListing list_folder(const std::filesystem::path& folder, std::size_t most) {
+    FolderListing listing{folder, {}, {}};
+    std::error_code problem;
+    std::filesystem::directory_iterator entry(folder, problem);
+    const std::filesystem::directory_iterator end;
+    while (!problem && entry != end && listing.entries.size() < most) {
+        FolderEntry found{entry->path().filename().string(), false, 0, {}};
+        std::error_code gone;  // while the folder was read
+        found.is_folder = entry->is_directory(gone);
+        if (!found.is_folder) found.bytes = entry->file_size(gone);
+        if (gone) found.bytes = 0;
+        found.changed = entry->last_write_time(gone);
+        if (!found.name.starts_with('.')) listing.entries.push_back(std::move(found));
+        entry.increment(problem);
+    }
+    if (problem) listing.problem = problem.message();
+    std::ranges::sort(listing.entries, goes_before);
+    return listing;
+}
+
+bool may_open(std::string_view name) {
+    static const std::vector<std::string> others{".toml", ".json", ".png", ".raw", ".bin",     ".dat", ".u8",
+                                                 ".u16",  ".i16",  ".f32", ".dcm", ".spectra", ".ima"};
+    return is_volume_name(name) || has_ending(name, others);
+}
+
+bool has_ending(std::string_view name, const std::vector<std::string>& endings) {
+    if (endings.empty()) return true;
+    const std::string plain = lower(name);
+    return std::ranges::any_of(endings, [&plain](const std::string& ending) { return plain.ends_with(lower(ending)); });
+}
+
+}  // namespace echolux

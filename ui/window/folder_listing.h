@@ -1,0 +1,34 @@
+// What a folder holds, for choosing a file: read once, away from the picture.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace echolux {
+
+struct FolderEntry {
+    std::string name;
+    bool is_folder = false;
+    std::uintmax_t bytes = 0;
+    std::filesystem::file_time_type changed{};
+};
+
+struct FolderListing {
+    std::filesystem::path folder;
+    std::vector<FolderEntry> entries;  // folders first, then by name; hidden ones are left out
+    std::string problem;               // why it could not be read; empty: it could
+};
+
+// Never throws but for memory; at most so many entries.
+FolderListing list_folder(const std::filesystem::path& folder, std::size_t most = 20000);
+
+// By its name, whether this is something that Echolux opens.
+bool may_open(std::string_view name);
+
+// Whether a name has one of these endings, upper or lower case; none: any name has.
+bool has_ending(std::string_view name, const std::vector<std::string>& endings);
+
+}  // namespace echolux

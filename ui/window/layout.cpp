@@ -1,0 +1,108 @@
+#include "ui/window/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace echolux {
+namespace {
+
+constexpr double top_height = 40, status_height = 28;  // at scale 1
+constexpr double narrowest_column = 230, gap = 3;      //
+constexpr double most_of_width = 0.27;                 // that a column takes
+
+std::int64_t pixels(double at_scale_1, double scale) {
+    return std::llround(at_scale_1 * scale);
+}
+
+std::int64_t column_width(bool is_there, double wanted, const WindowNeeds& needs) {
+    if (!is_there || !needs.is_open) return 0;
+    const double most = std::max(narrowest_column, most_of_width * static_cast<double>(needs.width) / needs.scale);
+    return pixels(std::clamp(wanted, narrowest_column, most), needs.scale);
+}
+
+struct Halves {
+    Region first, second;
+    PaneSplit split;
+};
+
+Halves beside(const Region& whole, double share, std::size_t index, std::int64_t between) {
+    const std::int64_t first = std::llround(share * static_cast<double>(whole.width - between));
+    return {{whole.left, whole.top, first, whole.height},
+            {whole.left + first + between, whole.top, whole.width - first - between, whole.height},
+            {{whole.left + first, whole.top, between, whole.height}, true, index, whole.left, whole.width}};
+}
+
+Halves stacked(const Region& whole, double share, std::size_t index, std::int64_t between) {
+    const std::int64_t first = std::llround(share * static_cast<double>(whole.height - between));
+    return {{whole.left, whole.top, whole.width, first},
+            {whole.left, whole.top + first + between, whole.width, whole.height - first - between},
+            {{whole.left, whole.top + first, whole.width, between}, false, index, whole.top, whole.height}};
+}
+
+double share_of(const std::vector<double>& split, std::size_t index, double otherwise) {
+    return std::clamp(index < split.size() ? split[index] : otherwise, 0.2, 0.8);
+}
+
+// A column: the first as high as its share, two more below. A row: three of one width.
+void add_sections(PanePlan& plan, const Region& whole, bool is_column, double share, std::int64_t between) {
+    if (is_column) {
+        const Halves upper = stacked(whole, share * 2 / 3, 1, between);
+        const Halves lower = stacked(upper.second, 0.5, 1, between);
+        plan.splits.push_back(upper.split);
+        plan.panes.push_back({PaneKind::b_scan, upper.first});
+        plan.panes.push_back({PaneKind::en_face, lower.first});
+        plan.panes.push_back({PaneKind::side, lower.second});
+        return;
+    }
+    const Halves left = beside(whole, 1.0 / 3, 0, between);
+    const Halves right = beside(left.second, 0.5, 0, between);
+    plan.panes.push_back({PaneKind::b_scan, left.first});
+    plan.panes.push_back({PaneKind::en_face, right.first});
+    plan.panes.push_back({PaneKind::side, right.second});
+}
+
+}  // namespace
+
+WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs) {
+    WindowPlan plan;
+    const std::int64_t top = pixels(top_height, needs.scale), status = pixels(status_height, needs.scale);
+    const std::int64_t line = std::max<std::int64_t>(1, pixels(1, needs.scale));
+    const std::int64_t middle = std::max<std::int64_t>(1, needs.height - top - status - 2 * line);
+    const std::int64_t left = column_width(settings.left_panels, settings.left_width, needs);
+    const std::int64_t right = column_width(settings.right_panels, settings.right_width, needs);
+    const std::int64_t from = left > 0 ? left + line : 0, to = needs.width - (right > 0 ? right + line : 0);
+    const std::int64_t bottom = needs.is_open ? std::min(needs.bottom, middle / 2) : 0;
+    plan.top = {0, 0, needs.width, top};
+    plan.left = {0, top + line, left, middle};
+    plan.right = {needs.width - right, top + line, right, middle};
+    plan.centre = {from, top + line, std::max<std::int64_t>(1, to - from),
+                   std::max<std::int64_t>(1, middle - (bottom > 0 ? bottom + line : 0))};
+    plan.bottom = {from, top + line + middle - bottom, plan.centre.width, bottom};
+    plan.status = {0, needs.height - status, needs.width, status};
+    return plan;
+}
+
+PanePlan plan_panes(const Region& centre, PaneLayout layout, const std::vector<double>& split, double scale) {
+    PanePlan plan;
+    const std::int64_t between = std::max<std::int64_t>(2, pixels(gap, scale));
+    const double volume_share = share_of(split, 0, 0.62), upper_share = share_of(split, 1, 0.5);
+    const bool is_wide = static_cast<double>(centre.width) > 1.15 * static_cast<double>(centre.height);
+    if (layout == PaneLayout::volume) {
+        plan.panes.push_back({PaneKind::volume, centre});
+    } else if (layout == PaneLayout::sections) {
+        const Halves upper = stacked(centre, upper_share, 1, between);
+        const Halves lower = beside(upper.second, volume_share, 0, between);
+        plan.panes = {
+            {PaneKind::b_scan, upper.first}, {PaneKind::en_face, lower.first}, {PaneKind::side, lower.second}};
+        plan.splits = {upper.split, lower.split};
+    } else {
+        const Halves parts =
+            is_wide ? beside(centre, volume_share, 0, between) : stacked(centre, volume_share, 0, between);
+        plan.panes.push_back({PaneKind::volume, parts.first});
+        plan.splits.push_back(parts.split);
+        add_sections(plan, parts.second, is_wide, upper_share, between);
+    }
+    return plan;
+}
+
+}  // namespace echolux

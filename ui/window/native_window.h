@@ -1,0 +1,82 @@
+// A window of the window system, as Echolux needs it: events in, a surface for Vulkan out. GLFW opens real ones;
+// another kind has no screen and is given its events by tests, bench and gallery.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "render/device_choice.h"
+
+namespace echolux {
+
+// Places are in pixels of the screen from the left top.
+struct PointerMoved {
+    double x, y;
+};
+struct PointerButton {
+    int button;
+    bool down;
+};  // 0 left, 1 right, 2 middle
+struct Scrolled {
+    double x, y;
+};
+struct KeyPressed {
+    std::string name;
+    bool down;
+    bool repeated;
+};  // "A", "Left", "Esc", "F1", "Ctrl"; without modifiers
+struct TextTyped {
+    std::uint32_t character;
+};
+struct FilesDropped {
+    std::vector<std::filesystem::path> paths;
+};
+struct Resized {
+    std::int64_t width, height;
+    double scale;
+};
+struct FocusChanged {
+    bool has_focus;
+};
+struct CloseWanted {};
+using WindowEvent = std::variant<PointerMoved, PointerButton, Scrolled, KeyPressed, TextTyped, FilesDropped, Resized,
+                                 FocusChanged, CloseWanted>;
+
+enum class PointerShape { arrow, text, hand, move, resize_across, resize_down };
+
+class NativeWindow {
+  public:
+    virtual ~NativeWindow() = default;
+
+    virtual std::int64_t width() const = 0;  // pixels; 0 while it is minimised
+    virtual std::int64_t height() const = 0;
+    virtual double scale() const = 0;  // of text and controls that the screen wants
+    virtual WindowSurface surface() = 0;
+
+    // What happened since the last call, in its order; waits for something at most so long.
+    virtual std::vector<WindowEvent> take_events(double most_s) = 0;
+    virtual void wake() = 0;  // from any thread: take_events() returns
+
+    virtual void set_size(std::int64_t width, std::int64_t height) = 0;  // asks for it; pixels
+    virtual void set_title(const std::string& title) = 0;
+    virtual void set_pointer(PointerShape shape) = 0;
+    virtual void set_full_screen(bool full) = 0;
+    virtual std::string clipboard() = 0;
+    virtual void set_clipboard(const std::string& text) = 0;
+};
+
+// Throws Error{device}: no screen, no window system; says what to do without one.
+std::unique_ptr<NativeWindow> open_glfw_window(std::int64_t width, std::int64_t height, const std::string& title);
+
+// No screen: events are what push() was given.
+class OffscreenWindow : public NativeWindow {
+  public:
+    virtual void push(WindowEvent event) = 0;
+};
+std::unique_ptr<OffscreenWindow> open_offscreen_window(std::int64_t width, std::int64_t height, double scale);
+
+}  // namespace echolux

@@ -1,0 +1,188 @@
+// Which panes there are and what they show; hands are in panes_hands.cpp, lines and titles in panes_marks.cpp.
+#include "ui/window/panes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/error.h"
+#include "ui/app/stage/exhibit.h"
+#include "ui/window/theme.h"
+
+namespace echolux {
+namespace {
+
+constexpr double volume_share = 0.6;  // of the time for a picture, where sections stand beside it
+
+constexpr ImGuiWindowFlags bare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground |
+                                  ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                                  ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
+                                  ImGuiWindowFlags_NoScrollWithMouse;
+
+ImVec2 corner(const Region& place) {
+    return {static_cast<float>(place.left), static_cast<float>(place.top)};
+}
+ImVec2 extent(const Region& place) {
+    return {static_cast<float>(place.width), static_cast<float>(place.height)};
+}
+
+}  // namespace
+
+void Panes::lay_out(const PanelContext& context, const VolumeGrid* grid, const Region& centre) {
+    const WindowSettings& settings = context.work.window();
+    const bool has_sections = grid != nullptr && !context.work.stage().exhibit()->has_planes();
+    const PaneLayout layout = has_sections ? settings.layout : PaneLayout::volume;
+    PanePlan plan = plan_panes(centre, layout, settings.pane_split, context.style.scale);
+    if (full_size_) {
+        const bool is_there =
+            std::ranges::any_of(plan.panes, [this](const PanePlace& p) { return p.kind == *full_size_; });
+        if (is_there) plan = {{{*full_size_, centre}}, {}};
+    }
+    for (Pane& pane : panes_) {
+        const auto found = std::ranges::find(plan.panes, pane.kind, &PanePlace::kind);
+        pane.place = found == plan.panes.end() ? Region{} : found->place;
+        if (pane.place.width > 0) pane.view = view_of(context, pane);
+    }
+    drag_splits(context, plan);
+}
+
+View Panes::view_of(const PanelContext& context, const Pane& pane) const {
+    const auto others = std::ranges::count_if(panes_, [](const Pane& p) { return p.place.width > 0; }) - 1;
+    const bool is_volume = pane.kind == PaneKind::volume;
+    const double share = others < 1 ? 1 : is_volume ? volume_share : (1 - volume_share) / static_cast<double>(others);
+    const View& view = context.work.view();
+    return pane_view(
+        view, {pane.kind, std::max<std::int64_t>(pane.place.width, 1), std::max<std::int64_t>(pane.place.height, 1),
+               context.work.cross_um(), pane.look, std::max(1.0, view.frame_ms * share), context.style.px(13)});
+}
+
+void Panes::draw(const PanelContext& context, const Region& centre) {
+    Exhibit& exhibit = *context.work.stage().exhibit();
+    if (&exhibit != shown_) {
+        forget_pictures();
+        show_whole_sections();
+        shown_ = &exhibit;
+    }
+    const std::optional<VolumeGrid> grid = exhibit.grid();
+    ImGui::SetNextWindowPos(corner(centre));
+    ImGui::SetNextWindowSize(extent(centre));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::Begin("panes", nullptr, bare);
+    ImGui::PopStyleVar();
+    lay_out(context, grid ? &*grid : nullptr, centre);
+    const std::optional<PaneKind> before = std::exchange(hovered_, std::nullopt);
+    for (Pane& pane : panes_) {
+        if (pane.place.width == 0) continue;
+        ImGui::SetCursorScreenPos(corner(pane.place));
+        ImGui::PushID(static_cast<int>(pane.kind));
+        ImGui::InvisibleButton(
+            "pane", extent(pane.place),
+            ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
+        if (grid) handle(context, *grid, pane);
+        ImGui::PopID();
+    }
+    if (hovered_ != before) {
+        read_out_.clear();
+        is_probed_ = !hovered_;
+        context.state.measure.under_pointer.reset();
+    }
+    close_edit(context);
+    if (grid) look_under_pointer(context, exhibit);
+    for (const Pane& pane : panes_) {
+        if (pane.place.width > 0 && grid) draw_marks(context, *grid, pane);
+    }
+    ImGui::End();
+}
+
+void Panes::drag_splits(const PanelContext& context, const PanePlan& plan) {
+    for (const PaneSplit& split : plan.splits) {
+        ImGui::SetCursorScreenPos(corner(split.handle));
+        ImGui::PushID(static_cast<int>(&split - plan.splits.data()));
+        ImGui::InvisibleButton("split", extent(split.handle));
+        ImGui::PopID();
+        if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
+            ImGui::SetMouseCursor(split.is_upright ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
+        }
+        if (!ImGui::IsItemActive() && !ImGui::IsItemDeactivated()) continue;
+        const ImVec2 at = ImGui::GetIO().MousePos;
+        std::vector<double> shares = context.work.window().pane_split;
+        shares.resize(std::max(shares.size(), split.share + 1), 0.5);
+        const double share = (static_cast<double>(split.is_upright ? at.x : at.y) - static_cast<double>(split.begin)) /
+                             static_cast<double>(split.length);
+        shares[split.share] = std::clamp(share, 0.2, 0.8);
+        context.work.change("window.pane_split", shares, ImGui::IsItemActive() ? Edit::under_way : Edit::done);
+    }
+}
+
+std::vector<ScreenPane> Panes::follow(const PanelContext& context) {
+    std::vector<ScreenPane> shown;
+    Exhibit* exhibit = context.work.stage().exhibit();
+    if (exhibit == nullptr || exhibit != shown_) return shown;
+    for (Pane& pane : panes_) {
+        if (pane.place.width == 0) continue;
+        follow(context, pane, *exhibit);
+        if (pane.picture && pane.picture->drawing.image != nullptr) {
+            shown.push_back({pane.picture->drawing, pane.place});
+        }
+    }
+    return shown;
+}
+
+// Of settings that cannot work the pane keeps the picture from before, and says why.
+void Panes::follow(const PanelContext& context, Pane& pane, Exhibit& exhibit) {
+    try {
+        pane.view = view_of(context, pane);
+        pane.picture = exhibit.follow(pane.view, context.work.now_s(), static_cast<std::size_t>(pane.kind));
+        if (!pane.problem.empty()) context.work.notices().settle("view");
+        pane.problem.clear();
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) throw;
+        if (pane.problem != error.line()) context.work.notices().trouble("view", error);
+        pane.problem = error.line();
+    }
+}
+
+bool Panes::is_final() const {
+    return std::ranges::all_of(panes_, [](const Pane& pane) {
+        return pane.place.width == 0 || !pane.problem.empty() || (pane.picture && pane.picture->is_final);
+    });
+}
+
+bool Panes::wants_turn() const {
+    return drag_ != Drag::none || edited_s_ >= 0 || (hovered_ && !is_probed_);
+}
+
+std::optional<Region> Panes::place_of(PaneKind kind) const {
+    const Pane& pane = panes_[static_cast<std::size_t>(kind)];
+    if (pane.place.width == 0) return std::nullopt;
+    return pane.place;
+}
+
+std::optional<FollowedPicture> Panes::volume_picture() const {
+    return panes_[0].picture;
+}
+
+void Panes::toggle_full_size(PaneKind kind) {
+    full_size_ = full_size_ == kind ? std::nullopt : std::optional(kind);
+}
+
+bool Panes::leave_full_size() {
+    return std::exchange(full_size_, std::nullopt).has_value();
+}
+
+void Panes::show_whole_sections() {
+    for (Pane& pane : panes_) pane.look = {};
+}
+
+void Panes::hide() {
+    for (Pane& pane : panes_) pane.place = {};
+}
+
+void Panes::forget_pictures() {
+    shown_ = nullptr;
+    for (Pane& pane : panes_) {
+        pane.picture.reset();
+        pane.problem.clear();
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,95 @@
+// The panes in the middle of the window: the volume and three sections of it, their titles, the cross-hair that they
+// share, and what hands do in them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "render/screen.h"
+#include "ui/app/stage/pane_view.h"
+#include "ui/panels/panel.h"
+#include "ui/window/hands.h"
+#include "ui/window/layout.h"
+
+namespace echolux {
+
+class Panes {
+  public:
+    // Titles, cross-hair and hands, in Dear ImGui's picture; there is an exhibit.
+    void draw(const PanelContext& context, const Region& centre);
+
+    // What the screen shows of them, with everything that was changed in this picture. Throws Error{device}.
+    std::vector<ScreenPane> follow(const PanelContext& context);
+
+    bool is_final() const;    // no picture would become any better
+    bool wants_turn() const;  // something is to be done soon though nobody moves
+    std::optional<Region> place_of(PaneKind kind) const;
+    std::optional<FollowedPicture> volume_picture() const;
+
+    void toggle_full_size(PaneKind kind);
+    bool leave_full_size();  // false: no pane had it
+    void show_whole_sections();
+
+    void hide();  // something else stands in their place
+
+    // Before a renderer goes, and where there is another exhibit.
+    void forget_pictures();
+
+  private:
+    struct Pane {
+        PaneKind kind = PaneKind::volume;
+        Region place;  // no width: it is not shown
+        PaneLook look;
+        View view;
+        std::optional<FollowedPicture> picture;
+        std::string problem;  // why there is none; empty: there is no volume yet
+    };
+
+    void lay_out(const PanelContext& context, const VolumeGrid* grid, const Region& centre);
+    View view_of(const PanelContext& context, const Pane& pane) const;
+    void drag_splits(const PanelContext& context, const PanePlan& plan);
+
+    void handle(const PanelContext& context, const VolumeGrid& grid, Pane& pane);
+    void begin_drag(const PanelContext& context, const Pane& pane);
+    void drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& pane);
+    void wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches);
+    void close_edit(const PanelContext& context);
+    void move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place);
+    void look_under_pointer(const PanelContext& context, Exhibit& exhibit);
+
+    void draw_marks(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
+    void follow(const PanelContext& context, Pane& pane, Exhibit& exhibit);
+
+    std::array<Pane, 4> panes_{Pane{PaneKind::volume, {}, {}, {}, {}, {}}, Pane{PaneKind::b_scan, {}, {}, {}, {}, {}},
+                               Pane{PaneKind::en_face, {}, {}, {}, {}, {}}, Pane{PaneKind::side, {}, {}, {}, {}, {}}};
+    std::optional<PaneKind> full_size_;
+    const Exhibit* shown_ = nullptr;
+
+    Drag drag_ = Drag::none;
+    bool has_moved_ = false;  // since the button went down
+    double edited_s_ = -1;    // when the view was changed by the wheel; negative: it is closed
+    std::optional<PaneKind> hovered_;
+    std::array<float, 2> pointer_{};  // in the hovered pane
+    bool is_probed_ = true;           // what is under the pointer is known
+    double probed_s_ = -1;
+    std::string read_out_;
+};
+
+// What stands over a pane's picture.
+struct PaneTitle {
+    std::string name;    // "B-scan"
+    std::string index;   // "128 / 255"; "": of the volume
+    std::string length;  // "1.28 mm"; "": not known
+};
+PaneTitle title_of(PaneKind kind, const VolumeGrid& grid, const std::array<double, 3>& cross);
+
+// The colour of a section, of its title and of its line in other panes.
+ImVec4 colour_of(PaneKind kind);
+
+// Draws the cross-hair into a pane: lines of the other sections, or outlines of all in the volume.
+void draw_cross_hair(const Style& style, const View& view, const VolumeGrid& grid, PaneKind kind, const Region& place,
+                     const std::array<double, 3>& cross);
+
+}  // namespace echolux

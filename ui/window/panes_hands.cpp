@@ -1,0 +1,177 @@
+// What the pointer does in panes.
+#include <cmath>
+
+#include "compute/error.h"
+#include "render/annotations/quantities.h"
+#include "render/camera.h"
+#include "render/camera_motion.h"
+#include "ui/app/stage/exhibit.h"
+#include "ui/app/stage/live_session.h"
+#include "ui/panels/value_text.h"
+#include "ui/panels/volume_facts.h"
+#include "ui/window/panes.h"
+
+namespace echolux {
+namespace {
+
+constexpr double probe_every_s = 0.1, probe_live_every_s = 0.25;
+constexpr double wheel_rests_s = 0.4;  // after which turning the wheel again is another step to undo
+constexpr double wheel_zoom = 1.12;    // a notch
+
+glm::dvec2 pointer_in(const Region& place) {
+    const ImVec2 at = ImGui::GetIO().MousePos;
+    return {static_cast<double>(at.x) - static_cast<double>(place.left),
+            static_cast<double>(at.y) - static_cast<double>(place.top)};
+}
+
+glm::dvec2 from_middle(const Region& place, const glm::dvec2& at) {
+    return at - 0.5 * glm::dvec2(static_cast<double>(place.width), static_cast<double>(place.height));
+}
+
+glm::dvec2 pointer_moved() {
+    const ImVec2 by = ImGui::GetIO().MouseDelta;
+    return {by.x, by.y};
+}
+
+std::optional<int> pressed_button() {
+    for (const int button : {0, 1, 2}) {
+        if (ImGui::IsMouseClicked(button)) return button;
+    }
+    return std::nullopt;
+}
+
+bool is_measuring(const PanelContext& context) {
+    return context.state.measure.kind() != MeasureTool::Kind::none;
+}
+
+std::string read_out(const Probe& probe) {
+    std::string text = short_number(probe.value);
+    if (!probe.unit.empty()) text += " " + short_unit(probe.unit);
+    const char* names[] = {"depth", "A", "B"};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        text += std::string("  ") + names[axis] + " " + std::to_string(probe.voxel[axis]);
+        if (probe.has_spacing) text += " (" + length_text(std::round(10 * probe.place_um[axis]) / 10, true) + ")";
+    }
+    return text;
+}
+
+}  // namespace
+
+void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pane) {
+    const bool is_hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+    if (is_hovered) {
+        hovered_ = pane.kind;
+        const glm::dvec2 at = pointer_in(pane.place);
+        const std::array<float, 2> now{static_cast<float>(at.x), static_cast<float>(at.y)};
+        if (now != pointer_) is_probed_ = false;
+        pointer_ = now;
+    }
+    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0) && !is_measuring(context)) {
+        drag_ = Drag::none;
+        toggle_full_size(pane.kind);
+        return;
+    }
+    if (ImGui::IsItemActivated()) begin_drag(context, pane);
+    if (ImGui::IsItemActive() && drag_ != Drag::none) drag_on(context, grid, pane);
+    if (ImGui::IsItemDeactivated()) {
+        if (has_moved_ && (pane.kind == PaneKind::volume || drag_ == Drag::values))
+            context.work.view_edited(Edit::done);
+        if (!has_moved_ && is_measuring(context) && context.state.measure.under_pointer) {
+            context.state.measure.take(context.work, *context.state.measure.under_pointer);
+        }
+        drag_ = Drag::none;
+    }
+    const float notches = ImGui::GetIO().MouseWheel;
+    if (is_hovered && notches != 0) wheel(context, grid, pane, notches);
+}
+
+void Panes::begin_drag(const PanelContext& context, const Pane& pane) {
+    const ImGuiIO& io = ImGui::GetIO();
+    const Grip grip{pressed_button().value_or(0), io.KeyShift, io.KeyCtrl};
+    drag_ = pane.kind == PaneKind::volume ? drag_in_volume(grip, context.work.window().mouse_slicer)
+                                          : drag_in_section(grip);
+    if (drag_ == Drag::cross && is_measuring(context)) drag_ = Drag::none;
+    has_moved_ = false;
+}
+
+void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& pane) {
+    const glm::dvec2 by = pointer_moved(), at = pointer_in(pane.place);
+    const bool moves = by.x != 0 || by.y != 0;
+    if (drag_ == Drag::cross && (moves || ImGui::IsItemActivated())) {
+        move_cross(context, grid, place_at(pane.view, grid, at));
+    }
+    if (!moves) return;
+    has_moved_ = true;
+    if (pane.kind == PaneKind::volume) {
+        const View moved = dragged(pane.view, drag_, by, from_middle(pane.place, at), volume_extent(grid));
+        static_cast<Pose&>(context.work.view()) = moved;
+        context.work.view_edited(Edit::under_way);
+    } else if (drag_ == Drag::pan) {
+        pane.look = look_dragged(pane.look, pane.view, grid, by);
+    } else if (drag_ == Drag::zoom) {
+        const glm::dvec2 middle(0.5 * static_cast<double>(pane.place.width),
+                                0.5 * static_cast<double>(pane.place.height));
+        pane.look = look_enlarged(pane.look, pane.view, grid, middle, zoom_factor(by.y));
+    } else if (drag_ == Drag::values) {
+        const auto function = function_in_use(context.work, context.work.view());
+        if (!function) return;
+        const ValueRange range =
+            values_dragged(function->range, by, static_cast<double>(std::min(pane.place.width, pane.place.height)));
+        context.work.view().low = range.low;
+        context.work.view().high = range.high;
+        context.work.view_edited(Edit::under_way);
+    }
+}
+
+void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches) {
+    const glm::dvec2 at = pointer_in(pane.place);
+    const double factor = std::pow(wheel_zoom, static_cast<double>(notches));
+    if (pane.kind == PaneKind::volume) {
+        const View moved = dollied(pane.view, factor, from_middle(pane.place, at), volume_extent(grid));
+        static_cast<Pose&>(context.work.view()) = moved;
+        context.work.view_edited(Edit::under_way);
+        edited_s_ = context.work.now_s();
+    } else if (ImGui::GetIO().KeyCtrl) {
+        pane.look = look_enlarged(pane.look, pane.view, grid, at, factor);
+    } else {
+        const int axis = axis_across(pane.kind);
+        const std::array<double, 3>& cross = context.work.cross_um();
+        glm::dvec3 place(cross[0], cross[1], cross[2]);
+        place[axis] += (notches > 0 ? 1 : -1) * voxel_edges(grid)[static_cast<std::size_t>(axis)];
+        move_cross(context, grid, place);
+    }
+}
+
+void Panes::close_edit(const PanelContext& context) {
+    if (edited_s_ < 0 || context.work.now_s() - edited_s_ < wheel_rests_s) return;
+    edited_s_ = -1;
+    context.work.view_edited(Edit::done);
+}
+
+void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place) {
+    const std::array<double, 3> inside = kept_inside({place.x, place.y, place.z}, grid);
+    context.work.set_cross_um(inside);
+    if (LiveSession* live = context.work.stage().exhibit()->live()) live->look_at(voxel_index(inside[2], grid, 2));
+}
+
+// A few times a second, and only while the pictures themselves have nothing to do: it reads back from the device.
+void Panes::look_under_pointer(const PanelContext& context, Exhibit& exhibit) {
+    const bool is_live = exhibit.live() != nullptr && exhibit.live()->is_running();
+    const double now = context.work.now_s();
+    if (!hovered_ || drag_ != Drag::none || now - probed_s_ < (is_live ? probe_live_every_s : probe_every_s)) return;
+    if (is_live ? false : is_probed_ || !is_final()) return;
+    const Pane& pane = panes_[static_cast<std::size_t>(*hovered_)];
+    is_probed_ = true;
+    probed_s_ = now;
+    try {
+        const std::optional<Probe> probe =
+            exhibit.probe(pane.view, static_cast<std::int64_t>(pointer_[0]), static_cast<std::int64_t>(pointer_[1]));
+        context.state.measure.under_pointer = probe;
+        read_out_ = probe ? read_out(*probe) : "";
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) throw;
+        read_out_.clear();
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,34 @@
+// What stands in the window while nothing is open: the simulator, files, recent files, instruments that answer, a tour.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "render/region.h"
+#include "ui/panels/panel.h"
+
+namespace echolux {
+
+class StartPage {
+  public:
+    void draw(const PanelContext& context, const Region& centre);
+
+    // Looks for instruments again.
+    void look_for_sources(Workspace& work);
+
+  private:
+    struct Sources {
+        bool is_known = false;
+        std::vector<std::string> lines;  // as sources_found() tells them
+    };
+
+    void draw_simulator(const PanelContext& context, float width);
+    void draw_files(const PanelContext& context, float width);
+    void draw_recent(const PanelContext& context, float width);
+    void draw_instruments(const PanelContext& context, float width);
+
+    std::shared_ptr<Sources> sources_;  // filled by a job
+};
+
+}  // namespace echolux

@@ -1,0 +1,122 @@
+#include "ui/window/theme.h"
+
+#include <cmath>
+
+#include "ui/window/window_fonts.h"
+#ifdef ECHOLUX_FREETYPE
+#include <imgui_freetype.h>
+#endif
+
+namespace echolux {
+namespace {
+
+// Pairs of first and last character.
+constexpr ImWchar characters[] = {0x0020, 0x017F,  // Latin, ° ± ² µ ×
+                                  0x0391, 0x03C9,  // Greek
+                                  0x2010, 0x2027,  // dashes, quotation marks, bullet, ellipsis
+                                  0x2032, 0x2033, 0x207B, 0x207B, 0x2080, 0x2089, 0x2190, 0x2193, 0x21BA, 0x21BB,
+                                  0x21E7, 0x21E7,  // arrows
+                                  0x2126, 0x2126, 0x2206, 0x2206, 0x2212, 0x2212, 0x221E, 0x221E, 0x2248, 0x2248,
+                                  0x2264, 0x2265, 0x2318, 0x2318, 0x25A0, 0x25A1, 0x25B2, 0x25B7, 0x25BC, 0x25C4,
+                                  0x25CB, 0x25CF, 0x2605, 0x2606, 0x26A0, 0x26A0, 0x2713, 0x2717, 0};
+
+ImFont* add_font(const unsigned char* bytes, std::size_t count, float pixels) {
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    config.OversampleH = 2;
+    config.PixelSnapH = false;
+    // The atlas takes the bytes without const and leaves them as they are.
+    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes), static_cast<int>(count),
+                                                      std::round(pixels), &config, characters);
+}
+
+}  // namespace
+
+void load_fonts(Style& style) {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    atlas.Clear();
+#ifdef ECHOLUX_FREETYPE
+    atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+    atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+#endif
+    atlas.Flags |= ImFontAtlasFlags_NoBakedLines;
+    style.text = add_font(text_font, text_font_bytes, style.px(15));
+    style.strong = add_font(strong_font, strong_font_bytes, style.px(15));
+    style.numbers = add_font(numbers_font, numbers_font_bytes, style.px(15.5f));
+    style.large = add_font(strong_font, strong_font_bytes, style.px(30));
+    atlas.Build();
+}
+
+void apply_theme(const Style& style) {
+    ImGuiStyle& look = ImGui::GetStyle();
+    look = ImGuiStyle();
+    look.WindowPadding = {10, 10};
+    look.FramePadding = {8, 4};
+    look.ItemSpacing = {8, 6};
+    look.ItemInnerSpacing = {6, 4};
+    look.IndentSpacing = 14;
+    look.ScrollbarSize = 10;
+    look.GrabMinSize = 10;
+    look.WindowBorderSize = look.ChildBorderSize = look.FrameBorderSize = 0;
+    look.PopupBorderSize = 1;
+    look.WindowRounding = 0;
+    look.ChildRounding = look.PopupRounding = 6;
+    look.FrameRounding = look.GrabRounding = look.TabRounding = 4;
+    look.ScrollbarRounding = 5;
+    look.DisabledAlpha = 0.4f;
+    look.ScaleAllSizes(style.scale);
+    look.CircleTessellationMaxError = 0.2f;
+
+    const auto faded = [](ImVec4 colour, float alpha) { return ImVec4(colour.x, colour.y, colour.z, alpha); };
+    const ImVec4 control{0.165f, 0.177f, 0.202f, 1}, hovered{0.205f, 0.220f, 0.250f, 1},
+        pressed{0.245f, 0.263f, 0.300f, 1};
+    ImVec4* colours = look.Colors;
+    for (int i = 0; i < ImGuiCol_COUNT; ++i) colours[i] = surface;
+    colours[ImGuiCol_Text] = ink;
+    colours[ImGuiCol_TextDisabled] = style.muted;
+    colours[ImGuiCol_WindowBg] = surface;
+    colours[ImGuiCol_ChildBg] = {0, 0, 0, 0};
+    colours[ImGuiCol_PopupBg] = raised;
+    colours[ImGuiCol_Border] = hairline;
+    colours[ImGuiCol_BorderShadow] = {0, 0, 0, 0};
+    colours[ImGuiCol_FrameBg] = control;
+    colours[ImGuiCol_FrameBgHovered] = hovered;
+    colours[ImGuiCol_FrameBgActive] = pressed;
+    colours[ImGuiCol_TitleBg] = colours[ImGuiCol_TitleBgActive] = colours[ImGuiCol_TitleBgCollapsed] = raised;
+    colours[ImGuiCol_MenuBarBg] = surface;
+    colours[ImGuiCol_ScrollbarBg] = {0, 0, 0, 0};
+    colours[ImGuiCol_ScrollbarGrab] = control;
+    colours[ImGuiCol_ScrollbarGrabHovered] = hovered;
+    colours[ImGuiCol_ScrollbarGrabActive] = pressed;
+    colours[ImGuiCol_CheckMark] = style.accent;
+    colours[ImGuiCol_SliderGrab] = faded(style.accent, 0.85f);
+    colours[ImGuiCol_SliderGrabActive] = style.accent;
+    colours[ImGuiCol_Button] = control;
+    colours[ImGuiCol_ButtonHovered] = hovered;
+    colours[ImGuiCol_ButtonActive] = pressed;
+    colours[ImGuiCol_Header] = control;
+    colours[ImGuiCol_HeaderHovered] = hovered;
+    colours[ImGuiCol_HeaderActive] = pressed;
+    colours[ImGuiCol_Separator] = hairline;
+    colours[ImGuiCol_SeparatorHovered] = colours[ImGuiCol_SeparatorActive] = style.accent;
+    colours[ImGuiCol_ResizeGrip] = {0, 0, 0, 0};
+    colours[ImGuiCol_ResizeGripHovered] = colours[ImGuiCol_ResizeGripActive] = faded(style.accent, 0.5f);
+    colours[ImGuiCol_Tab] = surface;
+    colours[ImGuiCol_TabHovered] = hovered;
+    colours[ImGuiCol_TabActive] = control;
+    colours[ImGuiCol_TabUnfocused] = surface;
+    colours[ImGuiCol_TabUnfocusedActive] = control;
+    colours[ImGuiCol_PlotLines] = colours[ImGuiCol_PlotHistogram] = style.accent;
+    colours[ImGuiCol_PlotLinesHovered] = colours[ImGuiCol_PlotHistogramHovered] = ink;
+    colours[ImGuiCol_TableHeaderBg] = raised;
+    colours[ImGuiCol_TableBorderStrong] = colours[ImGuiCol_TableBorderLight] = hairline;
+    colours[ImGuiCol_TableRowBg] = {0, 0, 0, 0};
+    colours[ImGuiCol_TableRowBgAlt] = {1, 1, 1, 0.02f};
+    colours[ImGuiCol_TextSelectedBg] = faded(style.accent, 0.35f);
+    colours[ImGuiCol_DragDropTarget] = style.accent;
+    colours[ImGuiCol_NavHighlight] = style.accent;
+    colours[ImGuiCol_NavWindowingHighlight] = colours[ImGuiCol_NavWindowingDimBg] = {0, 0, 0, 0};
+    colours[ImGuiCol_ModalWindowDimBg] = {0, 0, 0, 0.5f};
+}
+
+}  // namespace echolux

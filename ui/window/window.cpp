@@ -1,0 +1,221 @@
+#include "ui/window/window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/error.h"
+#include "ui/app/stage/exhibit.h"
+#include "ui/app/stage/live_session.h"
+#include "ui/window/theme.h"
+#include "ui/window/window_parts.h"
+
+namespace echolux {
+namespace {
+
+constexpr double shortest_s = 1.0 / 60;  // from picture to picture
+constexpr double figures_every_s = 0.2;  // while something runs
+constexpr double rests_after_s = 0.6;    // then no rate of pictures is told any more
+constexpr double patience_s = 0.25;      // of run(), where nothing happens
+
+bool plays(Exhibit& exhibit) {
+    return exhibit.timeline() != nullptr && exhibit.timeline()->plays();
+}
+bool runs(Exhibit& exhibit) {
+    return exhibit.live() != nullptr && exhibit.live()->is_running();
+}
+
+}  // namespace
+
+MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
+    : native(native_window), work(workspace), host(native_window) {
+    make_screen();
+    add_actions();
+}
+
+double MainWindow::Parts::seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void MainWindow::Parts::make_screen() {
+    screen = std::make_unique<Screen>(work.stage().renderer(), std::max<std::int64_t>(native.width(), 1),
+                                      std::max<std::int64_t>(native.height(), 1));
+    if (host.style().text == nullptr) return;  // its glyphs come with the first layout
+    const ImguiHost::Glyphs glyphs = host.glyphs();
+    screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
+}
+
+bool MainWindow::Parts::turn(double most_wait_s) {
+    ++figures.turns;
+    if (turns_of_input) ++*turns_of_input;
+    const std::vector<WindowEvent> events = events_until_due(most_wait_s);
+    for (const WindowEvent& event : events) note(event);
+    if (!events.empty()) {
+        layout_at = 0;
+        if (!turns_of_input) turns_of_input = 1;
+    }
+    try {
+        work.update(seconds());
+        watch();
+        draw();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::device) throw;
+        revive(error);
+    }
+    figures.is_at_rest = layout_at == never && pictures_at == never && !host.has_waiting();
+    return !closes;
+}
+
+// Waits until something happens or is due; pictures come no faster than a screen shows them.
+std::vector<WindowEvent> MainWindow::Parts::events_until_due(double most_wait_s) {
+    const double begun = seconds();
+    const double may_show = shown_at + shortest_s;
+    double due = host.has_waiting() ? may_show : std::max(std::min(layout_at, pictures_at), may_show);
+    due = std::min(due, begun + most_wait_s);
+    std::vector<WindowEvent> events = native.take_events(std::max(0.0, due - begun));
+    while (!events.empty() && seconds() < may_show) {
+        const std::vector<WindowEvent> more = native.take_events(may_show - seconds());
+        events.insert(events.end(), more.begin(), more.end());
+    }
+    return events;
+}
+
+void MainWindow::Parts::note(const WindowEvent& event) {
+    if (std::holds_alternative<CloseWanted>(event)) closes = true;
+    if (const auto* resized = std::get_if<Resized>(&event)) {
+        if (resized->width > 0 && resized->height > 0 && !is_full_screen) {
+            work.change("window.width", resized->width, Edit::under_way);
+            work.change("window.height", resized->height, Edit::under_way);
+        }
+    }
+    if (const auto* dropped = std::get_if<FilesDropped>(&event)) {
+        for (const std::filesystem::path& path : dropped->paths) work.open(path);
+    }
+    host.feed(event);
+}
+
+// Jobs, sessions and commands change things too: what the interface shows of them in a line.
+void MainWindow::Parts::watch() {
+    Exhibit* exhibit = work.stage().exhibit();
+    std::string now = fmt::format("{} {}", static_cast<const void*>(exhibit), work.jobs().states().size());
+    if (!work.notices().all().empty()) {
+        const Notice& newest = work.notices().all().back();
+        now += fmt::format(" {} {} {}", newest.number, newest.times, newest.stands);
+    }
+    if (exhibit != nullptr) {
+        if (Timeline* timeline = exhibit->timeline()) now += fmt::format(" {} {}", timeline->step(), timeline->shown());
+        if (LiveSession* live = exhibit->live()) now += fmt::format(" {} {}", live->is_running(), live->is_recording());
+    }
+    now += fmt::format(" {}", work.raw_proposal() != nullptr);
+    for (const BoundField& field : work.fields()) {
+        if (field.section == "view" || field.section == "window") now += " " + spelled(field.get());
+    }
+    if (now == watched) return;
+    watched = now;
+    layout_at = 0;
+}
+
+void MainWindow::Parts::draw() {
+    if (native.width() == 0 || native.height() == 0) {  // minimised
+        layout_at = pictures_at = seconds() + patience_s;
+        return;
+    }
+    const double now = seconds();
+    const bool lays_out = host.has_waiting() || layout_at <= now;
+    if (!lays_out && pictures_at > now) return;
+    if (screen->width() != native.width() || screen->height() != native.height()) {
+        screen->resize(native.width(), native.height());
+    }
+    if (lays_out) {
+        layout_at = never;
+        lay_out();
+    }
+    const std::vector<ScreenPane> shown = panes.follow(context());
+    std::vector<std::uint64_t> values;
+    for (const ScreenPane& pane : shown) values.push_back(pane.drawing.value);
+    if (lays_out || values != shown_values) {
+        shown_values = values;
+        show(shown);
+    }
+    plan_next();
+}
+
+void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
+    const bool done = screen->show(shown, *mesh, {ground.x, ground.y, ground.z});
+    shown_at = seconds();
+    if (!done) {
+        layout_at = shown_at + shortest_s;
+        return;
+    }
+    ++figures.shown;
+    figures.interface_gpu_s = screen->interface_seconds();
+    if (turns_of_input && !host.has_waiting()) {
+        figures.turns_since_input = *turns_of_input;
+        turns_of_input.reset();
+    }
+    shown_lately.push_back(shown_at);
+    while (shown_lately.front() < shown_at - 1) shown_lately.pop_front();
+}
+
+void MainWindow::Parts::plan_next() {
+    const double now = seconds();
+    Exhibit* exhibit = work.stage().exhibit();
+    const bool moves = exhibit != nullptr && (runs(*exhibit) || plays(*exhibit));
+    const bool pictures_change = moves || (exhibit != nullptr && !panes.is_final()) || work.is_busy();
+    pictures_at = pictures_change ? now + shortest_s : never;
+    if (moves || !work.jobs().is_idle() || panes.wants_turn()) {
+        const bool aligns =
+            moves && work.window().layout == PaneLayout::alignment;  // curves that somebody turns a screw by
+        const double every_s = aligns ? 0.05 : panes.wants_turn() ? 0.1 : figures_every_s;
+        layout_at = std::min(layout_at, laid_out_at + every_s);
+    } else if (pictures_change) {
+        layout_at = std::min(layout_at, laid_out_at + 1);
+    } else if (state.pace.pictures_per_s > 0) {
+        layout_at = std::min(layout_at, now + rests_after_s);
+    }
+}
+
+void MainWindow::Parts::revive(const Error& error) {
+    screen.reset();
+    panes.forget_pictures();
+    shown_values.clear();
+    if (!work.device_lost(error)) {
+        throw Error(ErrorCode::device, "the graphics device is lost and does not come back", error.problem(),
+                    "start again: the last state is kept and comes back; a recording that ran is complete");
+    }
+    make_screen();
+    layout_at = 0;
+}
+
+MainWindow::MainWindow(NativeWindow& native, Workspace& work) : parts_(std::make_unique<Parts>(native, work)) {}
+MainWindow::~MainWindow() = default;
+
+void MainWindow::run() {
+    while (turn(patience_s)) {
+    }
+}
+
+bool MainWindow::turn(double most_wait_s) {
+    return parts_->turn(most_wait_s);
+}
+
+Image MainWindow::picture() {
+    return parts_->screen->read();
+}
+
+WindowFigures MainWindow::figures() const {
+    return parts_->figures;
+}
+
+std::optional<Region> MainWindow::place_of(PaneKind pane) const {
+    return parts_->panes.place_of(pane);
+}
+
+std::optional<std::array<float, 4>> MainWindow::place_of(const std::string& key) const {
+    const auto found = parts_->state.controls.places.find(key);
+    if (found == parts_->state.controls.places.end()) return std::nullopt;
+    return found->second;
+}
+
+}  // namespace echolux

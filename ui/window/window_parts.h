@@ -1,0 +1,95 @@
+// What the window is made of, for its own files: the loop is in window.cpp, the picture of the interface in
+// window_picture.cpp, what it adds to the actions in window_actions.cpp.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/panels/panel.h"
+#include "ui/window/about.h"
+#include "ui/window/file_dialog.h"
+#include "ui/window/imgui_host.h"
+#include "ui/window/key_map.h"
+#include "ui/window/palette.h"
+#include "ui/window/panel_columns.h"
+#include "ui/window/panes.h"
+#include "ui/window/raw_dialog.h"
+#include "ui/window/start_page.h"
+#include "ui/window/top_bar.h"
+#include "ui/window/tour.h"
+#include "ui/window/window.h"
+
+namespace echolux {
+
+struct MainWindow::Parts {
+    static constexpr double never = std::numeric_limits<double>::infinity();
+
+    Parts(NativeWindow& native_window, Workspace& workspace);
+
+    // ---- window.cpp: when what is done
+    bool turn(double most_wait_s);
+    std::vector<WindowEvent> events_until_due(double most_wait_s);
+    void note(const WindowEvent& event);
+    void watch();      // what changed without an event
+    void draw();       // what is due
+    void plan_next();  // when the next picture is due
+    void show(const std::vector<ScreenPane>& shown);
+    void make_screen();
+    void revive(const Error& error);
+    double seconds() const;
+    PanelContext context() { return {work, host.style(), state}; }
+
+    // ---- window_picture.cpp: what it looks like
+    void lay_out();  // the interface, as triangles
+    void draw_middle(const PanelContext& panel_context, const Region& centre);
+    void draw_overlays(const PanelContext& panel_context);
+    void take_keys(const std::vector<WindowEvent>& taken);
+    void press(const std::string& chord);
+    void escape();
+    bool types() const;
+
+    // ---- window_actions.cpp
+    void add_actions();
+    void grant_file_wish();
+
+    NativeWindow& native;
+    Workspace& work;
+    ImguiHost host;
+    PanelState state;
+    PanelColumns columns;
+    std::unique_ptr<Panel> alignment = make_alignment_view();
+    Panes panes;
+    TopBar top_bar;
+    StartPage start_page;
+    Tour tour;
+    Palette palette;
+    KeyMap key_map;
+    About about;
+    FileDialog files;
+    RawDialog raw;
+    std::unique_ptr<Screen> screen;  // goes before the renderer does: see revive()
+
+    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+    bool closes = false;
+    bool is_full_screen = false;
+    std::string title;
+
+    // Times of seconds(). The interface is laid out anew when something in it may have changed, pictures are followed
+    // as long as they become better.
+    double layout_at = 0, pictures_at = never;
+    double shown_at = -1, laid_out_at = -1;
+    double help_at = 0;  // when the pointer has rested long enough for help to appear
+    const InterfaceMesh* mesh = nullptr;
+    std::vector<std::uint64_t> shown_values;     // of the panes' drawings
+    std::string watched;                         // what watch() saw
+    std::optional<std::int64_t> turns_of_input;  // since an event that no picture shows yet
+    std::deque<double> shown_lately;
+    WindowFigures figures;
+};
+
+}  // namespace echolux

@@ -1,0 +1,171 @@
+// One picture of the interface: panels, panes, what lies above them, and the keys that were pressed.
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+
+#include "ui/app/stage/exhibit.h"
+#include "ui/window/layout.h"
+#include "ui/window/status_line.h"
+#include "ui/window/theme.h"
+#include "ui/window/window_parts.h"
+
+namespace echolux {
+namespace {
+
+constexpr double help_after_s = 0.55;  // of rest
+constexpr double blink_s = 0.4;        // of the cursor in a text
+
+// Keys that go on while they are held.
+bool repeats(const std::string& key) {
+    return key == "Left" || key == "Right" || key == "Up" || key == "Down" || key == "PageUp" || key == "PageDown";
+}
+
+// Letters, digits and keys with names act when they go down; signs like "?" when they are typed, because which key
+// makes them depends on the keyboard.
+bool acts_when_typed(const std::string& key) {
+    return key.size() == 1 && std::isalnum(static_cast<unsigned char>(key[0])) == 0;
+}
+
+bool is_modifier(const std::string& key) {
+    return key == "Ctrl" || key == "Shift" || key == "Alt" || key == "Super";
+}
+
+}  // namespace
+
+void MainWindow::Parts::lay_out() {
+    const auto begun = std::chrono::steady_clock::now();
+    const double now = seconds();
+    const WindowSettings& settings = work.window();
+    if (host.set_scale(settings.scale > 0 ? settings.scale : native.scale())) {
+        const ImguiHost::Glyphs glyphs = host.glyphs();
+        screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
+    }
+    state.controls.places.clear();
+    const std::vector<WindowEvent> taken =
+        host.begin(native.width(), native.height(), now - std::max(laid_out_at, 0.0));
+    laid_out_at = now;
+    take_keys(taken);
+    const PanelContext panel_context = context();
+    const bool is_open = work.stage().exhibit() != nullptr;
+    const WindowPlan plan =
+        plan_window(settings, {native.width(), native.height(), static_cast<double>(host.style().scale), is_open,
+                               is_open ? columns.bottom_height(panel_context) : 0});
+    const std::int64_t bottom_before = plan.bottom.height;
+    top_bar.draw(panel_context, plan.top);
+    if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed it
+        columns.draw_side(panel_context, PanelSide::left, plan.left);
+        columns.draw_side(panel_context, PanelSide::right, plan.right);
+        columns.draw_bottom(panel_context, plan.bottom);
+    }
+    draw_middle(panel_context, plan.centre);
+    draw_status_line(panel_context, plan.status);
+    draw_overlays(panel_context);
+    mesh = &host.end();
+    native.set_pointer(host.pointer());
+    if (const std::string wanted = window_title(work); wanted != title) native.set_title(title = wanted);
+    if (work.stage().exhibit() != nullptr && columns.bottom_height(panel_context) != bottom_before) layout_at = 0;
+    // What was clicked shows in the next picture.
+    if (!taken.empty()) layout_at = 0;
+    if (taken.empty() && types()) layout_at = std::min(layout_at, now + blink_s);
+    if (!taken.empty()) help_at = now + help_after_s;
+    if (now < help_at) layout_at = std::min(layout_at, help_at);
+    figures.interface_cpu_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    state.pace.interface_cpu_s = figures.interface_cpu_s;
+    state.pace.interface_gpu_s = figures.interface_gpu_s;
+    state.pace.pictures_per_s = shown_at > now - 0.5 ? static_cast<double>(shown_lately.size()) : 0;
+    if (const auto picture = panes.volume_picture()) {
+        state.pace.pitch = picture->pitch;
+        state.pace.passes = picture->passes;
+        state.pace.is_final = picture->is_final;
+    }
+    grant_file_wish();
+}
+
+void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Region& centre) {
+    Exhibit* exhibit = work.stage().exhibit();
+    if (exhibit == nullptr) {
+        start_page.draw(panel_context, centre);
+    } else if (work.window().layout == PaneLayout::alignment && exhibit->live() != nullptr) {
+        panes.hide();
+        ImGui::SetNextWindowPos({static_cast<float>(centre.left), static_cast<float>(centre.top)});
+        ImGui::SetNextWindowSize({static_cast<float>(centre.width), static_cast<float>(centre.height)});
+        ImGui::Begin("alignment", nullptr,
+                     ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                         ImGuiWindowFlags_NoNav);
+        alignment->draw(panel_context);
+        ImGui::End();
+    } else {
+        panes.draw(panel_context, centre);
+    }
+}
+
+void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
+    const ImVec2 size{static_cast<float>(native.width()), static_cast<float>(native.height())};
+    tour.draw(panel_context, size);
+    raw.draw(panel_context, size);
+    files.draw(panel_context, size);
+    key_map.draw(panel_context, size);
+    about.draw(panel_context, size);
+    palette.draw(panel_context, size);
+}
+
+bool MainWindow::Parts::types() const {
+    return host.takes_text() || state.hand.is_typed;
+}
+
+void MainWindow::Parts::take_keys(const std::vector<WindowEvent>& taken) {
+    for (const WindowEvent& event : taken) {
+        if (const auto* key = std::get_if<KeyPressed>(&event)) {
+            if (!key->down || is_modifier(key->name)) continue;
+            if (key->repeated && !repeats(key->name)) continue;
+            if (acts_when_typed(key->name) && !host.holds("Ctrl") && !host.holds("Alt")) continue;
+            press(host.chord(key->name));
+        } else if (const auto* typed = std::get_if<TextTyped>(&event)) {
+            if (typed->character < 0x21 || typed->character > 0x7E) continue;
+            const std::string sign(1, static_cast<char>(typed->character));
+            if (acts_when_typed(sign)) press(sign);
+        }
+    }
+}
+
+// While a text is typed only Esc, function keys and what has Ctrl and is no text command of its own act.
+void MainWindow::Parts::press(const std::string& chord) {
+    if (chord == "Esc") {
+        escape();
+        return;
+    }
+    if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
+    const bool is_function_key =
+        chord.size() > 1 && chord[0] == 'F' && std::isdigit(static_cast<unsigned char>(chord[1])) != 0;
+    const bool has_sheet = palette.is_open() || files.is_open() || raw.is_open();
+    if ((types() || has_sheet) && !is_function_key && chord != "Ctrl+K") return;
+    if (const Action* action = work.actions().for_key(chord)) {
+        const std::string id = action->id;
+        try {
+            work.actions().run(id);
+        } catch (const Error& error) {
+            if (error.code() == ErrorCode::device) throw;
+            work.notices().trouble("", error);
+        }
+    }
+}
+
+// Closes what was opened last, one thing at a time; never stops, discards or leaves anything.
+void MainWindow::Parts::escape() {
+    for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &about, &key_map, &files}) {
+        if (!overlay->is_open()) continue;
+        overlay->close();
+        return;
+    }
+    if (raw.is_open() && !types()) return raw.close(context());
+    if (tour.is_open()) return tour.close();
+    if (types() || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
+    if (state.measure.kind() != MeasureTool::Kind::none) {
+        state.measure.cancel();
+    } else if (!panes.leave_full_size() && is_full_screen) {
+        native.set_full_screen(is_full_screen = false);
+    }
+}
+
+}  // namespace echolux
