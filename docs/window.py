@@ -20,7 +20,7 @@ WINDOWS = {
     "palette": "{folder}/volume.nrrd --press Ctrl+K --press d --press e",
     "transfer": "{folder}/volume.nrrd --set view.preset=tissue --set window.open_panels=transfer,source",
     "time": "{folder}/scan.toml --after 4 --press Right --press Right",
-    "flow": "--source sim:capillary --after 12 --set scan.a_repeats=4 --set flow.method=doppler --set recipe.average=power"
+    "flow": "--source sim:capillary --after 12 --set simulation.a_repeats=4 --set flow.method=doppler --set recipe.average=power"
     " --set window.open_panels=flow,source",
     "recording": "--source sim:retina --set window.record_folder={folder} --after 6 --press Ctrl+R"
     " --set window.open_panels=source,statistics",
@@ -30,8 +30,8 @@ WINDOWS = {
 
 def simulate(program, folder):
     scan = folder / "scan.toml"
-    subprocess.run([program, "simulate", "vessel", "--out", scan, "--set", "scan.volumes=6", "--set", "scan.a_scans=160",
-                    "--set", "scan.b_scans=96"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([program, "simulate", "vessel", "--out", scan, "--volumes", "6", "--a-scans", "160",
+                    "--b-scans", "96"], check=True, stderr=subprocess.DEVNULL)
     subprocess.run([program, "reconstruct", scan, "-o", folder / "volume.nrrd", "--volume", "0"], check=True,
                    stderr=subprocess.DEVNULL)
 

@@ -22,15 +22,16 @@ double speckle_maximum(ViewMode mode, const VolumeGrid& grid) {
     return is_maximum && grid.unit == "dB above noise floor" ? 7 : 0;
 }
 
-// Rays mix what is bright with much that is not: their means reach less high than voxels do.
-ValueRange voxel_range(ViewMode mode, const ValueRange& percentiles) {
+// Rays through all of a volume mix what is bright with much that is not: their means reach less high than voxels do.
+ValueRange voxel_range(const View& view, const ValueRange& percentiles) {
     const auto [low, high] = percentiles;
-    return {low, std::lerp(low, high, mode == ViewMode::average ? 0.4 : 1.0)};
+    const bool is_mixed = view.mode == ViewMode::average && view.show != Shown::slice;
+    return {low, std::lerp(low, high, is_mixed ? 0.4 : 1.0)};
 }
 
 ValueRange preset_range(const View& view, const TransferCurve& preset, const VolumeGrid& grid,
                         const ValueRange& percentiles) {
-    if (preset.is_relative || preset.unit != grid.unit) return voxel_range(view.mode, percentiles);
+    if (preset.is_relative || preset.unit != grid.unit) return voxel_range(view, percentiles);
     const double higher = speckle_maximum(view.mode, grid);
     const auto [low, high] = span_of(preset);
     return {low + higher, high + higher};

@@ -63,9 +63,10 @@ void write_measures(ivec2 here, Ray ray, Seen seen) {
     imageStore(measures, first + ivec2(2, 0), vec4(slope.z, voxel));
 }
 
+// Without a branch on what the frame says: software Vulkan makes such a shader anew with each dispatch, and keeps them.
 void add_to_mean(ivec2 here, vec4 seen) {
-    if (frame.pass.share.x < 1.0) seen = mix(imageLoad(measures, here), seen, frame.pass.share.x);
-    imageStore(measures, here, seen);
+    vec4 mean = mix(imageLoad(measures, here), seen, frame.pass.share.x);
+    imageStore(measures, here, mix(mean, seen, bvec4(frame.pass.share.x >= 1.0)));
 }
 
 void main() {

@@ -240,6 +240,27 @@ TEST_F(Section, IsCutByTheBox) {
 }
 
 // Between constant depths, as from above.
+// Where the range is chosen from the volume: a slice mixes nothing, so what is half way up is half bright.
+TEST_F(Section, OfUnknownUnitHasTheLevelsOfItsVoxels) {
+    grid_.unit = "";
+    grid_.quantity = "";
+    renderer().set_volume(grid_, voxels(grid_, [](auto, std::int64_t a, auto) {
+                              return 100.0 * static_cast<double>(a) / (a_scans - 1);
+                          }).data());
+    view_.low = lowest_value;
+    view_.high = highest_value;
+    view_.preset = Preset::gray;
+    view_.width = a_scans;
+    view_.height = depth;
+    const Image image = renderer().render(view_);
+    const auto gray = [&](std::int64_t x) {
+        return static_cast<double>(image.pixels[static_cast<std::size_t>(4 * (depth / 2 * a_scans + x))]);
+    };
+    EXPECT_LT(gray(0), 3);
+    EXPECT_NEAR(gray(a_scans / 2), 128, 8);
+    EXPECT_LT(gray(3 * a_scans / 4), 205);
+}
+
 TEST_F(Section, EnFaceBetweenDepthsIsTheirMean) {
     view_.show = Shown::en_face;
     view_.width = a_scans;

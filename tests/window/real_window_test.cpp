@@ -101,7 +101,7 @@ class RealWindow : public testing::Test {
     }
 
     void start(const Strings& arguments) {
-        Strings command{ECHOLUX_PROGRAM, "view", "--fresh", "--size", "1200x760"};
+        Strings command{ECHOLUX_PROGRAM, "view", "--fresh", "--size", "1200x760", "--set", "view.rest_samples=2"};
         command.insert(command.end(), arguments.begin(), arguments.end());
         program_ = std::make_unique<Running>(command, said());
     }

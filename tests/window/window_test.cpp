@@ -251,16 +251,16 @@ TEST_F(WindowTest, AScreenshotRestoresItsView) {
 }
 
 TEST_F(WindowTest, ASliderThatIsDraggedChangesThePicture) {
-    open_window(1280, 1000);
+    open_window(1280, 1600);
     open_ball();
     const Image before = picture();
-    const auto place = window().place_of("view.zoom");
+    const auto place = window().place_of("view.opacity");
     ASSERT_TRUE(place.has_value());
     const double y = 0.5 * static_cast<double>((*place)[1] + (*place)[3]);
     const double x = 0.5 * static_cast<double>((*place)[0] + (*place)[2]);
-    const double zoom = work().view().zoom;
+    const double opacity = work().view().opacity;
     drag({x, y}, {x - 40, y});
-    EXPECT_LT(work().view().zoom, zoom);
+    EXPECT_LT(work().view().opacity, opacity);
     ASSERT_TRUE(settle());
     EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 0.2);
 }

@@ -196,8 +196,11 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
     EXPECT_TRUE(live.is_recording()) << troubles();
     EXPECT_TRUE(work().actions().find("source.record")->is_on());
     work().close();  // by a slip
-    EXPECT_TRUE(work().is_open());
+    work().open(volume_file());
+    settle();
+    EXPECT_THAT(standing("files"), HasSubstr("recording"));
     EXPECT_FALSE(runs("source.start_stop"));
+    ASSERT_EQ(work().stage().exhibit()->live(), &live);
     EXPECT_TRUE(live.is_recording());
     ASSERT_TRUE(until([&] {
         const auto recorder = live.figures().recorder;

@@ -101,10 +101,11 @@ void draw_live(const PanelContext& context, const LiveSession& live) {
     ImGui::TextColored(colour, "%s", live.is_recording() ? "RECORDING" : live.is_running() ? "LIVE" : "stopped");
     ImGui::PopFont();
     draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), duration_text(figures.seconds));
-    draw_text(
-        context, style.text, style.muted,
-        fmt::format("volume {}, {} A-scans/s, {} to the picture", count_text(figures.finished_volumes),
-                    rate_text(figures.processed_a_scans_per_s), short_time_text(figures.shown.percentile_s(0.5))));
+    std::string progress = fmt::format("volume {}, {} A-scans/s", count_text(figures.finished_volumes),
+                                       rate_text(figures.processed_a_scans_per_s));
+    if (figures.shown.count() > 0)
+        progress += ", " + short_time_text(figures.shown.percentile_s(0.5)) + " to the picture";
+    draw_text(context, style.text, style.muted, progress);
     const std::int64_t left_out = figures.dropped_volumes + figures.failed_volumes + figures.queue.overtaken_volumes +
                                   figures.queue.incomplete_volumes;
     if (left_out > 0) draw_text(context, style.text, style.trouble, count_text(left_out) + " left out");

@@ -62,7 +62,7 @@ ImVec2 tag(const Style& style, ImFont* font, const ImVec2& at, const std::string
     ImGui::PushFont(font);
     const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     const ImVec2 pad{style.px(6), style.px(2)};
-    list.AddRectFilled(at, {at.x + size.x + 2 * pad.x, at.y + size.y + 2 * pad.y}, shade(ground, 0.72f), style.px(4));
+    list.AddRectFilled(at, {at.x + size.x + 2 * pad.x, at.y + size.y + 2 * pad.y}, shade(ground, 0.86f), style.px(4));
     list.AddText({at.x + pad.x, at.y + pad.y}, shade(colour, 1), text.c_str());
     ImGui::PopFont();
     return {size.x + 2 * pad.x, size.y + 2 * pad.y};
