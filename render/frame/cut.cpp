@@ -35,6 +35,7 @@ shared::CutFrame cut_frame(const Shot& shot) {
     add_box(cuts, shot.view, grid, extent);
     const double smallest = std::ranges::min(voxel_edges(grid));
     shared::CutFrame frame{};
+    std::ranges::fill(frame.plane, nowhere);
     frame.facts = glm::vec4(glm::dvec4(cuts.size(), plain_depth * smallest, 0, 0));
     for (std::size_t i = 0; i < cuts.size(); ++i) frame.plane[i] = glm::vec4(cuts[i].in_texture(extent));
     frame.heights = glm::vec4(glm::dvec4(depth_in_texture(grid, top_added_um(shot.view)),

@@ -8,6 +8,9 @@
 
 namespace echolux {
 
+// In place of a plane in texture coordinates: so far away that no ray meets it, and nothing lies beyond.
+inline constexpr shared::vec4 nowhere{0, 0, 0, 1e12F};
+
 shared::ModesFrame modes_frame(const Shot& shot);
 shared::LightFrame light_frame(const Shot& shot, const TransferFunction& function);
 shared::CutFrame cut_frame(const Shot& shot);

@@ -1,4 +1,5 @@
-// What is cut away of a ray before anything is sampled.
+// What is cut away of a ray before anything is sampled. Loops go over all cuts that there may be: software Vulkan makes
+// a shader anew with each dispatch, and keeps them, where the frame says how long a loop is.
 
 vec4 opened = vec4(0, 0, 0, 1e12);  // the cut by which this ray comes in; none: far away
 
@@ -30,7 +31,7 @@ bool is_kept(vec3 at) {
 bool is_cut_away(vec3 at) {
     if (rolling == rolling_first && at.z >= frame.filled.x) return true;
     if (is_cut) {
-        for (int i = 0; i < int(frame.cut.facts.x); ++i) {
+        for (int i = 0; i < most_cuts; ++i) {
             if (dot(frame.cut.plane[i].xyz, at) > frame.cut.plane[i].w) return true;
         }
     }
@@ -46,7 +47,7 @@ void keep_between_heights(inout Ray ray) {
 Ray cut(Ray ray) {
     if (heights_kind == heights_along_rays) keep_between_heights(ray);
     if (is_cut) {
-        for (int i = 0; i < int(frame.cut.facts.x); ++i) keep_below(ray, frame.cut.plane[i]);
+        for (int i = 0; i < most_cuts; ++i) keep_below(ray, frame.cut.plane[i]);
     }
     return ray;
 }

@@ -1,10 +1,11 @@
 // Planes inside the volume: the first that a ray meets ends it. Sections: what a ray brings back is the picture.
+// As in cut.glsl, the loop goes over all that there may be.
 
 const float no_slice = 1e30;
 
 float length_to_slice(Ray ray) {
     float nearest = no_slice;
-    for (int i = 0; i < int(frame.slices.facts.x); ++i) {
+    for (int i = 0; i < most_slices; ++i) {
         vec4 plane = frame.slices.plane[i];
         float slope = dot(plane.xyz, ray.direction);
         if (slope == 0.0) slope = 1e-12;

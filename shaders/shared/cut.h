@@ -18,7 +18,7 @@ ECHOLUX_CONST heights_along_rays = 2;  // rays run along the depth: they begin a
 ECHOLUX_CONST most_cuts = 14;  // the faces of the box, six free planes, a slab
 
 struct CutFrame {
-    vec4 facts;             // number of cuts; how deep below a cut face it is not shaded
+    vec4 facts;             // number of cuts, those behind cut nothing; how deep below a cut face it is not shaded
     vec4 plane[most_cuts];  // in texture coordinates: dot(xyz, at) - w is the length by which a place is cut away
     vec4 heights;           // added to the top's and the bottom's texture coordinates along the depth; those per um
 };

@@ -18,7 +18,8 @@ ECHOLUX_CONST slices_section = 2;  // the picture is a section
 ECHOLUX_CONST most_slices = 4;
 
 struct SlicesFrame {
-    vec4 facts;               // number of planes; 0: gray, 1: the colours of the curve; 1: cut as the volume is
+    vec4 facts;  // number of planes, those behind are met nowhere; 0: gray, 1: the colours of the curve; 1: cut as the
+                 // volume is
     vec4 plane[most_slices];  // in texture coordinates: dot(xyz, at) - w is the length from the plane
 };
 

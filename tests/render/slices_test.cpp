@@ -245,8 +245,8 @@ TEST_F(Section, OfUnknownUnitHasTheLevelsOfItsVoxels) {
     grid_.unit = "";
     grid_.quantity = "";
     renderer().set_volume(grid_, voxels(grid_, [](auto, std::int64_t a, auto) {
-                              return 100.0 * static_cast<double>(a) / (a_scans - 1);
-                          }).data());
+                                     return 100.0 * static_cast<double>(a) / (a_scans - 1);
+                                 }).data());
     view_.low = lowest_value;
     view_.high = highest_value;
     view_.preset = Preset::gray;

@@ -81,6 +81,20 @@ TEST_F(WindowTest, DraggingTurnsTheVolume) {
     EXPECT_NEAR(work().view().azimuth_deg, azimuth, 1e-9);
 }
 
+// All of it between two pictures.
+TEST_F(WindowTest, AQuickDragIsNotLost) {
+    open_window();
+    open_ball();
+    const double azimuth = work().view().azimuth_deg;
+    const Pixel middle = middle_of(PaneKind::volume);
+    native().push(PointerMoved{middle.x, middle.y});
+    native().push(PointerButton{0, true});
+    native().push(PointerMoved{middle.x + 60, middle.y});
+    native().push(PointerButton{0, false});
+    turns(8);
+    EXPECT_GT(std::abs(work().view().azimuth_deg - azimuth), 5);
+}
+
 TEST_F(WindowTest, WheelZoomsTheVolumeAndStepsSlices) {
     open_window();
     open_ball();

@@ -116,12 +116,15 @@ ImguiHost::Glyphs ImguiHost::glyphs() const {
     return {width, height, {coverage, coverage + static_cast<std::ptrdiff_t>(width) * height}};
 }
 
-// Within one picture a button may change once, and the pointer not move after that: else a click would be lost, or
-// happen where the pointer went later.
+// Within one picture a button may change once, the pointer not move after that, nor a button be let go after a move:
+// else a click would be lost, happen where the pointer went later, or the end of a quick drag be left out.
 bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEvent>& taken) const {
     const auto before = [&taken](auto fits) { return std::any_of(taken.begin(), taken.end(), fits); };
-    if (std::holds_alternative<PointerMoved>(event) || std::holds_alternative<PointerButton>(event)) {
-        return before([](const WindowEvent& e) { return std::holds_alternative<PointerButton>(e); });
+    const auto is_button = [](const WindowEvent& e) { return std::holds_alternative<PointerButton>(e); };
+    const auto is_move = [](const WindowEvent& e) { return std::holds_alternative<PointerMoved>(e); };
+    if (is_move(event)) return before(is_button);
+    if (const auto* button = std::get_if<PointerButton>(&event)) {
+        return before(is_button) || (!button->down && before(is_move));
     }
     if (const auto* key = std::get_if<KeyPressed>(&event)) {
         return before([key](const WindowEvent& e) {
