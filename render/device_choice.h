@@ -24,8 +24,8 @@ struct VolumeLimits {
 
 // The window that pictures are shown in, as Vulkan has to know it. Whoever opens windows fills this in.
 struct WindowSurface {
-    std::vector<std::string> extensions;               // of the Vulkan instance, that the window system needs
-    std::function<std::uint64_t(void* instance)> make; // VkInstance to VkSurfaceKHR; throws Error{device}
+    std::vector<std::string> extensions;                // of the Vulkan instance, that the window system needs
+    std::function<std::uint64_t(void* instance)> make;  // VkInstance to VkSurfaceKHR; throws Error{device}
 };
 
 struct DeviceChoice {

@@ -6,8 +6,8 @@ namespace echolux::cuda {
 namespace {
 
 // Of bins that are written and read again: three workers' together stay in the second-level cache of a large GPU, and
-// a few thousand lines keep all of its multiprocessors busy. Doppler of 2048 samples on an H200 with 4, 8, 16, 32, 64 MiB:
-// 47, 68, 82, 82, 65 M A-scans/s.
+// a few thousand lines keep all of its multiprocessors busy. Doppler of 2048 samples on an H200 with 4, 8, 16, 32, 64
+// MiB: 47, 68, 82, 82, 65 M A-scans/s.
 constexpr std::int64_t cached_bytes = std::int64_t{16} << 20;
 
 }  // namespace

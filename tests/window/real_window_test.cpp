@@ -65,6 +65,16 @@ std::string text_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// The line that is a number, among what else a server says while it looks for a free display; empty: none yet.
+std::string number_in(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    std::string line;
+    while (std::getline(in, line) && !in.eof()) {
+        if (!line.empty() && line.find_first_not_of("0123456789") == std::string::npos) return line;
+    }
+    return {};
+}
+
 bool wait_until(const std::function<bool()>& is_so) {
     for (int i = 0; i < 1200; ++i) {
         if (is_so()) return true;
@@ -86,11 +96,9 @@ class RealWindow : public testing::Test {
         screen_ = std::make_unique<Running>(Strings{"Xvfb", "-displayfd", "1", "-screen", "0", "1200x760x24",
                                                     "-nolisten", "tcp", "-fbdir", (folder_ / "screen").string()},
                                             number);
-        ASSERT_TRUE(wait_until([&] { return text_of(number).find('\n') != std::string::npos || screen_->ended(); }));
+        ASSERT_TRUE(wait_until([&] { return !number_in(number).empty() || screen_->ended(); })) << text_of(number);
         ASSERT_FALSE(screen_->ended()) << text_of(number);
-        std::string display = text_of(number);
-        display = display.substr(0, display.find('\n'));
-        setenv("DISPLAY", (":" + display.substr(display.find_last_not_of("0123456789") + 1)).c_str(), 1);
+        setenv("DISPLAY", (":" + number_in(number)).c_str(), 1);
         unsetenv("WAYLAND_DISPLAY");
     }
 
@@ -165,6 +173,7 @@ TEST_F(RealWindow, ShowsAVolumeTurnsItAndEnds) {
     hand("key ctrl+k");
     EXPECT_TRUE(wait_until([&] { return changed(turned, screen()) > 0.005; }));
     hand("key Escape");
+    EXPECT_TRUE(wait_until([&] { return changed(turned, screen()) < 0.005; }));
     hand("key ctrl+q");
     ASSERT_TRUE(wait_until([&] { return program_->ended(); }));
     EXPECT_EQ(program_->exit_code(), 0) << text_of(said());

@@ -69,7 +69,9 @@ WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs)
     const std::int64_t line = std::max<std::int64_t>(1, pixels(1, needs.scale));
     const std::int64_t middle = std::max<std::int64_t>(1, needs.height - top - status - 2 * line);
     const std::int64_t left = column_width(settings.left_panels, settings.left_width, needs);
-    const std::int64_t right = column_width(settings.right_panels, settings.right_width, needs);
+    // What stands on the right is about pictures of volumes, which aligning has none of.
+    const bool has_right = settings.right_panels && settings.layout != PaneLayout::alignment;
+    const std::int64_t right = column_width(has_right, settings.right_width, needs);
     const std::int64_t from = left > 0 ? left + line : 0, to = needs.width - (right > 0 ? right + line : 0);
     const std::int64_t bottom = needs.is_open ? std::min(needs.bottom, middle / 2) : 0;
     plan.top = {0, 0, needs.width, top};

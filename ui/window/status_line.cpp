@@ -54,7 +54,8 @@ std::string figures_text(const PanelContext& context) {
     if (Exhibit* exhibit = work.stage().exhibit()) {
         if (LiveSession* live = exhibit->live(); live != nullptr && live->is_running()) {
             const SessionFigures figures = live->figures();
-            add(rate_text(figures.processed_a_scans_per_s) + " A-scans/s");
+            const double rate = figures.processed_a_scans_per_s;
+            if (rate > 0) add(rate_text(rate) + " A-scans/s");
             const std::int64_t lost = figures.arrived.lost + figures.dropped_volumes;
             if (lost > 0) add(count_text(lost) + " lost");
         }
