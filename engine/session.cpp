@@ -308,9 +308,10 @@ void Session::change(const ReconstructionPlan& plan) {
 }
 
 void Session::record(RecordingWanted wanted) {
+    if (figures().recorder) throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
+    auto recorder = std::make_unique<Recorder>(std::move(wanted));  // makes files, for which no block waits
     const std::scoped_lock lock(recording_);
-    if (recorder_) throw Error(ErrorCode::bad_setting, "a recording is under way already", "record", "stop it first");
-    recorder_ = std::make_unique<Recorder>(std::move(wanted));
+    recorder_ = std::move(recorder);
     missing_said_ = 0;
 }
 

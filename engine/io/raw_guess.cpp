@@ -69,7 +69,9 @@ Reading reading_of(const Bytes& bytes, SampleFormat format) {
     RawFormat raw;
     raw.sample_format = format;
     Reading reading{format, raw_samples(raw, bytes.first, count)};
-    reading.smoothness = is_plausible(reading) ? Autocorrelation(reading.samples).at(1) : -1;
+    const bool may_be_right = is_plausible(reading);
+    silence_the_impossible(reading.samples);
+    reading.smoothness = may_be_right ? Autocorrelation(reading.samples).at(1) : -1;
     return reading;
 }
 
@@ -227,6 +229,11 @@ std::vector<float> raw_samples(const RawFormat& format, std::span<const std::byt
         }
     });
     return samples;
+}
+
+void silence_the_impossible(std::vector<float>& values) {
+    std::ranges::replace_if(
+        values, [](float value) { return !(std::abs(value) <= 1e15f); }, 0.0f);
 }
 
 std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t most) {

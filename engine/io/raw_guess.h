@@ -28,4 +28,7 @@ std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t m
 // The first `count` samples of a line's bytes. There must be as many.
 std::vector<float> raw_samples(const RawFormat& format, std::span<const std::byte> bytes, std::int64_t count);
 
+// What no detector sends becomes 0: what is no number, and beyond 1e15, whose squares floats do not hold.
+void silence_the_impossible(std::vector<float>& values);
+
 }  // namespace echolux

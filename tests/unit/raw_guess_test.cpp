@@ -2,8 +2,11 @@
 // ones.
 #include "engine/io/raw_guess.h"
 
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "engine/acquire/simulator.h"
@@ -117,6 +120,23 @@ TEST(RawGuess, NothingIsGuessedOfNoiseAndOfNextToNothing) {
     EXPECT_TRUE(guess_raw(folder.write("short.raw", "abc")).empty());
     EXPECT_TRUE(guess_raw(folder.zeros("zeros.raw", 1 << 20)).empty());
     EXPECT_EQ(error_of([&] { guess_raw(folder / "missing.raw"); }).code, ErrorCode::bad_file);
+}
+
+TEST(RawGuess, FloatsThatAreNoNumbersHideNoShape) {
+    const Shape shape{Scene::layers, 512, 100, 25};
+    constexpr float largest = std::numeric_limits<float>::max();
+    const std::array odd{std::nanf(""), std::numeric_limits<float>::infinity(), largest, -largest};
+    std::size_t at = 0;
+    const auto with_odd = [&](int count) {
+        return ++at % 251 == 0 ? odd.at(at / 251 % odd.size()) : 0.25f * static_cast<float>(count);
+    };
+    expect_shape(stored<float>(counts_of(shape), with_odd), SampleFormat::f32, 0, shape, "f32");
+}
+
+TEST(RawGuess, TheImpossibleIsSilent) {
+    std::vector<float> values{1, std::nanf(""), -2, std::numeric_limits<float>::infinity(), -1e20f, 1e15f};
+    silence_the_impossible(values);
+    EXPECT_EQ(values, (std::vector<float>{1, 0, -2, 0, 0, 1e15f}));
 }
 
 TEST(RawGuess, AtMostAsManyAsWanted) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace echolux {
@@ -171,6 +173,19 @@ TEST(Timeline, AnUnknownStepIsATenthOfASecond) {
     line.play(0);
     line.advance(0.25);
     EXPECT_EQ(line.step(), 2);
+}
+
+TEST(Timeline, AStepThatNothingRecordsIsUnknown) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const double step_s : {1e-43, 9e-7, 1.1e6, 1e38, -1.0, infinity, std::nan("")}) {
+        Timeline line(3, step_s);
+        EXPECT_EQ(line.step_s(), 0.1) << step_s;
+        line.play(0);
+        line.advance(0.25);
+        EXPECT_EQ(line.step(), 2) << step_s;
+    }
+    EXPECT_EQ(Timeline(3, 1e-6).step_s(), 1e-6);
+    EXPECT_EQ(Timeline(3, 1e6).step_s(), 1e6);
 }
 
 TEST(Timeline, OneStepNeverPlays) {

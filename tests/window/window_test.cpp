@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "engine/io/png_file.h"
+#include "raw_spectra.h"
 #include "ui/app/stage/exhibit.h"
 #include "ui/app/stage/live_session.h"
+#include "ui/app/workspace/raw_proposal.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -155,6 +157,18 @@ TEST_F(WindowTest, ThePaletteRunsWhatIsTyped) {
     EXPECT_FALSE(window().place_of("palette.typed").has_value());
 }
 
+// Ctrl goes up before K does, and all of it comes between two pictures.
+TEST_F(WindowTest, QuickFingersOnTheKeyboardAreUnderstood) {
+    open_window();
+    native().push(KeyPressed{"Ctrl", true, false});
+    turns(2);
+    for (const auto& [key, down] : {std::pair{"K", true}, {"Ctrl", false}, {"K", false}}) {
+        native().push(KeyPressed{key, down, false});
+    }
+    turns(6);
+    EXPECT_TRUE(window().place_of("palette.typed").has_value());
+}
+
 TEST_F(WindowTest, NoKeyActsWhileSomethingIsTyped) {
     open_window();
     open_ball();
@@ -281,26 +295,31 @@ TEST_F(WindowTest, ASliderThatIsDraggedChangesThePicture) {
 
 TEST_F(WindowTest, ARawFileIsProposedShownAndOpened) {
     open_window();
-    std::string bytes;  // 64 lines of 128 samples, 8 B-scans: fringes whose frequency changes slowly
-    for (int b = 0; b < 8; ++b) {
-        for (int line = 0; line < 64; ++line) {
-            for (int i = 0; i < 128; ++i) {
-                const double value = 2000 + 900 * std::cos(0.4 * i + 0.02 * line + 0.3 * b);
-                const auto code = static_cast<std::uint16_t>(value);
-                bytes += static_cast<char>(code & 0xFF);
-                bytes += static_cast<char>(code >> 8);
-            }
-        }
-    }
-    folder().write("unknown.raw", bytes);
+    write_raw_spectra(folder(), "unknown.raw");
     work().open(folder() / "unknown.raw");
-    ASSERT_TRUE(turn_until([this] { return window().place_of("raw.accept").has_value(); }));
-    for (const auto& [key, value] : {std::pair{"scan.samples", 128}, {"scan.a_scans", 64}, {"scan.b_scans", 8}}) {
-        EXPECT_TRUE(window().place_of(key).has_value()) << key << " " << value;
+    const auto is_proposed = [this] {
+        return window().place_of("raw.accept") && work().raw_proposal() != nullptr &&
+               work().raw_proposal()->preview.width > 0;
+    };
+    ASSERT_TRUE(turn_until(is_proposed));
+    EXPECT_EQ(work().raw_proposal()->problem, "");
+    const ScanGeometry& geometry = work().raw_proposal()->scan.geometry;
+    EXPECT_EQ(geometry.samples, 256);
+    EXPECT_EQ(geometry.a_scans, 32);
+    EXPECT_EQ(geometry.b_scans, 24);
+    for (const char* key : {"scan.samples", "scan.a_scans", "scan.b_scans"}) {
+        EXPECT_TRUE(window().place_of(key).has_value()) << key;
     }
     press("Esc");
     EXPECT_EQ(work().raw_proposal(), nullptr);
     EXPECT_FALSE(std::filesystem::exists(folder() / "unknown.toml"));
+
+    work().open(folder() / "unknown.raw");
+    ASSERT_TRUE(turn_until(is_proposed));
+    click(middle_of("raw.accept"));
+    EXPECT_TRUE(turn_until([this] { return work().is_open(); }));
+    EXPECT_EQ(work().raw_proposal(), nullptr);
+    EXPECT_TRUE(std::filesystem::exists(folder() / "unknown.toml"));
 }
 
 TEST_F(WindowTest, LostDevicesComeBack) {

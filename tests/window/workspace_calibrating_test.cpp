@@ -70,6 +70,31 @@ TEST_F(WorkspaceCalibrating, AFolderThatCannotBeWrittenIsSaid) {
     EXPECT_EQ(value("calibration.dark"), Value(std::string()));
 }
 
+TEST_F(WorkspaceCalibrating, AFolderThatIsGoneIsSaid) {
+    open(mirror(100, 0));
+    ASSERT_TRUE(work().change("window.record_folder", std::string()));
+    const std::filesystem::path here = std::filesystem::current_path();
+    const std::filesystem::path gone = folder() / "gone";
+    std::filesystem::create_directory(gone);
+    std::filesystem::current_path(gone);
+    std::filesystem::remove(gone);
+    take("calibrate.take_dark", Spectrum::dark);
+    std::filesystem::current_path(here);
+    EXPECT_NE(standing("calibration"), "");
+}
+
+TEST_F(WorkspaceCalibrating, ASourceThatStopsLeavesTheMeanOfWhatCame) {
+    open(mirror(100, 0));
+    ASSERT_TRUE(work().actions().run("calibrate.take_dark"));
+    ASSERT_TRUE(until([&] { return calibrating().share_taken() > 0; })) << troubles();
+    ASSERT_TRUE(work().actions().run("source.start_stop"));
+    ASSERT_TRUE(until([&] { return !calibrating().taking(); })) << troubles();
+    settle();
+    ASSERT_NE(calibrating().taken(Spectrum::dark), nullptr);
+    EXPECT_GT(calibrating().taken(Spectrum::dark)->lines, 0);
+    EXPECT_NE(value("calibration.dark"), Value(std::string())) << troubles();
+}
+
 TEST_F(WorkspaceCalibrating, TheAlignmentViewReadsTheNewestLines) {
     open(mirror(100, 0));
     calibrating().wanted.average = 32;
@@ -85,8 +110,10 @@ TEST_F(WorkspaceCalibrating, TheAlignmentViewReadsTheNewestLines) {
     }));
     calibrating().is_still = true;
     const std::size_t still = calibrating().watch().moments().size();
-    for (int i = 0; i < 20; ++i) {
-        until([] { return true; });
+    const auto newest = [&] { return work().live()->newest_block()->sequence; };
+    for (int i = 0; i < 3; ++i) {
+        const std::uint64_t before = newest();
+        ASSERT_TRUE(until([&] { return newest() != before; })) << troubles();
         calibrating().look(work());
     }
     EXPECT_EQ(calibrating().watch().moments().size(), still);

@@ -2,6 +2,7 @@
 // the workspace says of what it cannot open.
 #include "engine/io/png_file.h"
 #include "engine/scan.h"
+#include "raw_spectra.h"
 #include "ui/app/simulate_job.h"
 #include "ui/app/workspace/raw_proposal.h"
 #include "workspace_fixture.h"
@@ -25,14 +26,7 @@ class WorkspaceFiles : public WorkspaceTest {
         return folder() / name;
     }
 
-    // The spectra of that alone, as a foreign program would have written them.
-    std::filesystem::path raw_file() {
-        const Scan scan = open_scan(scan_file("described.toml"));
-        SpectraReader reader(scan);
-        std::vector<std::byte> bytes(static_cast<std::size_t>(scan.geometry.b_scans * reader.bytes_per_b_scan()));
-        reader.read(0, 0, scan.geometry.b_scans, bytes);
-        return folder().write("foreign.raw", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    }
+    std::filesystem::path raw_file() { return write_raw_spectra(folder(), "foreign.raw"); }
 
     void open(const std::filesystem::path& path) {
         work().open(path);
@@ -106,6 +100,25 @@ TEST_F(WorkspaceFiles, APictureWithItsViewAloneRestoresThat) {
     EXPECT_THAT(standing("files"), HasSubstr("without settings"));
 }
 
+// What a stranger sends shows how something looked, and does nothing else.
+TEST_F(WorkspaceFiles, NeitherPicturesNorSessionsLoadPluginsOrChooseFolders) {
+    open_volume();
+    const std::string session =
+        "[session]\nsource = \"plugin:/nowhere/evil.so\"\n\n[view]\nmode = \"mip\"\n\n[window]\nrecord_folder = "
+        "\"/nowhere\"\n";
+    write_png(folder() / "theirs.png", Picture{1, 1, 1, {0}, {{"session", session}}});
+    for (const auto& file : {folder() / "theirs.png", folder().write("theirs.toml", session)}) {
+        work().change("view.mode", std::string("composite"));
+        open(file);
+        EXPECT_EQ(work().view().mode, ViewMode::mip) << file;
+        EXPECT_EQ(work().window().record_folder, "") << file;
+        EXPECT_EQ(troubles(), "") << file;
+        EXPECT_THAT(work().notices().all().back().line, HasSubstr("--source plugin:/nowhere/evil.so")) << file;
+    }
+    open(folder().write("preset.toml", "[view]\nmode = \"mip\"\n\n[window]\nrecord_folder = \"/nowhere\"\n"));
+    EXPECT_EQ(work().window().record_folder, "");
+}
+
 TEST_F(WorkspaceFiles, ANewVolumeIsLookedAtFromTheBeginning) {
     open_volume();
     work().change("view.clip_high", std::vector<double>{0.5, 0.5, 0.5});
@@ -154,6 +167,25 @@ TEST_F(WorkspaceFiles, RawSpectraBecomeAProposalWithAPreview) {
     EXPECT_EQ(work().raw_proposal(), nullptr) << troubles();
     ASSERT_TRUE(work().is_open()) << troubles();
     EXPECT_EQ(open_scan(folder() / "foreign.toml").geometry.a_scans, 32);
+}
+
+TEST_F(WorkspaceFiles, BytesThatAreNoNumbersHaveAPreview) {
+    open(raw_file());
+    ASSERT_NE(work().raw_proposal(), nullptr) << troubles();
+    Workspace::RawProposal& proposal = *work().raw_proposal();
+    std::vector<float> samples(256 * 16 * 4, std::nanf(""));
+    for (std::size_t i = 0; i < samples.size(); i += 2) samples[i] = std::cos(0.05f * static_cast<float>(i));
+    folder().write("foreign.raw", {reinterpret_cast<const char*>(samples.data()), samples.size() * sizeof(float)});
+    for (const auto& [key, value] : {std::pair{"scan.samples", "256"}, {"scan.a_scans", "16"}, {"scan.b_scans", "4"}}) {
+        proposal.settings.set(key, value);
+    }
+    proposal.scan.format.sample_format = SampleFormat::f32;
+    proposal.is_stale = true;
+    settle();
+    EXPECT_EQ(proposal.problem, "");
+    const auto [darkest, brightest] = std::ranges::minmax(proposal.preview.pixels);
+    EXPECT_EQ(darkest, 0);
+    EXPECT_EQ(brightest, 255);
 }
 
 TEST_F(WorkspaceFiles, AProposalSaysWhatDoesNotFit) {

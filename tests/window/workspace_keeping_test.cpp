@@ -120,6 +120,21 @@ TEST_F(WorkspaceKeeping, APictureOfALiveSourceIsTakenWhileItRuns) {
     EXPECT_TRUE(std::filesystem::exists(folder() / "live.png")) << troubles();
 }
 
+TEST_F(WorkspaceKeeping, APictureThatCannotBeMadeLeavesTheNextOnesPossible) {
+    open_volume();
+    work().view().top_from = "surface";  // which nobody has searched
+    work().take_screenshot(folder() / "impossible.png");
+    work().view().top_from.clear();
+    work().take_screenshot(folder() / "next.png");
+    settle();
+    EXPECT_NE(standing("export"), "");
+    EXPECT_FALSE(std::filesystem::exists(folder() / "impossible.png"));
+    EXPECT_TRUE(std::filesystem::exists(folder() / "next.png"));
+    work().take_screenshot(folder() / "late.png");
+    work().close();
+    EXPECT_THAT(standing("export"), HasSubstr("late.png"));
+}
+
 TEST_F(WorkspaceKeeping, APictureOfNothingIsRefused) {
     work().take_screenshot(folder() / "nothing.png");
     EXPECT_NE(standing("export"), "");
@@ -178,6 +193,31 @@ TEST_F(WorkspaceKeeping, AfterACrashTheLastStateIsOffered) {
     EXPECT_TRUE(work().has_last_session());
 }
 
+TEST_F(WorkspaceKeeping, TheLastSessionStaysWhereNothingWasOpened) {
+    open_volume();
+    remake();
+    work().update(work().now_s() + work().window().autosave_s + 1);
+    remake();
+    ASSERT_TRUE(runs("session.restore_last"));
+    settle();
+    EXPECT_TRUE(work().is_open()) << troubles();
+}
+
+// Process 1 always runs; no process has the other number.
+TEST_F(WorkspaceKeeping, AnotherWindowThatRunsHasNotCrashed) {
+    std::filesystem::create_directory(folder() / "two");
+    const auto running = folder().write("two/running-1.toml", "[session]\n");
+    remake("two");
+    EXPECT_TRUE(work().notices().all().empty());
+    EXPECT_FALSE(work().has_last_session());
+    EXPECT_TRUE(std::filesystem::exists(running));
+    folder().write("two/running-999999999.toml", "[session]\n");
+    remake("two");
+    ASSERT_FALSE(work().notices().all().empty());
+    EXPECT_THAT(work().notices().all().back().line, HasSubstr("session.restore_last"));
+    EXPECT_TRUE(std::filesystem::exists(running));
+}
+
 TEST_F(WorkspaceKeeping, NothingIsKeptWithoutAFolder) {
     WorkspaceOptions options;
     options.backend.backend = Backend::cpu;
@@ -199,6 +239,8 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
     work().open(volume_file());
     settle();
     EXPECT_THAT(standing("files"), HasSubstr("recording"));
+    work().open_source(small_source());
+    EXPECT_FALSE(work().is_busy()) << "an instrument is asked for while another one is recorded";
     EXPECT_FALSE(runs("source.start_stop"));
     ASSERT_EQ(work().stage().exhibit()->live(), &live);
     EXPECT_TRUE(live.is_recording());
@@ -207,6 +249,9 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
         return recorder && recorder->blocks > 4;
     })) << troubles();
     ASSERT_TRUE(runs("source.record"));
+    work().close();  // while the disk writes what it still has to
+    ASSERT_EQ(work().live(), &live);
+    settle();
     EXPECT_FALSE(live.is_recording());
     ASSERT_EQ(files_ending(".toml"), 1u);
     std::filesystem::path recording;

@@ -117,6 +117,18 @@ TEST_F(WorkspaceSettings, HeightsCountFromTheSurfaceOnceItIsFound) {
     EXPECT_EQ(work().view().top_from, "");
 }
 
+TEST_F(WorkspaceSettings, HeightsThatTheCommandLineWantsAreFoundWhereverSomethingIsOpened) {
+    const auto other = make("other", {"view.top_from=surface"});
+    for (int i = 0; i < 2; ++i) {
+        other->open(volume_file());
+        ASSERT_TRUE(until(*other, [&] { return other->is_open() && other->stage().exhibit()->has_heights(); }));
+        ASSERT_TRUE(until(*other, [&] { return !other->is_busy(); }));
+        EXPECT_EQ(other->view().top_from, "surface");
+        EXPECT_NO_THROW(other->stage().exhibit()->still(other->view()));
+        other->close();
+    }
+}
+
 TEST_F(WorkspaceSettings, TheCommandLineSetsViewAndWindow) {
     const auto other = make("other", {"view.mode=mip", "window.layout=sections"});
     EXPECT_EQ(other->view().mode, ViewMode::mip);
@@ -140,6 +152,23 @@ TEST_F(WorkspaceSettings, ALiveSourceHasTheSettingsOfItsScan) {
     work().close();
     EXPECT_EQ(work().field("recipe.window"), nullptr);
     EXPECT_EQ(work().scan(), nullptr);
+}
+
+TEST_F(WorkspaceSettings, HeightsAreFoundAnewInAVolumeOfAnotherShape) {
+    open_source();
+    ASSERT_TRUE(work().change("view.top_from", std::string("surface")));  // of a volume that may not be there yet
+    const auto is_there = [this] {
+        return work().stage().exhibit()->has_heights() && work().view().top_from == "surface";
+    };
+    ASSERT_TRUE(until(is_there)) << troubles();
+    ASSERT_TRUE(work().change("recipe.depth_end", std::int64_t{40}));
+    const auto is_shorter = [this] {
+        const auto grid = work().stage().exhibit()->grid();
+        return grid && grid->depth == 40;
+    };
+    ASSERT_TRUE(until(is_shorter)) << troubles();
+    ASSERT_TRUE(until(is_there)) << troubles();
+    EXPECT_NO_THROW(work().stage().exhibit()->still(work().view()));
 }
 
 TEST_F(WorkspaceSettings, ARecipeThatCannotWorkChangesNothing) {

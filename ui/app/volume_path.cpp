@@ -106,7 +106,9 @@ void VolumePath::put_to_use(MadePlan made) {
     ring_ = std::move(ring);
     ++generation_;
     plan_ = made.plan;
+    const bool keeps_shape = grid == grid_;
     install(std::move(made.chosen));
+    if (!keeps_shape && has_heights_.exchange(false)) renderer_.set_heights({});
     renderer_.set_poses(poses_of(plan_.geometry, grid_.b_scans));
     description_ = fmt::format("{} {} {}", reconstructor_->backend(), way_to(slots_->kind()), renderer_.device_name());
     for (const std::string& remark : {failure_, choice_, on_gpu_ ? pairing_ : std::string{}, slots_->remark()}) {
@@ -288,6 +290,7 @@ bool VolumePath::recovers(const Error& error) {
     slots_ = nullptr;
     under_way_.clear();
     reconstructor_.reset();
+    has_heights_ = false;
     renderer_.clear();  // what the GPU has of the old slots goes before it is tried again
     if (++failures_ > 1) backend_.backend = Backend::cpu;
     build();

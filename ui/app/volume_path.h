@@ -3,6 +3,7 @@
 // next best way is taken, and said. One thread feeds, one thread draws; neither waits for the other.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -120,6 +121,10 @@ class VolumePath : public BlockSink {
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
     std::optional<Histogram> histogram();
 
+    // What views may count from, until the volume takes another shape or the devices are put together again. Waits.
+    void set_heights(const HeightMaps& maps);
+    bool has_heights() const { return has_heights_; }
+
     // A kept picture at full quality, finished. Nothing: there is no volume yet.
     std::optional<Image> still(const View& view);
 
@@ -191,6 +196,7 @@ class VolumePath : public BlockSink {
     std::string description_;
     std::unique_ptr<Reconstructor> reconstructor_;  // goes first: it writes to the slots
     bool on_gpu_ = false;
+    std::atomic<bool> has_heights_ = false;  // on the device
     int failures_ = 0;
     std::uint64_t generation_ = 0;  // of the ring
 

@@ -92,6 +92,14 @@ auto VolumePath::drawn_at_once(const Read& read) {
     });
 }
 
+void VolumePath::set_heights(const HeightMaps& maps) {
+    asked([&] {
+        const std::scoped_lock lock(exchanging_);
+        renderer_.set_heights(maps);
+        has_heights_ = !maps.empty();
+    });
+}
+
 std::optional<VolumePicture> VolumePath::picture(const View& view) {
     return drawn([&](Reading& reading) {
         const ReadTicket::Part& newest = reading.ticket.newest;

@@ -2,17 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "ui/panels/panel_list.h"
 #include "ui/panels/recording_row.h"
+#include "ui/panels/scenes.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::array scenes{"retina", "vessel", "capillary", "layers", "mirror"};
 constexpr std::size_t most_recent = 6;
 
 // A dot and a word.
@@ -138,11 +137,11 @@ class SourcePanel : public NamedPanel {
     }
 
     void draw_scenes(const PanelContext& context) {
-        for (std::size_t i = 0; i < scenes.size(); ++i) {
-            const float width = ImGui::CalcTextSize(scenes[i]).x + 2 * ImGui::GetStyle().FramePadding.x;
-            if (i > 0) same_line_where_fits(context, width, 4);
-            const std::string name = std::string("sim:") + scenes[i];
-            if (plain_button(context, name, scenes[i], "spectra as a spectrometer would send them")) {
+        for (const ShownScene& scene : shown_scenes) {
+            const float width = ImGui::CalcTextSize(scene.name).x + 2 * ImGui::GetStyle().FramePadding.x;
+            if (&scene != shown_scenes.data()) same_line_where_fits(context, width, 4);
+            const std::string name = std::string("sim:") + scene.name;
+            if (plain_button(context, name, scene.name, scene.text)) {
                 open_source(context, name);
             }
         }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ui/app/workspace/settings_book.h"
+
 namespace echolux {
 namespace {
 
@@ -58,7 +60,7 @@ std::string help_of(const Action& action) {
 bool run_action(const PanelContext& context, std::string_view id) {
     const Action* action = context.work.actions().find(id);
     bool has_run = false;
-    if (action != nullptr) attempt(context, action->group, [&] { has_run = context.work.actions().run(id); });
+    if (action != nullptr) attempt(context, section_of(id), [&] { has_run = context.work.actions().run(id); });
     return has_run;
 }
 

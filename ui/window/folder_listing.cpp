@@ -4,8 +4,6 @@
 #include <cctype>
 #include <system_error>
 
-#include "engine/io/volume_file.h"
-
 namespace echolux {
 namespace {
 
@@ -41,12 +39,6 @@ FolderListing list_folder(const std::filesystem::path& folder, std::size_t most)
     if (problem) listing.problem = problem.message();
     std::ranges::sort(listing.entries, goes_before);
     return listing;
-}
-
-bool may_open(std::string_view name) {
-    static const std::vector<std::string> others{".toml", ".json", ".png", ".raw", ".bin",     ".dat", ".u8",
-                                                 ".u16",  ".i16",  ".f32", ".dcm", ".spectra", ".ima"};
-    return is_volume_name(name) || has_ending(name, others);
 }
 
 bool has_ending(std::string_view name, const std::vector<std::string>& endings) {

@@ -25,9 +25,6 @@ struct FolderListing {
 // Never throws but for memory; at most so many entries.
 FolderListing list_folder(const std::filesystem::path& folder, std::size_t most = 20000);
 
-// By its name, whether this is something that Echolux opens.
-bool may_open(std::string_view name);
-
 // Whether a name has one of these endings, upper or lower case; none: any name has.
 bool has_ending(std::string_view name, const std::vector<std::string>& endings);
 

@@ -75,7 +75,12 @@ void set_modifiers(ImGuiIO& io, bool ctrl, bool shift, bool alt, bool super) {
 
 }  // namespace
 
-ImguiHost::ImguiHost(NativeWindow& native) : native_(native), context_(ImGui::CreateContext()) {
+ImguiHost::ImguiHost(NativeWindow& native) : native_(native) {
+    open_context();
+}
+
+void ImguiHost::open_context() {
+    context_ = ImGui::CreateContext();
     ImGui::SetCurrentContext(context_);
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
@@ -117,7 +122,8 @@ ImguiHost::Glyphs ImguiHost::glyphs() const {
 }
 
 // Within one picture a button may change once, the pointer not move after that, nor a button be let go after a move:
-// else a click would be lost, happen where the pointer went later, or the end of a quick drag be left out.
+// else a click would be lost, happen where the pointer went later, or the end of a quick drag be left out. Nor is a key
+// let go after another went down: Ctrl may be let go before the K of Ctrl+K.
 bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEvent>& taken) const {
     const auto before = [&taken](auto fits) { return std::any_of(taken.begin(), taken.end(), fits); };
     const auto is_button = [](const WindowEvent& e) { return std::holds_alternative<PointerButton>(e); };
@@ -129,7 +135,7 @@ bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEv
     if (const auto* key = std::get_if<KeyPressed>(&event)) {
         return before([key](const WindowEvent& e) {
             const auto* other = std::get_if<KeyPressed>(&e);
-            return other != nullptr && other->name == key->name;
+            return other != nullptr && (other->name == key->name || (other->down && !key->down));
         });
     }
     return false;
@@ -211,6 +217,17 @@ const InterfaceMesh& ImguiHost::end() {
         }
     }
     return mesh_;
+}
+
+// Dear ImGui ends no picture whose windows and stacks stand open, so that it begins anew.
+void ImguiHost::give_up() {
+    const ImVec2 pointer = ImGui::GetIO().MousePos;
+    ImGui::DestroyContext(context_);
+    open_context();
+    ImGui::GetIO().MousePos = pointer;
+    load_fonts(style_);
+    apply_theme(style_);
+    ctrl_ = shift_ = alt_ = super_ = false;
 }
 
 bool ImguiHost::takes_text() const {

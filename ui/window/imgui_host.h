@@ -41,6 +41,8 @@ class ImguiHost {
 
     // The picture ends: its triangles, valid until the next one ends.
     const InterfaceMesh& end();
+    // The picture that was begun ends without triangles, wherever an error left it: all is let go, pop-ups close.
+    void give_up();
 
     // Of what was begun last.
     bool takes_text() const;
@@ -51,13 +53,14 @@ class ImguiHost {
     bool holds(const std::string& modifier) const;
 
   private:
+    void open_context();
     bool is_for_next(const WindowEvent& event, const std::vector<WindowEvent>& taken) const;
     void take(const WindowEvent& event);
     void take_key(const KeyPressed& key);
     void release_all();
 
     NativeWindow& native_;
-    ImGuiContext* context_;
+    ImGuiContext* context_ = nullptr;
     Style style_;
     std::deque<WindowEvent> waiting_;
     bool ctrl_ = false, shift_ = false, alt_ = false, super_ = false;

@@ -59,7 +59,6 @@ class NativeWindow {
 
     // What happened since the last call, in its order; waits for something at most so long.
     virtual std::vector<WindowEvent> take_events(double most_s) = 0;
-    virtual void wake() = 0;  // from any thread: take_events() returns
 
     virtual void set_size(std::int64_t width, std::int64_t height) = 0;  // asks for it; pixels
     virtual void set_title(const std::string& title) = 0;

@@ -33,15 +33,8 @@ class Offscreen final : public OffscreenWindow {
     std::vector<WindowEvent> take_events(double most_s) override {
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, std::chrono::duration<double>(std::max(most_s, 0.0)),
-                          [this] { return woken_ || !events_.empty(); });
-        woken_ = false;
+                          [this] { return !events_.empty(); });
         return std::exchange(events_, {});
-    }
-
-    void wake() override {
-        const std::lock_guard lock(mutex_);
-        woken_ = true;
-        changed_.notify_all();
     }
 
     void set_size(std::int64_t width, std::int64_t height) override { push(Resized{width, height, scale_}); }
@@ -59,7 +52,6 @@ class Offscreen final : public OffscreenWindow {
     std::mutex mutex_;  // of what follows
     std::condition_variable changed_;
     std::vector<WindowEvent> events_;
-    bool woken_ = false;
 };
 
 }  // namespace

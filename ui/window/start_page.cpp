@@ -1,26 +1,15 @@
 #include "ui/window/start_page.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "ui/panels/scenes.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/keys_drawn.h"
 #include "ui/window/theme.h"
 
 namespace echolux {
 namespace {
-
-struct Scene {
-    const char* name;  // as sim:NAME
-    const char* title;
-    const char* text;
-};
-constexpr std::array scenes{Scene{"vessel", "Vessel", "tissue with pulsating blood flow"},
-                            Scene{"retina", "Retina", "layers, vessels, a fovea"},
-                            Scene{"layers", "Layers", "plain boundaries of known depth"},
-                            Scene{"capillary", "Capillary", "steady flow of known speed"},
-                            Scene{"mirror", "Mirror", "reflectors of known depth, for alignment"}};
 
 // A card with a title and a line of explanation; `keys` at its right.
 bool card(const PanelContext& context, const std::string& name, float width, const std::string& heading,
@@ -125,9 +114,9 @@ void StartPage::draw(const PanelContext& context, const Region& centre) {
 
 void StartPage::draw_simulator(const PanelContext& context, float width) {
     heading(context, "Live simulator");
-    for (const Scene& scene : scenes) {
+    for (const ShownScene& scene : shown_scenes) {
         const std::string name = std::string("start.sim.") + scene.name;
-        if (card(context, name, width, scene.title, scene.text, "", &scene == scenes.data()))
+        if (card(context, name, width, scene.title, scene.text, "", &scene == shown_scenes.data()))
             open_simulator(context, scene.name);
     }
 }

@@ -18,6 +18,8 @@ constexpr double shortest_s = 1.0 / 60;  // from picture to picture
 constexpr double figures_every_s = 0.2;  // while something runs
 constexpr double rests_after_s = 0.6;    // then no rate of pictures is told any more
 constexpr double patience_s = 0.25;      // of run(), where nothing happens
+constexpr double confirms_within_s = 10;
+constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;
 
 bool plays(Exhibit& exhibit) {
     return exhibit.timeline() != nullptr && exhibit.timeline()->plays();
@@ -51,17 +53,19 @@ bool MainWindow::Parts::turn(double most_wait_s) {
     if (turns_of_input) ++*turns_of_input;
     const std::vector<WindowEvent> events = events_until_due(most_wait_s);
     for (const WindowEvent& event : events) note(event);
-    if (!events.empty()) {
+    if (!events.empty() && !loss) {
         layout_at = 0;
         if (!turns_of_input) turns_of_input = 1;
     }
+    if (loss && !revive()) return !closes;
     try {
+        if (screen == nullptr) make_screen();
         work.update(seconds());
         watch();
         draw();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::device) throw;
-        revive(error);
+        lose_device(error);
     }
     figures.is_at_rest = layout_at == never && pictures_at == never && !host.has_waiting();
     return !closes;
@@ -71,7 +75,7 @@ bool MainWindow::Parts::turn(double most_wait_s) {
 std::vector<WindowEvent> MainWindow::Parts::events_until_due(double most_wait_s) {
     const double begun = seconds();
     const double may_show = shown_at + shortest_s;
-    double due = host.has_waiting() ? may_show : std::max(std::min(layout_at, pictures_at), may_show);
+    double due = host.has_waiting() && !loss ? may_show : std::max(std::min(layout_at, pictures_at), may_show);
     due = std::min(due, begun + most_wait_s);
     std::vector<WindowEvent> events = native.take_events(std::max(0.0, due - begun));
     while (!events.empty() && seconds() < may_show) {
@@ -82,7 +86,7 @@ std::vector<WindowEvent> MainWindow::Parts::events_until_due(double most_wait_s)
 }
 
 void MainWindow::Parts::note(const WindowEvent& event) {
-    if (std::holds_alternative<CloseWanted>(event)) closes = true;
+    if (std::holds_alternative<CloseWanted>(event)) ask_to_close();
     if (const auto* resized = std::get_if<Resized>(&event)) {
         if (resized->width > 0 && resized->height > 0 && !is_full_screen) {
             work.change("window.width", resized->width, Edit::under_way);
@@ -92,7 +96,7 @@ void MainWindow::Parts::note(const WindowEvent& event) {
     if (const auto* dropped = std::get_if<FilesDropped>(&event)) {
         for (const std::filesystem::path& path : dropped->paths) work.open(path);
     }
-    host.feed(event);
+    if (!loss) host.feed(event);
 }
 
 // Jobs, sessions and commands change things too: what the interface shows of them in a line.
@@ -176,16 +180,44 @@ void MainWindow::Parts::plan_next() {
     }
 }
 
-void MainWindow::Parts::revive(const Error& error) {
+void MainWindow::Parts::lose_device(const Error& error) {
     screen.reset();
     panes.forget_pictures();
     shown_values.clear();
-    if (!work.device_lost(error)) {
-        throw Error(ErrorCode::device, "the graphics device is lost and does not come back", error.problem(),
+    host.feed(FocusChanged{false});  // what is let go meanwhile is not heard
+    loss = DeviceLoss{error, seconds(), 0};
+    pictures_at = never;
+    layout_at = 0;
+}
+
+// A reset or a driver that starts anew takes seconds, in which sessions and recordings go on.
+bool MainWindow::Parts::revive() {
+    if (seconds() < loss->tries_at) return false;
+    if (work.device_lost(loss->error)) {
+        loss.reset();
+        return true;
+    }
+    const bool may_come = !work.stage().has_renderer() && seconds() < loss->since + device_returns_within_s;
+    if (!may_come) {
+        throw Error(ErrorCode::device, "the graphics device is lost and does not come back", loss->error.problem(),
                     "start again: the last state is kept and comes back; a recording that ran is complete");
     }
-    make_screen();
-    layout_at = 0;
+    layout_at = loss->tries_at = seconds() + device_tried_every_s;
+    return false;
+}
+
+// A recording is ended by who asks twice.
+void MainWindow::Parts::ask_to_close() {
+    const LiveSession* live = work.stage().exhibit() == nullptr ? nullptr : work.stage().exhibit()->live();
+    if (live != nullptr && live->is_recording()) {
+        if (seconds() > asked_to_close_at + confirms_within_s) {
+            asked_to_close_at = seconds();
+            work.notices().note("source", "a recording runs; ask again to end it and quit");
+            return;
+        }
+        work.stop_recording();
+    }
+    closes = true;
 }
 
 MainWindow::MainWindow(NativeWindow& native, Workspace& work) : parts_(std::make_unique<Parts>(native, work)) {}
@@ -201,7 +233,7 @@ bool MainWindow::turn(double most_wait_s) {
 }
 
 Image MainWindow::picture() {
-    return parts_->screen->read();
+    return parts_->screen == nullptr ? Image{} : parts_->screen->read();
 }
 
 WindowFigures MainWindow::figures() const {

@@ -36,7 +36,7 @@ class MainWindow {
     // One turn; waits for events at most so long where there is nothing to draw. False: it is to be closed.
     bool turn(double most_wait_s);
 
-    Image picture();  // of the whole window, as it was shown last
+    Image picture();  // of the whole window, as it was shown last; empty while the graphics device is lost
     WindowFigures figures() const;
 
     // Where a pane stands, in pixels; nothing: it is not shown. For tests.

@@ -44,12 +44,12 @@ void MainWindow::Parts::add_actions() {
                                        [this](const auto& path) { work.take_screenshot(path); }});
                   },
                   is_open});
-    add(actions, {"window.quit", "Quit", "File", {"Ctrl+Q"}, [this] { closes = true; }});
+    add(actions, {"window.quit", "Quit", "File", {"Ctrl+Q"}, [this] { ask_to_close(); }});
 
     add(actions, {"window.full_size",
                   "Volume to full size and back",
                   "Panes",
-                  {"M"},
+                  {},
                   [this] { panes.toggle_full_size(PaneKind::volume); },
                   is_open});
     add(actions, {"window.whole_sections",

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/error.h"
 #include "ui/panels/panel.h"
 #include "ui/window/about.h"
 #include "ui/window/file_dialog.h"
@@ -29,6 +30,12 @@ namespace echolux {
 struct MainWindow::Parts {
     static constexpr double never = std::numeric_limits<double>::infinity();
 
+    // Of a device that is waited for.
+    struct DeviceLoss {
+        Error error;
+        double since, tries_at;
+    };
+
     Parts(NativeWindow& native_window, Workspace& workspace);
 
     // ---- window.cpp: when what is done
@@ -40,12 +47,15 @@ struct MainWindow::Parts {
     void plan_next();  // when the next picture is due
     void show(const std::vector<ScreenPane>& shown);
     void make_screen();
-    void revive(const Error& error);
+    void lose_device(const Error& error);
+    bool revive();  // whether the device is back
+    void ask_to_close();
     double seconds() const;
     PanelContext context() { return {work, host.style(), state}; }
 
     // ---- window_picture.cpp: what it looks like
     void lay_out();  // the interface, as triangles
+    void draw_interface(const std::vector<WindowEvent>& taken);
     void draw_middle(const PanelContext& panel_context, const Region& centre);
     void draw_overlays(const PanelContext& panel_context);
     void take_keys(const std::vector<WindowEvent>& taken);
@@ -76,6 +86,8 @@ struct MainWindow::Parts {
 
     std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     bool closes = false;
+    double asked_to_close_at = -never;  // while a recording ran
+    std::optional<DeviceLoss> loss;     // nothing is drawn
     bool is_full_screen = false;
     std::string title;
 

@@ -44,26 +44,16 @@ void MainWindow::Parts::lay_out() {
     const std::vector<WindowEvent> taken =
         host.begin(native.width(), native.height(), now - std::max(laid_out_at, 0.0));
     laid_out_at = now;
-    take_keys(taken);
-    const PanelContext panel_context = context();
-    const bool is_open = work.stage().exhibit() != nullptr;
-    const WindowPlan plan =
-        plan_window(settings, {native.width(), native.height(), static_cast<double>(host.style().scale), is_open,
-                               is_open ? columns.bottom_height(panel_context) : 0});
-    const std::int64_t bottom_before = plan.bottom.height;
-    top_bar.draw(panel_context, plan.top);
-    if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed it
-        columns.draw_side(panel_context, PanelSide::left, plan.left);
-        columns.draw_side(panel_context, PanelSide::right, plan.right);
-        columns.draw_bottom(panel_context, plan.bottom);
+    try {
+        draw_interface(taken);
+    } catch (...) {
+        host.give_up();
+        state.rest = {};
+        throw;
     }
-    draw_middle(panel_context, plan.centre);
-    draw_status_line(panel_context, plan.status);
-    draw_overlays(panel_context);
     mesh = &host.end();
     native.set_pointer(host.pointer());
     if (const std::string wanted = window_title(work); wanted != title) native.set_title(title = wanted);
-    if (work.stage().exhibit() != nullptr && columns.bottom_height(panel_context) != bottom_before) layout_at = 0;
     // What was clicked shows in the next picture.
     if (!taken.empty()) layout_at = 0;
     if (taken.empty() && types()) layout_at = std::min(layout_at, now + blink_s);
@@ -79,6 +69,26 @@ void MainWindow::Parts::lay_out() {
         state.pace.is_final = picture->is_final;
     }
     grant_file_wish();
+}
+
+void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
+    take_keys(taken);
+    const PanelContext panel_context = context();
+    const WindowSettings& settings = work.window();
+    const bool is_open = work.stage().exhibit() != nullptr;
+    const WindowPlan plan =
+        plan_window(settings, {native.width(), native.height(), static_cast<double>(host.style().scale), is_open,
+                               is_open ? columns.bottom_height(panel_context) : 0});
+    top_bar.draw(panel_context, plan.top);
+    if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed it
+        columns.draw_side(panel_context, PanelSide::left, plan.left);
+        columns.draw_side(panel_context, PanelSide::right, plan.right);
+        columns.draw_bottom(panel_context, plan.bottom);
+    }
+    draw_middle(panel_context, plan.centre);
+    draw_status_line(panel_context, plan.status);
+    draw_overlays(panel_context);
+    if (work.stage().exhibit() != nullptr && columns.bottom_height(panel_context) != plan.bottom.height) layout_at = 0;
 }
 
 void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Region& centre) {

@@ -23,6 +23,9 @@ class Exhibit {
   public:
     virtual ~Exhibit() = default;
 
+    // Ends with the exhibit: by it jobs know whether what they were asked about is still on the stage.
+    std::weak_ptr<const void> life() const { return life_; }
+
     virtual std::string name() const = 0;  // for people: "retina.nrrd", "simulator (vessel)"
     virtual std::string way() const = 0;   // who reconstructs, how voxels get to whom; empty: a file
 
@@ -39,6 +42,11 @@ class Exhibit {
     virtual std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) = 0;
     virtual std::optional<Histogram> histogram() = 0;
 
+    // Height maps that views may count from; empty: none. Throws as Renderer::set_heights(). They are gone when what is
+    // shown takes another shape, or its device had to be prepared again.
+    virtual void set_heights(const HeightMaps& maps) = 0;
+    virtual bool has_heights() const = 0;
+
     // A kept picture at full quality. Throws as Renderer::render().
     virtual Image still(const View& view) = 0;
 
@@ -54,6 +62,9 @@ class Exhibit {
 
     // Of recordings and instruments; nullptr: of a volume file.
     virtual LiveSession* live() { return nullptr; }
+
+  private:
+    std::shared_ptr<const void> life_ = std::make_shared<int>();
 };
 
 }  // namespace echolux

@@ -72,6 +72,11 @@ std::optional<Probe> FileExhibit::probe(const View& view, std::int64_t x, std::i
     return renderer_.probe(view, x, y);
 }
 
+void FileExhibit::set_heights(const HeightMaps& maps) {
+    renderer_.set_heights(maps);
+    has_heights_ = !maps.empty();
+}
+
 std::vector<std::string> FileExhibit::take_problems() {
     std::vector<std::string> problems = staged_->series.take_problems();
     for (std::string& line : std::exchange(problems_, {})) problems.push_back(std::move(line));

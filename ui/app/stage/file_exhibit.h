@@ -35,6 +35,8 @@ class FileExhibit : public Exhibit {
     std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
     std::optional<Histogram> histogram() override { return renderer_.histogram(); }
+    void set_heights(const HeightMaps& maps) override;
+    bool has_heights() const override { return has_heights_; }
     Image still(const View& view) override { return renderer_.render(view); }
     std::optional<Volume> volume() override { return *shown_; }
 
@@ -51,6 +53,7 @@ class FileExhibit : public Exhibit {
     Renderer& renderer_;
     std::shared_ptr<const Volume> shown_;  // on the device
     std::int64_t step_ = 0;                // of that
+    bool has_heights_ = false;
     std::int64_t wanted_ = 0;
     int direction_ = 1;               // in which steps are asked for
     std::set<std::int64_t> refused_;  // that the device does not take

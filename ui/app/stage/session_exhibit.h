@@ -29,6 +29,8 @@ class SessionExhibit : public Exhibit {
     std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
     std::optional<Histogram> histogram() override;
+    void set_heights(const HeightMaps& maps) override { path_.set_heights(maps); }
+    bool has_heights() const override { return path_.has_heights(); }
     Image still(const View& view) override;
     std::optional<Volume> volume() override;
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compute/error.h"
 #include "ui/app/device_pair.h"
 
 namespace echolux {
@@ -13,6 +14,10 @@ Stage::~Stage() = default;
 
 void Stage::show(MakeExhibit make) {
     clear();
+    if (!renderer_) {
+        throw Error(ErrorCode::device, "the graphics device is lost", "display",
+                    "open it again when pictures are back");
+    }
     exhibit_ = make(*renderer_);
     make_ = std::move(make);
 }
@@ -20,14 +25,15 @@ void Stage::show(MakeExhibit make) {
 void Stage::clear() {
     make_ = nullptr;
     exhibit_.reset();
-    renderer_->clear();
+    if (renderer_) renderer_->clear();
 }
 
 void Stage::revive() {
     exhibit_.reset();
     renderer_.reset();
-    renderer_ = std::make_unique<Renderer>(device_);
-    if (make_) exhibit_ = make_(*renderer_);
+    auto renderer = std::make_unique<Renderer>(device_);
+    if (make_) exhibit_ = make_(*renderer);
+    renderer_ = std::move(renderer);
 }
 
 }  // namespace echolux

@@ -23,7 +23,7 @@ class Stage {
     Stage(DeviceChoice device, BackendChoice backend);
     ~Stage();
 
-    Renderer& renderer() { return *renderer_; }
+    Renderer& renderer() { return *renderer_; }                 // that must be there
     bool has_renderer() const { return renderer_ != nullptr; }  // false: revive() has failed, and may be tried again
     const BackendChoice& backend() const { return backend_; }
 

@@ -1,13 +1,14 @@
 #include "ui/app/stage/timeline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace echolux {
 namespace {
 
 constexpr double unknown_step_s = 0.1;
+constexpr double least_step_s = 1e-6, most_step_s = 1e6;  // that are believed
+constexpr double most_passed = 1e15;                      // steps between two looks at the clock
 constexpr double slowest = 0.05, fastest = 50;
 constexpr std::size_t lately = 32;  // steps that were shown
 
@@ -18,8 +19,8 @@ std::int64_t round_modulo(std::int64_t value, std::int64_t by) {
 }  // namespace
 
 Timeline::Timeline(std::int64_t steps, double step_s)
-    : steps_(std::max<std::int64_t>(steps, 1)), step_s_(step_s > 0 && std::isfinite(step_s) ? step_s : unknown_step_s),
-      last_(steps_ - 1) {}
+    : steps_(std::max<std::int64_t>(steps, 1)),
+      step_s_(step_s >= least_step_s && step_s <= most_step_s ? step_s : unknown_step_s), last_(steps_ - 1) {}
 
 std::int64_t Timeline::waiting() const {
     return std::min(turn_ - seen_, last_ - first_ + 1);
@@ -80,7 +81,7 @@ void Timeline::advance(double now_s) {
     if (!plays_) return;
     if (!due_s_) due_s_ = now_s + interval_s();
     if (now_s < *due_s_) return;
-    const auto passed = static_cast<std::int64_t>((now_s - *due_s_) / interval_s()) + 1;
+    const auto passed = static_cast<std::int64_t>(std::min((now_s - *due_s_) / interval_s(), most_passed)) + 1;
     *due_s_ += static_cast<double>(passed) * interval_s();
     const std::int64_t from = std::min(step_, last_);
     const bool ends = !loops_ && from + passed >= last_;

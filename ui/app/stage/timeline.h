@@ -10,7 +10,8 @@ namespace echolux {
 
 class Timeline {
   public:
-    // `step_s`: time between two steps as they were recorded; 0: unknown, played as 10 a second. At least one step.
+    // `step_s`: time between two steps as they were recorded, 1e-6 to 1e6; all else: unknown, played as 10 a second. At
+    // least one step.
     Timeline(std::int64_t steps, double step_s);
 
     std::int64_t steps() const { return steps_; }

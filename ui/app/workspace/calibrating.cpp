@@ -1,10 +1,8 @@
 #include "ui/app/workspace/calibrating.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -22,14 +20,9 @@ namespace {
 
 constexpr std::int64_t lines_of_a_mean = 1000;
 
-LiveSession* live_of(Workspace& work) {
-    Exhibit* exhibit = work.stage().exhibit();
-    return exhibit == nullptr ? nullptr : exhibit->live();
-}
-
 // Raw spectra that the host can read.
 std::optional<Block> newest_block(Workspace& work) {
-    const LiveSession* live = live_of(work);
+    const LiveSession* live = work.live();
     if (live == nullptr || work.scan() == nullptr) return std::nullopt;
     std::optional<Block> block = live->newest_block();
     if (!block || block->data == nullptr || block->memory == MemoryKind::device) return std::nullopt;
@@ -37,7 +30,7 @@ std::optional<Block> newest_block(Workspace& work) {
 }
 
 bool is_running(Workspace& work) {
-    const LiveSession* live = live_of(work);
+    const LiveSession* live = work.live();
     return live != nullptr && !live->is_recorded() && live->is_running();
 }
 
@@ -58,15 +51,6 @@ Block shown_b_scan(Workspace& work, const Block& block) {
     one.first_b_scan = 0;
     one.b_scans = 1;
     return one;
-}
-
-// "echolux-dark-2026-11-22-143005.csv", or the next that is not there yet.
-std::filesystem::path file_in(const std::filesystem::path& folder, std::string_view name) {
-    const std::string stem = fmt::format("echolux-{}-{:%Y-%m-%d-%H%M%S}", name, fmt::localtime(std::time(nullptr)));
-    std::filesystem::path path = folder / (stem + ".csv");
-    std::error_code problem;
-    for (int i = 2; std::filesystem::exists(path, problem); ++i) path = folder / fmt::format("{}-{}.csv", stem, i);
-    return path;
 }
 
 }  // namespace
@@ -143,13 +127,16 @@ void Calibrating::give(Spectrum which, TakenSpectrum taken) {
 }
 
 void Calibrating::add_lines(Workspace& work) {
+    const bool more_will_come = is_running(work);  // asked first: nothing that came before is missed
     const std::optional<Block> block = newest_block(work);
-    if (!block || surveyed_ == block->sequence) return;
-    const Scan& scan = *work.scan();
-    if (!survey_) survey_.emplace(scan.format, scan.geometry);
-    surveyed_ = block->sequence;
-    survey_->add(*block, {0, std::min(lines_of(*block, scan.geometry), lines_of_a_mean - survey_->lines())});
-    if (survey_->lines() == lines_of_a_mean || !is_running(work)) finish_taking(work);
+    if (block && surveyed_ != block->sequence) {
+        const Scan& scan = *work.scan();
+        if (!survey_) survey_.emplace(scan.format, scan.geometry);
+        surveyed_ = block->sequence;
+        survey_->add(*block, {0, std::min(lines_of(*block, scan.geometry), lines_of_a_mean - survey_->lines())});
+    }
+    if (survey_ && (survey_->lines() == lines_of_a_mean || !more_will_come)) return finish_taking(work);
+    if (!more_will_come) stop_taking();
 }
 
 void Calibrating::finish_taking(Workspace& work) {
@@ -165,20 +152,16 @@ void Calibrating::finish_taking(Workspace& work) {
 // A job writes the file; then the settings name it, with what else goes with it.
 void Calibrating::keep(Workspace& work, std::string_view name, const std::string& key, std::vector<double> values,
                        const std::string& comment, std::map<std::string, Value> with) {
-    const std::string& wanted_folder = work.window().record_folder;
-    const std::filesystem::path folder =
-        wanted_folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(wanted_folder);
     work.jobs().start(
         fmt::format("writing the {}", name),
-        [this, &work, opened = opened_, folder, name = std::string(name), key, comment, values = std::move(values),
-         with = std::move(with)](Progress& progress) {
+        [this, &work, opened = opened_, path = work.new_name(fmt::format("{}-", name), ".csv"), key, comment,
+         values = std::move(values), with = std::move(with)](Progress& progress) {
             progress.begin("write", 0, "");
-            const std::filesystem::path path = file_in(folder, name);
             write_calibration(path, values, comment);
             return [this, &work, opened, path, key, with] {
                 std::map<std::string, Value> changes = with;
                 changes[key] = path.string();
-                if (opened != opened_ || !work.change(changes, key)) return;
+                if (opened != opened_ || !work.change_together(key, changes)) return;
                 work.notices().settle("calibration");
                 work.notices().note("calibration", "kept as " + path.string());
             };
@@ -254,9 +237,9 @@ void Calibrating::search_dispersion(Workspace& work) {
             const DispersionFound found = searched_dispersion(plan, block, search, progress);
             return [this, &work, opened, found] {
                 if (opened != opened_) return;
-                work.change(
-                    {{"recipe.dispersion", true}, {"recipe.a2_rad", found.a2_rad}, {"recipe.a3_rad", found.a3_rad}},
-                    "recipe.a2_rad");
+                work.change_together(
+                    "recipe.a2_rad",
+                    {{"recipe.dispersion", true}, {"recipe.a2_rad", found.a2_rad}, {"recipe.a3_rad", found.a3_rad}});
             };
         },
         [&work](const Error& error) { work.notices().trouble("recipe", error); });

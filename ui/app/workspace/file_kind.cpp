@@ -22,6 +22,11 @@ std::string lower_ending(const std::filesystem::path& path) {
     return ending;
 }
 
+constexpr std::array<std::string_view, 8> raw_endings{".raw", ".bin", ".dat", ".spectra",
+                                                      ".u8",  ".u16", ".i16", ".f32"};
+constexpr std::array<std::string_view, 2> dicom_endings{".dcm", ".ima"};
+constexpr std::array<std::string_view, 3> other_endings{".toml", ".json", ".png"};
+
 template <std::size_t N>
 bool is_one_of(const std::string& ending, const std::array<std::string_view, N>& endings) {
     return std::ranges::find(endings, ending) != endings.end();
@@ -52,19 +57,22 @@ FileKind kind_of_file(std::filesystem::path& path) {
     if (ending == ".json") return FileKind::transfer;
     if (ending == ".png") return FileKind::picture;
     if (is_sd01raw2(path)) return FileKind::exhibit;
-    constexpr std::array<std::string_view, 9> raw{".raw", ".bin", ".dat", ".spectra", ".u8",
-                                                  ".u16", ".i16", ".f32", ""};
-    if (is_one_of(ending, raw)) {
+    if (ending.empty() || is_one_of(ending, raw_endings)) {
         const std::filesystem::path description = std::filesystem::path(path).replace_extension(".toml");
         if (!std::filesystem::exists(description, problem)) return FileKind::spectra;
         path = description;
         return kind_of_toml(path);
     }
-    constexpr std::array<std::string_view, 2> dicom{".dcm", ".ima"};
-    if (is_one_of(ending, dicom)) return FileKind::exhibit;
+    if (is_one_of(ending, dicom_endings)) return FileKind::exhibit;
     throw Error(ErrorCode::bad_file, "is of no kind that Echolux opens", path.string(),
                 "volumes (.nrrd .nii .nii.gz .tif .mha .mhd), folders of them, scans and sessions (.toml), raw spectra "
                 "(.raw .bin .dat), pictures of ours (.png), transfer functions (.toml .json)");
+}
+
+bool may_open(const std::filesystem::path& name) {
+    const std::string ending = lower_ending(name);
+    return is_volume_name(name) || is_one_of(ending, raw_endings) || is_one_of(ending, dicom_endings) ||
+           is_one_of(ending, other_endings);
 }
 
 }  // namespace echolux

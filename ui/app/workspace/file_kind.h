@@ -18,4 +18,8 @@ enum class FileKind {
 // what is not there, and for what nobody can open.
 FileKind kind_of_file(std::filesystem::path& path);
 
+// By its name alone, whether this is something that Echolux opens, for lists of files: those without an ending, which
+// may be raw spectra, are left out.
+bool may_open(const std::filesystem::path& name);
+
 }  // namespace echolux

@@ -29,7 +29,7 @@ std::vector<std::uint8_t> gray_square(const Rows& rows) {
     std::vector<float> sorted = rows.values;
     std::ranges::sort(sorted);
     const float low = sorted[sorted.size() / 100];
-    const float high = std::max(sorted[sorted.size() - 1 - sorted.size() / 100], low + 1e-20f);
+    const float range = std::max(sorted[sorted.size() - 1 - sorted.size() / 100] - low, 1e-20f);
     std::vector<std::uint8_t> gray;
     gray.reserve(static_cast<std::size_t>(preview_edge * preview_edge));
     for (std::int64_t y = 0; y < preview_edge; ++y) {
@@ -37,7 +37,7 @@ std::vector<std::uint8_t> gray_square(const Rows& rows) {
             const std::int64_t row = y * rows.rows / preview_edge;
             const std::int64_t column = x * rows.columns / preview_edge;
             const float value = rows.values[static_cast<std::size_t>(row * rows.columns + column)];
-            gray.push_back(static_cast<std::uint8_t>(255 * std::clamp((value - low) / (high - low), 0.0f, 1.0f)));
+            gray.push_back(static_cast<std::uint8_t>(255 * std::clamp((value - low) / range, 0.0f, 1.0f)));
         }
     }
     return gray;
@@ -56,6 +56,7 @@ Rows spectra_of(const Scan& scan, std::int64_t b_scan) {
             raw_samples(scan.format, std::span(bytes).subspan(static_cast<std::size_t>(y * line)), geometry.samples);
         rows.values.insert(rows.values.end(), samples.begin(), samples.end());
     }
+    silence_the_impossible(rows.values);
     return rows;
 }
 
@@ -73,6 +74,7 @@ Rows depths_of(const Scan& scan, std::int64_t b_scan, Progress& progress) {
                 voxels[static_cast<std::size_t>(a * rows.rows + z)];
         }
     }
+    silence_the_impossible(rows.values);
     return rows;
 }
 
@@ -115,7 +117,7 @@ void Workspace::RawProposal::take(const RawGuess& guess) {
 }
 
 void Workspace::Parts::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
-    proposal = std::make_unique<RawProposal>();
+    proposal = std::make_shared<RawProposal>();
     proposal->file = path;
     proposal->guesses = guesses;
     bind(proposal->settings, proposal->scan);
@@ -132,14 +134,14 @@ void Workspace::Parts::preview_proposal() {
     const std::vector<JobState> under_way = jobs.states();
     if (std::ranges::count(under_way, previewing, &JobState::id) > 0) return;
     proposal->is_stale = false;
-    const RawProposal* asked = proposal.get();
     previewing = jobs.start(
         "looking at " + proposal->file.filename().string(),
-        [this, asked, scan = proposal->scan](Progress& progress) {
-            return [this, asked, preview = preview_of(scan, progress)] {
-                if (proposal.get() != asked) return;
-                proposal->preview = preview.picture;
-                proposal->problem = preview.problem;
+        [asked = std::weak_ptr(proposal), scan = proposal->scan](Progress& progress) {
+            return [asked, preview = preview_of(scan, progress)] {
+                const std::shared_ptr<RawProposal> still_there = asked.lock();
+                if (!still_there) return;
+                still_there->preview = preview.picture;
+                still_there->problem = preview.problem;
             };
         },
         to("files"));

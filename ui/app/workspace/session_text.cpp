@@ -31,11 +31,6 @@ struct Scratch {
     }
 };
 
-bool is_of_scan(std::string_view key) {
-    const std::string_view section = section_of(key);
-    return section == "calibration" || section == "recipe" || section == "flow";
-}
-
 }  // namespace
 
 template <>
@@ -82,6 +77,11 @@ std::string session_toml(const WhatIsOpen& open, const SettingsBook& book) {
         if (!part.empty()) text += "\n" + part;
     }
     return text;
+}
+
+bool is_of_scan(std::string_view key) {
+    const std::string_view section = section_of(key);
+    return section == "calibration" || section == "recipe" || section == "flow";
 }
 
 RestoredSession session_of(const std::vector<TomlEntry>& entries, const std::string& where) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/acquire/source.h"
@@ -42,6 +43,8 @@ struct RestoredSession {
     Values looks;  // of view and window, the curve among them
     Values scan;   // of calibration, recipe and flow
 };
+
+bool is_of_scan(std::string_view key);  // calibration, recipe, flow
 
 // Every key is checked. Throws Error{bad_setting} naming file and key.
 RestoredSession session_of(const std::vector<TomlEntry>& entries, const std::string& where);

@@ -7,13 +7,9 @@
 namespace echolux {
 namespace {
 
-LiveSession* live_of(Workspace& work) {
-    return work.is_open() ? work.stage().exhibit()->live() : nullptr;
-}
-
 // A source whose spectra come by themselves.
 LiveSession* source_of(Workspace& work) {
-    LiveSession* live = live_of(work);
+    LiveSession* live = work.live();
     return live != nullptr && !live->is_recorded() ? live : nullptr;
 }
 

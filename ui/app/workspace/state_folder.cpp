@@ -17,6 +17,26 @@ bool is_file_name(const std::string& name) {
            name.find_first_of("/\\:*?\"<>|\n\r\t") == std::string::npos;
 }
 
+constexpr std::string_view running_stem = "running-";  // and the number of the process
+
+std::filesystem::path process_folder(const std::string& which) {
+    return std::filesystem::path("/proc") / which;
+}
+
+// Where there is no /proc, all processes have the number 0, and none but this one is known to run.
+std::string own_process() {
+    std::error_code problem;
+    const std::string number = std::filesystem::read_symlink(process_folder("self"), problem).string();
+    return problem ? "0" : number;
+}
+
+// Whether another process goes on writing that file.
+bool is_in_use(const std::filesystem::path& running) {
+    const std::string process = running.stem().string().substr(running_stem.size());
+    std::error_code problem;
+    return !process.empty() && process != own_process() && std::filesystem::exists(process_folder(process), problem);
+}
+
 }  // namespace
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
@@ -29,13 +49,29 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 
 StateFolder::StateFolder(std::filesystem::path folder) : folder_(std::move(folder)) {
     if (!is_there()) return;
-    std::error_code problem;
-    if (std::filesystem::exists(running_session(), problem)) {
-        last_ended_in_order_ = false;
-        std::filesystem::rename(running_session(), ended_session(), problem);
-    }
+    find_crashed();
     read_recent();
     find_presets();
+}
+
+void StateFolder::find_crashed() {
+    std::vector<std::filesystem::path> crashed;
+    std::error_code problem;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_, problem)) {
+        const std::string name = entry.path().filename().string();
+        const bool is_running = name.starts_with(running_stem) && name.ends_with(".toml");
+        if (is_running && !is_in_use(entry.path())) crashed.push_back(entry.path());
+    }
+    std::ranges::sort(crashed, {}, [](const auto& path) {
+        std::error_code ignored;
+        return std::filesystem::last_write_time(path, ignored);
+    });
+    for (const auto& path : crashed) std::filesystem::rename(path, ended_session(), problem);  // the newest stays
+    last_ended_in_order_ = crashed.empty();
+}
+
+std::filesystem::path StateFolder::running_session() const {
+    return folder_ / (std::string(running_stem) + own_process() + ".toml");
 }
 
 void StateFolder::read_recent() {
@@ -72,7 +108,7 @@ std::filesystem::path StateFolder::last_session() const {
 
 void StateFolder::end_session(const std::string& toml) {
     if (!is_there()) return;
-    write_text(ended_session(), toml);
+    if (!toml.empty()) write_text(ended_session(), toml);
     std::error_code problem;
     std::filesystem::remove(running_session(), problem);
 }

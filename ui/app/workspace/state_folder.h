@@ -13,7 +13,7 @@ void write_text(const std::filesystem::path& path, const std::string& text);
 
 class StateFolder {
   public:
-    // What a program that did not end in order left behind becomes the last session.
+    // What programs that did not end in order left behind becomes the last session; those that run now keep theirs.
     explicit StateFolder(std::filesystem::path folder);
 
     bool is_there() const { return !folder_.empty(); }
@@ -28,8 +28,8 @@ class StateFolder {
     bool last_ended_in_order() const { return last_ended_in_order_; }
 
     // Where the running program keeps its state: it becomes the last session.
-    std::filesystem::path running_session() const { return folder_ / "running.toml"; }
-    // The program ends in order. Throws Error{output}.
+    std::filesystem::path running_session() const;
+    // The program ends in order; empty: the last session stays that of the program before. Throws Error{output}.
     void end_session(const std::string& toml);
 
     // Throws Error{bad_setting} for a name that no file can have, or where nothing is kept.
@@ -40,6 +40,7 @@ class StateFolder {
 
   private:
     std::filesystem::path ended_session() const { return folder_ / "last.toml"; }
+    void find_crashed();
     void read_recent();
     void find_presets();
 

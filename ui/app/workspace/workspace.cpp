@@ -22,7 +22,7 @@ Workspace::Parts::Parts(const WorkspaceOptions& wanted)
 }
 
 Workspace::Parts::~Parts() {
-    if (state.is_there()) attempt("files", [&] { state.end_session(session_text()); });
+    if (state.is_there()) attempt("files", [&] { state.end_session(has_session() ? session_text() : ""); });
 }
 
 bool Workspace::Parts::attempt(std::string_view place, const std::function<void()>& work) {
@@ -115,6 +115,8 @@ void Workspace::update(double now_s) {
         } catch (const Error& error) {
             if (error.code() == ErrorCode::device) throw;
             parts.notices.trouble(place, error);
+        } catch (const std::exception& error) {  // of the standard library
+            parts.notices.trouble(place, error.what());
         }
     };
     if (Exhibit* exhibit = parts.stage.exhibit()) {
@@ -122,6 +124,7 @@ void Workspace::update(double now_s) {
         for (const std::string& line : exhibit->take_problems()) parts.notices.trouble("files", line);
         if (!parts.is_cross_inside) parts.set_cross(parts.cross_um);
     }
+    parts.find_missing_heights();
     parts.hear_session();
     watch("calibration", [&] { parts.calibrating.update(*this); });
     parts.preview_proposal();
@@ -133,16 +136,15 @@ bool Workspace::device_lost(const Error& error) {
     constexpr double lately_s = 60;
     constexpr std::size_t most = 2;
     Parts& parts = *parts_;
-    parts.notices.trouble("display", error);
+    if (parts.stage.has_renderer()) parts.notices.trouble("display", error);  // not at each attempt
     std::deque<double>& losses = parts.losses_s;
     while (!losses.empty() && parts.now_s - losses.front() > lately_s) losses.pop_front();
-    while (losses.size() < most) {
+    if (losses.size() < most) {
+        if (!parts.attempt("display", [&] { parts.revive(); })) return false;
         losses.push_back(parts.now_s);
-        if (parts.attempt("display", [&] { parts.revive(); })) {
-            parts.notices.settle("display");
-            parts.notices.note("display", "the graphics device was lost and is back");
-            return true;
-        }
+        parts.notices.settle("display");
+        parts.notices.note("display", "the graphics device was lost and is back");
+        return true;
     }
     parts.notices.trouble("display",
                           Error(ErrorCode::device, "the graphics device is lost again and again", "display",
@@ -153,7 +155,7 @@ bool Workspace::device_lost(const Error& error) {
 
 // Heights were on the device that is gone.
 void Workspace::Parts::revive() {
-    to_keep.clear();
+    drop_pictures_to_keep();
     stage.revive();
     Values heights{{"view.top_from", book.view().top_from}, {"view.bottom_from", book.view().bottom_from}};
     book.view().top_from.clear();

@@ -62,7 +62,8 @@ class Workspace {
     bool is_busy() const;
 
     // After Error{device} from here or from drawing, when whatever holds the renderer (screens) has been let go: makes
-    // all of it anew, at most twice in a minute. False: that does not help, and a notice says what does.
+    // all of it anew, at most twice in a minute. False: it is not there yet and may be asked for again after a pause
+    // (stage().has_renderer() is false), or it is lost again and again, and a notice says what helps.
     bool device_lost(const Error& error);
 
     double now_s() const;
@@ -75,6 +76,7 @@ class Workspace {
     void open_source(const SourceWanted& source);
     void close();
     bool is_open();
+    LiveSession* live();  // what is open, where spectra make it; else nullptr
 
     const std::vector<std::filesystem::path>& recent() const;  // newest first
     struct RawProposal;                                        // ui/app/workspace/raw_proposal.h
@@ -96,8 +98,6 @@ class Workspace {
     bool change(std::string_view key, const Value& value, Edit edit = Edit::done);
     // Several, that are undone as one; all of them or none. `title`: a key or section that stands for them.
     bool change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit = Edit::done);
-    // Several together or none, taken back as one step.
-    bool change(const std::map<std::string, Value>& values, const std::string& title);
     bool reset(std::string_view key);
     // A curve that was drawn by hand, in the volume's values, takes the place of preset, file and range.
     bool set_transfer_curve(const TransferCurve& curve, Edit edit = Edit::done);

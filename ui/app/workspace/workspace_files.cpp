@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/acquire/source_kinds.h"
 #include "engine/io/png_file.h"
 #include "ui/app/stage/open_exhibit.h"
 #include "ui/app/transfer_file.h"
@@ -27,6 +28,12 @@ std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
 bool is_of_exhibit(std::string_view key) {
     const std::string_view section = section_of(key);
     return section != "view" && section != "window" && section != "source" && section != "session";
+}
+
+// The window belongs to the person at it: what others saved may arrange its panes, but not choose its folders.
+void leave_the_window(Values& looks) {
+    std::erase_if(
+        looks, [](const auto& entry) { return section_of(entry.first) == "window" && entry.first != "window.layout"; });
 }
 
 std::string name_of(const WhatIsOpen& what) {
@@ -76,10 +83,12 @@ void Workspace::Parts::open_path(const std::filesystem::path& given) {
                     return [this, file, session = session_of(toml_entries(file), file.string())] {
                         session_file = file;
                         note_recent(file);
-                        restore(session);
+                        restore_foreign(session, file);
                     };
                 case FileKind::picture:
-                    return [this, session = session_of(entries_of_picture(file), file.string())] { restore(session); };
+                    return [this, file, session = session_of(entries_of_picture(file), file.string())] {
+                        restore_foreign(session, file);
+                    };
                 case FileKind::preset:
                     return [this, preset = session_of(toml_entries(file), file.string())] { use_preset(preset); };
                 case FileKind::transfer:
@@ -98,6 +107,8 @@ void Workspace::Parts::open_session(const std::filesystem::path& path) {
 }
 
 void Workspace::Parts::open_wanted(const Opening& wanted) {
+    const std::string place = wanted.what.file.empty() ? "source" : "files";
+    if (!attempt(place, [&] { refuse_while_recording(); })) return;
     jobs.cancel(opening);
     const BackendChoice backend = stage.backend();
     opening = jobs.start(
@@ -109,17 +120,17 @@ void Workspace::Parts::open_wanted(const Opening& wanted) {
                     : open_exhibit(wanted.what.file, lines_of(wanted.what.assignments), backend, most, progress);
             return [this, wanted, made = std::move(make)] { show(made, wanted); };
         },
-        to(wanted.what.file.empty() ? "source" : "files"));
+        to(place));
 }
 
 // Whoever records wants all of it: only stopping the recording ends it.
 void Workspace::Parts::refuse_while_recording() const {
-    if (live() == nullptr || !live()->is_recording()) return;
+    if (!is_recording()) return;
     throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
 }
 
 void Workspace::Parts::show(const MakeExhibit& make, const Opening& wanted) {
-    refuse_while_recording();
+    refuse_while_recording();  // one may have begun since
     close();
     stage.show(make);
     take_over(wanted);
@@ -146,6 +157,18 @@ void Workspace::Parts::take_over(const Opening& wanted) {
     history = {};
 }
 
+// Sessions and pictures come from anybody: none of them may have a library loaded into the program.
+void Workspace::Parts::restore_foreign(RestoredSession session, const std::filesystem::path& from) {
+    std::string& source = session.open.source;
+    leave_the_window(session.looks);
+    if (SourceName(source).kind == "plugin") {
+        notices.note("source", from.filename().string() +
+                                   " was made with a plugin, which only you can open: echolux view --source " + source);
+        source.clear();
+    }
+    restore(session);
+}
+
 void Workspace::Parts::restore(const RestoredSession& session) {
     if (!session.open.is_nothing()) {
         WhatIsOpen what = session.open;
@@ -161,6 +184,7 @@ void Workspace::Parts::restore(const RestoredSession& session) {
 
 void Workspace::Parts::use_preset(const RestoredSession& preset) {
     Values wanted = preset.looks;
+    leave_the_window(wanted);
     if (book.scan() != nullptr) wanted.insert(preset.scan.begin(), preset.scan.end());
     use(wanted);
 }
@@ -183,7 +207,7 @@ void Workspace::Parts::close() {
     open = {};
     history = {};
     cross_um = {};
-    to_keep.clear();
+    drop_pictures_to_keep();
     book.set_scan(std::nullopt);
     calibrating.forget();
 }
@@ -213,6 +237,10 @@ void Workspace::close() {
 
 bool Workspace::is_open() {
     return parts_->stage.exhibit() != nullptr;
+}
+
+LiveSession* Workspace::live() {
+    return parts_->live();
 }
 
 const std::vector<std::filesystem::path>& Workspace::recent() const {

@@ -45,9 +45,13 @@ std::string Workspace::Parts::session_text() const {
     return session_toml(what_is_open(), book);
 }
 
+bool Workspace::Parts::has_session() const {
+    return was_opened || last_session.empty();
+}
+
 void Workspace::Parts::autosave() {
     const double every_s = book.window().autosave_s;
-    if (!state.is_there() || every_s == 0 || now_s - autosaved_s < every_s) return;
+    if (!state.is_there() || !has_session() || every_s == 0 || now_s - autosaved_s < every_s) return;
     autosaved_s = now_s;
     std::string text = session_text();
     if (text == autosaved) return;
@@ -58,7 +62,7 @@ void Workspace::Parts::autosave() {
 std::filesystem::path Workspace::Parts::keeping_folder() const {
     const std::string& folder = book.window().record_folder;
     std::error_code problem;  // it may be gone
-    return folder.empty() ? std::filesystem::current_path(problem) : std::filesystem::path(folder);
+    return folder.empty() ? std::filesystem::current_path(problem) : std::filesystem::absolute(folder, problem);
 }
 
 // "echolux-2026-11-22-143005.toml", or the next that is not there yet.
@@ -120,7 +124,13 @@ void Workspace::Parts::draw_picture_to_keep() {
     if (!kept.begun_s) kept.begun_s = now_s;
     Exhibit& exhibit = *stage.exhibit();
     const bool is_late = now_s - *kept.begun_s > most_s;
-    const std::optional<FollowedPicture> followed = exhibit.follow(kept.view, now_s, picture_pane);
+    std::optional<FollowedPicture> followed;
+    try {
+        followed = exhibit.follow(kept.view, now_s, picture_pane);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::device) to_keep.pop_front();  // the next ones may be possible
+        throw;
+    }
     if (!followed && !is_late) return;
     if (!followed) {
         const std::string path = std::exchange(to_keep.front().path, {}).string();
@@ -132,6 +142,13 @@ void Workspace::Parts::draw_picture_to_keep() {
     const PictureToKeep done = std::move(kept);
     to_keep.pop_front();
     write_picture(done, stage.renderer().read(followed->drawing));
+}
+
+// What they show is gone.
+void Workspace::Parts::drop_pictures_to_keep() {
+    for (const PictureToKeep& kept : to_keep)
+        notices.trouble("export", "not finished, not saved: " + kept.path.string());
+    to_keep.clear();
 }
 
 void Workspace::Parts::write_picture(const PictureToKeep& kept, Image image) {
@@ -186,23 +203,39 @@ void Workspace::start_recording() {
             throw Error(ErrorCode::bad_setting, "nothing comes that could be recorded", "recording",
                         "open the simulator, a camera or a replay");
         }
-        if (live->is_recording()) return;
+        if (parts_->is_recording()) return;
         const std::filesystem::path path = parts_->new_name("", ".toml");
         live->record(path);
         parts_->notices.note("source", "recording to " + path.string());
     });
 }
 
+bool Workspace::Parts::is_ending_recording() const {
+    return std::ranges::any_of(jobs.states(), [this](const JobState& job) { return job.id == ending_recording; });
+}
+
+bool Workspace::Parts::is_recording() const {
+    return is_ending_recording() || (live() != nullptr && live()->is_recording());
+}
+
+// What has come is still being written: a job waits for the disk.
 void Workspace::stop_recording() {
-    parts_->attempt("source", [&] {
-        LiveSession* live = parts_->live();
-        if (live == nullptr || !live->is_recording()) return;
-        const RecorderFigures figures = live->stop_recording();
-        const std::string missing =
-            figures.missing_blocks == 0 ? "" : fmt::format(", {} are missing", figures.missing_blocks);
-        parts_->notices.note("source", fmt::format("recorded {} blocks, {:.4g} MB{}", figures.blocks,
-                                                   1e-6 * static_cast<double>(figures.bytes), missing));
-    });
+    Parts& parts = *parts_;
+    LiveSession* live = parts.live();
+    if (live == nullptr || !live->is_recording() || parts.is_ending_recording()) return;
+    parts.ending_recording = parts.jobs.start(
+        "ending the recording",
+        [&parts, live](Progress& progress) {
+            progress.begin("write", 0, "");
+            const RecorderFigures figures = live->stop_recording();
+            return [&parts, figures] {
+                const std::string missing =
+                    figures.missing_blocks == 0 ? "" : fmt::format(", {} are missing", figures.missing_blocks);
+                parts.notices.note("source", fmt::format("recorded {} blocks, {:.4g} MB{}", figures.blocks,
+                                                         1e-6 * static_cast<double>(figures.bytes), missing));
+            };
+        },
+        parts.to("source"));
 }
 
 }  // namespace echolux

@@ -45,6 +45,7 @@ struct Workspace::Parts {
     // ---- settings (workspace_settings.cpp)
     bool take(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
     void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
+    void find_missing_heights();
     void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
     void bring_about(const Change& change);
     void restore_window();
@@ -55,9 +56,12 @@ struct Workspace::Parts {
     void open_session(const std::filesystem::path& path);
     void open_wanted(const Opening& opening);
     void show(const MakeExhibit& make, const Opening& opening);
+    bool is_ending_recording() const;
+    bool is_recording() const;  // or the end of a recording is being written
     void refuse_while_recording() const;
     void take_over(const Opening& opening);
     void restore(const RestoredSession& session);
+    void restore_foreign(RestoredSession session, const std::filesystem::path& from);
     void use_preset(const RestoredSession& preset);
     void use(const Values& looks);
     void close();
@@ -74,8 +78,10 @@ struct Workspace::Parts {
     // ---- keeping (workspace_keeping.cpp)
     WhatIsOpen what_is_open() const;
     std::string session_text() const;
+    bool has_session() const;  // worth the place of the last one
     void autosave();
     void draw_picture_to_keep();
+    void drop_pictures_to_keep();
     void write_picture(const PictureToKeep& kept, Image image);
     std::filesystem::path keeping_folder() const;
     std::filesystem::path new_name(const std::string& kind, const std::string& ending) const;
@@ -96,13 +102,16 @@ struct Workspace::Parts {
     bool is_cross_inside = false;  // of the volume, which may not be there yet
     double now_s = 0;
 
-    WhatIsOpen open;                     // as it was opened
-    std::uint64_t opening = 0;           // the job under way
-    bool was_opened = false;             // something, since the program began
-    std::filesystem::path last_session;  // of the program that ran before; empty: none
-    std::filesystem::path session_file;  // where it was saved, or restored from
-    std::unique_ptr<RawProposal> proposal;
-    std::uint64_t previewing = 0;  // the job under way
+    WhatIsOpen open;                        // as it was opened
+    std::uint64_t opening = 0;              // the job under way
+    bool was_opened = false;                // something, since the program began
+    std::filesystem::path last_session;     // of the program that ran before; empty: none
+    std::filesystem::path session_file;     // where it was saved, or restored from
+    std::shared_ptr<RawProposal> proposal;  // jobs hold it weakly
+    std::uint64_t previewing = 0;           // the job under way
+
+    Values wanted_heights;               // as soon as there is a volume to find them in
+    std::uint64_t ending_recording = 0;  // the job, which uses what is open
 
     std::deque<PictureToKeep> to_keep;
     std::string autosaved;

@@ -66,6 +66,7 @@ void Workspace::Parts::restore_window() {
 bool Workspace::Parts::take(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
     const bool moves_heights =
         std::ranges::any_of(height_keys, [&](const char* key) { return changes(wanted, key, book); });
+    if (std::ranges::any_of(height_keys, [&](const char* key) { return wanted.contains(key); })) wanted_heights.clear();
     return attempt(section_of(title), [&] {
         refuse_flattening(wanted);
         if (moves_heights) return take_with_heights(wanted, title, recorded);
@@ -83,12 +84,9 @@ void Workspace::Parts::set_values(const Values& wanted, const std::string& title
 
 // What a live session has to know of it.
 void Workspace::Parts::bring_about(const Change& change) {
-    const auto is_of_scan = [](const auto& entry) {
-        const std::string_view section = section_of(entry.first);
-        return section == "calibration" || section == "recipe" || section == "flow";
-    };
+    const auto concerns_it = [](const auto& entry) { return is_of_scan(entry.first); };
     LiveSession* session = live();
-    if (session != nullptr && std::ranges::any_of(change.after, is_of_scan)) session->change(*book.scan());
+    if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
 }
 
 // The tissue's surface is searched, or a map is read, before a view may count from it: a job does both, with the volume
@@ -104,26 +102,47 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
     cut.flatten.clear();
     if (!has_height_maps(cut)) {
         set_values(wanted, title, recorded);
-        return stage.renderer().set_heights({});
+        wanted_heights.clear();
+        if (stage.exhibit() != nullptr) stage.exhibit()->set_heights({});
+        return;
     }
-    std::optional<Volume> volume = stage.exhibit() == nullptr ? std::nullopt : stage.exhibit()->volume();
+    if (stage.exhibit() == nullptr) {
+        throw Error(ErrorCode::bad_setting, "there is no volume whose surface could be found",
+                    "view.top_from, view.bottom_from", "open one first");
+    }
+    std::optional<Volume> volume = stage.exhibit()->volume();
     if (!volume) {
-        throw Error(ErrorCode::bad_setting, "there is no volume yet whose surface could be found",
-                    "view.top_from, view.bottom_from", "wait until one is shown");
+        wanted_heights = wanted;
+        return;
     }
-    const Exhibit* shown = stage.exhibit();
     jobs.start(
         "finding heights",
-        [this, cut, shown, wanted, title, recorded, of = std::move(*volume)](Progress& progress) mutable {
+        [this, cut, shown = stage.exhibit()->life(), wanted, title, recorded,
+         of = std::move(*volume)](Progress& progress) mutable {
             progress.begin("heights", 0, "");
             HeightMaps maps = prepared_heights(cut, of);
             return [this, shown, wanted, title, recorded, found = std::move(maps)] {
-                if (stage.exhibit() != shown) return;
-                stage.renderer().set_heights(found);
+                if (shown.expired()) return;
+                stage.exhibit()->set_heights(found);
                 set_values(wanted, title, recorded);
             };
         },
         to("view"));
+}
+
+// A view may count from a surface only where its maps are on the device: until they are, again or for the first time,
+// it counts from the volume's ends.
+void Workspace::Parts::find_missing_heights() {
+    Exhibit* exhibit = stage.exhibit();
+    if (exhibit == nullptr) return wanted_heights.clear();
+    View& view = book.view();
+    if (has_height_maps(view) && !exhibit->has_heights()) {
+        wanted_heights = {{"view.top_from", view.top_from}, {"view.bottom_from", view.bottom_from}};
+        view.top_from.clear();
+        view.bottom_from.clear();
+        book.view_edited();
+    }
+    if (!wanted_heights.empty() && exhibit->grid()) take(std::exchange(wanted_heights, {}), "view", std::nullopt);
 }
 
 bool Workspace::change(std::string_view key, const Value& value, Edit edit) {
@@ -132,10 +151,6 @@ bool Workspace::change(std::string_view key, const Value& value, Edit edit) {
 
 bool Workspace::change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit) {
     return parts_->take(values, title, edit);
-}
-
-bool Workspace::change(const std::map<std::string, Value>& values, const std::string& title) {
-    return parts_->take(values, title, Edit::done);
 }
 
 bool Workspace::reset(std::string_view key) {

@@ -1,0 +1,29 @@
+// Spectra of a small simulated scan without their description, as a foreign program would have written them: 256
+// samples x 32 A-scans x 24 B-scans.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "engine/scan.h"
+#include "temporary_folder.h"
+#include "ui/app/simulate_job.h"
+
+namespace echolux::test {
+
+inline std::filesystem::path write_raw_spectra(const TemporaryFolder& folder, const std::string& name) {
+    const TemporaryFolder described;
+    SilentProgress silent;
+    run(SimulateJob{.scene = "layers",
+                    .settings = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=24"},
+                    .scan = described / "scan.toml",
+                    .velocity = {}},
+        silent);
+    const Scan scan = open_scan(described / "scan.toml");
+    SpectraReader reader(scan);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(scan.geometry.b_scans * reader.bytes_per_b_scan()));
+    reader.read(0, 0, scan.geometry.b_scans, bytes);
+    return folder.write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+}  // namespace echolux::test

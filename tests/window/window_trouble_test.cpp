@@ -1,0 +1,88 @@
+// The window where things go wrong: a graphics device that is lost or away, a recording that somebody is about to end,
+// an action that fails.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "ui/app/stage/exhibit.h"
+#include "ui/app/stage/live_session.h"
+#include "ui/panels/widgets.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+class WindowInTrouble : public WindowRun {
+  protected:
+    void open_ball() {
+        work().open(write_ball("ball.nrrd"));
+        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        ASSERT_TRUE(settle());
+    }
+    Exhibit& exhibit() { return *work().stage().exhibit(); }
+};
+
+// The value under the pointer is read from the device while the interface is laid out.
+TEST_F(WindowInTrouble, ADeviceThatIsLostUnderThePointerComesBack) {
+    bool is_lost = false;
+    options_.device.loses = [&is_lost] { return std::exchange(is_lost, false); };
+    open_window();
+    open_ball();
+    const Image before = picture();
+    const Pixel middle = middle_of(PaneKind::b_scan);
+    is_lost = true;
+    native().push(PointerMoved{middle.x, middle.y});
+    ASSERT_TRUE(turn_until([&] { return !is_lost; }));
+    ASSERT_TRUE(settle());
+    EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 2);
+    press("?");
+    EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 1);
+}
+
+TEST_F(WindowInTrouble, ADeviceThatTakesTimeToComeBackIsWaitedFor) {
+    bool is_away = false;
+    options_.device.loses = [&is_away] { return is_away; };
+    open_window();
+    open_ball();
+    const Image before = picture();
+    is_away = true;
+    work().change("view.azimuth_deg", work().view().azimuth_deg + 1);
+    ASSERT_TRUE(turn_until([this] { return !work().stage().has_renderer(); }));
+    work().close();  // nothing is there that could be cleared
+    work().open(folder() / "ball.nrrd");
+    turns(20);
+    EXPECT_FALSE(work().stage().has_renderer());
+    is_away = false;
+    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    work().change("view.azimuth_deg", work().view().azimuth_deg - 1);
+    ASSERT_TRUE(settle());
+    EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 2);
+}
+
+TEST_F(WindowInTrouble, ARecordingIsEndedByWhoAsksTwice) {
+    open_window();
+    click(middle_of("start.sim.layers"));
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
+    work().start_recording();
+    ASSERT_TRUE(turn_until([this] { return exhibit().live()->is_recording(); }));
+    native().push(CloseWanted{});
+    EXPECT_TRUE(window().turn(0));
+    EXPECT_TRUE(exhibit().live()->is_recording());
+    press("Ctrl+Q");
+    EXPECT_FALSE(window().turn(0));
+}
+
+// A panel looks for troubles by the section of its actions.
+TEST_F(WindowInTrouble, WhatAnActionFailsAtIsToldInItsPanel) {
+    open_window();
+    open_ball();
+    work().actions().add(
+        {"source.fails", "Fails", "Source", {}, [] { throw Error(ErrorCode::device, "planted", "test"); }});
+    PanelState state;
+    const Style style;
+    run_action({work(), style, state}, "source.fails");
+    EXPECT_NE(work().notices().standing("source"), nullptr);
+}
+
+}  // namespace
+}  // namespace echolux::test
