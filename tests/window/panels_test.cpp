@@ -330,7 +330,7 @@ TEST_F(PanelsTest, RecordingIsStartedAndEndedByItsButton) {
     })) << troubles();
     frames(2);
     click(at("source.record"));
-    EXPECT_FALSE(live.is_recording());
+    EXPECT_TRUE(until([&] { return !live.is_recording(); })) << troubles();  // what is queued is written first
     bool has_scan = false;
     for (const auto& entry : std::filesystem::directory_iterator(folder() / "recordings")) {
         has_scan = has_scan || entry.path().extension() == ".toml";
