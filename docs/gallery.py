@@ -52,6 +52,8 @@ FLOW = "--preset oct-gray --opacity 0.03 --flow-range 0.5 --flow-threshold 0.02 
 ENGINE = "engine.nii.gz --azimuth 40 --elevation 35 --fit"
 BONSAI = "bonsai.nii.gz --azimuth 110 --elevation 55 --roll -106.6 --fit --low 28"
 
+FIGURE = "--b-scan 64 --en-face 10:40 --from-surface --layout bscan+enface --dpi 150"
+
 # Section: (name of the picture, what it shows, input and options).
 SECTIONS = {
     "Modes": [
@@ -164,6 +166,12 @@ def prepare(program, data, folder):
             run(program, words, folder)
 
 
+def figure(program, folder):
+    """The one of docs/figures.md."""
+    run(program, ["figure", "retina.nrrd", *shlex.split(FIGURE), "-o",
+                  os.path.relpath(DOCS / "pictures" / "figure.png", folder)], folder)
+
+
 def page():
     lines = [HEAD.format(size=SIZE)]
     for section, pictures in SECTIONS.items():
@@ -184,6 +192,8 @@ def main():
             continue
         target = os.path.relpath(PICTURES / f"{name}.png", folder)
         run(program, ["render", *shlex.split(words), "--size", SIZE, "-o", target], folder)
+    if not wanted or "figure" in wanted:
+        figure(program, folder)
     (DOCS / "gallery.md").write_text(page())
 
 

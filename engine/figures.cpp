@@ -136,11 +136,13 @@ GrayRange percentile_range(const Figure& figure) {
 }
 
 Picture gray_picture(const Figure& figure, std::optional<GrayRange> range) {
-    const GrayRange shown = range.value_or(percentile_range(figure));
+    return gray_pixels(with_square_pixels(figure), range.value_or(percentile_range(figure)));
+}
+
+Picture gray_pixels(const Figure& figure, const GrayRange& shown) {
     const double width = shown.white - shown.black;
-    const Figure square = with_square_pixels(figure);
-    Picture picture{square.width, square.height, 1, {}, {}};
-    for (const float value : square.values) {
+    Picture picture{figure.width, figure.height, 1, {}, {}};
+    for (const float value : figure.values) {
         const double level = width > 0 ? (static_cast<double>(value) - shown.black) / width : 0;
         picture.pixels.push_back(static_cast<std::uint8_t>(std::lround(255 * std::clamp(level, 0.0, 1.0))));
     }

@@ -49,4 +49,7 @@ GrayRange percentile_range(const Figure& figure);
 // `range`: nothing for percentile_range. Where both sizes are known the picture gets square pixels, enlarged linearly.
 Picture gray_picture(const Figure& figure, std::optional<GrayRange> range = std::nullopt);
 
+// One pixel a value, however wide and high that is.
+Picture gray_pixels(const Figure& figure, const GrayRange& range);
+
 }  // namespace echolux

@@ -15,7 +15,18 @@ PlanMaker::~PlanMaker() {
 void PlanMaker::want(const ReconstructionPlan& plan) {
     const std::scoped_lock lock(mutex_);
     wanted_ = plan;
+    ++number_;
     wanted_comes_.notify_one();
+}
+
+std::uint64_t PlanMaker::wanted() const {
+    const std::scoped_lock lock(mutex_);
+    return number_;
+}
+
+std::uint64_t PlanMaker::failed() const {
+    const std::scoped_lock lock(mutex_);
+    return failed_;
 }
 
 std::optional<MadePlan> PlanMaker::take() {
@@ -26,25 +37,27 @@ std::optional<MadePlan> PlanMaker::take() {
 
 void PlanMaker::put_back(MadePlan made) {
     const std::scoped_lock lock(mutex_);
-    if (!made_) made_ = std::move(made);
+    if (!made_ && made.number > failed_) made_ = std::move(made);
 }
 
 void PlanMaker::work(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (wanted_comes_.wait(lock, stop, [this] { return wanted_.has_value(); })) {
         ReconstructionPlan plan = *std::exchange(wanted_, std::nullopt);
+        const std::uint64_t number = number_;
         lock.unlock();
         std::optional<MadePlan> made;
         std::exception_ptr failure;
         try {
             ChosenReconstructor chosen = make_(plan);
-            made = MadePlan{std::move(plan), std::move(chosen)};
+            made = MadePlan{std::move(plan), std::move(chosen), number};
         } catch (...) {
             failure = std::current_exception();
         }
         lock.lock();
-        if (made) std::swap(made_, made);
+        std::swap(made_, made);  // where it failed, none before it counts either
         failure_ = failure;
+        if (failure) failed_ = number;
         if (stop.stop_requested()) return;
         lock.unlock();  // what took the old one's place is let go of here, not under the lock
         made.reset();

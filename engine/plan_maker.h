@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -17,6 +18,7 @@ namespace echolux {
 struct MadePlan {
     ReconstructionPlan plan;
     ChosenReconstructor chosen;
+    std::uint64_t number = 0;  // of the request
 };
 
 class PlanMaker {
@@ -27,11 +29,16 @@ class PlanMaker {
     explicit PlanMaker(Make make);
     ~PlanMaker();  // waits for the one that is being made
 
-    // From any thread.
+    // From any thread. Requests are counted from 1 on.
     void want(const ReconstructionPlan& plan);
+    std::uint64_t wanted() const;
 
-    // What has been made since the last call, once. Throws what making it threw.
+    // What has been made since the last call, once. Throws what making it threw; none that was asked for before the one
+    // that failed is ever given then.
     std::optional<MadePlan> take();
+
+    // The newest that could not be made; 0: none.
+    std::uint64_t failed() const;
 
     // Gives back what cannot be used yet; a newer one takes its place.
     void put_back(MadePlan made);
@@ -40,8 +47,10 @@ class PlanMaker {
     void work(const std::stop_token& stop);
 
     Make make_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable_any wanted_comes_;
+    std::uint64_t number_ = 0;  // of the newest request
+    std::uint64_t failed_ = 0;
     std::optional<ReconstructionPlan> wanted_;
     std::optional<MadePlan> made_;
     std::exception_ptr failure_;

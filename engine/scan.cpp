@@ -11,7 +11,10 @@
 #include "engine/acquire/scan_pattern.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
+#include "engine/io/foreign/octproz_scan.h"
+#include "engine/io/foreign/thorlabs_oct.h"
 #include "engine/io/sd01raw2.h"
+#include "engine/io/volume_file.h"
 #include "engine/stream/recording_cut.h"
 
 namespace echolux {
@@ -74,6 +77,21 @@ void load_calibration(Scan& scan) {
 
 namespace {
 
+// Scans that need no TOML.
+struct ForeignScan {
+    bool (*owns)(const std::filesystem::path& path);
+    void (*describe)(const std::filesystem::path& path, Scan& scan);
+};
+constexpr std::array<ForeignScan, 3> foreign_scans{
+    {{is_sd01raw2, describe_sd01raw2}, {is_thorlabs_oct, describe_thorlabs}, {is_octproz_scan, describe_octproz}}};
+
+// Null: none.
+const ForeignScan* foreign_scan(const std::filesystem::path& path) {
+    const auto found =
+        std::ranges::find_if(foreign_scans, [&](const ForeignScan& format) { return format.owns(path); });
+    return found == foreign_scans.end() ? nullptr : &*found;
+}
+
 // A picture or a volume given for a scan is a likely mistake, and the parser's words would not help.
 void refuse_results(const std::filesystem::path& path) {
     constexpr std::array pictures{std::string_view("\x89PNG"), std::string_view("\xff\xd8\xff")};
@@ -88,7 +106,8 @@ void refuse_results(const std::filesystem::path& path) {
     if (std::ranges::any_of(pictures, begins_with)) {
         throw Error(ErrorCode::bad_file, "is a picture, not a scan", path.string(), "give the scan's TOML file");
     }
-    if (std::ranges::any_of(volumes, begins_with)) {
+    const bool is_named_volume = is_volume_name(path) && foreign_scan(path) == nullptr;
+    if (is_named_volume || std::ranges::any_of(volumes, begins_with)) {
         throw Error(ErrorCode::bad_file, "is a volume, not a scan", path.string(),
                     "echolux render shows it; to reconstruct, give the scan's TOML file");
     }
@@ -141,8 +160,8 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
     Settings settings;
     bind(settings, scan);
     refuse_results(path);
-    if (is_sd01raw2(path)) {
-        describe_sd01raw2(path, scan);
+    if (const ForeignScan* foreign = foreign_scan(path)) {
+        foreign->describe(path, scan);
     } else {
         settings.read_toml(path);
     }
@@ -179,13 +198,21 @@ Scan describe_scan(const std::filesystem::path& path, std::span<const std::strin
     return scan;
 }
 
-void write_scan_toml(const Scan& scan) {
+bool describes_itself(const std::filesystem::path& path) {
+    return foreign_scan(path) != nullptr;
+}
+
+std::string scan_toml(const Scan& scan) {
     Scan copy = scan;
     Settings settings;
     bind(settings, copy);
+    return settings.toml();
+}
+
+void write_scan_toml(const Scan& scan) {
     AtomicFile file(scan.path);
     std::ofstream stream(file.temporary(), std::ios::binary);
-    stream << "# A scan for Echolux: what is left out has its default (echolux info).\n\n" << settings.toml();
+    stream << "# A scan for Echolux: what is left out has its default (echolux info).\n\n" << scan_toml(scan);
     stream.close();
     if (!stream) throw Error(ErrorCode::output, "cannot be written", scan.path.string(), "is the disk full?");
     file.commit();

@@ -1,11 +1,12 @@
 // A scan: raw spectra on disk, how they were recorded, what was calibrated and how to reconstruct them. Described by a
 // TOML file beside the raw data (docs/scan-files.md), or by the raw file itself where its format says enough
-// (SD01RAW2).
+// (SD01RAW2, Thorlabs .oct), or by what another program wrote beside it (OCTproZ).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct CalibrationFiles {
     std::string fast_axis;
 };
 
+class ScratchFile;
+
 struct Scan {
     std::filesystem::path path;     // what was opened
     std::filesystem::path spectra;  // absolute path of the raw file
@@ -40,6 +43,7 @@ struct Scan {
     Calibration calibration;  // loaded
     Recipe recipe;
     FlowRecipe flow;
+    std::shared_ptr<const ScratchFile> unpacked;  // the raw file, where it was packed; removed with the last copy
     RecordingNotes recording;  // of a live recording; one that was cut off opens up to its last whole block
 
     ReconstructionPlan plan(std::int64_t block_b_scans) const;
@@ -67,6 +71,12 @@ void load_calibration(Scan& scan);
 
 // planned_grid of the scan's plan; errors name the scan's file besides the key.
 VolumeGrid planned_grid(const Scan& scan);
+
+// Whether a raw file says, or another program says beside it, what it holds: no TOML is needed.
+bool describes_itself(const std::filesystem::path& path);
+
+// What is not a default, as TOML.
+std::string scan_toml(const Scan& scan);
 
 // Writes the TOML of `scan` to scan.path (atomically). Throws Error{output}.
 void write_scan_toml(const Scan& scan);

@@ -1,5 +1,7 @@
 #include "render/offscreen.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -13,13 +15,58 @@ namespace {
 // Of what is cast at a time: bounds the memory that it takes.
 constexpr std::int64_t most_columns = 4096;
 
-void place(Image& image, const Region& tile, std::span<const std::byte> pixels) {
-    const auto bytes = static_cast<std::size_t>(tile.width * 4);
-    for (std::int64_t row = 0; row < tile.height; ++row) {
-        std::memcpy(image.pixels.data() + ((tile.top + row) * image.width + tile.left) * 4,
-                    pixels.data() + static_cast<std::size_t>(row) * bytes, bytes);
+constexpr std::size_t channels = 4;
+
+std::size_t bytes_per_pixel(PictureBits bits) {
+    return channels * static_cast<std::size_t>(bits) / 8;
+}
+
+std::uint16_t code_of(float level) {
+    return static_cast<std::uint16_t>(std::lround(65535 * std::clamp(level, 0.0F, 1.0F)));
+}
+
+// A row of floats as 16-bit codes.
+void put_codes(std::span<const std::byte> levels, std::byte* codes) {
+    for (std::size_t i = 0; i < levels.size() / sizeof(float); ++i) {
+        float level = 0;
+        std::memcpy(&level, levels.data() + i * sizeof level, sizeof level);
+        const std::uint16_t code = code_of(level);
+        std::memcpy(codes + i * sizeof code, &code, sizeof code);
     }
 }
+
+// The pixels of a tile into rows of the whole width, of which the first is the tile's.
+void place(std::span<std::byte> rows, std::int64_t width, PictureBits bits, const Region& tile,
+           std::span<const std::byte> pixels) {
+    const std::size_t of_tile = pixels.size() / static_cast<std::size_t>(tile.height);
+    const std::size_t of_row = static_cast<std::size_t>(width) * bytes_per_pixel(bits);
+    std::byte* out = rows.data() + static_cast<std::size_t>(tile.left) * bytes_per_pixel(bits);
+    for (std::int64_t row = 0; row < tile.height; ++row, out += of_row) {
+        const auto from = pixels.subspan(static_cast<std::size_t>(row) * of_tile, of_tile);
+        if (bits == PictureBits::sixteen)
+            put_codes(from, out);
+        else
+            std::ranges::copy(from, out);
+    }
+}
+
+// Gathers rows of 8 bits to a picture in memory.
+class Gathered {
+  public:
+    explicit Gathered(const View& view) : image_{view.width, view.height, {}} {
+        image_.pixels.reserve(static_cast<std::size_t>(view.width * view.height) * channels);
+    }
+
+    void add(const PictureRows& rows) {
+        const auto* first = reinterpret_cast<const std::uint8_t*>(rows.pixels.data());
+        image_.pixels.insert(image_.pixels.end(), first, first + rows.pixels.size());
+    }
+
+    Image take() { return std::move(image_); }
+
+  private:
+    Image image_;
+};
 
 }  // namespace
 
@@ -41,28 +88,46 @@ bool Renderer::is_software() const {
 }
 
 void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
-    gpu::reporting("uploading the volume", [&] { parts_->set_whole(*voxels_in_memory(grid, voxels), {}); });
+    gpu::reporting("uploading the volume",
+                   [&] { parts_->show(parts_->kept(parts_->whole_of(*voxels_in_memory(grid, voxels), {}), {})); });
 }
 
 void Renderer::next_volume(const VolumeGrid& grid, const void* voxels) {
     gpu::reporting("uploading the volume", [&] {
-        std::optional<ValueRange> chosen;
-        if (parts_->volume) chosen = parts_->volume->range(RangeSource::fixed);
-        parts_->set_whole(*voxels_in_memory(grid, voxels), chosen);
+        parts_->show(parts_->kept(parts_->whole_of(*voxels_in_memory(grid, voxels), fixed_range()), {}));
     });
+}
+
+std::optional<ValueRange> Renderer::fixed_range() const {
+    if (!parts_->volume || !parts_->volume->whole) return {};
+    return parts_->volume->whole->range(RangeSource::fixed);
+}
+
+std::shared_ptr<PreparedVolume> Renderer::prepare(std::shared_ptr<const VoxelSource> source,
+                                                  const std::optional<ValueRange>& chosen,
+                                                  const std::function<void(std::int64_t voxels)>& done) {
+    return gpu::reporting("uploading the volume", [&] {
+        if (!parts_->is_whole(source->grid())) {
+            return parts_->kept({}, std::make_unique<PagedVolume>(parts_->device, parts_->queue, parts_->brick_builder,
+                                                                  parts_->limits, std::move(source), done));
+        }
+        auto whole = parts_->whole_of(*source, chosen);
+        if (done) done(source->grid().voxels());
+        return parts_->kept(std::move(whole), {});
+    });
+}
+
+void Renderer::show(const std::shared_ptr<PreparedVolume>& prepared) {
+    gpu::reporting("showing a volume", [&] { parts_->show(prepared); });
 }
 
 void Renderer::set_volume(std::shared_ptr<const VoxelSource> source,
                           const std::function<void(std::int64_t voxels)>& done) {
-    gpu::reporting("uploading the volume", [&] {
-        if (!parts_->is_whole(source->grid())) return parts_->set_pages(std::move(source), done);
-        parts_->set_whole(*source, {});
-        if (done) done(source->grid().voxels());
-    });
+    show(prepare(std::move(source), {}, done));
 }
 
 bool Renderer::is_in_pages() const {
-    return parts_->paged != nullptr;
+    return parts_->paged() != nullptr;
 }
 
 TransferFunction Renderer::transfer_function(const View& view) const {
@@ -92,7 +157,6 @@ void Renderer::clear() {
     gpu::reporting("clearing the stage", [&] {
         parts_->queue.wait_for_all();
         parts_->volume.reset();
-        parts_->paged.reset();
         parts_->flow.reset();
         parts_->heights.reset();
         parts_->poses.clear();
@@ -118,44 +182,59 @@ void Renderer::set_poses(const std::vector<BScanPose>& poses) {
     ++parts_->scene_changes;
 }
 
-Image Renderer::Parts::still(const Scene& scene, const View& view, const std::function<void(std::int64_t rows)>& done,
-                             const gpu::Chain& chain) {
-    Image image{view.width, view.height,
-                std::vector<std::uint8_t>(static_cast<std::size_t>(view.width * view.height * 4))};
+void Renderer::Parts::still(const Scene& scene, const View& view, PictureBits bits, const TakeRows& take,
+                            const gpu::Chain& chain) {
+    const PictureDepth depth = bits == PictureBits::sixteen ? PictureDepth::floats : PictureDepth::codes;
+    std::vector<std::byte> rows;
     bool is_first = true;
     for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
         tile.height = view.height - tile.top;
         tile.width = std::min(most_columns, view.width);
         tile.height = rows_at_a_time({.scene = scene, .view = view, .region = tile});
+        rows.resize(static_cast<std::size_t>(view.width * tile.height) * bytes_per_pixel(bits));
         for (tile.left = 0; tile.left < view.width; tile.left += tile.width) {
             tile.width = std::min(most_columns, view.width - tile.left);
             const bool is_last = tile.top + tile.height == view.height && tile.left + tile.width == view.width;
-            place(image, tile,
-                  pixels_of({.scene = scene, .view = view, .region = tile},
-                            share_of(chain, std::exchange(is_first, false), is_last)));
+            const Shot shot{.scene = scene, .view = view, .region = tile};
+            place(rows, view.width, bits, tile,
+                  pixels_of(shot, share_of(chain, std::exchange(is_first, false), is_last), depth, [&] { take({}); }));
         }
-        if (done) done(tile.height);
+        take({tile.height, rows});
     }
-    return image;
+}
+
+PagesShown Renderer::render(const View& wanted, PictureBits bits,
+                            const std::function<void(const PictureRows& rows)>& take) {
+    return gpu::reporting("rendering", [&] {
+        const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
+        const PagesShown pages = parts_->bring_in(view, [&] { take({}); });
+        parts_->still(parts_->shown_scene(view), view, bits, take);
+        return pages;
+    });
 }
 
 Image Renderer::render(const View& wanted, const std::function<void(std::int64_t rows)>& done) {
-    return gpu::reporting("rendering", [&] {
-        const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
-        const PagesShown pages = parts_->bring_in(view, [&] {
-            if (done) done(0);
-        });
-        Image image = parts_->still(parts_->shown_scene(view), view, done);
-        image.pages = pages;
-        return image;
+    check_view(wanted);
+    Gathered gathered(wanted);
+    const PagesShown pages = render(wanted, PictureBits::eight, [&](const PictureRows& rows) {
+        gathered.add(rows);
+        if (done) done(rows.count);
     });
+    Image image = gathered.take();
+    image.pages = pages;
+    return image;
 }
 
 Image Renderer::render(const View& wanted, const ShownSlots& shown) {
     return gpu::reporting("rendering", [&] {
         const Scene scene = parts_->scene_of(shown, wanted);
         const View view = Parts::resolved(wanted, scene);
-        return parts_->chained(shown, [&](const gpu::Chain& chain) { return parts_->still(scene, view, {}, chain); });
+        Gathered gathered(view);
+        parts_->chained(shown, [&](const gpu::Chain& chain) {
+            parts_->still(
+                scene, view, PictureBits::eight, [&](const PictureRows& rows) { gathered.add(rows); }, chain);
+        });
+        return gathered.take();
     });
 }
 
@@ -172,7 +251,7 @@ std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::in
     return gpu::reporting("probing", [&] {
         const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
         check_pixel(view, x, y);
-        if (parts_->paged) parts_->paged->bring_in_beside_panes(view);
+        if (parts_->paged()) parts_->paged()->bring_in_beside_panes(view);
         return parts_->probe(parts_->shown_scene(view), view, x, y);
     });
 }
@@ -212,6 +291,10 @@ std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState stat
 std::vector<double> Renderer::texture_rates(int repetitions) {
     return gpu::reporting("measuring the texture unit",
                           [&] { return echolux::texture_rates(parts_->device, parts_->queue, repetitions); });
+}
+
+CastFigures Renderer::cast_figures() const {
+    return parts_->raycaster.figures();
 }
 
 std::int64_t Renderer::statistics_read_back() const {

@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compute/types.h"
+#include "render/cast_figures.h"
 #include "render/device_choice.h"
 #include "render/heights.h"
 #include "render/histogram.h"
@@ -31,6 +33,15 @@ struct Image {
     std::int64_t height = 0;
     std::vector<std::uint8_t> pixels;  // RGBA, straight alpha, row by row from the top
     PagesShown pages = {};             // of a volume that the device holds in part
+};
+
+enum class PictureBits { eight = 8, sixteen = 16 };  // of a channel
+
+// Whole rows of a picture that comes piece by piece, from the top: RGBA with straight alpha, of the machine's byte
+// order.
+struct PictureRows {
+    std::int64_t count = 0;
+    std::span<const std::byte> pixels;  // valid during the call that hands them over
 };
 
 // What the ray of a pixel met, exactly.
@@ -75,6 +86,9 @@ struct FollowedPicture {
     bool is_final = false;    // nothing is drawn any more until something changes
 };
 
+// A volume on the device, shown or not.
+struct PreparedVolume;
+
 // Volumes of files and slots of a live ring are shown by the same means. One thread draws; another may write to slots.
 class Renderer {
   public:
@@ -103,6 +117,18 @@ class Renderer {
     // Whether that was too large for one texture.
     bool is_in_pages() const;
 
+    // The same in two parts, for the time points of a series: what is slow on any thread, beside pictures; showing it
+    // on the one that draws, which waits for nothing. `chosen`: the range of values of the first one, see
+    // fixed_range(); nothing: this one's own. Prepared volumes go before the renderer does; whoever lets go of one last
+    // waits for the pictures that show it.
+    std::shared_ptr<PreparedVolume> prepare(std::shared_ptr<const VoxelSource> source,
+                                            const std::optional<ValueRange>& chosen,
+                                            const std::function<void(std::int64_t voxels)>& done = {});
+    void show(const std::shared_ptr<PreparedVolume>& prepared);
+
+    // The range of values that was chosen for what is shown; nothing: it is in pages, or there is no volume.
+    std::optional<ValueRange> fixed_range() const;
+
     // The next time point of what is shown: the range of values that was chosen for the first stays, unless the view
     // wants each volume's own.
     void next_volume(const VolumeGrid& grid, const void* voxels);
@@ -128,9 +154,19 @@ class Renderer {
     void set_poses(const std::vector<BScanPose>& poses);
 
     // Throws Error{bad_setting} naming the key of a view that cannot work, or that there is no volume yet.
-    // `done` hears how many more rows are finished (none while pages of a large volume are brought in), and may throw
+    // `done` hears how many more rows are finished (none meanwhile, now and then), and may throw
     // to stop; without it the picture is made in one go.
     Image render(const View& view, const std::function<void(std::int64_t rows)>& done = {});
+
+    // The same of any size in bounded memory, at 16 bits from the floats that were summed: `take` gets all rows in
+    // their order (none meanwhile, now and then), and may throw to stop.
+    PagesShown render(const View& view, PictureBits bits, const std::function<void(const PictureRows& rows)>& take);
+
+    // Submits the same picture, and returns what waits for it and gives it: to be called once, on any thread, and to be
+    // gone before the renderer. So pictures follow each other without a pause of the device, a few passes ahead of it
+    // at most: whoever begins many pictures waits here. Each has memory of its own until it is gone. Throws as
+    // render().
+    std::function<Image()> begin(const View& view);
 
     // The same of a live ring, finished; in one go.
     Image render(const View& view, const ShownSlots& shown);
@@ -187,6 +223,9 @@ class Renderer {
 
     // Of what a live ring shows.
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y, const ShownSlots& shown);
+
+    // What casting rays has cost the device so far.
+    CastFigures cast_figures() const;
 
     // Everything that ever came back from the device: pictures, measures, volumes; and, apart from that, statistics,
     // which are histograms of 1 KiB.

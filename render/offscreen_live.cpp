@@ -44,7 +44,7 @@ FollowedPicture Renderer::follow(const View& wanted, double now_s, std::size_t p
     return gpu::reporting("rendering", [&] {
         const View view = Parts::resolved(wanted, parts_->shown_scene(wanted));
         ProgressivePicture& progressive = parts_->pane(pane);
-        PagedVolume* paged = parts_->paged.get();
+        PagedVolume* paged = parts_->paged();
         const std::uint64_t pages = paged ? paged->bring_in_for(pane, view, !progressive.is_of(view)) : 0;
         const SceneSerials serials{0, pages, parts_->scene_changes};
         return followed(progressive.update(view, parts_->shown_scene(view), serials, now_s));
@@ -68,7 +68,7 @@ FollowedPicture Renderer::follow(const View& wanted, const ShownSlot& newest, co
 
 std::optional<Histogram> Renderer::histogram() {
     return gpu::reporting("counting values", [&]() -> std::optional<Histogram> {
-        if (!parts_->volume && !parts_->paged) return {};
+        if (!parts_->volume) return {};
         HistogramCounter& counter = parts_->histograms;
         counter.newest();
         const SceneSerials serials{0, 0, parts_->scene_changes};

@@ -74,11 +74,26 @@ const TransferCurve gray{.nodes = {{0.00, 0.00, 0.00, 0.00, 0},
                                    {1.00, 1.00, 0.98, 0.95, 220}},
                          .is_relative = true};
 
+// Linear reflectivity, as some instruments store it, looks as `gray` does by its fourth root.
+const TransferCurve fourth_root{.nodes = {{0.0000, 0.00, 0.00, 0.00, 0},
+                                          {0.0001, 0.12, 0.12, 0.12, 0},
+                                          {0.0039, 0.29, 0.29, 0.29, 12},
+                                          {0.0256, 0.46, 0.46, 0.45, 24},
+                                          {0.0625, 0.58, 0.57, 0.55, 32},
+                                          {0.3164, 0.79, 0.78, 0.75, 126},
+                                          {1.0000, 1.00, 0.98, 0.95, 220}},
+                                .is_relative = true};
+
+const TransferCurve& automatic_curve(const VolumeGrid& grid) {
+    if (grid.quantity == "db") return tissue;
+    return grid.quantity == "reflectivity" ? fourth_root : gray;
+}
+
 }  // namespace
 
 const TransferCurve& preset_curve(Preset preset, const VolumeGrid& grid) {
     switch (preset) {
-        case Preset::automatic: return grid.quantity == "db" ? tissue : gray;
+        case Preset::automatic: return automatic_curve(grid);
         case Preset::oct_gray: return oct_gray;
         case Preset::tissue: return tissue;
         case Preset::retina: return retina;

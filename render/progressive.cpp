@@ -17,9 +17,10 @@ double frame_s(const View& view) {
     return 1e-3 * view.frame_ms;
 }
 
+// Of the time for a frame the picture itself says nothing.
 bool is_same(const View& a, const View& b) {
     return a.transfer_curve == b.transfer_curve && std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
-               return field.get(a) == field.get(b);
+               return field.name == "frame_ms" || field.get(a) == field.get(b);
            });
 }
 
@@ -63,6 +64,7 @@ const ShownPicture& ProgressivePicture::update(const View& view, const Scene& sc
 
 void ProgressivePicture::advance(const View& view, const Scene& scene, const SceneSerials& serials, double now_s,
                                  const gpu::Chain& chain) {
+    view_.frame_ms = view.frame_ms;
     if (has_changed(view, serials)) {
         view_ = view;
         serials_ = serials;

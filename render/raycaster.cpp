@@ -41,6 +41,8 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
 
 constexpr double longest_submission_s = 0.1;
 
+constexpr std::size_t most_panes = 4;  // of a window, which are cast without waiting for each other
+
 constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
 
 // Two tables of 32-bit formats: software Vulkan fetches wider ones pixel by pixel.
@@ -124,7 +126,7 @@ Raycaster::StandIns::StandIns(const gpu::Device& device)
       cube(device, absent_shape(vk::ImageType::e3D), "stand-in texture") {}
 
 Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
-    : device_(device), queue_(queue), sampler_(made_sampler(device)),
+    : device_(device), queue_(queue), programs_(device, queue), sampler_(made_sampler(device)),
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
@@ -138,13 +140,18 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
         }
     });
     prepare_noise();
-    for (std::size_t i = 0; i < pictures_under_way; ++i) {
-        frames_.push_back(std::make_unique<Frame>(device));
-        frames_.back()->bindings.set_image(shared::binding_extinctions, extinctions_.view());
-        frames_.back()->bindings.set_image(shared::binding_colours, colours_.view());
-        frames_.back()->bindings.set_buffer(shared::binding_entries, entries_.handle());
-        frames_.back()->bindings.set_image(shared::binding_flow_colours, flow_colours_.view());
-        bind_absent(*frames_.back());
+    make_frames(picture_frames_, pictures_under_way);
+    make_frames(film_frames_, most_panes * pictures_under_way);
+}
+
+void Raycaster::make_frames(Frames& frames, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        Frame& frame = *frames.all.emplace_back(std::make_unique<Frame>(device_));
+        frame.bindings.set_image(shared::binding_extinctions, extinctions_.view());
+        frame.bindings.set_image(shared::binding_colours, colours_.view());
+        frame.bindings.set_buffer(shared::binding_entries, entries_.handle());
+        frame.bindings.set_image(shared::binding_flow_colours, flow_colours_.view());
+        bind_absent(frame);
     }
 }
 
@@ -159,14 +166,6 @@ void Raycaster::bind_absent(Frame& frame) {
     gpu::Bindings& bindings = frame.bindings;
     bindings.set_image(shared::binding_noise, noise_.view());
     bind_no_light(bindings);
-}
-
-const vk::raii::Pipeline& Raycaster::program(const RaycastConstants& constants) {
-    const auto found = programs_.find(constants);
-    if (found != programs_.end()) return found->second;
-    const gpu::Bindings& bindings = frames_.front()->bindings;  // all are alike
-    return programs_.emplace(constants, gpu::compute_pipeline(device_, bindings, spirv::raycast, constants))
-        .first->second;
 }
 
 Pace& Raycaster::pace_of(const Shot& shot) {
@@ -191,6 +190,7 @@ void Raycaster::prepare_picture(Frame& frame, const Shot& shot) {
     const bool fits =
         frame.picture && frame.picture->shape().format == shape.format && frame.picture->shape().extent == shape.extent;
     if (fits) return;
+    queue_.wait_for_all();  // what still reads the old one
     frame.picture.reset();
     frame.picture.emplace(device_, shape,
                           fmt::format("picture of {} x {} pixels", shot.region.width, shot.region.height));
@@ -263,12 +263,11 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
 }
 
 Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
-    Frame& frame = *frames_[next_frame_];
-    next_frame_ = (next_frame_ + 1) % frames_.size();
+    Frame& frame = (shot.pass.film == nullptr ? picture_frames_ : film_frames_).take();
     queue_.wait(frame.value);
     learn_paces();
     frame.constants = raycast_constants(shot, device_.is_software());
-    program(frame.constants);  // nobody waits for a compiler while work is recorded
+    programs_.of(frame.constants, frame.bindings);  // nobody waits for a compiler while work is recorded
     fill_tables(frame, shot);
     prepare_output(frame, shot);
     bind(frame, shot);
@@ -276,10 +275,18 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
 }
 
 void Raycaster::learn_paces() {
-    for (const auto& frame : frames_) {
+    learn_paces(picture_frames_);
+    learn_paces(film_frames_);
+}
+
+void Raycaster::learn_paces(const Frames& frames) {
+    for (const auto& frame : frames.all) {
         if (frame->timed == nullptr || !queue_.is_done(frame->value)) continue;
-        frame->timed->learn(frame->work, frame->stopwatch.seconds());
+        const std::optional<double> seconds = frame->stopwatch.seconds();
+        frame->timed->learn(frame->work, seconds);
         frame->timed = nullptr;
+        if (seconds) figures_.seconds += *seconds;
+        if (seconds) ++figures_.timed;
     }
 }
 
@@ -325,14 +332,14 @@ void Raycaster::record_rays(const vk::raii::CommandBuffer& commands, const Frame
                             const GroupRows& rows) {
     const gpu::Bindings& bindings = frame.bindings;
     const std::int64_t columns = (shot.columns() + shared::group_width - 1) / shared::group_width;
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *program(frame.constants));
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *programs_.of(frame.constants, bindings));
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
     commands.dispatchBase(0, static_cast<std::uint32_t>(rows.first), 0, static_cast<std::uint32_t>(columns),
                           static_cast<std::uint32_t>(rows.end - rows.first), 1);
 }
 
 bool Raycaster::holds(const CastPicture& picture) const {
-    return std::ranges::any_of(frames_, [&](const auto& frame) {
+    return std::ranges::any_of(picture_frames_.all, [&](const auto& frame) {
         return frame->picture && &*frame->picture == picture.image && frame->value == picture.value;
     });
 }

@@ -6,13 +6,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "render/annotations/annotator.h"
 #include "render/bricks.h"
+#include "render/cast_figures.h"
 #include "render/film.h"
 #include "render/light_volume.h"
 #include "render/pace.h"
+#include "render/raycast_programs.h"
 #include "render/region.h"
 #include "render/scene.h"
 #include "render/view.h"
@@ -77,6 +80,9 @@ class Raycaster {
     // Whether the picture has not been overwritten by a later one.
     bool holds(const CastPicture& picture) const;
 
+    // What casting has cost the device so far.
+    const CastFigures& figures() const { return figures_; }
+
   private:
     // What one picture under way needs for itself.
     struct Frame {
@@ -99,6 +105,14 @@ class Raycaster {
         double work = 0;
     };
 
+    // Used in turn, each when the device is done with it.
+    struct Frames {
+        std::vector<std::unique_ptr<Frame>> all;
+        std::size_t next = 0;
+
+        Frame& take() { return *all[std::exchange(next, (next + 1) % all.size())]; }
+    };
+
     // Textures for bindings that a picture has no use for: a shader's bindings must all be there.
     struct StandIns {
         explicit StandIns(const gpu::Device& device);
@@ -106,9 +120,10 @@ class Raycaster {
         gpu::DeviceImage plane, floats, cube;
     };
 
-    const vk::raii::Pipeline& program(const RaycastConstants& constants);
     Pace& pace_of(const Shot& shot);  // one, however the shot is lit: a picture that moves tells of the full one
+    void make_frames(Frames& frames, std::size_t count);
     void learn_paces();
+    void learn_paces(const Frames& frames);
     void prepare_noise();
     Frame& prepared_frame(const Shot& shot);
     void prepare_picture(Frame& frame, const Shot& shot);
@@ -127,6 +142,7 @@ class Raycaster {
 
     const gpu::Device& device_;
     gpu::Queue& queue_;
+    RaycastPrograms programs_;
     vk::raii::Sampler sampler_;
     gpu::DeviceImage extinctions_;
     gpu::DeviceImage colours_;
@@ -137,9 +153,9 @@ class Raycaster {
     gpu::DeviceImage noise_;
     LightVolume light_volume_;
     Annotator annotator_;
-    std::vector<std::unique_ptr<Frame>> frames_;
-    std::size_t next_frame_ = 0;
-    std::map<RaycastConstants, vk::raii::Pipeline> programs_;
+    Frames picture_frames_;  // whose pictures are kept
+    Frames film_frames_;     // of panes, of which several are cast for one picture of a window
+    CastFigures figures_;
     std::map<RaycastConstants, Pace> paces_;
 };
 

@@ -25,6 +25,12 @@
 
 namespace echolux {
 
+// One of the two.
+struct PreparedVolume {
+    std::unique_ptr<VolumeTexture> whole;
+    std::unique_ptr<PagedVolume> pages;
+};
+
 struct Renderer::Parts {
     explicit Parts(const DeviceChoice& choice)
         : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
@@ -45,12 +51,14 @@ struct Renderer::Parts {
                });
     }
 
+    PagedVolume* paged() const { return volume ? volume->pages.get() : nullptr; }
+
     Scene whole_scene() {
-        if (!volume && !paged) {
+        if (!volume) {
             throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
         }
-        Scene scene = paged ? Scene(*paged) : Scene(*volume);
-        scene.serials = {0, paged ? paged->changes() : 0, scene_changes};
+        Scene scene = paged() ? Scene(*paged()) : Scene(*volume->whole);
+        scene.serials = {0, paged() ? paged()->changes() : 0, scene_changes};
         if (flow) scene.flow = &*flow;
         if (heights) scene.heights = &*heights;
         put_in_space(scene);
@@ -92,7 +100,7 @@ struct Renderer::Parts {
 
     // What a picture of `view` needs of a large volume is there when this returns, as far as it can be.
     PagesShown bring_in(const View& view, const std::function<void()>& pause = {}) {
-        return paged ? paged->bring_in(view, pause) : PagesShown{};
+        return paged() ? paged()->bring_in(view, pause) : PagesShown{};
     }
 
     VolumeSlots& ring() {
@@ -120,26 +128,32 @@ struct Renderer::Parts {
         return share;
     }
 
-    // The pixels of a part of a still picture, finished.
-    std::span<const std::byte> pixels_of(const Shot& shot, const gpu::Chain& chain) {
+    // The pixels of a part of a still picture, finished: RGBA of 8 bits or, where `depth` says so, floats. `pause` is
+    // called between passes and may throw to stop.
+    std::span<const std::byte> pixels_of(const Shot& shot, const gpu::Chain& chain, PictureDepth depth,
+                                         const std::function<void()>& pause) {
         const std::int64_t passes = shot.view.samples;
-        if (passes == 1) return read_back.pixels(*raycaster.cast(shot, chain).image);
+        if (passes == 1 && depth == PictureDepth::codes) return read_back.pixels(*raycaster.cast(shot, chain).image);
         Film film(device, shot.region.width, shot.region.height);
         try {
             for (std::int64_t number = 0; number < passes; ++number) {
                 raycaster.cast({.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}},
                                share_of(chain, number == 0, number + 1 == passes));
+                pause();
             }
-            return read_back.pixels(*resolver.resolve(still_pictures, film, 1, shot.region, sheet_of(shot)).image);
+            return read_back.pixels(
+                *resolver.resolve(still_pictures, film, 1, shot.region, sheet_of(shot), depth).image);
         } catch (...) {
             queue.wait_for_all();  // earlier passes use the film
             throw;
         }
     }
 
+    using TakeRows = std::function<void(const PictureRows&)>;
+
     // A whole picture. Tile by tile, each finished before the next begins: none is too large for the device.
-    Image still(const Scene& scene, const View& view, const std::function<void(std::int64_t rows)>& done = {},
-                const gpu::Chain& chain = {});
+    void still(const Scene& scene, const View& view, PictureBits bits, const TakeRows& take,
+               const gpu::Chain& chain = {});
 
     Image read(const gpu::DeviceImage& picture) {
         const std::span<const std::byte> pixels = read_back.pixels(picture);
@@ -189,26 +203,30 @@ struct Renderer::Parts {
         return probe;
     }
 
-    // `chosen` is the range of the first volume of a series. Sizes are checked before a voxel is read.
-    void set_whole(const VoxelSource& source, const std::optional<ValueRange>& chosen) {
+    // `chosen` is the range of the first volume of a series. Sizes are checked before a voxel is read. From any thread:
+    // of this only the queue is shared, and whatever is recorded for it.
+    std::unique_ptr<VolumeTexture> whole_of(const VoxelSource& source, const std::optional<ValueRange>& chosen) {
         check_structure(source.grid());
-        VolumeTexture texture(device, source.grid(), {});
+        auto texture = std::make_unique<VolumeTexture>(device, source.grid(), ValueRange{});
         const ValueRange percentiles = source.range();
-        texture.set_range(percentiles, chosen.value_or(percentiles));
-        upload(device, queue, brick_builder, texture, source);
-        queue.wait_for_all();  // pictures of the old one
-        volume.emplace(std::move(texture));
-        paged.reset();
-        flow.reset();
-        ++scene_changes;
+        texture->set_range(percentiles, chosen.value_or(percentiles));
+        upload(device, queue, brick_builder, *texture, source);
+        return texture;
     }
 
-    void set_pages(std::shared_ptr<const VoxelSource> source, const std::function<void(std::int64_t voxels)>& done) {
-        auto pages = std::make_unique<PagedVolume>(device, queue, brick_builder, limits, std::move(source), done);
-        queue.wait_for_all();
-        paged = std::move(pages);
-        volume.reset();
+    // Whoever lets go of it last waits for the pictures that show it.
+    std::shared_ptr<PreparedVolume> kept(std::unique_ptr<VolumeTexture> whole, std::unique_ptr<PagedVolume> pages) {
+        const auto let_go = [this](PreparedVolume* prepared) {
+            queue.wait_or_be_lost();
+            delete prepared;
+        };
+        return {new PreparedVolume{std::move(whole), std::move(pages)}, let_go};
+    }
+
+    void show(const std::shared_ptr<PreparedVolume>& prepared) {
+        if (flow) queue.wait_for_all();  // pictures of it
         flow.reset();
+        volume = prepared;
         ++scene_changes;
     }
 
@@ -226,11 +244,11 @@ struct Renderer::Parts {
     Raycaster raycaster;
     Resolver resolver;
     ResolvedPictures still_pictures;
+    std::optional<Film> begun_film;  // of pictures that are begun: one after the other, as the queue works
     HistogramCounter histograms;
     std::map<std::size_t, ProgressivePicture> panes;
-    std::optional<VolumeTexture> volume;  // or
-    std::unique_ptr<PagedVolume> paged;
-    std::optional<VolumeTexture> flow;  // of the volume
+    std::shared_ptr<PreparedVolume> volume;  // of a file
+    std::optional<VolumeTexture> flow;       // of the volume
     std::optional<gpu::DeviceImage> heights;
     std::vector<BScanPose> poses;     // none: B-scans make a volume
     std::optional<ScanField> field;   // of the poses, for the scene that was asked for last

@@ -63,19 +63,22 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
       annotator_(device), bindings_(made_bindings(device)), as_it_is_(pipeline_for(device, bindings_, 0)),
       enlarged_(pipeline_for(device, bindings_, 1)) {}
 
-Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Film& film, std::int64_t width,
-                                          std::int64_t height) {
+Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Film& film, const Region& region,
+                                          PictureDepth depth) {
     Frame& frame = *pictures.frames_[pictures.next_];
     pictures.next_ = (pictures.next_ + 1) % pictures.frames_.size();
     queue_.wait(frame.value);
-    const vk::Extent3D extent{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), 1};
-    if (!frame.picture || frame.picture->shape().extent != extent) {
-        const gpu::ImageShape shape{.extent = extent,
+    const vk::Extent3D extent{static_cast<std::uint32_t>(region.width), static_cast<std::uint32_t>(region.height), 1};
+    const vk::Format format =
+        depth == PictureDepth::floats ? vk::Format::eR32G32B32A32Sfloat : vk::Format::eR8G8B8A8Unorm;
+    if (!frame.picture || frame.picture->shape().extent != extent || frame.picture->shape().format != format) {
+        const gpu::ImageShape shape{.format = format,
+                                    .extent = extent,
                                     .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled |
                                              vk::ImageUsageFlagBits::eTransferSrc};
         queue_.wait_for_all();  // what shows the old one
         frame.picture.reset();
-        frame.picture.emplace(device_, shape, fmt::format("picture of {} x {} pixels", width, height));
+        frame.picture.emplace(device_, shape, fmt::format("picture of {} x {} pixels", region.width, region.height));
         frame.is_fresh = true;
     }
     frame.bindings.set_image(shared::binding_resolve_film, film.mean.view(), *sampler_);
@@ -84,12 +87,11 @@ Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Film
 }
 
 ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const Film& film, double pitch, const Region& region,
-                                  const Sheet& sheet) {
-    const auto& [left, top, width, height] = region;
-    Frame& frame = prepared_frame(pictures, film, width, height);
+                                  const Sheet& sheet, PictureDepth depth) {
+    Frame& frame = prepared_frame(pictures, film, region, depth);
     annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
     const vk::raii::Pipeline& shader = pitch == 1 ? as_it_is_ : enlarged_;
-    const Scale scale = scale_of(pitch, width, height);
+    const Scale scale = scale_of(pitch, region.width, region.height);
     frame.value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
         if (frame.is_fresh) frame.picture->record_first_use(commands);
         commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);

@@ -12,7 +12,10 @@
 
 namespace echolux {
 
-// RGBA8 with straight alpha. Finished when the queue has reached `value`.
+// What a channel of a picture is on the device: 8 bits, or a float for those of which more than 8 bits are wanted.
+enum class PictureDepth { codes, floats };
+
+// RGBA with straight alpha. Finished when the queue has reached `value`.
 struct ResolvedPicture {
     const gpu::DeviceImage* image = nullptr;
     std::uint64_t value = 0;
@@ -51,11 +54,11 @@ class Resolver {
     // The picture of a region, `pitch` pixels from ray to ray of the film, with what of `sheet` is drawn over it, as
     // the next one of `pictures`. Throws Error{out_of_memory}.
     ResolvedPicture resolve(ResolvedPictures& pictures, const Film& film, double pitch, const Region& region,
-                            const Sheet& sheet);
+                            const Sheet& sheet, PictureDepth depth = PictureDepth::codes);
 
   private:
     using Frame = ResolvedPictures::Frame;
-    Frame& prepared_frame(ResolvedPictures& pictures, const Film& film, std::int64_t width, std::int64_t height);
+    Frame& prepared_frame(ResolvedPictures& pictures, const Film& film, const Region& region, PictureDepth depth);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;

@@ -73,7 +73,8 @@ void main() {
     uvec2 here = region_pixel();
     uvec2 size = uvec2(frame.region.zw);
     if (here.x >= size.x || here.y >= size.y) return;
-    vec2 pixel = (vec2(here) + frame.pass.spot.xy) * frame.pass.spot.z + frame.region.xy;
+    // Rounded once, so that a picture has the same bits in one piece and in tiles.
+    vec2 pixel = vec2(here) * frame.pass.spot.z + frame.region.xy + frame.pass.spot.xy * frame.pass.spot.z;
 
     Ray whole = ray_of(pixel);
     Ray ray = cut(whole);

@@ -1,4 +1,4 @@
-// From a film to a picture: premultiplied floats to 8 bits of straight alpha, and to the picture's size where its rays
+// From a film to a picture: premultiplied floats to straight alpha, and to the picture's size where its rays
 // are farther apart than pixels.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -41,6 +41,10 @@ inline constexpr std::uint32_t annotate[] = {
 #include "annotate.comp.num"
 };
 
+inline constexpr std::uint32_t annotate_floats[] = {
+#include "annotate_floats.comp.num"
+};
+
 inline constexpr std::uint32_t interface_vert[] = {
 #include "interface.vert.num"
 };

@@ -25,10 +25,10 @@ ScanPlayer::ScanPlayer(Scan scan, MemoryKind memory, std::int64_t block_b_scans)
       keeps_volumes_(most_in_use_ >= blocks_of_two_volumes(scan_, block_b_scans_)), reader_(scan_),
       pool_(block_b_scans_ * reader_.bytes_per_b_scan(), memory) {}
 
-double ScanPlayer::volume_s() const {
-    const ScanGeometry& geometry = scan_.geometry;
+double volume_seconds(const Scan& scan) {
+    const ScanGeometry& geometry = scan.geometry;
     if (!(geometry.line_rate_hz > 0)) return 0;
-    const SpectraLayout layout = spectra_layout(scan_.file, scan_.format, geometry, scan_.path.string());
+    const SpectraLayout layout = spectra_layout(scan.file, scan.format, geometry, scan.path.string());
     return static_cast<double>(layout.frames_per_volume * geometry.lines_per_frame()) / geometry.line_rate_hz;
 }
 

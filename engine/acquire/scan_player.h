@@ -18,6 +18,9 @@
 
 namespace echolux {
 
+// From one volume of a scan to the next as they were recorded; 0: unknown.
+double volume_seconds(const Scan& scan);
+
 class ScanPlayer : public Source {
   public:
     // Blocks of at most `block_b_scans`; 0: as block_size.h says. Throws Error{bad_file}.
@@ -34,7 +37,7 @@ class ScanPlayer : public Source {
     Arrival next(std::chrono::milliseconds patience) override;
     void stop() noexcept override;
 
-    double volume_s() const;  // from one volume to the next as they were recorded; 0: unknown
+    double volume_s() const { return volume_seconds(scan_); }
 
     // ---- any thread
 

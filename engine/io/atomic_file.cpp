@@ -1,7 +1,9 @@
 // Complete files only: see atomic_file.h.
 #include "engine/io/atomic_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <stdio.h>  // renameat2
 
 #include <cerrno>
 #include <fstream>
@@ -46,6 +48,33 @@ AtomicFile::AtomicFile(std::filesystem::path final_path)
 AtomicFile::~AtomicFile() {
     std::error_code ignored;
     if (!committed_) std::filesystem::remove(temporary_, ignored);
+}
+
+AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(const std::filesystem::path&))
+    : final_(final_path.has_filename() ? std::move(final_path) : final_path.parent_path()),
+      temporary_(temporary_beside(final_)) {
+    std::error_code problem;
+    const bool occupied = std::filesystem::exists(final_, problem) && !std::filesystem::is_empty(final_, problem);
+    if (occupied && !is_ours(final_)) {
+        throw Error(ErrorCode::output, "is there already and something else", final_.string(), "give another name");
+    }
+    std::filesystem::create_directories(temporary_, problem);
+    if (problem) fail(final_, problem);
+}
+
+AtomicFolder::~AtomicFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(temporary_, ignored);  // after commit(): the old one
+}
+
+void AtomicFolder::commit() {
+    std::error_code problem;
+    if (std::filesystem::exists(final_, problem)) {
+        if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, final_.c_str(), RENAME_EXCHANGE) == 0) return;
+        std::filesystem::remove_all(final_, problem);  // a file system that cannot exchange
+    }
+    std::filesystem::rename(temporary_, final_, problem);
+    if (problem) fail(final_, problem);
 }
 
 void check_can_be_written(const std::filesystem::path& path) {

@@ -25,6 +25,26 @@ class AtomicFile {
     bool committed_ = false;
 };
 
+// The same for a result that is a folder. What stands there is replaced only if `is_ours` says that it is such a
+// result: nobody's other files are removed.
+class AtomicFolder {
+  public:
+    // Throws Error{output}.
+    AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(const std::filesystem::path&));
+    ~AtomicFolder();  // removes the temporary folder with all that is in it unless committed
+    AtomicFolder(const AtomicFolder&) = delete;
+    AtomicFolder& operator=(const AtomicFolder&) = delete;
+
+    const std::filesystem::path& temporary() const { return temporary_; }
+
+    // Renames; the old folder gives way in the same moment where the file system can do that. Throws Error{output}.
+    void commit();
+
+  private:
+    std::filesystem::path final_;
+    std::filesystem::path temporary_;
+};
+
 // Before long work: throws what writing `path` would throw at its end. Leaves nothing but the folder.
 void check_can_be_written(const std::filesystem::path& path);
 

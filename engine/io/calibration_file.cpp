@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "compute/error.h"
@@ -83,7 +84,7 @@ std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string
                     where);
     }
     std::vector<T> raw(bytes.size() / sizeof(T));
-    std::memcpy(raw.data(), bytes.data(), bytes.size());
+    std::ranges::copy(std::as_bytes(std::span(bytes)), std::as_writable_bytes(std::span(raw)).begin());
     for (std::size_t i = 0; i < raw.size(); ++i) {
         if (!std::isfinite(raw[i])) {
             throw Error(ErrorCode::bad_file, fmt::format("number {} (counted from 0) is not finite", i), where);

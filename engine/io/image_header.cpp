@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "compute/error.h"
-#include "engine/memory_budget.h"
 
 namespace echolux {
 namespace {
@@ -25,6 +24,17 @@ std::vector<std::byte> cast(const std::vector<std::byte>& stored) {
     return result;
 }
 
+std::vector<std::byte> from_halves(const std::vector<std::byte>& stored) {
+    std::vector<std::byte> result(stored.size() / 2 * sizeof(float));
+    for (std::size_t i = 0; i < stored.size() / 2; ++i) {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, stored.data() + i * 2, 2);
+        const float value = value_of_half(bits);
+        std::memcpy(result.data() + i * sizeof(float), &value, sizeof(float));
+    }
+    return result;
+}
+
 }  // namespace
 
 std::int64_t bytes_of(StoredType type) {
@@ -32,7 +42,8 @@ std::int64_t bytes_of(StoredType type) {
         case StoredType::u8:
         case StoredType::i8: return 1;
         case StoredType::u16:
-        case StoredType::i16: return 2;
+        case StoredType::i16:
+        case StoredType::f16: return 2;
         case StoredType::u32:
         case StoredType::i32:
         case StoredType::f32: return 4;
@@ -55,9 +66,26 @@ VoxelType voxel_type(StoredType type) {
     }
 }
 
+StoredType stored_as(VoxelType type) {
+    switch (type) {
+        case VoxelType::u8: return StoredType::u8;
+        case VoxelType::u16: return StoredType::u16;
+        case VoxelType::i16: return StoredType::i16;
+        case VoxelType::complex64: return StoredType::complex64;
+        default: return StoredType::f32;
+    }
+}
+
+void swap_byte_order(StoredType type, std::span<std::byte> stored) {
+    const auto part = static_cast<std::size_t>(type == StoredType::complex64 ? 4 : bytes_of(type));
+    if (part == 1) return;
+    for (std::size_t i = 0; i + part <= stored.size(); i += part) std::ranges::reverse(stored.subspan(i, part));
+}
+
 std::vector<std::byte> converted(StoredType type, std::vector<std::byte> stored) {
     switch (type) {
         case StoredType::i8: return cast<std::int8_t, std::int16_t>(stored);
+        case StoredType::f16: return from_halves(stored);
         case StoredType::u32: return cast<std::uint32_t, float>(stored);
         case StoredType::i32: return cast<std::int32_t, float>(stored);
         case StoredType::u64: return cast<std::uint64_t, float>(stored);
@@ -67,21 +95,21 @@ std::vector<std::byte> converted(StoredType type, std::vector<std::byte> stored)
     }
 }
 
+double claimed_bytes(const ImageHeader& header, StoredType type) {
+    double bytes = static_cast<double>(bytes_of(type)) * static_cast<double>(header.time_points);
+    for (const std::int64_t size : header.size) bytes *= static_cast<double>(size);
+    return bytes;
+}
+
 void check_claim(const ImageHeader& header, StoredType type, std::int64_t voxel_bytes, bool compressed,
                  const std::filesystem::path& path) {
-    double one = static_cast<double>(bytes_of(type));  // in double: no header can make it overflow
-    for (const std::int64_t size : header.size) one *= static_cast<double>(size);
-    const double claimed = one * static_cast<double>(header.time_points);
+    const double claimed = claimed_bytes(header, type);
     constexpr double best_deflate = 1032;  // no compressed byte holds more
-    if (claimed > static_cast<double>(voxel_bytes) * (compressed ? best_deflate : 1)) {
-        throw Error(ErrorCode::bad_file,
-                    fmt::format("ends too early: {:.0f} bytes of voxels are described, {} bytes{} follow the header",
-                                claimed, voxel_bytes, compressed ? " (compressed)" : ""),
-                    path.string(), "copy the file again");
-    }
-    constexpr double copies = 3;  // as it lies in the file, converted, turned
-    constexpr double most = 9e18;
-    require_memory(static_cast<std::int64_t>(std::min(copies * one, most)), path.string(), "crop or convert it first");
+    if (claimed <= static_cast<double>(voxel_bytes) * (compressed ? best_deflate : 1)) return;
+    throw Error(ErrorCode::bad_file,
+                fmt::format("ends too early: {:.0f} bytes of voxels are described, {} bytes{} follow the header",
+                            claimed, voxel_bytes, compressed ? " (compressed)" : ""),
+                path.string(), "copy the file again");
 }
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// How voxels come out of image files and go into them: each format has one reader and one writer behind these two faces.
-// Files speak their own language (ImageHeader: columns, rows, slices); volume_file turns that into ours.
+// How voxels come out of image files and go into them: each format has one reader and one writer behind these two
+// faces. Files speak their own language (ImageHeader: columns, rows, slices); volume_file turns that into ours.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,9 @@ class ImageReader {
     // The voxels of slices of a time point, counted from 0: columns fastest, as header().type says. Read soonest in
     // their order.
     virtual std::vector<std::byte> read(std::int64_t time_point, Interval slices) = 0;
+
+    // Slices that are stored together: as many at a time, from a multiple of that on, cost least to read.
+    virtual std::int64_t slices_together() const { return 1; }
 
     // The same picture, each level coarser than the one before; level 0 is header(). Most formats have one.
     virtual std::vector<ImageHeader> levels() const { return {header()}; }

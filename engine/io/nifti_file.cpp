@@ -1,15 +1,16 @@
-// NIfTI-1: see nifti_file.h. zlib reads and writes plain files through the same calls as compressed ones.
 #include "engine/io/nifti_file.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <optional>
+#include <vector>
 
 #include "compute/error.h"
+#include "engine/io/raw_image.h"
+#include "engine/io/stored_bytes.h"
 
 namespace echolux {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::size_t voxels_start = 352;     // after the extension flag
 constexpr std::size_t most_side = 32767;      // sizes are 16-bit
 constexpr std::int32_t comment_code = 6;      // of an extension
 constexpr std::int64_t most_start = 1 << 24;  // of the voxels; the place is stored as a float
-constexpr int units_mm = 2;
+constexpr int units_mm = 2, units_s = 8;
 
 // Places of header fields in bytes.
 constexpr std::size_t at_dim = 40, at_datatype = 70, at_bitpix = 72, at_pixdim = 76, at_vox_offset = 108,
@@ -30,70 +31,10 @@ struct Datatype {
     std::int16_t code;
     StoredType type;
 };
-// Of those with the same voxel type and size the first is written.
 constexpr Datatype datatypes[] = {{2, StoredType::u8},     {4, StoredType::i16},        {16, StoredType::f32},
                                   {8, StoredType::i32},    {32, StoredType::complex64}, {64, StoredType::f64},
                                   {256, StoredType::i8},   {512, StoredType::u16},      {768, StoredType::u32},
                                   {1024, StoredType::i64}, {1280, StoredType::u64}};
-
-class ZFile {
-  public:
-    ZFile(const std::filesystem::path& path, const char* mode) : file_(gzopen(path.c_str(), mode)) {}
-    ~ZFile() { close(); }
-    ZFile(const ZFile&) = delete;
-    ZFile& operator=(const ZFile&) = delete;
-
-    bool is_open() const { return file_ != nullptr; }
-
-    bool read(void* out, std::size_t bytes) {
-        return in_pieces(bytes, [&](std::size_t done, unsigned piece) {
-            return gzread(file_, static_cast<char*>(out) + done, piece);
-        });
-    }
-
-    bool write(const void* in, std::size_t bytes) {
-        return in_pieces(bytes, [&](std::size_t done, unsigned piece) {
-            return gzwrite(file_, static_cast<const char*>(in) + done, piece);
-        });
-    }
-
-    // In the bytes as they are when nothing is compressed; what lies between is read where it is compressed.
-    bool go_to(std::int64_t place) { return gzseek(file_, place, SEEK_SET) == place; }
-
-    // Reads to the end, where the check sum of a compressed file is compared.
-    bool rest_is_intact() {
-        std::array<char, 4096> rest{};
-        int count = 1;
-        while (count > 0) count = gzread(file_, rest.data(), rest.size());
-        int problem = Z_OK;
-        gzerror(file_, &problem);
-        return count == 0 && problem == Z_OK;
-    }
-
-    bool close() {
-        const bool closed = file_ != nullptr && gzclose(file_) == Z_OK;
-        file_ = nullptr;
-        return closed;
-    }
-
-  private:
-    template <class Step>
-    bool in_pieces(std::size_t bytes, Step step) {
-        constexpr std::size_t most = 1 << 26;  // zlib counts in int
-        for (std::size_t done = 0; done < bytes;) {
-            const int count = step(done, static_cast<unsigned>(std::min(bytes - done, most)));
-            if (count <= 0) return false;
-            done += static_cast<std::size_t>(count);
-        }
-        return true;
-    }
-
-    gzFile file_ = nullptr;
-};
-
-void reverse_each(std::byte* bytes, std::size_t count, std::size_t size) {
-    for (std::size_t i = 0; i < count; ++i) std::reverse(bytes + i * size, bytes + (i + 1) * size);
-}
 
 // The fixed part of a file, in either byte order.
 class Fields {
@@ -117,13 +58,16 @@ class Fields {
     }
 };
 
+// .nii.gz, in upper or lower case.
+bool is_packed(const std::filesystem::path& path) {
+    return path.extension().string().size() == std::string_view(".gz").size();
+}
+
 // ---- reading --------------------------------------------------------------------------------------------------------
 
-Fields read_fields(ZFile& file, const std::string& where) {
+Fields read_fields(StoredBytes& file, const std::string& where) {
     Fields fields;
-    if (!file.read(fields.bytes.data(), header_bytes)) {
-        throw Error(ErrorCode::bad_file, "ends within its header, or is damaged there", where, "copy the file again");
-    }
+    file.read(0, std::span(fields.bytes).first(header_bytes));
     fields.swapped = fields.get<std::int32_t>(0) != header_bytes;
     const bool ours = fields.get<std::int32_t>(0) == header_bytes;
     if (!ours || std::memcmp(fields.bytes.data() + at_magic, "n+1", 4) != 0) {
@@ -202,12 +146,9 @@ void read_lines(const std::string& comment, std::map<std::string, std::string>& 
 }
 
 // What lies between the header and the voxels: our texts, or anything else.
-void read_extensions(ZFile& file, const Fields& fields, std::int64_t bytes, ImageHeader& header,
-                     const std::string& where) {
+void read_extensions(StoredBytes& file, const Fields& fields, std::int64_t bytes, ImageHeader& header) {
     std::string extensions(static_cast<std::size_t>(bytes), '\0');
-    if (!file.read(extensions.data(), extensions.size())) {
-        throw Error(ErrorCode::bad_file, "ends before its voxels", where, "copy the file again");
-    }
+    file.read(header_bytes, std::as_writable_bytes(std::span(extensions)));
     if (bytes < 12 || extensions[0] == 0 || fields.swapped) return;
     std::int32_t size = 0;
     std::int32_t code = 0;
@@ -227,75 +168,11 @@ std::int64_t voxels_place(const Fields& fields, const std::string& where) {
     return static_cast<std::int64_t>(start);
 }
 
-}  // namespace
-
-struct NiftiReader::Parts {
-    explicit Parts(const std::filesystem::path& file_path) : path(file_path) {
-        const std::string where = path.string();
-        open();
-        const Fields fields = read_fields(*file, where);
-        swapped = fields.swapped;
-        type = stored_type(fields, where);
-        header = read_header(fields, where);
-        header.type = voxel_type(type);
-        first = voxels_place(fields, where);
-        const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
-        const bool compressed = path.extension() == ".gz";
-        check_claim(header, type, compressed ? size : std::max<std::int64_t>(0, size - first), compressed, path);
-        read_extensions(*file, fields, first - static_cast<std::int64_t>(header_bytes), header, where);
-    }
-
-    void open() {
-        file.emplace(path, "rb");
-        if (!file->is_open())
-            throw Error(ErrorCode::bad_file, "cannot be opened", path.string(), "check its permissions");
-    }
-
-    std::vector<std::byte> read(std::int64_t time_point) {
-        if (!file) open();
-        std::vector<std::byte> voxels(static_cast<std::size_t>(header.voxels() * bytes_of(type)));
-        const bool whole = file->go_to(first + time_point * static_cast<std::int64_t>(voxels.size())) &&
-                           file->read(voxels.data(), voxels.size()) &&
-                           (time_point + 1 < header.time_points || file->rest_is_intact());
-        if (!whole) {
-            file.reset();  // what is compressed cannot be read on after a fault
-            throw Error(ErrorCode::bad_file, "ends within its voxels, or is damaged", path.string(),
-                        "copy the file again");
-        }
-        if (swapped) {
-            const std::size_t part = type == StoredType::complex64 ? 4 : static_cast<std::size_t>(bytes_of(type));
-            reverse_each(voxels.data(), voxels.size() / part, part);
-        }
-        return converted(type, std::move(voxels));
-    }
-
-    std::filesystem::path path;
-    std::optional<ZFile> file;
-    ImageHeader header;
-    StoredType type = StoredType::u8;
-    bool swapped = false;
-    std::int64_t first = 0;  // byte of the voxels
-};
-
-NiftiReader::NiftiReader(const std::filesystem::path& path) : parts_(std::make_unique<Parts>(path)) {}
-
-NiftiReader::~NiftiReader() = default;
-
-const ImageHeader& NiftiReader::header() const {
-    return parts_->header;
-}
-
-std::vector<std::byte> NiftiReader::read(std::int64_t time_point) {
-    return parts_->read(time_point);
-}
-
 // ---- writing --------------------------------------------------------------------------------------------------------
-
-namespace {
 
 std::int16_t datatype_code(VoxelType type) {
     for (const Datatype& datatype : datatypes) {
-        if (voxel_type(datatype.type) == type && bytes_of(datatype.type) == bytes_of(type)) return datatype.code;
+        if (datatype.type == stored_as(type)) return datatype.code;
     }
     return 0;
 }
@@ -316,12 +193,13 @@ std::string extension_for(const ImageHeader& header) {
 }
 
 void put_geometry(const ImageHeader& header, Fields& fields) {
-    fields.put<std::int16_t>(at_dim, 3);
+    const bool series = header.time_points > 1;
+    fields.put<std::int16_t>(at_dim, series ? 4 : 3);
     for (std::size_t i = 1; i < 8; ++i) fields.put<std::int16_t>(at_dim, 1, i);
     fields.put<float>(at_pixdim, 1, 0);
     constexpr float direction[] = {-1, -1, 1};
     for (std::size_t i = 0; i < 3; ++i) {
-        const auto spacing = static_cast<float>(header.spacing_mm[i]);
+        const auto spacing = static_cast<float>(header.spacing_or_one(i));
         const float offset = direction[i] * static_cast<float>(header.origin_mm[i]);
         fields.put(at_dim, static_cast<std::int16_t>(header.size[i]), i + 1);
         fields.put(at_pixdim, spacing, i + 1);
@@ -332,7 +210,10 @@ void put_geometry(const ImageHeader& header, Fields& fields) {
     fields.put<std::int16_t>(at_qform, 1);
     fields.put<std::int16_t>(at_sform, 1);
     fields.put<float>(at_quaternion_d, 1);  // half a turn about z: (-1, -1, 1)
-    fields.put<std::uint8_t>(at_units, header.has_unit ? units_mm : 0);
+    if (series) fields.put(at_dim, static_cast<std::int16_t>(header.time_points), 4);
+    if (series) fields.put(at_pixdim, header.time_step_s > 0 ? static_cast<float>(header.time_step_s) : 1.0f, 4);
+    const bool has_time = series && header.time_step_s > 0;
+    fields.put(at_units, static_cast<std::uint8_t>((header.has_unit ? units_mm : 0) | (has_time ? units_s : 0)));
 }
 
 Fields fields_for(const ImageHeader& header, std::size_t extension_bytes) {
@@ -353,25 +234,42 @@ Fields fields_for(const ImageHeader& header, std::size_t extension_bytes) {
     return fields;
 }
 
+void check_sizes(const ImageHeader& header, const std::string& where) {
+    const auto check = [&](std::int64_t size, const char* what) {
+        if (size <= static_cast<std::int64_t>(most_side)) return;
+        throw Error(ErrorCode::output, fmt::format("NIfTI holds at most {} {}, not {}", most_side, what, size), where,
+                    "use .nrrd or .mha");
+    };
+    for (const std::int64_t size : header.size) check(size, "voxels along an axis");
+    check(header.time_points, "time points");
+}
+
 }  // namespace
 
-void write_nifti(const std::filesystem::path& path, const ImageHeader& header, const std::vector<std::byte>& voxels,
-                 const std::string& where) {
-    for (const std::int64_t size : header.size) {
-        if (size <= static_cast<std::int64_t>(most_side)) continue;
-        throw Error(ErrorCode::output,
-                    fmt::format("NIfTI holds at most {} voxels along an axis, not {}", most_side, size), where,
-                    "use .nrrd or .mha");
-    }
+std::unique_ptr<ImageReader> open_nifti(const std::filesystem::path& path) {
+    const std::string where = path.string();
+    RawLayout layout;
+    layout.voxels = path;
+    layout.packed = is_packed(path);
+    StoredBytes file(path, 0, layout.packed);
+    const Fields fields = read_fields(file, where);
+    layout.swapped = fields.swapped;
+    layout.stored = stored_type(fields, where);
+    layout.header = read_header(fields, where);
+    layout.header.type = voxel_type(layout.stored);
+    const std::int64_t voxels = voxels_place(fields, where);
+    (layout.packed ? layout.skipped : layout.begin) = voxels;
+    read_extensions(file, fields, voxels - static_cast<std::int64_t>(header_bytes), layout.header);
+    return open_raw_image(layout, path);
+}
+
+std::unique_ptr<ImageWriter> create_nifti(const std::filesystem::path& path, const ImageHeader& header,
+                                          const ImageStorage&, const std::string& where) {
+    check_sizes(header, where);
     const std::string extension = extension_for(header);
     const Fields fields = fields_for(header, extension.size());
-    ZFile file(path, path.extension() == ".gz" ? "wb1" : "wbT");  // fastest; T: not compressed
-    const bool written = file.is_open() && file.write(fields.bytes.data(), header_bytes) &&
-                         file.write(extension.data(), extension.size()) && file.write(voxels.data(), voxels.size());
-    if (!written || !file.close()) {
-        throw Error(ErrorCode::output, "could not be written completely", where,
-                    "check folder, permissions and free space");
-    }
+    const std::string fixed(reinterpret_cast<const char*>(fields.bytes.data()), header_bytes);
+    return create_raw_image(path, fixed + extension, is_packed(path) ? Packed::all : Packed::nothing, where);
 }
 
 }  // namespace echolux

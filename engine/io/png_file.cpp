@@ -1,14 +1,17 @@
-// PNG pictures through libpng. It reports errors by longjmp, so that the functions that call it own nothing.
+// PNG pictures through libpng. It reports errors by longjmp, so that the functions that call it own nothing. Texts are
+// found without it, chunk by chunk, so that pixels need not be decoded.
 #include "engine/io/png_file.h"
 
 #include <fmt/format.h>
 #include <png.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
@@ -16,7 +19,7 @@
 namespace echolux {
 namespace {
 
-constexpr int color_types[] = {0, PNG_COLOR_TYPE_GRAY, 0, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA};
+constexpr int colour_types[] = {0, PNG_COLOR_TYPE_GRAY, 0, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA};
 
 // An open file and libpng's two structs, released together. The message of a failure is kept here.
 struct Codec {
@@ -61,9 +64,9 @@ struct Codec {
     static void on_warning(png_structp, png_const_charp) {}
 };
 
-std::vector<png_text> text_chunks(const Picture& picture) {
+std::vector<png_text> text_chunks(const PictureTexts& texts) {
     std::vector<png_text> chunks;
-    for (const auto& [key, value] : picture.text) {
+    for (const auto& [key, value] : texts) {
         const bool ascii = std::ranges::all_of(value, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
         png_text chunk{};
         chunk.compression = ascii ? PNG_TEXT_COMPRESSION_NONE : PNG_ITXT_COMPRESSION_NONE;
@@ -75,17 +78,30 @@ std::vector<png_text> text_chunks(const Picture& picture) {
     return chunks;
 }
 
-bool encode(Codec& codec, const Picture& picture, const std::vector<png_text>& texts) {
+bool encode_header(Codec& codec, const PictureShape& shape, const std::vector<png_text>& texts) {
     if (setjmp(png_jmpbuf(codec.png)) != 0) return false;
     png_init_io(codec.png, codec.file);
-    png_set_IHDR(codec.png, codec.chunks, static_cast<png_uint_32>(picture.width),
-                 static_cast<png_uint_32>(picture.height), 8, color_types[picture.channels], PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(codec.png, codec.chunks, static_cast<png_uint_32>(shape.width), static_cast<png_uint_32>(shape.height),
+                 shape.bits, colour_types[shape.channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
     if (!texts.empty()) png_set_text(codec.png, codec.chunks, texts.data(), static_cast<int>(texts.size()));
     png_write_info(codec.png, codec.chunks);
-    for (std::int64_t row = 0; row < picture.height; ++row) {
-        png_write_row(codec.png, picture.pixels.data() + row * picture.width * picture.channels);
+    if (shape.bits == 16) png_set_swap(codec.png);  // a PNG's bytes are big-endian
+    return true;
+}
+
+bool encode_rows(Codec& codec, const std::byte* rows, std::int64_t count, std::int64_t row_bytes) {
+    if (setjmp(png_jmpbuf(codec.png)) != 0) return false;
+    for (std::int64_t row = 0; row < count; ++row) {
+        png_write_row(codec.png, reinterpret_cast<png_const_bytep>(rows + row * row_bytes));
     }
+    return true;
+}
+
+// `texts` are those that were not known at the beginning.
+bool encode_end(Codec& codec, const std::vector<png_text>& texts) {
+    if (setjmp(png_jmpbuf(codec.png)) != 0) return false;
+    png_set_text(codec.png, codec.chunks, texts.data(), static_cast<int>(texts.size()));
     png_write_end(codec.png, codec.chunks);
     return true;
 }
@@ -118,19 +134,102 @@ bool decode_rows(Codec& codec, png_bytepp rows) {
     throw Error(ErrorCode::bad_file, fmt::format("cannot be read as PNG: {}", codec.message.data()), path.string());
 }
 
-void check_shape(const Picture& picture, const std::filesystem::path& path) {
-    constexpr std::int64_t most = 1'000'000;  // libpng's own limit
-    const bool sides = picture.width > 0 && picture.height > 0 && picture.width <= most && picture.height <= most;
-    const bool channels = picture.channels == 1 || picture.channels == 3 || picture.channels == 4;
-    if (sides && channels &&
-        picture.pixels.size() == static_cast<std::size_t>(picture.width * picture.height * picture.channels)) {
-        return;
+class PngWriter : public PictureWriter {
+  public:
+    PngWriter(const std::filesystem::path& path, const PictureShape& shape, const PictureTexts& texts)
+        : PictureWriter(shape), path_(path), file_(path), codec_(file_.temporary(), true) {
+        if (!codec_.ready() || !encode_header(codec_, shape, text_chunks(texts))) fail(codec_, path_);
     }
-    throw Error(ErrorCode::bad_setting,
-                fmt::format("{} bytes are no picture of {} x {} pixels with {} channels", picture.pixels.size(),
-                            picture.width, picture.height, picture.channels),
-                path.string());
-}
+
+  private:
+    void put(std::span<const std::byte> rows) override {
+        const std::int64_t row_bytes = shape().row_bytes();
+        if (!encode_rows(codec_, rows.data(), std::ssize(rows) / row_bytes, row_bytes)) fail(codec_, path_);
+    }
+
+    void end(const std::string& fingerprint) override {
+        const PictureTexts texts{{text_pixels, fingerprint}};
+        if (!encode_end(codec_, text_chunks(texts)) || !codec_.close()) fail(codec_, path_);
+        file_.commit();
+    }
+
+    std::filesystem::path path_;
+    AtomicFile file_;
+    Codec codec_;
+};
+
+// The chunks of a file, one after the other.
+class PngChunks {
+  public:
+    explicit PngChunks(const std::filesystem::path& path) : stream_(path, std::ios::binary), where_(path.string()) {
+        std::array<unsigned char, 8> signature{};
+        if (!read(signature.data(), signature.size()) || png_sig_cmp(signature.data(), 0, signature.size()) != 0) {
+            throw Error(ErrorCode::bad_file, "is no PNG file", where_, "check the name");
+        }
+    }
+
+    PictureTexts texts() {
+        PictureTexts texts;
+        while (next()) {
+            if (type_ == "tEXt" || type_ == "iTXt") take(content(), texts);
+        }
+        return texts;
+    }
+
+  private:
+    static constexpr std::uint32_t most_text = 1 << 24;
+
+    bool read(unsigned char* into, std::size_t bytes) {
+        return static_cast<bool>(stream_.read(reinterpret_cast<char*>(into), static_cast<std::streamsize>(bytes)));
+    }
+
+    // False: this was the last one.
+    bool next() {
+        if (type_ == "IEND") return false;
+        std::array<unsigned char, 8> head{};
+        stream_.seekg(begin_);
+        if (!read(head.data(), head.size())) {
+            throw Error(ErrorCode::bad_file, "ends too early to be a whole PNG file", where_, "copy the file again");
+        }
+        length_ = png_get_uint_32(head.data());
+        type_.assign(reinterpret_cast<const char*>(head.data()) + 4, 4);
+        constexpr std::streamoff frame = 12;  // length, type and checksum
+        begin_ += frame + static_cast<std::streamoff>(length_);
+        return true;
+    }
+
+    std::string content() {
+        if (length_ > most_text) return {};
+        std::string text(length_, '\0');
+        std::array<unsigned char, 4> checksum{};
+        const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
+        const bool is_there = read(reinterpret_cast<unsigned char*>(text.data()), length_) && read(checksum.data(), 4);
+        const uLong begun = crc32(0, reinterpret_cast<const Bytef*>(type_.data()), 4);
+        if (is_there && crc32(begun, bytes, length_) == png_get_uint_32(checksum.data())) return text;
+        throw Error(ErrorCode::bad_file, "a text in it is damaged", where_, "copy the file again");
+    }
+
+    // Keyword, zero, text; for iTXt between the two whether and how it is compressed, language and translated keyword.
+    void take(const std::string& chunk, PictureTexts& texts) const {
+        const std::size_t key = chunk.find('\0');
+        if (key == std::string::npos) return;
+        std::size_t begin = key + 1;
+        if (type_ == "iTXt") {
+            if (chunk.size() < begin + 2 || chunk[begin] != '\0') return;
+            const std::size_t language = chunk.find('\0', begin + 2);
+            const std::size_t translated = language == std::string::npos ? language : chunk.find('\0', language + 1);
+            if (translated == std::string::npos) return;
+            begin = translated + 1;
+        }
+        texts[chunk.substr(0, key)] = chunk.substr(begin);
+    }
+
+    std::ifstream stream_;
+    std::string where_;
+    std::string type_;
+    std::uint32_t length_ = 0;
+    std::streamoff begin_ = 8;  // of the next chunk
+};
 
 std::map<std::string, std::string> texts_of(const Codec& codec) {
     png_textp texts = nullptr;
@@ -143,13 +242,27 @@ std::map<std::string, std::string> texts_of(const Codec& codec) {
 
 }  // namespace
 
+std::unique_ptr<PictureWriter> create_png(const std::filesystem::path& path, const PictureShape& shape,
+                                          const PictureTexts& texts) {
+    return std::make_unique<PngWriter>(path, shape, texts);
+}
+
+PictureTexts png_texts(const std::filesystem::path& path) {
+    return PngChunks(path).texts();
+}
+
 void write_png(const std::filesystem::path& path, const Picture& picture) {
-    check_shape(picture, path);
-    const std::vector<png_text> texts = text_chunks(picture);
-    AtomicFile file(path);
-    Codec codec(file.temporary(), true);
-    if (!codec.ready() || !encode(codec, picture, texts) || !codec.close()) fail(codec, path);
-    file.commit();
+    const PictureShape shape{picture.width, picture.height, picture.channels};
+    const auto pixels = std::as_bytes(std::span(picture.pixels));
+    if (std::ssize(pixels) != shape.row_bytes() * shape.height) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} bytes are no picture of {} x {} pixels with {} channels", pixels.size(),
+                                picture.width, picture.height, picture.channels),
+                    path.string());
+    }
+    const auto writer = create_picture(path, shape, picture.text);
+    writer->write(pixels);
+    writer->finish();
 }
 
 Picture read_png(const std::filesystem::path& path) {

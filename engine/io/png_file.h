@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/picture_file.h"
+
 namespace echolux {
 
 struct Picture {
@@ -17,7 +19,12 @@ struct Picture {
     std::map<std::string, std::string> text;  // tEXt/iTXt chunks
 };
 
-// Atomic: written under a temporary name, then renamed. Throws Error{output}.
+// See picture_file.h.
+std::unique_ptr<PictureWriter> create_png(const std::filesystem::path& path, const PictureShape& shape,
+                                          const PictureTexts& texts);
+PictureTexts png_texts(const std::filesystem::path& path);
+
+// Of a picture in memory. Throws as create_picture(), and Error{bad_setting} for pixels that do not fit its shape.
 void write_png(const std::filesystem::path& path, const Picture& picture);
 
 // 8 bits a channel. Throws Error{bad_file}.

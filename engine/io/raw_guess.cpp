@@ -188,11 +188,11 @@ std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
         const double squareness = 0.1 * std::exp(-std::abs(apart));
         shapes.push_back({a_scans, features.correlation(a_scans) + squareness});
     }
-    std::ranges::stable_sort(shapes, std::greater{}, &Shape::score);
     if (shapes.empty()) return {{lines, 0}};
+    std::ranges::stable_sort(shapes, std::greater{}, &Shape::score);
     const Shape best = shapes.front();  // two B-scans apart lines are almost as alike
     const auto is_as_good = [&](const Shape& shape) {
-        return best.a_scans % shape.a_scans == 0 && shape.score > 0.9 * best.score;
+        return best.a_scans % shape.a_scans == 0 && shape.score >= best.score - 0.1 * std::abs(best.score);
     };
     std::vector<Shape> as_good;
     std::ranges::copy_if(shapes, std::back_inserter(as_good), is_as_good);

@@ -1,294 +1,297 @@
-// Volumes in files: see volume_file.h. What a format has no field for (unit, which spacings are known, provenance)
-// travels in key and value pairs (NRRD, MetaImage, a comment extension of NIfTI); TIFF keeps voxels and the spacing of
-// columns and rows only.
 #include "engine/io/volume_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
+#include <utility>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/itk_image.h"
-#include "engine/io/nifti_file.h"
+#include "engine/io/foreign/file_part.h"
+#include "engine/io/volume_turn.h"
+#include "engine/memory_budget.h"
 
 namespace echolux {
 namespace {
 
-const std::string prefix = "echolux_";  // of our keys in files
-const std::string provenance_prefix = prefix + "provenance_";
+constexpr std::int64_t piece_bytes = 16 << 20;  // that is turned at a time
 
-enum class Format { nrrd, nifti, tiff, meta };
+const ImageFormat& format_of(const std::filesystem::path& path) {
+    if (const ImageFormat* format = image_format_of(path)) return *format;
+    throw Error(ErrorCode::bad_setting, "is no name of a volume", path.string(), "use " + endings_written());
+}
 
-std::optional<Format> format_named(const std::filesystem::path& path) {
+bool ends_with_one_of(const std::filesystem::path& path, const std::vector<std::string>& endings) {
     std::string name = path.filename().string();
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (name.ends_with(".nrrd")) return Format::nrrd;
-    if (name.ends_with(".nii") || name.ends_with(".nii.gz")) return Format::nifti;
-    if (name.ends_with(".tif") || name.ends_with(".tiff")) return Format::tiff;
-    if (name.ends_with(".mha") || name.ends_with(".mhd")) return Format::meta;
-    return std::nullopt;
+    return std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); });
 }
 
-Format format_of(const std::filesystem::path& path) {
-    if (const auto format = format_named(path)) return *format;
-    throw Error(ErrorCode::bad_setting, "is no name of a volume", path.string(),
-                "use .nrrd, .nii, .nii.gz, .tif or .mha");
+std::int64_t b_scan_bytes(const VolumeGrid& grid) {
+    return grid.depth * grid.a_scans * bytes_of(grid.type);
 }
 
-// ---- the turn -------------------------------------------------------------------------------------------------------
-
-// out[column][row] = in[row][column] of one slice, in tiles that fit the cache.
-template <class Voxel>
-void transpose(const std::byte* in, std::byte* out, std::int64_t rows, std::int64_t columns) {
-    constexpr std::int64_t tile = 32;
-    constexpr auto bytes = static_cast<std::int64_t>(sizeof(Voxel));
-    for (std::int64_t top = 0; top < rows; top += tile) {
-        for (std::int64_t left = 0; left < columns; left += tile) {
-            for (std::int64_t row = top; row < std::min(top + tile, rows); ++row) {
-                for (std::int64_t column = left; column < std::min(left + tile, columns); ++column) {
-                    std::memcpy(out + (column * rows + row) * bytes, in + (row * columns + column) * bytes, bytes);
-                }
-            }
-        }
-    }
+std::int64_t b_scans_a_piece(const VolumeGrid& grid) {
+    return std::max<std::int64_t>(1, piece_bytes / std::max<std::int64_t>(1, b_scan_bytes(grid)));
 }
 
-std::vector<std::byte> turned(const std::vector<std::byte>& in, VoxelType type, std::int64_t slices, std::int64_t rows,
-                              std::int64_t columns) {
-    std::vector<std::byte> out(in.size());
-    const std::int64_t slice_bytes = rows * columns * bytes_of(type);
-    for (std::int64_t slice = 0; slice < slices; ++slice) {
-        const std::byte* from = in.data() + slice * slice_bytes;
-        std::byte* to = out.data() + slice * slice_bytes;
-        switch (bytes_of(type)) {
-            case 1: transpose<std::uint8_t>(from, to, rows, columns); break;
-            case 2: transpose<std::uint16_t>(from, to, rows, columns); break;
-            case 4: transpose<std::uint32_t>(from, to, rows, columns); break;
-            default: transpose<std::uint64_t>(from, to, rows, columns); break;
-        }
-    }
-    return out;
+void check_storage(const ImageFormat& format, const ImageStorage& storage, const std::filesystem::path& path) {
+    const auto& known = format.compressions;
+    if (storage.compression == Compression::automatic || std::ranges::count(known, storage.compression) > 0) return;
+    std::vector<std::string> names;
+    for (const Compression compression : known) names.emplace_back(name_of(compression));
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("{} cannot be written with compression {}", format.name, name_of(storage.compression)),
+                path.string(), fmt::format("choose among {}", fmt::join(names, ", ")));
 }
 
-// ---- texts ----------------------------------------------------------------------------------------------------------
-
-// Line breaks would end a value in most headers, so that texts stand on one line in all of them.
-std::string on_one_line(const std::string& text) {
-    std::string line;
-    for (const char c : text) {
-        if (c == '\n') {
-            line += "\\n";
-        } else if (c == '\\') {
-            line += "\\\\";
-        } else if (c != '\r') {
-            line += c;
-        }
-    }
-    return line;
+bool is_compressed(const ImageFormat& format, const ImageStorage& storage, const std::filesystem::path& path) {
+    const bool automatic = storage.compression == Compression::automatic;
+    const Compression chosen = automatic ? format.compressions.front() : storage.compression;
+    return chosen != Compression::none || ends_with_one_of(path, {".gz"});
 }
 
-std::string with_line_breaks(const std::string& line) {
-    std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const bool escape = line[i] == '\\' && i + 1 < line.size();
-        if (escape) ++i;
-        text += escape && line[i] == 'n' ? '\n' : line[i];
-    }
-    return text;
-}
-
-// One letter for each spacing that is known: depth, A-scan, B-scan; "-" for none.
-constexpr std::array<char, 3> axis_letters{'d', 'a', 'b'};
-
-std::string known_spacings(const VolumeGrid& grid) {
-    std::string letters;
-    for (std::size_t i = 0; i < 3; ++i) {
-        if (grid.spacing_um[i] > 0) letters += axis_letters[i];
-    }
-    return letters.empty() ? "-" : letters;
-}
-
-std::map<std::string, std::string> texts_for(const Volume& volume) {
-    const VolumeGrid& grid = volume.grid;
-    std::map<std::string, std::string> texts;
-    const auto add = [&](const std::string& key, const std::string& text) {
-        if (!text.empty()) texts[key] = on_one_line(text);  // MetaImage has no empty values
-    };
-    add("description", "Echolux " + grid.quantity + ", " + grid.unit);
-    add(prefix + "spacing_known", known_spacings(grid));
-    add(prefix + "scale", fmt::format("{}", grid.scale));
-    add(prefix + "offset", fmt::format("{}", grid.offset));
-    add(prefix + "quantity", grid.quantity);
-    add(prefix + "unit", grid.unit);
-    for (const auto& [key, text] : volume.provenance) add(provenance_prefix + key, text);
-    return texts;
-}
-
-void apply_texts(const ImageHeader& header, Volume& volume) {
-    const auto text = [&](const std::string& key) {
-        const auto found = header.texts.find(key);
-        return found == header.texts.end() ? std::string() : with_line_breaks(found->second);
-    };
-    const auto number = [&](const std::string& key, double otherwise) {
-        const std::string digits = text(key);
-        char* end = nullptr;
-        const double value = std::strtod(digits.c_str(), &end);
-        return end != digits.c_str() && std::isfinite(value) ? value : otherwise;
-    };
-    volume.grid.scale = number(prefix + "scale", header.scale);
-    volume.grid.offset = number(prefix + "offset", header.offset);
-    volume.grid.quantity = text(prefix + "quantity");
-    volume.grid.unit = text(prefix + "unit");
-    for (const auto& [key, ignored] : header.texts) {
-        if (key.starts_with(provenance_prefix)) volume.provenance[key.substr(provenance_prefix.size())] = text(key);
-    }
-}
-
-// ---- geometry -------------------------------------------------------------------------------------------------------
-
-constexpr std::array<std::size_t, 3> file_axis{1, 0, 2};  // of depth, A-scan, B-scan
-
-ImageHeader header_for(Format format, const Volume& volume) {
-    const VolumeGrid& grid = volume.grid;
-    ImageHeader header;
-    header.size = {grid.a_scans, grid.depth, grid.b_scans};
-    header.type = grid.type;
-    header.scale = grid.scale;
-    header.offset = grid.offset;
-    header.texts = texts_for(volume);
-    for (std::size_t i = 0; i < 3; ++i) {
-        if (grid.spacing_um[i] > 0) header.spacing_mm[file_axis[i]] = grid.spacing_um[i] / 1000;
-    }
-    const bool any_known = known_spacings(grid) != "-";
-    const bool plane_known = grid.spacing_um[0] > 0 && grid.spacing_um[1] > 0;
-    header.has_unit = format == Format::tiff ? plane_known : any_known;
-    if (grid.spacing_um[0] > 0) header.origin_mm[1] = grid.first_depth_um / 1000;
-    return header;
-}
-
-// Files of others do not say which spacings they know: all of them where there is a unit, TIFF never the third.
-VolumeGrid grid_of(Format format, const ImageHeader& header) {
-    VolumeGrid grid;
-    grid.a_scans = header.size[0];
-    grid.depth = header.size[1];
-    grid.b_scans = header.size[2];
-    grid.type = header.type;
-    const auto ours = header.texts.find(prefix + "spacing_known");
-    const std::string others = !header.has_unit ? "-" : format == Format::tiff ? "da" : "dab";
-    const std::string known = ours == header.texts.end() ? others : ours->second;
-    for (std::size_t i = 0; i < 3; ++i) {
-        const bool is_known = known.find(axis_letters[i]) != std::string::npos;
-        if (is_known) grid.spacing_um[i] = header.spacing_mm[file_axis[i]] * 1000;
-    }
-    const bool has_depth = ours != header.texts.end() && grid.spacing_um[0] > 0;
-    if (has_depth) grid.first_depth_um = header.origin_mm[1] * 1000;
-    return grid;
-}
-
-// Fails early and quietly where some libraries would write for minutes and then complain line by line.
-void check_free_space(const std::filesystem::path& path, const AtomicFile& file, std::int64_t bytes) {
-    if (path.extension() == ".gz") return;  // nobody knows how small it becomes
+// Fails early and quietly where some libraries would write for minutes and then complain.
+void check_free_space(const std::filesystem::path& place, double bytes, const std::filesystem::path& path) {
     std::error_code problem;
-    const std::filesystem::space_info space = std::filesystem::space(file.temporary(), problem);
-    if (problem || space.available >= static_cast<std::uintmax_t>(bytes)) return;
+    const std::filesystem::space_info space = std::filesystem::space(place, problem);
+    if (problem || static_cast<double>(space.available) >= bytes) return;
     throw Error(ErrorCode::output,
-                fmt::format("needs {} MiB of disk space, {} MiB are free", (bytes >> 20) + 1, space.available >> 20),
-                path.string(), "free some space, or write .nii.gz");
+                fmt::format("needs {:.0f} MiB of disk space, {} MiB are free", bytes / 1048576, space.available >> 20),
+                path.string(), "free some space, or write a compressed format");
 }
 
-ItkFormat itk_format(Format format) {
-    if (format == Format::tiff) return ItkFormat::tiff;
-    return format == Format::nrrd ? ItkFormat::nrrd : ItkFormat::meta;
+bool is_volume_folder(const std::filesystem::path& path) {
+    const ImageFormat* format = image_format_of(path);
+    if (format == nullptr || !format->is_folder) return false;
+    try {
+        format->open(path);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
 }
+
+// Where a result grows before it gets its name.
+class Unfinished {
+  public:
+    Unfinished(const std::filesystem::path& path, bool is_folder) {
+        if (is_folder) {
+            folder_.emplace(path, is_volume_folder);
+        } else {
+            file_.emplace(path);
+        }
+    }
+
+    const std::filesystem::path& path() const { return folder_ ? folder_->temporary() : file_->temporary(); }
+
+    void commit() {
+        if (folder_) folder_->commit();
+        if (file_) file_->commit();
+    }
+
+  private:
+    std::optional<AtomicFile> file_;
+    std::optional<AtomicFolder> folder_;
+};
 
 }  // namespace
 
+// ---- names ----------------------------------------------------------------------------------------------------------
+
 bool is_volume_name(const std::filesystem::path& path) {
-    return format_named(path).has_value();
+    return image_format_of(path) != nullptr;
 }
 
 void check_volume_name(const std::filesystem::path& path, VoxelType type) {
-    const Format format = format_of(path);
-    if (type == VoxelType::f16) {
-        throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen, no file format holds them", path.string(),
-                    "set recipe.voxel=f32");
+    const ImageFormat& format = format_of(path);
+    if (type == VoxelType::f16 || type == VoxelType::phasor8) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} voxels are for the screen, no file format holds them",
+                                type == VoxelType::f16 ? "f16" : "phasor"),
+                    path.string(), "set recipe.voxel=f32");
     }
-    if (format == Format::meta && !path.extension().string().ends_with('a')) {
-        throw Error(ErrorCode::bad_setting, "would be two files", path.string(), "use .mha: header and voxels in one");
+    if (format.create == nullptr) {
+        throw Error(ErrorCode::bad_setting, "is of a format that is only read: " + format.name, path.string(),
+                    "use " + endings_written());
     }
-    if (format == Format::tiff && type == VoxelType::complex64) {
-        throw Error(ErrorCode::bad_setting, "TIFF cannot hold complex voxels", path.string(),
-                    "use .nrrd, .nii, .nii.gz or .mha");
+    if (ends_with_one_of(path, format.unwritten)) {
+        throw Error(ErrorCode::bad_setting, format.name + " is not written under this ending", path.string(),
+                    "use " + format.endings.front());
+    }
+    if (type == VoxelType::complex64 && !format.holds_complex) {
+        throw Error(ErrorCode::bad_setting, format.name + " cannot hold complex voxels", path.string(),
+                    "use " + endings_written([](const ImageFormat& other) { return other.holds_complex; }));
     }
 }
 
-void write_volume(const std::filesystem::path& path, const Volume& volume) {
-    const VolumeGrid& grid = volume.grid;
-    check_volume_name(path, grid.type);
-    if (grid.voxels() <= 0 || static_cast<std::int64_t>(volume.voxels.size()) != grid.bytes()) {
-        throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} bytes are no volume of {} x {} x {} voxels", volume.voxels.size(), grid.depth,
-                                grid.a_scans, grid.b_scans),
-                    path.string());
-    }
-    const Format format = format_of(path);
-    const ImageHeader header = header_for(format, volume);
-    AtomicFile file(path);
-    check_free_space(path, file, grid.bytes());
-    const std::vector<std::byte> voxels = turned(volume.voxels, grid.type, grid.b_scans, grid.a_scans, grid.depth);
-    if (format == Format::nifti) {
-        write_nifti(file.temporary(), header, voxels, path.string());
-    } else {
-        write_itk(file.temporary(), itk_format(format), header, voxels, path.string());
-    }
-    file.commit();
+void check_volume_output(const std::filesystem::path& path, VoxelType type) {
+    check_volume_name(path, type);
+    const Unfinished trial(path, format_of(path).is_folder);
 }
+
+bool holds_time_points(const std::filesystem::path& path) {
+    return format_of(path).holds_time;
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------------
 
 SeriesFile::SeriesFile(const std::filesystem::path& path) : path_(path) {
-    const Format format = format_of(path);
+    const ImageFormat& format = format_of(path);
     std::error_code problem;
-    if (!std::filesystem::is_regular_file(path, problem)) {
-        throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
-    }
-    if (format == Format::nifti) nifti_ = std::make_unique<NiftiReader>(path);
+    const std::filesystem::path file = file_part(path).file;
+    const bool may_be_folder = format.is_folder || format.owns != nullptr;
+    const bool is_there =
+        may_be_folder ? std::filesystem::exists(file, problem) : std::filesystem::is_regular_file(file, problem);
+    if (!is_there) throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
+    reader_ = format.open(path);
+    header_ = series_header(reader_->header());
+    for (const ImageHeader& level : reader_->levels()) levels_.push_back(level_grid(level, header_));
+    levels_.front() = header_.grid;
 }
 
 SeriesFile::~SeriesFile() = default;
 
-std::int64_t SeriesFile::time_points() const {
-    return nifti_ ? nifti_->header().time_points : 1;
+bool SeriesFile::reads_boxes() const {
+    return reader_->reads_boxes();
 }
 
-double SeriesFile::step_s() const {
-    return nifti_ ? nifti_->header().time_step_s : 0;
+std::int64_t SeriesFile::b_scans_together() const {
+    const std::int64_t together = std::max<std::int64_t>(1, reader_->slices_together());
+    return together * std::max<std::int64_t>(1, b_scans_a_piece(header_.grid) / together);
+}
+
+std::vector<std::byte> SeriesFile::read(std::int64_t time_point, Interval b_scans) {
+    const VolumeGrid& grid = header_.grid;
+    const bool inside = time_point >= 0 && time_point < header_.time_points && b_scans.begin >= 0 &&
+                        b_scans.begin <= b_scans.end && b_scans.end <= grid.b_scans;
+    if (!inside) throw Error(ErrorCode::bad_setting, "lies outside of the file", path_.string());
+    const std::int64_t slice = b_scan_bytes(grid);
+    require_memory((b_scans.end - b_scans.begin) * slice, path_.string(), "crop or convert it first");
+    std::vector<std::byte> voxels(static_cast<std::size_t>((b_scans.end - b_scans.begin) * slice));
+    const std::int64_t most = b_scans_together();
+    for (std::int64_t begin = b_scans.begin, end = 0; begin < b_scans.end; begin = end) {
+        end = std::min((begin / most + 1) * most, b_scans.end);
+        const Interval piece{begin, end};
+        const std::vector<std::byte> stored = reader_->read(time_point, piece);
+        const auto at = static_cast<std::size_t>((begin - b_scans.begin) * slice);
+        turn(stored, std::span(voxels).subspan(at, stored.size()), grid.type, grid.depth, grid.a_scans);
+    }
+    return voxels;
 }
 
 Volume SeriesFile::read(std::int64_t time_point) {
-    const Format format = format_of(path_);
-    std::vector<std::byte> voxels;
-    if (nifti_) voxels = nifti_->read(time_point);
-    const ImageHeader header = nifti_ ? nifti_->header() : read_itk(path_, itk_format(format), voxels);
-    Volume volume;
-    volume.grid = grid_of(format, header);
-    apply_texts(header, volume);
-    if (header.time_points > 1) {
+    Volume volume{header_.grid, read(time_point, {0, header_.grid.b_scans}), header_.provenance};
+    if (header_.time_points > 1) {
         const std::string number = time_point == 0 ? "first" : fmt::format("{}", time_point + 1);
-        volume.provenance["time_points"] = fmt::format("{} of {}", number, header.time_points);
+        volume.provenance["time_points"] = fmt::format("{} of {}", number, header_.time_points);
     }
-    volume.voxels = turned(voxels, header.type, header.size[2], header.size[1], header.size[0]);
     return volume;
+}
+
+std::vector<std::byte> SeriesFile::read_box(std::int64_t time_point, std::size_t level, const VolumeBox& box) {
+    const auto lies_in = [](const Interval& part, std::int64_t size) {
+        return part.begin >= 0 && part.begin < part.end && part.end <= size;
+    };
+    const bool inside = level < levels_.size() && time_point >= 0 && time_point < header_.time_points &&
+                        lies_in(box.depth, levels_[level].depth) && lies_in(box.a_scans, levels_[level].a_scans) &&
+                        lies_in(box.b_scans, levels_[level].b_scans);
+    if (!inside) throw Error(ErrorCode::bad_setting, "lies outside of the file", path_.string());
+    const std::vector<std::byte> stored = reader_->read_box(time_point, level, {box.a_scans, box.depth, box.b_scans});
+    std::vector<std::byte> voxels(stored.size());
+    turn(stored, voxels, header_.grid.type, box.depth.end - box.depth.begin, box.a_scans.end - box.a_scans.begin);
+    return voxels;
 }
 
 Volume read_volume(const std::filesystem::path& path) {
     return SeriesFile(path).read(0);
+}
+
+// ---- writing --------------------------------------------------------------------------------------------------------
+
+struct SeriesWriter::Parts {
+    Parts(const std::filesystem::path& final_path, SeriesHeader series, const ImageStorage& storage)
+        : path(final_path), header(std::move(series)), format(format_of(path)), unfinished(path, format.is_folder) {
+        const VolumeGrid& grid = header.grid;
+        bytes = grid.bytes() * header.time_points;
+        if (!is_compressed(format, storage, path)) {
+            check_free_space(unfinished.path(), static_cast<double>(bytes), path);
+        }
+        writer = format.create(unfinished.path(), image_header(header), storage, path.string());
+    }
+
+    std::filesystem::path path;
+    SeriesHeader header;
+    const ImageFormat& format;
+    Unfinished unfinished;
+    std::unique_ptr<ImageWriter> writer;
+    std::int64_t bytes = 0;  // of all time points
+    std::int64_t written = 0;
+    std::vector<std::byte> turned;
+};
+
+SeriesWriter::SeriesWriter(const std::filesystem::path& path, SeriesHeader header, const ImageStorage& storage) {
+    const VolumeGrid& grid = header.grid;
+    check_volume_name(path, grid.type);
+    check_storage(format_of(path), storage, path);
+    if (grid.depth <= 0 || grid.a_scans <= 0 || grid.b_scans <= 0 || header.time_points <= 0) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("there are no voxels in {} x {} x {} and {} time points", grid.depth, grid.a_scans,
+                                grid.b_scans, header.time_points),
+                    path.string());
+    }
+    if (header.time_points > 1 && !holds_time_points(path)) {
+        throw Error(ErrorCode::bad_setting, format_of(path).name + " holds one time point", path.string(),
+                    "use " + endings_written([](const ImageFormat& other) { return other.holds_time; }));
+    }
+    parts_ = std::make_unique<Parts>(path, std::move(header), storage);
+}
+
+SeriesWriter::~SeriesWriter() = default;
+
+void SeriesWriter::write(std::span<const std::byte> b_scans) {
+    const VolumeGrid& grid = parts_->header.grid;
+    const std::int64_t slice = b_scan_bytes(grid);
+    parts_->written += std::ssize(b_scans);
+    if (std::ssize(b_scans) % slice != 0 || parts_->written > parts_->bytes) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} bytes are no B-scans of {} x {} voxels, or more than were said", b_scans.size(),
+                                grid.depth, grid.a_scans),
+                    parts_->path.string());
+    }
+    const auto most = static_cast<std::size_t>(b_scans_a_piece(grid) * slice);
+    while (!b_scans.empty()) {
+        const std::span<const std::byte> piece = b_scans.first(std::min(most, b_scans.size()));
+        parts_->turned.resize(piece.size());
+        turn(piece, parts_->turned, grid.type, grid.a_scans, grid.depth);
+        parts_->writer->write(parts_->turned);
+        b_scans = b_scans.subspan(piece.size());
+    }
+}
+
+void SeriesWriter::finish() {
+    if (parts_->written != parts_->bytes) {
+        throw Error(ErrorCode::output,
+                    fmt::format("{} bytes of voxels were written, {} were announced", parts_->written, parts_->bytes),
+                    parts_->path.string());
+    }
+    parts_->writer->finish();
+    parts_->writer.reset();
+    parts_->unfinished.commit();
+}
+
+void write_volume(const std::filesystem::path& path, const Volume& volume) {
+    if (std::ssize(volume.voxels) != volume.grid.bytes()) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} bytes are no volume of {} x {} x {} voxels", volume.voxels.size(),
+                                volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans),
+                    path.string());
+    }
+    SeriesWriter writer(path, {.grid = volume.grid, .provenance = volume.provenance});
+    writer.write(volume.voxels);
+    writer.finish();
 }
 
 }  // namespace echolux

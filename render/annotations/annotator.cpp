@@ -61,7 +61,8 @@ shared::Shape shape_of(const PlacedGlyph& glyph, std::uint32_t word) {
 DrawnSheet::DrawnSheet(const gpu::Device& device) : device_(&device), bindings_(made_bindings(device)) {}
 
 Annotator::Annotator(const gpu::Device& device)
-    : bindings_(made_bindings(device)), pipeline_(gpu::compute_pipeline(device, bindings_, spirv::annotate, {})) {}
+    : bindings_(made_bindings(device)), on_codes_(gpu::compute_pipeline(device, bindings_, spirv::annotate, {})),
+      on_floats_(gpu::compute_pipeline(device, bindings_, spirv::annotate_floats, {})) {}
 
 void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& region, const gpu::DeviceImage& picture) {
     drawn.part_.tiles = 0;
@@ -96,6 +97,7 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
         drawn.bindings_.set_buffer(i, drawn.buffer_->handle(), begins[i], std::max<std::size_t>(contents[i].size(), 4));
     }
     drawn.bindings_.set_image(shared::annotate_picture, picture.view());
+    drawn.is_of_floats_ = picture.shape().format == vk::Format::eR32G32B32A32Sfloat;
     drawn.part_ = {.region = {region.left, region.top, region.width, region.height},
                    .tiles = static_cast<std::uint32_t>(tiles.size())};
 }
@@ -105,7 +107,7 @@ void Annotator::record(const vk::raii::CommandBuffer& commands, const DrawnSheet
     drawn.buffer_->record_copy_from(commands, drawn.staging_->handle(), 0);
     gpu::record_order(commands);  // also behind the picture
     const gpu::Bindings& bindings = drawn.bindings_;
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline_);
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, drawn.is_of_floats_ ? *on_floats_ : *on_codes_);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
     commands.pushConstants<shared::AnnotatePart>(bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, drawn.part_);
     const auto row = static_cast<std::uint32_t>(shared::annotate_row);

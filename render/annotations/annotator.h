@@ -29,14 +29,15 @@ class DrawnSheet {
     std::optional<gpu::DeviceBuffer> buffer_;
     std::size_t bytes_ = 0;
     shared::AnnotatePart part_{};  // no tiles: nothing is drawn
+    bool is_of_floats_ = false;    // the picture
 };
 
 class Annotator {
   public:
     explicit Annotator(const gpu::Device& device);
 
-    // What of `sheet` lies in the region whose pixels are in `picture` (RGBA8, straight alpha). The device must be done
-    // with what `drawn` held before.
+    // What of `sheet` lies in the region whose pixels are in `picture` (RGBA of 8 bits or floats, straight alpha). The
+    // device must be done with what `drawn` held before.
     void prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& region, const gpu::DeviceImage& picture);
 
     // After the picture has been drawn. Records nothing where nothing is to be drawn.
@@ -44,7 +45,8 @@ class Annotator {
 
   private:
     gpu::Bindings bindings_;  // the layout of every sheet's
-    vk::raii::Pipeline pipeline_;
+    vk::raii::Pipeline on_codes_;
+    vk::raii::Pipeline on_floats_;
     Typesetter typesetter_;
 };
 

@@ -14,7 +14,8 @@ void draw_texts(Sheet& sheet, const Stage& stage) {
     const double em = sheet.em();
     const View& view = stage.view;
     if (view.time_stamp) {
-        sheet.label(fmt::format("{:.3f} s", view.time_s), glm::dvec2(sheet.margin()), {0, 0});
+        const std::string rate = view.time_rate > 0 ? fmt::format("   {:.3g}x", view.time_rate) : "";
+        sheet.label(fmt::format("{:.3f} s{}", view.time_s, rate), glm::dvec2(sheet.margin()), {0, 0});
     }
     const glm::dvec2 part(view.text_at[0], view.text_at[1]);
     const auto lines = 1 + std::count(view.text.begin(), view.text.end(), '\n');

@@ -29,6 +29,8 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
         flag<A>("depth_ruler", &A::depth_ruler, view, "depths along an edge of the volume"),
         flag<A>("time_stamp", &A::time_stamp, view, "time_s in the upper left corner"),
         number<A>("time_s", &A::time_s, -1e12, 1e12, "s", view, "the time that the time stamp shows"),
+        number<A>("time_rate", &A::time_rate, 0, 1e9, "", view,
+                  "written behind the time stamp: 0.4 as 0.4x, which is how fast a movie shows time; 0: nothing"),
         text<A>("text", &A::text, view, "written over the picture (UTF-8)"),
         numbers<A>("text_at", &A::text_at, 0, 1, "", view,
                    "where: fractions of the picture from its left and top; 0.5, 0: centred at the top"),

@@ -20,6 +20,7 @@ struct Annotations {
     bool depth_ruler = false;
     bool time_stamp = false;
     double time_s = 0;
+    double time_rate = 0;  // of the data beside that of the movie
     std::string text;
     std::vector<double> text_at{0.5, 0};
     std::vector<double> distances;

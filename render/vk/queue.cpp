@@ -114,11 +114,15 @@ vk::Result Queue::present(vk::SwapchainKHR swapchain, std::uint32_t image, vk::S
     });
 }
 
-void Queue::settle() noexcept {
+void Queue::wait_or_be_lost() noexcept {
     try {
         wait_for_all();                // where others owe a signal they are watched
     } catch (const std::exception&) {  // of a lost device
     }
+}
+
+void Queue::settle() noexcept {
+    wait_or_be_lost();
     try {
         const std::scoped_lock lock(submitting_);
         queue_.waitIdle();             // for windows, which take pictures beside the timeline

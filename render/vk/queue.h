@@ -47,6 +47,7 @@ class Queue {
     // From any thread. Throws Error{device} when the device is lost.
     void wait(std::uint64_t value);
     void wait_for_all() { wait(submitted_); }
+    void wait_or_be_lost() noexcept;  // the same for destructors: of a lost device nothing is used any more
     bool is_done(std::uint64_t value) const { return timeline_.value() >= value; }
 
     // For destructors: nothing that was given to the device or to a window is used any more, be the device lost.

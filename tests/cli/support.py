@@ -213,7 +213,7 @@ def unfiltered(kind, row, above, step):
 
 
 def read_png(path):
-    """8-bit pictures as [row][column][channel]."""
+    """Pictures of 8 or 16 bits a channel as [row][column][channel]."""
     content = Path(path).read_bytes()
     assert content[:8] == b"\x89PNG\r\n\x1a\n", f"{path} is no PNG"
     position, packed = 8, b""
@@ -224,11 +224,13 @@ def read_png(path):
             width, height, bits, colour = struct.unpack(">IIBB", chunk[:10])
         packed += chunk if kind == b"IDAT" else b""
         position += 12 + length
-    assert bits == 8, f"{path}: {bits} bits"
+    assert bits in (8, 16), f"{path}: {bits} bits"
     channels = {0: 1, 2: 3, 4: 2, 6: 4}[colour]
-    stream, rows, above = zlib.decompress(packed), [], bytes(width * channels)
+    pixel = channels * bits // 8
+    stream, rows, above = zlib.decompress(packed), [], bytes(width * pixel)
     for y in range(height):
-        begin = y * (width * channels + 1)
-        above = unfiltered(stream[begin], stream[begin + 1 : begin + 1 + width * channels], above, channels)
+        begin = y * (width * pixel + 1)
+        above = unfiltered(stream[begin], stream[begin + 1 : begin + 1 + width * pixel], above, pixel)
         rows.append(bytes(above))
-    return np.frombuffer(b"".join(rows), np.uint8).reshape(height, width, channels)
+    codes = np.frombuffer(b"".join(rows), np.uint8 if bits == 8 else ">u2")
+    return codes.reshape(height, width, channels)

@@ -155,10 +155,10 @@ class Parts(ProgramCase):
         expected = reconstructed_db(spectra[3:])
         np.testing.assert_allclose(read_volume(self.folder / "second.nrrd").max(), expected.max(), atol=1e-3)
         self.succeed("reconstruct", scan, "-o", "all.nrrd", "--volume", "all")
-        series = sorted(name for name in self.files() if re.match(r"all.*\.nrrd$", name))
-        self.assertEqual(len(series), 2, series)
-        last = read_volume(self.folder / series[1])
-        self.assertEqual(last.tobytes(), read_volume(self.folder / "second.nrrd").tobytes())
+        series = read_volume(self.folder / "all.nrrd")  # one file with both
+        last = read_volume(self.folder / "second.nrrd")
+        self.assertEqual(series.shape, (2, *last.shape))
+        self.assertEqual(series[1].tobytes(), last.tobytes())
 
 
 class Telling(ProgramCase):

@@ -52,7 +52,7 @@ high = 60
     }
     void turn_until_voxels_are(const std::vector<std::byte>& voxels) {
         turn_until([&] {
-            const std::optional<Volume> volume = exhibit().volume();
+            const std::shared_ptr<const Volume> volume = exhibit().volume();
             return volume && volume->voxels == voxels;
         });
     }
@@ -79,7 +79,7 @@ TEST_F(ScansOnStage, AScanIsReconstructedAndItsVolumesAreStepped) {
     for (const std::int64_t step : {0, 2, 1, 0}) {
         line.go_to(step);
         turn_until_shown(step);
-        const Volume volume = exhibit().volume().value();
+        const Volume volume = *exhibit().volume();
         EXPECT_TRUE(volume.voxels == expected(plan_, step)) << "step " << step;
         EXPECT_EQ(volume.provenance.at("volume"), std::to_string(step));
         EXPECT_EQ(volume.provenance.at("recipe.noise_floor_db"), "20.0");
@@ -152,7 +152,7 @@ TEST_F(ScansOnStage, AnOpenNoiseFloorIsMeasured) {
     };
     // Nothing while a new ring is empty.
     const auto told = [&]() -> std::optional<double> {
-        const std::optional<Volume> volume = exhibit().volume();
+        const std::shared_ptr<const Volume> volume = exhibit().volume();
         if (!volume) return std::nullopt;
         return std::stod(volume->provenance.at("recipe.noise_floor_db"));
     };
@@ -215,6 +215,7 @@ class LiveOnStage : public OnStage {
         wanted.settings.line_rate_hz = 2000;
         SilentProgress progress;
         stage_->show(open_live_exhibit(wanted, on_cpu, progress));
+        live().start();
         turn_until_there();
     }
     LiveSession& live() { return *exhibit().live(); }
@@ -293,7 +294,7 @@ TEST_F(LiveOnStage, ASettingChangesAtRest) {
     scan.recipe.window = scan.recipe.window == Window::rect ? Window::hann : Window::rect;
     live().change(scan);
     turn_until([&] {
-        const std::optional<Volume> now = exhibit().volume();
+        const std::shared_ptr<const Volume> now = exhibit().volume();
         return now && now->voxels != before;
     });
 }

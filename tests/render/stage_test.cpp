@@ -86,6 +86,51 @@ TEST_F(FilesOnStage, ASeriesPlaysItsStepsInOrder) {
     EXPECT_TRUE(exhibit().volume()->voxels == ball_volume(0).voxels);
 }
 
+// On the device there is room for two steps beside the one that is shown.
+TEST_F(FilesOnStage, ASeriesPlaysWithLittleGraphicsMemory) {
+    const std::int64_t bytes = ball_volume(0).grid.bytes();
+    open(series(9), {}, {.bytes = 3 * bytes, .gpu_bytes = 2 * bytes});
+    Timeline& line = *exhibit().timeline();
+    turn_until_shown(0);
+    line.play(now_s_);
+    for (std::int64_t turn = 1; turn < 20; ++turn) {
+        now_s_ += 0.1001;
+        turn_until_shown(turn % 9);
+        EXPECT_FALSE(exhibit().loading());
+        EXPECT_TRUE(exhibit().volume()->voxels == ball_volume(turn % 9).voxels) << "turn " << turn;
+        if (turn % 6 == 0) {
+            EXPECT_TRUE(exhibit().still(small_view()).pixels == expected(turn % 9));
+        }
+    }
+    EXPECT_EQ(line.left_out(), 0);
+}
+
+// A step that is asked for is shown when it is there; until then the one before stays, and that is said.
+TEST_F(FilesOnStage, WhatIsLoadingIsSaid) {
+    open(series(5), {}, {.bytes = 0, .gpu_bytes = 0});
+    turn_until_shown(0);
+    exhibit().timeline()->go_to(3);
+    ASSERT_TRUE(exhibit().loading());
+    EXPECT_EQ(exhibit().loading()->step, 3);
+    EXPECT_EQ(exhibit().timeline()->shown(), 0);
+    turn_until_shown(3);
+    EXPECT_FALSE(exhibit().loading());
+}
+
+// They are read box by box, and what is seen is the same.
+TEST_F(FilesOnStage, VolumesLargerThanMemoryAreShownInPages) {
+    make_stage({.edge = 8, .page_edge = 4});
+    const Volume volume = ball_volume(1);
+    write_volume(folder_ / "ball.ome.zarr", volume);
+    const auto seen = [&](const SeriesBudget& budget) {
+        open(folder_ / "ball.ome.zarr", {}, budget);
+        turn_until([&] { return exhibit().grid() == volume.grid && !exhibit().loading(); });
+        EXPECT_TRUE(stage_->renderer().is_in_pages());
+        return exhibit().still(small_view()).pixels;
+    };
+    EXPECT_TRUE(seen({.bytes = volume.grid.bytes() - 1}) == seen({}));
+}
+
 // Memory for two steps only; one of the files is damaged.
 TEST_F(FilesOnStage, ADamagedStepIsToldAndSkipped) {
     const auto place = series(5);

@@ -47,6 +47,26 @@ TEST(PlanMaker, OfManyTheLastOneCounts) {
     EXPECT_EQ(begun, 2);
 }
 
+TEST(PlanMaker, WhereTheNewestFailsNoneBeforeItIsGivenAnyMore) {
+    std::atomic<int> begun = 0;
+    PlanMaker maker([&](const ReconstructionPlan& wanted) {
+        ++begun;
+        if (wanted.recipe.high == 20) throw Error(ErrorCode::bad_setting, "twenty");
+        return ChosenReconstructor{plan_on_cpu(wanted), ""};
+    });
+    maker.want(plan(10));
+    MadePlan first = awaited(maker);
+    EXPECT_EQ(first.number, 1u);
+    maker.want(plan(20));
+    while (maker.failed() == 0) std::this_thread::yield();
+    EXPECT_EQ(maker.failed(), 2u);
+    maker.put_back(std::move(first));
+    EXPECT_THROW(maker.take(), Error);
+    EXPECT_FALSE(maker.take());
+    maker.want(plan(30));
+    EXPECT_EQ(awaited(maker).number, maker.wanted());
+}
+
 TEST(PlanMaker, GivesBackWhatCannotBeUsedYetUnlessThereIsANewerOne) {
     PlanMaker maker([](const ReconstructionPlan& wanted) { return ChosenReconstructor{plan_on_cpu(wanted), ""}; });
     maker.want(plan(10));

@@ -32,15 +32,16 @@ class AheadTest : public ::testing::Test {
 
     void make(std::int64_t steps, std::int64_t volumes_in_budget) {
         budget_ = volumes_in_budget * volume_bytes;
-        ahead_ = std::make_unique<ReadAhead>(steps, budget_, volume_of(0), [this](std::int64_t step) {
-            begun_.release();
-            if (!is_free_) go_on_.acquire();
-            const std::scoped_lock lock(mutex_);
-            read_.push_back(step);
-            if (const ReadAhead* made = made_) most_bytes_ = std::max(most_bytes_, made->bytes() + volume_bytes);
-            if (bad_.contains(step)) throw Error(ErrorCode::bad_file, "is damaged", "t" + std::to_string(step));
-            return volume_of(step);
-        });
+        ahead_ = std::make_unique<ReadAhead>(
+            steps, budget_, std::pair(std::int64_t{0}, volume_of(0)), [this](std::int64_t step) {
+                begun_.release();
+                if (!is_free_) go_on_.acquire();
+                const std::scoped_lock lock(mutex_);
+                read_.push_back(step);
+                if (const ReadAhead* made = made_) most_bytes_ = std::max(most_bytes_, made->bytes() + volume_bytes);
+                if (bad_.contains(step)) throw Error(ErrorCode::bad_file, "is damaged", "t" + std::to_string(step));
+                return volume_of(step);
+            });
         made_ = ahead_.get();
     }
 

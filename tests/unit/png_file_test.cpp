@@ -24,7 +24,7 @@ TEST(PngFile, KeepsPixelsAndTexts) {
         EXPECT_EQ(again.height, 5);
         EXPECT_EQ(again.channels, channels);
         EXPECT_EQ(again.pixels, picture.pixels);
-        EXPECT_EQ(again.text, picture.text);
+        for (const auto& [key, text] : picture.text) EXPECT_EQ(again.text.at(key), text);
     }
     EXPECT_EQ(folder.entries(), 1u);
 }

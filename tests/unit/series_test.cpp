@@ -80,6 +80,56 @@ TEST_F(SeriesTest, FilesOfAFolderComeInTheOrderInWhichPeopleCount) {
     EXPECT_TRUE(series.take_problems().empty());
 }
 
+TEST_F(SeriesTest, APatternTakesTheFilesThatFit) {
+    const std::vector<std::string> names{"scan_10.nrrd", "scan_2.nrrd", "other_3.nrrd", "scan_4.txt", "scan_x1.nrrd"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i].ends_with("nrrd")) write_volume(folder_ / names[i], constant(static_cast<int>(i)));
+    }
+    folder_.write("scan_4.txt", "no volume");
+    const auto codes = [&](const std::string& pattern) {
+        Series series(folder_ / pattern);
+        std::vector<int> found;
+        for (std::int64_t step = 0; step < series.steps(); ++step)
+            found.push_back(std::to_integer<int>(waited_for(series, step)->voxels[0]));
+        return found;
+    };
+    EXPECT_THAT(codes("scan_*.nrrd"), ElementsAre(1, 0, 4));
+    EXPECT_THAT(codes("scan_?.nrrd"), ElementsAre(1));
+    EXPECT_THAT(codes("*_*1*"), ElementsAre(0, 4));
+    EXPECT_THAT(error_of([&] { codes("scan_*.nii"); }).line, HasSubstr("scan_*.nii"));
+    write_volume(folder_ / "odd*.nrrd", constant(9));
+    EXPECT_THAT(codes("odd*.nrrd"), ElementsAre(9)) << "a file of that very name";
+}
+
+TEST_F(SeriesTest, ADamagedFirstOneDoesNotHideTheOthers) {
+    folder_.write("v0.nrrd", "NRRD0004\nno header at all\n");
+    for (int i = 1; i < 4; ++i) write_volume(folder_ / ("v" + std::to_string(i) + ".nrrd"), constant(i));
+    Series series(folder_.path());
+    EXPECT_EQ(series.steps(), 4);
+    EXPECT_EQ(series.first_ready(), 1);
+    EXPECT_FALSE(waited_for(series, 0));
+    EXPECT_EQ(std::to_integer<int>(waited_for(series, 3)->voxels[0]), 3);
+    EXPECT_THAT(series.take_problems(), ElementsAre(HasSubstr("v0.nrrd")));
+}
+
+TEST_F(SeriesTest, VolumesBeyondTheBudgetAreReadInBoxes) {
+    const auto path = folder_ / "t.ome.zarr";
+    const VolumeGrid grid = constant(0).grid;
+    SeriesWriter writer(path, {.grid = grid, .time_points = 5});
+    for (int t = 0; t < 5; ++t) writer.write(constant(t).voxels);
+    writer.finish();
+    Series series(path, {.bytes = grid.bytes() - 1});
+    ASSERT_TRUE(series.is_in_boxes());
+    ASSERT_EQ(series.steps(), 5);
+    series.want(3, 1, 0, 4);
+    EXPECT_FALSE(series.volume(3));
+    EXPECT_TRUE(series.ready().empty());
+    EXPECT_EQ(series.levels(3).front().voxels(), grid.voxels());
+    const std::vector<std::byte> box = series.read_box(3, 0, {{0, 2}, {1, 2}, {0, 4}});
+    EXPECT_EQ(box, std::vector<std::byte>(8, std::byte{3}));
+    EXPECT_EQ(series.read(4)->voxels, constant(4).voxels) << "whole, for who wants to wait";
+}
+
 TEST_F(SeriesTest, AFileOfOneVolumeIsOneStep) {
     write_volume(folder_ / "a.nii", constant(7));
     for (const auto& path : {folder_ / "a.nii", folder_.path()}) {

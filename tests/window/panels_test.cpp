@@ -373,7 +373,15 @@ TEST_F(PanelsTest, WishesForFilesAreLeftToTheWindow) {
     state_.file_wish->chosen(folder() / "kept.nrrd");
     settle();
     EXPECT_EQ(read_volume(folder() / "kept.nrrd").grid.voxels(), 24 * 20 * 16) << troubles();
-    state_.file_wish->chosen(folder() / "kept.xyz");
+    const FileWish of_volume = *state_.file_wish;
+    work().change_together("view", {{"view.width", std::int64_t{40}}, {"view.height", std::int64_t{30}}});
+    frames(3);
+    click(at("export.picture"));
+    EXPECT_EQ(state_.file_wish->endings, (std::vector<std::string>{".png", ".tif"}));
+    state_.file_wish->chosen(folder() / "kept.tif");
+    settle();
+    EXPECT_TRUE(std::filesystem::exists(folder() / "kept.tif")) << troubles();
+    of_volume.chosen(folder() / "kept.xyz");
     settle();
     EXPECT_NE(standing("export"), "") << "no format of that name";
 }

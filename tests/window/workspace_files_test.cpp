@@ -43,12 +43,41 @@ TEST_F(WorkspaceFiles, AVolumeIsShown) {
     EXPECT_FALSE(work().is_open());
 }
 
+TEST_F(WorkspaceFiles, FilesThatFitAPatternAreASeries) {
+    for (const char* name : {"scan_1.nii", "scan_2.nii", "other.nii"}) volume_file(name);
+    open(folder() / "scan_*.nii");
+    ASSERT_TRUE(work().is_open()) << troubles();
+    ASSERT_NE(work().stage().exhibit()->timeline(), nullptr);
+    EXPECT_EQ(work().stage().exhibit()->timeline()->steps(), 2);
+    open(folder() / "nothing_*.nii");
+    EXPECT_THAT(standing("files"), HasSubstr("nothing_*.nii"));
+}
+
 TEST_F(WorkspaceFiles, AScanIsReconstructed) {
     open(scan_file());
     ASSERT_TRUE(work().is_open()) << troubles();
     EXPECT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
     ASSERT_NE(work().scan(), nullptr);
     EXPECT_EQ(work().scan()->geometry.a_scans, 32);
+}
+
+// The noise floor is measured in the file when a setting changes: without the file no plan can be made.
+TEST_F(WorkspaceFiles, SettingsThatTurnOutNotToWorkAreTakenBack) {
+    open(scan_file());
+    ASSERT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
+    ASSERT_TRUE(work().change("recipe.window", std::string("hamming")));
+    ASSERT_TRUE(until([&] { return work().live()->figures().changes > 0; })) << troubles();
+    std::filesystem::remove(work().scan()->spectra);
+    ASSERT_TRUE(work().change("view.opacity", 2.0));
+    ASSERT_TRUE(work().change("recipe.window", std::string("rect")));
+    ASSERT_TRUE(work().change("recipe.window", std::string("blackman")));
+    ASSERT_TRUE(until([&] { return work().scan()->recipe.window == Window::hamming; })) << "shown, but not in use";
+    EXPECT_THAT(standing("recipe"), HasSubstr("recipe.window"));
+    EXPECT_THAT(standing("source"), HasSubstr("scan")) << "nobody says why";
+    work().undo();
+    EXPECT_EQ(work().view().opacity, 1) << "a step of what never was";
+    work().undo();
+    EXPECT_EQ(work().scan()->recipe.window, Window::hann);
 }
 
 TEST_F(WorkspaceFiles, WhatCannotBeOpenedIsNamedWithARemedy) {

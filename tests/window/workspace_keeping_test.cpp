@@ -43,6 +43,7 @@ TEST_F(WorkspaceKeeping, ASessionBringsBackEverything) {
     open_volume();
     look_around();
     work().save_session(folder() / "mine.toml");
+    settle();
     remake("elsewhere");
     EXPECT_EQ(work().view().mode, ViewMode::composite);
     open(folder() / "mine.toml");
@@ -56,6 +57,7 @@ TEST_F(WorkspaceKeeping, ASessionOfASourceBringsBackItsSettings) {
     open_source();
     work().change("recipe.window", std::string("hamming"));
     work().save_session(folder() / "live.toml");
+    settle();
     work().close();
     open(folder() / "live.toml");
     ASSERT_TRUE(work().is_open()) << troubles();

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "temporary_folder.h"
 #include "ui/app/workspace/actions.h"
 #include "ui/app/workspace/notices.h"
 #include "ui/app/workspace/settings_book.h"
+#include "ui/app/workspace/text_writer.h"
 #include "ui/app/workspace/undo.h"
 
 namespace echolux {
@@ -194,6 +197,50 @@ TEST(UndoHistory, KeepsTheLastFiveHundred) {
     }
     EXPECT_EQ(steps, 500);
     EXPECT_EQ(first, 100);
+}
+
+TEST(UndoHistory, ForgetsTheNewestStepsThatNeverCameToBe) {
+    UndoHistory history;
+    history.add(change("a", 0, 1), true);  // came to be
+    history.add(change("b", 0, 1), true);
+    history.add(change("a", 1, 2), true);
+    history.add(change("a", 2, 3), true);
+    history.forget({{"a", 1.0}});
+    EXPECT_FALSE(history.can_redo());
+    EXPECT_TRUE(history.undo().after.contains("b"));
+    EXPECT_EQ(value_in(history.undo().after, "a"), 1);
+}
+
+// ---- small files
+
+std::string text_of(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(TextWriter, OfAFileTheLastTextCountsAndAllAreWrittenAtTheEnd) {
+    TemporaryFolder folder;
+    {
+        TextWriter writer;
+        for (int i = 0; i < 50; ++i) writer.write(folder / "a.txt", std::to_string(i));
+        writer.finish();
+        EXPECT_EQ(text_of(folder / "a.txt"), "49");
+        for (int i = 0; i < 20; ++i) writer.write(folder / (std::to_string(i) + ".txt"), "here");
+        EXPECT_TRUE(writer.take_problems().empty());
+    }
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(text_of(folder / (std::to_string(i) + ".txt")), "here");
+}
+
+TEST(TextWriter, WhatCannotBeWrittenIsTold) {
+    TemporaryFolder folder;
+    TextWriter writer;
+    writer.write(folder.write("file", "") / "a.txt", "text");
+    writer.write(folder / "b.txt", "text");
+    writer.finish();
+    const std::vector<Error> problems = writer.take_problems();
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_THAT(problems.front().line(), testing::HasSubstr("a.txt"));
+    EXPECT_EQ(text_of(folder / "b.txt"), "text");
 }
 
 // ---- settings

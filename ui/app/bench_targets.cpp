@@ -62,4 +62,9 @@ std::vector<BenchTarget> judged_rendering(const BenchReport& report,
     return targets;
 }
 
+std::vector<BenchTarget> judged_movie(const BenchReport& report) {
+    return {at_most("turntable of 300 pictures, beside the slower of drawing and encoding alone",
+                    median(report, "movie.share"), "x", 1.2)};
+}
+
 }  // namespace echolux

@@ -14,4 +14,7 @@ std::vector<BenchTarget> judged(const BenchReport& report);
 // The same of the bench of rendering, 1920 x 1080; `volumes`: recordings for which samples were counted.
 std::vector<BenchTarget> judged_rendering(const BenchReport& report, const std::vector<std::filesystem::path>& volumes);
 
+// The same of the bench of movies.
+std::vector<BenchTarget> judged_movie(const BenchReport& report);
+
 }  // namespace echolux

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "compute/error.h"
 #include "compute/tables.h"
 #include "compute/validate.h"
+#include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan.h"
 #include "engine/voxel_value.h"
@@ -105,34 +108,97 @@ Description described_scan(const std::filesystem::path& path, const std::vector<
     return description;
 }
 
-Description described_volume(const std::filesystem::path& path) {
-    const Volume volume = read_volume(path);
-    Description description;
-    description.kind = "volume";
-    description.facts = grid_facts(volume.grid);
-    if (volume.grid.type != VoxelType::complex64) {
-        with_voxels(volume, [&](const auto* voxels) {
-            const auto [least, most] = std::minmax_element(voxels, voxels + volume.grid.voxels());
-            const auto value = [&](auto code) {
-                return static_cast<double>(code) * volume.grid.scale + volume.grid.offset;
-            };
-            description.facts.push_back({"least value", value(*least), volume.grid.unit, ""});
-            description.facts.push_back({"greatest value", value(*most), volume.grid.unit, ""});
+// Codes of the first time point, read some B-scans at a time.
+std::pair<double, double> least_and_most(SeriesFile& file) {
+    const VolumeGrid& grid = file.header().grid;
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (std::int64_t begin = 0, end = 0; begin < grid.b_scans; begin = end) {
+        end = std::min(begin + file.b_scans_together(), grid.b_scans);
+        Volume part{grid, file.read(0, {begin, end}), {}};
+        part.grid.b_scans = end - begin;
+        with_voxels(part, [&](const auto* voxels) {
+            for (std::int64_t i = 0; i < part.grid.voxels(); ++i) {  // what is no number is neither
+                const auto value = static_cast<double>(voxels[i]);
+                if (value < least) least = value;
+                if (value > most) most = value;
+            }
         });
     }
-    for (const auto& [key, value] : volume.provenance) description.facts.push_back({key, value, "", ""});
+    return {least, most};
+}
+
+void add_time_facts(const SeriesFile& file, std::vector<Fact>& facts) {
+    const SeriesHeader& header = file.header();
+    if (header.time_points > 1) {
+        facts.push_back({"time points", header.time_points, "", ""});
+        if (header.step_s > 0) facts.push_back({"time step", header.step_s, "s", ""});
+        if (!header.times_s.empty()) {
+            facts.push_back({"first time", header.times_s.front(), "s", ""});
+            facts.push_back({"last time", header.times_s.back(), "s", ""});
+        }
+    }
+    const auto levels = static_cast<std::int64_t>(file.levels().size());
+    if (levels > 1) facts.push_back({"levels", levels, "", "the same picture, ever coarser"});
+}
+
+Description described_volume(const std::filesystem::path& path) {
+    SeriesFile file(path);
+    const VolumeGrid& grid = file.header().grid;
+    Description description;
+    description.kind = "volume";
+    if (const ImageFormat* format = image_format_of(path))
+        description.facts.push_back({"format", format->name, "", ""});
+    for (Fact& fact : grid_facts(grid)) description.facts.push_back(std::move(fact));
+    add_time_facts(file, description.facts);
+    constexpr std::int64_t most_looked_through = std::int64_t{2} << 30;  // a quarter of a minute
+    if (grid.bytes() > most_looked_through) {
+        description.facts.push_back({"values", std::monostate{}, "", "not looked through: it is larger than 2 GiB"});
+    } else if (grid.type != VoxelType::complex64) {
+        const auto [least, most] = least_and_most(file);
+        const char* remark = file.time_points() > 1 ? "of the first time point" : "";
+        description.facts.push_back({"least value", least * grid.scale + grid.offset, grid.unit, remark});
+        description.facts.push_back({"greatest value", most * grid.scale + grid.offset, grid.unit, remark});
+    }
+    for (const auto& [key, value] : file.header().provenance) description.facts.push_back({key, value, "", ""});
+    return description;
+}
+
+Fact fact_of(const TomlEntry& entry) {
+    struct {
+        using Content = decltype(Fact::value);
+        Content operator()(bool flag) const { return std::string(flag ? "true" : "false"); }
+        Content operator()(std::int64_t number) const { return number; }
+        Content operator()(double number) const { return number; }
+        Content operator()(const std::string& text) const { return text; }
+        Content operator()(const std::vector<double>& list) const { return spelled(list); }
+    } content;
+    return {entry.name, std::visit(content, entry.value), "", ""};
+}
+
+// What a picture of ours says of itself, all of it.
+Description described_picture(const std::filesystem::path& path) {
+    Description description;
+    description.kind = "picture";
+    const PictureTexts texts = picture_texts(path);
+    if (texts.contains(text_pixels)) {
+        description.facts.push_back({"pixels", texts.at(text_pixels), "", "fingerprint: 64-bit FNV-1a"});
+    }
+    for (const TomlEntry& entry : toml_entries(texts.at(text_session), path.string())) {
+        description.facts.push_back(fact_of(entry));
+    }
     return description;
 }
 
 }  // namespace
 
 Description described(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
-    if (!is_volume_name(path)) return described_scan(path, assignments);
+    const bool is_picture = has_session(path);
+    if (!is_picture && !is_volume_name(path)) return described_scan(path, assignments);
     if (!assignments.empty()) {
-        throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", assignments.front(),
+        throw Error(ErrorCode::bad_setting, "is not reconstructed", path.string() + ", " + assignments.front(),
                     "give the scan instead, or leave the setting out");
     }
-    return described_volume(path);
+    return is_picture ? described_picture(path) : described_volume(path);
 }
 
 }  // namespace echolux

@@ -1,4 +1,5 @@
-// What the program understood of a file: the scan with its defaults filled in, or the volume; and what is missing.
+// What the program understood of a file: the scan with its defaults filled in, and what is missing; the volume; or how
+// a picture was made.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Fact {
 };
 
 struct Description {
-    std::string kind;  // "scan" or "volume"
+    std::string kind;  // "scan", "volume" or "picture"
     std::vector<Fact> facts;
     std::vector<BoundField> settings;  // of a scan; their get() stays valid as long as the description
     std::vector<std::string> missing;  // what would make the result better, and how to give it

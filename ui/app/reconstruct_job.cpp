@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <utility>
+
 #include "compute/error.h"
+#include "engine/acquire/scan_player.h"
 #include "engine/flow_values.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/png_file.h"
@@ -39,8 +43,8 @@ Interval rows(const ReconstructJob& job, const VolumeGrid& grid) {
 void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
     if (job.b_scan) check_b_scan(grid, *job.b_scan);
     if (job.en_face) check_en_face(grid, rows(job, grid).begin, rows(job, grid).end);
-    if (!makes_picture(job)) check_volume_name(job.output, grid.type);
-    if (makes_picture(job) && grid.type == VoxelType::f16) {
+    if (!makes_picture(job)) return check_volume_output(job.output, grid.type);
+    if (grid.type == VoxelType::f16) {
         throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen, no picture is made of them",
                     job.output.string(), "set recipe.voxel = f32");
     }
@@ -56,19 +60,12 @@ void check_flow(const ReconstructJob& job, const Scan& scan) {
     if (makes_picture(job)) {
         throw Error(ErrorCode::bad_setting, "flow is written beside a volume", "--flow", "leave out the picture");
     }
-    check_volume_name(job.flow, VoxelType::f32);
-    check_can_be_written(job.flow);
+    check_volume_output(job.flow, VoxelType::f32);
 }
 
-// "name.nrrd" becomes "name_t003.nrrd" where several volumes are written.
+// "name.png" becomes "name_t003.png" where several are written.
 std::filesystem::path numbered(const std::filesystem::path& path, std::int64_t volume) {
-    std::filesystem::path stem = path.stem();
-    std::string ending = path.extension().string();
-    if (ending == ".gz" || ending == ".GZ") {  // .nii.gz
-        ending = stem.extension().string() + ending;
-        stem = stem.stem();
-    }
-    return path.parent_path() / fmt::format("{}_t{:03}{}", stem.string(), volume, ending);
+    return path.parent_path() / fmt::format("{}_t{:03}{}", path.stem().string(), volume, path.extension().string());
 }
 
 // A picture of one B-scan needs no more than this B-scan.
@@ -78,14 +75,8 @@ ScanPart part_for(const ReconstructJob& job, std::int64_t volume, std::int64_t s
     return {volume, position, position + 1};
 }
 
-void write(const ReconstructJob& job, const std::filesystem::path& path, const Volume& volume,
-           std::int64_t slices_per_b_scan, Progress& progress) {
-    if (!makes_picture(job)) {
-        constexpr std::int64_t mebibyte = 1 << 20;
-        progress.begin("write " + path.filename().string(), volume.grid.bytes() / mebibyte + 1, "MiB");
-        write_volume(path, volume);
-        return progress.end();  // written is written: no asking whether to stop after that
-    }
+void write_picture(const ReconstructJob& job, const std::filesystem::path& path, const Volume& volume,
+                   std::int64_t slices_per_b_scan) {
     const Interval depth = job.en_face ? rows(job, volume.grid) : Interval{};
     const Figure figure = job.b_scan ? b_scan_figure(volume, *job.b_scan % slices_per_b_scan)
                                      : en_face_figure(volume, depth.begin, depth.end);
@@ -93,6 +84,44 @@ void write(const ReconstructJob& job, const std::filesystem::path& path, const V
     picture.text = volume.provenance;
     write_png(path, picture);
 }
+
+// Where volumes go one after the other: all into one file where the format holds several time points, else one file
+// each.
+class VolumeFiles {
+  public:
+    VolumeFiles(std::filesystem::path path, const Interval& volumes, double step_s)
+        : path_(std::move(path)), volumes_(volumes), step_s_(step_s) {}
+
+    void add(const Volume& volume, std::int64_t number, Progress& progress) {
+        constexpr std::int64_t mebibyte = 1 << 20;
+        const bool several = volumes_.end - volumes_.begin > 1, together = several && holds_time_points(path_);
+        if (!together || !writer_) files_.push_back(several && !together ? numbered(path_, number) : path_);
+        progress.begin("write " + files_.back().filename().string(), volume.grid.bytes() / mebibyte + 1, "MiB");
+        if (!together) {
+            write_volume(files_.back(), volume);
+        } else {
+            if (!writer_) start_series(volume);
+            writer_->write(volume.voxels);
+            if (number + 1 == volumes_.end) writer_->finish();
+        }
+        progress.end();  // written is written: no asking whether to stop after that
+    }
+
+    const std::vector<std::filesystem::path>& files() const { return files_; }
+
+  private:
+    void start_series(const Volume& first) {
+        SeriesHeader header{first.grid, volumes_.end - volumes_.begin, step_s_, {}, first.provenance};
+        header.provenance["volume"] = fmt::format("{} to {}", volumes_.begin, volumes_.end - 1);
+        writer_ = std::make_unique<SeriesWriter>(path_, std::move(header));
+    }
+
+    std::filesystem::path path_;
+    Interval volumes_;
+    double step_s_;
+    std::vector<std::filesystem::path> files_;
+    std::unique_ptr<SeriesWriter> writer_;
+};
 
 }  // namespace
 
@@ -106,22 +135,26 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     const ScanGeometry& geometry = reconstruction.scan().geometry;
     const std::int64_t slices_per_b_scan = whole.b_scans / geometry.b_scans;
     const std::int64_t first = job.volume.value_or(0);
-    const std::int64_t last = job.volume.value_or(geometry.volumes - 1);
+    const Interval volumes{first, job.volume ? first + 1 : geometry.volumes};
+    const double step_s = volume_seconds(reconstruction.scan());
+    VolumeFiles structures(job.output, volumes, step_s), flows(job.flow, volumes, step_s);
     ReconstructedFiles done;
     done.warnings = reconstruction.warnings();
-    for (std::int64_t v = first; v <= last; ++v) {
+    for (std::int64_t v = volumes.begin; v < volumes.end; ++v) {
         const ScanPart part = part_for(job, v, slices_per_b_scan);
-        const auto named = [&](const std::filesystem::path& path) { return last > first ? numbered(path, v) : path; };
-        if (job.flow.empty()) {
-            done.files.push_back(named(job.output));
-            write(job, done.files.back(), reconstruction.run(part, progress), slices_per_b_scan, progress);
-            continue;
+        if (makes_picture(job)) {
+            done.files.push_back(volumes.end - volumes.begin > 1 ? numbered(job.output, v) : job.output);
+            write_picture(job, done.files.back(), reconstruction.run(part, progress), slices_per_b_scan);
+        } else if (job.flow.empty()) {
+            structures.add(reconstruction.run(part, progress), v, progress);
+        } else {
+            const FlowedVolume volume = reconstruction.run_with_flow(part, progress);
+            structures.add(volume.structure, v, progress);
+            flows.add(flow_values(volume.flow.value()), v, progress);
         }
-        const FlowedVolume volume = reconstruction.run_with_flow(part, progress);
-        done.files.push_back(named(job.output));
-        write(job, done.files.back(), volume.structure, slices_per_b_scan, progress);
-        done.files.push_back(named(job.flow));
-        write(job, done.files.back(), flow_values(volume.flow.value()), slices_per_b_scan, progress);
+    }
+    for (const VolumeFiles* made : {&structures, &flows}) {
+        done.files.insert(done.files.end(), made->files().begin(), made->files().end());
     }
     done.figures = reconstruction.figures();
     return done;

@@ -1,22 +1,23 @@
 #include "ui/app/render_job.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <optional>
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/file_hash.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/png_file.h"
-#include "engine/settings.h"
+#include "engine/io/picture_file.h"
 #include "render/probe.h"
-#include "ui/app/height_maps.h"
 #include "ui/app/key_frame_file.h"
 #include "ui/app/open_volume.h"
-#include "ui/app/picture_name.h"
-#include "ui/app/picture_of.h"
-#include "ui/app/scan_poses.h"
+#include "ui/app/picture/picture_record.h"
 #include "ui/app/seconds_since.h"
+#include "ui/app/show_opened.h"
 #include "ui/app/transfer_file.h"
+#include "ui/app/workspace/session_text.h"
 
 namespace echolux {
 namespace {
@@ -25,47 +26,63 @@ namespace {
 View view_of(const RenderJob& job) {
     View view = job.view;
     if (!job.key_frames.empty()) view = read_key_frames(job.key_frames).at(std::move(view), job.at_s);
-    load_transfer(view);
+    if (!view.transfer.empty()) load_transfer(view);  // else a curve of its own stays
     check_view(view);
     return view;
 }
 
-std::map<std::string, std::string> picture_text(View view, const Volume& volume) {
-    std::map<std::string, std::string> text = volume.provenance;
-    Settings settings;
-    settings.bind("view", view);
-    text["view"] = settings.toml();
-    return text;
-}
-
-void check_picture_name(const std::filesystem::path& output) {
-    if (is_png_name(output)) return;
-    throw Error(ErrorCode::bad_setting, "pictures are written as PNG", output.string(), "name it *.png");
-}
-
 void check_outputs(const RenderJob& job) {
-    if (!job.output.empty()) {
-        check_picture_name(job.output);
-        check_can_be_written(job.output);
-    }
+    if (!job.output.empty()) check_picture_output(job.output);
     if (!job.save_transfer.empty()) {
         check_transfer_name(job.save_transfer);
         check_can_be_written(job.save_transfer);
     }
 }
 
+void check_hash(const std::filesystem::path& path, const std::string& hash, const std::string& expected) {
+    if (expected.empty() || hash == expected) return;
+    throw Error(ErrorCode::bad_file,
+                fmt::format("is not what the picture was made of: its fingerprint is {}, not {}", hash, expected),
+                path.string(), "name the original by --input FILE, or make a new picture with echolux render");
+}
+
+// What is known before the work: throws where the input is not what is expected.
+PictureRecord record_of(const RenderJob& job) {
+    PictureRecord record;
+    note_input(record, job);
+    check_hash(job.input, record.input_hash, job.expected_input);
+    check_hash(job.input.string() + " (its spectra)", record.spectra_hash, job.expected_spectra);
+    if (!job.flow.empty()) {
+        record.flow = std::filesystem::absolute(job.flow).lexically_normal().string();
+        record.flow_hash = file_hash(job.flow);
+    }
+    record.bits = static_cast<std::int64_t>(job.bits);
+    if (!job.session.empty()) record.samples = job.view.samples;
+    record.backend = job.backend;
+    return record;
+}
+
+PictureTexts texts_of(const RenderJob& job, const View& view, const OpenedVolume& opened, const PictureRecord& record) {
+    if (!job.session.empty()) return texts_of_picture(with_record(job.session, record));
+    const WhatIsOpen open{.file = std::filesystem::absolute(job.input).lexically_normal().string(),
+                          .assignments = text_of_lines(job.settings),
+                          .step = job.part.volume};
+    return texts_of_picture(picture_session(open, record, view, opened.scan ? &*opened.scan : nullptr));
+}
+
 // `done` gets the seconds of the picture alone, the volume being on the device.
-void write_picture(Renderer& renderer, const std::filesystem::path& output, const View& view, const Volume& volume,
+void write_picture(Renderer& renderer, const RenderJob& job, const View& view, const PictureTexts& texts,
                    Progress& progress, RenderedFile& done) {
     const auto start = std::chrono::steady_clock::now();
+    const auto writer = create_picture(job.output, {view.width, view.height, 4, static_cast<int>(job.bits)}, texts);
     progress.begin("render", view.height, "rows");
-    const Image image = renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); });
+    done.pages = renderer.render(view, job.bits, [&](const PictureRows& rows) {
+        writer->write(rows.pixels);
+        progress.advance(rows.count);
+    });
     progress.end();
     done.seconds = seconds_since(start);
-    done.pages = image.pages;
-    Picture picture = picture_of(image);
-    picture.text = picture_text(view, volume);
-    write_png(output, picture);
+    done.fingerprint = writer->finish();
 }
 
 std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
@@ -84,18 +101,15 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     for (const auto& [x, y] : job.probes) check_pixel(view, x, y);
     const std::optional<Volume> flow = flow_of(job, view);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
-    OpenedVolume opened = open_volume(job.input, job.settings, job.part, progress);
-    const HeightMaps heights = prepared_heights(view, opened.volume);
-    renderer.set_poses(poses_of(opened.geometry, opened.volume.grid.b_scans));
-    progress.begin("upload", opened.volume.grid.voxels(), "voxels");
-    renderer.set_volume(voxels_in_memory(opened.volume.grid, opened.volume.voxels.data()),
-                        [&](std::int64_t voxels) { progress.advance(voxels); });
-    progress.end();
-    renderer.set_heights(heights);
-    const std::optional<Volume>& shown_flow = flow ? flow : opened.flow;
-    if (shown_flow && view.flatten.empty()) renderer.set_flow(shown_flow->grid, shown_flow->voxels.data());
-    RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0, {}};
-    if (!job.output.empty()) write_picture(renderer, job.output, view, opened.volume, progress, done);
+    PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job);
+    OpenedVolume opened = open_volume(job, progress);
+    record.device = renderer.device_name();
+    if (job.backend.empty()) record.backend = opened.figures.backend;
+    record.made_by = text_of_map(opened.volume.provenance);
+    const PictureTexts texts = texts_of(job, view, opened, record);
+    show_opened(renderer, opened, flow, view, progress);
+    RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0, {}, {}};
+    if (!job.output.empty()) write_picture(renderer, job, view, texts, progress, done);
     for (const auto& [x, y] : job.probes) done.probes.push_back(renderer.probe(view, x, y));
     if (!job.save_transfer.empty()) {
         write_transfer(job.save_transfer, curve_in_use(view, opened.volume.grid, renderer.transfer_function(view)));

@@ -8,6 +8,7 @@
 #include "engine/scan.h"
 #ifdef ECHOLUX_RENDER
 #include "render/view.h"
+#include "ui/app/figure/figure_style.h"
 #include "ui/app/workspace/window_settings.h"
 #endif
 
@@ -44,6 +45,8 @@ std::string settings_table() {
     settings.bind("view", view);
     WindowSettings window;
     settings.bind("window", window);
+    FigureStyle figure;
+    settings.bind("figure", figure);
 #endif
     settings.bind("simulation", simulation);
     settings.bind("source", source);

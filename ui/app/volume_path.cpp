@@ -70,7 +70,7 @@ void VolumePath::pair_devices() {
 }
 
 void VolumePath::build() {
-    put_to_use({plan_, choose_reconstructor(plan_, backend_)});
+    put_to_use({plan_, choose_reconstructor(plan_, backend_), plan_in_use_});
 }
 
 // On the thread that makes plans.
@@ -106,6 +106,7 @@ void VolumePath::put_to_use(MadePlan made) {
     ring_ = std::move(ring);
     ++generation_;
     plan_ = made.plan;
+    plan_in_use_ = made.number;
     const bool keeps_shape = grid == grid_;
     install(std::move(made.chosen));
     if (!keeps_shape && has_heights_.exchange(false)) renderer_.set_heights({});
@@ -117,26 +118,44 @@ void VolumePath::put_to_use(MadePlan made) {
 }
 
 bool VolumePath::take_change(Moment moment) {
-    std::optional<MadePlan> made = maker_.take();
-    if (!made) return false;
-    const Reconstructor& coming = *made->chosen.reconstructor;
+    std::uint64_t number = 0;
+    try {
+        std::optional<MadePlan> made = maker_.take();
+        if (!made) return false;
+        number = made->number;
+        return exchange_plan(moment, std::move(*made));
+    } catch (...) {
+        plan_refused_ = number > 0 ? number : maker_.failed();
+        throw;
+    }
+}
+
+bool VolumePath::exchange_plan(Moment moment, MadePlan made) {
+    const Reconstructor& coming = *made.chosen.reconstructor;
     const bool keeps_slots = fits(coming) && (coming.processor() == Backend::cuda) == on_gpu_ &&
-                             spans_the_same(range_of(grid_, made->plan.recipe), range_of(grid_, plan_.recipe));
+                             spans_the_same(range_of(grid_, made.plan.recipe), range_of(grid_, plan_.recipe));
     if (!keeps_slots && moment == Moment::within_volume) {
-        maker_.put_back(std::move(*made));
+        maker_.put_back(std::move(made));
         return false;
     }
     finish();
     if (keeps_slots) {
         const std::scoped_lock lock(exchanging_);
-        plan_ = made->plan;
-        install(std::move(made->chosen));
+        plan_ = made.plan;
+        plan_in_use_ = made.number;
+        install(std::move(made.chosen));
         return true;
     }
     abandon();
     const std::scoped_lock lock(exchanging_);
-    put_to_use(std::move(*made));
+    put_to_use(std::move(made));
     return true;
+}
+
+// What was refused is read first: no plan before it comes to be used after that.
+PlanFates VolumePath::plan_fates() const {
+    const std::uint64_t refused = plan_refused_;
+    return {maker_.wanted(), refused, plan_in_use_};
 }
 
 bool VolumePath::fits(const Reconstructor& coming) const {

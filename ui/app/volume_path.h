@@ -46,6 +46,8 @@ struct ShownVolume {
     VolumeGrid grid;
     std::optional<VolumeGrid> flow_grid;
     std::uint64_t generation = 0;  // another one whenever describe() may say something else
+    std::uint64_t serial = 0;      // of what is in the slot: another one when it was worked on again
+    std::int64_t filled_to = 0;
 };
 
 // A picture of a pane that follows its view, and what it shows.
@@ -61,6 +63,13 @@ struct ReadVolume {
     VolumeGrid grid;
     std::vector<std::byte> voxels;
     ReconstructionPlan plan;  // in use now
+};
+
+// What became of the plans that were asked for, which are counted from 1 on; 0: the one of the beginning, or none.
+struct PlanFates {
+    std::uint64_t wanted = 0;
+    std::uint64_t refused = 0;  // the newest that cannot work; none before it comes to be used any more
+    std::uint64_t in_use = 0;
 };
 
 // On its way to the host.
@@ -144,6 +153,9 @@ class VolumePath : public BlockSink {
     // When the display's device is lost: who feeds waits for its pictures no longer.
     void give_up_reading() noexcept;
 
+    // Never waits.
+    PlanFates plan_fates() const;
+
     // Since the devices were last put together.
     RingStatistics statistics() const;
 
@@ -157,6 +169,7 @@ class VolumePath : public BlockSink {
     void install(ChosenReconstructor chosen);
     bool fits(const Reconstructor& coming) const;
     void put_to_use(MadePlan made);
+    bool exchange_plan(Moment moment, MadePlan made);
     void require_built() const;
     void begin(const Block& block);
     bool fed(const Block& block);
@@ -198,6 +211,7 @@ class VolumePath : public BlockSink {
     bool on_gpu_ = false;
     std::atomic<bool> has_heights_ = false;  // on the device
     int failures_ = 0;
+    std::atomic<std::uint64_t> plan_refused_ = 0, plan_in_use_ = 0;
     std::uint64_t generation_ = 0;  // of the ring
 
     // The volume that is being written.

@@ -130,7 +130,9 @@ std::optional<ReadVolume> VolumePath::read_volume() {
 std::optional<ShownVolume> VolumePath::shown() {
     return drawn_at_once([&](const Reading& reading) {
         const ReadTicket::Part& newest = reading.ticket.newest;
-        return ShownVolume{newest.stamp, newest.filled_to == grid_.b_scans, grid_, flow_grid_, generation_};
+        return ShownVolume{
+            newest.stamp,    newest.filled_to == grid_.b_scans, grid_, flow_grid_, generation_, newest.serial,
+            newest.filled_to};
     });
 }
 

@@ -15,6 +15,7 @@
 #include "ui/app/bench_json.h"
 #ifdef ECHOLUX_RENDER
 #include "ui/app/bench_live.h"
+#include "ui/app/bench_movie.h"
 #include "ui/app/bench_rendering.h"
 #endif
 #include "ui/cli/commands.h"
@@ -30,6 +31,7 @@ struct Options {
     bool markdown = false;
     bool rendering = false;
     bool live = false;
+    bool movie = false;
     double seconds = 60;
     std::vector<std::filesystem::path> volumes;
 };
@@ -64,6 +66,14 @@ BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]
 #endif
 }
 
+BenchReport movie_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
+#ifdef ECHOLUX_RENDER
+    return run(MovieBenchJob{options.job.device, options.job.quick}, progress);
+#else
+    throw Error(ErrorCode::bad_setting, "this build has no renderer", "--movie", "build with ECHOLUX_RENDER");
+#endif
+}
+
 void bench(const Options& options) {
     BenchJob job = options.job;
     job.backend = parsed_backend(options.backend);
@@ -71,6 +81,7 @@ void bench(const Options& options) {
     TerminalProgress progress;
     const BenchReport report = options.rendering ? rendering_report(options, progress)
                                : options.live    ? live_report(options, progress)
+                               : options.movie   ? movie_report(options, progress)
                                                  : run(job, progress);
     if (!options.json.empty()) write_json(options.json, report);
     fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
@@ -88,6 +99,8 @@ void add_bench(CLI::App& program) {
                       "latency: tells that it runs, not how fast");
     command->add_flag("--rendering", options->rendering,
                       "instead: what pictures cost the graphics device, against volume and picture size");
+    command->add_flag("--movie", options->movie,
+                      "instead: what a turntable costs beside drawing alone and encoding alone");
     CLI::Option* live = command->add_flag(
         "--live", options->live, "instead: a live system at a set rate, and the published table of scan protocols");
     command->add_option("--seconds", options->seconds, "with --live: of each run [60]")

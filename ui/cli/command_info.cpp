@@ -10,6 +10,7 @@
 #include "compute/error.h"
 #include "engine/acquire/source.h"
 #include "ui/app/description.h"
+#include "ui/app/proposed_scan.h"
 #include "ui/app/settings_table.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/setting_options.h"
@@ -22,6 +23,8 @@ struct Options {
     bool json = false;
     bool settings = false;
     bool sources = false;
+    bool guess = false;
+    std::string output;
     std::vector<std::string> assignments;
 };
 
@@ -29,20 +32,37 @@ bool is_default(const BoundField& field) {
     return field.get() == field.default_value;
 }
 
-std::string text_of(const Fact& fact) {
+std::string text_of(const Fact& fact, bool is_exact) {
     struct {
+        bool is_exact;
         std::string operator()(std::monostate) const { return "unknown"; }
         std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
-        std::string operator()(double number) const { return fmt::format("{:.5g}", number); }
+        std::string operator()(double number) const {
+            return is_exact ? fmt::format("{}", number) : fmt::format("{:.5g}", number);
+        }
         std::string operator()(const std::string& text) const { return text; }
-    } spell;
+    } spell{is_exact};
     const bool known = !std::holds_alternative<std::monostate>(fact.value);
     return std::visit(spell, fact.value) + (known && !fact.unit.empty() ? " " + fact.unit : "");
 }
 
+constexpr std::size_t most_name = 28;
+
+// What has several lines goes on below where it began.
+std::string indented(std::string text, std::size_t columns) {
+    for (std::size_t i = text.find('\n'); i != std::string::npos; i = text.find('\n', i + 1)) {
+        text.insert(i + 1, columns, ' ');
+    }
+    return text;
+}
+
 void print_text(const Description& description) {
+    const bool is_picture = description.kind == "picture";  // is made again from all digits
+    std::size_t width = 16;
+    for (const Fact& fact : description.facts) width = std::max(width, std::min(fact.name.size(), most_name));
     for (const Fact& fact : description.facts) {
-        fmt::print("{:<16} {}{}\n", fact.name, text_of(fact), fact.remark.empty() ? "" : " (" + fact.remark + ")");
+        fmt::print("{:<{}} {}{}\n", fact.name, width, indented(text_of(fact, is_picture), width + 1),
+                   fact.remark.empty() ? "" : " (" + fact.remark + ")");
     }
     if (!description.settings.empty()) fmt::print("\nsettings (defaults are marked with .)\n");
     for (const BoundField& field : description.settings) {
@@ -81,6 +101,16 @@ void print_json(const Description& description) {
     fmt::print("{}\n", json.dump(2));
 }
 
+void tell_guess(const Options& options) {
+    if (options.output.empty()) {
+        const std::filesystem::path raw(options.file);
+        fmt::print("{}", proposed_toml(raw, raw.filename().string()));
+        return;
+    }
+    write_proposed_toml(options.file, options.output);
+    fmt::print("{}\n", options.output);
+}
+
 void inform(const Options& options) {
     if (options.settings) {
         fmt::print("{}", settings_table());
@@ -94,6 +124,13 @@ void inform(const Options& options) {
         throw Error(ErrorCode::bad_setting, "no file is named", "info",
                     "name a scan or volume, or give --settings or --sources");
     }
+    if (!options.output.empty() && !options.guess) {
+        throw Error(ErrorCode::bad_setting, "has nothing to write", "--output", "it goes with --guess");
+    }
+    if (options.guess) {
+        tell_guess(options);
+        return;
+    }
     const Description description = described(options.file, options.assignments);
     if (options.json)
         print_json(description);
@@ -105,8 +142,11 @@ void inform(const Options& options) {
 
 void add_info(CLI::App& program) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("info", "Tell what a scan or volume is and what is missing");
-    command->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file or volume file")->type_name("");
+    CLI::App* command = program.add_subcommand("info", "Tell what a scan, volume or picture is and what is missing");
+    command->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file, volume file or picture of ours")
+        ->type_name("");
+    command->add_flag("--guess", options->guess, "propose what an unknown raw file holds, as a scan TOML with reasons");
+    command->add_option("-o,--output", options->output, "with --guess: a scan TOML to write")->type_name("FILE.toml");
     command->add_flag("--json", options->json, "for programs");
     command->add_flag("--settings", options->settings, "every setting of the program, as a Markdown table");
     command->add_flag("--sources", options->sources, "where live spectra could come from now");

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "compute/error.h"
+#include "engine/io/image_format.h"
 #include "engine/settings.h"
 #include "ui/app/reconstruct_job.h"
 #include "ui/cli/commands.h"
@@ -64,13 +65,14 @@ void add_reconstruct(CLI::App& program) {
         ->type_name("");
     command
         ->add_option("-o,--output", options->output,
-                     "*.nrrd *.nii *.nii.gz *.tif *.mha for volumes, *.png with --b-scan or --en-face")
+                     "a volume, by its ending: " + endings_written() + "; *.png with --b-scan or --en-face")
         ->required()
         ->type_name("FILE");
     command
         ->add_option("--flow", options->flow, "also writes the flow that flow.method makes, as velocities or contrast")
         ->type_name("VOLUME");
-    command->add_option("--volume", options->volume, "which volume, counted from 0, or all [0]")->type_name("N|all");
+    command->add_option("--volume", options->volume, "which volume, counted from 0, or all, in one file with time [0]")
+        ->type_name("N|all");
     command->add_option("--blocks", options->blocks, "only B-scans A to B-1; parts join to the bits of the whole")
         ->type_name("A:B");
     command->add_option("--b-scan", options->b_scan, "a picture of this B-scan")->type_name("N");

@@ -1,4 +1,4 @@
-// `echolux render VOLUME|scan.toml -o PICTURE.png [--probe X,Y]`
+// `echolux render VOLUME|scan.toml -o PICTURE.png|.tif [--probe X,Y]`
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include "engine/settings.h"
 #include "ui/app/render_job.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/movie_options.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/terminal_progress.h"
@@ -18,8 +19,9 @@ namespace {
 struct Options {
     std::string input, flow, output, size, device, view_file, key_frames, save_transfer;
     double at_s = 0;
-    std::int64_t volume = 0;
+    std::int64_t volume = 0, bits = 8;
     std::vector<std::string> assignments, view, probes;
+    MovieOptions movie;
 };
 
 // `--set view.…` and the view's own options shape the picture, every other setting the reconstruction.
@@ -28,6 +30,7 @@ RenderJob job_from(const Options& options) {
     job.input = options.input;
     job.flow = options.flow;
     job.output = options.output;
+    job.bits = options.bits == 16 ? PictureBits::sixteen : PictureBits::eight;
     job.part.volume = options.volume;
     job.device.name = options.device;
     Settings settings;
@@ -49,8 +52,9 @@ RenderJob job_from(const Options& options) {
         settings.set("view.height", std::to_string(height), "--size");
     }
     for (const std::string& pixel : options.probes) job.probes.push_back(parsed_pixel(pixel, "--probe"));
-    if (job.output.empty() && job.probes.empty()) {
-        throw Error(ErrorCode::bad_setting, "nothing to do", "-o", "name a picture, or a pixel by --probe X,Y");
+    if (job.output.empty() && job.probes.empty() && options.movie.output.empty()) {
+        throw Error(ErrorCode::bad_setting, "nothing to do", "-o",
+                    "name a picture, a pixel by --probe X,Y, or a movie by --movie");
     }
     return job;
 }
@@ -74,6 +78,7 @@ void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
 }
 
 void render(const Options& options) {
+    if (!options.movie.output.empty()) return make_movie(job_from(options), options.movie);
     TerminalProgress progress;
     const RenderedFile done = run(job_from(options), progress);
     print_warnings(done.warnings);
@@ -101,7 +106,10 @@ void add_render(CLI::App& program) {
         ->add_option("--flow", options->flow, "velocities (or phasors) of the same voxels, coloured over the picture")
         ->type_name("VOLUME");
     command->add_option("-o,--output", options->output, "the picture; may be left out with --probe")
-        ->type_name("PICTURE.png");
+        ->type_name("PICTURE.png|.tif");
+    command->add_option("--bits", options->bits, "of a channel of the picture [8]")
+        ->type_name("8|16")
+        ->check(CLI::IsMember({8, 16}));
     command
         ->add_option(
             "--probe", options->probes,
@@ -121,6 +129,7 @@ void add_render(CLI::App& program) {
     command->add_option("--at", options->at_s, "the moment of that [0]")->type_name("SECONDS")->needs(key_frames);
     command->add_option("--save-transfer", options->save_transfer, "also writes the transfer function in use")
         ->type_name("FILE.toml");
+    add_movie_options(*command, options->movie);
     add_set_option(*command, options->assignments);
     View view;
     Settings settings;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "compute/error.h"
 #include "engine/io/png_file.h"
@@ -26,7 +28,7 @@ struct Options {
     SourceOptions source;
     std::string file, backend = "auto", device, size, picture, screenshot;
     double scale = 0, after_s = 3;
-    bool off_screen = false, keeps_nothing = false;
+    bool off_screen = false, keeps_nothing = false, measures = false;
     std::vector<std::string> presses;
 };
 
@@ -39,7 +41,7 @@ std::filesystem::path state_folder() {
 }
 
 bool is_off_screen(const Options& options) {
-    return options.off_screen || !options.picture.empty() || !options.screenshot.empty();
+    return options.off_screen || options.measures || !options.picture.empty() || !options.screenshot.empty();
 }
 
 std::unique_ptr<NativeWindow> opened_window(const Options& options) {
@@ -81,6 +83,40 @@ void press(OffscreenWindow& native, MainWindow& window, const std::string& keys)
     for (int i = 0; i < 4; ++i) window.turn(0.02);
 }
 
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + std::ssize(values) / 2;
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+// The interface is drawn anew for each picture, as while somebody moves the pointer; what that costs is told.
+void measure(const Options& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto seconds = [begin] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    std::vector<double> cpu_ms, gpu_ms;
+    const std::int64_t shown = window.figures().shown;
+    const CastFigures before = work.stage().renderer().cast_figures();
+    for (int i = 0; seconds() < options.after_s; ++i) {
+        native.push(PointerMoved{static_cast<double>(20 + i % 40), 200});
+        if (!window.turn(0.05)) break;
+        const WindowFigures figures = window.figures();
+        cpu_ms.push_back(1e3 * figures.interface_cpu_s);
+        if (figures.interface_gpu_s) gpu_ms.push_back(1e3 * *figures.interface_gpu_s);
+    }
+    const double spent = seconds();
+    const CastFigures casts = work.stage().renderer().cast_figures();
+    fmt::print("{:.1f} pictures a second of {} x {} pixels, drawn by {}\n",
+               static_cast<double>(window.figures().shown - shown) / spent, native.width(), native.height(),
+               work.stage().renderer().device_name());
+    fmt::print("interface: laid out in {:.2f} ms, drawn in {} (medians)\n", median(cpu_ms),
+               gpu_ms.empty() ? "a time that this device does not tell" : fmt::format("{:.3f} ms", median(gpu_ms)));
+    fmt::print("rays: {:.0f} % of the device's time, {} casts\n", 100 * (casts.seconds - before.seconds) / spent,
+               casts.timed - before.timed);
+}
+
 // Runs until the time is over; then everything that is still worked on is waited for.
 void run_off_screen(const Options& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
     const auto begin = std::chrono::steady_clock::now();
@@ -91,6 +127,7 @@ void run_off_screen(const Options& options, OffscreenWindow& native, Workspace& 
     }
     const double ready = seconds();
     for (const std::string& keys : options.presses) press(native, window, keys);
+    if (options.measures) measure(options, native, work, window);
     while (seconds() < ready + options.after_s && window.turn(0.05)) {
     }
     if (!options.screenshot.empty()) work.take_screenshot(options.screenshot);
@@ -149,6 +186,8 @@ void add_view(CLI::App& program) {
     command->add_flag("--fresh", options->keeps_nothing,
                       "as if never used before: nothing is restored and nothing kept");
     command->add_flag("--off-screen", options->off_screen, "without a screen, for as long as --after says");
+    command->add_flag("--measure", options->measures,
+                      "draws without pause for as long as --after says and tells what that costs; without a screen");
     command->add_option("--picture", options->picture, "writes a picture of the whole window; without a screen")
         ->type_name("PICTURE.png");
     command->add_option("--screenshot", options->screenshot, "writes the view at full quality; without a screen")

@@ -9,12 +9,15 @@ namespace echolux {
 
 void add_bench(CLI::App& program);
 void add_calibrate(CLI::App& program);
+void add_convert(CLI::App& program);
 void add_demo(CLI::App& program);
+void add_figure(CLI::App& program);
 void add_info(CLI::App& program);
 void add_simulate(CLI::App& program);
 void add_view(CLI::App& program);
 void add_reconstruct(CLI::App& program);
 void add_render(CLI::App& program);
+void add_reproduce(CLI::App& program);
 void add_live(CLI::App& program);
 void add_record(CLI::App& program);
 

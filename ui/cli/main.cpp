@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <vector>
@@ -83,8 +84,11 @@ int run(int argc, char** argv) {
     echolux::add_simulate(program);
     echolux::add_calibrate(program);
     echolux::add_reconstruct(program);
+    echolux::add_convert(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_render(program);
+    echolux::add_reproduce(program);
+    echolux::add_figure(program);
 #ifdef ECHOLUX_WINDOW
     echolux::add_view(program);
 #endif
@@ -111,6 +115,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    setenv("SVT_LOG", "1", 0);  // an encoder of movies that tells about itself else; no other thread is there yet
     echolux::catch_interrupts();
     try {
         return run(argc, argv);

@@ -1,10 +1,39 @@
 // Pictures, volumes and sessions in files, and presets of one's own.
-#include "engine/io/volume_file.h"
+#include "ui/panels/export_movie.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/text_box.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {
+
+// What is chosen in this panel alone, beside [view] and [figure].
+struct ExportChoice {
+    enum class Bits { eight, sixteen };
+    Bits bits = Bits::eight;
+    std::string layout = "bscan+enface";
+    std::int64_t en_face_begin = 0, en_face_end = 0;
+    bool from_surface = false;
+};
+
+template <>
+const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
+    using C = ExportChoice;
+    constexpr Effect view = Effect::view;
+    constexpr std::int64_t most_rows = 1 << 20;
+    static const std::vector<Field<C>> fields{
+        choice("bits", &C::bits, {"8", "16"}, view,
+               "of a channel: 8, or 16, which hold what was summed without rounding it to 256 levels"),
+        text(
+            "layout", &C::layout, view,
+            "of a figure: volume, bscan and enface, joined by + side by side, by / below each other; the B-scan is the "
+            "one under the cross"),
+        integer("en_face_begin", &C::en_face_begin, -most_rows, most_rows, "rows", view, "first depth row of the mean"),
+        integer("en_face_end", &C::en_face_end, 0, most_rows, "rows", view, "the one after the last; 0: to the end"),
+        flag("from_surface", &C::from_surface, view, "those rows are counted from the surface of the tissue"),
+    };
+    return fields;
+}
+
 namespace {
 
 // The name of what is open, with another ending.
@@ -28,39 +57,11 @@ void wish_to_save(const PanelContext& context, const char* title, const std::vec
                                        .chosen = std::move(save)};
 }
 
-// What cannot be done now, or fails later beside the picture, is trouble of this panel.
-void save_volume(Workspace& work, const std::filesystem::path& path) {
-    const auto fails = [&work](const Error& error) { work.notices().trouble("export", error); };
-    try {
-        Exhibit* exhibit = work.stage().exhibit();
-        auto shown = exhibit != nullptr ? exhibit->volume() : std::nullopt;
-        if (!shown) throw Error(ErrorCode::output, "there is no volume to be saved yet", path.string());
-        check_volume_name(path, shown->grid.type);
-        const auto volume = std::make_shared<const Volume>(std::move(*shown));
-        const auto write = [volume, path, &work](Progress&) -> Jobs::LastStep {
-            write_volume(path, *volume);
-            return [path, &work] { work.notices().note("export", "saved " + path.string()); };
-        };
-        work.jobs().start("saving " + path.filename().string(), write, fails);
-    } catch (const Error& error) {
-        fails(error);
-    }
-}
-
-void draw_picture(const PanelContext& context) {
-    Workspace& work = context.work;
-    for (const char* key : {"view.width", "view.height", "view.samples", "view.transparent"}) setting_row(context, key);
-    if (plain_button(context, "export.picture", "Save picture...",
-                     "at this size and in full quality; it carries all settings: opening it restores them")) {
-        wish_to_save(context, "Save a picture", {".png"}, [&work](const auto& path) { work.take_screenshot(path); });
-    }
-}
-
 void draw_volume(const PanelContext& context) {
     Workspace& work = context.work;
     if (plain_button(context, "export.volume", "Save volume...", "NRRD, NIfTI, TIFF or MetaImage, by its name")) {
         wish_to_save(context, "Save the volume", {".nrrd", ".nii.gz", ".nii", ".tif", ".mha"},
-                     [&work](const auto& path) { save_volume(work, path); });
+                     [&work](const auto& path) { work.save_volume(path); });
     }
 }
 
@@ -80,12 +81,17 @@ void draw_session(const PanelContext& context) {
 
 class ExportPanel : public NamedPanel {
   public:
-    ExportPanel() : NamedPanel("export", "Export and presets", PanelSide::right) {}
+    ExportPanel() : NamedPanel("export", "Export and presets", PanelSide::right) {
+        settings_.bind("export", choice_);
+        settings_.bind("figure", style_);
+    }
     bool is_there(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
         standing_notice(context, "export");
         if (section(context, "Picture", true)) draw_picture(context);
+        if (section(context, "Figure and tables", false)) draw_figure(context);
+        if (section(context, "Movie", false)) movie_.draw(context);
         draw_volume(context);
         ImGui::SameLine();
         draw_session(context);
@@ -93,6 +99,72 @@ class ExportPanel : public NamedPanel {
     }
 
   private:
+    // Of the panel's own: they are not undone, and nobody restores them.
+    void own_row(const PanelContext& context, std::string_view key) {
+        for (const BoundField& field : settings_.fields()) {
+            if (field.key() != key) continue;
+            setting_row(context, field, [&](const Value& value, Edit) {
+                return attempt(context, "export", [&] { settings_.take({{field.key(), value, "export"}}); });
+            });
+        }
+    }
+
+    void draw_picture(const PanelContext& context) {
+        for (const char* key : {"view.width", "view.height", "view.samples", "view.transparent"}) {
+            setting_row(context, key);
+        }
+        own_row(context, "export.bits");
+        if (plain_button(context, "export.picture", "Save picture...",
+                         "PNG or TIFF, at this size and with at least the rays that a pane has at rest; it carries all "
+                         "settings: opening it restores them, echolux reproduce makes it again")) {
+            const PictureBits bits =
+                choice_.bits == ExportChoice::Bits::sixteen ? PictureBits::sixteen : PictureBits::eight;
+            wish_to_save(context, "Save a picture", {".png", ".tif"},
+                         [&work = context.work, bits](const auto& path) { work.take_picture(path, bits); });
+        }
+    }
+
+    FigureContent content() const {
+        return {.layout = parsed_layout(choice_.layout),
+                .b_scan = {},
+                .en_face = {choice_.en_face_begin, choice_.en_face_end},
+                .from_surface = choice_.from_surface};
+    }
+
+    void draw_figure(const PanelContext& context) {
+        for (const char* key : {"export.layout", "export.en_face_begin", "export.en_face_end", "export.from_surface"}) {
+            own_row(context, key);
+        }
+        for (const Field<FigureStyle>& field : describe<FigureStyle>()) {
+            if (field.high == highest_value) continue;  // low and high are chosen for each picture
+            own_row(context, "figure." + std::string(field.name));
+        }
+        if (plain_button(context, "export.figure", "Save figure...",
+                         "B-scan and projection with axes, as PDF, SVG or PNG")) {
+            attempt(context, "export", [&] {
+                wish_to_save(context, "Save a figure", {".pdf", ".svg", ".png"},
+                             [&work = context.work, what = content(), style = style_](const auto& path) {
+                                 work.save_figure(path, what, style);
+                             });
+            });
+        }
+        draw_tables(context);
+    }
+
+    void draw_tables(const PanelContext& context) {
+        const auto button = [&](const char* name, const char* label, const char* help, Workspace::TableKind kind) {
+            if (!plain_button(context, name, label, help)) return;
+            wish_to_save(context, "Save a table", {".csv"},
+                         [&work = context.work, kind](const auto& path) { work.save_table(path, kind); });
+        };
+        button("export.a_scan", "A-scan as table...", "values along depth under the cross, CSV",
+               Workspace::TableKind::a_scan);
+        button("export.echoes", "Echoes as table...",
+               "depth, height, width and side lobe of the strongest echo of each A-scan of the B-scan under the cross, "
+               "CSV",
+               Workspace::TableKind::echoes);
+    }
+
     void draw_presets(const PanelContext& context) {
         for (const std::string& name : context.work.presets()) {
             if (ImGui::Selectable(name.c_str())) attempt(context, "export", [&] { context.work.use_preset(name); });
@@ -110,7 +182,11 @@ class ExportPanel : public NamedPanel {
         }
     }
 
+    ExportMovie movie_;
     std::string preset_;  // name that is being typed
+    ExportChoice choice_;
+    FigureStyle style_;
+    Settings settings_;  // of both
 };
 
 }  // namespace

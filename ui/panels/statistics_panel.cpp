@@ -1,7 +1,9 @@
 // What runs and how fast: rates of a session, waiting times, what was left out and why, pictures a second.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "ui/app/stage/live_session.h"
 #include "ui/panels/panel_list.h"
@@ -70,6 +72,7 @@ class StatisticsPanel : public NamedPanel {
     void draw(const PanelContext& context) override {
         const double now_s = context.work.now_s();
         draw_pictures(context, now_s);
+        draw_device(context, now_s);
         Exhibit* exhibit = context.work.stage().exhibit();
         if (exhibit == nullptr || exhibit->live() == nullptr) return;
         const LiveSession& live = *exhibit->live();
@@ -86,7 +89,6 @@ class StatisticsPanel : public NamedPanel {
         interface_.add(now_s, 1e3 * pace.interface_cpu_s);
         sparkline(context, "pictures", pictures_, now_s, fmt::format("{:.1f}", pace.pictures_per_s), "/s");
         sparkline(context, "interface", interface_, now_s, short_time_text(pace.interface_cpu_s), "");
-        if (pace.interface_gpu_s) figure(context, "interface, GPU", short_time_text(*pace.interface_gpu_s));
         if (context.work.is_open()) {
             figure(context, "detail", detail_text(pace));
         }
@@ -95,6 +97,28 @@ class StatisticsPanel : public NamedPanel {
         const std::string& device = renderer.device_name();
         figure(context, "drawn by", device.substr(0, device.find(" (")));
         tooltip(context, device);
+    }
+
+    // By the device's own clock, which not all have. Reconstruction is told with the session: there the CPU may do it.
+    void draw_device(const PanelContext& context, double now_s) {
+        if (!section(context, "Time of the graphics device", true)) return;
+        const std::optional<double> interface_s = context.state.pace.interface_gpu_s;
+        if (!interface_s) return muted_text(context, "This device tells no times.");
+        const CastFigures figures = context.work.stage().renderer().cast_figures();
+        if (now_s - casts_since_s_ >= 1) {
+            const auto casts = static_cast<double>(std::max<std::int64_t>(figures.timed - casts_.timed, 0));
+            const double seconds = figures.seconds - casts_.seconds;
+            cast_s_ = casts > 0 ? seconds / casts : 0;
+            rays_load_ = std::clamp(seconds / (now_s - casts_since_s_), 0.0, 1.0);
+            casts_ = figures;
+            casts_since_s_ = now_s;
+        }
+        figure(context, "interface", short_time_text(*interface_s));
+        figure(context, "rays", cast_s_ > 0 ? short_time_text(cast_s_) : "at rest");
+        tooltip(context,
+                "of one pass, or of the part of one that was given to the device at a time; with the bricks "
+                "of a volume that is new");
+        figure(context, "busy with rays", fmt::format("{:.0f}", 100 * rays_load_), "%");
     }
 
     void draw_rates(const PanelContext& context, const SessionFigures& figures, const RingStatistics& ring,
@@ -121,6 +145,8 @@ class StatisticsPanel : public NamedPanel {
         latency_line(context, "until shown", figures.shown);
     }
 
+    CastFigures casts_;  // a second ago
+    double casts_since_s_ = 0, cast_s_ = 0, rays_load_ = 0;
     RecentValues pictures_, interface_, acquired_, processed_, load_;
 };
 

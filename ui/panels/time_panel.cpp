@@ -68,13 +68,13 @@ void draw_text(const PanelContext& context, ImFont* font, const ImVec4& colour, 
 }
 
 // What is not shown is said.
-std::string honest_text(const Timeline& timeline) {
+std::string honest_text(const Exhibit& exhibit, const Timeline& timeline) {
     if (timeline.plays() || timeline.left_out() > 0) {
         const std::string rate = timeline.plays() ? fmt::format("{:.1f} steps/s", timeline.shown_per_s()) : "";
         if (timeline.left_out() == 0) return rate;
         return rate + (rate.empty() ? "" : ", ") + fmt::format("{} left out", count_text(timeline.left_out()));
     }
-    return timeline.shown() != timeline.step() ? "on its way" : "";
+    return loading_text(exhibit);
 }
 
 void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& timeline) {
@@ -83,7 +83,8 @@ void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& 
     draw_speed(context, timeline);
     const Style& style = context.style;
     draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), place_text(timeline));
-    draw_text(context, style.text, timeline.left_out() > 0 ? style.trouble : style.muted, honest_text(timeline));
+    draw_text(context, style.text, timeline.left_out() > 0 ? style.trouble : style.muted,
+              honest_text(exhibit, timeline));
     time_bar(context, timeline, exhibit.ready_steps());
 }
 

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "ui/app/stage/exhibit.h"
+
 namespace echolux {
 namespace {
 
@@ -120,6 +122,13 @@ std::string short_time_text(double seconds) {
     if (seconds < 0.9995e-3) return fmt::format("{:.0f} µs", 1e6 * seconds);
     if (seconds < 0.9995) return three_digits(1e3 * seconds) + " ms";
     return three_digits(seconds) + " s";
+}
+
+std::string loading_text(const Exhibit& exhibit) {
+    const std::optional<Loading> loading = exhibit.loading();
+    if (!loading) return "";
+    const std::string share = loading->share ? fmt::format(" ({:.0f} %)", 100 * *loading->share) : "";
+    return fmt::format("loading step {}{}", loading->step + 1, share);
 }
 
 }  // namespace echolux

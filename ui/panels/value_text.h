@@ -11,6 +11,8 @@
 
 namespace echolux {
 
+class Exhibit;  // ui/app/stage/exhibit.h
+
 // "line_rate_hz" in Hz: "line rate".
 std::string label_of(const FieldText& field);
 
@@ -31,5 +33,8 @@ std::string rate_text(double per_second);     // "1.2 M", "76.8 k", "12"
 std::string count_text(std::int64_t count);   // "12 345"
 std::string duration_text(double seconds);    // "0:07", "12:34", "1:02:03"
 std::string short_time_text(double seconds);  // "1.2 ms", "34 us", "2.1 s"
+
+// "loading step 3 (42 %)"; empty: what is asked for is shown.
+std::string loading_text(const Exhibit& exhibit);
 
 }  // namespace echolux

@@ -79,9 +79,23 @@ void draw_clip_box(const PanelContext& context) {
     }
 }
 
+// It would make another volume of the one on the device.
+void draw_flattening(const PanelContext& context) {
+    const RowPlaces places = row_places(context.style);
+    row_label(context, "flatten");
+    ImGui::SameLine(places.control);
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextColored(context.style.muted, "in kept pictures");
+    note_place(context, "view.flatten");
+    tooltip(context,
+            "view.flatten moves A-scans so that a surface is level. The window shows the volume as it was recorded: "
+            "top_from and bottom_from count from the surface here; echolux render --flatten surface levels it");
+}
+
 void draw_cut(const PanelContext& context) {
     draw_clip_box(context);
-    rows(context, {"view.top_um", "view.top_from", "view.bottom_um", "view.bottom_from", "view.flatten"});
+    rows(context, {"view.top_um", "view.top_from", "view.bottom_um", "view.bottom_from"});
+    draw_flattening(context);
     plane_list(context, "view.clip_planes", most_clip_planes, "Add a clip plane");
 }
 

@@ -6,6 +6,8 @@
 
 #include "compute/error.h"
 #include "ui/app/stage/exhibit.h"
+#include "ui/panels/value_text.h"
+#include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
 
 namespace echolux {
@@ -45,6 +47,14 @@ void Panes::lay_out(const PanelContext& context, const VolumeGrid* grid, const R
     drag_splits(context, plan);
 }
 
+// Of the time for a frame, what drawing the interface leaves; where that takes most of it, a part all the same.
+double Panes::rays_ms(const PanelContext& context) {
+    const double frame_ms = context.work.view().frame_ms;
+    const double interface_ms = 1e3 * context.state.pace.interface_gpu_s.value_or(0);
+    constexpr double least_share = 0.4;
+    return std::max(least_share * frame_ms, frame_ms - interface_ms);
+}
+
 View Panes::view_of(const PanelContext& context, const Pane& pane) const {
     const auto others = std::ranges::count_if(panes_, [](const Pane& p) { return p.place.width > 0; }) - 1;
     const bool is_volume = pane.kind == PaneKind::volume;
@@ -52,7 +62,7 @@ View Panes::view_of(const PanelContext& context, const Pane& pane) const {
     const View& view = context.work.view();
     return pane_view(
         view, {pane.kind, std::max<std::int64_t>(pane.place.width, 1), std::max<std::int64_t>(pane.place.height, 1),
-               context.work.cross_um(), pane.look, std::max(1.0, view.frame_ms * share), context.style.px(13)});
+               context.work.cross_um(), pane.look, std::max(1.0, rays_ms(context) * share), context.style.px(13)});
 }
 
 void Panes::draw(const PanelContext& context, const Region& centre) {
@@ -89,6 +99,10 @@ void Panes::draw(const PanelContext& context, const Region& centre) {
     if (grid) look_under_pointer(context, exhibit);
     for (const Pane& pane : panes_) {
         if (pane.place.width > 0 && grid) draw_marks(context, *grid, pane);
+    }
+    if (const std::string text = grid ? "" : loading_text(exhibit); !text.empty()) {
+        ImGui::SetCursorScreenPos({corner(centre).x + context.style.px(12), corner(centre).y + context.style.px(10)});
+        muted_text(context, text);
     }
     ImGui::End();
 }

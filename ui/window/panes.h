@@ -48,6 +48,7 @@ class Panes {
     };
 
     void lay_out(const PanelContext& context, const VolumeGrid* grid, const Region& centre);
+    static double rays_ms(const PanelContext& context);
     View view_of(const PanelContext& context, const Pane& pane) const;
     void drag_splits(const PanelContext& context, const PanePlan& plan);
 

@@ -5,6 +5,7 @@
 
 #include "render/annotations/quantities.h"
 #include "render/camera.h"
+#include "ui/panels/value_text.h"
 #include "ui/window/panes.h"
 #include "ui/window/theme.h"
 
@@ -136,8 +137,12 @@ void Panes::draw_marks(const PanelContext& context, const VolumeGrid& grid, cons
         tag(style, style.numbers, {at.x + size.x + style.px(4), at.y},
             has_room ? title.index + "   " + title.length : title.index, style.muted);
     }
+    const ImVec2 below{at.x, at.y + size.y + style.px(6)};
     if (!pane.problem.empty()) {
-        tag(style, style.text, {at.x, at.y + size.y + style.px(6)}, pane.problem, style.trouble);
+        tag(style, style.text, below, pane.problem, style.trouble);
+    } else if (const std::string text = loading_text(*context.work.stage().exhibit());
+               pane.kind == PaneKind::volume && !text.empty()) {
+        tag(style, style.text, below, text, style.accent);
     }
     if (hovered_ == pane.kind && !read_out_.empty()) {
         const float line = style.numbers->FontSize + style.px(4);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compute/error.h"
 #include "ui/app/stage/exhibit.h"
@@ -23,9 +24,6 @@ constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;
 
 bool plays(Exhibit& exhibit) {
     return exhibit.timeline() != nullptr && exhibit.timeline()->plays();
-}
-bool runs(Exhibit& exhibit) {
-    return exhibit.live() != nullptr && exhibit.live()->is_running();
 }
 
 }  // namespace
@@ -109,6 +107,10 @@ void MainWindow::Parts::watch() {
     }
     if (exhibit != nullptr) {
         if (Timeline* timeline = exhibit->timeline()) now += fmt::format(" {} {}", timeline->step(), timeline->shown());
+        if (std::exchange(news_seen, exhibit->news()) != exhibit->news()) {
+            news_at = seconds();
+            pictures_at = 0;
+        }
         if (LiveSession* live = exhibit->live()) now += fmt::format(" {} {}", live->is_running(), live->is_recording());
     }
     now += fmt::format(" {}", work.raw_proposal() != nullptr);
@@ -165,7 +167,8 @@ void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
 void MainWindow::Parts::plan_next() {
     const double now = seconds();
     Exhibit* exhibit = work.stage().exhibit();
-    const bool moves = exhibit != nullptr && (runs(*exhibit) || plays(*exhibit));
+    const bool has_news = now < news_at + rests_after_s;
+    const bool moves = exhibit != nullptr && (exhibit->is_at_work() || plays(*exhibit) || has_news);
     const bool pictures_change = moves || (exhibit != nullptr && !panes.is_final()) || work.is_busy();
     pictures_at = pictures_change ? now + shortest_s : never;
     if (moves || !work.jobs().is_idle() || panes.wants_turn()) {

@@ -95,6 +95,8 @@ struct MainWindow::Parts {
     // as long as they become better.
     double layout_at = 0, pictures_at = never;
     double shown_at = -1, laid_out_at = -1;
+    double news_at = -never;  // when the exhibit had something new by itself
+    std::uint64_t news_seen = 0;
     double help_at = 0;  // when the pointer has rested long enough for help to appear
     const InterfaceMesh* mesh = nullptr;
     std::vector<std::uint64_t> shown_values;     // of the panes' drawings

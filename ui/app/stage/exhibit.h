@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,15 @@
 namespace echolux {
 
 class LiveSession;  // ui/app/stage/live_session.h
+
+// A volume that is waited for: to be called once, on any thread that may wait, also when its exhibit is gone. Throws
+// Error{device, bad_file, out_of_memory}.
+using VolumeToCome = std::function<std::shared_ptr<const Volume>()>;
+
+struct Loading {
+    std::int64_t step = 0;
+    std::optional<double> share = {};  // of it, 0 to 1
+};
 
 class Exhibit {
   public:
@@ -50,18 +60,30 @@ class Exhibit {
     // A kept picture at full quality. Throws as Renderer::render().
     virtual Image still(const View& view) = 0;
 
-    // What is shown, to be written to a file.
-    virtual std::optional<Volume> volume() = 0;
+    // What is shown, on its way to a file or a search. Empty: there is no volume yet.
+    virtual VolumeToCome begin_reading() = 0;
+    std::shared_ptr<const Volume> volume() {  // the same, waited for
+        const VolumeToCome coming = begin_reading();
+        return coming ? coming() : nullptr;
+    }
 
     // Of whatever has several time points; nullptr: of a still volume, or of an instrument.
     virtual Timeline* timeline() { return nullptr; }
     virtual std::vector<Interval> ready_steps() const { return {}; }  // that can be shown at once
 
+    // Where what is shown is not what the time line asks for: that is still on its way.
+    virtual std::optional<Loading> loading() const { return {}; }
+
+    // Another number whenever pictures can see something new; whether something is on its way by itself.
+    virtual std::uint64_t news() const { return 0; }
+    virtual bool is_at_work() const { return loading().has_value(); }
+
     // What could not be shown, since the last call: lines with cause and remedy. Sessions tell theirs as events.
     virtual std::vector<std::string> take_problems() { return {}; }
 
-    // Of recordings and instruments; nullptr: of a volume file.
-    virtual LiveSession* live() { return nullptr; }
+    // Of recordings and instruments; nullptr: of a volume file. Shared with jobs, which go on when it is closed.
+    virtual std::shared_ptr<LiveSession> shared_live() { return nullptr; }
+    LiveSession* live() { return shared_live().get(); }
 
   private:
     std::shared_ptr<const void> life_ = std::make_shared<int>();

@@ -23,7 +23,8 @@ class LiveSession {
     virtual bool is_recorded() const = 0;                        // a scan on disk: no start, stop and record
 
     virtual bool is_running() const = 0;
-    virtual void start() = 0;  // Throws Error{device, bad_file}
+    // These two wait for the instrument: for jobs. Throws Error{device, bad_file}.
+    virtual void start() = 0;
     virtual void stop() = 0;
 
     virtual void record(
@@ -34,6 +35,9 @@ class LiveSession {
     // Recipe, flow and calibration of `scan` from now on; made ready beside the work. Throws Error{bad_setting} for
     // what cannot work: all stays as it was.
     virtual void change(const Scan& scan) = 0;
+
+    // The settings in use, once, where others that were asked for turned out not to work. To be asked now and then.
+    virtual std::optional<Scan> take_refusal() = 0;
 
     virtual SessionFigures figures() const = 0;
     virtual RingStatistics ring() const = 0;

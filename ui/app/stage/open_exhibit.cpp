@@ -6,17 +6,19 @@
 #include "compute/validate.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/reconstruction.h"
+#include "engine/time_points.h"
 #include "ui/app/live_source.h"
 #include "ui/app/stage/file_exhibit.h"
 #include "ui/app/stage/session_exhibit.h"
 
 namespace echolux {
-namespace {
 
 bool holds_volumes(const std::filesystem::path& path) {
     std::error_code problem;
-    return std::filesystem::is_directory(path, problem) || is_volume_name(path);
+    return std::filesystem::is_directory(path, problem) || is_pattern(path) || is_volume_name(path);
 }
+
+namespace {
 
 void check_can_be_shown(const Scan& scan) {
     if (planned_grid(scan).type != VoxelType::complex64) return;
@@ -24,8 +26,7 @@ void check_can_be_shown(const Scan& scan) {
                 "choose db, intensity or amplitude");
 }
 
-MakeExhibit on_stage(std::unique_ptr<Source> source, const ReconstructionPlan& plan, const BackendChoice& backend) {
-    const auto session = std::make_shared<StagedSession>(std::move(source), plan);
+MakeExhibit on_stage(std::shared_ptr<StagedSession> session, const BackendChoice& backend) {
     return
         [session, backend](Renderer& renderer) { return std::make_unique<SessionExhibit>(session, backend, renderer); };
 }
@@ -55,7 +56,7 @@ MakeExhibit open_recorded(const std::filesystem::path& path, const std::vector<s
     auto player = std::make_unique<ScanPlayer>(std::move(scan), MemoryKind::pinned);
     ReconstructionPlan plan = player->scan().plan(player->block_b_scans());
     plan.recipe.noise_floor_db = floor_db;
-    return on_stage(std::move(player), plan, backend);
+    return on_stage(std::make_unique<StagedSession>(std::move(player), plan), backend);
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ MakeExhibit open_live_exhibit(const SourceWanted& wanted, const BackendChoice& b
     progress.begin("measure the noise floor", 0, "");
     const ReconstructionPlan plan = live_plan(*source, progress);
     progress.end();
-    return on_stage(std::move(source), plan, backend);
+    return on_stage(std::make_unique<StagedSession>(std::move(source), plan), backend);
 }
 
 }  // namespace echolux

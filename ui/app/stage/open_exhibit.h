@@ -14,6 +14,9 @@
 
 namespace echolux {
 
+// Volumes as they are (a file, a folder or pattern of time points), not spectra that make some.
+bool holds_volumes(const std::filesystem::path& path);
+
 // A volume file, a 4-D file, a folder of volume files (time points by name) or a scan TOML. Throws Error{bad_file,
 // bad_setting, out_of_memory, cancelled}.
 MakeExhibit open_exhibit(const std::filesystem::path& path, const std::vector<std::string>& assignments,

@@ -1,5 +1,6 @@
 #include "ui/app/stage/session_exhibit.h"
 
+#include <tuple>
 #include <utility>
 
 #include "compute/error.h"
@@ -26,6 +27,12 @@ SessionExhibit::SessionExhibit(std::shared_ptr<StagedSession> session, const Bac
 }
 
 SessionExhibit::~SessionExhibit() {
+    for (const std::weak_ptr<Reading>& one : readings_) {
+        const std::shared_ptr<Reading> reading = one.lock();
+        if (!reading) continue;
+        const std::scoped_lock lock(reading->mutex);  // of one that is waiting just now, the end is near
+        reading->voxels = nullptr;
+    }
     path_.give_up_reading();  // or who feeds may wait for pictures of a device that is lost
     session_->detach();
 }
@@ -48,6 +55,8 @@ void SessionExhibit::update(double now_s) {
     session_->update(now_s);
     if (std::optional<ShownVolume> shown = path_.shown()) {
         if (!shown_ || shown_->generation != shown->generation) way_ = path_.describe();
+        const auto seen = [](const ShownVolume& of) { return std::tuple(of.generation, of.serial, of.filled_to); };
+        if (!shown_ || seen(*shown_) != seen(*shown)) ++news_;
         shown_ = std::move(shown);
     }
     if (unseen_ && path_.is_finished(*unseen_)) session_->note_seen(std::exchange(unseen_, {})->stamp.volume);
@@ -84,15 +93,30 @@ Image SessionExhibit::still(const View& view) {
     return std::move(*image);
 }
 
-std::optional<Volume> SessionExhibit::volume() {
-    std::optional<ReadVolume> read = path_.read_volume();
-    if (!read) return {};
+VolumeToCome SessionExhibit::begin_reading() {
+    std::optional<ComingVolume> coming = path_.begin_reading_volume();
+    if (!coming) return {};
     Scan scan = session_->scan();
-    scan.recipe = read->plan.recipe;
-    scan.flow = read->plan.flow;
-    Volume volume{read->grid, std::move(read->voxels), provenance_of(scan, path_.describe())};
-    volume.provenance["volume"] = std::to_string(session_->step_of(read->stamp.volume));
-    return volume;
+    scan.recipe = coming->volume.plan.recipe;
+    scan.flow = coming->volume.plan.flow;
+    Volume facts{coming->volume.grid, {}, provenance_of(scan, path_.describe())};
+    facts.provenance["volume"] = std::to_string(session_->step_of(coming->volume.stamp.volume));
+    const auto reading = std::make_shared<Reading>();
+    reading->voxels = std::move(coming->voxels);
+    std::erase_if(readings_, [](const auto& one) { return one.expired(); });
+    readings_.push_back(reading);
+    return [reading, facts = std::move(facts), from = name()] {
+        const std::scoped_lock lock(reading->mutex);
+        const auto voxels = std::exchange(reading->voxels, nullptr);
+        if (!voxels) throw Error(ErrorCode::device, "was closed before its volume had come", from, "open it again");
+        return std::make_shared<const Volume>(Volume{facts.grid, voxels(), facts.provenance});
+    };
+}
+
+std::optional<Loading> SessionExhibit::loading() const {
+    const Timeline* timeline = session_->timeline();
+    if (timeline == nullptr || timeline->shown() == timeline->step()) return {};
+    return Loading{timeline->step()};
 }
 
 std::vector<Interval> SessionExhibit::ready_steps() const {

@@ -1,5 +1,6 @@
 #include "ui/app/stage/staged_session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compute/error.h"
@@ -19,9 +20,9 @@ std::optional<Timeline> timeline_of(const ScanPlayer* player) {
 }  // namespace
 
 StagedSession::StagedSession(std::unique_ptr<Source> source, const ReconstructionPlan& plan)
-    : source_(std::move(source)), player_(dynamic_cast<ScanPlayer*>(source_.get())), plan_(plan),
-      first_floor_db_(plan.recipe.noise_floor_db), recipe_(scan().recipe), flow_(scan().flow),
-      timeline_(timeline_of(player_)), session_(*source_, to_display_) {}
+    : source_(std::move(source)), player_(dynamic_cast<ScanPlayer*>(source_.get())),
+      first_floor_db_(plan.recipe.noise_floor_db), asked_{{plan, source_->scan()}}, timeline_(timeline_of(player_)),
+      session_(*source_, to_display_) {}
 
 StagedSession::~StagedSession() = default;
 
@@ -44,6 +45,8 @@ void StagedSession::complete(ReconstructionPlan& plan) const {
 
 void StagedSession::attach(VolumePath& display) {
     display_ = &display;
+    asked_.erase(asked_.begin(), asked_.end() - 1);  // with these it was made
+    asked_.back().number = 0;
     to_display_.attach(display);
     try {
         begin_to_show();
@@ -55,12 +58,14 @@ void StagedSession::attach(VolumePath& display) {
 
 // On a new display, what was on the one before: a scan sends it again, of a source the last volume is kept.
 void StagedSession::begin_to_show() {
-    if (!std::exchange(has_run_, true))
+    const bool has_run = std::exchange(has_run_, true);
+    if (!has_run && player_ == nullptr) return;
+    if (!has_run)
         session_.start();
     else if (player_ != nullptr)
-        player_->show(asked_);
+        player_->show(asked_for_);
     else
-        session_.change(plan_);
+        change_to(asked_.back());
 }
 
 void StagedSession::detach() {
@@ -70,15 +75,15 @@ void StagedSession::detach() {
 
 void StagedSession::update(double now_s) {
     if (player_ == nullptr) return;
-    std::int64_t wanted = asked_;
+    std::int64_t wanted = asked_for_;
     if (timeline_) {
         timeline_->advance(now_s);
         wanted = timeline_->step();
     }
     const bool keeps_volumes = player_->pool_blocks() == 0;
     const std::int64_t changes = keeps_volumes ? 0 : session_.figures().changes;
-    if (wanted == asked_ && changes == changes_) return;
-    asked_ = wanted;
+    if (wanted == asked_for_ && changes == changes_) return;
+    asked_for_ = wanted;
     changes_ = changes;
     player_->show(wanted);
 }
@@ -88,7 +93,14 @@ void StagedSession::note_drawn(std::int64_t volume, double now_s) {
 }
 
 std::int64_t StagedSession::step_of(std::int64_t volume) const {
-    return player_ == nullptr ? volume : player_->shown_by(volume).value_or(asked_);
+    return player_ == nullptr ? volume : player_->shown_by(volume).value_or(asked_for_);
+}
+
+bool StagedSession::is_at_work() const {
+    if (player_ == nullptr) return is_running();
+    if (display_ == nullptr) return false;
+    const PlanFates fates = display_->plan_fates();
+    return fates.wanted > std::max(fates.in_use, fates.refused);
 }
 
 bool StagedSession::is_running() const {
@@ -97,7 +109,13 @@ bool StagedSession::is_running() const {
 }
 
 void StagedSession::start() {
+    const std::scoped_lock lock(starting_);
     session_.start();
+}
+
+void StagedSession::stop() {
+    const std::scoped_lock lock(starting_);
+    session_.stop();
 }
 
 void StagedSession::record(const std::filesystem::path& scan_toml) {
@@ -105,8 +123,8 @@ void StagedSession::record(const std::filesystem::path& scan_toml) {
         throw Error(ErrorCode::bad_setting, "is a recording already", scan().path.string(), "copy its files");
     }
     RecordingWanted wanted = recording_of(*source_, scan_toml);
-    wanted.scan.recipe = recipe_;
-    wanted.scan.flow = flow_;
+    wanted.scan.recipe = asked_.back().scan.recipe;
+    wanted.scan.flow = asked_.back().scan.flow;
     session_.record(std::move(wanted));
     recording_ = scan_toml;
     is_recording_ = true;
@@ -122,10 +140,24 @@ RecorderFigures StagedSession::stop_recording() {
 
 void StagedSession::change(const Scan& scan) {
     const ReconstructionPlan plan = scan.plan(source_->block_b_scans());
-    session_.change(plan);
-    plan_ = plan;
-    recipe_ = scan.recipe;
-    flow_ = scan.flow;
+    Asked asked{plan, scan};
+    change_to(asked);
+    asked_.push_back(std::move(asked));
+}
+
+void StagedSession::change_to(Asked& asked) {
+    session_.change(asked.plan);
+    if (display_ != nullptr) asked.number = display_->plan_fates().wanted;
+}
+
+// Of those asked for the newest counts; where that cannot work, the settings in use are the ones that stay.
+std::optional<Scan> StagedSession::take_refusal() {
+    if (display_ == nullptr) return {};
+    const PlanFates fates = display_->plan_fates();
+    while (asked_.size() > 1 && asked_[1].number <= fates.in_use) asked_.pop_front();
+    if (asked_.size() == 1 || fates.refused < asked_.back().number) return {};
+    asked_.erase(asked_.begin() + 1, asked_.end());
+    return asked_.front().scan;
 }
 
 RingStatistics StagedSession::ring() const {

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "engine/acquire/scan_player.h"
@@ -24,14 +27,18 @@ class StagedSession : public LiveSession {
     // ---- for who shows it
 
     std::string name() const { return source_->name(); }
-    const ReconstructionPlan& plan() const { return plan_; }  // that is wanted; may be open again after a change
+    const ReconstructionPlan& plan() const { return asked_.back().plan; }  // that is wanted; may be open after a change
 
     // Fills in what a changed plan leaves open: the noise floor. From any thread.
     void complete(ReconstructionPlan& plan) const;
 
-    // Starts where it never ran; otherwise what is there is shown on the new display. Throws Error{device, bad_file}.
+    // What is there is shown on the new display; a recorded scan that never ran is started, a live source waits for
+    // start(). Throws Error{device, bad_file}.
     void attach(VolumePath& display);
     void detach();
+
+    // Live: it runs. A recorded scan: other settings are being made ready.
+    bool is_at_work() const;
 
     // What the time line asks for is asked of the scan.
     void update(double now_s);
@@ -51,13 +58,14 @@ class StagedSession : public LiveSession {
 
     bool is_running() const override;
     void start() override;
-    void stop() override { session_.stop(); }
+    void stop() override;
 
     void record(const std::filesystem::path& scan_toml) override;
     RecorderFigures stop_recording() override;
     bool is_recording() const override { return is_recording_; }
 
     void change(const Scan& scan) override;
+    std::optional<Scan> take_refusal() override;
 
     SessionFigures figures() const override { return session_.figures(); }
     RingStatistics ring() const override;
@@ -67,18 +75,25 @@ class StagedSession : public LiveSession {
     std::optional<Block> newest_block() const override { return session_.newest_block(); }
 
   private:
+    // Settings that were asked for, and the number by which the display knows them.
+    struct Asked {
+        ReconstructionPlan plan;
+        Scan scan;
+        std::uint64_t number = 0;
+    };
+
     void begin_to_show();
+    void change_to(Asked& asked);
 
     std::unique_ptr<Source> source_;
-    ScanPlayer* player_;  // the source, where it is a recorded scan
-    ReconstructionPlan plan_;
-    const double first_floor_db_;  // noise floor of that plan
-    Recipe recipe_;                // these two as they are set, for recordings
-    FlowRecipe flow_;
+    ScanPlayer* player_;           // the source, where it is a recorded scan
+    const double first_floor_db_;  // noise floor of the first plan
+    std::deque<Asked> asked_;      // the settings in use, and those asked for since
     std::optional<Timeline> timeline_;
-    std::int64_t asked_ = 0;    // volume of the scan
-    std::int64_t changes_ = 0;  // of settings that came into use, for a scan whose volumes are not kept
+    std::int64_t asked_for_ = 0;  // volume of the scan
+    std::int64_t changes_ = 0;    // of settings that came into use, for a scan whose volumes are not kept
     bool has_run_ = false;
+    std::mutex starting_;              // starts and stops one at a time
     std::filesystem::path recording_;  // the last one
     std::atomic<bool> is_recording_ = false;
     VolumePath* display_ = nullptr;

@@ -8,9 +8,13 @@
 #include <string_view>
 
 #include "compute/error.h"
+#include "engine/io/foreign/file_part.h"
+#include "engine/io/foreign/octproz_scan.h"
+#include "engine/io/picture_file.h"
 #include "engine/io/sd01raw2.h"
 #include "engine/io/volume_file.h"
 #include "engine/settings.h"
+#include "engine/time_points.h"
 #include "ui/app/workspace/settings_book.h"
 
 namespace echolux {
@@ -24,7 +28,6 @@ std::string lower_ending(const std::filesystem::path& path) {
 
 constexpr std::array<std::string_view, 8> raw_endings{".raw", ".bin", ".dat", ".spectra",
                                                       ".u8",  ".u16", ".i16", ".f32"};
-constexpr std::array<std::string_view, 2> dicom_endings{".dcm", ".ima"};
 constexpr std::array<std::string_view, 3> other_endings{".toml", ".json", ".png"};
 
 template <std::size_t N>
@@ -47,10 +50,12 @@ FileKind kind_of_toml(const std::filesystem::path& path) {
 }  // namespace
 
 FileKind kind_of_file(std::filesystem::path& path) {
+    if (is_pattern(path)) return FileKind::exhibit;
     std::error_code problem;
-    if (!std::filesystem::exists(path, problem)) {
+    if (!std::filesystem::exists(file_part(path).file, problem)) {
         throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
     }
+    if (has_session(path)) return FileKind::picture;  // whatever else it could be
     if (std::filesystem::is_directory(path, problem) || is_volume_name(path)) return FileKind::exhibit;
     const std::string ending = lower_ending(path);
     if (ending == ".toml") return kind_of_toml(path);
@@ -59,20 +64,22 @@ FileKind kind_of_file(std::filesystem::path& path) {
     if (is_sd01raw2(path)) return FileKind::exhibit;
     if (ending.empty() || is_one_of(ending, raw_endings)) {
         const std::filesystem::path description = std::filesystem::path(path).replace_extension(".toml");
-        if (!std::filesystem::exists(description, problem)) return FileKind::spectra;
+        const bool is_described = std::filesystem::exists(description, problem);
+        if (!is_described) return is_octproz_scan(path) ? FileKind::exhibit : FileKind::spectra;
         path = description;
         return kind_of_toml(path);
     }
-    if (is_one_of(ending, dicom_endings)) return FileKind::exhibit;
-    throw Error(ErrorCode::bad_file, "is of no kind that Echolux opens", path.string(),
-                "volumes (.nrrd .nii .nii.gz .tif .mha .mhd), folders of them, scans and sessions (.toml), raw spectra "
-                "(.raw .bin .dat), pictures of ours (.png), transfer functions (.toml .json)");
+    if (is_octproz_scan(path)) return FileKind::exhibit;
+    throw Error(
+        ErrorCode::bad_file, "is of no kind that Echolux opens", path.string(),
+        "volumes (.nrrd .nii .tif .mha .h5 .zarr .npy .dcm .oct .vol .mat ...), folders of them or of pictures, scans "
+        "and sessions (.toml), raw spectra (.raw .bin .dat), pictures of ours (.png), transfer functions "
+        "(.toml .json)");
 }
 
 bool may_open(const std::filesystem::path& name) {
     const std::string ending = lower_ending(name);
-    return is_volume_name(name) || is_one_of(ending, raw_endings) || is_one_of(ending, dicom_endings) ||
-           is_one_of(ending, other_endings);
+    return is_volume_name(name) || is_one_of(ending, raw_endings) || is_one_of(ending, other_endings);
 }
 
 }  // namespace echolux

@@ -10,7 +10,7 @@ enum class FileKind {
     session,   // all of a session, of ours
     preset,    // some settings of the view, the recipe and the flow
     transfer,  // transfer function
-    picture,   // PNG; ours carry a session
+    picture,   // PNG, TIFF; ours carry a session
     spectra    // raw, described by nothing
 };
 

@@ -6,6 +6,7 @@
 
 #include "compute/error.h"
 #include "engine/reconstruction.h"
+#include "ui/app/proposed_scan.h"
 #include "ui/app/workspace/workspace_parts.h"
 
 namespace echolux {
@@ -96,23 +97,10 @@ Preview preview_of(Scan scan, Progress& progress) {
     }
 }
 
-Scan scan_of(const std::filesystem::path& file, const RawGuess& guess) {
-    Scan scan;
-    scan.path = std::filesystem::path(file).replace_extension(".toml");
-    scan.spectra = file;
-    scan.file.file = file.filename().string();
-    scan.file.offset_bytes = guess.offset_bytes;
-    scan.format.sample_format = guess.sample_format;
-    scan.geometry.samples = guess.samples;
-    scan.geometry.a_scans = guess.a_scans;
-    scan.geometry.b_scans = guess.b_scans;
-    return scan;
-}
-
 }  // namespace
 
 void Workspace::RawProposal::take(const RawGuess& guess) {
-    scan = scan_of(file, guess);
+    scan = scan_of_guess(file, guess);
     is_stale = true;
 }
 

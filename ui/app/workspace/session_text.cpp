@@ -19,6 +19,7 @@ struct Scratch {
     TransferText transfer;
     SourceSettings source;
     Scan scan;
+    PictureRecord picture;
     Settings settings;
 
     Scratch() {
@@ -27,6 +28,7 @@ struct Scratch {
         settings.bind("window", window);
         settings.bind("transfer", transfer);
         settings.bind("source", source);
+        settings.bind("picture", picture);
         bind(settings, scan);
     }
 };
@@ -72,7 +74,7 @@ std::string session_toml(const WhatIsOpen& open, const SettingsBook& book) {
     const View& view = book.view();
     std::vector<std::string> parts{settings.toml(true), book.toml()};
     if (view.transfer.empty()) parts.push_back(toml_of(view.transfer_curve));
-    std::string text = "# A session of Echolux: echolux view opens it.\n";
+    std::string text = session_head;
     for (const std::string& part : parts) {
         if (!part.empty()) text += "\n" + part;
     }
@@ -90,7 +92,7 @@ RestoredSession session_of(const std::vector<TomlEntry>& entries, const std::str
     if (scratch.open.cross_um.size() != 3) {
         throw Error(ErrorCode::bad_setting, "expected three numbers", where + ", session.cross_um");
     }
-    RestoredSession session{scratch.open, scratch.source, {}, {}};
+    RestoredSession session{scratch.open, scratch.source, {}, {}, scratch.picture};
     for (const TomlEntry& entry : entries) {
         const std::string_view section = section_of(entry.name);
         if (section == "view" || section == "window") session.looks[entry.name] = entry.value;
@@ -100,6 +102,26 @@ RestoredSession session_of(const std::vector<TomlEntry>& entries, const std::str
         session.looks[std::string(curve_key)] = toml_of(curve_of(scratch.transfer, where));
     }
     return session;
+}
+
+std::vector<std::string> assignments_of(const RestoredSession& session) {
+    std::vector<std::string> assignments = lines_of(session.open.assignments);
+    for (const auto& [key, value] : session.scan) assignments.push_back(assignment_of(key, value));
+    return assignments;
+}
+
+View view_of(const RestoredSession& session) {
+    View view;
+    Settings settings;
+    settings.bind("view", view);
+    std::vector<TomlEntry> entries;
+    for (const auto& [key, value] : session.looks) {
+        if (section_of(key) == "view" && key != curve_key) entries.push_back({key, value, "session"});
+    }
+    settings.take(entries);
+    const auto curve = session.looks.find(std::string(curve_key));
+    if (curve != session.looks.end()) view.transfer_curve = curve_of_toml(std::get<std::string>(curve->second));
+    return view;
 }
 
 }  // namespace echolux

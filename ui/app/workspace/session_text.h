@@ -10,9 +10,13 @@
 
 #include "engine/acquire/source.h"
 #include "engine/settings.h"
+#include "ui/app/picture/picture_record.h"
 #include "ui/app/workspace/settings_book.h"
 
 namespace echolux {
+
+// How each begins.
+inline constexpr const char* session_head = "# A session of Echolux: echolux view opens it.\n";
 
 // Section [session].
 struct WhatIsOpen {
@@ -42,7 +46,14 @@ struct RestoredSession {
     SourceSettings source;
     Values looks;  // of view and window, the curve among them
     Values scan;   // of calibration, recipe and flow
+    PictureRecord picture{};
 };
+
+// As a command line gives them, one each.
+std::vector<std::string> assignments_of(const RestoredSession& session);
+
+// The view that it restores, over the defaults.
+View view_of(const RestoredSession& session);
 
 bool is_of_scan(std::string_view key);  // calibration, recipe, flow
 

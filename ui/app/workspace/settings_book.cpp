@@ -174,6 +174,13 @@ Change SettingsBook::apply(const Values& wanted, const std::function<void(const 
     }
 }
 
+Change SettingsBook::take_back(const Scan& scan) {
+    const Values before = undoable();
+    *scan_ = scan;  // fields are bound to where it lies
+    settled_ = undoable();
+    return change_since(before);
+}
+
 Change SettingsBook::view_edited() {
     try {
         check_view(view_);

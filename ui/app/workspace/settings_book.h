@@ -48,6 +48,9 @@ class SettingsBook {
     // bad_file}.
     Change apply(const Values& wanted, const std::function<void(const Change&)>& bring_about);
 
+    // Recipe, flow and calibration are those of `scan` again, which must be what was opened. Returns what changed.
+    Change take_back(const Scan& scan);
+
     // The same for what somebody did to view() since.
     Change view_edited();
 

@@ -14,21 +14,12 @@ LiveSession* source_of(Workspace& work) {
 }
 
 void start_or_stop(Workspace& work) {
-    LiveSession& live = *source_of(work);
-    try {
-        live.is_running() ? live.stop() : live.start();
-    } catch (const Error& error) {
-        work.notices().trouble("source", error);
-    }
+    source_of(work)->is_running() ? work.stop_source() : work.start_source();
 }
 
 void save_session(Workspace& work) {
-    try {
-        const std::filesystem::path known = work.session_file();
-        work.save_session(known.empty() ? work.new_name("session-", ".toml") : known);
-    } catch (const Error& error) {
-        work.notices().trouble("files", error);
-    }
+    const std::filesystem::path known = work.session_file();
+    work.save_session(known.empty() ? work.new_name("session-", ".toml") : known);
 }
 
 void add_source_actions(Workspace& work) {

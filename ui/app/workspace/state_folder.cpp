@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/io/atomic_file.h"
 
 namespace echolux {
 namespace {
@@ -38,14 +37,6 @@ bool is_in_use(const std::filesystem::path& running) {
 }
 
 }  // namespace
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-    AtomicFile file(path);
-    if (!(std::ofstream(file.temporary(), std::ios::binary) << text).flush()) {
-        throw Error(ErrorCode::output, "cannot be written", path.string(), "is the disk full?");
-    }
-    file.commit();
-}
 
 StateFolder::StateFolder(std::filesystem::path folder) : folder_(std::move(folder)) {
     if (!is_there()) return;
@@ -98,7 +89,7 @@ void StateFolder::add_recent(const std::filesystem::path& path) {
     if (!is_there()) return;
     std::string text;
     for (const std::filesystem::path& one : recent_) text += one.string() + "\n";
-    write_text(folder_ / "recent.txt", text);
+    writer_.write(folder_ / "recent.txt", text);
 }
 
 std::filesystem::path StateFolder::last_session() const {
@@ -108,6 +99,7 @@ std::filesystem::path StateFolder::last_session() const {
 
 void StateFolder::end_session(const std::string& toml) {
     if (!is_there()) return;
+    writer_.finish();  // the running session, which goes
     if (!toml.empty()) write_text(ended_session(), toml);
     std::error_code problem;
     std::filesystem::remove(running_session(), problem);
@@ -123,8 +115,13 @@ std::filesystem::path StateFolder::preset(const std::string& name) const {
 }
 
 void StateFolder::save_preset(const std::string& name, const std::string& toml) {
-    write_text(preset(name), toml);
-    find_presets();
+    writer_.write(preset(name), toml);
+    const auto place = std::ranges::lower_bound(presets_, name);
+    if (place == presets_.end() || *place != name) presets_.insert(place, name);
+}
+
+void StateFolder::keep_running_session(const std::string& toml) {
+    if (is_there()) writer_.write(running_session(), toml);
 }
 
 }  // namespace echolux

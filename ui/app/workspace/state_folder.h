@@ -1,15 +1,14 @@
 // What outlasts the program, in one folder: recent files, the state of the last session, presets of one's own. Nothing
-// is kept where there is no folder.
+// is kept where there is no folder. Files are written by a thread: see take_problems().
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-namespace echolux {
+#include "ui/app/workspace/text_writer.h"
 
-// Written under a temporary name, then renamed. Throws Error{output}.
-void write_text(const std::filesystem::path& path, const std::string& text);
+namespace echolux {
 
 class StateFolder {
   public:
@@ -20,7 +19,6 @@ class StateFolder {
 
     // Newest first, whether they are still there or not.
     const std::vector<std::filesystem::path>& recent() const { return recent_; }
-    // Throws Error{output}.
     void add_recent(const std::filesystem::path& path);
 
     // Of the program that ran before; empty: there is none.
@@ -29,14 +27,21 @@ class StateFolder {
 
     // Where the running program keeps its state: it becomes the last session.
     std::filesystem::path running_session() const;
+    void keep_running_session(const std::string& toml);
     // The program ends in order; empty: the last session stays that of the program before. Throws Error{output}.
     void end_session(const std::string& toml);
 
     // Throws Error{bad_setting} for a name that no file can have, or where nothing is kept.
     std::filesystem::path preset(const std::string& name) const;
     const std::vector<std::string>& presets() const { return presets_; }  // in alphabetical order
-    // Throws as preset(), and Error{output}.
+    // Throws as preset().
     void save_preset(const std::string& name, const std::string& toml);
+
+    // Before files are read that may just be written.
+    void finish() { writer_.finish(); }
+
+    // What could not be written.
+    std::vector<Error> take_problems() { return writer_.take_problems(); }
 
   private:
     std::filesystem::path ended_session() const { return folder_ / "last.toml"; }
@@ -48,6 +53,7 @@ class StateFolder {
     std::vector<std::filesystem::path> recent_;
     std::vector<std::string> presets_;
     bool last_ended_in_order_ = true;
+    TextWriter writer_;
 };
 
 }  // namespace echolux

@@ -23,6 +23,22 @@ void UndoHistory::add(const Change& change, bool closes) {
     }
 }
 
+void UndoHistory::forget(const std::map<std::string, Value>& kept) {
+    close();
+    const auto never_came_to_be = [&](const Change& step) {
+        bool differs = false;
+        for (const auto& [key, value] : step.after) {
+            const auto found = kept.find(key);
+            if (found == kept.end()) return false;
+            differs = differs || found->second != value;
+        }
+        return differs;
+    };
+    while (can_undo() && never_came_to_be(changes_[next_ - 1])) {
+        changes_.resize(--next_);  // what could be done again led on from there
+    }
+}
+
 const Change& UndoHistory::undo() {
     close();
     return changes_.at(--next_);

@@ -23,6 +23,9 @@ class UndoHistory {
     void add(const Change& change, bool closes);
     void close() { is_open_ = false; }
 
+    // Drops the newest steps that set nothing but keys of `kept`, to other values: they never came to be.
+    void forget(const std::map<std::string, Value>& kept);
+
     bool can_undo() const { return next_ > 0; }
     bool can_redo() const { return next_ < changes_.size(); }
 

@@ -22,6 +22,10 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
         flag("cross_hair", &S::cross_hair, view, "the place that all panes show is marked"),
         flag("mouse_slicer", &S::mouse_slicer, view, "the mouse turns and moves as in 3D Slicer; false: ParaView"),
         text("record_folder", &S::record_folder, view, "where recordings and pictures go; empty: the current folder"),
+        number("series_memory_gb", &S::series_memory_gb, 0, 4096, "GB", view,
+               "memory for the time points of a series that are read ahead; from the next file on"),
+        number("series_gpu_gb", &S::series_gpu_gb, 0, 1024, "GB", view,
+               "memory of the graphics device for time points ahead of their turn, beside the one that is shown"),
         number("autosave_s", &S::autosave_s, 0, 3600, "s", view, "how often the state is kept; 0: never"),
     };
     return fields;

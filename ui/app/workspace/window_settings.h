@@ -21,9 +21,10 @@ struct WindowSettings {
     std::vector<double> pane_split{0.62, 0.5};   // share of the volume's width; of the upper section's height
     std::string open_panels = "source,processing,view,transfer,time";  // those that are unfolded
     bool cross_hair = true;
-    bool mouse_slicer = true;   // navigation as in 3D Slicer; false: as in ParaView
-    std::string record_folder;  // empty: the current folder
-    double autosave_s = 20;     // 0: never
+    bool mouse_slicer = true;                        // navigation as in 3D Slicer; false: as in ParaView
+    std::string record_folder;                       // empty: the current folder
+    double autosave_s = 20;                          // 0: never
+    double series_memory_gb = 4, series_gpu_gb = 1;  // of time points read ahead
 };
 
 template <>

@@ -54,6 +54,17 @@ void Workspace::Parts::hear_session() {
             notices.note("source", event.line);
         }
     }
+    if (const std::optional<Scan> in_use = live()->take_refusal()) settings_were_refused(*in_use);
+}
+
+// Why is told by the session.
+void Workspace::Parts::settings_were_refused(const Scan& in_use) {
+    const Change change = book.take_back(in_use);
+    if (change.after.empty()) return;
+    history.forget(change.after);
+    std::string keys;
+    for (const auto& [key, value] : change.after) keys += (keys.empty() ? "" : ", ") + key;
+    notices.trouble(section_of(change.after.begin()->first), keys + ": cannot be used, and is as it was before");
 }
 
 void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
@@ -86,10 +97,6 @@ Notices& Workspace::notices() {
 
 Actions& Workspace::actions() {
     return parts_->actions;
-}
-
-SeriesBudget& Workspace::budget() {
-    return parts_->budget;
 }
 
 Calibrating& Workspace::calibrating() {
@@ -130,6 +137,7 @@ void Workspace::update(double now_s) {
     parts.preview_proposal();
     watch("export", [&] { parts.draw_picture_to_keep(); });
     parts.autosave();
+    for (const Error& problem : parts.state.take_problems()) parts.notices.trouble("files", problem);
 }
 
 bool Workspace::device_lost(const Error& error) {

@@ -16,9 +16,9 @@
 #include "compute/backend.h"
 #include "engine/acquire/source.h"
 #include "engine/scan.h"
-#include "engine/series.h"
 #include "engine/settings.h"
 #include "render/view.h"
+#include "ui/app/figure/figure_job.h"
 #include "ui/app/stage/jobs.h"
 #include "ui/app/stage/stage.h"
 #include "ui/app/workspace/actions.h"
@@ -28,7 +28,8 @@
 
 namespace echolux {
 
-class Calibrating;  // ui/app/workspace/calibrating.h
+class Calibrating;   // ui/app/workspace/calibrating.h
+struct MovieWanted;  // ui/app/movie/movie_plan.h
 
 struct WorkspaceOptions {
     DeviceChoice device;
@@ -52,7 +53,6 @@ class Workspace {
     Jobs& jobs();
     Notices& notices();
     Actions& actions();  // the window adds its own
-    SeriesBudget& budget();
     Calibrating& calibrating();
 
     // Once a picture: takes what jobs and sessions have ready, saves now and then. `now_s`: seconds that never run
@@ -76,6 +76,8 @@ class Workspace {
     void open_source(const SourceWanted& source);
     void close();
     bool is_open();
+    void start_source();  // a job each; nothing where no live source is open
+    void stop_source();
     LiveSession* live();  // what is open, where spectra make it; else nullptr
 
     const std::vector<std::filesystem::path>& recent() const;  // newest first
@@ -113,9 +115,19 @@ class Workspace {
     void set_cross_um(const std::array<double, 3>& cross);
 
     // ---- keeping
-    void save_session(const std::filesystem::path& path);  // everything as one TOML. Throws Error{output}
-    void take_screenshot(
-        const std::filesystem::path& path);     // the view at full quality, with all settings in it: a job
+    void save_session(const std::filesystem::path& path);  // everything as one TOML: a job
+    void save_volume(const std::filesystem::path& path);   // what is shown now: a job
+    // The view at full quality, with all settings in it: jobs. Up to 4096 x 4096 pixels of 8 bits it is drawn between
+    // the pictures of the window; others have a renderer of their own. PNG or TIFF, by the name.
+    void take_screenshot(const std::filesystem::path& path);  // of 8 bits
+    void take_picture(const std::filesystem::path& path, PictureBits bits);
+    // A B-scan, if none is named that under the cross, and a projection, with axes; PDF, SVG or PNG.
+    void save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style);
+    enum class TableKind { a_scan, echoes };  // under the cross; the strongest echo of each A-scan of the B-scan there
+    void save_table(const std::filesystem::path& path, TableKind kind);
+    // Of the view as it is now, beside the picture, by a renderer of its own: a job, which leaves a whole movie of what
+    // was made where it is cancelled. The codec goes by the name.
+    void make_movie(const std::filesystem::path& path, const MovieWanted& wanted);
     void save_preset(const std::string& name);  // of the view, recipe and flow, by a name of one's own
     void use_preset(const std::string& name);
     std::vector<std::string> presets() const;

@@ -5,7 +5,8 @@
 
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
-#include "engine/io/png_file.h"
+#include "engine/io/picture_file.h"
+#include "engine/time_points.h"
 #include "ui/app/stage/open_exhibit.h"
 #include "ui/app/transfer_file.h"
 #include "ui/app/workspace/file_kind.h"
@@ -14,12 +15,12 @@
 namespace echolux {
 namespace {
 
-// Pictures carry the session under this name, or, made by `echolux render`, their view alone.
+// Older pictures of `echolux render` carry their view alone.
 std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
-    const Picture picture = read_png(path);
-    for (const char* name : {"session", "view"}) {
-        const auto text = picture.text.find(name);
-        if (text != picture.text.end()) return toml_entries(text->second, path.string());
+    const PictureTexts texts = picture_texts(path);
+    for (const char* name : {text_session, "view"}) {
+        const auto text = texts.find(name);
+        if (text != texts.end()) return toml_entries(text->second, path.string());
     }
     throw Error(ErrorCode::bad_file, "is a picture without settings", path.string(),
                 "pictures that Echolux has made restore their view");
@@ -38,6 +39,12 @@ void leave_the_window(Values& looks) {
 
 std::string name_of(const WhatIsOpen& what) {
     return what.file.empty() ? what.source : std::filesystem::path(what.file).filename().string();
+}
+
+SeriesBudget series_budget(const WindowSettings& window) {
+    constexpr double gb = 1e9;
+    return {static_cast<std::int64_t>(gb * window.series_memory_gb),
+            static_cast<std::int64_t>(gb * window.series_gpu_gb)};
 }
 
 SourceWanted source_of(const Opening& opening) {
@@ -61,7 +68,7 @@ std::string Workspace::Parts::scan_assignments() const {
 
 std::string Workspace::Parts::assignments_for(const std::filesystem::path& file) const {
     std::error_code problem;
-    const bool is_scan = !is_volume_name(file) && !std::filesystem::is_directory(file, problem);
+    const bool is_scan = !is_volume_name(file) && !is_pattern(file) && !std::filesystem::is_directory(file, problem);
     return is_scan ? scan_assignments() : "";
 }
 
@@ -113,7 +120,7 @@ void Workspace::Parts::open_wanted(const Opening& wanted) {
     const BackendChoice backend = stage.backend();
     opening = jobs.start(
         "opening " + name_of(wanted.what),
-        [this, wanted, backend, most = budget](Progress& progress) -> Jobs::LastStep {
+        [this, wanted, backend, most = series_budget(book.window())](Progress& progress) -> Jobs::LastStep {
             MakeExhibit make =
                 wanted.what.file.empty()
                     ? open_live_exhibit(source_of(wanted), backend, progress)
@@ -137,6 +144,7 @@ void Workspace::Parts::show(const MakeExhibit& make, const Opening& wanted) {
     notices.settle("files");
     notices.settle("source");
     if (!wanted.what.file.empty()) note_recent(wanted.what.file);
+    if (wanted.what.file.empty()) start_source();
 }
 
 void Workspace::Parts::take_over(const Opening& wanted) {
@@ -172,9 +180,7 @@ void Workspace::Parts::restore_foreign(RestoredSession session, const std::files
 void Workspace::Parts::restore(const RestoredSession& session) {
     if (!session.open.is_nothing()) {
         WhatIsOpen what = session.open;
-        std::vector<std::string> assignments = lines_of(what.assignments);
-        for (const auto& [key, value] : session.scan) assignments.push_back(assignment_of(key, value));
-        what.assignments = text_of_lines(assignments);
+        what.assignments = text_of_lines(assignments_of(session));
         return open_wanted({std::move(what), session.source, session.looks});
     }
     Values looks = default_looks();
@@ -202,7 +208,34 @@ void Workspace::Parts::use(const Values& looks) {
     if (take(wanted, "view", Edit::done)) take(heights, "view", Edit::done);
 }
 
+// Instruments take their time to start and to stop, and pictures go on meanwhile; of several wishes the last one
+// counts.
+void Workspace::Parts::start_source() {
+    if (live() == nullptr || live()->is_recorded()) return;
+    jobs.start(
+        "starting the source",
+        [source = stage.exhibit()->shared_live()](Progress& progress) -> Jobs::LastStep {
+            progress.begin("start", 0, "");
+            source->start();
+            return {};
+        },
+        to("source"));
+}
+
+void Workspace::Parts::stop_source() {
+    if (live() == nullptr || live()->is_recorded()) return;
+    jobs.start(
+        "stopping the source",
+        [source = stage.exhibit()->shared_live()](Progress& progress) -> Jobs::LastStep {
+            progress.begin("stop", 0, "");
+            source->stop();
+            return {};
+        },
+        to("source"));
+}
+
 void Workspace::Parts::close() {
+    stop_source();  // which goes when that has been done
     stage.clear();
     open = {};
     history = {};
@@ -237,6 +270,14 @@ void Workspace::close() {
 
 bool Workspace::is_open() {
     return parts_->stage.exhibit() != nullptr;
+}
+
+void Workspace::start_source() {
+    parts_->start_source();
+}
+
+void Workspace::stop_source() {
+    parts_->stop_source();
 }
 
 LiveSession* Workspace::live() {

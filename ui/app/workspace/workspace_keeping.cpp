@@ -1,4 +1,4 @@
-// What outlasts the moment: sessions, presets, pictures with all settings in them, recordings.
+// What outlasts the moment: sessions, presets, recordings.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -6,29 +6,17 @@
 #include <array>
 #include <chrono>
 #include <ctime>
-#include <utility>
 
 #include "compute/error.h"
-#include "engine/io/png_file.h"
-#include "engine/version.h"
-#include "ui/app/picture_name.h"
-#include "ui/app/picture_of.h"
+#include "engine/io/volume_file.h"
 #include "ui/app/transfer_text.h"
 #include "ui/app/workspace/workspace_parts.h"
 
 namespace echolux {
 namespace {
 
-constexpr std::size_t picture_pane = 8;  // of the renderer, beside those of the window
-
 std::string now_text() {
     return fmt::format("{:%Y-%m-%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
-}
-
-bool is_changing(Exhibit& exhibit) {
-    const bool plays = exhibit.timeline() != nullptr && exhibit.timeline()->plays();
-    const LiveSession* live = exhibit.live();
-    return plays || (live != nullptr && !live->is_recorded() && live->is_running());
 }
 
 }  // namespace
@@ -55,7 +43,7 @@ void Workspace::Parts::autosave() {
     autosaved_s = now_s;
     std::string text = session_text();
     if (text == autosaved) return;
-    attempt("files", [&] { write_text(state.running_session(), text); });
+    state.keep_running_session(text);
     autosaved = std::move(text);
 }
 
@@ -77,10 +65,38 @@ std::filesystem::path Workspace::Parts::new_name(const std::string& kind, const 
 }
 
 void Workspace::save_session(const std::filesystem::path& path) {
-    write_text(path, parts_->session_text());
-    parts_->session_file = path;
-    parts_->note_recent(std::filesystem::absolute(path).lexically_normal());
-    parts_->notices.note("files", "session saved as " + path.string());
+    parts_->jobs.start(
+        "saving the session",
+        [parts = parts_.get(), path, text = parts_->session_text()](Progress& progress) {
+            progress.begin("write", 0, "");
+            write_text(path, text);
+            return [parts, path] {
+                parts->session_file = path;
+                parts->note_recent(std::filesystem::absolute(path).lexically_normal());
+                parts->notices.note("files", "session saved as " + path.string());
+            };
+        },
+        parts_->to("files"));
+}
+
+// What is shown now, by the format that its name says.
+void Workspace::save_volume(const std::filesystem::path& path) {
+    parts_->attempt("export", [&] {
+        Exhibit* exhibit = parts_->stage.exhibit();
+        const VolumeToCome coming = exhibit == nullptr ? VolumeToCome{} : exhibit->begin_reading();
+        if (!coming) throw Error(ErrorCode::output, "there is no volume to be saved yet", path.string());
+        check_volume_name(path, exhibit->grid()->type);
+        parts_->jobs.start(
+            "saving " + path.filename().string(),
+            [parts = parts_.get(), path, coming](Progress& progress) {
+                progress.begin("read", 0, "");
+                const std::shared_ptr<const Volume> volume = coming();
+                progress.begin("write", 0, "");
+                write_volume(path, *volume);
+                return [parts, path] { parts->notices.note("export", "saved " + path.string()); };
+            },
+            parts_->to("export"));
+    });
 }
 
 std::filesystem::path Workspace::new_name(const std::string& kind, const std::string& ending) const {
@@ -97,71 +113,6 @@ bool Workspace::has_last_session() const {
 
 void Workspace::restore_last_session() {
     if (has_last_session()) parts_->open_session(parts_->last_session);
-}
-
-// ---- pictures: followed like a pane until nothing gets better, so that the window never waits for one
-
-void Workspace::take_screenshot(const std::filesystem::path& path) {
-    parts_->attempt("export", [&] {
-        if (!is_png_name(path)) {
-            throw Error(ErrorCode::bad_setting, "pictures are written as PNG", path.string(), "name it *.png");
-        }
-        if (!is_open()) throw Error(ErrorCode::bad_setting, "there is nothing to take a picture of", path.string());
-        const std::string session = parts_->session_text();
-        const Exhibit& shown = *parts_->stage.exhibit();
-        parts_->to_keep.push_back(
-            {path,
-             parts_->book.view(),
-             {{"echolux", version}, {"session", session}, {"source", shown.name()}, {"backend", shown.way()}},
-             std::nullopt});
-    });
-}
-
-void Workspace::Parts::draw_picture_to_keep() {
-    constexpr double most_s = 60;
-    if (to_keep.empty() || stage.exhibit() == nullptr) return;
-    PictureToKeep& kept = to_keep.front();
-    if (!kept.begun_s) kept.begun_s = now_s;
-    Exhibit& exhibit = *stage.exhibit();
-    const bool is_late = now_s - *kept.begun_s > most_s;
-    std::optional<FollowedPicture> followed;
-    try {
-        followed = exhibit.follow(kept.view, now_s, picture_pane);
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::device) to_keep.pop_front();  // the next ones may be possible
-        throw;
-    }
-    if (!followed && !is_late) return;
-    if (!followed) {
-        const std::string path = std::exchange(to_keep.front().path, {}).string();
-        to_keep.pop_front();
-        throw Error(ErrorCode::output, "there was no volume to take a picture of", path);
-    }
-    const bool is_sharp = followed->pitch <= 1 && followed->passes > 0;
-    if (!followed->is_final && !(is_sharp && is_changing(exhibit)) && !is_late) return;
-    const PictureToKeep done = std::move(kept);
-    to_keep.pop_front();
-    write_picture(done, stage.renderer().read(followed->drawing));
-}
-
-// What they show is gone.
-void Workspace::Parts::drop_pictures_to_keep() {
-    for (const PictureToKeep& kept : to_keep)
-        notices.trouble("export", "not finished, not saved: " + kept.path.string());
-    to_keep.clear();
-}
-
-void Workspace::Parts::write_picture(const PictureToKeep& kept, Image image) {
-    Picture picture = picture_of(std::move(image));
-    picture.text = kept.text;
-    jobs.start(
-        "writing " + kept.path.filename().string(),
-        [this, path = kept.path, picture = std::move(picture)](Progress& progress) {
-            progress.begin("write", 0, "");
-            write_png(path, picture);
-            return [this, path] { notices.note("export", "picture saved as " + path.string()); };
-        },
-        to("export"));
 }
 
 // ---- presets
@@ -186,6 +137,7 @@ void Workspace::save_preset(const std::string& name) {
 void Workspace::use_preset(const std::string& name) {
     parts_->attempt("files", [&] {
         const std::filesystem::path path = parts_->state.preset(name);
+        parts_->state.finish();
         parts_->use_preset(session_of(toml_entries(path), path.string()));
     });
 }
@@ -221,8 +173,8 @@ bool Workspace::Parts::is_recording() const {
 // What has come is still being written: a job waits for the disk.
 void Workspace::stop_recording() {
     Parts& parts = *parts_;
-    LiveSession* live = parts.live();
-    if (live == nullptr || !live->is_recording() || parts.is_ending_recording()) return;
+    if (parts.live() == nullptr || !parts.live()->is_recording() || parts.is_ending_recording()) return;
+    const std::shared_ptr<LiveSession> live = parts.stage.exhibit()->shared_live();
     parts.ending_recording = parts.jobs.start(
         "ending the recording",
         [&parts, live](Progress& progress) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ui/app/open_volume.h"
+#include "ui/app/picture/picture_record.h"
 #include "ui/app/stage/live_session.h"
 #include "ui/app/workspace/calibrating.h"
 #include "ui/app/workspace/raw_proposal.h"
@@ -30,7 +32,9 @@ struct Opening {
 struct PictureToKeep {
     std::filesystem::path path;
     View view;
-    std::map<std::string, std::string> text;
+    std::string session;   // that it carries,
+    PictureRecord record;  // with this, completed when it is written
+    VolumeSource source;   // of what it shows
     std::optional<double> begun_s;
 };
 
@@ -43,8 +47,11 @@ struct Workspace::Parts {
     Jobs::Failed to(std::string_view place);  // where the error of a job goes
 
     // ---- settings (workspace_settings.cpp)
-    bool take(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
-    void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
+    // `fails`: it was taken, but the job that brings it about cannot do so.
+    bool take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+              const std::function<void()>& fails = {});
+    void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                           const std::function<void()>& fails);
     void find_missing_heights();
     void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
     void bring_about(const Change& change);
@@ -65,6 +72,8 @@ struct Workspace::Parts {
     void use_preset(const RestoredSession& preset);
     void use(const Values& looks);
     void close();
+    void start_source();
+    void stop_source();
     void note_recent(const std::filesystem::path& path);
     // Of the command line, one a line: for what is reconstructed.
     std::string scan_assignments() const;
@@ -80,13 +89,23 @@ struct Workspace::Parts {
     std::string session_text() const;
     bool has_session() const;  // worth the place of the last one
     void autosave();
+
+    // ---- pictures (workspace_pictures.cpp)
+    Exhibit& shown_for(const std::filesystem::path& path);
+    VolumeSource file_shown() const;  // its settings and time point as they are now
+    VolumeSource volume_shown(const std::filesystem::path& path, bool voxels_suffice);
+    std::array<std::int64_t, 3> cross_voxel() const;
+    void draw_picture_beside(const std::filesystem::path& path, PictureBits bits);
+    void start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
     void draw_picture_to_keep();
     void drop_pictures_to_keep();
     void write_picture(const PictureToKeep& kept, Image image);
+
     std::filesystem::path keeping_folder() const;
     std::filesystem::path new_name(const std::string& kind, const std::string& ending) const;
 
     void hear_session();
+    void settings_were_refused(const Scan& in_use);
     void revive();
     LiveSession* live() const;
     void set_cross(const std::array<double, 3>& wanted);
@@ -97,7 +116,6 @@ struct Workspace::Parts {
     SettingsBook book;
     UndoHistory history;
     Actions actions;
-    SeriesBudget budget;
     std::array<double, 3> cross_um{};
     bool is_cross_inside = false;  // of the volume, which may not be there yet
     double now_s = 0;
@@ -111,6 +129,7 @@ struct Workspace::Parts {
     std::uint64_t previewing = 0;           // the job under way
 
     Values wanted_heights;               // as soon as there is a volume to find them in
+    std::uint64_t finding_heights = 0;   // the job under way
     std::uint64_t ending_recording = 0;  // the job, which uses what is open
 
     std::deque<PictureToKeep> to_keep;

@@ -63,13 +63,14 @@ void Workspace::Parts::restore_window() {
     attempt("window", [&] { book.apply(values, [](const Change&) {}); });
 }
 
-bool Workspace::Parts::take(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
+bool Workspace::Parts::take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                            const std::function<void()>& fails) {
     const bool moves_heights =
         std::ranges::any_of(height_keys, [&](const char* key) { return changes(wanted, key, book); });
     if (std::ranges::any_of(height_keys, [&](const char* key) { return wanted.contains(key); })) wanted_heights.clear();
     return attempt(section_of(title), [&] {
         refuse_flattening(wanted);
-        if (moves_heights) return take_with_heights(wanted, title, recorded);
+        if (moves_heights) return take_with_heights(wanted, title, recorded, fails);
         set_values(wanted, title, recorded);
         notices.settle(section_of(title));
     });
@@ -90,8 +91,10 @@ void Workspace::Parts::bring_about(const Change& change) {
 }
 
 // The tissue's surface is searched, or a map is read, before a view may count from it: a job does both, with the volume
-// as it is now.
-void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
+// as it is now. Of several wishes the last one counts.
+void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                                         const std::function<void()>& fails) {
+    jobs.cancel(finding_heights);
     Cut cut = book.view();
     const auto name_in = [&](const char* key, const std::string& now) {
         const auto found = wanted.find(key);
@@ -110,24 +113,27 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
         throw Error(ErrorCode::bad_setting, "there is no volume whose surface could be found",
                     "view.top_from, view.bottom_from", "open one first");
     }
-    std::optional<Volume> volume = stage.exhibit()->volume();
-    if (!volume) {
+    const VolumeToCome coming = stage.exhibit()->begin_reading();
+    if (!coming) {
         wanted_heights = wanted;
         return;
     }
-    jobs.start(
+    finding_heights = jobs.start(
         "finding heights",
-        [this, cut, shown = stage.exhibit()->life(), wanted, title, recorded,
-         of = std::move(*volume)](Progress& progress) mutable {
+        [this, cut, shown = stage.exhibit()->life(), wanted, title, recorded, coming](Progress& progress) {
             progress.begin("heights", 0, "");
-            HeightMaps maps = prepared_heights(cut, of);
+            Volume volume = *coming();
+            HeightMaps maps = prepared_heights(cut, volume);
             return [this, shown, wanted, title, recorded, found = std::move(maps)] {
                 if (shown.expired()) return;
                 stage.exhibit()->set_heights(found);
                 set_values(wanted, title, recorded);
             };
         },
-        to("view"));
+        [this, fails](const Error& error) {
+            notices.trouble("view", error);
+            if (fails) fails();
+        });
 }
 
 // A view may count from a surface only where its maps are on the device: until they are, again or for the first time,
@@ -180,13 +186,19 @@ void Workspace::view_edited(Edit edit) {
 void Workspace::undo() {
     if (!can_undo()) return;
     const Change step = parts_->history.undo();
-    if (!parts_->take(step.before, step.title, std::nullopt)) parts_->history.redo();
+    const auto redo_step = [this] {
+        if (can_redo()) parts_->history.redo();
+    };
+    if (!parts_->take(step.before, step.title, std::nullopt, redo_step)) redo_step();
 }
 
 void Workspace::redo() {
     if (!can_redo()) return;
     const Change step = parts_->history.redo();
-    if (!parts_->take(step.after, step.title, std::nullopt)) parts_->history.undo();
+    const auto undo_step = [this] {
+        if (can_undo()) parts_->history.undo();
+    };
+    if (!parts_->take(step.after, step.title, std::nullopt, undo_step)) undo_step();
 }
 
 bool Workspace::can_undo() const {

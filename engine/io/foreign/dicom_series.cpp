@@ -1,0 +1,320 @@
+// The slices of DICOM series: see dicom_series.h.
+#include "engine/io/foreign/dicom_series.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "compute/error.h"
+#include "engine/io/foreign/dicom_codec.h"
+#include "engine/io/foreign/dicom_header.h"
+#include "engine/io/foreign/file_bytes.h"
+#include "engine/io/foreign/file_part.h"
+#include "engine/io/natural_order.h"
+#include "engine/io/volume_turn.h"
+
+namespace echolux {
+namespace {
+
+struct Slice {
+    std::size_t file = 0;   // among those of the series
+    std::size_t frame = 0;  // of the file
+    double height_mm = 0;   // along the normal of the slices
+    DicomFrame meaning;
+};
+
+using Series = std::vector<DicomHeader>;
+
+Vector3 normal_of(const DicomHeader& header) {
+    const Vector3 &a = header.along_row, &b = header.along_column;
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+double height_of(const Vector3& position, const Vector3& normal) {
+    return position[0] * normal[0] + position[1] * normal[1] + position[2] * normal[2];
+}
+
+std::size_t frames_in(const Series& series) {
+    std::size_t count = 0;
+    for (const DicomHeader& header : series) count += header.frames.size();
+    return count;
+}
+
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> files;
+    std::error_code problem;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+        if (is_dicom(entry.path())) files.push_back(entry.path());
+    }
+    std::ranges::sort(files, is_before_naturally_named);
+    return files;
+}
+
+// Those of one series that are alike in shape and type; series come with pictures of other shapes, to find one's way.
+std::vector<Series> series_in(const std::filesystem::path& folder) {
+    std::map<std::tuple<std::string, std::int64_t, std::int64_t, StoredType>, Series> found;
+    for (const std::filesystem::path& file : files_in(folder)) {
+        DicomHeader header = read_dicom_header(file);
+        if (header.frames.empty()) continue;
+        found[{header.series, header.columns, header.rows, header.stored}].push_back(std::move(header));
+    }
+    std::vector<Series> all;
+    for (auto& [key, series] : found) all.push_back(std::move(series));
+    if (all.empty()) {
+        throw Error(ErrorCode::bad_file, "holds no DICOM pictures", folder.string(), "name the folder that holds them");
+    }
+    std::ranges::stable_sort(all, std::greater{}, frames_in);
+    return all;
+}
+
+std::string name_of(const Series& series) {
+    const DicomHeader& first = series.front();
+    return fmt::format("{} {}{}", first.modality, first.series_number,
+                       first.description.empty() ? "" : " " + first.description);
+}
+
+bool is_named(const Series& series, const std::string& name) {
+    const DicomHeader& first = series.front();
+    return fmt::format("{}", first.series_number) == name || first.description == name ||
+           (name.size() >= 6 && first.series.starts_with(name));
+}
+
+// The one that is named, else the largest. `note` says which others there are.
+Series chosen_series(const std::filesystem::path& folder, const std::string& name, std::string& note) {
+    std::vector<Series> all = series_in(folder);
+    std::string names;
+    constexpr std::size_t most_listed = 8;
+    for (std::size_t i = 0; i < std::min(all.size(), most_listed); ++i) {
+        names += fmt::format("{}{} ({} slices)", i == 0 ? "" : ", ", name_of(all[i]), frames_in(all[i]));
+    }
+    const auto found =
+        name.empty() ? all.begin() : std::ranges::find_if(all, [&](const Series& one) { return is_named(one, name); });
+    if (found == all.end()) {
+        throw Error(ErrorCode::bad_setting, fmt::format("has no series \"{}\"", name), folder.string(),
+                    "it has " + names);
+    }
+    note = all.size() == 1 ? name_of(*found)
+                           : fmt::format("{}; of {}; another one is opened as FOLDER:NUMBER", name_of(*found), names);
+    return std::move(*found);
+}
+
+class DicomSeries final : public ImageReader {
+  public:
+    DicomSeries(Series series, std::string note, const std::filesystem::path& path)
+        : series_(std::move(series)), where_(path.string()) {
+        collect_slices();
+        describe(note);
+    }
+
+    const ImageHeader& header() const override { return header_; }
+
+    std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
+        std::vector<std::byte> voxels;
+        voxels.reserve(static_cast<std::size_t>((slices.end - slices.begin) * header_.slice_bytes()));
+        for (std::int64_t i = slices.begin; i < slices.end; ++i) {
+            const Slice& slice = slices_[static_cast<std::size_t>(i * header_.time_points + time_point)];
+            const std::vector<std::byte> one = voxels_of(slice);
+            voxels.insert(voxels.end(), one.begin(), one.end());
+        }
+        return voxels;
+    }
+
+  private:
+    // Ordered by height, what lies at one height by time.
+    void collect_slices() {
+        const Vector3 normal = normal_of(series_.front());
+        bool all_placed = true;
+        for (std::size_t file = 0; file < series_.size(); ++file) {
+            for (std::size_t frame = 0; frame < series_[file].frames.size(); ++frame) {
+                const DicomFrame& meaning = series_[file].frames[frame];
+                all_placed = all_placed && meaning.has_position;
+                slices_.push_back({file, frame, height_of(meaning.position, normal), meaning});
+            }
+        }
+        std::ranges::stable_sort(slices_, {}, [&](const Slice& slice) {
+            const DicomHeader& header = series_[slice.file];
+            return std::tuple(all_placed ? std::llround(slice.height_mm * 1000) : 0, header.acquisition,
+                              header.instance);
+        });
+        if (all_placed && slices_.size() > 1) find_times();
+        const bool is_movie = !all_placed && series_.size() == 1 && series_.front().frame_time_s > 0;
+        if (is_movie) header_.time_points = std::ssize(slices_);
+    }
+
+    void find_times() {
+        std::vector<std::int64_t> counts;
+        double last = slices_.front().height_mm - 1;
+        for (const Slice& slice : slices_) {
+            if (std::abs(slice.height_mm - last) > 2e-3) {
+                counts.push_back(0);
+                heights_mm_.push_back(slice.height_mm);
+                last = slice.height_mm;
+            }
+            ++counts.back();
+        }
+        const bool are_alike = std::ranges::all_of(counts, [&](std::int64_t count) { return count == counts.front(); });
+        if (are_alike) {
+            header_.time_points = counts.front();
+        } else {
+            heights_mm_.clear();
+        }
+    }
+
+    void describe(const std::string& note) {
+        const DicomHeader& first = series_.front();
+        const std::int64_t slices = std::ssize(slices_) / header_.time_points;
+        header_.size = {first.columns, first.rows, slices};
+        header_.spacing_mm = {first.pitch_mm[0], first.pitch_mm[1], first.slice_pitch_mm};
+        header_.time_step_s = header_.time_points > 1 ? first.frame_time_s : 0;
+        measure_slices();
+        describe_values();
+        add_provenance(header_, "series", note);
+        add_provenance(header_, "manufacturer", first.manufacturer);
+        add_provenance(header_, "study_date", first.study_date);
+        if (first.is_inverted) add_provenance(header_, "gray_scale", "inverted: large values are meant to be dark");
+    }
+
+    // The mean, as positions are rounded; where a slice is missing, the median, which it does not change.
+    void measure_slices() {
+        if (heights_mm_.size() < 2) return;
+        std::vector<double> steps;
+        for (std::size_t i = 1; i < heights_mm_.size(); ++i) steps.push_back(heights_mm_[i] - heights_mm_[i - 1]);
+        std::ranges::sort(steps);
+        constexpr double uneven = 1.05;
+        const bool are_even = steps.back() <= uneven * steps.front();
+        const double mean = (heights_mm_.back() - heights_mm_.front()) / static_cast<double>(steps.size());
+        header_.spacing_mm[2] = are_even ? mean : steps[steps.size() / 2];
+        if (!are_even) {
+            add_provenance(header_, "slice_distances",
+                           fmt::format("uneven: {:.4g} to {:.4g} mm", steps.front(), steps.back()));
+        }
+    }
+
+    // Where slices have scales of their own, values are made here.
+    void describe_values() {
+        const DicomFrame& first = slices_.front().meaning;
+        has_own_scales_ = std::ranges::any_of(slices_, [&](const Slice& slice) {
+            return slice.meaning.slope != first.slope || slice.meaning.intercept != first.intercept;
+        });
+        header_.type = has_own_scales_ ? VoxelType::f32 : voxel_type(series_.front().stored);
+        if (has_own_scales_) return;
+        header_.scale = first.slope;
+        header_.offset = first.intercept;
+    }
+
+    std::vector<std::byte> voxels_of(const Slice& slice) {
+        const DicomHeader& header = series_[slice.file];
+        std::vector<std::byte> stored = stored_voxels(header, slice.file, slice.frame);
+        if (header.big_endian) swap_byte_order(header.stored, stored);
+        take_used_bits(header, stored);
+        stored = converted(header.stored, std::move(stored));
+        return has_own_scales_ ? scaled(stored, voxel_type(header.stored), slice.meaning) : stored;
+    }
+
+    std::vector<std::byte> stored_voxels(const DicomHeader& header, std::size_t file, std::size_t frame) {
+        const std::int64_t frame_bytes = header.columns * header.rows * bytes_of(header.stored);
+        const std::int64_t at = static_cast<std::int64_t>(frame) * frame_bytes;
+        if (!header.packed) return FileBytes(header.path).bytes(header.voxels_at + at, frame_bytes);
+        if (unpacked_.empty() || unpacked_file_ != file) {
+            unpacked_ = unpack_dicom(header);
+            unpacked_file_ = file;
+        }
+        return {unpacked_.begin() + at, unpacked_.begin() + at + frame_bytes};
+    }
+
+    // The others may hold drawings on top of the picture.
+    static void take_used_bits(const DicomHeader& header, std::vector<std::byte>& stored) {
+        switch (header.stored) {
+            case StoredType::u8: return take_bits<std::uint8_t>(header, stored);
+            case StoredType::i8: return take_bits<std::int8_t>(header, stored);
+            case StoredType::u16: return take_bits<std::uint16_t>(header, stored);
+            case StoredType::i16: return take_bits<std::int16_t>(header, stored);
+            case StoredType::u32: return take_bits<std::uint32_t>(header, stored);
+            case StoredType::i32: return take_bits<std::int32_t>(header, stored);
+            default: return;
+        }
+    }
+
+    template <class Number>
+    static void take_bits(const DicomHeader& header, std::vector<std::byte>& stored) {
+        constexpr int bits = 8 * static_cast<int>(sizeof(Number));
+        if (header.bits_stored == bits) return;
+        using Code = std::make_unsigned_t<Number>;
+        const int left = bits - 1 - header.high_bit, right = bits - header.bits_stored;
+        for (std::size_t i = 0; i < stored.size(); i += sizeof(Number)) {
+            Code code;
+            std::memcpy(&code, stored.data() + i, sizeof code);
+            const auto used = static_cast<Number>(static_cast<Number>(static_cast<Code>(code << left)) >> right);
+            std::memcpy(stored.data() + i, &used, sizeof used);
+        }
+    }
+
+    static std::vector<std::byte> scaled(const std::vector<std::byte>& voxels, VoxelType type,
+                                         const DicomFrame& frame) {
+        switch (type) {
+            case VoxelType::u8: return scaled_as<std::uint8_t>(voxels, frame);
+            case VoxelType::u16: return scaled_as<std::uint16_t>(voxels, frame);
+            case VoxelType::i16: return scaled_as<std::int16_t>(voxels, frame);
+            default: return scaled_as<float>(voxels, frame);
+        }
+    }
+
+    template <class Number>
+    static std::vector<std::byte> scaled_as(const std::vector<std::byte>& voxels, const DicomFrame& frame) {
+        std::vector<float> values(voxels.size() / sizeof(Number));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            Number code;
+            std::memcpy(&code, voxels.data() + i * sizeof code, sizeof code);
+            values[i] = static_cast<float>(static_cast<double>(code) * frame.slope + frame.intercept);
+        }
+        const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
+        return {bytes.begin(), bytes.end()};
+    }
+
+    Series series_;
+    std::string where_;
+    std::vector<Slice> slices_;       // [slice][time point]
+    std::vector<double> heights_mm_;  // of the slices; empty: not known
+    ImageHeader header_;
+    bool has_own_scales_ = false;
+    std::vector<std::byte> unpacked_;  // all frames of one file
+    std::size_t unpacked_file_ = 0;
+};
+
+}  // namespace
+
+bool is_dicom_series(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (!std::filesystem::is_directory(path, problem)) return is_dicom(path);
+    constexpr int enough = 16;
+    int looked_at = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path, problem)) {
+        if (is_dicom(entry.path())) return true;
+        if (++looked_at == enough) return false;
+    }
+    return false;
+}
+
+std::unique_ptr<ImageReader> open_dicom(const std::filesystem::path& path) {
+    const auto [file, name] = file_part(path);
+    std::error_code problem;
+    std::string note;
+    if (std::filesystem::is_directory(file, problem)) {
+        Series series = chosen_series(file, name, note);
+        return std::make_unique<DicomSeries>(std::move(series), note, file);
+    }
+    DicomHeader header = read_dicom_header(file);
+    if (header.frames.empty()) {
+        throw Error(ErrorCode::bad_file, "is a DICOM file without a picture", file.string(),
+                    "open the folder of its series");
+    }
+    Series series{std::move(header)};
+    note = name_of(series);
+    return std::make_unique<DicomSeries>(std::move(series), note, file);
+}
+
+}  // namespace echolux

@@ -1,0 +1,33 @@
+// A file in the folder for temporary files (TMPDIR) that is removed with its owner.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+
+namespace echolux {
+
+class ScratchFile {
+  public:
+    // Errors name `where`. Throws Error{output}: cannot be made, or no room for `bytes`.
+    ScratchFile(std::int64_t bytes, std::string where);
+    ~ScratchFile();
+    ScratchFile(const ScratchFile&) = delete;
+    ScratchFile& operator=(const ScratchFile&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+    void append(std::span<const std::byte> bytes);  // throws Error{output}
+    void close();                                   // all was appended; throws Error{output}
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const;
+
+    std::string where_;
+    std::filesystem::path path_;
+    std::ofstream stream_;
+};
+
+}  // namespace echolux

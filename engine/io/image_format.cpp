@@ -1,0 +1,146 @@
+#include "engine/io/image_format.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "engine/io/foreign/dicom_series.h"
+#include "engine/io/foreign/file_part.h"
+#include "engine/io/foreign/heidelberg_vol.h"
+#include "engine/io/foreign/matlab_file.h"
+#include "engine/io/foreign/picture_stack.h"
+#include "engine/io/foreign/thorlabs_oct.h"
+#include "engine/io/hdf5_file.h"
+#include "engine/io/meta_file.h"
+#include "engine/io/nifti_file.h"
+#include "engine/io/npy_file.h"
+#include "engine/io/nrrd_file.h"
+#include "engine/io/tiff_file.h"
+#include "engine/io/zarr/ome_zarr.h"
+
+namespace echolux {
+namespace {
+
+std::vector<ImageFormat> all_formats() {
+    return {
+        {.name = "NRRD",
+         .endings = {".nrrd", ".nhdr"},
+         .unwritten = {".nhdr"},
+         .holds_complex = true,
+         .holds_time = true,
+         .compressions = {Compression::none, Compression::gzip},
+         .open = open_nrrd,
+         .create = create_nrrd},
+        {.name = "NIfTI",
+         .endings = {".nii", ".nii.gz"},
+         .holds_complex = true,
+         .holds_time = true,
+         .open = open_nifti,
+         .create = create_nifti},
+        {.name = "TIFF",
+         .endings = {".ome.tif", ".tif", ".tiff"},
+         .holds_time = true,
+         .compressions = {Compression::none, Compression::gzip},
+         .open = open_tiff,
+         .create = create_tiff},
+        {.name = "HDF5",
+         .endings = {".h5", ".hdf5", ".he5"},
+         .unwritten = {".he5"},
+         .holds_complex = true,
+         .holds_time = true,
+         .compressions = {Compression::gzip, Compression::none},
+         .open = open_hdf5,
+         .create = create_hdf5},
+        {.name = "NumPy",
+         .endings = {".npy"},
+         .holds_complex = true,
+         .holds_time = true,
+         .open = open_npy,
+         .create = create_npy},
+        {.name = "OME-Zarr",
+         .endings = {".ome.zarr", ".zarr"},
+         .holds_complex = true,
+         .holds_time = true,
+         .is_folder = true,
+         .compressions = {Compression::zstd, Compression::none, Compression::gzip, Compression::blosc},
+         .owns = is_zarr,
+         .open = open_ome_zarr,
+         .create = create_ome_zarr},
+        {.name = "MetaImage",
+         .endings = {".mha", ".mhd"},
+         .unwritten = {".mhd"},
+         .holds_complex = true,
+         .holds_time = true,
+         .open = open_meta,
+         .create = create_meta},
+        {.name = "DICOM",
+         .endings = {".dcm", ".ima", ".dicom"},
+         .holds_time = true,
+         .owns = is_dicom_series,
+         .open = open_dicom},
+        {.name = "Thorlabs", .endings = {".oct"}, .open = open_thorlabs},
+        {.name = "Heidelberg", .endings = {".vol"}, .open = open_heidelberg_vol},
+        {.name = "MATLAB", .endings = {".mat"}, .holds_complex = true, .holds_time = true, .open = open_matlab},
+        {.name = "folder of pictures", .is_folder = true, .owns = is_picture_stack, .open = open_picture_stack},
+    };
+}
+
+std::string lower_case_name(const std::filesystem::path& path) {
+    const std::filesystem::path named = path.has_filename() ? path : path.parent_path();  // "folder/"
+    std::string name = named.filename().string();
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return name;
+}
+
+}  // namespace
+
+const std::vector<ImageFormat>& image_formats() {
+    static const std::vector<ImageFormat> formats = all_formats();
+    return formats;
+}
+
+const ImageFormat* image_format_of(const std::filesystem::path& path) {
+    const std::filesystem::path file = file_part(path).file;
+    const std::string name = lower_case_name(file);
+    const ImageFormat* found = nullptr;
+    std::size_t longest = 0;
+    for (const ImageFormat& format : image_formats()) {
+        for (const std::string& ending : format.endings) {
+            if (!name.ends_with(ending) || ending.size() <= longest) continue;
+            longest = ending.size();
+            found = &format;
+        }
+    }
+    std::error_code problem;
+    if (found != nullptr || !std::filesystem::exists(file, problem)) return found;
+    for (const ImageFormat& format : image_formats()) {
+        if (format.owns != nullptr && format.owns(file)) return &format;
+    }
+    return nullptr;
+}
+
+const char* name_of(Compression compression) {
+    switch (compression) {
+        case Compression::automatic: return "automatic";
+        case Compression::none: return "none";
+        case Compression::gzip: return "gzip";
+        case Compression::zstd: return "zstd";
+        case Compression::blosc: return "blosc";
+    }
+    return "";
+}
+
+std::string endings_written(bool (*that)(const ImageFormat&)) {
+    std::vector<std::string> endings;
+    for (const ImageFormat& format : image_formats()) {
+        if (format.create == nullptr || (that != nullptr && !that(format))) continue;
+        std::ranges::copy_if(format.endings, std::back_inserter(endings), [&](const std::string& ending) {
+            return std::ranges::count(format.unwritten, ending) == 0;
+        });
+    }
+    return fmt::format("{}", fmt::join(endings, ", "));
+}
+
+}  // namespace echolux

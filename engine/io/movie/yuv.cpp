@@ -1,0 +1,97 @@
+#include "engine/io/movie/yuv.h"
+
+#include <array>
+#include <cmath>
+
+#include "compute/parallel_for.h"
+
+namespace echolux {
+namespace {
+
+constexpr double red = 0.2126, blue = 0.0722, green = 1 - red - blue;
+
+// Weights of red, green, blue of one sample.
+using Weights = std::array<double, 3>;
+constexpr Weights luma{red, green, blue};
+constexpr Weights blueness{-red / (2 - 2 * blue), -green / (2 - 2 * blue), 0.5};
+constexpr Weights redness{0.5, -green / (2 - 2 * red), -blue / (2 - 2 * red)};
+
+// The same in whole numbers: sum of weight * value, rounded, divided by 2^16.
+struct WholeWeights {
+    std::int32_t r, g, b, offset;
+
+    constexpr WholeWeights(const Weights& weights, double range, double zero)
+        : r(whole(weights[0] * range)), g(whole(weights[1] * range)), b(whole(weights[2] * range)),
+          offset(static_cast<std::int32_t>((zero + 0.5) * 65536)) {}
+
+    constexpr std::uint8_t of(std::int32_t red_sum, std::int32_t green_sum, std::int32_t blue_sum) const {
+        return static_cast<std::uint8_t>((r * red_sum + g * green_sum + b * blue_sum + offset) >> 16);
+    }
+
+  private:
+    static constexpr std::int32_t whole(double weight) {
+        return static_cast<std::int32_t>(weight * 65536 + (weight < 0 ? -0.5 : 0.5));
+    }
+};
+
+constexpr double luma_range = 219.0 / 255, chroma_range = 224.0 / 255;
+constexpr WholeWeights whole_luma(luma, luma_range, 16);
+constexpr WholeWeights whole_blueness(blueness, chroma_range / 8, 128);  // of sums of eight pixels
+constexpr WholeWeights whole_redness(redness, chroma_range / 8, 128);
+
+void luma_row(const std::uint8_t* rgba, std::int64_t width, std::uint8_t* y) {
+    for (std::int64_t x = 0; x < width; ++x, rgba += 4) y[x] = whole_luma.of(rgba[0], rgba[1], rgba[2]);
+}
+
+// Weights 1 2 1 around every other column, over two rows.
+void chroma_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_t width, std::uint8_t* u,
+                std::uint8_t* v, std::ptrdiff_t step) {
+    for (std::int64_t x = 0; x < width; x += 2, u += step, v += step) {
+        const std::int64_t left = 4 * (x > 0 ? x - 1 : 0), here = 4 * x, right = here + 4;
+        std::array<std::int32_t, 3> sum{};
+        for (int i = 0; i < 3; ++i) {
+            sum[static_cast<std::size_t>(i)] = upper[left + i] + 2 * upper[here + i] + upper[right + i] +
+                                               lower[left + i] + 2 * lower[here + i] + lower[right + i];
+        }
+        *u = whole_blueness.of(sum[0], sum[1], sum[2]);
+        *v = whole_redness.of(sum[0], sum[1], sum[2]);
+    }
+}
+
+double weighted(const Weights& weights, const std::uint8_t* rgb) {
+    return weights[0] * rgb[0] + weights[1] * rgb[1] + weights[2] * rgb[2];
+}
+
+}  // namespace
+
+void to_yuv420(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height, const YuvPlanes& planes) {
+    parallel_for(0, height / 2, [&](std::int64_t pair) {
+        const std::uint8_t* upper = rgba.data() + 2 * pair * width * 4;
+        const std::uint8_t* lower = upper + width * 4;
+        luma_row(upper, width, planes.y + 2 * pair * planes.y_stride);
+        luma_row(lower, width, planes.y + (2 * pair + 1) * planes.y_stride);
+        chroma_row(upper, lower, width, planes.u + pair * planes.chroma_stride, planes.v + pair * planes.chroma_stride,
+                   planes.chroma_step);
+    });
+}
+
+void to_yuva444(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
+                const Yuva10Planes& planes) {
+    parallel_for(0, height, [&](std::int64_t row) {
+        const auto row_of = [&](std::byte* plane) {
+            return reinterpret_cast<std::uint16_t*>(plane + row * planes.stride);
+        };
+        const auto code = [](double value, double range, double zero) {
+            return static_cast<std::uint16_t>(std::lround(zero + range / 255 * value));
+        };
+        const std::uint8_t* pixel = rgba.data() + row * width * 4;
+        for (std::int64_t x = 0; x < width; ++x, pixel += 4) {
+            row_of(planes.y)[x] = code(weighted(luma, pixel), 876, 64);
+            row_of(planes.u)[x] = code(weighted(blueness, pixel), 896, 512);
+            row_of(planes.v)[x] = code(weighted(redness, pixel), 896, 512);
+            if (planes.a != nullptr) row_of(planes.a)[x] = code(pixel[3], 1023, 0);
+        }
+    });
+}
+
+}  // namespace echolux

@@ -1,0 +1,323 @@
+#include "engine/io/nrrd_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "compute/error.h"
+#include "engine/io/header_text.h"
+#include "engine/io/raw_image.h"
+
+namespace echolux {
+namespace {
+
+struct TypeName {
+    std::string_view name;
+    StoredType type;
+};
+// Of those of the same type the first is written.
+constexpr TypeName type_names[] = {{"unsigned char", StoredType::u8}, {"uchar", StoredType::u8},
+                                   {"uint8", StoredType::u8},         {"uint8_t", StoredType::u8},
+                                   {"signed char", StoredType::i8},   {"int8", StoredType::i8},
+                                   {"int8_t", StoredType::i8},        {"char", StoredType::i8},
+                                   {"short", StoredType::i16},        {"short int", StoredType::i16},
+                                   {"signed short", StoredType::i16}, {"int16", StoredType::i16},
+                                   {"int16_t", StoredType::i16},      {"unsigned short", StoredType::u16},
+                                   {"ushort", StoredType::u16},       {"uint16", StoredType::u16},
+                                   {"uint16_t", StoredType::u16},     {"int", StoredType::i32},
+                                   {"signed int", StoredType::i32},   {"int32", StoredType::i32},
+                                   {"int32_t", StoredType::i32},      {"unsigned int", StoredType::u32},
+                                   {"uint", StoredType::u32},         {"uint32", StoredType::u32},
+                                   {"uint32_t", StoredType::u32},     {"long long", StoredType::i64},
+                                   {"longlong", StoredType::i64},     {"int64", StoredType::i64},
+                                   {"int64_t", StoredType::i64},      {"unsigned long long", StoredType::u64},
+                                   {"ulonglong", StoredType::u64},    {"uint64", StoredType::u64},
+                                   {"uint64_t", StoredType::u64},     {"float", StoredType::f32},
+                                   {"double", StoredType::f64}};
+
+// In values of keys, line breaks and backslashes are written as \n and \\.
+std::string escaped(const std::string& text) {
+    std::string line;
+    for (const char c : text) line += c == '\\' ? std::string("\\\\") : std::string(1, c);
+    return line;
+}
+
+std::string unescaped(std::string_view line) {
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const bool escape = line[i] == '\\' && i + 1 < line.size();
+        if (escape) ++i;
+        text += escape && line[i] == 'n' ? '\n' : line[i];
+    }
+    return text;
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------------
+
+// A header as it stands in the file.
+struct NrrdHeader {
+    std::map<std::string, std::string> fields;
+    std::map<std::string, std::string> texts;
+    std::size_t bytes = 0;
+    std::string where;
+
+    std::string field(const std::string& name) const {
+        const auto found = fields.find(name);
+        return found == fields.end() ? "" : found->second;
+    }
+
+    [[noreturn]] void refuse(const std::string& what, const std::string& remedy = {}) const {
+        throw Error(ErrorCode::bad_file, what, where, remedy);
+    }
+};
+
+void add_line(std::string_view line, NrrdHeader& header) {
+    if (line.starts_with('#')) return;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) return;
+    std::string name(line.substr(0, colon));
+    if (line.substr(colon).starts_with(":=")) {
+        header.texts[name] = unescaped(line.substr(colon + 2));
+        return;
+    }
+    std::erase_if(name, [](char c) { return c == ' ' || c == '_' || c == '-'; });  // "data file" is also "datafile"
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (name == "centers") name = "centerings";
+    header.fields[name] = trimmed(line.substr(colon + 1));
+}
+
+NrrdHeader parsed_header(const std::filesystem::path& path) {
+    NrrdHeader header;
+    header.where = path.string();
+    const std::string start = start_of_file(path);
+    if (!start.starts_with("NRRD000")) header.refuse("is no NRRD file");
+    bool complete = false;
+    while (!complete && header.bytes < start.size()) {
+        const std::size_t end = start.find('\n', header.bytes);
+        if (end == std::string::npos) break;
+        std::string_view line(start.data() + header.bytes, end - header.bytes);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        header.bytes = end + 1;
+        complete = line.empty();
+        add_line(line, header);
+    }
+    const bool apart = !header.field("datafile").empty();
+    if (!complete && !apart) header.refuse("is no NRRD file, or ends within its header", "copy the file again");
+    return header;
+}
+
+StoredType stored_type(const NrrdHeader& header) {
+    for (const TypeName& entry : type_names) {
+        if (entry.name == header.field("type")) return entry.type;
+    }
+    header.refuse("has voxels of type \"" + header.field("type") + "\"", "integers and reals can be read");
+}
+
+struct Axis {
+    std::int64_t size = 1;
+    std::string kind;
+    double spacing = std::nan("");
+    std::string unit;
+};
+
+// "(0.01,0,0) none (0,0,1)": the length of each.
+std::vector<double> lengths_of(std::string text) {
+    std::vector<double> lengths;
+    for (std::size_t at = 0; at < text.size();) {
+        at = text.find_first_not_of(" \t", at);
+        if (at == std::string::npos) break;
+        const std::size_t end = text[at] == '(' ? text.find(')', at) : text.find_first_of(" \t", at);
+        double sum = text[at] == '(' ? 0 : std::nan("");
+        for (const double part : numbers_of(text.substr(at, end - at), "(,) \t")) sum += part * part;
+        lengths.push_back(std::sqrt(sum));
+        at = end == std::string::npos ? end : end + 1;
+    }
+    return lengths;
+}
+
+std::vector<std::string> quoted(const std::string& text) {
+    std::vector<std::string> words;
+    for (std::size_t begin = 0; (begin = text.find('"', begin)) != std::string::npos;) {
+        const std::size_t end = text.find('"', begin + 1);
+        if (end == std::string::npos) break;
+        words.push_back(text.substr(begin + 1, end - begin - 1));
+        begin = end + 1;
+    }
+    return words;
+}
+
+std::vector<Axis> axes_of(const NrrdHeader& header) {
+    std::vector<Axis> axes;
+    for (const std::string& word : words_of(header.field("sizes"))) {
+        constexpr std::size_t most = 16;
+        if (axes.size() == most) header.refuse("has too many dimensions");
+        axes.emplace_back().size = size_of(word, header.where);
+    }
+    if (axes.empty() || std::to_string(axes.size()) != header.field("dimension")) {
+        header.refuse("has sizes that do not fit its dimension", "copy the file again");
+    }
+    const auto kinds = words_of(header.field("kinds"));
+    const auto spacings = numbers_of(header.field("spacings"));
+    const auto lengths = lengths_of(header.field("spacedirections"));
+    const auto units = quoted(header.field("units"));
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (i < kinds.size()) axes[i].kind = kinds[i];
+        if (i < spacings.size()) axes[i].spacing = spacings[i];
+        if (i < lengths.size() && std::isfinite(lengths[i])) axes[i].spacing = lengths[i];
+        if (i < units.size()) axes[i].unit = units[i];
+    }
+    return axes;
+}
+
+// Two floats a voxel: the first axis goes.
+bool take_complex(std::vector<Axis>& axes, RawLayout& layout) {
+    if (axes.front().kind != "complex" || axes.front().size != 2 || layout.stored != StoredType::f32) return false;
+    layout.stored = StoredType::complex64;
+    axes.erase(axes.begin());
+    return true;
+}
+
+void set_geometry(const NrrdHeader& header, const std::vector<Axis>& axes, RawLayout& layout) {
+    ImageHeader& image = layout.header;
+    const auto space_units = quoted(header.field("spaceunits"));
+    const double millimetres = space_units.empty() ? 1 : millimetres_in(space_units.front());
+    std::vector<int> order;
+    std::size_t next = 0;
+    for (const Axis& axis : axes) {
+        const bool is_time = axis.kind == "time" || axis.kind == "list" || next == 3;
+        const bool is_space = axis.kind.empty() || axis.kind == "domain" || axis.kind == "space" ||
+                              axis.kind == "???" || axis.kind == "none";
+        const bool again = is_time && std::ranges::count(order, 3) > 0;
+        if (axis.size == 1 && (again || (!is_time && !is_space))) continue;
+        if (again) header.refuse("has more than four dimensions");
+        if (!is_time && !is_space) {
+            header.refuse(fmt::format("has {} values of type {} a voxel", axis.size, header.field("type")),
+                          "only gray and complex (two float32) volumes can be read; convert colours to gray");
+        }
+        order.push_back(is_time ? 3 : static_cast<int>(next));
+        if (is_time) {
+            image.time_points = axis.size;
+            const double step = axis.spacing * seconds_in(axis.unit);
+            if (std::isfinite(step) && step > 0) image.time_step_s = step;
+            continue;
+        }
+        image.size[next] = axis.size;
+        const double spacing = axis.spacing * (millimetres > 0 ? millimetres : 1);
+        if (std::isfinite(spacing) && spacing > 0) image.spacing_mm[next] = spacing;
+        ++next;
+    }
+    for (int axis = 0; axis < 4; ++axis) {
+        if (std::ranges::count(order, axis) == 0) order.push_back(axis);  // of size 1: anywhere
+    }
+    std::ranges::copy(order, layout.order.begin());
+    // Without a word on units, spacings other than 1 are millimetres.
+    image.has_unit = space_units.empty() ? std::ranges::any_of(image.spacing_mm, [](double mm) { return mm != 1; })
+                                         : millimetres > 0;
+    const auto origin = numbers_of(header.field("spaceorigin"), "(,) \t");
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, origin.size()); ++i) {
+        if (std::isfinite(origin[i])) image.origin_mm[i] = origin[i] * (millimetres > 0 ? millimetres : 1);
+    }
+}
+
+// Where the voxels lie: behind the header, or in another file after some lines and bytes.
+void set_place(const NrrdHeader& header, const std::filesystem::path& path, RawLayout& layout) {
+    const std::string encoding = header.field("encoding");
+    layout.packed = encoding == "gzip" || encoding == "gz";
+    if (!layout.packed && encoding != "raw") {
+        header.refuse("has the encoding \"" + encoding + "\"", "save it with encoding raw or gzip");
+    }
+    const std::string file = header.field("datafile");
+    layout.voxels = file.empty() ? path : path.parent_path() / file;
+    layout.begin = file.empty() ? static_cast<std::int64_t>(header.bytes) : 0;
+    if (!std::filesystem::is_regular_file(layout.voxels)) {
+        header.refuse(layout.voxels.string() + " cannot be read", "voxels must lie in one file beside the header");
+    }
+    const auto number = [&](const char* name) {
+        const auto numbers = numbers_of(header.field(name));
+        return numbers.size() == 1 && std::abs(numbers[0]) < 1e9 ? static_cast<std::int64_t>(numbers[0]) : 0;
+    };
+    const std::int64_t lines = number("lineskip");
+    if (lines > 0) {
+        const std::string start = start_of_file(layout.voxels);
+        std::size_t at = static_cast<std::size_t>(layout.begin);
+        for (std::int64_t line = 0; line < lines && at < start.size(); ++line)
+            at = std::min(start.find('\n', at), start.size()) + 1;
+        layout.begin = static_cast<std::int64_t>(at);
+    }
+    const std::int64_t skip = number("byteskip");
+    if (skip < 0) {
+        layout.begin = begin_of_last_bytes(layout);
+    } else {
+        (layout.packed ? layout.skipped : layout.begin) += skip;
+    }
+}
+
+// ---- writing --------------------------------------------------------------------------------------------------------
+
+std::string type_name(VoxelType type) {
+    if (type == VoxelType::complex64) return "float";
+    for (const TypeName& entry : type_names) {
+        if (entry.type == stored_as(type)) return std::string(entry.name);
+    }
+    return "";
+}
+
+std::string header_lines(const ImageHeader& header, bool packed) {
+    const bool complex = header.type == VoxelType::complex64;
+    const bool series = header.time_points > 1;
+    const auto axes = [&](const std::string& of_complex, const std::string& of_space, const std::string& of_time) {
+        return (complex ? of_complex + " " : "") + of_space + (series ? " " + of_time : "");
+    };
+    const auto [columns, rows, slices] = header.size;
+    std::string text =
+        "NRRD0004\n# Complete NRRD file format specification at:\n# http://teem.sourceforge.net/nrrd/format.html\n";
+    const auto add = [&](const char* field, const std::string& value) {
+        text += fmt::format("{}: {}\n", field, value);
+    };
+    add("type", type_name(header.type));
+    add("dimension", std::to_string(3 + (complex ? 1 : 0) + (series ? 1 : 0)));
+    add("space", "left-posterior-superior");
+    add("sizes", axes("2", fmt::format("{} {} {}", columns, rows, slices), std::to_string(header.time_points)));
+    add("space directions", axes("none",
+                                 fmt::format("({},0,0) (0,{},0) (0,0,{})", header.spacing_or_one(0),
+                                             header.spacing_or_one(1), header.spacing_or_one(2)),
+                                 "none"));
+    add("kinds", axes("complex", "domain domain domain", "time"));
+    if (header.has_unit) add("space units", "\"mm\" \"mm\" \"mm\"");
+    if (series && header.time_step_s > 0) {
+        add("spacings", axes("nan", "nan nan nan", fmt::format("{}", header.time_step_s)));
+        add("units", axes("\"\"", "\"\" \"\" \"\"", "\"s\""));
+    }
+    if (bytes_of(header.type) > 1) add("endian", "little");
+    add("encoding", packed ? "gzip" : "raw");
+    add("space origin", fmt::format("({})", fmt::join(header.origin_mm, ",")));
+    for (const auto& [key, value] : header.texts) text += fmt::format("{}:={}\n", key, escaped(value));
+    return text + "\n";
+}
+
+}  // namespace
+
+std::unique_ptr<ImageReader> open_nrrd(const std::filesystem::path& path) {
+    const NrrdHeader header = parsed_header(path);
+    RawLayout layout;
+    layout.stored = stored_type(header);
+    std::vector<Axis> axes = axes_of(header);
+    take_complex(axes, layout);
+    layout.header.type = voxel_type(layout.stored);
+    layout.header.texts = header.texts;
+    layout.swapped = header.field("endian") == "big";
+    set_geometry(header, axes, layout);
+    set_place(header, path, layout);
+    return open_raw_image(layout, path);
+}
+
+std::unique_ptr<ImageWriter> create_nrrd(const std::filesystem::path& path, const ImageHeader& header,
+                                         const ImageStorage& storage, const std::string& where) {
+    const bool packed = storage.compression == Compression::gzip;
+    return create_raw_image(path, header_lines(header, packed), packed ? Packed::voxels : Packed::nothing, where);
+}
+
+}  // namespace echolux

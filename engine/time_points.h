@@ -1,0 +1,51 @@
+// Where the time points of a series lie: in one file or folder of a format that holds several, or one file each: all
+// volumes of a folder, or those whose names fit a pattern (scan_*.nrrd), in the order in which people count.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/io/volume_file.h"
+
+namespace echolux {
+
+// Whether the last part of a path stands for several files: it holds * (any text) or ? (any letter), and no file has
+// that very name.
+bool is_pattern(const std::filesystem::path& path);
+
+// From any thread; reads wait for each other. Throws Error{bad_file, bad_setting, out_of_memory}.
+class TimePoints {
+  public:
+    explicit TimePoints(const std::filesystem::path& path);
+    ~TimePoints();
+
+    std::int64_t count() const;
+    double step_s() const;  // 0: unknown
+    std::string name() const { return name_; }
+
+    // As the file of the first one says.
+    const VolumeGrid& grid() const { return first_->header().grid; }
+
+    Volume read(std::int64_t step) const;
+
+    // The same in parts: levels ever coarser, the first is the whole; boxes at a cost that goes with their size.
+    bool reads_boxes() const { return first_->reads_boxes(); }
+    std::vector<VolumeGrid> levels(std::int64_t step) const;
+    std::vector<std::byte> read_box(std::int64_t step, std::size_t level, const VolumeBox& box) const;
+
+  private:
+    SeriesFile& file_of(std::int64_t step) const;
+    std::int64_t within_file(std::int64_t step) const { return files_.empty() ? step : 0; }
+
+    std::string name_;
+    std::vector<std::filesystem::path> files_;  // one each; empty: all are in the first
+    mutable std::mutex mutex_;                  // of what follows
+    mutable std::shared_ptr<SeriesFile> first_;
+    mutable std::shared_ptr<SeriesFile> last_;  // that was read, where each has a file
+    mutable std::int64_t last_step_ = -1;
+};
+
+}  // namespace echolux

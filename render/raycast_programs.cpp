@@ -1,0 +1,29 @@
+#include "render/raycast_programs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "shaders/spirv.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t most_programs = 32;
+
+}  // namespace
+
+const vk::raii::Pipeline& RaycastPrograms::of(const RaycastConstants& constants, const gpu::Bindings& bindings) {
+    const auto found = programs_.find(constants);
+    if (found != programs_.end()) {
+        found->second.used = ++used_;
+        return found->second.pipeline;
+    }
+    if (programs_.size() >= most_programs) {
+        queue_.wait_for_all();  // what is under way may use it; compiling takes longer
+        programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& entry) { return entry.second.used; }));
+    }
+    Program program{gpu::compute_pipeline(device_, bindings, spirv::raycast, constants), ++used_};
+    return programs_.emplace(constants, std::move(program)).first->second.pipeline;
+}
+
+}  // namespace echolux

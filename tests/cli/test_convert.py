@@ -1,0 +1,118 @@
+"""Conversion of volumes and series: the same bits through all formats, parts, other types, little memory, and nothing left
+of a conversion that fails. Input and output are NumPy's own files, or nibabel's."""
+import resource
+import unittest
+
+import nibabel
+import numpy as np
+
+from support import ProgramCase, read_volume
+
+SHAPE = (3, 5, 11, 7)  # time points, slices, rows, columns
+
+
+def series(kind="<u2"):
+    return (np.arange(np.prod(SHAPE)).reshape(SHAPE) * 7919 % 65521).astype(kind)
+
+
+class Convert(ProgramCase):
+    def put(self, name, voxels):
+        np.save(self.folder / name, voxels)
+        return name
+
+    def test_the_same_bits_through_all_formats(self):
+        voxels = series()
+        image = nibabel.Nifti1Image(voxels.T, np.diag([0.012, 0.003, 0.025, 1]))
+        image.header.set_xyzt_units("mm", "sec")
+        image.header["pixdim"][4] = 0.25
+        nibabel.save(image, self.folder / "0.nii.gz")
+        names = ["0.nii.gz", "1.nrrd", "2.mha", "3.ome.tif", "4.h5", "5.ome.zarr", "6.nii", "7.npy"]
+        for source, target in zip(names, names[1:]):
+            with self.subTest(target=target):
+                self.assertEqual(self.succeed("convert", source, target).out, target + "\n")
+                told = self.succeed("info", target).out
+                self.assertRegex(told, r"time points +3\n")
+                if target != "7.npy":
+                    self.assertRegex(told, r"time step +0.25 s\n")
+                    self.assertRegex(told, r"depth pitch +3 um\n")
+        np.testing.assert_array_equal(np.load(self.folder / "7.npy"), voxels)
+        again = nibabel.load(self.folder / "6.nii")
+        np.testing.assert_allclose(again.header.get_zooms(), (0.012, 0.003, 0.025, 0.25), rtol=1e-6)
+
+    def test_choices_of_storage(self):
+        self.put("in.npy", series())
+        for name, options in {"a.nrrd": ["--compression", "gzip"], "b.ome.zarr": ["--ome-version", "0.5"],
+                              "c.zarr": ["--compression", "blosc"], "d.tif": ["--compression", "gzip"]}.items():
+            with self.subTest(name=name):
+                self.succeed("convert", "in.npy", name, *options)
+                self.succeed("convert", name, "out.npy")
+                np.testing.assert_array_equal(np.load(self.folder / "out.npy"), series())
+        self.refuse("convert", "in.npy", "a.mha", "--compression", "zstd", names=["MetaImage", "zstd", "none"])
+        self.assertIn(b"encoding: gzip", (self.folder / "a.nrrd").read_bytes())
+
+    def test_a_part_in_another_type(self):
+        values = series("f4") / 100 - 100  # up to 555.2
+        values[1, 2, 3, 4] = np.nan
+        self.put("in.npy", values)
+        self.succeed("convert", "in.npy", "out.nrrd", "--time", "1:3", "--type", "u8", "--range", "-50:460")
+        codes = read_volume(self.folder / "out.nrrd").swapaxes(-1, -2)
+        expected = np.clip(np.rint((values[1:3] + 50) / 2), 0, 255)
+        expected[0, 2, 3, 4] = 0
+        self.assertEqual(codes.dtype, np.uint8)
+        self.assertLessEqual(np.abs(codes.astype(int) - expected).max(), 1)  # halves round either way in float32
+        self.assertLess((codes != expected).mean(), 0.01)
+        self.succeed("convert", "out.nrrd", "back.npy", "--type", "f32")
+        np.testing.assert_array_equal(np.load(self.folder / "back.npy"), codes.astype("f4") * 2 - 50)
+
+    def test_files_become_a_series(self):
+        for t in (0, 1, 2):
+            np.save(self.folder / f"scan{t * 5}.npy", series()[t])  # 0, 5, 10: counted as people do
+        self.succeed("convert", "scan*.npy", "all.h5")
+        self.succeed("convert", "all.h5", "all.npy")
+        np.testing.assert_array_equal(np.load(self.folder / "all.npy"), series())
+
+    def test_memory_does_not_grow_with_the_series(self):
+        large = np.lib.format.open_memmap(self.folder / "large.npy", mode="w+", dtype="<u2", shape=(8, 32, 512, 512))
+        large[7, 31, 511, 511] = 42  # the rest of 128 MiB is a hole
+        large.flush()
+        self.succeed("convert", "large.npy", "out.nii", environment={"ECHOLUX_MEMORY_MIB": "100"})
+        most_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        self.assertLess(most_mib, 120)
+        self.assertEqual(nibabel.load(self.folder / "out.nii").dataobj[511, 511, 31, 7], 42)
+        np.save(self.folder / "fortran.npy", np.asfortranarray(large[:4]))
+        self.refuse("convert", "fortran.npy", "no.nii", environment={"ECHOLUX_MEMORY_MIB": "50"},
+                    names=["fortran.npy", "MiB of memory"])
+
+    def test_nothing_is_left_of_what_fails(self):
+        self.put("in.npy", series())
+        (self.folder / "mine.zarr").mkdir()
+        (self.folder / "mine.zarr" / "thesis.tex").write_text("years of work")
+        self.refuse("convert", "in.npy", "mine.zarr", names=["mine.zarr", "something else"])
+        self.refuse("convert", "in.npy", "in.npy", names=["in.npy", "is the input"])
+        self.refuse("convert", "in.npy", "out.vtk", names=["out.vtk", "no name of a volume", ".ome.zarr"])
+        self.refuse("convert", "none.nrrd", "out.nrrd", names=["none.nrrd", "does not exist"])
+        self.refuse("convert", "in.npy", "out.nrrd", "--time", "2:4", names=["--time", "0 to 2"])
+        self.refuse("convert", "in.npy", "out.nrrd", "--type", "u8", names=["--range"])
+        self.refuse("convert", "in.npy", "out.nrrd", "--type", "u8", "--range", "5:5", names=["--range", "5:5"])
+        for name in ["out.nrrd", "out.ome.tif", "out.h5", "out.ome.zarr"]:
+            with self.subTest(name=name):
+                self.put("noise.npy", np.random.default_rng(1).integers(0, 65535, (40, 100, 100), np.uint16))
+                self.refuse("convert", "noise.npy", name, most_file_bytes=100_000, lines=None, names=[name])
+
+    def test_a_damaged_chunk_is_told_and_the_old_result_stays(self):
+        self.put("in.npy", series())
+        self.succeed("convert", "in.npy", "in.ome.zarr")
+        self.succeed("convert", "in.npy", "out.ome.zarr")
+        chunk = self.folder / "in.ome.zarr/0/1/0/0/0"
+        damaged = bytearray(chunk.read_bytes())
+        damaged[len(damaged) // 2] ^= 4
+        chunk.write_bytes(damaged)
+        self.refuse("convert", "in.ome.zarr", "out.ome.zarr", lines=None, names=["0/1/0/0/0", "damaged"])
+        self.succeed("convert", "out.ome.zarr", "out.npy")
+        np.testing.assert_array_equal(np.load(self.folder / "out.npy"), series())
+        self.succeed("convert", "out.npy", "out.ome.zarr", "--time", "0:1")  # replaces the series
+        self.assertNotIn("time points", self.succeed("info", "out.ome.zarr").out.split("provenance")[0].split("levels")[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,130 @@
+"""Stills: PNG and TIFF of 8 and 16 bits read by other readers, what they say of themselves, and making them again."""
+import json
+import re
+import shutil
+import tempfile
+import unittest
+import zlib
+from pathlib import Path
+
+import numpy as np
+import tifffile
+
+from support import Finished, ProgramCase, read_png, start, toml_text, write_scan
+
+def fingerprint(codes):
+    """64-bit FNV-1a of the pixels' bytes."""
+    result = 0xCBF29CE484222325
+    for byte in np.ascontiguousarray(codes, codes.dtype.newbyteorder("<")).tobytes():
+        result = ((result ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return f"{result:016x}"
+
+
+CURVE = "[transfer]\ncolours = [0.0, 0.1, 0.3, 0.2, 1.0, 1.0, 0.7, 0.4]\nextinctions = [0.0, 0.0, 1.0, 9.0]\n"
+PICTURES = {"a.png": 8, "a.tif": 8, "b.png": 16, "b.tif": 16}
+
+
+def read(path):
+    return read_png(path) if path.suffix == ".png" else tifffile.imread(path)
+
+
+class Stills(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        """One view of one volume as each kind of picture; cases work on copies."""
+        cls.made = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.made.cleanup)
+        folder = Path(cls.made.name)
+        voxels = np.random.default_rng(5).random((10, 24, 16)).astype("<f4")  # [b][z][a]
+        voxels[:, 14:] = 0
+        tifffile.imwrite(folder / "volume.tif", voxels)
+        (folder / "curve.toml").write_text(CURVE)
+        for name, bits in PICTURES.items():
+            done = Finished(start("render", "volume.tif", "-o", name, "--size", "72x48", "--bits", bits, "--samples", 4,
+                                  "--transfer", "curve.toml", "--azimuth", 12.5, folder=folder))
+            assert done.code == 0, done
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(self.made.name, self.folder, dirs_exist_ok=True)
+        self.moved = Path(self.made.name)  # where pictures know their volume to be
+
+    def test_formats_and_depths_hold_the_same_picture(self):
+        png8, tif8, png16, tif16 = (read(self.folder / name) for name in PICTURES)
+        self.assertEqual((png8.dtype, png8.shape, tif16.dtype), (np.uint8, (48, 72, 4), np.uint16))
+        np.testing.assert_array_equal(png8, tif8)
+        np.testing.assert_array_equal(png16, tif16)
+        self.assertLessEqual(np.abs(png8.astype(int) * 257 - png16.astype(int)).max(), 129, "not the same light")
+        self.assertGreater(len(np.unique(png16[..., :3])), 600, "16 bits made of 8")
+
+    def test_they_say_how_they_were_made(self):
+        for name in ["a.png", "b.tif"]:
+            with self.subTest(name=name):
+                told = self.succeed("info", name).out
+                self.assertIn(fingerprint(read(self.folder / name)), told)
+                for line in [r"view\.azimuth_deg\s+12\.5", r"session\.file\s+\S+volume\.tif", r"picture\.program\s+\d",
+                             rf"picture\.bits\s+{PICTURES[name]}", r"picture\.device\s+\S+", r"view\.samples\s+4"]:
+                    self.assertRegex(told, line)
+        facts = json.loads(self.succeed("info", "a.png", "--json").out)["facts"]
+        self.assertEqual(facts["view.azimuth_deg"]["value"], 12.5)
+        self.assertEqual(facts["picture.input_hash"]["value"],
+                         fingerprint(np.frombuffer((self.folder / "volume.tif").read_bytes(), np.uint8)))
+
+    def test_one_is_made_again_bit_for_bit(self):
+        (self.moved / "curve.toml").unlink(missing_ok=True)  # it stands in the picture
+        self.assertIn("the same, bit for bit", self.succeed("reproduce", "b.png").out)
+        np.testing.assert_array_equal(read(self.folder / "b.png"), read(self.folder / "b-again.png"))
+
+    def test_inputs_that_changed(self):
+        tifffile.imwrite(self.folder / "volume.tif", tifffile.imread(self.folder / "volume.tif") + 1)
+        self.refuse("reproduce", "a.png", "--input", "volume.tif", names=["volume.tif", "fingerprint"], lines=None)
+        self.refuse("reproduce", "volume.tif", names=["volume.tif", "does not say"])
+        self.refuse("reproduce", "nothing.png", names=["nothing.png"])
+        self.refuse("render", "volume.tif", "-o", "a.jpg", names=["a.jpg", "*.png"])
+        self.refuse("render", "volume.tif", "-o", "c.png", "--bits", 12, names=["--bits"])
+
+    # What says where and on what a picture was made is replaced by as many other bytes.
+    def changed(self, name, text):
+        picture = (self.folder / name).read_bytes()
+        begin = picture.index(b"tEXtsession")
+        length = int.from_bytes(picture[begin - 4 : begin], "big")
+        chunk = picture[begin : begin + 4 + length].replace(text, b"x" * len(text))
+        rest = picture[begin + 8 + length :]
+        (self.folder / "changed.png").write_bytes(picture[:begin] + chunk + zlib.crc32(chunk).to_bytes(4, "big") + rest)
+
+    def test_inputs_that_moved_and_other_devices(self):
+        text = (self.folder / "a.png").read_bytes()
+        self.changed("a.png", self.moved.name.encode())
+        self.refuse("reproduce", "changed.png", names=["volume.tif", "--input"])
+        self.changed("a.png", re.search(rb'device = "([^"]+)"', text)[1])
+        done = self.succeed("reproduce", "changed.png", "--input", "volume.tif")
+        self.assertIn("the same, bit for bit", done.out)
+        self.assertIn("graphics device was xxx", done.err)
+
+    def test_transparency_and_annotations_at_16_bits(self):
+        options = ["--size", "72x48", "--transparent", "--no-box", "--scale-bar", "--samples", 4]
+        self.succeed("render", "volume.tif", "-o", "c.png", *options)
+        self.succeed("render", "volume.tif", "-o", "d.tif", *options, "--bits", 16)
+        seen, fine = read(self.folder / "c.png"), read(self.folder / "d.tif")
+        self.assertEqual(fine[0, 0, 3], 0)
+        self.assertGreater(fine[..., 3].max(), 60000)
+        opaque = seen[..., 3] > 127  # where colours are known well
+        self.assertLessEqual(np.abs(seen[opaque].astype(int) * 257 - fine[opaque]).max(), 600)
+
+
+class StillsOfScans(ProgramCase):
+    def test_scans_carry_their_recipe(self):
+        write_scan(self.folder, recipe={"window": "hamming", "levels": "noise_floor"})
+        self.succeed("render", "scan.toml", "-o", "a.png", "--size", "72x48", "--set", "recipe.depth_end=90")
+        told = self.succeed("info", "a.png").out
+        self.assertRegex(told, r"recipe\.window\s+hamming")
+        self.assertRegex(told, r"recipe\.depth_end\s+90")
+        self.assertRegex(told, r"picture\.spectra_hash\s+\w{16}")
+        self.assertIn("the same, bit for bit", self.succeed("reproduce", "a.png").out)
+        (self.folder / "a-again.png").unlink()
+        (self.folder / "scan.toml").write_text(toml_text({"scan": {"file": "x"}}))
+        self.refuse("reproduce", "a.png", names=["scan.toml"], lines=None)
+
+
+if __name__ == "__main__":
+    unittest.main()

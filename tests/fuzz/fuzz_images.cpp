@@ -1,0 +1,52 @@
+// Volume formats, each through the table of formats as the program opens them.
+#include <algorithm>
+
+#include "engine/io/foreign/picture_stack.h"
+#include "engine/io/image_format.h"
+#include "fuzz_target.h"
+
+namespace echolux::fuzz {
+namespace {
+
+template <std::size_t N>
+struct Name {  // of a file, as a template argument
+    constexpr Name(const char (&text)[N]) { std::copy_n(text, N, name); }
+    char name[N];
+};
+
+template <Name File>
+void read_file(Bytes bytes) {
+    read_image_file(File.name, bytes);
+}
+
+void read_zarr(Bytes bytes) {
+    const std::filesystem::path folder = folder_with("x.zarr", bytes);
+    read_all(*image_format_of(folder)->open(folder));
+}
+
+// A picture in a folder of its own.
+void read_png(Bytes bytes) {
+    const std::filesystem::path folder = file_with("x", {}).parent_path() / "pictures";
+    std::filesystem::create_directory(folder);
+    file_with("pictures/1.png", bytes);
+    read_all(*open_picture_stack(folder));
+}
+
+const Registration registrations[] = {
+    {"nifti", read_file<"x.nii">},
+    {"nifti_gz", read_file<"x.nii.gz">},
+    {"nrrd", read_file<"x.nrrd">},
+    {"meta", read_file<"x.mha">},
+    {"tiff", read_file<"x.tif">},
+    {"npy", read_file<"x.npy">},
+    {"hdf5", read_file<"x.h5">},
+    {"zarr", read_zarr},
+    {"png", read_png},
+    {"dicom", read_file<"x.dcm">},
+    {"thorlabs", read_file<"x.oct">},
+    {"heidelberg", read_file<"x.vol">},
+    {"matlab", read_file<"x.mat">},
+};
+
+}  // namespace
+}  // namespace echolux::fuzz

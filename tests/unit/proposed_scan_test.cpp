@@ -1,0 +1,54 @@
+// `info --guess`: the proposal is a scan that opens, says why, and never writes over anything.
+#include "ui/app/proposed_scan.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Spectra of 256 samples with the pattern of their pixels, 24 A-scans whose reflector descends, 6 B-scans alike.
+std::string fringes() {
+    std::string bytes;
+    for (int line = 0; line < 6 * 24; ++line) {
+        for (int i = 0; i < 256; ++i) {
+            const double envelope = std::exp(-std::pow((i - 128) / 60.0, 2));
+            const double depth = 0.2 + 0.004 * (line % 24);
+            const double pixel = 20 * (i * 7919 % 97 - 48);
+            const auto count =
+                static_cast<std::uint16_t>(3000 + pixel + envelope * (8000 + 3000 * std::cos(depth * i)));
+            bytes.append({static_cast<char>(count & 0xFF), static_cast<char>(count >> 8)});
+        }
+    }
+    return bytes;
+}
+
+TEST(ProposedScan, OpensAndSaysWhy) {
+    const TemporaryFolder folder;
+    const auto raw = folder.write("unknown.bin", fringes());
+    std::filesystem::create_directory(folder / "elsewhere");
+    const auto toml = folder / "elsewhere/scan.toml";
+    write_proposed_toml(raw, toml);
+    const Scan scan = open_scan(toml);
+    EXPECT_EQ(scan.geometry.samples, 256);
+    EXPECT_EQ(scan.geometry.a_scans * scan.geometry.b_scans, 144);
+    EXPECT_EQ(scan.spectra, std::filesystem::absolute(raw));
+    EXPECT_THAT(proposed_toml(raw, "unknown.bin"), AllOf(HasSubstr("# samples = 256: lines of this length are alike"),
+                                                         HasSubstr("file = \"unknown.bin\"")));
+    EXPECT_THAT(error_of([&] { write_proposed_toml(raw, toml); }).line, HasSubstr("is there already"));
+}
+
+TEST(ProposedScan, RefusesWhatFitsNothingAndWhatIsKnown) {
+    const TemporaryFolder folder;
+    EXPECT_THAT(error_of([&] { proposed_toml(folder.write("x.raw", "abc"), "x.raw"); }).line, HasSubstr("no shape"));
+    EXPECT_THAT(error_of([&] { proposed_toml(folder.write("x.nrrd", "NRRD"), "x.nrrd"); }).line,
+                HasSubstr("says itself"));
+}
+
+}  // namespace
+}  // namespace echolux

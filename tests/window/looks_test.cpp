@@ -1,0 +1,153 @@
+// What the window looks like, against pictures that were kept when somebody had looked at them: controls that moved,
+// were cut off or vanished are found. Kept are gray pictures reduced to a quarter; what is drawn by rays, and the
+// status line, which names the device, are left out. ECHOLUX_RENEW_LOOKS=1 keeps new ones; ECHOLUX_PICTURES=FOLDER
+// writes the pictures themselves, to be looked at.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "engine/io/png_file.h"
+#include "ui/app/picture_of.h"
+#include "ui/app/simulate_job.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+constexpr std::int64_t reduction = 4;   // pixels at scale 1
+constexpr int unlike = 48;              // levels of gray
+constexpr double most_unlike = 0.0015;  // of the pixels that count
+constexpr std::uint8_t left_out = 0;    // what is not compared
+
+struct Size {
+    std::int64_t width = 1280, height = 800;
+    double scale = 1;
+};
+
+// Means of squares of pixels.
+Picture reduced(const Image& image, std::int64_t by) {
+    Picture small{image.width / by, image.height / by, 1, {}, {}};
+    for (std::int64_t y = 0; y < small.height; ++y) {
+        for (std::int64_t x = 0; x < small.width; ++x) {
+            int sum = 0;
+            for (std::int64_t i = 0; i < by * by; ++i) {
+                const auto* pixel = image.pixels.data() + 4 * ((y * by + i / by) * image.width + x * by + i % by);
+                sum += (pixel[0] + 2 * pixel[1] + pixel[2]) / 4;
+            }
+            small.pixels.push_back(static_cast<std::uint8_t>(std::max<std::int64_t>(1, sum / (by * by))));
+        }
+    }
+    return small;
+}
+
+void leave_out(Picture& picture, const Region& part, std::int64_t by) {
+    for (std::int64_t y = part.top / by; y < std::min(picture.height, (part.top + part.height + by - 1) / by); ++y) {
+        for (std::int64_t x = part.left / by; x < std::min(picture.width, (part.left + part.width + by - 1) / by); ++x)
+            picture.pixels[static_cast<std::size_t>(y * picture.width + x)] = left_out;
+    }
+}
+
+// Of the pixels that count in both; 1 where the sizes differ.
+double share_unlike(const Picture& a, const Picture& b) {
+    if (a.width != b.width || a.height != b.height) return 1;
+    std::int64_t counted = 0, unlike_ones = 0;
+    for (std::size_t i = 0; i < a.pixels.size(); ++i) {
+        const bool counts_in_a = a.pixels[i] != left_out, counts_in_b = b.pixels[i] != left_out;
+        if (!counts_in_a && !counts_in_b) continue;
+        ++counted;
+        if (counts_in_a != counts_in_b || std::abs(a.pixels[i] - b.pixels[i]) > unlike) ++unlike_ones;
+    }
+    return static_cast<double>(unlike_ones) / static_cast<double>(std::max<std::int64_t>(counted, 1));
+}
+
+class Looks : public WindowRun {
+  protected:
+    void open(const Size& size, const std::string& panels) {
+        size_ = size;
+        options_.assignments = {"window.open_panels=" + panels, "view.mode=mip", "view.step=2"};
+        open_window(size.width, size.height, size.scale);
+        ASSERT_TRUE(work().change("view.rest_samples", std::int64_t{1}));
+    }
+    void open_file(const std::filesystem::path& path) {
+        work().open(path);
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().stage().exhibit()->grid(); }));
+        ASSERT_TRUE(turn_until([this] { return work().stage().exhibit()->histogram().has_value(); }));
+    }
+    std::filesystem::path scan() {
+        SilentProgress silent;
+        run(SimulateJob{.scene = "layers",
+                        .settings = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=24",
+                                     "simulation.volumes=3"},
+                        .scan = folder() / "scan.toml",
+                        .velocity = {}},
+            silent);
+        return folder() / "scan.toml";
+    }
+
+    // As a person finds it who moves nothing.
+    void compare(const std::string& name) {
+        move({1, static_cast<double>(size_.height) / 2});
+        ASSERT_TRUE(settle());
+        const Image image = picture();
+        const auto by = static_cast<std::int64_t>(std::lround(reduction * size_.scale));
+        Picture now = reduced(image, by);
+        for (const PaneKind pane : {PaneKind::volume, PaneKind::b_scan, PaneKind::en_face, PaneKind::side}) {
+            if (const auto place = window().place_of(pane)) leave_out(now, *place, by);
+        }
+        const auto line = static_cast<std::int64_t>(30 * size_.scale);
+        leave_out(now, {0, size_.height - line, size_.width, line}, by);
+        if (const char* folder = std::getenv("ECHOLUX_PICTURES"))
+            write_png(std::filesystem::path(folder) / ("looks-" + name + ".png"), picture_of(image));
+        const std::filesystem::path kept = std::filesystem::path(ECHOLUX_LOOKS) / (name + ".png");
+        if (std::getenv("ECHOLUX_RENEW_LOOKS") != nullptr) return write_png(kept, now);
+        const Picture before = read_png(kept);
+        EXPECT_LT(share_unlike(before, now), most_unlike)
+            << name << " looks different: ECHOLUX_PICTURES=FOLDER shows how; if it is right so, ECHOLUX_RENEW_LOOKS=1";
+        Picture moved = now;
+        std::ranges::rotate(moved.pixels, moved.pixels.begin() + 1);
+        EXPECT_GT(share_unlike(before, moved), most_unlike) << "nobody would see that it moved by four pixels";
+    }
+
+    Size size_;
+};
+
+TEST_F(Looks, TheStartPage) {
+    open({}, "source");
+    compare("start-1280");
+}
+
+TEST_F(Looks, TheWhole) {
+    open({}, "source,view,transfer");
+    open_file(write_ball("ball.nii"));
+    compare("whole-1280");
+}
+
+TEST_F(Looks, SlowTheWholeOnLargeScreens) {
+    for (const Size& size : {Size{1920, 1080, 1}, Size{3840, 2160, 2}}) {
+        open(size, "source,view,transfer");
+        open_file(write_ball("ball.nii"));
+        compare("whole-" + std::to_string(size.width));
+        TearDown();
+    }
+}
+
+TEST_F(Looks, ThePanelsOfAVolume) {
+    open({}, "");
+    open_file(write_ball("ball.nii"));
+    for (const std::string panel : {"source", "view", "transfer", "measure", "export"}) {
+        ASSERT_TRUE(work().change("window.open_panels", panel));
+        compare("panel-" + panel);
+    }
+}
+
+TEST_F(Looks, ThePanelsOfAScan) {
+    open({}, "");
+    open_file(scan());
+    for (const std::string panel : {"processing", "time"}) {
+        ASSERT_TRUE(work().change("window.open_panels", panel));
+        compare("panel-" + panel);
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test

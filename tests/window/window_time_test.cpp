@@ -1,0 +1,114 @@
+// What goes on by itself in the window: series that play, sources that are recorded, pictures that grow finer and rest;
+// and what is told of the place under the pointer.
+#include <algorithm>
+
+#include "engine/scan.h"
+#include "ui/app/stage/exhibit.h"
+#include "ui/app/stage/live_session.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+class WindowTime : public WindowRun {
+  protected:
+    void open(const std::filesystem::path& path) {
+        native().push(FilesDropped{{path}});
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
+        ASSERT_TRUE(settle());
+    }
+    Exhibit& exhibit() { return *work().stage().exhibit(); }
+};
+
+TEST_F(WindowTime, ASeriesThatIsDroppedIsPlayedAndStepped) {
+    constexpr std::int64_t steps = 4;
+    std::filesystem::create_directory(folder() / "series");
+    for (std::int64_t i = 0; i < steps; ++i) {
+        const auto ball = write_ball("ball.nrrd", 0.1 + 0.1 * static_cast<double>(i));
+        std::filesystem::rename(ball, folder() / "series" / ("t" + std::to_string(i) + ".nrrd"));
+    }
+    open_window();
+    open(folder() / "series");
+    Timeline& time = *exhibit().timeline();
+    ASSERT_EQ(time.steps(), steps);
+    const Image first = picture();
+    press("Right");
+    ASSERT_TRUE(turn_until([&] { return time.shown() == 1; }));
+    ASSERT_TRUE(settle());
+    EXPECT_GT(difference(first, picture(), part(PaneKind::volume)), 0.3) << "the larger ball";
+    press("Left");
+    ASSERT_TRUE(turn_until([&] { return time.shown() == 0; }));
+    ASSERT_TRUE(settle());
+    EXPECT_LT(difference(first, picture(), part(PaneKind::volume)), 0.1);
+    std::vector<std::int64_t> seen;
+    press("Space");
+    ASSERT_TRUE(turn_until([&] {
+        if (seen.empty() || seen.back() != time.shown()) seen.push_back(time.shown());
+        return seen.size() > 2 * steps;
+    }));
+    for (std::size_t i = 1; i < seen.size(); ++i) {
+        if (time.left_out() == 0) {
+            EXPECT_EQ(seen[i], (seen[i - 1] + 1) % steps);
+        }
+    }
+    press("Space");
+    EXPECT_FALSE(time.plays());
+}
+
+TEST_F(WindowTime, TheSimulatorIsRecordedByAClickAndOpensAgain) {
+    options_.assignments.push_back("window.open_panels=source");
+    open_window();
+    SourceWanted source;
+    source.name = "sim:vessel";
+    source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
+                          "simulation.line_rate_hz=20000"};
+    work().open_source(source);
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().live()->is_running(); }));
+    turns(5);
+    click(middle_of("source.record"));
+    ASSERT_TRUE(turn_until([this] {
+        const auto recorder = exhibit().live()->figures().recorder;
+        return recorder && recorder->blocks > 4;
+    }));
+    EXPECT_TRUE(exhibit().live()->is_recording());
+    click(middle_of("source.record"));
+    ASSERT_TRUE(turn_until([this] { return !exhibit().live()->is_recording() && work().jobs().is_idle(); }));
+    std::filesystem::path scan;
+    for (const auto& entry : std::filesystem::directory_iterator(folder().path())) {
+        if (entry.path().extension() == ".toml") scan = entry.path();
+    }
+    ASSERT_FALSE(scan.empty());
+    EXPECT_GE(open_scan(scan).geometry.volumes, 1);
+    native().push(FilesDropped{{scan}});
+    EXPECT_TRUE(turn_until([this] { return exhibit().live() != nullptr && exhibit().live()->is_recorded(); }));
+}
+
+TEST_F(WindowTime, TheValueUnderThePointerIsTold) {
+    open_window();
+    open(write_ball("ball.nrrd"));
+    const Region pane = part(PaneKind::b_scan);
+    const Region corner{pane.left, pane.top + pane.height - 32, std::min<std::int64_t>(pane.width, 160), 32};
+    const Image before = picture();
+    move(middle_of(PaneKind::b_scan));
+    ASSERT_TRUE(settle());
+    EXPECT_GT(difference(before, picture(), corner), 2) << "nothing is told";
+    move({1, 400});
+    ASSERT_TRUE(settle());
+    EXPECT_LT(difference(before, picture(), corner), 0.5) << "it is told still";
+}
+
+TEST_F(WindowTime, TheFinestPictureIsTheLast) {
+    open_window(480, 360);
+    open(write_ball("ball.nrrd"));
+    work().change("view.mode", std::string("mip"));
+    work().change("view.rest_samples", std::int64_t{32});
+    ASSERT_TRUE(settle());
+    const std::int64_t shown = window().figures().shown;
+    const std::int64_t casts = work().stage().renderer().cast_figures().timed;
+    for (int i = 0; i < 40; ++i) window().turn(0.02);
+    EXPECT_EQ(window().figures().shown, shown);
+    EXPECT_LE(work().stage().renderer().cast_figures().timed, casts + 1) << "rays are cast that nobody sees";
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,114 @@
+// Pictures, figures and tables that are saved beside the window: jobs that can be cancelled, files that say how they
+// were made, and the same bits again from the command line's job.
+#include "engine/io/picture_file.h"
+#include "engine/io/png_file.h"
+#include "ui/app/picture/reproduce_job.h"
+#include "workspace_fixture.h"
+
+namespace echolux::test {
+namespace {
+
+using testing::HasSubstr;
+
+class WorkspacePictures : public WorkspaceTest {
+  protected:
+    void open_small() {
+        open_volume();
+        work().change("view.width", std::int64_t{64});
+        work().change("view.height", std::int64_t{48});
+        work().change("view.rest_samples", std::int64_t{3});
+        work().change("view.azimuth_deg", 33.5);
+    }
+
+    std::string text_of(const std::string& name) {
+        std::ifstream stream(folder() / name, std::ios::binary);
+        return {std::istreambuf_iterator<char>(stream), {}};
+    }
+
+    Sameness made_again(const std::string& name) {
+        SilentProgress silent;
+        ReproduceJob job{folder() / name, {}, folder() / ("again-" + name), {}};
+        return run(job, silent).sameness;
+    }
+};
+
+TEST_F(WorkspacePictures, EachIsMadeAgainBitForBitAndRestoresItsView) {
+    open_small();
+    work().take_picture(folder() / "small.png", PictureBits::eight);
+    work().take_picture(folder() / "fine.tif", PictureBits::sixteen);
+    settle();
+    ASSERT_EQ(standing("export"), "");
+    for (const char* name : {"small.png", "fine.tif"}) {
+        EXPECT_THAT(picture_texts(folder() / name).at(text_session), HasSubstr("samples = 3"));
+        EXPECT_EQ(made_again(name), Sameness::same) << name;
+    }
+    work().close();
+    work().change("view.azimuth_deg", 0.0);
+    work().open(folder() / "fine.tif");
+    settle();
+    ASSERT_TRUE(work().is_open()) << troubles();
+    EXPECT_EQ(work().view().azimuth_deg, 33.5);
+}
+
+// Wider than what a pane would be drawn at: by a job, which the window's turns do not wait for.
+TEST_F(WorkspacePictures, ALargePictureCanBeCancelled) {
+    open_small();
+    work().change("view.width", std::int64_t{16384});
+    work().change("view.height", std::int64_t{16384});
+    work().take_picture(folder() / "large.png", PictureBits::eight);
+    ASSERT_FALSE(work().jobs().is_idle());
+    turn(work());
+    EXPECT_TRUE(work().is_busy());
+    work().jobs().cancel_all();
+    settle();
+    EXPECT_FALSE(std::filesystem::exists(folder() / "large.png"));
+    EXPECT_EQ(standing("export"), "");
+}
+
+TEST_F(WorkspacePictures, FiguresAndTablesShowWhatIsUnderTheCross) {
+    open_small();
+    work().set_cross_um({0, 45, -25});  // A-scan 14, B-scan 5
+    FigureContent content{.layout = parsed_layout("volume+bscan/enface"), .b_scan = {}, .en_face = {2, 20}};
+    FigureStyle style;
+    style.dpi = 72;
+    work().save_figure(folder() / "f.png", content, style);
+    content.layout = parsed_layout("bscan/enface");
+    for (const char* name : {"f.pdf", "f.svg"}) work().save_figure(folder() / name, content, style);
+    work().save_table(folder() / "a.csv", Workspace::TableKind::a_scan);
+    work().save_table(folder() / "e.csv", Workspace::TableKind::echoes);
+    settle();
+    ASSERT_EQ(standing("export"), "");
+    EXPECT_TRUE(text_of("f.pdf").starts_with("%PDF-"));
+    EXPECT_THAT(text_of("f.svg"), HasSubstr("<svg"));
+    EXPECT_EQ(read_png(folder() / "f.png").width, 482);  // 170 mm
+    EXPECT_THAT(text_of("a.csv"), HasSubstr("depth_um,value (dB above noise floor)\n0,"));
+    // 40 - 4 |(z, a, b) - centre| at z = 0.
+    const double first = 40 - 4 * std::hypot(11.5, 14 - 9.5, 5 - 7.5);
+    EXPECT_NEAR(std::stod(text_of("a.csv").substr(text_of("a.csv").find("\n0,") + 3)), first, 1e-4);
+    EXPECT_EQ(std::ranges::count(text_of("e.csv"), '\n'), 1 + 20);
+    EXPECT_THAT(text_of("e.csv"), HasSubstr("\n5,14,"));
+}
+
+TEST_F(WorkspacePictures, APictureOfTheCommandLineOpensAndWhatCannotBeSavedSaysSo) {
+    work().save_figure(folder() / "f.pdf", {}, {});
+    EXPECT_THAT(standing("export"), HasSubstr("f.pdf"));
+    RenderJob job;
+    job.input = volume_file();
+    job.output = folder() / "line.png";
+    job.view.width = job.view.height = 32;
+    job.view.elevation_deg = 21;
+    SilentProgress silent;
+    run(job, silent);
+    work().open(job.output);
+    settle();
+    ASSERT_TRUE(work().is_open()) << troubles();
+    EXPECT_EQ(work().view().elevation_deg, 21);
+    work().save_figure(folder() / "f.doc", {}, {});
+    EXPECT_THAT(standing("export"), HasSubstr("*.pdf"));
+    work().save_table(folder() / "t.xls", Workspace::TableKind::a_scan);
+    settle();
+    EXPECT_THAT(standing("export"), HasSubstr("*.csv"));
+}
+
+}  // namespace
+}  // namespace echolux::test

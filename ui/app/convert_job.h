@@ -1,0 +1,27 @@
+// The job behind `echolux convert`: volumes and series of any format into any other, some B-scans at a time, so that
+// neither has to fit into memory.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "engine/interval.h"
+#include "engine/io/image_format.h"
+#include "engine/progress.h"
+
+namespace echolux {
+
+struct ConvertJob {
+    std::filesystem::path input;  // a volume file or folder, a folder of volumes, or a pattern (scan_*.nrrd)
+    std::filesystem::path output;
+    Interval time_points;  // end 0: the last
+    std::optional<VoxelType> type;
+    std::optional<std::pair<double, double>> range;  // of values, for integers
+    ImageStorage storage;
+};
+
+// Throws Error; nothing is left under the final name unless it is complete.
+void run(const ConvertJob& job, Progress& progress);
+
+}  // namespace echolux

@@ -1,0 +1,87 @@
+#include "ui/app/picture/picture_record.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "engine/file_hash.h"
+#include "engine/scan.h"
+#include "engine/settings.h"
+#include "render/view.h"
+#include "ui/app/open_volume.h"
+#include "ui/app/transfer_text.h"
+#include "ui/app/workspace/session_text.h"
+
+namespace echolux {
+
+template <>
+const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
+    using P = PictureRecord;
+    constexpr Effect effect = Effect::file;
+    static const std::vector<Field<P>> fields{
+        text("program", &P::program, effect, "version of Echolux that made the picture"),
+        text("device", &P::device, effect, "that rendered it"),
+        text("backend", &P::backend, effect, "that reconstructed the volume; empty: it was read from a file"),
+        text("input_hash", &P::input_hash, effect, "64-bit FNV-1a of session.file"),
+        text("spectra_hash", &P::spectra_hash, effect, "the same of the raw spectra"),
+        text("flow", &P::flow, effect, "volume file that was shown over the structure"),
+        text("flow_hash", &P::flow_hash, effect, "64-bit FNV-1a of that"),
+        integer("bits", &P::bits, 8, 16, "bits", effect, "of a channel"),
+        integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "a pixel; 0: as view.samples says"),
+        text("made_by", &P::made_by, effect, "what the input file says of how it was made, one line a key"),
+    };
+    return fields;
+}
+
+namespace {
+
+template <class S>
+std::string section_toml(const std::string& name, S part) {
+    Settings settings;
+    settings.bind(name, part);
+    return settings.toml(true);
+}
+
+View that_stands_alone(View view) {
+    for (std::string* file : {&view.top_from, &view.bottom_from, &view.flatten}) {
+        if (!file->empty() && *file != "surface") *file = std::filesystem::absolute(*file).lexically_normal().string();
+    }
+    if (view.transfer_curve) view.transfer.clear();
+    return view;
+}
+
+}  // namespace
+
+void note_input(PictureRecord& record, const VolumeSource& source) {
+    if (source.input.empty()) return;
+    record.input_hash = file_hash(source.input);
+    if (!is_scan_name(source.input)) return;
+    record.spectra_hash = file_hash(open_scan(source.input, source.settings).spectra);
+}
+
+std::string text_of_map(const std::map<std::string, std::string>& map) {
+    std::vector<std::string> lines;
+    for (const auto& [key, value] : map) lines.push_back(key + " = " + value);
+    return text_of_lines(lines);
+}
+
+std::string picture_session(const WhatIsOpen& open, const PictureRecord& record, const View& view, const Scan* scan) {
+    std::vector<std::string> parts{section_toml("session", open), section_toml("view", that_stands_alone(view))};
+    if (view.transfer_curve) parts.push_back(toml_of(view.transfer_curve));
+    if (scan != nullptr) {
+        parts.push_back(section_toml("recipe", scan->recipe));
+        parts.push_back(section_toml("flow", scan->flow));
+    }
+    std::string text = session_head;
+    for (const std::string& part : parts) text += "\n" + part;
+    return with_record(text, record);
+}
+
+std::string with_record(const std::string& session, const PictureRecord& record) {
+    return session + "\n" + section_toml("picture", record);
+}
+
+PictureTexts texts_of_picture(const std::string& session) {
+    return {{text_program, version}, {text_session, session}};
+}
+
+}  // namespace echolux

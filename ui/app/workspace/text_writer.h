@@ -1,0 +1,50 @@
+// Small files written beside the picture, in order, each under a temporary name first: a slow disk keeps nobody
+// waiting.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compute/error.h"
+
+namespace echolux {
+
+// Written under a temporary name, then renamed. Throws Error{output}.
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+class TextWriter {
+  public:
+    TextWriter();
+    ~TextWriter();  // all is written
+    TextWriter(const TextWriter&) = delete;
+    TextWriter& operator=(const TextWriter&) = delete;
+
+    // Of several that wait for the same file the last one counts.
+    void write(const std::filesystem::path& path, std::string text);
+
+    void finish();  // waits until all is written
+
+    std::vector<Error> take_problems();
+
+  private:
+    struct Waiting {
+        std::filesystem::path path;
+        std::string text;
+    };
+
+    void work(const std::stop_token& stop);
+
+    std::mutex mutex_;  // of what follows
+    std::condition_variable_any changed_;
+    std::deque<Waiting> waiting_;
+    bool is_writing_ = false;
+    std::vector<Error> problems_;
+    std::jthread thread_;  // begins last, ends first
+};
+
+}  // namespace echolux

@@ -1,0 +1,52 @@
+// `echolux reproduce PICTURE [-o AGAIN]`
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "ui/app/picture/reproduce_job.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/terminal_progress.h"
+
+namespace echolux {
+namespace {
+
+struct Options {
+    std::string picture, input, output, device;
+};
+
+const char* verdict(Sameness sameness) {
+    switch (sameness) {
+        case Sameness::same: return "the same, bit for bit";
+        case Sameness::other: return "not the same bits";
+        case Sameness::unknown: return "the picture carries no fingerprint to compare with";
+    }
+    return "";
+}
+
+void reproduce(const Options& options) {
+    TerminalProgress progress;
+    ReproduceJob job{options.picture, options.input, options.output, {}};
+    job.device.name = options.device;
+    const ReproducedPicture done = run(job, progress);
+    print_warnings(done.warnings);
+    fmt::print("Vulkan on {}: {}\n{}\n", done.rendered.device, verdict(done.sameness), done.output.string());
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("reproduce", "Make a picture again from what it says of itself");
+    command->add_option("PICTURE", options->picture, "PNG or TIFF, of echolux render or of the window")
+        ->required()
+        ->type_name("");
+    command->add_option("-o,--output", options->output, "the new picture [its name with -again]")
+        ->type_name("PICTURE.png|.tif");
+    command->add_option("--input", options->input, "where its volume or scan is now [where it was]")->type_name("FILE");
+    command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
+        ->type_name("NAME");
+    command->callback([options] { reproduce(*options); });
+}
+
+}  // namespace echolux

@@ -1,0 +1,106 @@
+#include "ui/cli/movie_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <string_view>
+
+#include "compute/error.h"
+#include "ui/cli/terminal_progress.h"
+
+namespace echolux {
+namespace {
+
+// In the order of their enumerators.
+const std::vector<std::string> codecs{"auto", "h264", "h265", "av1", "vp9", "prores", "gif", "webp", "png"};
+const std::vector<std::string> axes{"depth", "a-scans", "b-scans"};
+const std::vector<std::string> planes{"slice", "clip"};
+
+template <class Choice>
+Choice chosen(const std::vector<std::string>& names, const std::string& name) {
+    return static_cast<Choice>(std::ranges::find(names, name) - names.begin());
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, "|"));
+}
+
+MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
+    const auto refuse = [](const char* option, const char* remedy) {
+        throw Error(ErrorCode::bad_setting, "does not go together with --movie", option, remedy);
+    };
+    if (!picture.output.empty()) refuse("-o", "make the picture by a command of its own");
+    if (!picture.probes.empty()) refuse("--probe", "probe by a command of its own");
+    if (!picture.save_transfer.empty()) refuse("--save-transfer", "save it by a command of its own");
+    if (!picture.key_frames.empty()) refuse("--keyframes", "give the file to --path");
+    MovieJob job;
+    static_cast<VolumeSource&>(job) = picture;
+    job.flow = picture.flow;
+    job.view = picture.view;
+    job.device = picture.device;
+    job.wanted = options.wanted;
+    job.wanted.along = chosen<SweepAxis>(axes, options.along);
+    job.wanted.plane = chosen<SweptPlane>(planes, options.swept);
+    job.output = options.output;
+    job.codec = chosen<MovieCodec>(codecs, options.codec);
+    job.crf = options.crf;
+    job.may_use_hardware = options.encoder == "auto";
+    return job;
+}
+
+}  // namespace
+
+void add_movie_options(CLI::App& command, MovieOptions& options) {
+    const char* group = "Movie";
+    CLI::Option* movie =
+        command
+            .add_option("--movie", options.output,
+                        "instead of a picture: .mp4 .mkv .webm .mov .gif .webp, frame_%04d.png or a folder")
+            ->type_name("MOVIE.mp4")
+            ->group(group);
+    const auto add = [&](const char* name, auto& value, const char* type, const std::string& help) {
+        return command.add_option(name, value, help)->type_name(type)->group(group)->needs(movie);
+    };
+    add("--path", options.wanted.path, "PATH",
+        "turntable, time (through the volumes of the input), sweep (of a plane), a file of key frames; joined by + "
+        "[turntable]");
+    add("--frames", options.wanted.frames, "N", "pictures [as the path or --seconds says]")
+        ->check(CLI::PositiveNumber.description(""));
+    add("--fps", options.wanted.fps, "F", "pictures a second, exactly: 25, 29.97, 30000/1001 [30]");
+    add("--seconds", options.wanted.seconds, "S", "length [as --frames says]")
+        ->check(CLI::PositiveNumber.description(""));
+    add("--sweep-along", options.along, "AXIS", "of the plane that a sweep moves: " + joined(axes) + " [b-scans]")
+        ->check(CLI::IsMember(axes).description(""));
+    add("--sweep-plane", options.swept, "KIND",
+        "that moves: slice shows the values on it, clip takes away what is beyond [slice]")
+        ->check(CLI::IsMember(planes).description(""));
+    add("--step-time", options.wanted.step_s, "S", "between two volumes of the input [as it says]")
+        ->check(CLI::PositiveNumber.description(""));
+    add("--codec", options.codec, "CODEC", joined(codecs) + " [by the name]")
+        ->check(CLI::IsMember(codecs).description(""));
+    add("--crf", options.crf, "N", "quality of h264, h265, av1, vp9; lower is better, 0 is best [fine, above 40 dB]")
+        ->check(CLI::NonNegativeNumber.description(""));
+    add("--encoder", options.encoder, "auto|software", "auto: the graphics card's, where there is one [auto]")
+        ->check(CLI::IsMember({"auto", "software"}).description(""));
+}
+
+void make_movie(const RenderJob& picture, const MovieOptions& options) {
+    const MovieJob job = movie_job_from(picture, options);
+    TerminalProgress progress;
+    const MadeMovie made = run(job, progress);
+    print_warnings(made.warnings);
+    if (made.width != job.view.width || made.height != job.view.height) {
+        fmt::print("{} x {} instead of {} x {}: the codec takes even sizes only\n", made.width, made.height,
+                   job.view.width, job.view.height);
+    }
+    const std::string rate = made.rate.seconds == 1 ? fmt::format("{}", made.rate.pictures)
+                                                    : fmt::format("{}/{}", made.rate.pictures, made.rate.seconds);
+    fmt::print("{} pictures of {} x {} at {} a second: {:.3f} s{}\n", made.frames, made.width, made.height, rate,
+               static_cast<double>(made.frames) / made.rate.per_s(),
+               made.time_rate > 0 ? fmt::format(", time at {:.3g}x", made.time_rate) : "");
+    fmt::print("Vulkan on {}, encoded by {}, made in {:.1f} s\n{}\n", made.device, made.encoder, made.seconds,
+               job.output.string());
+}
+
+}  // namespace echolux

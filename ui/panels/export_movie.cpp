@@ -1,0 +1,100 @@
+#include "ui/panels/export_movie.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "ui/app/movie/movie_plan.h"
+#include "ui/panels/widgets.h"
+
+namespace echolux {
+
+// What is chosen in this part alone.
+struct MovieChoice {
+    enum class Path { turntable, time, sweep, turntable_and_time, sweep_and_time, key_frames };
+    Path path = Path::turntable;
+    std::string key_frames;
+    double seconds = 0, fps = 30;
+    SweepAxis along = SweepAxis::b_scans;
+    SweptPlane plane = SweptPlane::slice;
+};
+
+template <>
+const std::vector<Field<MovieChoice>>& describe<MovieChoice>() {
+    using C = MovieChoice;
+    constexpr Effect view = Effect::view;
+    static const std::vector<Field<C>> fields{
+        choice("path", &C::path, {"turntable", "time", "sweep", "turntable+time", "sweep+time", "key frames"}, view,
+               "turntable: once round the volume; time: through all time points; sweep: a plane moves through the "
+               "volume, or the section that is shown"),
+        text("key_frames", &C::key_frames, view, "file of key frames (.toml) that move the view"),
+        number("seconds", &C::seconds, 0, 1e5, "s", view,
+               "length; 0: 10 s for a turntable, each time point or layer once, key frames in their own time"),
+        number("fps", &C::fps, 0.01, 1000, "", view, "pictures a second"),
+        choice("along", &C::along, {"depth", "a-scans", "b-scans"}, view, "which way the plane of a sweep moves"),
+        choice("plane", &C::plane, {"slice", "clip"}, view,
+               "slice: the plane shows the values on it; clip: what is beyond it is taken away"),
+    };
+    return fields;
+}
+
+struct ExportMovie::Parts {
+    Parts() { settings.bind("movie", choice); }
+
+    // Of this part's own: they are not undone, and nobody restores them.
+    void row(const PanelContext& context, std::string_view key) {
+        for (const BoundField& field : settings.fields()) {
+            if (field.key() != key) continue;
+            setting_row(context, field, [&](const Value& value, Edit) {
+                return attempt(context, "export", [&] { settings.take({{field.key(), value, "movie"}}); });
+            });
+        }
+    }
+
+    MovieWanted wanted() const {
+        constexpr std::array paths{"turntable", "time", "sweep", "turntable+time", "sweep+time"};
+        const bool is_file = choice.path == MovieChoice::Path::key_frames;
+        return {.path = is_file ? choice.key_frames : paths.at(static_cast<std::size_t>(choice.path)),
+                .seconds = choice.seconds,
+                .fps = fmt::format("{:.6g}", choice.fps),
+                .along = choice.along,
+                .plane = choice.plane};
+    }
+
+    MovieChoice choice;
+    Settings settings;
+};
+
+ExportMovie::ExportMovie() : parts_(std::make_unique<Parts>()) {}
+
+ExportMovie::~ExportMovie() = default;
+
+void ExportMovie::draw(const PanelContext& context) {
+    using Path = MovieChoice::Path;
+    const Path path = parts_->choice.path;
+    parts_->row(context, "movie.path");
+    if (path == Path::key_frames) parts_->row(context, "movie.key_frames");
+    parts_->row(context, "movie.seconds");
+    parts_->row(context, "movie.fps");
+    if (path == Path::sweep || path == Path::sweep_and_time) {
+        parts_->row(context, "movie.along");
+        parts_->row(context, "movie.plane");
+    }
+    if (!plain_button(
+            context, "export.movie", "Make movie...",
+            "of the view, at the size above and with at least the rays that a pane has at rest, beside the window: "
+            "H.264 (.mp4, .mkv), VP9 (.webm), ProRes (.mov), GIF, WebP, or frame_%04d.png; cancelled, it keeps what "
+            "was made")) {
+        return;
+    }
+    context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
+                                       .title = "Make a movie",
+                                       .suggested = "movie.mp4",
+                                       .endings = {".mp4", ".mkv", ".webm", ".mov", ".gif", ".webp", ".png"},
+                                       .chosen = [&work = context.work, wanted = parts_->wanted()](const auto& file) {
+                                           work.make_movie(file, wanted);
+                                       }};
+}
+
+}  // namespace echolux
