@@ -83,7 +83,8 @@ struct Calibration {
 
 enum class Background { automatic, none, stored, frame_mean, running, median, rolling };
 enum class FixedPattern { none, median, minimum_variance };
-enum class Resample { none, nearest, linear, linear_wavelength, catmull_rom, lagrange3, spline, nudft };
+enum class Resample { none, nearest, linear, linear_wavelength, catmull_rom, lagrange3, spline, nufft, nudft };
+enum class Method { plain, defr };  // from a spectrum to depth: one transform, or one that tells both sides apart
 enum class Window { rect, hann, hamming, blackman, blackman_harris, tukey, gaussian };
 enum class Shaping { none, gaussian, hann };
 enum class Average { none, magnitude, power, complex };
@@ -92,6 +93,7 @@ enum class Quantity { db, intensity, amplitude, complex };
 enum class Levels { noise_floor, fixed, frame };
 
 struct Recipe {
+    Method method = Method::plain;
     Background background = Background::automatic;
     double running_alpha = 0.1;
     std::int64_t rolling_width = 64;
@@ -128,6 +130,26 @@ struct Recipe {
     double low = -5;
     double high = 45;
     double noise_floor_db = 0;  // 0: measured from the first volume, then frozen
+};
+
+// ---- [nufft] --------------------------------------------------------------------------------------------------------
+
+enum class GridKernel { gaussian, kaiser_bessel, exponential };  // exponential: of a semicircle, FINUFFT's
+
+struct NufftRecipe {  // for recipe.resample = nufft
+    GridKernel kernel = GridKernel::kaiser_bessel;
+    double oversampling = 2;  // R: points of the finer grid for each of the k grid
+    std::int64_t width = 3;   // W: points of the finer grid that a sample spreads to
+};
+
+// ---- [defr] ---------------------------------------------------------------------------------------------------------
+
+struct DefrRecipe {  // for recipe.method = defr
+    std::int64_t iterations = 10;
+    double delta = 0.5;    // peaks above gamma + delta (1 - gamma) of the strongest are found at a time
+    double threshold = 0;  // this instead, where it is not 0
+    bool residual = true;  // what is left after the last iteration is added
+    bool double_precision = false;
 };
 
 // ---- [flow] ---------------------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ VolumeGrid planned_grid(const Scan& scan) {
 }
 
 ReconstructionPlan Scan::plan(std::int64_t block_b_scans) const {
-    return {format, geometry, calibration, recipe, flow, block_b_scans};
+    return {format, geometry, calibration, recipe, flow, nufft, defr, block_b_scans};
 }
 
 void bind(Settings& settings, Scan& scan) {
@@ -132,6 +132,8 @@ void bind(Settings& settings, Scan& scan) {
     settings.bind("calibration", scan.calibration);
     settings.bind("recipe", scan.recipe);
     settings.bind("flow", scan.flow);
+    settings.bind("nufft", scan.nufft);
+    settings.bind("defr", scan.defr);
     settings.bind("recording", scan.recording);
 }
 

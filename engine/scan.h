@@ -40,13 +40,15 @@ struct Scan {
     Calibration calibration;  // loaded
     Recipe recipe;
     FlowRecipe flow;
+    NufftRecipe nufft;
+    DefrRecipe defr;
     RecordingNotes recording;  // of a live recording; one that was cut off opens up to its last whole block
 
     ReconstructionPlan plan(std::int64_t block_b_scans) const;
 };
 
-// Binds the structs of `scan`, which must outlive `settings`, as the sections scan, calibration, recipe, flow,
-// recording.
+// Binds the structs of `scan`, which must outlive `settings`, as the sections scan, calibration, recipe, flow, nufft,
+// defr, recording.
 void bind(Settings& settings, Scan& scan);
 
 // Opens a scan TOML or a raw file of a self-describing format, applies `assignments` ("recipe.window=hann") on top,
