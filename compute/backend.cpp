@@ -28,6 +28,7 @@ std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan&, const Back
 // The setting of the plan that no GPU follows; nullptr: there is none.
 const char* key_without_gpu(const ReconstructionPlan& plan) {
     if (plan.recipe.method == Method::defr) return "recipe.method = defr";
+    if (plan.recipe.method == Method::compressive) return "recipe.method = compressive";
     if (uses_nufft(plan)) return "recipe.resample = nufft";
     return nullptr;
 }

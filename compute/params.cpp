@@ -105,8 +105,9 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
     constexpr Effect plan = Effect::plan;
     constexpr double any = 1e12;
     static const std::vector<Field<S>> fields{
-        choice("method", &S::method, {"plain", "defr"}, plan,
-               "plain: one transform; defr: full range, both sides of zero delay told apart by their dispersion"),
+        choice("method", &S::method, {"plain", "defr", "compressive"}, plan,
+               "plain: one transform; defr: full range, both sides of zero delay told apart by their dispersion; "
+               "compressive: the fewest reflectors that explain a part of the samples"),
         choice("background", &S::background, {"auto", "none", "stored", "frame_mean", "running", "median", "rolling"},
                plan,
                "what is subtracted from each spectrum; auto: stored where a background is given, else frame_mean"),
@@ -197,6 +198,33 @@ const std::vector<Field<DefrRecipe>>& describe<DefrRecipe>() {
                "amplitude above which a peak is found, as a part of the strongest; 0: gamma + delta (1 - gamma)"),
         flag("residual", &S::residual, plan, "add what is left after the last iteration: noise, and weak peaks"),
         flag("double_precision", &S::double_precision, plan, "iterate in double; twice the time"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<CompressiveRecipe>>& describe<CompressiveRecipe>() {
+    using S = CompressiveRecipe;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        choice("transform", &S::transform, {"nufft", "exact", "fft"}, plan,
+               "between depth and samples: the fast one of [nufft], a matrix, or one of samples brought to uniform k"),
+        choice("mask", &S::mask, {"all", "uniform", "variable", "file"}, plan,
+               "which samples are used: all; a random part; more where the source (calibration.background) is bright; "
+               "calibration.mask"),
+        number("share", &S::share, 0.01, 1, "", plan, "part of the samples that a random mask leaves"),
+        integer("seed", &S::seed, 0, most_samples, "", plan, "of a random mask"),
+        integer("iterations", &S::iterations, 1, 1000, "", plan,
+                "always as many: the time does not depend on the data"),
+        number("tau_relative", &S::tau_relative, 0, 1, "", plan,
+               "what a reflector has to bring, as a part of the strongest amplitude of the first guess; 1: nothing is "
+               "left"),
+        number("tau", &S::tau, 0, 1e12, "counts", plan, "the same as an amplitude; 0: tau_relative holds"),
+        flag("continuation", &S::continuation, plan, "tau falls to its value over the first 60 % of the iterations"),
+        choice("step", &S::step, {"clamped", "safeguarded", "monotone"}, plan,
+               "Barzilai-Borwein steps, not longer than least_step allows; also not worse than the last five; never "
+               "worse"),
+        number("least_step", &S::least_step, 1e-6, 1e6, "", plan, "least curvature that a step believes in"),
     };
     return fields;
 }

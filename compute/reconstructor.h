@@ -22,6 +22,7 @@ struct ReconstructionPlan {
     FlowRecipe flow;
     NufftRecipe nufft;
     DefrRecipe defr;
+    CompressiveRecipe compressive;
     std::int64_t block_b_scans = 1;  // most B-scan positions in one block
 };
 

@@ -63,6 +63,10 @@ ResampleTable resample_table(Resample method, const KGrid& grid, const Calibrati
 // theta).
 std::vector<double> dispersion_phase(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);
 
+// The same at any points of the k axis.
+std::vector<double> dispersion_phase_at(const SpectrumPoints& points, const Recipe& recipe,
+                                        const Calibration& calibration, const KGrid& grid);
+
 // The source spectrum, background - dark, smoothed and brought to the k grid, [points] in counts.
 std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);
 

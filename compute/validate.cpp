@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "compute/flow/flow_tables.h"
+#include "compute/methods/compressive.h"
 #include "compute/methods/nudft.h"
 #include "compute/methods/nufft.h"
 #include "compute/require.h"
@@ -151,7 +152,9 @@ void validate_spectrum(const ReconstructionPlan& plan) {
 }
 
 void validate_nufft(const ReconstructionPlan& plan) {
-    if (!uses_nufft(plan)) return;
+    const bool senses =
+        plan.recipe.method == Method::compressive && plan.compressive.transform == SensingTransform::nufft;
+    if (!uses_nufft(plan) && !senses) return;
     // sqrt(0.8) R / (R - 1/2) is the narrowest.
     const double r = plan.nufft.oversampling;
     const auto least = static_cast<std::int64_t>(std::floor(std::sqrt(0.8) * r / (r - 0.5))) + 1;
@@ -183,10 +186,46 @@ void validate_defr(const ReconstructionPlan& plan) {
                               : "set it to true");
 }
 
-// Shaping and the search for full range look at the spectrum of the source.
+void validate_mask(const ReconstructionPlan& plan) {
+    const std::vector<double>& mask = plan.calibration.mask;
+    const SensingMask chosen = plan.compressive.mask;
+    require(chosen != SensingMask::file || !mask.empty(), "no mask is given", "compressive.mask",
+            "name a file in calibration.mask or choose uniform");
+    require(chosen != SensingMask::variable || !plan.calibration.background.empty(),
+            "a variable mask follows the brightness of the source, which is not known", "compressive.mask",
+            "name a file in calibration.background or choose uniform");
+    validate_vector(mask, plan.geometry.samples, "calibration.mask", "samples");
+    const bool is_mask = std::ranges::all_of(mask, [](double value) { return value == 0 || value == 1; });
+    require(is_mask, "holds something else than 0 and 1", "calibration.mask", "1: the sample is used, 0: it is not");
+    require(mask.empty() || std::ranges::any_of(mask, [](double value) { return value == 1; }), "uses no sample",
+            "calibration.mask", "1: the sample is used, 0: it is not");
+}
+
+void validate_compressive(const ReconstructionPlan& plan) {
+    const Recipe& recipe = plan.recipe;
+    if (recipe.method != Method::compressive) return;
+    require(recipe.zero_padding == 1,
+            "compressive sensing looks for reflectors at the depth bins: there is nothing to pad",
+            "recipe.zero_padding", "choose 1");
+    require(recipe.shaping == Shaping::none, "compressive sensing takes the samples as they are", "recipe.shaping",
+            "choose none");
+    const bool on_grid = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
+    require(plan.compressive.transform != SensingTransform::fft || on_grid, "this transform works on a uniform k grid",
+            "recipe.resample", "choose lagrange3 or spline, or compressive.transform = nufft");
+    require(plan.flow.sub_bands == 1 || plan.flow.method == FlowMethod::none,
+            "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
+    validate_mask(plan);
+    const auto elements = static_cast<std::int64_t>(sensed_samples(plan).size()) * plan.geometry.samples / 2;
+    require(plan.compressive.transform != SensingTransform::exact || elements <= most_nudft_elements,
+            fmt::format("a matrix of {} elements is too large", elements), "compressive.transform", "choose nufft");
+}
+
+// Shaping, a variable mask and the search for full range look at the spectrum of the source.
 void validate_source(const ReconstructionPlan& plan) {
-    const bool searches = plan.recipe.method == Method::defr && !plan.calibration.background.empty();
-    if (plan.recipe.shaping == Shaping::none && !searches) return;
+    const bool is_known = !plan.calibration.background.empty();
+    const bool looks = (plan.recipe.method == Method::defr && is_known) || plan.recipe.shaping != Shaping::none ||
+                       (plan.recipe.method == Method::compressive && plan.compressive.mask == SensingMask::variable);
+    if (!looks) return;
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     const std::vector<double> source = source_on_grid(plan.recipe, plan.calibration, grid);
     const bool light = std::accumulate(source.begin(), source.end(), 0.0) > 0;
@@ -287,14 +326,16 @@ void validate(const ReconstructionPlan& plan) {
     check(plan.flow, "flow");
     check(plan.nufft, "nufft");
     check(plan.defr, "defr");
+    check(plan.compressive, "compressive");
     validate_geometry(plan.geometry);
     validate_format(plan.format, plan.geometry);
     validate_spectrum(plan);
     validate_calibration(plan);
     validate_fast_axis(plan.geometry, plan.calibration);
     validate_nufft(plan);
-    validate_defr(plan);
     validate_source(plan);
+    validate_defr(plan);
+    validate_compressive(plan);
     validate_background(plan);
     validate_depth(plan);
     validate_voxels(plan);

@@ -43,6 +43,8 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
         text("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample"),
         text("fast_axis", &S::fast_axis, Effect::plan,
              "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file"),
+        text("mask", &S::mask, Effect::plan,
+             "file: 1 for each sample that is used, 0 for the others, for compressive.mask = file"),
     };
     return fields;
 }
@@ -68,6 +70,7 @@ void load_calibration(Scan& scan) {
     load(files.dispersion, calibration.dispersion_rad, "dispersion", samples);
     load(files.noise_floor, calibration.noise_floor, "noise_floor", 0);
     load(files.fast_axis, calibration.fast_axis, "fast_axis", scan.geometry.lines_per_b_scan());
+    load(files.mask, calibration.mask, "mask", samples);
     check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
     check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
 }
@@ -121,7 +124,7 @@ VolumeGrid planned_grid(const Scan& scan) {
 }
 
 ReconstructionPlan Scan::plan(std::int64_t block_b_scans) const {
-    return {format, geometry, calibration, recipe, flow, nufft, defr, block_b_scans};
+    return {format, geometry, calibration, recipe, flow, nufft, defr, compressive, block_b_scans};
 }
 
 void bind(Settings& settings, Scan& scan) {
@@ -134,6 +137,7 @@ void bind(Settings& settings, Scan& scan) {
     settings.bind("flow", scan.flow);
     settings.bind("nufft", scan.nufft);
     settings.bind("defr", scan.defr);
+    settings.bind("compressive", scan.compressive);
     settings.bind("recording", scan.recording);
 }
 

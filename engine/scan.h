@@ -28,6 +28,7 @@ struct CalibrationFiles {
     std::string dispersion;   // -> Calibration::dispersion_rad
     std::string noise_floor;
     std::string fast_axis;
+    std::string mask;  // for recipe.method = compressive
 };
 
 struct Scan {
@@ -42,6 +43,7 @@ struct Scan {
     FlowRecipe flow;
     NufftRecipe nufft;
     DefrRecipe defr;
+    CompressiveRecipe compressive;
     RecordingNotes recording;  // of a live recording; one that was cut off opens up to its last whole block
 
     ReconstructionPlan plan(std::int64_t block_b_scans) const;

@@ -1,5 +1,6 @@
 #include "compute/cpu/line_methods.h"
 
+#include "compute/cpu/compressive.h"
 #include "compute/cpu/defr.h"
 #include "compute/cpu/nudft.h"
 #include "compute/cpu/nufft.h"
@@ -15,15 +16,19 @@ LineMethodMaker line_methods(const ReconstructionPlan& plan, const PlainTables& 
             return std::make_unique<DefrLine>(plain, *tables, recipe, format, kept);
         };
     }
+    if (plan.recipe.method == Method::compressive) {
+        return [tables = std::make_shared<CompressiveTables>(plan), &plain, format, kept] {
+            return std::make_unique<CompressiveLine>(plain, *tables, format, kept);
+        };
+    }
     if (uses_nudft(plan)) {
         return [matrix = std::make_shared<NudftPanels>(NudftMatrix(plan)), format, rolling] {
             return std::make_unique<NudftLines>(*matrix, format, rolling);
         };
     }
     if (uses_nufft(plan)) {
-        const std::int64_t samples = plan.geometry.samples;
-        return [tables = std::make_shared<NufftTables>(nufft_tables(plan)), format, samples, rolling] {
-            return std::make_unique<NufftLine>(*tables, format, samples, rolling);
+        return [tables = std::make_shared<NufftTables>(nufft_tables(plan)), format, rolling] {
+            return std::make_unique<NufftLine>(*tables, format, rolling);
         };
     }
     return [&plain, format, first = kept.begin] { return std::make_unique<PlainLine>(plain, format, first); };

@@ -1,48 +1,35 @@
 #include "compute/cpu/nufft.h"
 
-#include "compute/indexing.h"
+#include "compute/cpu/sample_spreading.h"
 
 namespace echolux {
-namespace {
 
-float as(const std::complex<float>& weight, float) {
-    return weight.real();
-}
-
-std::complex<float> as(const std::complex<float>& weight, std::complex<float>) {
-    return weight;
-}
-
-}  // namespace
-
-NufftLine::NufftLine(const NufftTables& tables, const LineFormat& format, std::int64_t samples,
-                     std::int64_t rolling_width)
-    : tables_(tables), subtract_(format, rolling_width), spectrum_(index(samples)),
+NufftLine::NufftLine(const NufftTables& tables, const LineFormat& format, std::int64_t rolling_width)
+    : tables_(tables), subtract_(format, rolling_width), spectrum_(tables.weights.size()),
+      weighted_(tables.real ? 0 : tables.weights.size()),
       transform_(tables.real ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.grid),
       bins_(tables.correction.size()), bins_of_line_(bins_.data()) {}
 
 std::span<const std::complex<float>* const> NufftLine::reconstruct(std::span<const RawLine> lines) {
     subtract_(lines.front(), spectrum_.data());
     if (tables_.real)
-        gather(transform_.real());
+        spread_real();
     else
-        gather(transform_.complex_in());
+        spread_complex();
     transform_.execute();
     const std::complex<float>* kept = transform_.complex_out() + tables_.first_bin;
     for (std::size_t z = 0; z < bins_.size(); ++z) bins_[z] = kept[z] * tables_.correction[z];
     return {&bins_of_line_, 1};
 }
 
-template <class Point>
-void NufftLine::gather(Point* grid) const {
-    for (std::int64_t g = 0; g < tables_.grid; ++g) {
-        Point sum{};
-        for (std::int32_t i = tables_.begin[index(g)]; i < tables_.begin[index(g + 1)]; ++i) {
-            const auto entry = static_cast<std::size_t>(i);
-            sum += as(tables_.weights[entry], Point{}) * spectrum_[static_cast<std::size_t>(tables_.samples[entry])];
-        }
-        grid[g] = sum;
-    }
+void NufftLine::spread_real() {
+    for (std::size_t p = 0; p < spectrum_.size(); ++p) spectrum_[p] *= tables_.weights[p].real();
+    to_grid(tables_.spread, spectrum_.data(), transform_.real());
+}
+
+void NufftLine::spread_complex() {
+    for (std::size_t p = 0; p < spectrum_.size(); ++p) weighted_[p] = spectrum_[p] * tables_.weights[p];
+    to_grid(tables_.spread, weighted_.data(), transform_.complex_in());
 }
 
 }  // namespace echolux

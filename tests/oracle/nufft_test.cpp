@@ -9,7 +9,7 @@
 #include <random>
 
 #include "compute/error.h"
-#include "compute/methods/nufft.h"
+#include "compute/methods/spreading_kernel.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 
