@@ -187,6 +187,7 @@ void validate_defr(const ReconstructionPlan& plan) {
 }
 
 void validate_mask(const ReconstructionPlan& plan) {
+    if (plan.recipe.method != Method::compressive) return;
     const std::vector<double>& mask = plan.calibration.mask;
     const SensingMask chosen = plan.compressive.mask;
     require(chosen != SensingMask::file || !mask.empty(), "no mask is given", "compressive.mask",
@@ -214,7 +215,6 @@ void validate_compressive(const ReconstructionPlan& plan) {
             "recipe.resample", "choose lagrange3 or spline, or compressive.transform = nufft");
     require(plan.flow.sub_bands == 1 || plan.flow.method == FlowMethod::none,
             "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
-    validate_mask(plan);
     const auto elements = static_cast<std::int64_t>(sensed_samples(plan).size()) * plan.geometry.samples / 2;
     require(plan.compressive.transform != SensingTransform::exact || elements <= most_nudft_elements,
             fmt::format("a matrix of {} elements is too large", elements), "compressive.transform", "choose nufft");
@@ -333,6 +333,7 @@ void validate(const ReconstructionPlan& plan) {
     validate_calibration(plan);
     validate_fast_axis(plan.geometry, plan.calibration);
     validate_nufft(plan);
+    validate_mask(plan);
     validate_source(plan);
     validate_defr(plan);
     validate_compressive(plan);

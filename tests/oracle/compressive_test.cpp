@@ -336,6 +336,7 @@ TEST_F(Compressive, ImpossibleSettingsAreRefusedWithTheReason) {
     refused("calibration.mask", [](auto& plan) { plan.calibration.mask.assign(n, 0.5); });
     refused("compressive.mask", [](auto& plan) { plan.compressive.mask = SensingMask::file; });
     refused("calibration.background", [](auto& plan) { plan.calibration.background.clear(); });
+    refused("no light", [](auto& plan) { plan.calibration.background.assign(n, 0.0); });
     refused("nufft.width", [](auto& plan) { plan.nufft = {GridKernel::kaiser_bessel, 1.25, 1}; });
     refused("recipe.zero_padding", [](auto& plan) { plan.recipe.zero_padding = 2; });
     refused("compressive.share", [](auto& plan) { plan.compressive.share = 0; });
