@@ -121,6 +121,7 @@ void add_render(CLI::App& program) {
     command->add_option("--at", options->at_s, "the moment of that [0]")->type_name("SECONDS")->needs(key_frames);
     command->add_option("--save-transfer", options->save_transfer, "also writes the transfer function in use")
         ->type_name("FILE.toml");
+    add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     View view;
     Settings settings;
