@@ -1,5 +1,5 @@
 // The recorded samples as points of the k axis, for methods that transform them where they lie
-// (docs/algorithms.md 4.1).
+// (docs/algorithms.md 4).
 #pragma once
 
 #include <complex>

@@ -1,4 +1,4 @@
-// The steps of a sparse search (docs/algorithms.md 5.3), one depth bin at a time, and the rules that an A-scan follows.
+// The steps of a sparse search (docs/algorithms.md 9), one depth bin at a time, and the rules that an A-scan follows.
 #pragma once
 
 #include "compute/steps/host_device.h"

@@ -1,4 +1,4 @@
-// Dispersion-encoded full range (docs/algorithms.md 6) on scenes whose true profile is known in closed form: sums of
+// Dispersion-encoded full range (docs/algorithms.md 8) on scenes whose true profile is known in closed form: sums of
 // cosines with a dispersion, and the single-sided sums of exponentials that a search should find in them.
 #include <gtest/gtest.h>
 
