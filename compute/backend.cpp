@@ -1,6 +1,7 @@
 #include "compute/backend.h"
 
 #include "compute/error.h"
+#include "compute/methods/nufft.h"
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
 #endif
@@ -23,6 +24,14 @@ std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan&, const Back
     throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
 }
 #endif
+
+// The setting of the plan that no GPU follows; nullptr: there is none.
+const char* key_without_gpu(const ReconstructionPlan& plan) {
+    if (plan.recipe.method == Method::defr) return "recipe.method = defr";
+    if (plan.recipe.method == Method::compressive) return "recipe.method = compressive";
+    if (uses_nufft(plan)) return "recipe.resample = nufft";
+    return nullptr;
+}
 
 }  // namespace
 
@@ -52,6 +61,11 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& 
 ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice) {
     if (choice.backend == Backend::cpu) return {plan_on_cpu(plan), {}};
     require_backend(choice.backend);
+    if (const char* key = key_without_gpu(plan)) {
+        const std::string refusal = std::string(key) + " works on the CPU only";
+        if (choice.backend == Backend::automatic) return {plan_on_cpu(plan), refusal};
+        throw Error(ErrorCode::bad_setting, refusal, key, "choose --backend auto or cpu");
+    }
     const GpuSurvey& survey = surveyed_gpus();
     const auto on_gpu = [&] { return plan_on_gpu(plan, choice); };
     if (choice.backend == Backend::cuda) return {on_gpu(), survey.refusal};

@@ -105,7 +105,10 @@ Lengths lengths_of(const ScanGeometry& geometry, const Recipe& recipe) {
     lengths.upsampled = lengths.padded * recipe.upsample;
     lengths.points = geometry.samples;
     lengths.transform = lengths.points * recipe.zero_padding;
-    lengths.bins = lengths.transform / 2;
+    const std::int64_t half = lengths.transform / 2;
+    const bool is_full_range = recipe.method == Method::defr;
+    lengths.bins = is_full_range ? lengths.transform : half;
+    lengths.zero_delay = is_full_range ? half : 0;
     return lengths;
 }
 

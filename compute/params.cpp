@@ -105,6 +105,9 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
     constexpr Effect plan = Effect::plan;
     constexpr double any = 1e12;
     static const std::vector<Field<S>> fields{
+        choice("method", &S::method, {"plain", "defr", "compressive"}, plan,
+               "plain: one transform; defr: full range, both sides of zero delay told apart by their dispersion; "
+               "compressive: the fewest reflectors that explain a part of the samples"),
         choice("background", &S::background, {"auto", "none", "stored", "frame_mean", "running", "median", "rolling"},
                plan,
                "what is subtracted from each spectrum; auto: stored where a background is given, else frame_mean"),
@@ -119,9 +122,12 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         integer("upsample", &S::upsample, 1, 4, "", plan, "spectral up-sampling by zero padding: 1, 2 or 4"),
         flag("upsample_pad", &S::upsample_pad, plan,
              "pad the spectrum on both sides to a power of two, at least 2048, before up-sampling"),
-        choice("resample", &S::resample,
-               {"none", "nearest", "linear", "linear_wavelength", "catmull_rom", "lagrange3", "spline", "nudft"}, plan,
-               "interpolation to uniform k; nudft: none, the exact transform of the samples where they lie"),
+        choice(
+            "resample", &S::resample,
+            {"none", "nearest", "linear", "linear_wavelength", "catmull_rom", "lagrange3", "spline", "nufft", "nudft"},
+            plan,
+            "interpolation to uniform k; none with nufft and nudft, which transform the samples where they lie: to "
+            "the accuracy of [nufft], and exactly"),
         choice("window", &S::window, {"rect", "hann", "hamming", "blackman", "blackman_harris", "tukey", "gaussian"},
                table, "window on the uniform k grid"),
         number("tukey_alpha", &S::tukey_alpha, 0, 1, "", table, "tapered fraction of the Tukey window"),
@@ -161,6 +167,64 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         number("high", &S::high, -any, any, "dB or counts", table, "value of the highest u8/u16 code"),
         number("noise_floor_db", &S::noise_floor_db, -1000, 1000, "dB", table,
                "level that counts as 0 dB; 0: measured from the first volume, then frozen"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<NufftRecipe>>& describe<NufftRecipe>() {
+    using S = NufftRecipe;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        choice("kernel", &S::kernel, {"gaussian", "kaiser_bessel", "exponential"}, plan,
+               "how a sample is spread over its neighbours on the finer grid; exponential: of a semicircle"),
+        number("oversampling", &S::oversampling, 1.25, 4, "", plan,
+               "R: points of the finer grid for each point of the k grid; accuracy grows with it"),
+        integer("width", &S::width, 2, 12, "points", plan, "W: points of the finer grid that a sample spreads to"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<DefrRecipe>>& describe<DefrRecipe>() {
+    using S = DefrRecipe;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        integer("iterations", &S::iterations, 0, 100, "", plan,
+                "each finds the strongest peaks and takes their false images away; 0: dispersion compensation alone"),
+        number("delta", &S::delta, 0, 1, "", plan,
+               "1: one peak at a time; 0: all above the strongest possible false image of the strongest"),
+        number("threshold", &S::threshold, 0, 1, "", plan,
+               "amplitude above which a peak is found, as a part of the strongest; 0: gamma + delta (1 - gamma)"),
+        flag("residual", &S::residual, plan, "add what is left after the last iteration: noise, and weak peaks"),
+        flag("double_precision", &S::double_precision, plan, "iterate in double; twice the time"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<CompressiveRecipe>>& describe<CompressiveRecipe>() {
+    using S = CompressiveRecipe;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        choice("transform", &S::transform, {"nufft", "exact", "fft"}, plan,
+               "between depth and samples: the fast one of [nufft], a matrix, or one of samples brought to uniform k"),
+        choice("mask", &S::mask, {"all", "uniform", "variable", "file"}, plan,
+               "which samples are used: all; a random part; more where the source (calibration.background) is bright; "
+               "calibration.mask"),
+        number("share", &S::share, 0.01, 1, "", plan, "part of the samples that a random mask leaves"),
+        integer("seed", &S::seed, 0, most_samples, "", plan, "of a random mask"),
+        integer("iterations", &S::iterations, 1, 1000, "", plan,
+                "always as many: the time does not depend on the data"),
+        number("tau_relative", &S::tau_relative, 0, 1, "", plan,
+               "what a reflector has to bring, as a part of the strongest amplitude of the first guess; 1: nothing is "
+               "left"),
+        number("tau", &S::tau, 0, 1e12, "counts", plan, "the same as an amplitude; 0: tau_relative holds"),
+        flag("continuation", &S::continuation, plan, "tau falls to its value over the first 60 % of the iterations"),
+        choice("step", &S::step, {"clamped", "safeguarded", "monotone"}, plan,
+               "Barzilai-Borwein steps, not longer than least_step allows; also not worse than the last five; never "
+               "worse"),
+        number("least_step", &S::least_step, 1e-6, 1e6, "", plan, "least curvature that a step believes in"),
     };
     return fields;
 }

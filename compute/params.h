@@ -72,6 +72,7 @@ struct Calibration {
     std::vector<double> wavelengths_nm;  // [samples], strictly monotone
     std::vector<double> k_polynomial;    // position = sum c_i (j / (n - 1))^i in samples
     std::vector<double> dispersion_rad;  // one for each point of the k grid
+    std::vector<double> mask;            // 1: this sample is used by method = compressive, 0: it is not [samples]
     std::vector<double> noise_floor;     // mean amplitude of each depth bin, recorded without a sample
     std::vector<double> fast_axis;       // where the beam is at each line of a B-scan, any unit, strictly monotone
     PhaseMeaning dispersion_holds = PhaseMeaning::theta;
@@ -83,7 +84,8 @@ struct Calibration {
 
 enum class Background { automatic, none, stored, frame_mean, running, median, rolling };
 enum class FixedPattern { none, median, minimum_variance };
-enum class Resample { none, nearest, linear, linear_wavelength, catmull_rom, lagrange3, spline, nudft };
+enum class Resample { none, nearest, linear, linear_wavelength, catmull_rom, lagrange3, spline, nufft, nudft };
+enum class Method { plain, defr, compressive };  // from a spectrum to depth: by one transform, or by a search
 enum class Window { rect, hann, hamming, blackman, blackman_harris, tukey, gaussian };
 enum class Shaping { none, gaussian, hann };
 enum class Average { none, magnitude, power, complex };
@@ -92,6 +94,7 @@ enum class Quantity { db, intensity, amplitude, complex };
 enum class Levels { noise_floor, fixed, frame };
 
 struct Recipe {
+    Method method = Method::plain;
     Background background = Background::automatic;
     double running_alpha = 0.1;
     std::int64_t rolling_width = 64;
@@ -128,6 +131,45 @@ struct Recipe {
     double low = -5;
     double high = 45;
     double noise_floor_db = 0;  // 0: measured from the first volume, then frozen
+};
+
+// ---- [nufft] --------------------------------------------------------------------------------------------------------
+
+enum class GridKernel { gaussian, kaiser_bessel, exponential };  // exponential: of a semicircle, FINUFFT's
+
+struct NufftRecipe {  // for recipe.resample = nufft
+    GridKernel kernel = GridKernel::kaiser_bessel;
+    double oversampling = 2;  // R: points of the finer grid for each of the k grid
+    std::int64_t width = 3;   // W: points of the finer grid that a sample spreads to
+};
+
+// ---- [defr] ---------------------------------------------------------------------------------------------------------
+
+struct DefrRecipe {  // for recipe.method = defr
+    std::int64_t iterations = 10;
+    double delta = 0.5;    // peaks above gamma + delta (1 - gamma) of the strongest are found at a time
+    double threshold = 0;  // this instead, where it is not 0
+    bool residual = true;  // what is left after the last iteration is added
+    bool double_precision = false;
+};
+
+// ---- [compressive] --------------------------------------------------------------------------------------------------
+
+enum class SensingTransform { nufft, exact, fft };
+enum class SensingMask { all, uniform, variable, file };
+enum class StepRule { clamped, safeguarded, monotone };
+
+struct CompressiveRecipe {  // for recipe.method = compressive
+    SensingTransform transform = SensingTransform::nufft;
+    SensingMask mask = SensingMask::all;
+    double share = 0.3;  // of the samples that the mask leaves
+    std::int64_t seed = 1;
+    std::int64_t iterations = 15;
+    double tau_relative = 0.01;  // of the largest amplitude of the first guess
+    double tau = 0;              // counts; this instead, where it is not 0
+    bool continuation = false;   // tau falls from a large value to that over the first iterations
+    StepRule step = StepRule::clamped;
+    double least_step = 0.1;
 };
 
 // ---- [flow] ---------------------------------------------------------------------------------------------------------

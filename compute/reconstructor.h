@@ -20,6 +20,9 @@ struct ReconstructionPlan {
     Calibration calibration;
     Recipe recipe;
     FlowRecipe flow;
+    NufftRecipe nufft;
+    DefrRecipe defr;
+    CompressiveRecipe compressive;
     std::int64_t block_b_scans = 1;  // most B-scan positions in one block
 };
 

@@ -144,6 +144,11 @@ std::vector<double> dispersion_phase(const Recipe& recipe, const Calibration& ca
     return phase_at(points_of_grid(grid).on_grid, recipe, calibration, grid);
 }
 
+std::vector<double> dispersion_phase_at(const SpectrumPoints& points, const Recipe& recipe,
+                                        const Calibration& calibration, const KGrid& grid) {
+    return phase_at(points.on_grid, recipe, calibration, grid);
+}
+
 std::vector<std::complex<double>> spectral_weight_at(const SpectrumPoints& points, const Recipe& recipe,
                                                      const Calibration& calibration, const KGrid& grid) {
     const std::vector<double> amplitude = amplitude_at(points, recipe, calibration, grid);

@@ -13,13 +13,14 @@ namespace echolux {
 
 // Lengths of the stages of one spectrum.
 struct Lengths {
-    std::int64_t samples = 0;    // N, as recorded
-    std::int64_t pad_left = 0;   // zeros before the first sample
-    std::int64_t padded = 0;     // N'
-    std::int64_t upsampled = 0;  // M' = upsample * N'
-    std::int64_t points = 0;     // M_k, of the uniform k grid
-    std::int64_t transform = 0;  // M = zero_padding * M_k
-    std::int64_t bins = 0;       // M / 2, one-sided depth bins before cropping
+    std::int64_t samples = 0;     // N, as recorded
+    std::int64_t pad_left = 0;    // zeros before the first sample
+    std::int64_t padded = 0;      // N'
+    std::int64_t upsampled = 0;   // M' = upsample * N'
+    std::int64_t points = 0;      // M_k, of the uniform k grid
+    std::int64_t transform = 0;   // M = zero_padding * M_k
+    std::int64_t bins = 0;        // M / 2, depth bins before cropping; full range: M
+    std::int64_t zero_delay = 0;  // the bin where it lies
 };
 
 Lengths lengths_of(const ScanGeometry& geometry, const Recipe& recipe);
@@ -61,6 +62,10 @@ ResampleTable resample_table(Resample method, const KGrid& grid, const Calibrati
 // Phase theta of the sample arm on the k grid, [points] in rad: what dispersion compensation multiplies by exp(-i
 // theta).
 std::vector<double> dispersion_phase(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);
+
+// The same at any points of the k axis.
+std::vector<double> dispersion_phase_at(const SpectrumPoints& points, const Recipe& recipe,
+                                        const Calibration& calibration, const KGrid& grid);
 
 // The source spectrum, background - dark, smoothed and brought to the k grid, [points] in counts.
 std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& calibration, const KGrid& grid);

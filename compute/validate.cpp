@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "compute/flow/flow_tables.h"
+#include "compute/methods/compressive.h"
 #include "compute/methods/nudft.h"
+#include "compute/methods/nufft.h"
 #include "compute/require.h"
 #include "compute/tables.h"
 
@@ -135,10 +137,11 @@ void validate_spectrum(const ReconstructionPlan& plan) {
     require(recipe.resample != Resample::linear_wavelength || !plan.calibration.wavelengths_nm.empty(),
             "linear_wavelength needs the wavelength of each sample", "recipe.resample",
             "name a file in calibration.wavelengths or choose linear");
-    const bool exact = recipe.resample == Resample::nudft;
-    require(!exact || recipe.upsample == 1, "nudft does not interpolate: there is nothing to up-sample for",
+    const bool interpolates = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
+    const std::string name = std::get<std::string>(value_of(recipe, "resample"));
+    require(interpolates || recipe.upsample == 1, name + " does not interpolate: there is nothing to up-sample for",
             "recipe.upsample", "choose 1");
-    require(!exact || !recipe.upsample_pad, "nudft does not interpolate: there is nothing to pad for",
+    require(interpolates || !recipe.upsample_pad, name + " does not interpolate: there is nothing to pad for",
             "recipe.upsample_pad", "choose false");
     require(recipe.shaping == Shaping::none || !plan.calibration.background.empty(),
             "shaping needs the source spectrum", "recipe.shaping", "name a file in calibration.background");
@@ -148,8 +151,81 @@ void validate_spectrum(const ReconstructionPlan& plan) {
             "give calibration.wavelengths, or depth_pitch_um and centre_wavelength_nm, or use a2_rad and a3_rad");
 }
 
-void validate_shaping_source(const ReconstructionPlan& plan) {
-    if (plan.recipe.shaping == Shaping::none) return;
+void validate_nufft(const ReconstructionPlan& plan) {
+    const bool senses =
+        plan.recipe.method == Method::compressive && plan.compressive.transform == SensingTransform::nufft;
+    if (!uses_nufft(plan) && !senses) return;
+    // sqrt(0.8) R / (R - 1/2) is the narrowest.
+    const double r = plan.nufft.oversampling;
+    const auto least = static_cast<std::int64_t>(std::floor(std::sqrt(0.8) * r / (r - 0.5))) + 1;
+    require(has_kernel(plan.nufft),
+            fmt::format("a Kaiser-Bessel kernel over {} points does not exist for an oversampling of {}",
+                        plan.nufft.width, r),
+            "nufft.width", fmt::format("give at least {}, or another kernel", least));
+    const double most = r * static_cast<double>(lengths_of(plan.geometry, plan.recipe).transform);
+    require(static_cast<double>(plan.nufft.width) <= most, "the kernel is wider than the grid", "nufft.width",
+            "give less");
+}
+
+void validate_defr(const ReconstructionPlan& plan) {
+    const Recipe& recipe = plan.recipe;
+    if (recipe.method != Method::defr) return;
+    const bool on_grid = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
+    require(on_grid, "defr works on a uniform k grid", "recipe.resample", "choose linear, lagrange3 or spline");
+    require(recipe.zero_padding == 1, "defr iterates on the points of the k grid: there is nothing to pad",
+            "recipe.zero_padding", "choose 1");
+    require(plan.flow.sub_bands == 1 || plan.flow.method == FlowMethod::none,
+            "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
+    const std::vector<double> theta =
+        dispersion_phase(recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples));
+    const bool disperses = std::ranges::any_of(theta, [](double phase) { return phase != 0; });
+    require(disperses, "full range needs dispersion: it alone tells the two sides of zero delay apart",
+            recipe.dispersion ? "recipe.a2_rad" : "recipe.dispersion",
+            recipe.dispersion ? "give a2_rad, a3_rad or calibration.dispersion, or search for them by `echolux "
+                                "calibrate dispersion`"
+                              : "set it to true");
+}
+
+void validate_mask(const ReconstructionPlan& plan) {
+    if (plan.recipe.method != Method::compressive) return;
+    const std::vector<double>& mask = plan.calibration.mask;
+    const SensingMask chosen = plan.compressive.mask;
+    require(chosen != SensingMask::file || !mask.empty(), "no mask is given", "compressive.mask",
+            "name a file in calibration.mask or choose uniform");
+    require(chosen != SensingMask::variable || !plan.calibration.background.empty(),
+            "a variable mask follows the brightness of the source, which is not known", "compressive.mask",
+            "name a file in calibration.background or choose uniform");
+    validate_vector(mask, plan.geometry.samples, "calibration.mask", "samples");
+    const bool is_mask = std::ranges::all_of(mask, [](double value) { return value == 0 || value == 1; });
+    require(is_mask, "holds something else than 0 and 1", "calibration.mask", "1: the sample is used, 0: it is not");
+    require(mask.empty() || std::ranges::any_of(mask, [](double value) { return value == 1; }), "uses no sample",
+            "calibration.mask", "1: the sample is used, 0: it is not");
+}
+
+void validate_compressive(const ReconstructionPlan& plan) {
+    const Recipe& recipe = plan.recipe;
+    if (recipe.method != Method::compressive) return;
+    require(recipe.zero_padding == 1,
+            "compressive sensing looks for reflectors at the depth bins: there is nothing to pad",
+            "recipe.zero_padding", "choose 1");
+    require(recipe.shaping == Shaping::none, "compressive sensing takes the samples as they are", "recipe.shaping",
+            "choose none");
+    const bool on_grid = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
+    require(plan.compressive.transform != SensingTransform::fft || on_grid, "this transform works on a uniform k grid",
+            "recipe.resample", "choose lagrange3 or spline, or compressive.transform = nufft");
+    require(plan.flow.sub_bands == 1 || plan.flow.method == FlowMethod::none,
+            "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
+    const auto elements = static_cast<std::int64_t>(sensed_samples(plan).size()) * plan.geometry.samples / 2;
+    require(plan.compressive.transform != SensingTransform::exact || elements <= most_nudft_elements,
+            fmt::format("a matrix of {} elements is too large", elements), "compressive.transform", "choose nufft");
+}
+
+// Shaping, a variable mask and the search for full range look at the spectrum of the source.
+void validate_source(const ReconstructionPlan& plan) {
+    const bool is_known = !plan.calibration.background.empty();
+    const bool looks = (plan.recipe.method == Method::defr && is_known) || plan.recipe.shaping != Shaping::none ||
+                       (plan.recipe.method == Method::compressive && plan.compressive.mask == SensingMask::variable);
+    if (!looks) return;
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     const std::vector<double> source = source_on_grid(plan.recipe, plan.calibration, grid);
     const bool light = std::accumulate(source.begin(), source.end(), 0.0) > 0;
@@ -248,12 +324,19 @@ void validate(const ReconstructionPlan& plan) {
     check(plan.calibration, "calibration");
     check(plan.recipe, "recipe");
     check(plan.flow, "flow");
+    check(plan.nufft, "nufft");
+    check(plan.defr, "defr");
+    check(plan.compressive, "compressive");
     validate_geometry(plan.geometry);
     validate_format(plan.format, plan.geometry);
     validate_spectrum(plan);
     validate_calibration(plan);
     validate_fast_axis(plan.geometry, plan.calibration);
-    validate_shaping_source(plan);
+    validate_nufft(plan);
+    validate_mask(plan);
+    validate_source(plan);
+    validate_defr(plan);
+    validate_compressive(plan);
     validate_background(plan);
     validate_depth(plan);
     validate_voxels(plan);
@@ -278,7 +361,8 @@ VolumeGrid planned_grid(const ReconstructionPlan& plan) {
     grid.b_scans = geometry.b_scans * b_side_by_side;
     grid.spacing_um = {pitch, geometry.spacing_a_um / static_cast<double>(a_side_by_side),
                        geometry.spacing_b_um / static_cast<double>(b_side_by_side)};
-    grid.first_depth_um = pitch * static_cast<double>(geometry.depth_flip ? 1 - kept.end : kept.begin);
+    const std::int64_t first = kept.begin - lengths.zero_delay, last = kept.end - 1 - lengths.zero_delay;
+    grid.first_depth_um = pitch * static_cast<double>(geometry.depth_flip ? -last : first);
     grid.type = recipe.quantity == Quantity::complex ? VoxelType::complex64 : recipe.voxel;
     grid.quantity = std::get<std::string>(value_of(recipe, "quantity"));
     const bool db = recipe.quantity == Quantity::db;

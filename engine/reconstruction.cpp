@@ -10,6 +10,7 @@
 
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
+#include "compute/methods/defr.h"
 #include "compute/validate.h"
 #include "engine/block_stream.h"
 #include "engine/memory_budget.h"
@@ -125,6 +126,7 @@ Reconstruction::Reconstruction(Scan scan, Backend backend)
     }
     plan(backend);
     warn_of_common_fringes();
+    warn_of_weak_dispersion();
 }
 
 void Reconstruction::plan(Backend backend) {
@@ -161,6 +163,17 @@ void Reconstruction::warn_of_common_fringes() {
         "B-scan takes it away, which is wrong for a mirror or flat interface and right for a fixed line "
         "(to keep it, record calibration.background or set recipe.background = rolling)",
         fringe.share * 100, fringe.bin));
+}
+
+void Reconstruction::warn_of_weak_dispersion() {
+    if (scan_.recipe.method != Method::defr) return;
+    const double gamma = defr_tables(scan_.plan(1)).gamma;
+    if (gamma <= weak_diversity) return;
+    warnings_.push_back(
+        fmt::format("recipe.method: the dispersion is weak for full range (gamma = {:.2f}, {} is much): false images "
+                    "go away slowly "
+                    "(take defr.iterations = 20 or more, or put glass into one arm)",
+                    gamma, weak_diversity));
 }
 
 VolumeGrid Reconstruction::grid(const ScanPart& part) const {

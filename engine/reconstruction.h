@@ -66,6 +66,7 @@ class Reconstruction {
     void allocate(Volume& volume) const;
     void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void warn_of_common_fringes();
+    void warn_of_weak_dispersion();
     void prime(const ScanPart& part, Progress& progress);
     std::map<std::string, std::string> provenance(const ScanPart& part) const;
 

@@ -46,6 +46,8 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
         text("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample"),
         text("fast_axis", &S::fast_axis, Effect::plan,
              "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file"),
+        text("mask", &S::mask, Effect::plan,
+             "file: 1 for each sample that is used, 0 for the others, for compressive.mask = file"),
     };
     return fields;
 }
@@ -71,6 +73,7 @@ void load_calibration(Scan& scan) {
     load(files.dispersion, calibration.dispersion_rad, "dispersion", samples);
     load(files.noise_floor, calibration.noise_floor, "noise_floor", 0);
     load(files.fast_axis, calibration.fast_axis, "fast_axis", scan.geometry.lines_per_b_scan());
+    load(files.mask, calibration.mask, "mask", samples);
     check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
     check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
 }
@@ -140,7 +143,19 @@ VolumeGrid planned_grid(const Scan& scan) {
 }
 
 ReconstructionPlan Scan::plan(std::int64_t block_b_scans) const {
-    return {format, geometry, calibration, recipe, flow, block_b_scans};
+    return {format, geometry, calibration, recipe, flow, nufft, defr, compressive, block_b_scans};
+}
+
+bool is_recipe_section(std::string_view section) {
+    return std::ranges::count(recipe_sections, section) > 0;
+}
+
+void bind_recipe(Settings& settings, Scan& scan) {
+    settings.bind("recipe", scan.recipe);
+    settings.bind("flow", scan.flow);
+    settings.bind("nufft", scan.nufft);
+    settings.bind("defr", scan.defr);
+    settings.bind("compressive", scan.compressive);
 }
 
 void bind(Settings& settings, Scan& scan) {
@@ -149,8 +164,7 @@ void bind(Settings& settings, Scan& scan) {
     settings.bind("scan", scan.geometry);
     settings.bind("calibration", scan.calibration_files);
     settings.bind("calibration", scan.calibration);
-    settings.bind("recipe", scan.recipe);
-    settings.bind("flow", scan.flow);
+    bind_recipe(settings, scan);
     settings.bind("recording", scan.recording);
 }
 

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/params.h"
@@ -29,6 +31,7 @@ struct CalibrationFiles {
     std::string dispersion;   // -> Calibration::dispersion_rad
     std::string noise_floor;
     std::string fast_axis;
+    std::string mask;  // for recipe.method = compressive
 };
 
 class ScratchFile;
@@ -44,13 +47,34 @@ struct Scan {
     Recipe recipe;
     FlowRecipe flow;
     std::shared_ptr<const ScratchFile> unpacked;  // the raw file, where it was packed; removed with the last copy
+    NufftRecipe nufft;
+    DefrRecipe defr;
+    CompressiveRecipe compressive;
     RecordingNotes recording;  // of a live recording; one that was cut off opens up to its last whole block
 
     ReconstructionPlan plan(std::int64_t block_b_scans) const;
 };
 
-// Binds the structs of `scan`, which must outlive `settings`, as the sections scan, calibration, recipe, flow,
-// recording.
+// The sections of settings that say what is wanted of spectra, and may change while they stream.
+inline constexpr std::array<std::string_view, 5> recipe_sections{"recipe", "flow", "nufft", "defr", "compressive"};
+
+bool is_recipe_section(std::string_view section);
+
+// Binds those.
+void bind_recipe(Settings& settings, Scan& scan);
+
+// What is wanted there, of a scan or a plan.
+template <class From>
+void take_recipe(const From& from, Scan& scan) {
+    scan.recipe = from.recipe;
+    scan.flow = from.flow;
+    scan.nufft = from.nufft;
+    scan.defr = from.defr;
+    scan.compressive = from.compressive;
+}
+
+// Binds the structs of `scan`, which must outlive `settings`, as the sections scan, calibration, recipe, flow, nufft,
+// defr, recording.
 void bind(Settings& settings, Scan& scan);
 
 // Opens a scan TOML or a raw file of a self-describing format, applies `assignments` ("recipe.window=hann") on top,

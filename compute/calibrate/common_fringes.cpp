@@ -12,6 +12,7 @@ namespace echolux {
 CommonFringe strongest_common_fringe(const ReconstructionPlan& plan, const Block& block) {
     constexpr double least_above_median = 10;  // 10 dB: quieter depths prove nothing
     Recipe recipe = plan.recipe;
+    recipe.method = Method::plain;
     recipe.background = Background::rolling;  // takes the slow source spectrum, leaves all fringes
     recipe.rolling_width = std::min<std::int64_t>(32, plan.geometry.samples / 4);
     recipe.fixed_pattern = FixedPattern::none;

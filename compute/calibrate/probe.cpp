@@ -48,6 +48,7 @@ std::vector<float> spectra_of(std::span<const std::complex<float>> bins, std::in
 
 std::vector<float> windowed_spectra(const ReconstructionPlan& plan, const Block& block) {
     Recipe recipe = plan.recipe;
+    recipe.method = Method::plain;
     recipe.dispersion = false;
     recipe.fixed_pattern = FixedPattern::none;
     recipe.average = Average::none;

@@ -9,19 +9,24 @@
 
 namespace echolux {
 
-class Fft {
+enum class FftKind {
+    complex_forward,  // n complex -> n complex
+    complex_inverse,  // the same, e^(+i)
+    real_forward,     // n real -> n/2 + 1 complex
+    real_inverse      // n/2 + 1 complex -> n real; destroys its input
+};
+
+// Of float, or of double where the library has it: else Error{bad_setting} is thrown.
+template <class Real>
+class BasicFft {
   public:
-    enum class Kind {
-        complex_forward,  // n complex -> n complex
-        real_forward,     // n real -> n/2 + 1 complex
-        real_inverse      // n/2 + 1 complex -> n real; destroys its input
-    };
+    using Kind = FftKind;
 
-    Fft(Kind kind, std::int64_t n) : plan_(planned(kind, n)) {}
+    BasicFft(Kind kind, std::int64_t n) : plan_(planned(kind, n)) {}
 
-    float* real() { return plan_->real; }                      // the side that is real
-    std::complex<float>* complex_in() { return plan_->in; }    // input of complex_forward and real_inverse
-    std::complex<float>* complex_out() { return plan_->out; }  // output of complex_forward and real_forward
+    Real* real() { return plan_->real; }                      // the side that is real
+    std::complex<Real>* complex_in() { return plan_->in; }    // input of all but real_forward
+    std::complex<Real>* complex_out() { return plan_->out; }  // output of all but real_inverse
     void execute() { plan_->execute(); }
 
     // The library that does the work: "FFTW", "kissfft".
@@ -32,9 +37,9 @@ class Fft {
         virtual ~Plan() = default;
         virtual void execute() = 0;
 
-        float* real = nullptr;
-        std::complex<float>* in = nullptr;
-        std::complex<float>* out = nullptr;
+        Real* real = nullptr;
+        std::complex<Real>* in = nullptr;
+        std::complex<Real>* out = nullptr;
     };
 
   private:
@@ -42,5 +47,7 @@ class Fft {
 
     std::unique_ptr<Plan> plan_;
 };
+
+using Fft = BasicFft<float>;
 
 }  // namespace echolux

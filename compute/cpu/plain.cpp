@@ -1,47 +1,9 @@
 #include "compute/cpu/plain.h"
 
-#include <algorithm>
-#include <cstring>
-
-#include "compute/steps/resample.h"
+#include "compute/cpu/four.h"
 
 namespace echolux {
 namespace {
-
-constexpr std::int64_t margin = SplinePrefilter::reach + 1;
-
-std::size_t size(std::int64_t n) {
-    return static_cast<std::size_t>(n);
-}
-
-using Four = float __attribute__((vector_size(16)));
-
-Four load(const float* from) {
-    Four value;
-    std::memcpy(&value, from, sizeof(value));
-    return value;
-}
-
-void store(Four value, float* to) {
-    std::memcpy(to, &value, sizeof(value));
-}
-
-// Resampled<4> for four points at a time: the taps of a point are neighbours in memory, so four plain loads and a
-// crosswise sum replace sixteen gathered ones. Returns how many points are done.
-std::int64_t resample_by_fours(const Resampled<4>& step, const float* spectrum, float* out, std::int64_t points) {
-    std::int64_t j = 0;
-    for (; j + 4 <= points; j += 4) {
-        const auto products = [&](std::int64_t i) {
-            return load(step.weights + 4 * i) * load(spectrum + step.base[i]);
-        };
-        const Four a = products(j), b = products(j + 1), c = products(j + 2), d = products(j + 3);
-        const Four ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-        const Four cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
-        const Four sums = __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-        store(sums, out + j);
-    }
-    return j;
-}
 
 // out[j] = weight[j] * spectrum[j] for four points at a time. Returns how many points are done.
 std::int64_t weigh_by_fours(const std::complex<float>* weight, const float* spectrum, std::complex<float>* out,
@@ -60,83 +22,27 @@ std::int64_t weigh_by_fours(const std::complex<float>* weight, const float* spec
 }  // namespace
 
 PlainLine::PlainLine(const PlainTables& tables, const LineFormat& format, std::int64_t first_bin)
-    : tables_(tables), subtract_(format, tables.rolling_width),
-      spectrum_(size(tables.lengths.upsampled + 2 * margin), 0.0f), resampled_(size(tables.lengths.points)),
+    : tables_(tables), k_linear_(tables, format),
       transform_(tables.weight.real ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.lengths.transform),
-      kept_(transform_.complex_out() + first_bin) {
-    if (tables.resample.prefilter) coefficients_.resize(size(tables.lengths.upsampled + 2));
-    if (tables.upsample > 1) {
-        to_conjugate_.emplace(Fft::Kind::real_forward, tables.lengths.padded);
-        from_conjugate_.emplace(Fft::Kind::real_inverse, tables.lengths.upsampled);
-    }
-}
+      kept_(transform_.complex_out() + first_bin) {}
 
 std::span<const std::complex<float>* const> PlainLine::reconstruct(std::span<const RawLine> lines) {
-    subtract_(lines.front(), recorded());
-    if (tables_.upsample > 1) upsample();
-    if (tables_.resample.prefilter) prefilter();
-    const float* spectrum = tables_.resample.prefilter ? coefficients_.data() : spectrum_.data() + margin;
-    switch (tables_.resample.taps) {
-        case 1: resample<1>(spectrum); break;
-        case 2: resample<2>(spectrum); break;
-        default: resample<4>(spectrum);
-    }
-    weigh();
+    weigh(k_linear_(lines.front()));
     transform_.execute();
     return {&kept_, 1};
 }
 
-// The padding around the recorded samples is zero from the start and never written.
-float* PlainLine::recorded() {
-    float* line = to_conjugate_ ? to_conjugate_->real() : spectrum_.data() + margin;
-    return line + tables_.lengths.pad_left;
-}
-
-// Zero padding in the conjugate domain; the Nyquist bin of an even length is shared by both halves
-// (docs/algorithms.md 2.5).
-void PlainLine::upsample() {
-    const std::int64_t n = tables_.lengths.padded;
-    const float scale = 1.0f / static_cast<float>(n);
-    to_conjugate_->execute();
-    const std::complex<float>* narrow = to_conjugate_->complex_out();
-    std::complex<float>* wide = from_conjugate_->complex_in();
-    std::transform(narrow, narrow + n / 2 + 1, wide, [scale](std::complex<float> v) { return v * scale; });
-    if (n % 2 == 0) wide[n / 2] *= 0.5f;
-    std::fill(wide + n / 2 + 1, wide + tables_.lengths.upsampled / 2 + 1, std::complex<float>{});
-    from_conjugate_->execute();
-    std::copy_n(from_conjugate_->real(), tables_.lengths.upsampled, spectrum_.data() + margin);
-}
-
-void PlainLine::prefilter() {
-    const std::int64_t n = tables_.lengths.upsampled;
-    float* x = spectrum_.data() + margin;
-    for (std::int64_t d = 1; d <= margin; ++d) {
-        x[-d] = 2 * x[0] - x[d];
-        x[n - 1 + d] = 2 * x[n - 1] - x[n - 1 - d];
-    }
-    const SplinePrefilter coefficient;
-    for (std::int64_t i = 0; i < n + 2; ++i) coefficients_[size(i)] = coefficient(x, i - 1);
-}
-
-template <int taps>
-void PlainLine::resample(const float* spectrum) {
-    const Resampled<taps> resampled{tables_.resample.base.data(), tables_.resample.weights.data()};
-    std::int64_t j = 0;
-    if constexpr (taps == 4) j = resample_by_fours(resampled, spectrum, resampled_.data(), tables_.lengths.points);
-    for (; j < tables_.lengths.points; ++j) resampled_[size(j)] = resampled(spectrum, j);
-}
-
-void PlainLine::weigh() {
+void PlainLine::weigh(const float* spectrum) {
     const std::int64_t points = tables_.lengths.points;
     if (tables_.weight.real) {
         const float* weight = tables_.real_weight.data();
         float* out = transform_.real();
-        for (std::int64_t j = 0; j < points; ++j) out[j] = weight[j] * resampled_[size(j)];
+        for (std::int64_t j = 0; j < points; ++j) out[j] = weight[j] * spectrum[j];
     } else {
         const std::complex<float>* weight = tables_.weight.values.data();
         std::complex<float>* out = transform_.complex_in();
-        const std::int64_t done = weigh_by_fours(weight, resampled_.data(), out, points);
-        for (std::int64_t j = done; j < points; ++j) out[j] = weight[j] * resampled_[size(j)];
+        const std::int64_t done = weigh_by_fours(weight, spectrum, out, points);
+        for (std::int64_t j = done; j < points; ++j) out[j] = weight[j] * spectrum[j];
     }
 }
 

@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "compute/cpu/fft.h"
 #include "compute/cpu/fixed_pattern.h"
-#include "compute/cpu/plain.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 
@@ -32,16 +32,17 @@ CpuRunner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables&
 CpuRunner::CpuRunner(const ReconstructionPlan& plan)
     : plan_(plan), grid_(planned_grid(plan)), flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry),
       plain_(plain_tables(plan)), kept_(kept_depth(plan.recipe, plain_.lengths.bins)),
+      make_method_(line_methods(plan, plain_, format_, kept_)),
       voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
       shape_(block_shape(plan, grid_)), order_{plan.geometry.a_scans, plan.geometry.bidirectional},
       mixes_(line_mixes(plan.geometry, plan.calibration)),
       background_(chosen_background(plan.recipe, plan.calibration), format_, plan.geometry, plan.calibration,
                   plan.recipe.running_alpha, shape_.frames) {
-    if (uses_nudft(plan)) nudft_.emplace(NudftMatrix(plan));
     if (flow_grid_) flow_tables_ = flow_tables(plan, plain_.weight.sum, kept_);
     const auto threads = static_cast<std::size_t>(thread_count());
     workers_.reserve(threads);
-    for (std::size_t i = 0; i < threads; ++i) workers_.emplace_back(method(), voxel_tables_, shape_, flow_tables_);
+    for (std::size_t i = 0; i < threads; ++i)
+        workers_.emplace_back(make_method_(), voxel_tables_, shape_, flow_tables_);
     if (needs_whole_b_scans(plan.recipe) || !mixes_.empty() || flow_grid_) {
         bins_.resize(static_cast<std::size_t>(shape_.lines() * voxel_tables_.depth));
     }
@@ -119,11 +120,6 @@ void CpuRunner::check(const Block& block, const Places& places) const {
     const bool on_host = places.structure.kind == PlaceKind::host_linear &&
                          (!places.flow || places.flow->kind == PlaceKind::host_linear);
     if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
-}
-
-std::unique_ptr<LineMethod> CpuRunner::method() const {
-    if (nudft_) return std::make_unique<NudftLines>(*nudft_, format_, plain_.rolling_width);
-    return std::make_unique<PlainLine>(plain_, format_, kept_.begin);
 }
 
 std::byte* CpuRunner::target(const Block& block, const Place& place, std::int64_t output_line) const {

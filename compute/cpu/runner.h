@@ -12,8 +12,7 @@
 
 #include "compute/cpu/background.h"
 #include "compute/cpu/flow.h"
-#include "compute/cpu/line_method.h"
-#include "compute/cpu/nudft.h"
+#include "compute/cpu/line_methods.h"
 #include "compute/cpu/voxels.h"
 #include "compute/reconstructor.h"
 #include "compute/scan_order.h"
@@ -56,7 +55,6 @@ class CpuRunner : public Reconstructor {
     template <class Use>
     void reconstruct_lines(const Block& block, const Use& use);
 
-    std::unique_ptr<LineMethod> method() const;
     void check(const Block& block, const Places& places) const;
     std::byte* target(const Block& block, const Place& place, std::int64_t output_line) const;
     bool is_reversed(const Block& block, std::int64_t frame) const;
@@ -82,8 +80,8 @@ class CpuRunner : public Reconstructor {
     std::optional<VolumeGrid> flow_grid_;
     LineFormat format_;
     PlainTables plain_;
-    std::optional<NudftPanels> nudft_;
     DepthRange kept_;
+    LineMethodMaker make_method_;
     VoxelTables voxel_tables_;
     BlockShape shape_;
     ScanOrder order_;

@@ -57,8 +57,7 @@ Simulation simulation_of(const SourceWanted& wanted, const std::string& scene) {
 void set_processing(Scan& scan, const std::vector<std::string>& assignments) {
     Settings settings;
     settings.bind("calibration", scan.calibration);
-    settings.bind("recipe", scan.recipe);
-    settings.bind("flow", scan.flow);
+    bind_recipe(settings, scan);
     for (const std::string& assignment : assignments) {
         if (!is_of_scan(assignment)) settings.set_assignment(assignment);
     }

@@ -28,6 +28,7 @@ double decibels(double power) {
 
 // Without what changes an A-scan for the sake of a volume.
 Recipe alignment_recipe(Recipe recipe) {
+    recipe.method = Method::plain;
     recipe.background = Background::none;  // subtracted beforehand
     recipe.fixed_pattern = FixedPattern::none;
     if (recipe.resample == Resample::nudft) recipe.resample = Resample::spline;

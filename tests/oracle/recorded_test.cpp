@@ -9,7 +9,9 @@
 #include <fstream>
 #include <numbers>
 #include <string>
+#include <tuple>
 
+#include "compute/methods/defr.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/peak.h"
 
@@ -83,6 +85,68 @@ TEST_F(RecordedMirror, CorrectionNarrowsOneSideAndWidensTheOther) {
     EXPECT_NEAR(peak("mirror1", Resample::spline, Correction::opposite).fwhm, 2.21, 0.03);
     EXPECT_NEAR(peak("mirror2", Resample::spline, Correction::as_given).fwhm, 2.21, 0.03);
     EXPECT_NEAR(peak("mirror2", Resample::spline, Correction::opposite).fwhm, 2.96, 0.03);
+}
+
+// What was reflected on either side of zero delay, added: a recording of full range whose dispersion is weak.
+class RecordedFullRange : public Recorded {
+  protected:
+    ReconstructionPlan plan() const {
+        ReconstructionPlan plan = plain_plan(n, 1);
+        plan.calibration.k_positions = column("k_linear_positions");
+        plan.calibration.dispersion_rad = column("dispersion_phase_rad");
+        plan.calibration.dispersion_holds = PhaseMeaning::correction;
+        plan.calibration.background = column("dark_ref");
+        plan.calibration.dark = column("dark_not");
+        plan.recipe.method = Method::defr;
+        plan.recipe.resample = Resample::spline;
+        plan.recipe.window = Window::hann;
+        plan.recipe.dispersion = true;
+        return plan;
+    }
+
+    // The light of either arm alone is taken away, and the dark level that goes with it given back.
+    std::vector<double> fringes_of(const std::string& mirror, const std::string& sample_alone) const {
+        std::vector<double> fringes = column(mirror);
+        const std::vector<double> reference = column("dark_ref"), sample = column(sample_alone),
+                                  dark = column("dark_not");
+        for (std::size_t p = 0; p < n; ++p) fringes[p] += dark[p] - reference[p] - sample[p];
+        return fringes;
+    }
+
+    std::vector<double> profile(std::int64_t iterations) const {
+        const std::vector<double> first = fringes_of("mirror1", "dark_sample1");
+        const std::vector<double> second = fringes_of("mirror2", "dark_sample2");
+        std::vector<float> both;
+        for (std::size_t p = 0; p < n; ++p) both.push_back(static_cast<float>(first[p] + second[p]));
+        ReconstructionPlan searching = plan();
+        searching.defr.iterations = iterations;
+        return amplitudes(reconstructed<std::complex<float>>(searching, both));
+    }
+
+    // How far the image at -bin lies below that at bin.
+    static double suppression_db(const std::vector<double>& profile, std::ptrdiff_t bin) {
+        const auto highest = [&](std::ptrdiff_t around) {
+            const auto middle = profile.begin() + n / 2 + around;
+            return *std::max_element(middle - 6, middle + 7);
+        };
+        return 20 * std::log10(highest(bin) / highest(-bin));
+    }
+};
+
+TEST_F(RecordedFullRange, TellsTheTwoSidesApart) {
+    const std::vector<double> before = profile(0), after = profile(10), later = profile(20);
+    const auto strongest = std::max_element(later.begin(), later.end()) - later.begin() - n / 2;
+    EXPECT_TRUE(std::abs(strongest - 125) <= 1 || std::abs(strongest + 48) <= 1) << strongest;
+    for (const auto& [bin, least_after, least_later] : {std::tuple{125, 12.0, 29.0}, {-48, 19.0, 29.0}}) {
+        EXPECT_LE(suppression_db(before, bin), 6) << bin;
+        EXPECT_GE(suppression_db(after, bin), least_after) << bin;
+        EXPECT_GE(suppression_db(later, bin), least_later) << bin;
+    }
+}
+
+TEST_F(RecordedFullRange, KnowsThatItsDispersionIsWeak) {
+    EXPECT_NEAR(defr_tables(plan()).gamma, 0.86, 0.02);
+    EXPECT_GT(defr_tables(plan()).gamma, weak_diversity);
 }
 
 class RecordedVolume : public Recorded {};

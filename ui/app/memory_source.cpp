@@ -13,8 +13,7 @@ MemorySource::MemorySource(const ReconstructionPlan& plan, std::vector<Block> bl
     scan_.geometry = plan.geometry;
     scan_.geometry.line_rate_hz = lines_per_s;
     scan_.calibration = plan.calibration;
-    scan_.recipe = plan.recipe;
-    scan_.flow = plan.flow;
+    take_recipe(plan, scan_);
 }
 
 void MemorySource::start() {

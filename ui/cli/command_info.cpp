@@ -1,5 +1,6 @@
-// `echolux info FILE [--json]`, `echolux info --settings`
+// `echolux info FILE [--json]`, `echolux info --settings|--recipes|--sources`
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "compute/error.h"
 #include "engine/acquire/source.h"
+#include "engine/recipes.h"
 #include "ui/app/description.h"
 #include "ui/app/proposed_scan.h"
 #include "ui/app/settings_table.h"
@@ -25,6 +27,9 @@ struct Options {
     bool sources = false;
     bool guess = false;
     std::string output;
+}
+
+    bool recipes = false;
     std::vector<std::string> assignments;
 };
 
@@ -111,7 +116,15 @@ void tell_guess(const Options& options) {
     fmt::print("{}\n", options.output);
 }
 
+void print_recipes() {
+    for (const ShippedRecipe& recipe : shipped_recipes()) {
+        fmt::print("{}\n  {}\n  {}\n  {}\n", recipe.name, recipe.method, recipe.use,
+                   fmt::join(recipe.assignments, " "));
+    }
+}
+
 void inform(const Options& options) {
+    if (options.recipes) return print_recipes();
     if (options.settings) {
         fmt::print("{}", settings_table());
         return;
@@ -122,7 +135,7 @@ void inform(const Options& options) {
     }
     if (options.file.empty()) {
         throw Error(ErrorCode::bad_setting, "no file is named", "info",
-                    "name a scan or volume, or give --settings or --sources");
+                    "name a scan or volume, or give --settings, --recipes or --sources");
     }
     if (!options.output.empty() && !options.guess) {
         throw Error(ErrorCode::bad_setting, "has nothing to write", "--output", "it goes with --guess");
@@ -149,7 +162,9 @@ void add_info(CLI::App& program) {
     command->add_option("-o,--output", options->output, "with --guess: a scan TOML to write")->type_name("FILE.toml");
     command->add_flag("--json", options->json, "for programs");
     command->add_flag("--settings", options->settings, "every setting of the program, as a Markdown table");
+    command->add_flag("--recipes", options->recipes, "what --recipe can name, what each costs, and when to use it");
     command->add_flag("--sources", options->sources, "where live spectra could come from now");
+    add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     command->callback([options] { inform(*options); });
 }

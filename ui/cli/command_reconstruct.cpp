@@ -83,6 +83,7 @@ void add_reconstruct(CLI::App& program) {
     command->add_option("--backend", options->backend, "what computes [auto]")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
         ->type_name("auto|cpu|cuda");
+    add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     Recipe recipe;
     Settings settings;

@@ -130,6 +130,7 @@ void add_render(CLI::App& program) {
     command->add_option("--save-transfer", options->save_transfer, "also writes the transfer function in use")
         ->type_name("FILE.toml");
     add_movie_options(*command, options->movie);
+    add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     View view;
     Settings settings;

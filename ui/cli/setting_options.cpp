@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "engine/recipes.h"
+
 namespace echolux {
 namespace {
 
@@ -51,11 +53,27 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
 
 void add_set_option(CLI::App& command, std::vector<std::string>& assignments) {
     command
-        .add_option("--set", assignments,
-                    "any setting of the scan's file, e.g. recipe.window=hann; `echolux info --settings` lists them")
+        .add_option_function<std::vector<std::string>>(
+            "--set",
+            [&assignments](const std::vector<std::string>& given) {
+                assignments.insert(assignments.end(), given.begin(), given.end());
+            },
+            "any setting of the scan's file, e.g. recipe.window=hann; `echolux info --settings` lists them")
         ->type_name("KEY=VALUE")
         ->take_all()
         ->allow_extra_args(false);
+}
+
+void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments) {
+    command
+        .add_option_function<std::string>(
+            "--recipe",
+            [&assignments](const std::string& name) {
+                const std::vector<std::string>& recipe = assignments_of_recipe(name);
+                assignments.insert(assignments.begin(), recipe.begin(), recipe.end());
+            },
+            "settings that belong together; --set goes first; `echolux info --recipes` explains them")
+        ->type_name("NAME");
 }
 
 }  // namespace echolux

@@ -22,6 +22,7 @@ CLI::Option* add_source_options(CLI::App& command, SourceOptions& options) {
                             ->type_name("SOURCE");
     command.add_option("--scan", options.scan, "what a camera or plugin sends: sizes, calibration, recipe")
         ->type_name("scan.toml");
+    add_recipe_option(command, options.assignments);
     add_set_option(command, options.assignments);
     SourceSettings source;
     Settings settings;

@@ -32,6 +32,27 @@ void draw_background(const PanelContext& context, const Recipe& recipe) {
     }
 }
 
+void draw_method(const PanelContext& context, const Scan& scan) {
+    setting_row(context, "recipe.method");
+    if (scan.recipe.method == Method::defr) {
+        rows(context, {"defr.iterations", "defr.delta", "defr.threshold", "defr.residual", "defr.double_precision"});
+    }
+    if (scan.recipe.method == Method::compressive) {
+        rows(context, {"compressive.transform", "compressive.mask"});
+        if (scan.compressive.mask == SensingMask::file) setting_row(context, "calibration.mask", "mask file");
+        if (scan.compressive.mask == SensingMask::uniform || scan.compressive.mask == SensingMask::variable) {
+            rows(context, {"compressive.share", "compressive.seed"});
+        }
+        rows(context, {"compressive.iterations", "compressive.tau_relative", "compressive.tau",
+                       "compressive.continuation", "compressive.step", "compressive.least_step"});
+    }
+    const bool senses = scan.recipe.method == Method::compressive &&
+                        scan.compressive.transform == SensingTransform::nufft;
+    if (senses || scan.recipe.resample == Resample::nufft) {
+        rows(context, {"nufft.kernel", "nufft.oversampling", "nufft.width"});
+    }
+}
+
 void draw_spectrum(const PanelContext& context, const Recipe& recipe) {
     rows(context, {"recipe.resample", "calibration.k_map", "calibration.k_polynomial", "calibration.wavelengths",
                    "recipe.upsample"});
@@ -78,8 +99,10 @@ class ProcessingPanel : public NamedPanel {
     void draw(const PanelContext& context) override {
         standing_notice(context, "recipe");
         standing_notice(context, "calibration");
-        const Recipe recipe = context.work.scan()->recipe;
+        const Scan& scan = *context.work.scan();
+        const Recipe recipe = scan.recipe;
         setting_row(context, "recipe.average");
+        draw_method(context, scan);
         if (section(context, "Background", true)) draw_background(context, recipe);
         if (section(context, "Spectrum", false)) draw_spectrum(context, recipe);
         if (section(context, "Dispersion", true)) draw_dispersion(context, recipe);

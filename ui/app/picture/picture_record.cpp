@@ -70,6 +70,9 @@ std::string picture_session(const WhatIsOpen& open, const PictureRecord& record,
     if (scan != nullptr) {
         parts.push_back(section_toml("recipe", scan->recipe));
         parts.push_back(section_toml("flow", scan->flow));
+        parts.push_back(section_toml("nufft", scan->nufft));
+        parts.push_back(section_toml("defr", scan->defr));
+        parts.push_back(section_toml("compressive", scan->compressive));
     }
     std::string text = session_head;
     for (const std::string& part : parts) text += "\n" + part;

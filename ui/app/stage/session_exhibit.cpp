@@ -97,8 +97,7 @@ VolumeToCome SessionExhibit::begin_reading() {
     std::optional<ComingVolume> coming = path_.begin_reading_volume();
     if (!coming) return {};
     Scan scan = session_->scan();
-    scan.recipe = coming->volume.plan.recipe;
-    scan.flow = coming->volume.plan.flow;
+    take_recipe(coming->volume.plan, scan);
     Volume facts{coming->volume.grid, {}, provenance_of(scan, path_.describe())};
     facts.provenance["volume"] = std::to_string(session_->step_of(coming->volume.stamp.volume));
     const auto reading = std::make_shared<Reading>();

@@ -33,9 +33,8 @@ void StagedSession::complete(ReconstructionPlan& plan) const {
     if (player_ != nullptr) {
         Scan scan = player_->scan();
         scan.calibration = plan.calibration;
-        scan.recipe = plan.recipe;
+        take_recipe(plan, scan);
         scan.recipe.noise_floor_db = 0;
-        scan.flow = plan.flow;
         plan.recipe.noise_floor_db = noise_floor_of(scan);
     } else if (const std::optional<Block> block = session_.newest_block()) {
         plan.recipe.noise_floor_db = 0;
@@ -123,8 +122,7 @@ void StagedSession::record(const std::filesystem::path& scan_toml) {
         throw Error(ErrorCode::bad_setting, "is a recording already", scan().path.string(), "copy its files");
     }
     RecordingWanted wanted = recording_of(*source_, scan_toml);
-    wanted.scan.recipe = asked_.back().scan.recipe;
-    wanted.scan.flow = asked_.back().scan.flow;
+    take_recipe(asked_.back().scan, wanted.scan);
     session_.record(std::move(wanted));
     recording_ = scan_toml;
     is_recording_ = true;

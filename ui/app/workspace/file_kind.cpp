@@ -41,7 +41,7 @@ FileKind kind_of_toml(const std::filesystem::path& path) {
     if (sections.contains("session") || sections.contains("window")) return FileKind::session;
     if (sections.contains("scan")) return FileKind::exhibit;
     if (sections == std::set<std::string, std::less<>>{"transfer"}) return FileKind::transfer;
-    if (sections.contains("view") || sections.contains("recipe") || sections.contains("flow")) return FileKind::preset;
+    if (sections.contains("view") || std::ranges::any_of(sections, is_recipe_section)) return FileKind::preset;
     throw Error(ErrorCode::bad_file, "has no section that Echolux knows", path.string(),
                 "[scan] describes spectra, [session] a session, [view] how something looks, [transfer] a transfer "
                 "function");

@@ -83,7 +83,7 @@ std::string session_toml(const WhatIsOpen& open, const SettingsBook& book) {
 
 bool is_of_scan(std::string_view key) {
     const std::string_view section = section_of(key);
-    return section == "calibration" || section == "recipe" || section == "flow";
+    return section == "calibration" || is_recipe_section(section);
 }
 
 RestoredSession session_of(const std::vector<TomlEntry>& entries, const std::string& where) {

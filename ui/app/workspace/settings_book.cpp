@@ -25,12 +25,13 @@ constexpr std::array calibration_parts{
     CalibrationPart{"dispersion", &CalibrationFiles::dispersion, &Calibration::dispersion_rad},
     CalibrationPart{"noise_floor", &CalibrationFiles::noise_floor, &Calibration::noise_floor},
     CalibrationPart{"fast_axis", &CalibrationFiles::fast_axis, &Calibration::fast_axis},
+    CalibrationPart{"mask", &CalibrationFiles::mask, &Calibration::mask},
 };
 
 bool is_undone(std::string_view key) {
-    constexpr std::array<std::string_view, 5> sections{"view", "window", "calibration", "recipe", "flow"};
+    constexpr std::array<std::string_view, 3> sections{"view", "window", "calibration"};
     if (key == "window.width" || key == "window.height") return false;
-    return std::ranges::count(sections, section_of(key)) > 0;
+    return std::ranges::count(sections, section_of(key)) > 0 || is_recipe_section(section_of(key));
 }
 
 // What spectra are does not change while they are open.

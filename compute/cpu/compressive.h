@@ -1,0 +1,48 @@
+// Compressive sensing on the CPU: one A-scan at a time.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <vector>
+
+#include "compute/cpu/k_linear.h"
+#include "compute/cpu/line_method.h"
+#include "compute/cpu/sparse_search.h"
+#include "compute/cpu/subtraction.h"
+
+namespace echolux {
+
+// What the threads of a plan share.
+struct CompressiveTables {
+    explicit CompressiveTables(const ReconstructionPlan& plan);
+
+    std::unique_ptr<Sensing> sensing() const;
+
+    SensingTables sensing_tables;
+    std::unique_ptr<SensingMatrix> matrix;  // nothing: through a grid
+    CompressiveRecipe recipe;
+};
+
+class CompressiveLine : public LineMethod {
+  public:
+    CompressiveLine(const PlainTables& plain, const CompressiveTables& tables, const LineFormat& format,
+                    DepthRange kept);
+
+    std::int64_t lines_at_once() const override { return 1; }
+    std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) override;
+
+  private:
+    const float* spectrum_of(const RawLine& line);
+
+    const SensingTables& tables_;
+    KLinearLine k_linear_;
+    Subtraction subtract_;
+    DepthRange kept_;
+    SparseSearch search_;
+    std::vector<float> spectrum_;  // [samples]
+    std::vector<float> sensed_;
+    std::vector<std::complex<float>> bins_;  // kept
+    const std::complex<float>* bins_of_line_;
+};
+
+}  // namespace echolux

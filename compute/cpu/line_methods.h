@@ -1,0 +1,18 @@
+// Which method a plan asks for: the one place of the CPU backend that knows all of them.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "compute/cpu/line_method.h"
+#include "compute/plan_tables.h"
+
+namespace echolux {
+
+// Makes one for each thread; the tables that they share live as long as this. `plain` must outlive it too.
+using LineMethodMaker = std::function<std::unique_ptr<LineMethod>()>;
+
+LineMethodMaker line_methods(const ReconstructionPlan& plan, const PlainTables& plain, const LineFormat& format,
+                             DepthRange kept);
+
+}  // namespace echolux

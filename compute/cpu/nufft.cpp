@@ -1,0 +1,35 @@
+#include "compute/cpu/nufft.h"
+
+#include "compute/cpu/sample_spreading.h"
+
+namespace echolux {
+
+NufftLine::NufftLine(const NufftTables& tables, const LineFormat& format, std::int64_t rolling_width)
+    : tables_(tables), subtract_(format, rolling_width), spectrum_(tables.weights.size()),
+      weighted_(tables.real ? 0 : tables.weights.size()),
+      transform_(tables.real ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.grid),
+      bins_(tables.correction.size()), bins_of_line_(bins_.data()) {}
+
+std::span<const std::complex<float>* const> NufftLine::reconstruct(std::span<const RawLine> lines) {
+    subtract_(lines.front(), spectrum_.data());
+    if (tables_.real)
+        spread_real();
+    else
+        spread_complex();
+    transform_.execute();
+    const std::complex<float>* kept = transform_.complex_out() + tables_.first_bin;
+    for (std::size_t z = 0; z < bins_.size(); ++z) bins_[z] = kept[z] * tables_.correction[z];
+    return {&bins_of_line_, 1};
+}
+
+void NufftLine::spread_real() {
+    for (std::size_t p = 0; p < spectrum_.size(); ++p) spectrum_[p] *= tables_.weights[p].real();
+    to_grid(tables_.spread, spectrum_.data(), transform_.real());
+}
+
+void NufftLine::spread_complex() {
+    for (std::size_t p = 0; p < spectrum_.size(); ++p) weighted_[p] = spectrum_[p] * tables_.weights[p];
+    to_grid(tables_.spread, weighted_.data(), transform_.complex_in());
+}
+
+}  // namespace echolux

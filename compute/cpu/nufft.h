@@ -1,0 +1,34 @@
+// The fast transform of samples where they lie, on the CPU.
+#pragma once
+
+#include <complex>
+#include <vector>
+
+#include "compute/cpu/fft.h"
+#include "compute/cpu/line_method.h"
+#include "compute/cpu/subtraction.h"
+#include "compute/methods/nufft.h"
+
+namespace echolux {
+
+class NufftLine : public LineMethod {
+  public:
+    NufftLine(const NufftTables& tables, const LineFormat& format, std::int64_t rolling_width);
+
+    std::int64_t lines_at_once() const override { return 1; }
+    std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) override;
+
+  private:
+    void spread_real();
+    void spread_complex();
+
+    const NufftTables& tables_;
+    Subtraction subtract_;
+    std::vector<float> spectrum_;                // [samples]
+    std::vector<std::complex<float>> weighted_;  // [samples], where weights are complex
+    Fft transform_;
+    std::vector<std::complex<float>> bins_;
+    const std::complex<float>* bins_of_line_;
+};
+
+}  // namespace echolux

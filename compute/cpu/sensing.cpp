@@ -1,0 +1,136 @@
+#include "compute/cpu/sensing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <span>
+
+#include "compute/cpu/fft.h"
+#include "compute/cpu/sample_spreading.h"
+#include "compute/parallel_for.h"
+
+namespace echolux {
+namespace {
+
+using Bin = std::complex<float>;
+
+class ByMatrix : public Sensing {
+  public:
+    explicit ByMatrix(const SensingMatrix& matrix) : matrix_(matrix) {}
+
+    void to_samples(const Bin* profile, float* samples) override {
+        for (std::size_t p = 0; p < rows(); ++p) {
+            const Bin* row = matrix_.elements.data() + p * modes();
+            float sum = 0;
+            for (std::size_t m = 1; m < modes(); ++m) {
+                sum += row[m].real() * profile[m].real() + row[m].imag() * profile[m].imag();
+            }
+            samples[p] = 2 * sum + row[0].real() * profile[0].real() + row[0].imag() * profile[0].imag();
+        }
+    }
+
+    void to_depth(const float* samples, Bin* profile) override {
+        std::fill_n(profile, modes(), Bin{});
+        for (std::size_t p = 0; p < rows(); ++p) {
+            const Bin* row = matrix_.elements.data() + p * modes();
+            for (std::size_t m = 0; m < modes(); ++m) profile[m] += samples[p] * row[m];
+        }
+    }
+
+  private:
+    std::size_t modes() const { return index(matrix_.modes); }
+    std::size_t rows() const { return matrix_.elements.size() / modes(); }
+
+    const SensingMatrix& matrix_;
+};
+
+// Without dispersion samples and grid are real: half the work.
+class ByRealGrid : public Sensing {
+  public:
+    explicit ByRealGrid(const SensingTables& tables)
+        : tables_(tables), forward_(Fft::Kind::real_forward, tables.grid),
+          inverse_(Fft::Kind::real_inverse, tables.grid) {}
+
+    void to_samples(const Bin* profile, float* samples) override {
+        Bin* bins = inverse_.complex_in();
+        for (std::size_t m = 0; m < tables_.correction.size(); ++m) bins[m] = profile[m] * tables_.correction[m];
+        bins[0] = bins[0].real();
+        std::fill(bins + tables_.modes, bins + tables_.grid / 2 + 1, Bin{});
+        inverse_.execute();
+        from_grid(tables_.spread, inverse_.real(), samples);
+    }
+
+    void to_depth(const float* samples, Bin* profile) override {
+        to_grid(tables_.spread, samples, forward_.real());
+        forward_.execute();
+        const Bin* bins = forward_.complex_out();
+        for (std::size_t m = 0; m < tables_.correction.size(); ++m) profile[m] = bins[m] * tables_.correction[m];
+    }
+
+  private:
+    const SensingTables& tables_;
+    Fft forward_;
+    Fft inverse_;
+};
+
+class ByComplexGrid : public Sensing {
+  public:
+    explicit ByComplexGrid(const SensingTables& tables)
+        : tables_(tables), turned_(tables.samples.size()), forward_(Fft::Kind::complex_forward, tables.grid),
+          inverse_(Fft::Kind::complex_inverse, tables.grid) {
+        for (const std::complex<double>& turn : tables.turns) turns_.emplace_back(turn);
+    }
+
+    void to_samples(const Bin* profile, float* samples) override {
+        Bin* bins = inverse_.complex_in();
+        for (std::size_t m = 0; m < tables_.correction.size(); ++m) bins[m] = 2 * tables_.correction[m] * profile[m];
+        bins[0] *= 0.5f;
+        std::fill(bins + tables_.modes, bins + tables_.grid, Bin{});
+        inverse_.execute();
+        from_grid(tables_.spread, inverse_.complex_out(), turned_.data());
+        for (std::size_t p = 0; p < turned_.size(); ++p) {
+            samples[p] = turned_[p].real() * turns_[p].real() - turned_[p].imag() * turns_[p].imag();
+        }
+    }
+
+    void to_depth(const float* samples, Bin* profile) override {
+        for (std::size_t p = 0; p < turned_.size(); ++p) turned_[p] = samples[p] * std::conj(turns_[p]);
+        to_grid(tables_.spread, turned_.data(), forward_.complex_in());
+        forward_.execute();
+        const Bin* bins = forward_.complex_out();
+        for (std::size_t m = 0; m < tables_.correction.size(); ++m) profile[m] = bins[m] * tables_.correction[m];
+    }
+
+  private:
+    const SensingTables& tables_;
+    std::vector<Bin> turns_;
+    std::vector<Bin> turned_;  // [sensed]
+    Fft forward_;
+    Fft inverse_;
+};
+
+}  // namespace
+
+SensingMatrix::SensingMatrix(const SensingTables& tables)
+    : modes(tables.modes), elements(tables.samples.size() * index(tables.modes)) {
+    const auto length = static_cast<double>(tables.length);
+    parallel_for(0, std::ssize(tables.samples), [&](std::int64_t p) {
+        Bin* row = elements.data() + p * modes;
+        for (std::int64_t m = 0; m < modes; ++m) {
+            const double turns = static_cast<double>(m) * tables.points[index(p)] / length;
+            const double angle = -2 * std::numbers::pi * (turns - std::nearbyint(turns));
+            row[m] = Bin(std::conj(tables.turns[index(p)]) * std::polar(1 / std::sqrt(length), angle));
+        }
+    });
+}
+
+std::unique_ptr<Sensing> sensing_by_matrix(const SensingMatrix& matrix) {
+    return std::make_unique<ByMatrix>(matrix);
+}
+
+std::unique_ptr<Sensing> sensing_by_grid(const SensingTables& tables) {
+    if (tables.real) return std::make_unique<ByRealGrid>(tables);
+    return std::make_unique<ByComplexGrid>(tables);
+}
+
+}  // namespace echolux

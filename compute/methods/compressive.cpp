@@ -1,0 +1,112 @@
+#include "compute/methods/compressive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "compute/indexing.h"
+#include "compute/methods/nufft.h"
+#include "compute/tables.h"
+#include "compute/validate.h"
+
+namespace echolux {
+namespace {
+
+// 0 .. 1, both left out, the same for a seed and a number on every machine (splitmix64: G. Steele et al., OOPSLA 2014).
+double chance(std::uint64_t seed, std::uint64_t number) {
+    std::uint64_t x = seed * 0x9e3779b97f4a7c15u + (number + 1) * 0xd1b54a32d192ed03u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    return (static_cast<double>(x >> 11) + 0.5) * 0x1p-53;
+}
+
+// How likely a random mask takes each sample, by comparison.
+std::vector<double> likelihoods(const ReconstructionPlan& plan) {
+    std::vector<double> weights(index(plan.geometry.samples), 1.0);
+    if (plan.compressive.mask == SensingMask::uniform) return weights;
+    constexpr double least = 0.05;  // of the dark ends too some are wanted
+    const std::vector<double>& dark = plan.calibration.dark;
+    for (std::size_t p = 0; p < weights.size(); ++p) {
+        weights[p] = std::max(0.0, plan.calibration.background[p] - (dark.empty() ? 0 : dark[p]));
+    }
+    const double brightest = std::ranges::max(weights);
+    for (double& weight : weights) weight = std::sqrt(weight / brightest) + least;
+    return weights;
+}
+
+// Those with the largest chance^(1 / likelihood).
+std::vector<std::int32_t> random_samples(const ReconstructionPlan& plan) {
+    const std::vector<double> weights = likelihoods(plan);
+    const auto seed = static_cast<std::uint64_t>(plan.compressive.seed);
+    std::vector<double> keys(weights.size());
+    for (std::size_t p = 0; p < keys.size(); ++p) keys[p] = std::log(chance(seed, p)) / weights[p];
+    const double wanted = std::round(plan.compressive.share * static_cast<double>(weights.size()));
+    const auto count = std::max<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(wanted));
+    std::vector<std::int32_t> samples(weights.size());
+    std::iota(samples.begin(), samples.end(), 0);
+    const auto by_key = [&](std::int32_t p) { return keys[index(p)]; };
+    std::ranges::nth_element(samples, samples.begin() + count - 1, std::ranges::greater{}, by_key);
+    samples.resize(index(count));
+    std::ranges::sort(samples);
+    return samples;
+}
+
+// What the finer grid is, or the k grid itself.
+void add_grid(SensingTables& tables, const ReconstructionPlan& plan) {
+    const double scale = std::sqrt(static_cast<double>(tables.length));
+    if (tables.on_k_grid) {
+        tables.grid = tables.length;
+        tables.spread = placed_samples(tables.samples, tables.grid);
+        tables.correction.assign(index(tables.modes), 1.0f);
+    } else {
+        const SpreadingKernel kernel(plan.nufft);
+        tables.grid = finer_grid(plan.nufft, tables.length);
+        const double finer = static_cast<double>(tables.grid) / static_cast<double>(tables.length);
+        std::vector<double> places = tables.points;
+        for (double& place : places) place *= finer;
+        tables.spread = spread_samples(kernel, places, tables.grid);
+        tables.correction = kernel_correction(kernel, tables.grid, 0, tables.modes);
+    }
+    for (float& factor : tables.correction) factor = static_cast<float>(static_cast<double>(factor) / scale);
+}
+
+}  // namespace
+
+std::vector<std::int32_t> sensed_samples(const ReconstructionPlan& plan) {
+    std::vector<std::int32_t> samples;
+    switch (plan.compressive.mask) {
+        case SensingMask::all:
+            samples.resize(index(plan.geometry.samples));
+            std::iota(samples.begin(), samples.end(), 0);
+            return samples;
+        case SensingMask::file:
+            for (std::size_t p = 0; p < plan.calibration.mask.size(); ++p) {
+                if (plan.calibration.mask[p] != 0) samples.push_back(static_cast<std::int32_t>(p));
+            }
+            return samples;
+        default: return random_samples(plan);
+    }
+}
+
+SensingTables sensing_tables(const ReconstructionPlan& plan) {
+    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
+    SensingTables tables;
+    tables.samples = sensed_samples(plan);
+    tables.on_k_grid = plan.compressive.transform == SensingTransform::fft;
+    tables.length = plan.geometry.samples;
+    tables.modes = tables.length / 2;
+    const SpectrumPoints points = tables.on_k_grid ? points_of_grid(grid) : points_of_samples(plan.calibration, grid);
+    const std::vector<double> theta = dispersion_phase_at(points, plan.recipe, plan.calibration, grid);
+    for (const std::int32_t p : tables.samples) {
+        tables.points.push_back(points.on_grid[index(p)]);
+        tables.turns.push_back(std::polar(1.0, theta[index(p)]));
+        tables.real = tables.real && theta[index(p)] == 0;
+    }
+    const double weight_sum = spectral_weight(plan.recipe, plan.calibration, grid).sum;
+    tables.to_bins = static_cast<float>(weight_sum / std::sqrt(static_cast<double>(tables.length)));
+    if (plan.compressive.transform != SensingTransform::exact) add_grid(tables, plan);
+    return tables;
+}
+
+}  // namespace echolux

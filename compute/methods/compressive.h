@@ -1,0 +1,42 @@
+// Compressive sensing (docs/algorithms.md 9; D. Xu, Y. Huang, J. U. Kang, Opt. Express 22, 14871 (2014)): of all depth
+// profiles that explain the samples used, the one with the least sum of amplitudes. Here: which samples, and the tables
+// between depth profiles and these samples.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "compute/methods/spread_samples.h"
+#include "compute/reconstructor.h"
+
+namespace echolux {
+
+// The samples that a plan uses, ascending. A random mask takes samples without putting them back, the same for all
+// A-scans; `variable`: a sample's chance goes with the root of the source's brightness (P. Efraimidis, P. Spirakis,
+// Inf. Process. Lett. 97, 181 (2006)).
+std::vector<std::int32_t> sensed_samples(const ReconstructionPlan& plan);
+
+// The samples of a depth profile x [modes]:
+//   y[p] = Re(turn[p] * sum over m of w[m] x[m] exp(2 pi i m x_p / N)) / sqrt(N),  w[0] = 1, w[m] = 2: both sides
+// and what undoes the phases: x[m] = sum over p of conj(turn[p]) y[p] exp(-2 pi i m x_p / N) / sqrt(N).
+struct SensingTables {
+    std::vector<std::int32_t> samples;        // [sensed] of the recorded spectrum, or of the k grid where on_k_grid
+    std::vector<double> points;               // [sensed] where they lie on the k grid, N points long
+    std::vector<std::complex<double>> turns;  // [sensed] exp(i theta)
+    bool real = true;                         // all turns are 1
+    bool on_k_grid = false;
+    std::int64_t length = 0;  // N
+    std::int64_t modes = 0;   // N / 2
+    float to_bins = 1;        // x times this are depth bins, as every method gives them
+
+    // Through a finer grid; not where the transform is exact.
+    std::int64_t grid = 0;
+    SpreadSamples spread;
+    std::vector<float> correction;  // [modes], divided by sqrt(N)
+};
+
+// The plan is valid.
+SensingTables sensing_tables(const ReconstructionPlan& plan);
+
+}  // namespace echolux

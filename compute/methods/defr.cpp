@@ -1,0 +1,58 @@
+#include "compute/methods/defr.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "compute/cpu/fft.h"
+#include "compute/tables.h"
+
+namespace echolux {
+namespace {
+
+// The largest amplitude of the transform of `values`.
+double highest_bin(const std::vector<std::complex<double>>& values) {
+    Fft transform(Fft::Kind::complex_forward, std::ssize(values));
+    std::ranges::copy(values, transform.complex_in());
+    transform.execute();
+    const auto magnitude = [](const std::complex<float>& bin) { return std::abs(bin); };
+    const std::span bins(transform.complex_out(), values.size());
+    return static_cast<double>(std::abs(std::ranges::max(bins, {}, magnitude)));
+}
+
+// The spectrum of the source behind the window, or the window where no background is known.
+std::vector<double> windowed_source(const ReconstructionPlan& plan, const KGrid& grid,
+                                    const std::vector<double>& window) {
+    if (plan.calibration.background.empty()) return window;
+    std::vector<double> source = source_on_grid(plan.recipe, plan.calibration, grid);
+    for (std::size_t j = 0; j < source.size(); ++j) source[j] = std::max(source[j], 0.0) * window[j];
+    return source;
+}
+
+}  // namespace
+
+DefrTables defr_tables(const ReconstructionPlan& plan) {
+    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
+    Recipe undispersed = plan.recipe;
+    undispersed.dispersion = false;
+    DefrTables tables;
+    for (const auto& value : spectral_weight_at(points_of_grid(grid), undispersed, plan.calibration, grid)) {
+        tables.window.push_back(value.real());
+    }
+    const std::vector<double> theta = dispersion_phase(plan.recipe, plan.calibration, grid);
+    for (const double phase : theta) tables.rotation.push_back(std::polar(1.0, phase));
+
+    const std::vector<double> source = windowed_source(plan, grid, tables.window);
+    std::vector<std::complex<double>> false_image(source.size());  // mirrored in depth, which changes no amplitude
+    double true_image = 0;                                         // all in phase, at zero delay
+    for (std::size_t j = 0; j < source.size(); ++j) {
+        false_image[j] = source[j] * std::polar(1.0, 2 * theta[j]);
+        true_image += source[j];
+    }
+    tables.gamma = true_image > 0 ? std::min(1.0, highest_bin(false_image) / true_image) : 1;
+    const double chosen = plan.defr.threshold;
+    tables.threshold = chosen > 0 ? chosen : tables.gamma + plan.defr.delta * (1 - tables.gamma);
+    return tables;
+}
+
+}  // namespace echolux

@@ -1,0 +1,20 @@
+// The recorded samples as points of the k axis, for methods that transform them where they lie
+// (docs/algorithms.md 4).
+#pragma once
+
+#include <complex>
+#include <vector>
+
+#include "compute/reconstructor.h"
+
+namespace echolux {
+
+struct SamplePoints {
+    std::vector<double> points;                 // where each sample lies on the uniform grid
+    std::vector<std::complex<double>> weights;  // window or shaping, dispersion, share of the grid
+};
+
+// Of a plan that is valid.
+SamplePoints sample_points(const ReconstructionPlan& plan);
+
+}  // namespace echolux

@@ -1,0 +1,32 @@
+// The steps of an iteration of dispersion-encoded full range (docs/algorithms.md 8), one bin or point at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "compute/steps/host_device.h"
+
+namespace echolux {
+
+// Whether a bin of power `power` belongs to a peak, where the strongest has `strongest`.
+template <class Real>
+struct PeakDetector {
+    Real least;  // threshold^2 * strongest
+
+    ECHOLUX_HD PeakDetector(Real threshold, Real strongest) : least(threshold * threshold * strongest) {}
+    ECHOLUX_HD bool operator()(Real power) const { return power >= least; }
+};
+
+// What peaks add to a real spectrum, both images of each: 2 Re(peaks * exp(i theta)), their transform back being
+// `peaks`.
+template <class Real>
+ECHOLUX_HD Real shown_by(Real peaks_re, Real peaks_im, Real rotation_re, Real rotation_im) {
+    return 2 * (peaks_re * rotation_re - peaks_im * rotation_im);
+}
+
+// Where bin z of the output, counted from the far end before zero delay, lies in a transform of n points.
+ECHOLUX_HD inline std::int64_t bin_of_transform(std::int64_t z, std::int64_t n) {
+    const std::int64_t shifted = z - n / 2;
+    return shifted < 0 ? shifted + n : shifted;
+}
+
+}  // namespace echolux

@@ -1,0 +1,346 @@
+// Compressive sensing (docs/algorithms.md 9): scenes of reflectors in closed form, seen by a part of the samples,
+// against the least-squares profile of all samples, found by conjugate gradients over explicit sums in double.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "compute/cpu/compressive.h"
+#include "compute/error.h"
+#include "tests/oracle/chain.h"
+#include "tests/oracle/instrument.h"
+
+namespace echolux {
+namespace {
+
+using std::numbers::pi;
+using Field = std::vector<std::complex<float>>;
+using Profile = std::vector<std::complex<double>>;
+
+constexpr std::int64_t n = Instrument::samples;
+
+class Compressive : public testing::Test {
+  protected:
+    const Instrument instrument;
+
+    // Where the pixels lie on the uniform grid.
+    std::vector<double> points() const {
+        std::vector<double> x;
+        const double first = instrument.uniform_k.front(), span = instrument.uniform_k.back() - first;
+        for (const double k : instrument.pixel_k) x.push_back((k - first) / span * static_cast<double>(n - 1));
+        return x;
+    }
+
+    ReconstructionPlan plan_for(std::int64_t lines) const {
+        ReconstructionPlan plan = plain_plan(n, lines);
+        plan.recipe.method = Method::compressive;
+        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        for (const double k : instrument.pixel_k) plan.calibration.background.push_back(4000 * instrument.source(k));
+        plan.compressive.mask = SensingMask::variable;
+        return plan;
+    }
+
+    // 20 reflectors over 30 dB behind a Gaussian source, amplitude 800, noise of 2 counts; none so deep that
+    // neighbouring pixels see more than half a fringe.
+    std::vector<float> scene(unsigned seed) const {
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<double> bin(20, 768), level_db(-30, 0), phase(0, 2 * pi);
+        std::normal_distribution<double> noise(0, 2);
+        const std::vector<double> x = points();
+        std::vector<double> line(n);
+        for (int i = 0; i < 20; ++i) {
+            const double z = bin(random), a = 800 * std::pow(10, level_db(random) / 20), start = phase(random);
+            for (std::size_t p = 0; p < line.size(); ++p) {
+                line[p] += a * instrument.source(instrument.pixel_k[p]) * std::cos(2 * pi * z * x[p] / n + start);
+            }
+        }
+        std::vector<float> samples;
+        for (const double value : line) samples.push_back(static_cast<float>(value + noise(random)));
+        return samples;
+    }
+
+    std::vector<float> scenes(int lines) const {
+        std::vector<float> all;
+        for (int i = 0; i < lines; ++i) std::ranges::copy(scene(static_cast<unsigned>(i)), std::back_inserter(all));
+        return all;
+    }
+};
+
+// sums over modes or samples, scaled as methods/compressive.h says; nothing of the program is used.
+struct ExplicitSums {
+    explicit ExplicitSums(const std::vector<double>& x) : factors(x.size() * n / 2) {
+        for (std::size_t p = 0; p < x.size(); ++p) {
+            for (std::size_t m = 0; m < n / 2; ++m) {
+                factors[p * n / 2 + m] =
+                    std::polar(1 / std::sqrt(double{n}), -2 * pi * x[p] * static_cast<double>(m) / n);
+            }
+        }
+    }
+
+    std::vector<double> to_samples(const Profile& profile) const {
+        std::vector<double> samples(factors.size() / profile.size());
+        for (std::size_t p = 0; p < samples.size(); ++p) {
+            for (std::size_t m = 0; m < profile.size(); ++m) {
+                const std::complex<double> factor = factors[p * profile.size() + m];
+                const double shown = factor.real() * profile[m].real() + factor.imag() * profile[m].imag();
+                samples[p] += (m == 0 ? 1 : 2) * shown;
+            }
+        }
+        return samples;
+    }
+
+    Profile to_depth(const std::vector<double>& samples) const {
+        Profile profile(n / 2);
+        for (std::size_t p = 0; p < samples.size(); ++p) {
+            for (std::size_t m = 0; m < profile.size(); ++m) profile[m] += samples[p] * factors[p * profile.size() + m];
+        }
+        return profile;
+    }
+
+    // The least-squares profile.
+    Profile solved(const std::vector<double>& samples) const {
+        const auto product = [](const Profile& a, const Profile& b) {
+            double sum = 0;
+            for (std::size_t m = 0; m < a.size(); ++m) {
+                sum += (m == 0 ? 1 : 2) * (a[m].real() * b[m].real() + a[m].imag() * b[m].imag());
+            }
+            return sum;
+        };
+        Profile x(n / 2), r = to_depth(samples), direction = r;
+        double square = product(r, r);
+        for (int i = 0; i < 25 && square > 0; ++i) {
+            const Profile seen = to_depth(to_samples(direction));
+            const double length = square / product(direction, seen);
+            for (std::size_t m = 0; m < x.size(); ++m) {
+                x[m] += length * direction[m];
+                r[m] -= length * seen[m];
+            }
+            const double before = std::exchange(square, product(r, r));
+            for (std::size_t m = 0; m < x.size(); ++m) direction[m] = r[m] + square / before * direction[m];
+        }
+        return x;
+    }
+
+    std::vector<std::complex<double>> factors;
+};
+
+// Of amplitudes, in x as methods/compressive.h scales it: bins / sqrt(n), for a window whose sum is n.
+double psnr_db(const std::complex<float>* bins, const Profile& truth) {
+    double most = 0, error = 0;
+    for (std::size_t m = 0; m < truth.size(); ++m) {
+        const double expected = std::abs(truth[m]),
+                     found = std::abs(std::complex<double>(bins[m])) * std::sqrt(double{n});
+        most = std::max(most, expected);
+        error += (found - expected) * (found - expected) / static_cast<double>(truth.size());
+    }
+    return 10 * std::log10(most * most / error);
+}
+
+double relative_l2(const Field& measured, const Field& expected) {
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        error += std::norm(std::complex<double>(measured.at(i)) - std::complex<double>(expected[i]));
+        norm += std::norm(std::complex<double>(expected[i]));
+    }
+    return std::sqrt(error / norm);
+}
+
+TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
+    constexpr int lines = 24;
+    const ExplicitSums sums(points());
+    const std::vector<float> spectra = scenes(lines);
+    ReconstructionPlan plan = plan_for(lines);
+    const Field clamped = reconstructed<std::complex<float>>(plan, spectra);
+    plan.compressive.continuation = true;
+    const Field continued = reconstructed<std::complex<float>>(plan, spectra);
+    plan.compressive.iterations = 1;
+    plan.compressive.tau_relative = 0;
+    plan.compressive.continuation = false;
+    const Field first_guess = reconstructed<std::complex<float>>(plan, spectra);
+    double clamped_db = 0, continued_db = 0, guess_db = 0;
+    for (int l = 0; l < lines; ++l) {
+        const Profile truth = sums.solved({spectra.begin() + l * n, spectra.begin() + (l + 1) * n});
+        clamped_db += psnr_db(clamped.data() + l * n / 2, truth) / lines;
+        continued_db += psnr_db(continued.data() + l * n / 2, truth) / lines;
+        guess_db += psnr_db(first_guess.data() + l * n / 2, truth) / lines;
+    }
+    EXPECT_GE(clamped_db, 38);
+    EXPECT_GE(continued_db, 45);
+    EXPECT_LE(guess_db, 30) << "the scene would be too easy";
+}
+
+// The published differences are those of mirrors; many reflectors differ by what the kernel does to their spectrum.
+TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
+    const std::vector<double> x = points();
+    const std::array depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
+    std::vector<float> mirrors;
+    for (const double z : depths) {
+        for (std::size_t p = 0; p < x.size(); ++p) {
+            const double fringe = std::cos(2 * pi * z * x[p] / n + 1);
+            mirrors.push_back(static_cast<float>(800 * instrument.source(instrument.pixel_k[p]) * fringe));
+        }
+    }
+    ReconstructionPlan plan = plan_for(std::ssize(depths));
+    plan.compressive.transform = SensingTransform::exact;
+    const Field exact = reconstructed<std::complex<float>>(plan, mirrors);
+    plan.compressive.transform = SensingTransform::nufft;
+    struct Case {
+        NufftRecipe nufft;
+        double published;
+    };
+    constexpr auto beatty = GridKernel::kaiser_bessel, gauss = GridKernel::gaussian;
+    for (const Case& c : {Case{{beatty, 2, 5}, 3.9e-6}, Case{{beatty, 2, 3}, 5.3e-4}, Case{{beatty, 1.5, 5}, 1.3e-5},
+                          Case{{beatty, 1.5, 3}, 8.6e-4}, Case{{gauss, 2, 5}, 5.8e-4}, Case{{gauss, 2, 3}, 5.7e-3},
+                          Case{{gauss, 1.5, 5}, 1.2e-3}, Case{{gauss, 1.5, 3}, 1.2e-2}}) {
+        plan.nufft = c.nufft;
+        EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, mirrors), exact), 2 * c.published)
+            << "R " << c.nufft.oversampling << ", W " << c.nufft.width;
+    }
+}
+
+TEST_F(Compressive, TransformsAreAdjoint) {
+    std::mt19937 random(9);
+    std::normal_distribution<float> value;
+    for (const double a2 : {0.0, 30.0}) {
+        for (const SensingTransform transform :
+             {SensingTransform::nufft, SensingTransform::exact, SensingTransform::fft}) {
+            ReconstructionPlan plan = plan_for(1);
+            plan.recipe.dispersion = a2 != 0;
+            plan.recipe.a2_rad = a2;
+            plan.compressive.transform = transform;
+            const CompressiveTables tables(plan);
+            const auto sensing = tables.sensing();
+            const std::size_t sensed = tables.sensing_tables.samples.size();
+            Field profile(n / 2), back(n / 2);
+            std::vector<float> samples(sensed), shown(sensed);
+            for (auto& bin : profile) bin = {value(random), value(random)};
+            if (a2 == 0) profile[0] = profile[0].real();
+            for (float& sample : samples) sample = value(random);
+            sensing->to_samples(profile.data(), shown.data());
+            sensing->to_depth(samples.data(), back.data());
+            double left = 0, right = 0;
+            for (std::size_t p = 0; p < sensed; ++p) left += double{shown[p]} * double{samples[p]};
+            for (std::size_t m = 0; m < profile.size(); ++m) {
+                const auto product = std::conj(std::complex<double>(profile[m])) * std::complex<double>(back[m]);
+                right += (m == 0 ? 1 : 2) * product.real();
+            }
+            EXPECT_NEAR(left, right, 2e-5 * std::sqrt(static_cast<double>(sensed * n))) << a2;
+        }
+    }
+}
+
+TEST_F(Compressive, AMonotoneSearchNeverGetsWorse) {
+    ReconstructionPlan plan = plan_for(1);
+    plan.compressive.step = StepRule::monotone;
+    plan.compressive.iterations = 40;
+    const CompressiveTables tables(plan);
+    SparseSearch search(tables.sensing(), plan.compressive, std::ssize(tables.sensing_tables.samples), n / 2);
+    for (unsigned seed = 0; seed < 8; ++seed) {
+        const std::vector<float> line = scene(seed);
+        std::vector<float> sensed;
+        for (const std::int32_t p : tables.sensing_tables.samples) sensed.push_back(line[static_cast<std::size_t>(p)]);
+        search.run(sensed.data());
+        ASSERT_EQ(search.objectives().size(), 40u);
+        for (std::size_t i = 1; i < 40; ++i)
+            EXPECT_LE(search.objectives()[i], search.objectives()[i - 1] * (1 + 2e-6)) << i;
+        EXPECT_LT(search.objectives().back(), 0.5 * search.objectives().front());
+    }
+}
+
+TEST_F(Compressive, ALargeTauLeavesNothing) {
+    ReconstructionPlan plan = plan_for(1);
+    plan.compressive.tau_relative = 1;
+    for (const auto& bin : reconstructed<std::complex<float>>(plan, scene(1))) EXPECT_EQ(bin, std::complex<float>());
+    for (const auto& bin : reconstructed<std::complex<float>>(plan_for(1), std::vector<float>(n))) {
+        EXPECT_EQ(bin, std::complex<float>());
+    }
+}
+
+TEST_F(Compressive, AllSamplesOfAUniformGridGiveThePlainTransform) {
+    ReconstructionPlan plan = plain_plan(n, 1);
+    const std::vector<float> spectrum = scene(2);
+    const Field plain = reconstructed<std::complex<float>>(plan, spectrum);
+    plan.recipe.method = Method::compressive;
+    plan.compressive.transform = SensingTransform::fft;
+    plan.compressive.tau_relative = 0;
+    plan.compressive.iterations = 1;
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, spectrum), plain), 1e-6);
+}
+
+TEST_F(Compressive, LinesDoNotTouchEachOther) {
+    const Field together = reconstructed<std::complex<float>>(plan_for(3), scenes(3));
+    const Field alone = reconstructed<std::complex<float>>(plan_for(1), scene(2));
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + n));
+}
+
+TEST_F(Compressive, DispersionIsPartOfTheModel) {
+    const double a2 = 40;
+    std::vector<float> line(n);
+    const std::vector<double> x = points();
+    for (std::size_t p = 0; p < line.size(); ++p) {
+        const double kappa = 2 * x[p] / static_cast<double>(n - 1) - 1;
+        line[p] = static_cast<float>(800 * std::cos(2 * pi * 300 * x[p] / n + a2 * kappa * kappa + 0.4));
+    }
+    ReconstructionPlan plan = plan_for(1);
+    plan.recipe.dispersion = true;
+    plan.recipe.a2_rad = a2;
+    const Field bins = reconstructed<std::complex<float>>(plan, line);
+    const auto peak = std::ranges::max_element(bins, {}, [](const auto& bin) { return std::norm(bin); });
+    EXPECT_EQ(peak - bins.begin(), 300);
+    EXPECT_NEAR(std::abs(*peak), 400, 20);  // half its amplitude, a little less for tau
+    EXPECT_NEAR(std::arg(*peak), 0.4, 0.02);
+    double rest = 0;
+    for (std::size_t m = 0; m < bins.size(); ++m) rest += m == 300 ? 0 : double{std::norm(bins[m])};
+    EXPECT_LE(rest, 1e-3 * std::norm(*peak));
+}
+
+TEST_F(Compressive, MasksTakeTheShareThatIsWanted) {
+    ReconstructionPlan plan = plan_for(1);
+    for (const SensingMask mask : {SensingMask::uniform, SensingMask::variable}) {
+        plan.compressive.mask = mask;
+        const auto samples = sensed_samples(plan);
+        EXPECT_EQ(std::ssize(samples), std::lround(0.3 * n));
+        EXPECT_TRUE(std::ranges::is_sorted(samples));
+        EXPECT_EQ(std::ranges::adjacent_find(samples), samples.end());
+        EXPECT_EQ(samples, sensed_samples(plan));
+        const auto middle = std::ranges::count_if(samples, [](std::int32_t p) { return p >= n / 4 && p < 3 * n / 4; });
+        const double share = static_cast<double>(middle) / static_cast<double>(samples.size());
+        const bool is_uniform = mask == SensingMask::uniform;
+        EXPECT_GE(share, is_uniform ? 0.44 : 0.57);
+        EXPECT_LE(share, is_uniform ? 0.56 : 1);
+        ++plan.compressive.seed;
+        EXPECT_NE(samples, sensed_samples(plan));
+        --plan.compressive.seed;
+    }
+    plan.compressive.mask = SensingMask::file;
+    plan.calibration.mask.assign(n, 0.0);
+    plan.calibration.mask[5] = plan.calibration.mask[77] = 1;
+    EXPECT_EQ(sensed_samples(plan), (std::vector<std::int32_t>{5, 77}));
+}
+
+TEST_F(Compressive, ImpossibleSettingsAreRefusedWithTheReason) {
+    const auto refused = [&](const char* text, auto change) {
+        ReconstructionPlan plan = plan_for(1);
+        change(plan);
+        try {
+            planned_grid(plan);
+            ADD_FAILURE() << text;
+        } catch (const Error& error) {
+            EXPECT_NE(error.line().find(text), std::string::npos) << error.line();
+        }
+    };
+    refused("uses no sample", [](auto& plan) { plan.calibration.mask.assign(n, 0.0); });
+    refused("calibration.mask", [](auto& plan) { plan.calibration.mask.assign(n, 0.5); });
+    refused("compressive.mask", [](auto& plan) { plan.compressive.mask = SensingMask::file; });
+    refused("calibration.background", [](auto& plan) { plan.calibration.background.clear(); });
+    refused("no light", [](auto& plan) { plan.calibration.background.assign(n, 0.0); });
+    refused("nufft.width", [](auto& plan) { plan.nufft = {GridKernel::kaiser_bessel, 1.25, 1}; });
+    refused("recipe.zero_padding", [](auto& plan) { plan.recipe.zero_padding = 2; });
+    refused("compressive.share", [](auto& plan) { plan.compressive.share = 0; });
+}
+
+}  // namespace
+}  // namespace echolux
