@@ -3,8 +3,8 @@
 // (SD01RAW2, Thorlabs .oct), or by what another program wrote beside it (OCTproZ).
 #pragma once
 
-#include <cstdint>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>

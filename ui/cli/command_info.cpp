@@ -27,8 +27,6 @@ struct Options {
     bool sources = false;
     bool guess = false;
     std::string output;
-}
-
     bool recipes = false;
     std::vector<std::string> assignments;
 };

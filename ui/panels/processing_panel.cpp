@@ -46,8 +46,8 @@ void draw_method(const PanelContext& context, const Scan& scan) {
         rows(context, {"compressive.iterations", "compressive.tau_relative", "compressive.tau",
                        "compressive.continuation", "compressive.step", "compressive.least_step"});
     }
-    const bool senses = scan.recipe.method == Method::compressive &&
-                        scan.compressive.transform == SensingTransform::nufft;
+    const bool senses =
+        scan.recipe.method == Method::compressive && scan.compressive.transform == SensingTransform::nufft;
     if (senses || scan.recipe.resample == Resample::nufft) {
         rows(context, {"nufft.kernel", "nufft.oversampling", "nufft.width"});
     }
