@@ -162,9 +162,6 @@ void validate_nufft(const ReconstructionPlan& plan) {
             fmt::format("a Kaiser-Bessel kernel over {} points does not exist for an oversampling of {}",
                         plan.nufft.width, r),
             "nufft.width", fmt::format("give at least {}, or another kernel", least));
-    const double most = r * static_cast<double>(lengths_of(plan.geometry, plan.recipe).transform);
-    require(static_cast<double>(plan.nufft.width) <= most, "the kernel is wider than the grid", "nufft.width",
-            "give less");
 }
 
 void validate_defr(const ReconstructionPlan& plan) {

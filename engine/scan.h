@@ -74,7 +74,7 @@ void take_recipe(const From& from, Scan& scan) {
 }
 
 // Binds the structs of `scan`, which must outlive `settings`, as the sections scan, calibration, recipe, flow, nufft,
-// defr, recording.
+// defr, compressive, recording.
 void bind(Settings& settings, Scan& scan);
 
 // Opens a scan TOML or a raw file of a self-describing format, applies `assignments` ("recipe.window=hann") on top,

@@ -155,8 +155,10 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
     if (!elsewhere.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, remedy_for(elsewhere));
     if (names.empty()) {
         const std::string section = nearest_name(section_of(key), sections);
-        throw Error(ErrorCode::bad_setting, "unknown section [" + std::string(section_of(key)) + "]", place,
-                    remedy_for(section));
+        throw Error(ErrorCode::bad_setting,
+                    section_of(key).empty() ? std::string("names no section")
+                                            : "unknown section [" + std::string(section_of(key)) + "]",
+                    place, remedy_for(section));
     }
     const std::string near = nearest_name(name_of(key), names);
     throw Error(ErrorCode::bad_setting, "unknown key", place,

@@ -94,6 +94,7 @@ double TimePoints::step_s() const {
 SeriesFile& TimePoints::file_of(std::int64_t step) const {
     if (files_.empty()) return *first_;
     if (step != last_step_) {
+        last_step_ = -1;  // should the file be damaged
         last_.reset();
         last_ = std::make_shared<SeriesFile>(files_[static_cast<std::size_t>(step)]);
         last_step_ = step;

@@ -71,10 +71,29 @@ void AtomicFolder::commit() {
     std::error_code problem;
     if (std::filesystem::exists(final_, problem)) {
         if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, final_.c_str(), RENAME_EXCHANGE) == 0) return;
-        std::filesystem::remove_all(final_, problem);  // a file system that cannot exchange
+        const std::error_code reason(errno, std::generic_category());
+        const bool cannot_exchange =
+            reason == std::errc::invalid_argument || reason == std::errc::function_not_supported;
+        if (!cannot_exchange) fail(final_, reason);
+        replace_by_two_steps();
+        return;
     }
     std::filesystem::rename(temporary_, final_, problem);
     if (problem) fail(final_, problem);
+}
+
+// Where a file system cannot exchange: the old one steps aside, and comes back should the new one not take its place.
+void AtomicFolder::replace_by_two_steps() {
+    std::error_code problem, ignored;
+    const std::filesystem::path aside = temporary_.string() + "-before";
+    std::filesystem::rename(final_, aside, problem);
+    if (problem) fail(final_, problem);
+    std::filesystem::rename(temporary_, final_, problem);
+    if (problem) {
+        std::filesystem::rename(aside, final_, ignored);
+        fail(final_, problem);
+    }
+    std::filesystem::remove_all(aside, ignored);
 }
 
 void check_can_be_written(const std::filesystem::path& path) {

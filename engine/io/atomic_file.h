@@ -41,6 +41,8 @@ class AtomicFolder {
     void commit();
 
   private:
+    void replace_by_two_steps();
+
     std::filesystem::path final_;
     std::filesystem::path temporary_;
 };

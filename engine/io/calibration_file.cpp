@@ -119,6 +119,13 @@ void write_calibration(const std::filesystem::path& path, const std::vector<doub
                        const std::string& comment) {
     std::string text = "# " + comment + "\n";
     for (const double value : values) text += fmt::format("{}\n", value);
+    const std::string ending = path.extension().string();
+    if (ending == ".f32") {
+        const std::vector<float> floats(values.begin(), values.end());
+        text.assign(reinterpret_cast<const char*>(floats.data()), floats.size() * sizeof(float));
+    } else if (ending == ".f64") {
+        text.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    }
     AtomicFile file(path);
     std::ofstream stream(file.temporary(), std::ios::binary);
     if (!stream.write(text.data(), std::ssize(text)).flush()) {

@@ -133,6 +133,14 @@ class Hdf5Reader : public ImageReader {
                                H5Pget_chunk(list, static_cast<int>(rank), chunk.data()) == static_cast<int>(rank);
         if (in_chunks && rank > 2) slices_a_chunk_ = static_cast<std::int64_t>(std::max<hsize_t>(1, chunk[rank - 3]));
         const bool packed = H5Pget_nfilters(list) > 0;
+        for (int i = 0; i < H5Pget_nfilters(list); ++i) {
+            const H5Z_filter_t filter =
+                H5Pget_filter2(list, static_cast<unsigned>(i), nullptr, nullptr, nullptr, 0, nullptr, nullptr);
+            const bool is_sturdy =
+                filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32;
+            if (!is_sturdy)
+                refuse("is packed by a filter other than gzip and shuffle", "repack it: h5repack -f GZIP=4");
+        }
         const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path_));
         check_claim(header_, stored_, bytes, packed, path_);
         check_chunks(list, bytes);

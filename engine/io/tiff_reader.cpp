@@ -253,6 +253,7 @@ class TiffReader : public ImageReader {
             return false;
         }
         std::vector<std::byte> tile(static_cast<std::size_t>(bytes));
+        if (shape_.rows > UINT32_MAX - most_side || shape_.columns > UINT32_MAX - most_side) return false;
         for (std::uint32_t top = 0; top < shape_.rows; top += height) {
             for (std::uint32_t left = 0; left < shape_.columns; left += width) {
                 if (TIFFReadTile(tiff, tile.data(), left, top, 0, 0) < 0) return false;

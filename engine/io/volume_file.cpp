@@ -97,6 +97,17 @@ class Unfinished {
     std::optional<AtomicFolder> folder_;
 };
 
+// Formats that may leave voxels out can claim any size: no product of sides may leave 64 bits.
+void check_size(const ImageHeader& header, const std::filesystem::path& path) {
+    constexpr double most = 0x1p60;
+    const bool has_sides = std::ranges::all_of(header.size, [](std::int64_t side) { return side >= 1; });
+    if (has_sides && header.time_points >= 1 && 8 * claimed_bytes(header, StoredType::u8) < most) return;
+    throw Error(ErrorCode::bad_file,
+                fmt::format("claims {} x {} x {} voxels at {} time points, which no memory holds", header.size[0],
+                            header.size[1], header.size[2], header.time_points),
+                path.string());
+}
+
 }  // namespace
 
 // ---- names ----------------------------------------------------------------------------------------------------------
@@ -147,6 +158,7 @@ SeriesFile::SeriesFile(const std::filesystem::path& path) : path_(path) {
         may_be_folder ? std::filesystem::exists(file, problem) : std::filesystem::is_regular_file(file, problem);
     if (!is_there) throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
     reader_ = format.open(path);
+    for (const ImageHeader& level : reader_->levels()) check_size(level, path);
     header_ = series_header(reader_->header());
     for (const ImageHeader& level : reader_->levels()) levels_.push_back(level_grid(level, header_));
     levels_.front() = header_.grid;

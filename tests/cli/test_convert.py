@@ -71,6 +71,13 @@ class Convert(ProgramCase):
         self.succeed("convert", "all.h5", "all.npy")
         np.testing.assert_array_equal(np.load(self.folder / "all.npy"), series())
 
+    def test_files_whose_codes_mean_something_else_are_no_series(self):
+        for name, slope in (("t0.nii", 1.0), ("t1.nii", 2.5)):
+            image = nibabel.Nifti1Image(series()[0].T, np.eye(4))
+            image.header.set_slope_inter(slope, 0)
+            nibabel.save(image, self.folder / name)
+        self.refuse("convert", "t*.nii", "out.nrrd", names=["time point 1", "meaning of its codes"], lines=None)
+
     def test_memory_does_not_grow_with_the_series(self):
         large = np.lib.format.open_memmap(self.folder / "large.npy", mode="w+", dtype="<u2", shape=(8, 32, 512, 512))
         large[7, 31, 511, 511] = 42  # the rest of 128 MiB is a hole

@@ -57,6 +57,29 @@ class Stills(ProgramCase):
         self.assertLessEqual(np.abs(png8.astype(int) * 257 - png16.astype(int)).max(), 129, "not the same light")
         self.assertGreater(len(np.unique(png16[..., :3])), 600, "16 bits made of 8")
 
+    def test_an_altered_picture_is_not_the_same(self):
+        def chunks(data):
+            at = 8
+            while at < len(data):
+                length = int.from_bytes(data[at:at + 4], "big")
+                yield data[at + 4:at + 8], data[at + 8:at + 8 + length]
+                at += 12 + length
+
+        made = (self.folder / "a.png").read_bytes()
+        rows = bytearray(zlib.decompress(b"".join(body for kind, body in chunks(made) if kind == b"IDAT")))
+        rows[5] ^= 64  # of the first row, behind its filter
+        packed, altered, is_first = zlib.compress(bytes(rows)), made[:8], True
+        for kind, body in chunks(made):
+            if kind == b"IDAT":
+                if not is_first:
+                    continue
+                body, is_first = packed, False
+            altered += len(body).to_bytes(4, "big") + kind + body + zlib.crc32(kind + body).to_bytes(4, "big")
+        (self.folder / "altered.png").write_bytes(altered)
+        done = self.run_program("reproduce", "altered.png")
+        self.assertIn("not the same bits", done.out)
+        self.assertIn("was altered", done.err)
+
     def test_they_say_how_they_were_made(self):
         for name in ["a.png", "b.tif"]:
             with self.subTest(name=name):

@@ -1,7 +1,10 @@
 // What fuzzing found once (tests/fuzz/seeds/*/found_*), so that it stays mended where no fuzzer runs.
+#include <fstream>
+
 #include "engine/io/calibration_file.h"
 #include "engine/io/raw_guess.h"
 #include "engine/io/volume_file.h"
+#include "engine/time_points.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -43,6 +46,37 @@ TEST_F(FuzzFindings, DicomElementsThatClaimMuch) {
     const std::filesystem::path file = found("dicom/found_gdcm_allocates", "x.dcm");
     const Caught caught = error_of([&] { read_volume(file); });
     EXPECT_NE(caught.code, ErrorCode::out_of_memory) << caught.line;
+}
+
+// Sides whose product left 64 bits: a small buffer was written beyond its end.
+TEST_F(FuzzFindings, SidesWithoutEnd) {
+    const std::filesystem::path zarr = folder_ / "x.ome.zarr";
+    std::filesystem::create_directories(zarr / "0");
+    std::ofstream(zarr / ".zgroup") << R"({"zarr_format": 2})";
+    std::ofstream(zarr / ".zattrs") << R"({"multiscales": [{"version": "0.4",
+        "axes": [{"name": "z", "type": "space"}, {"name": "y", "type": "space"}, {"name": "x", "type": "space"}],
+        "datasets": [{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1, 1, 1]}]}]}]})";
+    std::ofstream(zarr / "0/.zarray") << R"({"zarr_format": 2, "shape": [549755813889, 4096, 8192],
+        "chunks": [1, 4096, 8192], "dtype": "|u1", "compressor": null, "fill_value": 0, "order": "C", "filters": null})";
+    const Caught caught = error_of([&] { read_volume(zarr); });
+    if (caught.code == ErrorCode::bad_setting) GTEST_SKIP() << "built without OME-Zarr";
+    EXPECT_THAT(caught.line, HasSubstr("which no memory holds"));
+}
+
+// After a file that could not be opened, the one before was asked for again.
+TEST_F(FuzzFindings, ADamagedTimePointBetweenTwoLooksAtAnother) {
+    Volume volume;
+    volume.grid.depth = 4;
+    volume.grid.a_scans = 3;
+    volume.grid.b_scans = 2;
+    volume.grid.type = VoxelType::u8;
+    volume.voxels.resize(24);
+    write_volume(folder_ / "t0.nrrd", volume);
+    std::ofstream(folder_ / "t1.nrrd") << "NRRD0004\nnonsense";
+    const TimePoints points(folder_.path());
+    EXPECT_EQ(points.read(0).voxels.size(), 24u);
+    EXPECT_THROW(points.read(1), Error);
+    EXPECT_EQ(points.read(0).voxels.size(), 24u);
 }
 
 }  // namespace

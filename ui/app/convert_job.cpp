@@ -42,11 +42,14 @@ class Input {
         if (file_) return file_->read(time_point, b_scans);
         const VolumeGrid& grid = volume(time_point).grid;
         const bool alike = grid.depth == header_.grid.depth && grid.a_scans == header_.grid.a_scans &&
-                           grid.b_scans == header_.grid.b_scans && grid.type == header_.grid.type;
+                           grid.b_scans == header_.grid.b_scans && grid.type == header_.grid.type &&
+                           grid.scale == header_.grid.scale && grid.offset == header_.grid.offset &&
+                           grid.unit == header_.grid.unit && grid.quantity == header_.grid.quantity;
         if (alike) return volume_.voxels;
-        throw Error(ErrorCode::bad_file,
-                    fmt::format("time point {} differs from the first in size or type", time_point), files_->name(),
-                    "time points of one series must be alike");
+        throw Error(
+            ErrorCode::bad_file,
+            fmt::format("time point {} differs from the first in size, type or meaning of its codes", time_point),
+            files_->name(), "time points of one series must be alike");
     }
 
   private:

@@ -60,6 +60,9 @@ void check_flow(const ReconstructJob& job, const Scan& scan) {
     if (makes_picture(job)) {
         throw Error(ErrorCode::bad_setting, "flow is written beside a volume", "--flow", "leave out the picture");
     }
+    if (std::filesystem::weakly_canonical(job.flow) == std::filesystem::weakly_canonical(job.output)) {
+        throw Error(ErrorCode::bad_setting, "is the name of the volume too", "--flow", "give it a name of its own");
+    }
     check_volume_output(job.flow, VoxelType::f32);
 }
 

@@ -99,7 +99,7 @@ void render(const Options& options) {
 void add_render(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("render", "Ray-cast a volume or scan into a picture");
-    command->add_option("INPUT", options->input, "volume file (NRRD, NIfTI, TIFF, MetaImage) or scan")
+    command->add_option("INPUT", options->input, "scan, or volume of any format that `echolux convert` reads")
         ->required()
         ->type_name("");
     command

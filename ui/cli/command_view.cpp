@@ -137,9 +137,13 @@ void run_off_screen(const Options& options, OffscreenWindow& native, Workspace& 
         write_png(options.picture, picture_of(window.picture()));
         fmt::print("{}\n", options.picture);
     }
+    std::vector<std::string> troubles;
     for (const Notice& notice : work.notices().all()) {
-        if (notice.is_trouble && notice.stands) fmt::print(stderr, "echolux: {}\n", notice.line);
+        if (notice.is_trouble && notice.stands) troubles.push_back(notice.line);
     }
+    if (troubles.empty()) return;
+    for (std::size_t i = 0; i + 1 < troubles.size(); ++i) fmt::print(stderr, "echolux: {}\n", troubles[i]);
+    throw Error(ErrorCode::output, troubles.back());
 }
 
 void view(const Options& options) {

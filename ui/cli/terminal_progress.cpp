@@ -34,6 +34,7 @@ void catch_interrupts() {
         interrupted = 1;
         std::signal(SIGINT, SIG_DFL);
     });
+    std::signal(SIGXFSZ, SIG_IGN);  // a file may not grow any more: writing fails and is told, as on a full disk
     std::signal(SIGTERM, [](int) { interrupted = 1; });
 }
 

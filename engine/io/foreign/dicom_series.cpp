@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <span>
 #include <tuple>
 
 #include "compute/error.h"
@@ -57,11 +59,17 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
 // Those of one series that are alike in shape and type; series come with pictures of other shapes, to find one's way.
 std::vector<Series> series_in(const std::filesystem::path& folder) {
     std::map<std::tuple<std::string, std::int64_t, std::int64_t, StoredType>, Series> found;
+    std::optional<Error> unreadable;
     for (const std::filesystem::path& file : files_in(folder)) {
-        DicomHeader header = read_dicom_header(file);
-        if (header.frames.empty()) continue;
-        found[{header.series, header.columns, header.rows, header.stored}].push_back(std::move(header));
+        try {
+            DicomHeader header = read_dicom_header(file);
+            if (header.frames.empty()) continue;
+            found[{header.series, header.columns, header.rows, header.stored}].push_back(std::move(header));
+        } catch (const Error& error) {  // a photograph or a report beside the series
+            if (!unreadable) unreadable = error;
+        }
     }
+    if (found.empty() && unreadable) throw Error(*unreadable);
     std::vector<Series> all;
     for (auto& [key, series] : found) all.push_back(std::move(series));
     if (all.empty()) {
@@ -135,26 +143,39 @@ class DicomSeries final : public ImageReader {
                 slices_.push_back({file, frame, height_of(meaning.position, normal), meaning});
             }
         }
-        std::ranges::stable_sort(slices_, {}, [&](const Slice& slice) {
-            const DicomHeader& header = series_[slice.file];
-            return std::tuple(all_placed ? std::llround(slice.height_mm * 1000) : 0, header.acquisition,
-                              header.instance);
-        });
-        if (all_placed && slices_.size() > 1) find_times();
+        if (all_placed) {
+            std::ranges::stable_sort(slices_, {}, &Slice::height_mm);
+            find_times();
+        } else {
+            sort_by_time(slices_);
+        }
         const bool is_movie = !all_placed && series_.size() == 1 && series_.front().frame_time_s > 0;
         if (is_movie) header_.time_points = std::ssize(slices_);
     }
 
+    void sort_by_time(std::span<Slice> slices) const {
+        std::ranges::stable_sort(slices, {}, [&](const Slice& slice) {
+            const DicomHeader& header = series_[slice.file];
+            return std::tuple(header.acquisition, header.instance);
+        });
+    }
+
+    // Heights that are written with few digits are one, as far as slices do not lie as close: those of OCT do.
+    double one_height_mm() const {
+        constexpr double digits = 2e-3, closest = 1e-5;
+        const double pitch = series_.front().slice_pitch_mm;
+        return pitch > 0 ? std::min(digits, pitch / 4) : closest;
+    }
+
     void find_times() {
         std::vector<std::int64_t> counts;
-        double last = slices_.front().height_mm - 1;
-        for (const Slice& slice : slices_) {
-            if (std::abs(slice.height_mm - last) > 2e-3) {
-                counts.push_back(0);
-                heights_mm_.push_back(slice.height_mm);
-                last = slice.height_mm;
-            }
-            ++counts.back();
+        for (auto begin = slices_.begin(); begin != slices_.end();) {
+            const double most = begin->height_mm + one_height_mm();
+            const auto end = std::find_if(begin, slices_.end(), [&](const Slice& s) { return s.height_mm > most; });
+            sort_by_time({begin, end});
+            heights_mm_.push_back(begin->height_mm);
+            counts.push_back(end - begin);
+            begin = end;
         }
         const bool are_alike = std::ranges::all_of(counts, [&](std::int64_t count) { return count == counts.front(); });
         if (are_alike) {

@@ -22,10 +22,13 @@ ScratchFile::ScratchFile(std::int64_t bytes, std::string where) : where_(std::mo
     std::random_device random;
     const std::filesystem::path folder = base / fmt::format("echolux-{:08x}{:08x}", random(), random());
     if (!std::filesystem::create_directory(folder, problem)) fail("cannot make " + folder.string());
-    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
     path_ = folder / "unpacked";
-    stream_.open(path_, std::ios::binary);
-    if (!stream_) fail("cannot make " + path_.string());
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
+    if (!problem) stream_.open(path_, std::ios::binary);
+    if (problem || !stream_) {
+        std::filesystem::remove_all(folder, problem);
+        fail("cannot make " + path_.string());
+    }
 }
 
 ScratchFile::~ScratchFile() {

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "compute/error.h"
+#include "engine/memory_budget.h"
 
 namespace echolux {
 namespace {
@@ -45,6 +46,7 @@ struct ZipArchive::Parts {
         const auto found = entries.find(name);
         if (found == entries.end()) fail(fmt::format("holds no {}", name), "copy or save the file again");
         constexpr std::uint64_t best_deflate = 1032, beginning = 64;
+        if (found->second.packed_bytes > archive_bytes) fail("claims more bytes of " + name + " than it has");
         if (found->second.bytes / best_deflate > found->second.packed_bytes + beginning) {
             fail(fmt::format("claims that {} packed bytes of {} unpack to {}, which no file does",
                              found->second.packed_bytes, name, found->second.bytes));
@@ -53,6 +55,7 @@ struct ZipArchive::Parts {
     }
 
     std::string where;
+    std::uint64_t archive_bytes = 0;
     std::unique_ptr<zip_t, Close> archive;
     std::map<std::string, Entry, std::less<>> entries;
 };
@@ -64,6 +67,7 @@ ZipArchive::ZipArchive(const std::filesystem::path& path) {
     std::error_code problem;
     if (!std::filesystem::is_regular_file(path, problem))
         parts_->fail("does not exist or is not a file", "check the name");
+    parts->archive_bytes = std::filesystem::file_size(path, problem);
     int reason = 0;
     parts->archive.reset(zip_open(path.c_str(), ZIP_RDONLY, &reason));
     if (!parts_->archive) parts_->fail("is no ZIP archive, or is damaged", "copy the file again");
@@ -99,6 +103,7 @@ std::vector<std::byte> ZipArchive::read(const std::string& name, std::int64_t mo
     if (member.size() > most) {
         parts_->fail(fmt::format("holds {} bytes of {}, at most {} are expected", member.size(), name, most));
     }
+    require_memory(member.size(), parts_->where, "use a machine with more memory");
     std::vector<std::byte> all(static_cast<std::size_t>(member.size()));
     member.read(0, all);
     return all;

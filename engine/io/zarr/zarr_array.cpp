@@ -23,7 +23,11 @@ using Bytes = std::vector<std::byte>;
 std::optional<std::string> whole_file(const std::filesystem::path& path, std::uintmax_t most) {
     std::error_code problem;
     const std::uintmax_t size = std::filesystem::file_size(path, problem);
-    if (problem || !std::filesystem::is_regular_file(path, problem)) return std::nullopt;
+    const bool is_absent = problem == std::errc::no_such_file_or_directory || problem == std::errc::not_a_directory ||
+                           problem == std::errc::is_a_directory;
+    if (is_absent) return std::nullopt;
+    if (problem) throw Error(ErrorCode::bad_file, "cannot be read: " + problem.message(), path.string());
+    if (!std::filesystem::is_regular_file(path, problem)) return std::nullopt;
     if (size > most) throw Error(ErrorCode::bad_file, "is too large for what it is", path.string());
     std::string text(size, '\0');
     std::ifstream stream(path, std::ios::binary);

@@ -20,7 +20,7 @@ FigureFormat figure_format_of(const std::filesystem::path& path) {
 void check_figure_name(const std::filesystem::path& path) {
     if (figure_format_of(path) == FigureFormat::none) {
         throw Error(ErrorCode::bad_setting, "figures are PDF, SVG or PNG files", path.string(),
-                    "name it *.pdf, *.svg or *.png");
+                    "name it *.pdf, *.svg or *.png; --a-scan and --psf write *.csv");
     }
 #ifndef ECHOLUX_FIGURES
     throw Error(ErrorCode::bad_setting, "this program was built without figures", path.string(),

@@ -21,7 +21,8 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
         text("program", &P::program, effect, "version of Echolux that made the picture"),
         text("device", &P::device, effect, "that rendered it"),
         text("backend", &P::backend, effect, "that reconstructed the volume; empty: it was read from a file"),
-        text("input_hash", &P::input_hash, effect, "64-bit FNV-1a of session.file"),
+        text("input_hash", &P::input_hash, effect,
+             "64-bit FNV-1a of session.file; of a folder, of the names and sizes in it"),
         text("spectra_hash", &P::spectra_hash, effect, "the same of the raw spectra"),
         text("flow", &P::flow, effect, "volume file that was shown over the structure"),
         text("flow_hash", &P::flow_hash, effect, "64-bit FNV-1a of that"),
@@ -68,11 +69,10 @@ std::string picture_session(const WhatIsOpen& open, const PictureRecord& record,
     std::vector<std::string> parts{section_toml("session", open), section_toml("view", that_stands_alone(view))};
     if (view.transfer_curve) parts.push_back(toml_of(view.transfer_curve));
     if (scan != nullptr) {
-        parts.push_back(section_toml("recipe", scan->recipe));
-        parts.push_back(section_toml("flow", scan->flow));
-        parts.push_back(section_toml("nufft", scan->nufft));
-        parts.push_back(section_toml("defr", scan->defr));
-        parts.push_back(section_toml("compressive", scan->compressive));
+        Scan wanted = *scan;
+        Settings settings;
+        bind_recipe(settings, wanted);
+        parts.push_back(settings.toml(true));
     }
     std::string text = session_head;
     for (const std::string& part : parts) text += "\n" + part;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
+#include "engine/io/png_file.h"
 #include "ui/app/workspace/session_text.h"
 
 namespace echolux {
@@ -68,6 +71,15 @@ void warn_where_others(ReproducedPicture& done, const PictureRecord& before) {
     warn("the version of Echolux", before.program, version);
 }
 
+// Whether the pixels are others than those that were written. Of PNG with 8 bits alone: others are not decoded.
+bool was_altered(const std::filesystem::path& picture, std::int64_t bits, const std::string& fingerprint) {
+    if (bits > 8 || picture.extension() != ".png") return false;
+    const Picture found = read_png(picture);
+    Fingerprint pixels;
+    pixels.add(std::as_bytes(std::span(found.pixels)));
+    return pixels.text() != fingerprint;
+}
+
 }  // namespace
 
 ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
@@ -86,6 +98,13 @@ ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
     warn_where_others(done, session.picture);
     const auto before = texts.find(text_pixels);
     if (before != texts.end()) {
+        if (was_altered(job.picture, session.picture.bits, before->second)) {
+            done.warnings.push_back(job.picture.string() +
+                                    " was altered after it was made: its pixels are not those "
+                                    "that its fingerprint tells of");
+            done.sameness = Sameness::other;
+            return done;
+        }
         done.sameness = before->second == done.rendered.fingerprint ? Sameness::same : Sameness::other;
     }
     return done;
