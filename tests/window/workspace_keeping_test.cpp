@@ -183,8 +183,10 @@ TEST_F(WorkspaceKeeping, AfterACrashTheLastStateIsOffered) {
     open_volume();
     look_around();
     work().update(work().now_s() + work().window().autosave_s + 1);
+    settle();
     std::filesystem::copy(folder() / "state", folder() / "crashed", std::filesystem::copy_options::recursive);
     remake("crashed");
+    ASSERT_FALSE(work().notices().all().empty());
     EXPECT_THAT(work().notices().all().back().line, HasSubstr("session.restore_last"));
     ASSERT_TRUE(runs("session.restore_last"));
     settle();

@@ -39,6 +39,7 @@ class StateFolder {
 
     // Before files are read that may just be written.
     void finish() { writer_.finish(); }
+    bool is_idle() const { return writer_.is_idle(); }
 
     // What could not be written.
     std::vector<Error> take_problems() { return writer_.take_problems(); }

@@ -35,6 +35,11 @@ void TextWriter::finish() {
     changed_.wait(lock, [this] { return waiting_.empty() && !is_writing_; });
 }
 
+bool TextWriter::is_idle() const {
+    const std::scoped_lock lock(mutex_);
+    return waiting_.empty() && !is_writing_;
+}
+
 std::vector<Error> TextWriter::take_problems() {
     const std::scoped_lock lock(mutex_);
     return std::exchange(problems_, {});

@@ -28,6 +28,7 @@ class TextWriter {
     void write(const std::filesystem::path& path, std::string text);
 
     void finish();  // waits until all is written
+    bool is_idle() const;
 
     std::vector<Error> take_problems();
 
@@ -39,7 +40,7 @@ class TextWriter {
 
     void work(const std::stop_token& stop);
 
-    std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // of what follows
     std::condition_variable_any changed_;
     std::deque<Waiting> waiting_;
     bool is_writing_ = false;

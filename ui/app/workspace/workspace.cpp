@@ -108,7 +108,8 @@ double Workspace::now_s() const {
 }
 
 bool Workspace::is_busy() const {
-    return !parts_->jobs.is_idle() || !parts_->to_keep.empty() || (parts_->proposal && parts_->proposal->is_stale);
+    return !parts_->jobs.is_idle() || !parts_->state.is_idle() || !parts_->to_keep.empty() ||
+           (parts_->proposal && parts_->proposal->is_stale);
 }
 
 void Workspace::update(double now_s) {
