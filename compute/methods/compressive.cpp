@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "compute/indexing.h"
 #include "compute/methods/nufft.h"
@@ -60,13 +61,10 @@ void add_grid(SensingTables& tables, const ReconstructionPlan& plan) {
         tables.spread = placed_samples(tables.samples, tables.grid);
         tables.correction.assign(index(tables.modes), 1.0f);
     } else {
-        const SpreadingKernel kernel(plan.nufft);
-        tables.grid = finer_grid(plan.nufft, tables.length);
-        const double finer = static_cast<double>(tables.grid) / static_cast<double>(tables.length);
-        std::vector<double> places = tables.points;
-        for (double& place : places) place *= finer;
-        tables.spread = spread_samples(kernel, places, tables.grid);
-        tables.correction = kernel_correction(kernel, tables.grid, 0, tables.modes);
+        FinerGrid finer = finer_grid_of(plan.nufft, tables.points, tables.length, 0, tables.modes);
+        tables.grid = finer.grid;
+        tables.spread = std::move(finer.spread);
+        tables.correction = std::move(finer.correction);
     }
     for (float& factor : tables.correction) factor = static_cast<float>(static_cast<double>(factor) / scale);
 }

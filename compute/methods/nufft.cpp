@@ -1,5 +1,7 @@
 #include "compute/methods/nufft.h"
 
+#include <utility>
+
 #include "compute/methods/sample_points.h"
 #include "compute/tables.h"
 #include "compute/validate.h"
@@ -10,33 +12,35 @@ bool uses_nufft(const ReconstructionPlan& plan) {
     return chosen_resample(plan.recipe, plan.calibration) == Resample::nufft;
 }
 
-std::vector<float> kernel_correction(const SpreadingKernel& kernel, std::int64_t grid, std::int64_t first,
-                                     std::int64_t bins) {
-    std::vector<float> correction;
+FinerGrid finer_grid_of(const NufftRecipe& recipe, std::vector<double> points, std::int64_t length, std::int64_t first,
+                        std::int64_t bins) {
+    const SpreadingKernel kernel(recipe);
+    FinerGrid finer;
+    finer.grid = finer_grid(recipe, length);
+    const double ratio = static_cast<double>(finer.grid) / static_cast<double>(length);
+    for (double& point : points) point *= ratio;
+    finer.spread = spread_samples(kernel, points, finer.grid);
     for (std::int64_t z = first; z < first + bins; ++z) {
-        const double cycles = static_cast<double>(z) / static_cast<double>(grid);
-        correction.push_back(static_cast<float>(1 / kernel.transform(cycles)));
+        const double cycles = static_cast<double>(z) / static_cast<double>(finer.grid);
+        finer.correction.push_back(static_cast<float>(1 / kernel.transform(cycles)));
     }
-    return correction;
+    return finer;
 }
 
 NufftTables nufft_tables(const ReconstructionPlan& plan) {
     const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
     const DepthRange kept = kept_depth(plan.recipe, lengths.bins);
     const SamplePoints samples = sample_points(plan);
-    const SpreadingKernel kernel(plan.nufft);
     NufftTables tables;
     for (const std::complex<double>& weight : samples.weights) {
         tables.weights.emplace_back(weight);
         tables.real = tables.real && tables.weights.back().imag() == 0;
     }
-    tables.grid = finer_grid(plan.nufft, lengths.transform);
-    const double finer = static_cast<double>(tables.grid) / static_cast<double>(lengths.transform);
-    std::vector<double> places = samples.points;
-    for (double& place : places) place *= finer;
-    tables.spread = spread_samples(kernel, places, tables.grid);
+    FinerGrid finer = finer_grid_of(plan.nufft, samples.points, lengths.transform, kept.begin, kept.end - kept.begin);
+    tables.grid = finer.grid;
+    tables.spread = std::move(finer.spread);
+    tables.correction = std::move(finer.correction);
     tables.first_bin = kept.begin;
-    tables.correction = kernel_correction(kernel, tables.grid, kept.begin, kept.end - kept.begin);
     return tables;
 }
 

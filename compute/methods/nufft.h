@@ -27,8 +27,15 @@ bool uses_nufft(const ReconstructionPlan& plan);
 // The plan is valid.
 NufftTables nufft_tables(const ReconstructionPlan& plan);
 
-// [bins]: what the kernel did to the depth bins from `first` on of a transform of the finer grid, to be multiplied by.
-std::vector<float> kernel_correction(const SpreadingKernel& kernel, std::int64_t grid, std::int64_t first,
-                                     std::int64_t bins);
+// Samples at `points` of a k grid `length` points long, spread over its finer grid, and what that does to depth bins
+// [first, first + bins): correction multiplies it away.
+struct FinerGrid {
+    std::int64_t grid = 0;
+    SpreadSamples spread;
+    std::vector<float> correction;
+};
+
+FinerGrid finer_grid_of(const NufftRecipe& recipe, std::vector<double> points, std::int64_t length, std::int64_t first,
+                        std::int64_t bins);
 
 }  // namespace echolux

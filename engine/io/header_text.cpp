@@ -41,6 +41,16 @@ std::string start_of_file(const std::filesystem::path& path, std::size_t most) {
     return start;
 }
 
+std::string with_line_breaks(std::string_view line) {
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const bool escape = line[i] == '\\' && i + 1 < line.size();
+        if (escape) ++i;
+        text += escape && line[i] == 'n' ? '\n' : line[i];
+    }
+    return text;
+}
+
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view white = " \t\r\n";
     const std::size_t begin = text.find_first_not_of(white);

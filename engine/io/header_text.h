@@ -14,6 +14,9 @@ namespace echolux {
 // At most `most` bytes. Throws Error{bad_file}: cannot be opened.
 std::string start_of_file(const std::filesystem::path& path, std::size_t most = 4 << 20);
 
+// Of a value that stands on one line: \n is a line break, \\ a backslash.
+std::string with_line_breaks(std::string_view line);
+
 std::string_view trimmed(std::string_view text);
 
 // What stands between white space and any of `separators`.

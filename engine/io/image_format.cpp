@@ -13,6 +13,7 @@
 #include "engine/io/foreign/picture_stack.h"
 #include "engine/io/foreign/thorlabs_oct.h"
 #include "engine/io/hdf5_file.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/meta_file.h"
 #include "engine/io/nifti_file.h"
 #include "engine/io/npy_file.h"
@@ -89,9 +90,7 @@ std::vector<ImageFormat> all_formats() {
 
 std::string lower_case_name(const std::filesystem::path& path) {
     const std::filesystem::path named = path.has_filename() ? path : path.parent_path();  // "folder/"
-    std::string name = named.filename().string();
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return name;
+    return lower_case(named.filename().string());
 }
 
 }  // namespace

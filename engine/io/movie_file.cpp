@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/movie/encoder.h"
 #include "engine/io/movie/png_series.h"
 
@@ -45,9 +46,8 @@ std::string_view name_of(MovieCodec codec) {
 // A folder is one for a series of PNG files.
 const Container* container_of(const std::filesystem::path& path) {
     std::error_code none;
-    std::string ending = path.extension().string();
+    std::string ending = lower_ending(path);
     if (ending.empty() || !path.has_filename() || std::filesystem::is_directory(path, none)) ending = ".png";
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const auto found = std::ranges::find(containers(), ending, &Container::ending);
     return found == containers().end() ? nullptr : &*found;
 }

@@ -9,6 +9,7 @@
 
 #include "compute/error.h"
 #include "engine/io/header_text.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/raw_image.h"
 
 namespace echolux {
@@ -45,16 +46,6 @@ std::string escaped(const std::string& text) {
     return line;
 }
 
-std::string unescaped(std::string_view line) {
-    std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const bool escape = line[i] == '\\' && i + 1 < line.size();
-        if (escape) ++i;
-        text += escape && line[i] == 'n' ? '\n' : line[i];
-    }
-    return text;
-}
-
 // ---- reading --------------------------------------------------------------------------------------------------------
 
 // A header as it stands in the file.
@@ -80,11 +71,11 @@ void add_line(std::string_view line, NrrdHeader& header) {
     if (colon == std::string_view::npos) return;
     std::string name(line.substr(0, colon));
     if (line.substr(colon).starts_with(":=")) {
-        header.texts[name] = unescaped(line.substr(colon + 2));
+        header.texts[name] = with_line_breaks(line.substr(colon + 2));
         return;
     }
     std::erase_if(name, [](char c) { return c == ' ' || c == '_' || c == '-'; });  // "data file" is also "datafile"
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    name = lower_case(name);
     if (name == "centers") name = "centerings";
     header.fields[name] = trimmed(line.substr(colon + 1));
 }

@@ -7,6 +7,7 @@
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/png_file.h"
 #include "engine/io/tiff_picture.h"
 
@@ -16,8 +17,7 @@ namespace {
 enum class PictureKind { none, png, tiff };
 
 PictureKind kind_of(const std::filesystem::path& path) {
-    std::string ending = path.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string ending = lower_ending(path);
     if (ending == ".png") return PictureKind::png;
     return ending == ".tif" || ending == ".tiff" ? PictureKind::tiff : PictureKind::none;
 }

@@ -10,6 +10,7 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/foreign/file_part.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/volume_turn.h"
 #include "engine/memory_budget.h"
 
@@ -24,8 +25,7 @@ const ImageFormat& format_of(const std::filesystem::path& path) {
 }
 
 bool ends_with_one_of(const std::filesystem::path& path, const std::vector<std::string>& endings) {
-    std::string name = path.filename().string();
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string name = lower_case(path.filename().string());
     return std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); });
 }
 

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/io/header_text.h"
+
 namespace echolux {
 namespace {
 
@@ -32,16 +34,6 @@ std::string on_one_line(const std::string& text) {
         }
     }
     return line;
-}
-
-std::string with_line_breaks(const std::string& line) {
-    std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const bool escape = line[i] == '\\' && i + 1 < line.size();
-        if (escape) ++i;
-        text += escape && line[i] == 'n' ? '\n' : line[i];
-    }
-    return text;
 }
 
 // One letter for each spacing that is known: depth, A-scan, B-scan; "-" for none.

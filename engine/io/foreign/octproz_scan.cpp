@@ -12,6 +12,7 @@
 
 #include "compute/error.h"
 #include "engine/io/foreign/file_bytes.h"
+#include "engine/io/lower_case.h"
 #include "engine/scan.h"
 
 namespace echolux {
@@ -36,9 +37,7 @@ Keys keys_of(const Path& settings) {
         const std::size_t equal = line.find('=');
         if (equal == std::string::npos) continue;
         if (line.ends_with('\r')) line.pop_back();
-        std::string key = line.substr(0, equal);
-        std::ranges::transform(key, key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        keys.try_emplace(key, line.substr(equal + 1));
+        keys.try_emplace(lower_case(line.substr(0, equal)), line.substr(equal + 1));
     }
     return keys;
 }

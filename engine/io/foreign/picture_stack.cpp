@@ -9,6 +9,7 @@
 #include "compute/error.h"
 #include "engine/io/foreign/gray_png.h"
 #include "engine/io/image_format.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/natural_order.h"
 #include "engine/io/volume_turn.h"
 
@@ -16,12 +17,6 @@ namespace echolux {
 namespace {
 
 using Path = std::filesystem::path;
-
-std::string lower_ending(const Path& path) {
-    std::string ending = path.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending;
-}
 
 bool is_png(const Path& path) {
     return lower_ending(path) == ".png";

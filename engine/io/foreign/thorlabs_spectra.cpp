@@ -12,6 +12,7 @@
 #include "engine/io/foreign/scratch_file.h"
 #include "engine/io/foreign/thorlabs_header.h"
 #include "engine/io/foreign/thorlabs_oct.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/raw_guess.h"
 #include "engine/scan.h"
 
@@ -206,9 +207,7 @@ class ThorlabsSpectra {
 }  // namespace
 
 bool is_thorlabs_oct(const std::filesystem::path& path) {
-    std::string ending = path.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending == ".oct";
+    return lower_ending(path) == ".oct";
 }
 
 void describe_thorlabs(const std::filesystem::path& path, Scan& scan) {

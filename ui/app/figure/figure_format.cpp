@@ -6,12 +6,12 @@
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
 
 namespace echolux {
 
 FigureFormat figure_format_of(const std::filesystem::path& path) {
-    std::string ending = path.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string ending = lower_ending(path);
     if (ending == ".pdf") return FigureFormat::pdf;
     if (ending == ".svg") return FigureFormat::svg;
     return ending == ".png" ? FigureFormat::png : FigureFormat::none;
