@@ -16,6 +16,7 @@ option(ECHOLUX_GENICAM "Cameras through Aravis (GigE Vision, USB3 Vision)" ON)
 option(ECHOLUX_FUZZ "Nothing but the fuzz targets (preset fuzz)" OFF)
 option(ECHOLUX_COVERAGE "Count executed lines" OFF)
 set(ECHOLUX_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
+set(ECHOLUX_COLD_FLAGS "" CACHE STRING "Compiler flags of what need not be fast: tests, the command line")
 set(ECHOLUX_MARCH "auto" CACHE STRING "Instruction set; auto: x86-64-v3 where this machine has it, else the baseline")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -79,6 +80,12 @@ function(echolux_sanitized program)
     endif()
 endfunction()
 
+# echolux_cold(PROGRAM HEADERS...): its own sources need not be fast, but soon compiled.
+function(echolux_cold program)
+    target_compile_options(${program} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ECHOLUX_COLD_FLAGS}>")
+    target_precompile_headers(${program} PRIVATE ${ARGN})
+endfunction()
+
 # echolux_test(KIND LIBRARIES...): one program KIND_tests from the folder's sources; ctest runs each case, labelled KIND.
 # Cases whose names contain "Slow" also get the label slow. Sanitizers make everything slower.
 function(echolux_test kind)
@@ -88,6 +95,7 @@ function(echolux_test kind)
     endif()
     add_executable(${kind}_tests ${sources})
     echolux_sanitized(${kind}_tests)
+    echolux_cold(${kind}_tests <gtest/gtest.h> <gmock/gmock.h>)
     target_link_libraries(${kind}_tests PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main echolux_flags)
     target_compile_definitions(${kind}_tests PRIVATE
         ECHOLUX_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}" ECHOLUX_SOURCE_DIR="${CMAKE_SOURCE_DIR}")

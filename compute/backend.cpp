@@ -1,7 +1,12 @@
 #include "compute/backend.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "compute/error.h"
-#include "compute/methods/nufft.h"
+#include "compute/several_devices.h"
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
 #endif
@@ -25,12 +30,14 @@ std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan&, const Back
 }
 #endif
 
-// The setting of the plan that no GPU follows; nullptr: there is none.
-const char* key_without_gpu(const ReconstructionPlan& plan) {
-    if (plan.recipe.method == Method::defr) return "recipe.method = defr";
-    if (plan.recipe.method == Method::compressive) return "recipe.method = compressive";
-    if (uses_nufft(plan)) return "recipe.resample = nufft";
-    return nullptr;
+std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionPlan& plan, const BackendChoice& choice) {
+    std::vector<std::unique_ptr<Reconstructor>> devices;
+    BackendChoice one = choice;
+    for (const DeviceId& id : chosen_gpus(choice, surveyed_gpus())) {
+        one.gpu = id;
+        devices.push_back(plan_on_gpu(plan, one));
+    }
+    return over_devices(plan, std::move(devices));
 }
 
 }  // namespace
@@ -40,9 +47,40 @@ const GpuSurvey& surveyed_gpus() {
     return survey;
 }
 
-void require_backend(Backend backend) {
-    if (backend != Backend::cuda || !surveyed_gpus().usable.empty()) return;
-    throw Error(ErrorCode::device, surveyed_gpus().refusal, "--backend", "choose auto or cpu");
+std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& survey) {
+    std::vector<DeviceId> ids;
+    if (choice.gpu != DeviceId{}) ids.push_back(choice.gpu);
+    for (const Gpu& gpu : survey.usable) {
+        if (gpu.id != choice.gpu) ids.push_back(gpu.id);
+    }
+    const std::size_t wanted =
+        choice.gpus == 0 ? std::max<std::size_t>(1, ids.size()) : static_cast<std::size_t>(choice.gpus);
+    if (wanted > ids.size()) {
+        throw Error(ErrorCode::device,
+                    fmt::format("{} {} asked for, {} can be used{}{}", wanted, wanted == 1 ? "GPU" : "GPUs", ids.size(),
+                                survey.refusal.empty() ? "" : ": ", survey.refusal),
+                    "--gpus", ids.empty() ? "leave this out" : "choose fewer, or 0 for all");
+    }
+    ids.resize(wanted);
+    return ids;
+}
+
+bool insists_on_gpu(const BackendChoice& choice) {
+    return choice.backend == Backend::cuda || choice.gpus > 1;
+}
+
+void require_backend(const BackendChoice& choice) {
+    if (choice.backend == Backend::cpu && choice.gpus != 1) {
+        throw Error(ErrorCode::bad_setting, "the CPU is asked for, and GPUs besides", "--gpus",
+                    "leave this out, or choose --backend auto or cuda");
+    }
+    if (!insists_on_gpu(choice)) return;
+    const GpuSurvey& survey = surveyed_gpus();
+    if (choice.gpus > 1) {
+        chosen_gpus(choice, survey);
+    } else if (survey.usable.empty()) {
+        throw Error(ErrorCode::device, survey.refusal, "--backend", "choose auto or cpu");
+    }
 }
 
 ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& survey,
@@ -59,16 +97,11 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& 
 }
 
 ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice) {
+    require_backend(choice);
     if (choice.backend == Backend::cpu) return {plan_on_cpu(plan), {}};
-    require_backend(choice.backend);
-    if (const char* key = key_without_gpu(plan)) {
-        const std::string refusal = std::string(key) + " works on the CPU only";
-        if (choice.backend == Backend::automatic) return {plan_on_cpu(plan), refusal};
-        throw Error(ErrorCode::bad_setting, refusal, key, "choose --backend auto or cpu");
-    }
     const GpuSurvey& survey = surveyed_gpus();
-    const auto on_gpu = [&] { return plan_on_gpu(plan, choice); };
-    if (choice.backend == Backend::cuda) return {on_gpu(), survey.refusal};
+    const auto on_gpu = [&] { return plan_on_gpus(plan, choice); };
+    if (insists_on_gpu(choice)) return {on_gpu(), survey.refusal};
     return gpu_or_cpu(plan, survey, on_gpu);
 }
 

@@ -23,7 +23,8 @@ struct BackendChoice {
     DeviceId gpu{};                        // all zero: the first that can be used
     bool fused = true;  // one kernel from spectrum to voxels where it can; false: separate passes around cuFFT
     SpectraPath spectra = SpectraPath::copied;
-    int streams = 3;  // blocks under way at a time
+    int streams = 3;  // blocks under way at a time, on each GPU
+    int gpus = 1;     // that share the blocks: `gpu`, and those after it; 0: all that can be used. Two insist on CUDA
 };
 
 struct Gpu {
@@ -41,8 +42,15 @@ struct GpuSurvey {
 // reasons in `refusal`.
 const GpuSurvey& surveyed_gpus();
 
-// Throws Error{device} where CUDA is demanded and no GPU can be used.
-void require_backend(Backend backend);
+// The GPUs that share the blocks, at least one. Throws Error{device} where fewer can be used.
+std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& survey);
+
+// Whether the CPU will not do.
+bool insists_on_gpu(const BackendChoice& choice);
+
+// Throws Error{device} where CUDA is demanded and no GPU, or too few, can be used; Error{bad_setting} where GPUs are
+// asked for besides the CPU.
+void require_backend(const BackendChoice& choice);
 
 struct ChosenReconstructor {
     std::unique_ptr<Reconstructor> reconstructor;
@@ -51,8 +59,8 @@ struct ChosenReconstructor {
 
 // Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory, device}.
 // Backend::automatic takes the CPU where there is no GPU and where the GPU refuses the plan: it fails, or has too
-// little memory. Backend::cuda throws there. What goes wrong later is for who feeds: a device that fails can be set up
-// anew, memory that is missing cannot.
+// little memory. Who insists_on_gpu() gets the error. What goes wrong later is for who feeds: a device that fails can
+// be set up anew, memory that is missing cannot.
 ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice = {});
 
 // The same without the reason.

@@ -8,8 +8,20 @@
 
 namespace echolux {
 
-BlockMemory device_memory(std::int64_t, const DeviceId&) {
+namespace {
+
+[[noreturn]] void refuse() {
     throw Error(ErrorCode::device, "this build has no CUDA backend", "device memory", "build with nvcc on the PATH");
+}
+
+}  // namespace
+
+BlockMemory device_memory(std::int64_t, const DeviceId&) {
+    refuse();
+}
+
+std::int64_t free_device_memory(const DeviceId&) {
+    refuse();
 }
 
 void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {

@@ -11,6 +11,9 @@ namespace echolux {
 // All zero. `gpu` all zero: the first. Throws Error{device, out_of_memory}.
 BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu = {});
 
+// What a GPU has left. Throws Error{device}.
+std::int64_t free_device_memory(const DeviceId& gpu = {});
+
 // From host or device to host or device; done when it returns. Throws Error{device}.
 void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes);
 

@@ -9,7 +9,6 @@
 #include "compute/flow/flow_tables.h"
 #include "compute/methods/compressive.h"
 #include "compute/methods/nudft.h"
-#include "compute/methods/nufft.h"
 #include "compute/require.h"
 #include "compute/tables.h"
 
@@ -149,19 +148,6 @@ void validate_spectrum(const ReconstructionPlan& plan) {
     require(!physical || k_grid(plan.calibration, plan.geometry.samples).k_max_per_um > 0,
             "femtoseconds need the absolute scale of k", recipe.gdd_fs2 != 0 ? "recipe.gdd_fs2" : "recipe.tod_fs3",
             "give calibration.wavelengths, or depth_pitch_um and centre_wavelength_nm, or use a2_rad and a3_rad");
-}
-
-void validate_nufft(const ReconstructionPlan& plan) {
-    const bool senses =
-        plan.recipe.method == Method::compressive && plan.compressive.transform == SensingTransform::nufft;
-    if (!uses_nufft(plan) && !senses) return;
-    // sqrt(0.8) R / (R - 1/2) is the narrowest.
-    const double r = plan.nufft.oversampling;
-    const auto least = static_cast<std::int64_t>(std::floor(std::sqrt(0.8) * r / (r - 0.5))) + 1;
-    require(has_kernel(plan.nufft),
-            fmt::format("a Kaiser-Bessel kernel over {} points does not exist for an oversampling of {}",
-                        plan.nufft.width, r),
-            "nufft.width", fmt::format("give at least {}, or another kernel", least));
 }
 
 void validate_defr(const ReconstructionPlan& plan) {
@@ -329,7 +315,6 @@ void validate(const ReconstructionPlan& plan) {
     validate_spectrum(plan);
     validate_calibration(plan);
     validate_fast_axis(plan.geometry, plan.calibration);
-    validate_nufft(plan);
     validate_mask(plan);
     validate_source(plan);
     validate_defr(plan);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "compute/empty_value.h"
 #include "compute/error.h"
 #include "engine/voxel_value.h"
 
@@ -15,6 +17,10 @@ void require_real(const VolumeGrid& grid) {
     if (grid.type != VoxelType::complex64) return;
     throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "--quantity",
                 "choose db, intensity or amplitude");
+}
+
+bool is_db(const VolumeGrid& grid) {
+    return grid.quantity == "db";
 }
 
 // Linear between pixel centres, so that physical proportions are right; never shrinks.
@@ -55,6 +61,16 @@ Figure with_square_pixels(const Figure& figure) {
     return stretched(figure, figure.width, std::llround(static_cast<double>(figure.height) / ratio));
 }
 
+// Codes below it hold nothing at all: the dB of zero, which would be most of any mean.
+template <class Code>
+double least_of_something(const Code* voxels, const VolumeGrid& grid) {
+    EmptyValue empty;
+    if (is_db(grid)) {
+        for (std::int64_t i = 0; i < grid.voxels(); ++i) empty.add(static_cast<double>(voxels[i]));
+    }
+    return empty.found() ? empty.least_other() : -std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan) {
@@ -76,7 +92,7 @@ void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end)
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
     const VolumeGrid& grid = volume.grid;
     check_b_scan(grid, b_scan);
-    Figure figure{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0]};
+    Figure figure{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0], is_db(grid)};
     figure.values.resize(static_cast<std::size_t>(grid.a_scans * grid.depth));
     with_voxels(volume, [&](const auto* voxels) {
         const auto* first = voxels + b_scan * grid.a_scans * grid.depth;
@@ -101,8 +117,9 @@ Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end
 Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, std::int64_t begin, std::int64_t end) {
     const VolumeGrid& grid = volume.grid;
     require_real(grid);
-    Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2]};
+    Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2], is_db(grid)};
     with_voxels(volume, [&](const auto* voxels) {
+        const double least = least_of_something(voxels, grid);
         for (std::int64_t i = 0; i < grid.a_scans * grid.b_scans; ++i) {
             const std::int64_t b = grid.b_scans - 1 - i / grid.a_scans;  // the last B-scan is the top row
             const std::int64_t line = b * grid.a_scans + i % grid.a_scans;
@@ -110,7 +127,9 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
             const std::int64_t first = std::clamp<std::int64_t>(top + begin, 0, grid.depth - 1);
             const std::int64_t last = std::clamp<std::int64_t>(top + end, first + 1, grid.depth);
             double sum = 0;
-            for (std::int64_t z = first; z < last; ++z) sum += static_cast<double>(voxels[line * grid.depth + z]);
+            for (std::int64_t z = first; z < last; ++z) {
+                sum += std::max(static_cast<double>(voxels[line * grid.depth + z]), least);
+            }
             const double mean = sum / static_cast<double>(last - first);
             figure.values.push_back(static_cast<float>(mean * grid.scale + grid.offset));
         }
@@ -128,6 +147,9 @@ Figure enlarged(const Figure& figure, std::int64_t factor) {
 GrayRange percentile_range(const Figure& figure) {
     constexpr double share = 0.003;
     std::vector<float> sorted = figure.values;
+    EmptyValue empty;
+    for (const float value : sorted) empty.add(double{value});
+    if (figure.is_db && empty.found()) std::erase(sorted, static_cast<float>(*empty.found()));
     std::sort(sorted.begin(), sorted.end());
     const auto at = [&](double fraction) {
         return static_cast<double>(sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))]);

@@ -18,6 +18,7 @@ struct Figure {
     std::vector<float> values;
     double column_um = 0;
     double row_um = 0;
+    bool is_db = false;  // so that the dB of zero is known for what it is
 };
 
 // Values shown as black and white.
@@ -34,7 +35,8 @@ void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end)
 // Throws what check_b_scan throws.
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan);
 
-// Mean over the depth rows [begin, end). Throws what check_en_face throws.
+// Mean over the depth rows [begin, end); of dB, voxels that hold nothing at all count as the least of the others.
+// Throws what check_en_face throws.
 Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end);
 
 // The same, rows counted from `surface` ([b_scan][a_scan], in rows); what lies outside the volume is left out.
@@ -43,7 +45,7 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
 // `factor` times as many columns and rows, linear in between.
 Figure enlarged(const Figure& figure, std::int64_t factor);
 
-// Range that leaves 0.3 % of the values below and above.
+// Range that leaves 0.3 % of the values below and above; the dB of zero is none of them.
 GrayRange percentile_range(const Figure& figure);
 
 // `range`: nothing for percentile_range. Where both sizes are known the picture gets square pixels, enlarged linearly.

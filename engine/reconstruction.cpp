@@ -21,9 +21,10 @@ namespace echolux {
 namespace {
 
 constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines to keep all cores busy, small for memory
-constexpr std::size_t blocks_under_way = 3;                   // one is copied to the GPU, one computed, one copied back
+constexpr std::int64_t blocks_of_a_device = 3;                // one is copied to the GPU, one computed, one copied back
 constexpr std::int64_t noise_b_scans = 8;
 constexpr std::int64_t noise_bytes = std::int64_t{64} << 20;
+const BackendChoice on_the_cpu{.backend = Backend::cpu};
 
 std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geometry) {
     return std::clamp<std::int64_t>(block_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1,
@@ -48,20 +49,25 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t most
     return block;
 }
 
-// What reading ahead, the noise floor and whole B-scans in between take, besides the volume itself.
-std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::int64_t b_scans) {
+std::int64_t blocks_under_way(const BackendChoice& backend) {
+    const bool spread = backend.gpus != 1 && !surveyed_gpus().usable.empty();
+    return blocks_of_a_device * (spread ? std::ssize(chosen_gpus(backend, surveyed_gpus())) : 1);
+}
+
+// What `blocks` at a time, the noise floor and whole B-scans in between take, besides the volume itself.
+std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::int64_t b_scans, std::int64_t blocks) {
     constexpr std::int64_t bytes_a_bin = 16;  // complex bins and values in f32
     const ScanGeometry& geometry = scan.geometry;
     const std::int64_t lines = b_scans * geometry.lines_per_b_scan() * geometry.b_repeats;
     const std::int64_t bins = lines * geometry.samples * scan.recipe.zero_padding / 2;
-    return std::int64_t{blocks_under_way + 3} * b_scans * reader.bytes_per_b_scan() + bins * bytes_a_bin;
+    return (blocks + 3) * b_scans * reader.bytes_per_b_scan() + bins * bytes_a_bin;
 }
 
 // Blocks that have been submitted; none is left under way when this goes, because they write to memory of ours.
 class UnderWay {
   public:
-    UnderWay(Reconstructor& reconstructor, std::function<void(std::int64_t b_scans)> done)
-        : reconstructor_(reconstructor), done_(std::move(done)) {}
+    UnderWay(Reconstructor& reconstructor, std::int64_t most, std::function<void(std::int64_t b_scans)> done)
+        : reconstructor_(reconstructor), most_(most), done_(std::move(done)) {}
     ~UnderWay() {
         while (!blocks_.empty()) {
             try {
@@ -75,7 +81,7 @@ class UnderWay {
 
     void submit(const Block& block, const Places& places) {
         blocks_.push_back({reconstructor_.submit(block, places), block.b_scans});
-        while (blocks_.size() > blocks_under_way) wait_for_oldest();
+        while (std::ssize(blocks_) > most_) wait_for_oldest();
     }
 
     void wait_for_all() {
@@ -101,6 +107,7 @@ class UnderWay {
     }
 
     Reconstructor& reconstructor_;
+    std::int64_t most_;
     std::function<void(std::int64_t)> done_;
     std::deque<Submitted> blocks_;
 };
@@ -115,11 +122,12 @@ double noise_floor_of(const Scan& scan) {
     return noise_floor_for_recipe(scan.plan(block.b_scans), block);
 }
 
-Reconstruction::Reconstruction(Scan scan, Backend backend)
-    : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)) {
+Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend)
+    : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)),
+      backend_(backend) {
     require_backend(backend);
     planned_grid(scan_);  // refuses an impossible recipe before anything is read
-    require_memory(working_bytes(scan_, reader_, block_b_scans_), scan_.path.string(),
+    require_memory(working_bytes(scan_, reader_, block_b_scans_, blocks_under_way(backend)), scan_.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
     if (needs_noise_floor(scan_.recipe, scan_.flow)) {
         scan_.recipe.noise_floor_db = noise_floor_of(scan_);
@@ -127,14 +135,15 @@ Reconstruction::Reconstruction(Scan scan, Backend backend)
     plan(backend);
     warn_of_common_fringes();
     warn_of_weak_dispersion();
+    warn_of_emptiness();
 }
 
-void Reconstruction::plan(Backend backend) {
-    auto [reconstructor, reason] = choose_reconstructor(scan_.plan(block_b_scans_), {.backend = backend});
+void Reconstruction::plan(const BackendChoice& backend) {
+    auto [reconstructor, reason] = choose_reconstructor(scan_.plan(block_b_scans_), backend);
     const bool on_gpu = reconstructor->processor() == Backend::cuda;
     reconstructor_ = std::move(reconstructor);
     pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
-    may_fall_back_ = on_gpu && backend == Backend::automatic;
+    may_fall_back_ = on_gpu && !insists_on_gpu(backend);
     figures_.backend = reconstructor_->backend();
     if (reason.empty()) return;
     if (surveyed_gpus().usable.empty()) {
@@ -149,7 +158,7 @@ void Reconstruction::fall_back(const Error& problem) {
     reconstructor_.reset();
     const bool again = std::exchange(may_rebuild_, false);
     warnings_.push_back(problem.line() + (again ? ": the GPU is set up again" : ": the CPU reconstructs instead"));
-    plan(again ? Backend::automatic : Backend::cpu);
+    plan(again ? backend_ : on_the_cpu);
 }
 
 void Reconstruction::warn_of_common_fringes() {
@@ -174,6 +183,16 @@ void Reconstruction::warn_of_weak_dispersion() {
                     "go away slowly "
                     "(take defr.iterations = 20 or more, or put glass into one arm)",
                     gamma, weak_diversity));
+}
+
+void Reconstruction::warn_of_emptiness() {
+    constexpr double most = 0.999;
+    if (scan_.recipe.method != Method::compressive) return;
+    const double share = empty_share(scan_.plan(1), sampled_b_scans(scan_, reader_, 1));
+    if (share <= most) return;
+    const bool is_absolute = scan_.compressive.tau > 0;
+    warnings_.push_back(fmt::format("compressive.{}: {:.2f} % of the depth bins are left empty (try a tenth of it)",
+                                    is_absolute ? "tau" : "tau_relative", share * 100));
 }
 
 VolumeGrid Reconstruction::grid(const ScanPart& part) const {
@@ -209,7 +228,7 @@ FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progr
 
 void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
-    if (!reconstructor_) plan(Backend::cpu);  // what failed the last time
+    if (!reconstructor_) plan(on_the_cpu);  // what failed the last time
     allocate(volume.structure);
     if (volume.flow) allocate(*volume.flow);
     for (bool filled = false; !filled;) {
@@ -245,7 +264,8 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
     const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
     progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
     BlockStream blocks(reader_, *pool_, part.volume, part.begin, end, block_b_scans_);
-    UnderWay under_way(*reconstructor_, [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
+    UnderWay under_way(*reconstructor_, blocks_under_way(backend_),
+                       [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
     while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, places);
     under_way.wait_for_all();
     figures_.a_scans += (end - part.begin) * lines_per_b_scan;

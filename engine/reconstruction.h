@@ -42,7 +42,7 @@ class Reconstruction {
   public:
     // Plans; measures the noise floor where the recipe leaves it open. Throws Error{bad_setting, bad_file,
     // out_of_memory, device}.
-    explicit Reconstruction(Scan scan, Backend backend = Backend::automatic);
+    explicit Reconstruction(Scan scan, const BackendChoice& backend = {});
 
     const Scan& scan() const { return scan_; }  // with the noise floor that was measured
     const ReconstructionFigures& figures() const { return figures_; }
@@ -60,13 +60,14 @@ class Reconstruction {
     FlowedVolume run_with_flow(const ScanPart& part, Progress& progress);
 
   private:
-    void plan(Backend backend);
+    void plan(const BackendChoice& backend);
     void fall_back(const Error& problem);
     void make(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void allocate(Volume& volume) const;
     void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void warn_of_common_fringes();
     void warn_of_weak_dispersion();
+    void warn_of_emptiness();
     void prime(const ScanPart& part, Progress& progress);
     std::map<std::string, std::string> provenance(const ScanPart& part) const;
 
@@ -75,6 +76,7 @@ class Reconstruction {
     std::int64_t block_b_scans_;
     std::unique_ptr<Reconstructor> reconstructor_;
     std::optional<BlockPool> pool_;
+    BackendChoice backend_;
     bool may_fall_back_ = false;  // to the CPU, from a GPU that nobody insisted on
     bool may_rebuild_ = true;     // before that
     ReconstructionFigures figures_;

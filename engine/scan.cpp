@@ -112,8 +112,24 @@ void refuse_results(const std::filesystem::path& path) {
     const bool is_named_volume = is_volume_name(path) && foreign_scan(path) == nullptr;
     if (is_named_volume || std::ranges::any_of(volumes, begins_with)) {
         throw Error(ErrorCode::bad_file, "is a volume, not a scan", path.string(),
-                    "echolux render shows it; to reconstruct, give the scan's TOML file");
+                    "echolux view and render show it, echolux convert writes other formats; to reconstruct, give the "
+                    "scan's TOML file");
     }
+}
+
+// Nor would they of what is no text at all.
+void refuse_what_is_no_text(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (std::filesystem::is_directory(path, problem)) {
+        throw Error(ErrorCode::bad_file, "is a folder, not a scan", path.string(), "give the scan's TOML file");
+    }
+    std::array<char, 4096> start{};
+    std::ifstream file(path, std::ios::binary);
+    file.read(start.data(), start.size());
+    const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
+    if (bytes.find('\0') == bytes.npos) return;
+    throw Error(ErrorCode::bad_file, "is neither a scan's TOML file nor of a format that is known", path.string(),
+                "where it holds raw spectra, echolux info --guess proposes how to describe them");
 }
 
 void locate_spectra(Scan& scan) {
@@ -177,6 +193,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
     if (const ForeignScan* foreign = foreign_scan(path)) {
         foreign->describe(path, scan);
     } else {
+        refuse_what_is_no_text(path);
         settings.read_toml(path);
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);
@@ -201,6 +218,7 @@ Scan describe_scan(const std::filesystem::path& path, std::span<const std::strin
     bind(settings, scan);
     if (!path.empty()) {
         refuse_results(path);
+        refuse_what_is_no_text(path);
         settings.read_toml(path);
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);

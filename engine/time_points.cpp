@@ -68,10 +68,9 @@ bool is_pattern(const std::filesystem::path& path) {
 TimePoints::TimePoints(const std::filesystem::path& path)
     : name_((path.has_filename() ? path : path.parent_path()).filename().string()), files_(volumes_of(path)) {
     std::exception_ptr problem;
-    for (const std::filesystem::path& file : files_) {
+    for (std::int64_t step = 0; !first_ && step < std::ssize(files_); ++step) {
         try {
-            first_ = std::make_shared<SeriesFile>(file);
-            break;
+            first_ = file_of(step);
         } catch (const Error&) {
             if (!problem) problem = std::current_exception();
         }
@@ -91,30 +90,32 @@ double TimePoints::step_s() const {
 }
 
 // The mutex is held.
-SeriesFile& TimePoints::file_of(std::int64_t step) const {
-    if (files_.empty()) return *first_;
-    if (step != last_step_) {
-        last_step_ = -1;  // should the file be damaged
-        last_.reset();
-        last_ = std::make_shared<SeriesFile>(files_[static_cast<std::size_t>(step)]);
-        last_step_ = step;
+std::shared_ptr<SeriesFile> TimePoints::file_of(std::int64_t step) const {
+    if (files_.empty()) return first_;
+    const auto found = std::ranges::find(open_, step, &OpenFile::step);
+    if (found != open_.end()) {
+        std::rotate(open_.begin(), found, found + 1);
+    } else {
+        auto file = std::make_shared<SeriesFile>(files_[static_cast<std::size_t>(step)]);
+        if (open_.size() == most_open) open_.pop_back();
+        open_.insert(open_.begin(), {step, std::move(file)});
     }
-    return *last_;
+    return open_.front().file;
 }
 
 Volume TimePoints::read(std::int64_t step) const {
     const std::scoped_lock lock(mutex_);
-    return file_of(step).read(within_file(step));
+    return file_of(step)->read(within_file(step));
 }
 
 std::vector<VolumeGrid> TimePoints::levels(std::int64_t step) const {
     const std::scoped_lock lock(mutex_);
-    return file_of(step).levels();
+    return file_of(step)->levels();
 }
 
 std::vector<std::byte> TimePoints::read_box(std::int64_t step, std::size_t level, const VolumeBox& box) const {
     const std::scoped_lock lock(mutex_);
-    return file_of(step).read_box(within_file(step), level, box);
+    return file_of(step)->read_box(within_file(step), level, box);
 }
 
 }  // namespace echolux

@@ -36,16 +36,22 @@ class TimePoints {
     std::vector<VolumeGrid> levels(std::int64_t step) const;
     std::vector<std::byte> read_box(std::int64_t step, std::size_t level, const VolumeBox& box) const;
 
+    static constexpr std::size_t most_open = 3;  // files: of the shown step, of the coming one, and of a look elsewhere
+
   private:
-    SeriesFile& file_of(std::int64_t step) const;
+    struct OpenFile {
+        std::int64_t step;
+        std::shared_ptr<SeriesFile> file;
+    };
+
+    std::shared_ptr<SeriesFile> file_of(std::int64_t step) const;
     std::int64_t within_file(std::int64_t step) const { return files_.empty() ? step : 0; }
 
     std::string name_;
     std::vector<std::filesystem::path> files_;  // one each; empty: all are in the first
     mutable std::mutex mutex_;                  // of what follows
-    mutable std::shared_ptr<SeriesFile> first_;
-    mutable std::shared_ptr<SeriesFile> last_;  // that was read, where each has a file
-    mutable std::int64_t last_step_ = -1;
+    std::shared_ptr<SeriesFile> first_;
+    mutable std::vector<OpenFile> open_;  // where each has a file: the one that was used last goes first
 };
 
 }  // namespace echolux

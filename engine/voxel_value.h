@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include "compute/error.h"
 #include "engine/io/volume_file.h"
@@ -22,6 +24,19 @@ void with_voxels(const Volume& volume, const Use& use) {
             throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen", "recipe.voxel", "choose f32");
         default: return use(reinterpret_cast<const float*>(voxels));
     }
+}
+
+// The least and the greatest code; what is no number is neither. Infinite the other way round where there is none.
+inline std::pair<double, double> least_and_most(const Volume& volume) {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    with_voxels(volume, [&](const auto* voxels) {
+        for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
+            const auto code = static_cast<double>(voxels[i]);
+            if (code < least) least = code;
+            if (code > most) most = code;
+        }
+    });
+    return {least, most};
 }
 
 }  // namespace echolux

@@ -92,15 +92,8 @@ void Renderer::set_volume(const VolumeGrid& grid, const void* voxels) {
                    [&] { parts_->show(parts_->kept(parts_->whole_of(*voxels_in_memory(grid, voxels), {}), {})); });
 }
 
-void Renderer::next_volume(const VolumeGrid& grid, const void* voxels) {
-    gpu::reporting("uploading the volume", [&] {
-        parts_->show(parts_->kept(parts_->whole_of(*voxels_in_memory(grid, voxels), fixed_range()), {}));
-    });
-}
-
-std::optional<ValueRange> Renderer::fixed_range() const {
-    if (!parts_->volume || !parts_->volume->whole) return {};
-    return parts_->volume->whole->range(RangeSource::fixed);
+ValueRange fixed_range(const PreparedVolume& prepared) {
+    return prepared.texture().range(RangeSource::fixed);
 }
 
 std::shared_ptr<PreparedVolume> Renderer::prepare(std::shared_ptr<const VoxelSource> source,
@@ -109,7 +102,7 @@ std::shared_ptr<PreparedVolume> Renderer::prepare(std::shared_ptr<const VoxelSou
     return gpu::reporting("uploading the volume", [&] {
         if (!parts_->is_whole(source->grid())) {
             return parts_->kept({}, std::make_unique<PagedVolume>(parts_->device, parts_->queue, parts_->brick_builder,
-                                                                  parts_->limits, std::move(source), done));
+                                                                  parts_->limits, std::move(source), chosen, done));
         }
         auto whole = parts_->whole_of(*source, chosen);
         if (done) done(source->grid().voxels());

@@ -89,6 +89,9 @@ struct FollowedPicture {
 // A volume on the device, shown or not.
 struct PreparedVolume;
 
+// The range of values that was chosen for it.
+ValueRange fixed_range(const PreparedVolume& prepared);
+
 // Volumes of files and slots of a live ring are shown by the same means. One thread draws; another may write to slots.
 class Renderer {
   public:
@@ -125,13 +128,6 @@ class Renderer {
                                             const std::optional<ValueRange>& chosen,
                                             const std::function<void(std::int64_t voxels)>& done = {});
     void show(const std::shared_ptr<PreparedVolume>& prepared);
-
-    // The range of values that was chosen for what is shown; nothing: it is in pages, or there is no volume.
-    std::optional<ValueRange> fixed_range() const;
-
-    // The next time point of what is shown: the range of values that was chosen for the first stays, unless the view
-    // wants each volume's own.
-    void next_volume(const VolumeGrid& grid, const void* voxels);
 
     // What the view means for the volume that is shown. Throws Error{bad_setting}.
     TransferFunction transfer_function(const View& view) const;

@@ -29,6 +29,8 @@ namespace echolux {
 struct PreparedVolume {
     std::unique_ptr<VolumeTexture> whole;
     std::unique_ptr<PagedVolume> pages;
+
+    const VolumeTexture& texture() const { return whole ? *whole : pages->texture(); }
 };
 
 struct Renderer::Parts {

@@ -6,6 +6,9 @@
 
 namespace echolux {
 
+// Of the profiles in which mirrors are read.
+inline constexpr std::int64_t points_per_bin = 4;
+
 struct DepthPeak {
     double bin = 0;     // top of a parabola through the logarithm of the three highest bins
     double height = 0;  // of that parabola

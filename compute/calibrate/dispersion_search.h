@@ -1,19 +1,24 @@
 // Dispersion coefficients that make depth profiles sharpest: the least entropy of the power over depth, pooled over
-// lines (B. Hofer et al., Opt. Express 17(1), 2009; docs/algorithms.md 3.11).
+// lines (B. Hofer et al., Opt. Express 17(1), 2009; docs/algorithms.md 3.11). What counts is cut out of depth first, so
+// that other reflectors, and the mirror images on the other side of zero delay, have no say.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
-#include "compute/reconstructor.h"
+#include "compute/backend.h"
+#include "compute/calibrate/depth_entropy.h"
 
 namespace echolux {
 
 struct DispersionSearch {
     double range_rad = 80;         // of a2 and a3, on either side of zero
-    std::int64_t lines = 64;       // most of the block that are looked at, spread evenly
-    std::int64_t depth_begin = 0;  // bins; 0: past zero delay
+    std::int64_t lines = 64;       // most that are looked at, spread evenly
+    std::int64_t depth_begin = 0;  // bins without zero padding, as the plan shows them now; 0: past zero delay
     std::int64_t depth_end = 0;    // 0: the end
+    std::int64_t line_begin = 0;   // of the block, as its grid counts A-scans
+    std::int64_t line_end = 0;     // 0: the end
+    BackendChoice processor;       // of the trials
 };
 
 struct DispersionFound {
@@ -22,16 +27,21 @@ struct DispersionFound {
     double entropy_before = 0;  // with the plan's own coefficients
     double entropy = 0;
     std::int64_t trials = 0;
+    Backend processor = Backend::cpu;
 };
 
 // Asked now and then, with the share of the work that is done; false: stop.
 using GoesOn = std::function<bool(double done)>;
 
 // What recipe.a2_rad and a3_rad should be, beside whatever else the plan has of dispersion (a file, gdd_fs2, tod_fs3).
-// The object lies on one side of zero delay: the other side would be sharpest with the opposite signs. `block` holds
-// one or more B-scans in host memory. Throws Error{bad_setting} where the block holds nothing but zeros,
-// Error{cancelled}.
+// The object lies within the depths that are looked at, blurred as it is: on one side of zero delay. `block` holds one
+// or more B-scans in host memory. Throws Error{bad_setting} where depths or lines lie outside of the block, where it
+// holds nothing but zeros; Error{cancelled}; what depth_entropy() throws.
 DispersionFound searched_dispersion(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted,
                                     const GoesOn& goes_on);
+
+// What a search looks at: windowed spectra of the chosen lines and depths alone, under the plan's own dispersion; one
+// side of zero delay, so that they are complex. Their root mean square is 1.
+SpectraOnGrid isolated_spectra(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted);
 
 }  // namespace echolux

@@ -33,19 +33,17 @@ double golden_section(const std::function<double(double)>& f, double low, double
 
 }  // namespace
 
-double least_along(const std::function<double(double)>& f, double centre, double range) {
-    constexpr int half = 20;  // points of the grid on either side
-    double best = centre, best_value = f(centre);
+double least_along(const ValuesAt& f, double centre, double range) {
+    constexpr int half = 20;             // points of the grid on either side
+    std::vector<double> places{centre};  // first, so that it wins where all are alike
     for (int i = -half; i <= half; ++i) {
-        if (i == 0) continue;
-        const double x = centre + range * i / half;
-        const double value = f(x);
-        if (value < best_value) {
-            best = x;
-            best_value = value;
-        }
+        if (i != 0) places.push_back(centre + range * i / half);
     }
-    return golden_section(f, best - range / half, best + range / half);
+    const std::vector<double> values = f(places);
+    const double best =
+        places[static_cast<std::size_t>(std::min_element(values.begin(), values.end()) - values.begin())];
+    const auto at = [&](double place) { return f({place}).front(); };
+    return golden_section(at, best - range / half, best + range / half);
 }
 
 Minimum least_nearby(const std::function<double(double, double)>& f, const std::array<double, 2>& start, double step) {

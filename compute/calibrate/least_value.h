@@ -4,12 +4,16 @@
 
 #include <array>
 #include <functional>
+#include <vector>
 
 namespace echolux {
 
-// Of f in centre - range .. centre + range: a grid of 41 points, then a golden section between the neighbours of the
-// best. About 55 calls.
-double least_along(const std::function<double(double)>& f, double centre, double range);
+// Values of a function at many places: those that do not depend on each other are asked for at once.
+using ValuesAt = std::function<std::vector<double>(const std::vector<double>&)>;
+
+// Of f in centre - range .. centre + range: a grid of 41 points at once, then a golden section between the neighbours
+// of the best. 56 values.
+double least_along(const ValuesAt& f, double centre, double range);
 
 struct Minimum {
     std::array<double, 2> place{};

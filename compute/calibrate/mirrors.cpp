@@ -49,6 +49,7 @@ std::vector<double> across(std::int64_t n) {
 struct KMap {
     std::vector<double> kappa;
     double span_rad = 0;
+    std::vector<double> residual_rad;  // of the phase from the polynomial [samples]
 };
 
 KMap k_map(std::vector<double> phase, const std::vector<double>& weights) {
@@ -57,8 +58,12 @@ KMap k_map(std::vector<double> phase, const std::vector<double>& weights) {
     const std::vector<double> u = across(n);
     const PolynomialFit smooth(u, phase, weights, map_order);
     const double first = smooth(-1), last = smooth(1);
-    KMap map{{}, last - first};
-    for (const double at : u) map.kappa.push_back(2 * (smooth(at) - first) / (last - first) - 1);
+    KMap map{{}, last - first, {}};
+    for (std::size_t p = 0; p < u.size(); ++p) {
+        const double value = smooth(u[p]);
+        map.kappa.push_back(2 * (value - first) / (last - first) - 1);
+        map.residual_rad.push_back(phase[p] - value);
+    }
     const bool rises = std::is_sorted(map.kappa.begin(), map.kappa.end(), std::less_equal<>());
     require(rises && map.span_rad > 2 * pi, "the fringes of the two mirrors give no monotone k map",
             "calibration.k_map",
@@ -111,9 +116,13 @@ void note_point_spreads(MirrorCalibration& found, std::size_t m, const std::vect
                         std::int64_t begin) {
     std::vector<double> theta = found.dispersion_rad;
     for (double& phase : theta) phase *= side;
-    found.fwhm_before[m] = point_spread(fringe, {}, {}, begin).fwhm;
-    found.fwhm_mapped[m] = point_spread(fringe, found.k_positions, {}, begin).fwhm;
-    const PointSpread sharp = point_spread(fringe, found.k_positions, theta, begin);
+    MirrorCurves& curves = found.curves[m];
+    curves.as_recorded = mirror_profile(fringe, {}, {});
+    curves.mapped = mirror_profile(fringe, found.k_positions, {});
+    curves.sharpened = mirror_profile(fringe, found.k_positions, theta);
+    found.fwhm_before[m] = point_spread(curves.as_recorded, begin).fwhm;
+    found.fwhm_mapped[m] = point_spread(curves.mapped, begin).fwhm;
+    const PointSpread sharp = point_spread(curves.sharpened, begin);
     found.fwhm[m] = sharp.fwhm;
     found.bin[m] = sharp.bin;
 }
@@ -137,8 +146,11 @@ MirrorCalibration with_rising_k(const MirrorPair& pair) {
     found.a3_rad = (first.a3 + side * second.a3) / 2;
     found.dispersion_rad = phase_on_grid({found.a2_rad, found.a3_rad}, std::ssize(found.k_positions));
     found.depth_pitch_um = depth_pitch_um(map, pair.displacement_um);
+    found.residual_rad = map.residual_rad;
+    found.trimmed_share = trimmed_share;
     for (const std::size_t m : {0U, 1U}) {
         const auto search_begin = static_cast<std::int64_t>(phases[m].bin / 2);
+        found.curves[m].phase_rad = phases[m].phase_rad;
         note_point_spreads(found, m, fringes[m], m == 0 ? 1 : side, search_begin);
     }
     return found;
@@ -155,9 +167,8 @@ void turn_k(MirrorCalibration& found) {
 
 }  // namespace
 
-PointSpread point_spread(std::span<const double> fringe, const std::vector<double>& k_positions,
-                         const std::vector<double>& theta_rad, std::int64_t begin) {
-    constexpr std::int64_t padding = 4;
+std::vector<double> mirror_profile(std::span<const double> fringe, const std::vector<double>& k_positions,
+                                   const std::vector<double>& theta_rad) {
     ReconstructionPlan plan;
     plan.format.sample_format = SampleFormat::f32;
     plan.geometry.samples = std::ssize(fringe);
@@ -167,7 +178,7 @@ PointSpread point_spread(std::span<const double> fringe, const std::vector<doubl
     plan.calibration.dispersion_rad = theta_rad;
     plan.recipe.background = Background::none;
     plan.recipe.resample = Resample::spline;
-    plan.recipe.zero_padding = padding;
+    plan.recipe.zero_padding = points_per_bin;
     plan.recipe.quantity = Quantity::amplitude;
     const std::vector<float> line(fringe.begin(), fringe.end());
     Block block;
@@ -176,9 +187,13 @@ PointSpread point_spread(std::span<const double> fringe, const std::vector<doubl
     block.b_scans = 1;
     const Probe probe = probed(plan, plan.recipe, block);
     const auto* amplitudes = reinterpret_cast<const float*>(probe.voxels.data());
-    const std::vector<double> profile(amplitudes, amplitudes + probe.grid.depth);
-    const DepthPeak peak = strongest_peak(profile, begin * padding, std::ssize(profile));
-    return {peak.bin / padding, peak.fwhm / padding};
+    return {amplitudes, amplitudes + probe.grid.depth};
+}
+
+PointSpread point_spread(std::span<const double> profile, std::int64_t begin) {
+    constexpr auto points = static_cast<double>(points_per_bin);
+    const DepthPeak peak = strongest_peak(profile, begin * points_per_bin, std::ssize(profile));
+    return {peak.bin / points, peak.fwhm / points};
 }
 
 MirrorCalibration calibrated_by_mirrors(const MirrorPair& pair) {

@@ -27,6 +27,12 @@ struct MirrorPair {
     double centre_wavelength_nm = 0;  // 0: unknown
 };
 
+// What one mirror showed, for a picture of it.
+struct MirrorCurves {
+    std::vector<double> phase_rad;                       // of its fringe at each sample, rising along the samples
+    std::vector<double> as_recorded, mapped, sharpened;  // |A| over depth in counts: as mirror_profile()
+};
+
 struct MirrorCalibration {
     std::vector<double> k_positions;     // as Calibration::k_positions [samples]
     std::vector<double> dispersion_rad;  // theta on the k grid [samples], of the first mirror's side
@@ -39,18 +45,24 @@ struct MirrorCalibration {
     std::array<double, 2> fwhm{};            // with both
     double depth_pitch_um = 0;               // as Calibration::depth_pitch_um; 0: no displacement was given
     double centre_wavelength_nm = 0;
+    std::array<MirrorCurves, 2> curves;
+    std::vector<double> residual_rad;  // of the phase that is k, from the polynomial through it [samples]
+    double trimmed_share = 0;          // of the samples at each end, which had no say
 };
 
 // Throws Error{bad_setting} where a mirror shows no fringe, lengths differ, or no strictly monotone map comes out.
 MirrorCalibration calibrated_by_mirrors(const MirrorPair& pair);
 
-// Point spread of `fringe` (counts, no background): FWHM of |A| in bins and its place, under a Hann window.
-// `k_positions` empty: samples as they are; `theta_rad` empty: none. `begin`: first bin of the search.
+// |A| over depth of `fringe` (counts, no background) under a Hann window, in counts; `points_per_bin` points a bin.
+// `k_positions` empty: samples as they are; `theta_rad` empty: none.
+std::vector<double> mirror_profile(std::span<const double> fringe, const std::vector<double>& k_positions,
+                                   const std::vector<double>& theta_rad);
+
+// The peak of that profile from bin `begin` on, and its FWHM, in bins.
 struct PointSpread {
     double bin = 0;
     double fwhm = 0;
 };
-PointSpread point_spread(std::span<const double> fringe, const std::vector<double>& k_positions,
-                         const std::vector<double>& theta_rad, std::int64_t begin);
+PointSpread point_spread(std::span<const double> profile, std::int64_t begin);
 
 }  // namespace echolux

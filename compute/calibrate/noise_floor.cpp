@@ -24,7 +24,10 @@ double measured_noise_floor_db(const ReconstructionPlan& plan, const Block& bloc
     recipe.voxel = VoxelType::f32;
     recipe.levels = Levels::fixed;
     recipe.noise_floor = NoiseFloor::none;  // what is left of noise after that has no level
-    const Probe probe = probed(plan, recipe, block);
+    if (recipe.method == Method::compressive) recipe.method = Method::plain;  // nor is any left of it there
+    ReconstructionPlan noisy = plan;
+    noisy.defr.residual = true;
+    const Probe probe = probed(noisy, recipe, block);
     const auto* db = reinterpret_cast<const float*>(probe.voxels.data());
 
     const std::int64_t depth = probe.grid.depth;

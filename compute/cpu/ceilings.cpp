@@ -76,8 +76,20 @@ void measure_cpu_ceilings(std::span<const std::int64_t> lengths, const CeilingEf
 }
 
 #ifndef ECHOLUX_CUDA
-void measure_gpu_ceilings(const DeviceId&, std::span<const std::int64_t>, const CeilingEffort&, const CeilingFound&) {
+namespace {
+
+[[noreturn]] void refuse() {
     throw Error(ErrorCode::device, "this build has no CUDA backend", "ceilings", "build with nvcc on the PATH");
+}
+
+}  // namespace
+
+void measure_gpu_ceilings(const DeviceId&, std::span<const std::int64_t>, const CeilingEffort&, const CeilingFound&) {
+    refuse();
+}
+
+void measure_frame_means(const DeviceId&, const FrameMeans&, const CeilingEffort&, const CeilingFound&) {
+    refuse();
 }
 #endif
 

@@ -15,13 +15,15 @@ std::unique_ptr<Sensing> CompressiveTables::sensing() const {
 
 CompressiveLine::CompressiveLine(const PlainTables& plain, const CompressiveTables& tables, const LineFormat& format,
                                  DepthRange kept)
-    : tables_(tables.sensing_tables), k_linear_(plain, format), subtract_(format, plain.rolling_width), kept_(kept),
+    : tables_(tables.sensing_tables), subtract_(format, plain.rolling_width), kept_(kept),
       search_(tables.sensing(), tables.recipe, std::ssize(tables_.samples), tables_.modes),
       spectrum_(index(tables_.length)), sensed_(tables_.samples.size()), bins_(index(kept.end - kept.begin)),
-      bins_of_line_(bins_.data()) {}
+      bins_of_line_(bins_.data()) {
+    if (tables_.on_k_grid) k_linear_.emplace(plain, format);
+}
 
 const float* CompressiveLine::spectrum_of(const RawLine& line) {
-    if (tables_.on_k_grid) return k_linear_(line);
+    if (k_linear_) return (*k_linear_)(line);
     subtract_(line, spectrum_.data());
     return spectrum_.data();
 }

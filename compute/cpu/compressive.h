@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "compute/cpu/k_linear.h"
@@ -35,7 +36,7 @@ class CompressiveLine : public LineMethod {
     const float* spectrum_of(const RawLine& line);
 
     const SensingTables& tables_;
-    KLinearLine k_linear_;
+    std::optional<KLinearLine> k_linear_;  // where samples are those of the k grid
     Subtraction subtract_;
     DepthRange kept_;
     SparseSearch search_;

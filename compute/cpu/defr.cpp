@@ -43,12 +43,13 @@ template <class Real>
 bool FullRangeSearch<Real>::find_peaks() {
     const std::complex<Real>* left = forward_.complex_out();
     std::complex<Real>* peaks = backward_.complex_in();
+    const auto power = [left](std::size_t z) { return power_of_bin(left[z].real(), left[z].imag()); };
     Real strongest = 0;
-    for (std::size_t z = 0; z < found_.size(); ++z) strongest = std::max(strongest, std::norm(left[z]));
+    for (std::size_t z = 0; z < found_.size(); ++z) strongest = std::max(strongest, power(z));
     if (!(strongest > 0)) return false;
     const PeakDetector<Real> is_peak(threshold_, strongest);
     for (std::size_t z = 0; z < found_.size(); ++z) {
-        peaks[z] = is_peak(std::norm(left[z])) ? left[z] : std::complex<Real>{};
+        peaks[z] = is_peak(power(z)) ? left[z] : std::complex<Real>{};
         found_[z] += peaks[z];
     }
     return true;

@@ -1,8 +1,6 @@
 #include "compute/cpu/sensing.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <span>
 
 #include "compute/cpu/fft.h"
@@ -113,14 +111,9 @@ class ByComplexGrid : public Sensing {
 
 SensingMatrix::SensingMatrix(const SensingTables& tables)
     : modes(tables.modes), elements(tables.samples.size() * index(tables.modes)) {
-    const auto length = static_cast<double>(tables.length);
     parallel_for(0, std::ssize(tables.samples), [&](std::int64_t p) {
         Bin* row = elements.data() + p * modes;
-        for (std::int64_t m = 0; m < modes; ++m) {
-            const double turns = static_cast<double>(m) * tables.points[index(p)] / length;
-            const double angle = -2 * std::numbers::pi * (turns - std::nearbyint(turns));
-            row[m] = Bin(std::conj(tables.turns[index(p)]) * std::polar(1 / std::sqrt(length), angle));
-        }
+        for (std::int64_t m = 0; m < modes; ++m) row[m] = Bin(tables.element(index(p), m));
     });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compute/cpu/sensing.h"
+#include "compute/steps/sparse.h"
 
 namespace echolux {
 
@@ -23,21 +24,12 @@ class SparseSearch {
     const std::vector<double>& objectives() const { return objectives_; }
 
   private:
-    struct Norms {
-        double step = 0;   // |s|^2
-        double seen = 0;   // |A s|^2
-        double value = 0;  // of the objective afterwards
-    };
-
-    double tau_at(std::int64_t iteration) const;
-    Norms tried(double curvature, double tau);
-    bool is_accepted(const Norms& norms, double tau, double curvature) const;
-    double value_with(double tau) const;
+    void begin();
+    StepSums<double> tried();
 
     std::unique_ptr<Sensing> sensing_;
     CompressiveRecipe recipe_;
-    double tau_ = 0;          // of this A-scan
-    double largest_tau_ = 0;  // from which on nothing is found
+    SearchRules<double> rules_;
     std::vector<std::complex<float>> profile_, gradient_, next_, step_;
     std::vector<float> residual_, change_;
     std::vector<double> objectives_;

@@ -1,5 +1,6 @@
 // Discrete Fourier transforms of 2, 4, 8 and 16 points in registers, forward e^(-i), natural order in and out: what the
-// fused kernel's stages are made of. They also run on the host, where tests hold them against the definition.
+// stages of longer ones are made of (line_transform.cuh), of one line or of two side by side. They also run on the
+// host, where tests hold them against the definition.
 #pragma once
 
 #include <vector_types.h>
@@ -37,30 +38,60 @@ ECHOLUX_HD inline float2 rotated(float2 a) {
     if constexpr (n == 9) return a * float2{-c, s};
 }
 
-ECHOLUX_HD inline void transform(float2 (&v)[2]) {
-    const float2 sum = v[0] + v[1];
+// The same point of two lines.
+struct alignas(16) ComplexPair {
+    float2 a, b;
+};
+
+ECHOLUX_HD inline ComplexPair operator+(ComplexPair p, ComplexPair q) {
+    return {p.a + q.a, p.b + q.b};
+}
+
+ECHOLUX_HD inline ComplexPair operator-(ComplexPair p, ComplexPair q) {
+    return {p.a - q.a, p.b - q.b};
+}
+
+ECHOLUX_HD inline ComplexPair operator*(ComplexPair p, float2 factor) {
+    return {p.a * factor, p.b * factor};
+}
+
+ECHOLUX_HD inline ComplexPair times_minus_i(ComplexPair p) {
+    return {times_minus_i(p.a), times_minus_i(p.b)};
+}
+
+template <int n>
+ECHOLUX_HD inline ComplexPair rotated(ComplexPair p) {
+    return {rotated<n>(p.a), rotated<n>(p.b)};
+}
+
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[2]) {
+    const Point sum = v[0] + v[1];
     v[1] = v[0] - v[1];
     v[0] = sum;
 }
 
-ECHOLUX_HD inline void transform_four(float2& a, float2& b, float2& c, float2& d) {
-    const float2 even_sum = a + c, even_difference = a - c, odd_sum = b + d;
-    const float2 odd_difference = times_minus_i(b - d);
+template <class Point>
+ECHOLUX_HD inline void transform_four(Point& a, Point& b, Point& c, Point& d) {
+    const Point even_sum = a + c, even_difference = a - c, odd_sum = b + d;
+    const Point odd_difference = times_minus_i(b - d);
     a = even_sum + odd_sum;
     b = even_difference + odd_difference;
     c = even_sum - odd_sum;
     d = even_difference - odd_difference;
 }
 
-ECHOLUX_HD inline void transform(float2 (&v)[4]) {
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[4]) {
     transform_four(v[0], v[1], v[2], v[3]);
 }
 
-ECHOLUX_HD inline void transform(float2 (&v)[8]) {
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[8]) {
     transform_four(v[0], v[2], v[4], v[6]);
     transform_four(v[1], v[3], v[5], v[7]);
-    const float2 odd[4] = {v[1], rotated<2>(v[3]), rotated<4>(v[5]), rotated<6>(v[7])};
-    const float2 even[4] = {v[0], v[2], v[4], v[6]};
+    const Point odd[4] = {v[1], rotated<2>(v[3]), rotated<4>(v[5]), rotated<6>(v[7])};
+    const Point even[4] = {v[0], v[2], v[4], v[6]};
     ECHOLUX_UNROLL
     for (int k = 0; k < 4; ++k) {
         v[k] = even[k] + odd[k];
@@ -68,7 +99,8 @@ ECHOLUX_HD inline void transform(float2 (&v)[8]) {
     }
 }
 
-ECHOLUX_HD inline void transform(float2 (&v)[16]) {
+template <class Point>
+ECHOLUX_HD inline void transform(Point (&v)[16]) {
     ECHOLUX_UNROLL
     for (int i = 0; i < 4; ++i) transform_four(v[i], v[i + 4], v[i + 8], v[i + 12]);
     v[5] = rotated<1>(v[5]);
@@ -87,7 +119,7 @@ ECHOLUX_HD inline void transform(float2 (&v)[16]) {
     for (int k1 = 0; k1 < 4; ++k1) {
         ECHOLUX_UNROLL
         for (int k2 = k1 + 1; k2 < 4; ++k2) {
-            const float2 other = v[4 * k1 + k2];
+            const Point other = v[4 * k1 + k2];
             v[4 * k1 + k2] = v[k1 + 4 * k2];
             v[k1 + 4 * k2] = other;
         }

@@ -14,6 +14,13 @@ BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
     return {buffer->data(), bytes, MemoryKind::device, buffer};
 }
 
+std::int64_t free_device_memory(const DeviceId& gpu) {
+    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
+    std::size_t free = 0, total = 0;
+    cuda::checked(cudaMemGetInfo(&free, &total), "ask for the free memory");
+    return static_cast<std::int64_t>(free);
+}
+
 void copy_memory(std::byte* to, const std::byte* from, std::int64_t bytes) {
     cuda::checked(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault), "copy memory");
     cuda::checked(cudaStreamSynchronize(nullptr), "copy memory");

@@ -16,6 +16,7 @@ struct Cufft {
     decltype(&cufftSetWorkArea) set_work_area;
     decltype(&cufftSetStream) set_stream;
     decltype(&cufftExecC2C) complex_to_complex;
+    decltype(&cufftExecZ2Z) double_to_double;
     decltype(&cufftExecR2C) real_to_complex;
     decltype(&cufftExecC2R) complex_to_real;
 
@@ -28,6 +29,7 @@ struct Cufft {
         library.find(set_work_area, "cufftSetWorkArea");
         library.find(set_stream, "cufftSetStream");
         library.find(complex_to_complex, "cufftExecC2C");
+        library.find(double_to_double, "cufftExecZ2Z");
         library.find(real_to_complex, "cufftExecR2C");
         library.find(complex_to_real, "cufftExecC2R");
     }
@@ -43,15 +45,25 @@ void checked(cufftResult result, const char* doing) {
     throw_toolkit_error("cuFFT", doing, result == CUFFT_ALLOC_FAILED, static_cast<int>(result));
 }
 
-std::int64_t element_bytes(bool real) {
-    return real ? sizeof(cufftReal) : sizeof(cufftComplex);
+bool in_double(Fft::Kind kind) {
+    return kind == Fft::Kind::double_forward || kind == Fft::Kind::double_inverse;
+}
+
+int direction_of(Fft::Kind kind) {
+    const bool inverse = kind == Fft::Kind::complex_inverse || kind == Fft::Kind::double_inverse;
+    return inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
+}
+
+std::int64_t element_bytes(Fft::Kind kind, Fft::Kind real_side) {
+    if (kind == real_side) return sizeof(cufftReal);
+    return in_double(kind) ? sizeof(cufftDoubleComplex) : sizeof(cufftComplex);
 }
 
 cufftType type_of(Fft::Kind kind) {
     switch (kind) {
         case Fft::Kind::real_forward: return CUFFT_R2C;
         case Fft::Kind::real_inverse: return CUFFT_C2R;
-        default: return CUFFT_C2C;
+        default: return in_double(kind) ? CUFFT_Z2Z : CUFFT_C2C;
     }
 }
 
@@ -67,14 +79,17 @@ std::int64_t Fft::whole_batches(std::int64_t n, std::int64_t lines) {
     return (lines + batch(n) - 1) / batch(n) * batch(n);
 }
 
+DeviceBuffer Fft::line_memory(std::int64_t n, std::int64_t lines, std::int64_t line_bytes) {
+    return zeroed(whole_batches(n, lines) * line_bytes);
+}
+
 Fft::Fft(Kind kind, std::int64_t n, std::int64_t in_distance, std::int64_t out_distance, cudaStream_t stream)
     : Fft(kind, n, in_distance, out_distance, stream, batch(n)) {}
 
 Fft::Fft(Kind kind, std::int64_t n, std::int64_t in_distance, std::int64_t out_distance, cudaStream_t stream,
          std::int64_t lines_of_a_batch)
-    : kind_(kind), batch_(lines_of_a_batch),
-      in_bytes_(batch_ * in_distance * element_bytes(kind == Kind::real_forward)),
-      out_bytes_(batch_ * out_distance * element_bytes(kind == Kind::real_inverse)) {
+    : kind_(kind), batch_(lines_of_a_batch), in_bytes_(batch_ * in_distance * element_bytes(kind, Kind::real_forward)),
+      out_bytes_(batch_ * out_distance * element_bytes(kind, Kind::real_inverse)) {
     checked(cufft().create(&plan_), "make a plan");
     try {
         long long length = n;
@@ -109,9 +124,15 @@ void Fft::execute(std::int64_t lines, void* in, void* out) {
 void Fft::execute_batch(std::byte* in, std::byte* out) {
     switch (kind_) {
         case Kind::complex_forward:
+        case Kind::complex_inverse:
             return checked(cufft().complex_to_complex(plan_, reinterpret_cast<cufftComplex*>(in),
-                                                      reinterpret_cast<cufftComplex*>(out), CUFFT_FORWARD),
+                                                      reinterpret_cast<cufftComplex*>(out), direction_of(kind_)),
                            "transform");
+        case Kind::double_forward:
+        case Kind::double_inverse:
+            return checked(cufft().double_to_double(plan_, reinterpret_cast<cufftDoubleComplex*>(in),
+                                                    reinterpret_cast<cufftDoubleComplex*>(out), direction_of(kind_)),
+                           "transform in double");
         case Kind::real_forward:
             return checked(
                 cufft().real_to_complex(plan_, reinterpret_cast<cufftReal*>(in), reinterpret_cast<cufftComplex*>(out)),

@@ -15,6 +15,9 @@ class Fft {
   public:
     enum class Kind {
         complex_forward,  // n complex -> n complex, in place or not
+        complex_inverse,  //
+        double_forward,   // the same two in double
+        double_inverse,   //
         real_forward,     // n real -> n/2 + 1 complex
         real_inverse      // n/2 + 1 complex -> n real; destroys its input
     };
@@ -35,6 +38,9 @@ class Fft {
 
     // `lines` rounded up to whole batches: what both buffers of execute() must hold.
     static std::int64_t whole_batches(std::int64_t n, std::int64_t lines);
+
+    // Zeroed memory for the lines of whole batches. Throws Error{out_of_memory}.
+    static DeviceBuffer line_memory(std::int64_t n, std::int64_t lines, std::int64_t line_bytes);
 
     void execute(std::int64_t lines, void* in, void* out);
 

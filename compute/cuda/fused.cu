@@ -4,17 +4,11 @@
 
 #include "compute/cuda/fused_launch.cuh"
 #include "compute/methods/nudft.h"
+#include "compute/methods/nufft.h"
 #include "compute/validate.h"
 
 namespace echolux::cuda {
 namespace {
-
-int most_shared_bytes() {
-    int device = 0, bytes = 0;
-    checked(cudaGetDevice(&device), "ask for the device");
-    checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "ask for shared memory");
-    return bytes;
-}
 
 VoxelType stored_type(const Recipe& recipe) {
     return recipe.quantity == Quantity::complex ? VoxelType::complex64 : recipe.voxel;
@@ -48,17 +42,6 @@ std::vector<float2> weights(const SpectralWeight& weight, std::int64_t transform
     return values;
 }
 
-std::vector<float2> twiddles(std::int64_t transform) {
-    std::vector<float2> table;
-    with_size(transform, [&](auto size) {
-        using Size = decltype(size);
-        append_twiddles(table, 16, 16);
-        if (Size::four_stages) append_twiddles(table, 16, 256);
-        append_twiddles(table, Size::last_radix, Size::n / Size::last_radix);
-    });
-    return table;
-}
-
 // What can be stored at a time wherever a row starts, and whichever part of it is kept.
 int store_bytes(const FusedWork& work) {
     if (work.depth_flip) return work.voxel_bytes;
@@ -76,10 +59,10 @@ int store_bytes(const FusedWork& work) {
 
 bool FusedKernel::fits(const ReconstructionPlan& plan, const PlainTables& tables) {
     const std::int64_t transform = tables.lengths.transform;
-    const bool size =
-        std::has_single_bit(static_cast<std::uint64_t>(transform)) && transform >= 512 && transform <= 8192;
-    return size && tables.upsample == 1 && tables.rolling_width == 0 && !tables.resample.prefilter &&
-           tables.resample.taps <= 4 && !uses_nudft(plan) && shared_bytes(transform, 0) <= most_shared_bytes();
+    return plan.recipe.method == Method::plain && !uses_nudft(plan) && !uses_nufft(plan) &&
+           has_transform_size(transform) && tables.upsample == 1 && tables.rolling_width == 0 &&
+           !tables.resample.prefilter && tables.resample.taps <= 4 &&
+           shared_bytes(transform, 0) <= most_shared_bytes();
 }
 
 bool FusedKernel::makes_voxels(const ReconstructionPlan& plan, const PlainTables& tables) {
@@ -99,7 +82,7 @@ FusedKernel::FusedKernel(const ReconstructionPlan& plan, const PlainTables& tabl
     base_ = uploaded(four.base);
     taps_ = uploaded(four.taps);
     weight_ = uploaded(weights(tables.weight, lengths_.transform));
-    twiddles_ = uploaded(twiddles(lengths_.transform));
+    twiddles_ = uploaded(transform_twiddles(lengths_.transform));
     noise_floor_ = uploaded(voxels_.noise_floor);
 }
 

@@ -1,19 +1,16 @@
 // One kernel from raw samples to voxels, to depth bins, or to both: subtract, resample, weigh, transform, power,
 // quantity, code, store. A group of
 // threads works on two neighbouring lines of a B-scan at a time, so that every table entry that is fetched serves both.
-// Sixteen points of each line stay in a thread's registers; between the stages of the transform (radix 16, then what is
-// left: Stockham's order, so bins come out in natural order) they change places through shared memory, padded so that
-// no two threads of a quarter warp meet in a bank.
+// The transform is that of line_transform.cuh, of both lines at once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "compute/cuda/butterflies.cuh"
 #include "compute/cuda/line_method.h"
+#include "compute/cuda/line_transform.cuh"
 #include "compute/cuda/spectrum_pair.cuh"
 #include "compute/cuda/target.h"
-#include "compute/cuda/twiddles.h"
 #include "compute/cuda/voxel_value.cuh"
 
 namespace echolux::cuda {
@@ -50,15 +47,12 @@ struct FusedWork {
 };
 
 template <int log2_n>
-struct FusedSize {
-    static constexpr int n = 1 << log2_n;
-    static constexpr int threads = n / 16;                            // of a group
-    static constexpr int groups = threads < 128 ? 128 / threads : 1;  // of a block
-    static constexpr int block = threads * groups;
+struct FusedSize : TransformSize<log2_n> {
+    using Transform = TransformSize<log2_n>;
+    static constexpr int groups = Transform::threads < 128 ? 128 / Transform::threads : 1;  // of a block
+    static constexpr int block = Transform::threads * groups;
     static constexpr int least_blocks = block > 128 ? 512 / block : 5;  // of a multiprocessor
-    static constexpr bool four_stages = log2_n == 13;
-    static constexpr int last_radix = four_stages ? 2 : n / 256;
-    static constexpr int exchange_bytes = (n + n / 16) * static_cast<int>(sizeof(float4));
+    static constexpr int exchange_bytes = Transform::exchange_points * static_cast<int>(sizeof(ComplexPair));
 };
 
 // What the last stage makes of a bin, at its place in a row that holds every bin: `shared` is the row of voxels, `line`
@@ -118,8 +112,8 @@ struct VoxelAndBin {
 };
 
 // Points t + i * step of both lines, resampled and weighed. Every table has four taps here.
-__device__ inline void resample_pair(const FusedWork& work, const float2* spectra, float2 (&a)[16], float2 (&b)[16],
-                                     int t, int step) {
+__device__ inline void resample_pair(const FusedWork& work, const float2* spectra, ComplexPair (&v)[16], int t,
+                                     int step) {
     const int* base = work.base + t;  // so that the compiler needs one address for all sixteen
     const float4* taps = work.taps + t;
     const float2* weights = work.weight + t;
@@ -131,87 +125,24 @@ __device__ inline void resample_pair(const FusedWork& work, const float2* spectr
         const float2 x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
         const float of_a = tap.x * x0.x + tap.y * x1.x + tap.z * x2.x + tap.w * x3.x;
         const float of_b = tap.x * x0.y + tap.y * x1.y + tap.z * x2.y + tap.w * x3.y;
-        a[i] = {of_a * weight.x, of_a * weight.y};
-        b[i] = {of_b * weight.x, of_b * weight.y};
+        v[i] = {{of_a * weight.x, of_a * weight.y}, {of_b * weight.x, of_b * weight.y}};
     }
 }
 
-__device__ inline int padded(int i) {
-    return i + (i >> 4);
-}
-
-// Results of butterfly t of a stage before which sub-transforms had `length` bins, to where the next stage wants them:
-// (t / length) * length * radix + t % length + i * length.
-template <int length, int radix>
-__device__ inline void put(float4* exchange, const float2 (&a)[radix], const float2 (&b)[radix], int t) {
-    float4* first = exchange + padded(t / length * (length * radix) + t % length);
-    constexpr int step = length == 1 ? 1 : length / 16 * 17;
-#pragma unroll
-    for (int i = 0; i < radix; ++i) first[i * step] = {a[i].x, a[i].y, b[i].x, b[i].y};
-}
-
-// Operands t + i * n / radix of butterfly t.
-template <int n, int radix>
-__device__ inline void get(const float4* exchange, float2 (&a)[radix], float2 (&b)[radix], int t) {
-    const float4* first = exchange + padded(t);
-    constexpr int step = n / radix / 16 * 17;
-#pragma unroll
-    for (int i = 0; i < radix; ++i) {
-        const float4 both = first[i * step];
-        a[i] = make_float2(both.x, both.y);
-        b[i] = make_float2(both.z, both.w);
-    }
-}
-
-// a[i] *= w^i, b[i] *= w^i; `rows` holds powers of this butterfly's w, `stride` apart (twiddles.h).
-template <int radix>
-__device__ inline void twiddle(float2 (&a)[radix], float2 (&b)[radix], const float2* rows, int stride) {
-    const auto times = [&](int i, float2 w) {
-        a[i] = a[i] * w;
-        b[i] = b[i] * w;
-    };
-    float2 first[4];
-#pragma unroll
-    for (int i = 1; i < 4 && i < radix; ++i) {
-        first[i] = __ldg(rows + (i - 1) * stride);
-        times(i, first[i]);
-    }
-#pragma unroll
-    for (int q = 1; q < radix / 4; ++q) {
-        const float2 fourth = __ldg(rows + (2 + q) * stride);
-        times(4 * q, fourth);
-#pragma unroll
-        for (int i = 1; i < 4; ++i) times(4 * q + i, fourth * first[i]);
-    }
-}
-
-// A stage of radix 16 after one that ended with `length` bins.
-template <int n, int length>
-__device__ inline void middle_stage(float4* exchange, float2 (&a)[16], float2 (&b)[16], const float2* twiddles, int t) {
-    get<n>(exchange, a, b, t);
-    twiddle<16>(a, b, twiddles + t % length, length);
-    transform(a);
-    transform(b);
-    __syncthreads();
-    put<length>(exchange, a, b, t);
-    __syncthreads();
-}
-
-template <int n, int radix, class Voxel>
-__device__ inline void last_stage(const FusedWork& work, const float4* exchange, const float2* twiddles,
-                                  typename Voxel::Row row_a, typename Voxel::Row row_b, int t) {
+// Only the bins on one side of zero delay.
+template <class Size, class Voxel>
+__device__ inline void last_stage(const FusedWork& work, const ComplexPair* exchange, typename Voxel::Row row_a,
+                                  typename Voxel::Row row_b, int t) {
+    constexpr int radix = Size::last_radix;
 #pragma unroll
     for (int i = 0; i < 16 / radix; ++i) {
-        const int k = t + i * (n / 16);
-        float2 a[radix], b[radix];
-        get<n>(exchange, a, b, k);
-        twiddle<radix>(a, b, twiddles + k, n / radix);
-        transform(a);
-        transform(b);
+        const int k = t + i * Size::threads;
+        ComplexPair v[radix];
+        last_butterfly<Size>(exchange, v, work.twiddles, k);
 #pragma unroll
-        for (int m = 0; m < radix / 2; ++m) {  // the other half lies beyond zero delay
-            Voxel::store(work, a[m], row_a, k + m * (n / radix));
-            Voxel::store(work, b[m], row_b, k + m * (n / radix));
+        for (int m = 0; m < radix / 2; ++m) {
+            Voxel::store(work, v[m].a, row_a, k + m * (Size::n / radix));
+            Voxel::store(work, v[m].b, row_b, k + m * (Size::n / radix));
         }
     }
 }
@@ -246,14 +177,14 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::l
     fused(const __grid_constant__ FusedWork work) {
     using Size = FusedSize<log2_n>;
     constexpr int n = Size::n, threads = Size::threads;
-    extern __shared__ float4 shared[];
+    extern __shared__ ComplexPair shared[];
     const int group = threadIdx.x / threads, t = threadIdx.x % threads;
     const std::uint32_t index = blockIdx.x * Size::groups + group;
     const std::uint32_t pair = min(index, work.pairs - 1);  // groups beyond the end keep the others company
     const std::uint32_t frame = pair / work.pairs_per_frame;
     const int line_a = 2 * static_cast<int>(pair - frame * work.pairs_per_frame);
     const int line_b = min(line_a + 1, work.frame_lines - 1);
-    float4* exchange = shared + group * (Size::exchange_bytes / static_cast<int>(sizeof(float4)));
+    ComplexPair* exchange = shared + group * Size::exchange_points;
     const int row_bytes = n / 2 * work.voxel_bytes;
     std::byte* row_a =
         reinterpret_cast<std::byte*>(shared) + Size::groups * Size::exchange_bytes + 2 * group * row_bytes;
@@ -270,22 +201,13 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::l
                  reinterpret_cast<float2*>(exchange));
     __syncthreads();
     {
-        float2 a[16], b[16];
-        resample_pair(work, reinterpret_cast<const float2*>(exchange), a, b, t, threads);
-        transform(a);
-        transform(b);
-        __syncthreads();
-        put<1>(exchange, a, b, t);
-        __syncthreads();
-        const float2* twiddles = work.twiddles;
-        middle_stage<n, 16>(exchange, a, b, twiddles, t);
-        if constexpr (Size::four_stages) middle_stage<n, 256>(exchange, a, b, twiddles + twiddle_rows(16) * 16, t);
+        ComplexPair v[16];
+        resample_pair(work, reinterpret_cast<const float2*>(exchange), v, t, threads);
+        stages_before_last<Size>(exchange, v, work.twiddles, t);
     }
-    constexpr int used = twiddle_rows(16) * (Size::four_stages ? 16 + 256 : 16);
     const std::int64_t first_line = std::int64_t{frame} * work.frame_lines;
-    last_stage<n, Size::last_radix, Voxel>(work, exchange, work.twiddles + used,
-                                           Voxel::row(work, row_a, first_line + recorded(line_a), n / 2),
-                                           Voxel::row(work, row_b, first_line + recorded(line_b), n / 2), t);
+    last_stage<Size, Voxel>(work, exchange, Voxel::row(work, row_a, first_line + recorded(line_a), n / 2),
+                            Voxel::row(work, row_b, first_line + recorded(line_b), n / 2), t);
     if constexpr (!Voxel::has_voxels) return;
     __syncthreads();
     if (index >= work.pairs) return;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 
 #include "compute/cuda/fused_kernel.cuh"
 #include "compute/cuda/memory.h"
@@ -11,23 +10,11 @@
 
 namespace echolux::cuda {
 
-// The kernel for transforms of 2^9 ... 2^13 points, as use(size) with a FusedSize.
-template <class Use>
-void with_size(std::int64_t transform, const Use& use) {
-    switch (transform) {
-        case 512: return use(FusedSize<9>{});
-        case 1024: return use(FusedSize<10>{});
-        case 2048: return use(FusedSize<11>{});
-        case 4096: return use(FusedSize<12>{});
-        default: return use(FusedSize<13>{});
-    }
-}
-
 // `voxel_bytes` 0: no rows of voxels.
 inline int shared_bytes(std::int64_t transform, std::int64_t voxel_bytes) {
     std::int64_t bytes = 0;
-    with_size(transform, [&](auto size) {
-        using Size = decltype(size);
+    with_transform_size(transform, [&](auto size) {
+        using Size = FusedSize<size.log2_n>;
         bytes = Size::groups * (Size::exchange_bytes + 2 * (Size::n / 2) * voxel_bytes);
     });
     return static_cast<int>(bytes);
@@ -48,10 +35,10 @@ void with_source(const RawFormat& format, const Lengths& lengths, std::int64_t l
 template <class Voxel>
 void launch_fused(const FusedWork& work, const RawFormat& format, const Lengths& lengths, cudaStream_t stream) {
     const int shared = shared_bytes(lengths.transform, Voxel::has_voxels ? work.voxel_bytes : 0);
-    with_size(lengths.transform, [&](auto size) {
+    with_transform_size(lengths.transform, [&](auto size) {
         with_source(format, lengths, work.format.line_bytes(), work.raw, [&](auto source) {
-            using Size = decltype(size);
-            const auto kernel = fused<std::countr_zero(static_cast<unsigned>(Size::n)), decltype(source), Voxel>;
+            using Size = FusedSize<size.log2_n>;
+            const auto kernel = fused<Size::log2_n, decltype(source), Voxel>;
             checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                     "ask for shared memory");
             const std::uint32_t blocks = (work.pairs + Size::groups - 1) / Size::groups;

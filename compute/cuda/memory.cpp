@@ -36,6 +36,13 @@ CurrentDevice::~CurrentDevice() {
     if (cudaSetDevice(former_) != cudaSuccess) cudaGetLastError();
 }
 
+int most_shared_bytes() {
+    int device = 0, bytes = 0;
+    checked(cudaGetDevice(&device), "ask for the device");
+    checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "ask for shared memory");
+    return bytes;
+}
+
 void require_on_device(const void* data, const char* where) {
     int current = 0;
     cudaPointerAttributes facts{};

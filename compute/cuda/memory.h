@@ -36,6 +36,9 @@ class CurrentDevice {
 // Throws Error{bad_setting} naming `where` unless `data` is memory of the current device.
 void require_on_device(const void* data, const char* where);
 
+// That a block of threads can ask for on the current device.
+int most_shared_bytes();
+
 // Memory of the device or, pinned, of the host. Empty ones own nothing.
 enum class Side { device, pinned };
 

@@ -2,13 +2,13 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <type_traits>
 #include <vector>
 
 #include "compute/cuda/launch.h"
 #include "compute/cuda/nudft.h"
+#include "compute/cuda/tf32.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/sample.h"
@@ -19,12 +19,6 @@ namespace {
 // ---- operands -------------------------------------------------------------------------------------------------------
 
 constexpr float largest_half = 65504.0f;
-
-// To ten bits of mantissa, to the nearest, ties to even: what the tensor cores keep of a float.
-ECHOLUX_HD inline float rounded_to_tf32(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return std::bit_cast<float>((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);
-}
 
 // Two neighbouring values of a spectrum; what would overflow (a stored background that is no background) is clamped.
 __device__ inline std::uint32_t two_halves(float a, float b) {

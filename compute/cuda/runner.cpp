@@ -38,14 +38,12 @@ CudaRunner::CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choi
       kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
       shape_(block_shape(plan, grid_)), background_mode_(chosen_background(plan.recipe, plan.calibration)) {
     if (background_mode_ == Background::running) running_.emplace(format_.samples());
-    if (uses_nudft(plan)) {
-        nudft_.emplace(plan);
-    } else if (choice.fused && FusedKernel::fits(plan, plain_)) {
+    if (choice.fused && FusedKernel::fits(plan, plain_)) {
         fused_.emplace(plan, plain_, voxel_tables_);
         in_one_kernel_ =
             FusedKernel::makes_voxels(plan, plain_) && (!flow_grid_ || FusedKernel::makes_both(plan.recipe));
     } else {
-        plain_on_device_.emplace(plain_);
+        methods_ = line_methods(plan, plain_, format_, kept_, shape_.lines(), choice.fused);
     }
     if (!in_one_kernel_) voxels_.emplace(voxel_tables_, plan, shape_);
     if (flow_grid_) flow_.emplace(plan, flow_tables(plan, plain_.weight.sum, kept_));
@@ -61,17 +59,12 @@ CudaRunner::~CudaRunner() {
 }
 
 std::string CudaRunner::backend() const {
-    const char* way = in_one_kernel_ ? "fused"
-                      : fused_       ? "fused to bins"
-                      : nudft_       ? "matrix product"
-                                     : "separate passes";
+    const std::string way = in_one_kernel_ ? "fused" : fused_ ? "fused to bins" : methods_.way;
     return fmt::format("cuda ({}, {})", gpu_name_, way);
 }
 
 std::unique_ptr<LineMethod> CudaRunner::method(cudaStream_t stream) const {
-    if (nudft_) return std::make_unique<NudftLines>(stream, *nudft_, format_, plain_.rolling_width);
-    if (!fused_)
-        return std::make_unique<PlainMethod>(plain_, *plain_on_device_, format_, kept_, shape_.lines(), stream);
+    if (!fused_) return methods_.make(stream);
     const std::int64_t position_lines = plan_.geometry.b_repeats * shape_.frame_lines;
     const std::int64_t line_bytes = fused_->bins_of_a_line() * std::int64_t{sizeof(float2)};
     const std::int64_t positions =

@@ -15,10 +15,9 @@
 #include "compute/cuda/block_input.h"
 #include "compute/cuda/flow.h"
 #include "compute/cuda/fused.h"
+#include "compute/cuda/line_methods.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/nudft.h"
 #include "compute/cuda/passes.h"
-#include "compute/cuda/plain.h"
 #include "compute/cuda/voxel_output.h"
 #include "compute/cuda/voxels.h"
 #include "compute/plan_tables.h"
@@ -84,8 +83,7 @@ class CudaRunner : public Reconstructor {
     Background background_mode_;
     std::optional<FusedKernel> fused_;  // to bins at least
     bool in_one_kernel_ = false;        // to voxels, and to bins besides where there is flow
-    std::optional<NudftTables> nudft_;
-    std::optional<PlainDeviceTables> plain_on_device_;
+    LineMethods methods_;               // where there is no fused kernel
     std::optional<VoxelStage> voxels_;  // of the separate passes
     std::optional<FlowStage> flow_;
     std::optional<RunningState> running_;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "compute/cuda/line_method.h"
 #include "compute/line_format.h"
@@ -53,29 +54,75 @@ struct Packed12Words {
     }
 };
 
-// Of spectra as long as the transform: 16 samples a thread. `spectra`: (a, b) of each sample.
-template <class Words>
+// Of spectra of 2 * `words` samples a thread. `spectra`: (a, b) of each sample.
+template <class Words, int words = 8>
 struct ByWords {
     __device__ static void read(const LinePair& lines, float2* spectra) {
         const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
         const auto* wholes = reinterpret_cast<const float2*>(lines.whole) + lines.thread;
         const auto* rests = reinterpret_cast<const float2*>(lines.rest) + lines.thread;
         auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
-        int2 a[8], b[8];
+        int2 a[words], b[words];
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < words; ++i) {
             a[i] = read_a(i * lines.threads);
             b[i] = read_b(i * lines.threads);
         }
         const LessBackground less;
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < words; ++i) {
             const float2 whole = __ldg(wholes + i * lines.threads), rest = __ldg(rests + i * lines.threads);
             out[i * lines.threads] = {less(a[i].x, whole.x, rest.x), less(b[i].x, whole.x, rest.x),
                                       less(a[i].y, whole.y, rest.y), less(b[i].y, whole.y, rest.y)};
         }
     }
 };
+
+// Of spectra of any even number of samples, four words of a thread under way at a time. `spectra`, and the rows of the
+// background, are aligned as their pairs are.
+template <class Words>
+struct ByWordsInTurn {
+    __device__ static void read(const LinePair& lines, float2* spectra) {
+        constexpr int at_once = 4;
+        const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
+        const auto* wholes = reinterpret_cast<const float2*>(lines.whole) + lines.thread;
+        const auto* rests = reinterpret_cast<const float2*>(lines.rest) + lines.thread;
+        auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
+        const int end = lines.samples / 2 - lines.thread;
+        const LessBackground less;
+#pragma unroll 1
+        for (int first = 0; first < end; first += at_once * lines.threads) {
+            int2 a[at_once], b[at_once];
+#pragma unroll
+            for (int i = 0; i < at_once; ++i) {
+                const int p = min(first + i * lines.threads, end - 1);
+                a[i] = read_a(p);
+                b[i] = read_b(p);
+            }
+#pragma unroll
+            for (int i = 0; i < at_once; ++i) {
+                const int p = first + i * lines.threads;
+                if (p >= end) break;
+                const float2 whole = __ldg(wholes + p), rest = __ldg(rests + p);
+                out[p] = {less(a[i].x, whole.x, rest.x), less(b[i].x, whole.x, rest.x), less(a[i].y, whole.y, rest.y),
+                          less(b[i].y, whole.y, rest.y)};
+            }
+        }
+    }
+};
+
+// Whether lines can be read by U16Words.
+inline bool has_u16_words(const LineFormat& format, const std::byte* raw) {
+    bool has_words = false;
+    format.with_reader([&](const auto& read) {
+        using Read = std::remove_cvref_t<decltype(read)>;
+        if constexpr (std::is_same_v<Read, ReadSample<SampleFormat::u16, ByteOrder::little, UnitStride>>) {
+            const auto bits = reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uintptr_t>(format.line_bytes());
+            has_words = read.shift == 0 && read.mask == 0xffffffffu && bits % 4 == 0;
+        }
+    });
+    return has_words;
+}
 
 struct BySamples {
     __device__ static void read(const LinePair& lines, float2* spectra) {

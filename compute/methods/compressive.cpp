@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -70,6 +71,12 @@ void add_grid(SensingTables& tables, const ReconstructionPlan& plan) {
 }
 
 }  // namespace
+
+std::complex<double> SensingTables::element(std::size_t p, std::int64_t m) const {
+    const double n = static_cast<double>(length), turn = static_cast<double>(m) * points[p] / n;
+    const double angle = -2 * std::numbers::pi * (turn - std::nearbyint(turn));
+    return std::conj(turns[p]) * std::polar(1 / std::sqrt(n), angle);
+}
 
 std::vector<std::int32_t> sensed_samples(const ReconstructionPlan& plan) {
     std::vector<std::int32_t> samples;

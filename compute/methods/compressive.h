@@ -34,6 +34,9 @@ struct SensingTables {
     std::int64_t grid = 0;
     SpreadSamples spread;
     std::vector<float> correction;  // [modes], divided by sqrt(N)
+
+    // conj(turn) exp(-2 pi i m x_p / N) / sqrt(N): what takes sample p to bin m.
+    std::complex<double> element(std::size_t p, std::int64_t m) const;
 };
 
 // The plan is valid.

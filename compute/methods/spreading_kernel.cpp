@@ -79,10 +79,6 @@ double SpreadingKernel::transform(double cycles) const {
     return sum * width_ / 2 * pi / 2 / steps;
 }
 
-bool has_kernel(const NufftRecipe& recipe) {
-    return recipe.kernel != GridKernel::kaiser_bessel || kaiser_bessel_square(recipe) > 0;
-}
-
 std::int64_t finer_grid(const NufftRecipe& recipe, std::int64_t transform) {
     const auto least = static_cast<std::int64_t>(std::ceil(recipe.oversampling * static_cast<double>(transform)));
     return least + least % 2;

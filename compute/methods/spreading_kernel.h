@@ -10,7 +10,8 @@
 
 namespace echolux {
 
-// A kernel over `width` points of the finer grid, and its transform.
+// A kernel over `width` points of the finer grid, and its transform. With W >= 2 and R >= 1.25, as they are described,
+// beta = pi sqrt((W/R)^2 (R - 1/2)^2 - 0.8) of Kaiser-Bessel is always real.
 class SpreadingKernel {
   public:
     explicit SpreadingKernel(const NufftRecipe& recipe);
@@ -24,9 +25,6 @@ class SpreadingKernel {
     double width_;
     double shape_;  // b of the Gaussian, beta of the others
 };
-
-// Whether the kernel exists: sqrt((W/R)^2 (R - 1/2)^2 - 0.8) must.
-bool has_kernel(const NufftRecipe& recipe);
 
 // Length of the finer grid for a transform: even, and as many points as the oversampling asks for, or one more.
 std::int64_t finer_grid(const NufftRecipe& recipe, std::int64_t transform);

@@ -7,6 +7,16 @@
 
 namespace echolux {
 
+// Spelled out, so that a bin has the same bits where the strongest is looked for and where it is compared with it.
+template <class Real>
+ECHOLUX_HD Real power_of_bin(Real re, Real im) {
+#ifdef __CUDA_ARCH__
+    return fma(re, re, im * im);
+#else
+    return re * re + im * im;
+#endif
+}
+
 // Whether a bin of power `power` belongs to a peak, where the strongest has `strongest`.
 template <class Real>
 struct PeakDetector {

@@ -5,10 +5,10 @@
 #include <complex>
 #include <iterator>
 #include <numeric>
-#include <span>
 
 #include "compute/calibrate/depth_peak.h"
 #include "compute/calibrate/probe.h"
+#include "compute/calibrate/roll_off.h"
 #include "compute/indexing.h"
 #include "compute/line_format.h"
 #include "compute/tables.h"
@@ -52,20 +52,6 @@ std::vector<double> slow_part(const std::vector<double>& spectrum) {
         slow[index(p)] = (sums[index(p + reach + 1)] - sums[index(p - reach)]) / static_cast<double>(2 * reach + 1);
     }
     return slow;
-}
-
-// Mean of the noise's power. The median hears nothing of peaks; over the mean of `lines` exponentially distributed
-// powers it is smaller by this factor (E. B. Wilson and M. M. Hilferty, PNAS 17, 1931).
-double noise_power(std::span<const double> power, double lines, double peak_point, double peak_width) {
-    const auto begin = first_row_past_zero_delay(std::ssize(power));
-    const double guard = std::max(0.05 * static_cast<double>(power.size()), 4 * peak_width);
-    std::vector<double> noise;
-    for (std::int64_t z = begin; z < std::ssize(power); ++z) {
-        if (std::abs(static_cast<double>(z) - peak_point) > guard) noise.push_back(power[index(z)]);
-    }
-    if (noise.empty()) return 0;
-    std::nth_element(noise.begin(), noise.begin() + std::ssize(noise) / 2, noise.end());
-    return noise[noise.size() / 2] / std::pow(1 - 1 / (9 * std::max(lines, 1.0)), 3);
 }
 
 template <class S>

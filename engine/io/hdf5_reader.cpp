@@ -233,6 +233,15 @@ class Hdf5Reader : public ImageReader {
     ImageHeader header_;
 };
 
+// Of a first look at a file, whose chunks may be packed by deflate: 1032 : 1 at best.
+std::int64_t most_memory_for(const std::filesystem::path& path) {
+    constexpr std::int64_t some = 256 << 20, best_packing = 1032, most = 1LL << 40;
+    std::error_code missing;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, missing);
+    if (missing) return some;
+    return some + best_packing * static_cast<std::int64_t>(std::min<std::uintmax_t>(bytes, most));
+}
+
 }  // namespace
 
 std::unique_ptr<ImageReader> open_hdf5(const std::filesystem::path& path) {
@@ -241,16 +250,16 @@ std::unique_ptr<ImageReader> open_hdf5(const std::filesystem::path& path) {
 
 std::unique_ptr<ImageReader> open_hdf5_dataset(const std::filesystem::path& path, const std::string& name) {
     const auto lock = hdf5::locked();  // no other thread is within the library while the copy is made
-    const bool is_sound = survives([&] {
+    const auto first_look = [&] {
         hdf5::be_alone();
         Hdf5Reader reader(path, name);
         const std::int64_t slices = reader.header().size[2];
         reader.read(0, {0, 1});
         reader.read(reader.header().time_points - 1, {slices - 1, slices});
-    });
-    if (!is_sound) {
-        throw Error(ErrorCode::bad_file, "makes the HDF5 library crash or hang: it is damaged", path.string(),
-                    "copy the file again");
+    };
+    if (!survives(first_look, {.most_bytes = most_memory_for(path)})) {
+        throw Error(ErrorCode::bad_file, "makes the HDF5 library crash, hang or run out of memory: it is damaged",
+                    path.string(), "copy the file again");
     }
     return std::make_unique<Hdf5Reader>(path, name);
 }

@@ -65,6 +65,7 @@ std::vector<ImageFormat> all_formats() {
          .holds_complex = true,
          .holds_time = true,
          .is_folder = true,
+         .has_versions = true,
          .compressions = {Compression::zstd, Compression::none, Compression::gzip, Compression::blosc},
          .owns = is_zarr,
          .open = open_ome_zarr,

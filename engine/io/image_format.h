@@ -16,7 +16,7 @@ enum class Compression { automatic, none, gzip, zstd, blosc };  // automatic: wh
 // What the writer may choose where a format leaves a choice.
 struct ImageStorage {
     Compression compression = Compression::automatic;
-    std::string ome_version = "0.4";  // of OME-Zarr: 0.4 (Zarr 2) or 0.5 (Zarr 3)
+    std::string ome_version{};  // of OME-Zarr alone: 0.4 (Zarr 2) or 0.5 (Zarr 3); empty: 0.4
 };
 
 struct ImageFormat {
@@ -26,6 +26,7 @@ struct ImageFormat {
     bool holds_complex = false;            // all hold u8, u16, i16 and f32
     bool holds_time = false;               // several time points in one file
     bool is_folder = false;
+    bool has_versions = false;                                 // that may be chosen: storage.ome_version
     std::vector<Compression> compressions{Compression::none};  // that can be asked for; the first is the automatic one
 
     // For pictures without an ending of their own (a folder of DICOM files): whether `path`, which exists and whose

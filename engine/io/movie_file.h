@@ -59,8 +59,9 @@ class MovieWriter {
 
     virtual std::string encoder() const = 0;  // "libx264"
 
-    // The next picture: RGBA, straight alpha, row by row from the top. Throws Error{output}: the disk is full, ...
-    virtual void add(std::span<const std::uint8_t> rgba) = 0;
+    // The next picture: RGBA, straight alpha, row by row from the top; `text` goes with it where it is a file of its
+    // own. Throws Error{output}: the disk is full, ...
+    virtual void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>& text = {}) = 0;
 
     // The movie is whole under its name, also after add() has failed. Nothing where there is no picture in it.
     virtual void finish() = 0;

@@ -1,5 +1,5 @@
 // Trials in a forked process: see trial.h. The copy has this thread alone, touches nothing but the file, writes nothing
-// and ends without the cleaning up that is this process's.
+// and ends without the cleaning up that is this process's. What came of it is told through a pipe.
 #include "engine/io/trial.h"
 
 #include <fcntl.h>
@@ -8,40 +8,86 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "compute/error.h"
 
 namespace echolux {
 namespace {
 
-constexpr char came_to_its_end = 1;
+constexpr char came_to_its_end = 'e', was_refused = 'r';
 
-[[noreturn]] void run_in_copy(const std::function<void()>& work, unsigned longest_s, int tell) {
+// The texts of an error, each ended by a zero.
+std::string told(const Error& error) {
+    std::string text{was_refused, static_cast<char>(error.code())};
+    for (const std::string* part : {&error.problem(), &error.where(), &error.remedy()})
+        text.append(part->c_str()).push_back('\0');
+    return text;
+}
+
+[[noreturn]] void throw_told(const std::string& text) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 2; at < text.size(); at += parts.back().size() + 1) parts.emplace_back(text.c_str() + at);
+    parts.resize(3);
+    throw Error(static_cast<ErrorCode>(text[1]), parts[0], parts[1], parts[2]);
+}
+
+rlim_t address_space_bytes() {
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+void set_limit(decltype(RLIMIT_AS) of, rlim_t most) {
+    const rlimit limit{most, most};
+    setrlimit(of, &limit);
+}
+
+[[noreturn]] void run_in_copy(const std::function<void()>& work, const TrialBounds& bounds, int tell) {
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) signal(fault, SIG_DFL);
-    const rlimit no_core{0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
+    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_AS, address_space_bytes() + static_cast<rlim_t>(bounds.most_bytes));
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);  // last words of the C library
-    alarm(longest_s);
+    alarm(bounds.longest_s);
+    std::string end{came_to_its_end};
     try {
         work();
-    } catch (...) {  // will be thrown here once more
+    } catch (const Error& error) {
+        end = told(error);
+    } catch (...) {  // no memory
+        _exit(1);
     }
-    _exit(write(tell, &came_to_its_end, 1) == 1 ? 0 : 1);
+    _exit(write(tell, end.data(), end.size()) == std::ssize(end) ? 0 : 1);
+}
+
+std::string heard(int from) {
+    std::string all;
+    std::array<char, 4096> some{};
+    for (;;) {
+        const ssize_t count = read(from, some.data(), some.size());
+        if (count > 0) all.append(some.data(), static_cast<std::size_t>(count));
+        if (count == 0 || (count < 0 && errno != EINTR)) return all;
+    }
 }
 
 }  // namespace
 
-bool survives(const std::function<void()>& work, unsigned longest_s) {
+bool survives(const std::function<void()>& work, const TrialBounds& bounds) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return true;
     const pid_t copy = fork();
-    if (copy == 0) run_in_copy(work, longest_s, ends[1]);
+    if (copy == 0) run_in_copy(work, bounds, ends[1]);
     close(ends[1]);
-    char told = 0;
-    while (copy > 0 && read(ends[0], &told, 1) < 0 && errno == EINTR) continue;
+    const std::string text = copy > 0 ? heard(ends[0]) : std::string{came_to_its_end};
     close(ends[0]);
     while (copy > 0 && waitpid(copy, nullptr, 0) < 0 && errno == EINTR) continue;
-    return copy < 0 || told == came_to_its_end;
+    if (text.size() > 2 && text.front() == was_refused) throw_told(text);
+    return !text.empty() && text.front() == came_to_its_end;
 }
 
 }  // namespace echolux

@@ -38,6 +38,10 @@ std::int64_t b_scans_a_piece(const VolumeGrid& grid) {
 }
 
 void check_storage(const ImageFormat& format, const ImageStorage& storage, const std::filesystem::path& path) {
+    if (!storage.ome_version.empty() && !format.has_versions) {
+        throw Error(ErrorCode::bad_setting, format.name + " has no OME version", path.string(),
+                    "leave --ome-version out, or name it *.ome.zarr");
+    }
     const auto& known = format.compressions;
     if (storage.compression == Compression::automatic || std::ranges::count(known, storage.compression) > 0) return;
     std::vector<std::string> names;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <concepts>
 #include <fstream>
+#include <limits>
 
 #include "compute/error.h"
 
@@ -51,6 +52,12 @@ class Columns {
     bool is_right_ = true;
 };
 
+// Whether the bytes lie where a file can have some.
+bool has_end(const IndexRow& row) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    return row.byte_offset >= 0 && row.bytes >= 0 && row.bytes <= most - row.byte_offset;
+}
+
 }  // namespace
 
 std::string_view index_heading() {
@@ -78,7 +85,7 @@ std::optional<IndexRow> index_row(std::string_view line) {
     columns.take(row.missing);
     columns.take(row.crc32, 16);
     columns.take(row.durable_bytes);
-    if (!columns.all_taken()) return {};
+    if (!columns.all_taken() || !has_end(row)) return {};
     return row;
 }
 

@@ -85,7 +85,7 @@ TextureRoom room_for_pages(const gpu::Device& device, const VolumeGrid& grid, co
 
 PagedVolume::PagedVolume(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder,
                          const VolumeLimits& limits, std::shared_ptr<const VoxelSource> source,
-                         const std::function<void(std::int64_t voxels)>& done)
+                         const std::optional<ValueRange>& chosen, const std::function<void(std::int64_t voxels)>& done)
     : device_(device), queue_(queue), source_(std::move(source)), pages_a_picture_(limits.pages_a_picture),
       layout_(page_layout(source_->grid(), room_for_pages(device, source_->grid(), limits), limits.page_edge)),
       texture_(device, source_->grid(), source_->range(), layout_), storage_(stored_codes(texture_)),
@@ -94,6 +94,7 @@ PagedVolume::PagedVolume(const gpu::Device& device, gpu::Queue& queue, const Bri
       entries_(device, static_cast<std::size_t>(layout_.page_count()) * sizeof(Entry),
                vk::BufferUsageFlagBits::eTransferSrc),
       pool_(layout_.slot_count() - layout_.coarse_count()) {
+    if (chosen) texture_.set_range(texture_.range(), *chosen);
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         texture_.record_first_use(commands);
         table_.record_first_use(commands);

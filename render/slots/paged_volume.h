@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "render/device_choice.h"
@@ -25,11 +26,12 @@ namespace echolux {
 
 class PagedVolume {
   public:
-    // Reads all voxels once and brings the coarse level to the device. `done` hears how many more were read,
-    // and may throw to stop. Throws Error{bad_setting, out_of_memory} and what
-    // the source throws.
+    // Reads all voxels once and brings the coarse level to the device. `chosen` is the range of the first volume of a
+    // series, where this is a later one. `done` hears how many more were read, and may throw to stop. Throws
+    // Error{bad_setting, out_of_memory} and what the source throws.
     PagedVolume(const gpu::Device& device, gpu::Queue& queue, const BrickBuilder& builder, const VolumeLimits& limits,
-                std::shared_ptr<const VoxelSource> source, const std::function<void(std::int64_t voxels)>& done);
+                std::shared_ptr<const VoxelSource> source, const std::optional<ValueRange>& chosen,
+                const std::function<void(std::int64_t voxels)>& done);
 
     const PageLayout& layout() const { return layout_; }
     const VolumeTexture& texture() const { return texture_; }  // the pool's

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/empty_value.h"
 #include "render/slots/voxel_codes.h"
 
 namespace echolux {
@@ -44,13 +45,17 @@ ValueRange VoxelSource::range() const {
     const VolumeGrid& of = grid();
     const std::int64_t stride = std::max<std::int64_t>(1, of.voxels() / most_counted) | 1;  // odd: not along an axis
     std::vector<double> values;
+    EmptyValue empty;
     for (std::int64_t i = 0; i < of.voxels(); i += stride) {
         const std::int64_t a_scan = i / of.depth;
         std::array<std::byte, 8> code{};
         read({{i % of.depth, a_scan % of.a_scans, a_scan / of.a_scans}, {1, 1, 1}}, code.data());
         const double value = code_at(of.type, code.data(), 0) * of.scale + of.offset;
-        if (std::isfinite(value)) values.push_back(value);
+        if (!std::isfinite(value)) continue;
+        values.push_back(value);
+        empty.add(value);
     }
+    if (of.quantity == "db" && empty.found()) std::erase(values, *empty.found());
     if (values.empty()) return {};
     const auto at = [&](double part) {
         const auto place = values.begin() + std::lround(part * static_cast<double>(values.size() - 1));

@@ -31,8 +31,8 @@ class VoxelSource {
     // time. Throws what reading throws.
     virtual void read(const VoxelBox& box, std::byte* codes) const = 0;
 
-    // What pictures span where neither view nor preset knows: 1st and 99.9th percentile of evenly spaced voxels;
-    // low < high always.
+    // What pictures span where neither view nor preset knows: 1st and 99.9th percentile of evenly spaced voxels, the dB
+    // of zero left out; low < high always.
     virtual ValueRange range() const;
 };
 

@@ -21,7 +21,7 @@ const std::vector<Field<Sampling>>& describe<Sampling>() {
         integer<Sampling>("rest_samples", &Sampling::rest_samples, 1, 4096, "rays", view,
                           "a pixel of a picture in a window, when nothing has moved for a while"),
         number<Sampling>(
-            "frame_ms", &Sampling::frame_ms, 1, 1000, "ms", view,
+            "frame_ms", &Sampling::frame_ms, 0.1, 1000, "ms", view,
             "that a picture in a window may take while it moves: it gets coarser where it would take longer"),
     };
     return fields;

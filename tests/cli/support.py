@@ -197,23 +197,26 @@ def read_volume(path):
 
 def unfiltered(kind, row, above, step):
     """One row of a PNG, its prediction undone (PNG specification, section 9)."""
-    out = bytearray(row)
-    for i in range(len(row)):
-        left = out[i - step] if i >= step else 0
-        corner = above[i - step] if i >= step else 0
+    if kind == 0:
+        return row
+    if kind == 1:
+        return np.cumsum(np.frombuffer(row, np.uint8).reshape(-1, step), axis=0, dtype=np.uint8).tobytes()
+    if kind == 2:
+        return (np.frombuffer(row, np.uint8) + np.frombuffer(above, np.uint8)).tobytes()
+    out, corners = bytearray(step) + row, bytes(step) + above  # a pixel of zeros before the first
+    for i, (value, up, corner) in enumerate(zip(row, above, corners)):
+        left = out[i]
         if kind == 3:
-            predicted = (left + above[i]) // 2
-        elif kind == 4:
-            estimate = left + above[i] - corner
-            predicted = min((left, above[i], corner), key=lambda neighbour: abs(estimate - neighbour))
+            predicted = (left + up) // 2
         else:
-            predicted = (0, left, above[i])[kind]
-        out[i] = (row[i] + predicted) & 255
-    return out
+            to_left, to_up, to_corner = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
+            predicted = left if to_left <= to_up and to_left <= to_corner else up if to_up <= to_corner else corner
+        out[i + step] = (value + predicted) & 255
+    return bytes(out[step:])
 
 
-def read_png(path):
-    """Pictures of 8 or 16 bits a channel as [row][column][channel]."""
+def png_stream(path):
+    """Width, height, bits, channels and the filtered rows of a picture of 8 or 16 bits a channel, which is whole."""
     content = Path(path).read_bytes()
     assert content[:8] == b"\x89PNG\r\n\x1a\n", f"{path} is no PNG"
     position, packed = 8, b""
@@ -226,8 +229,16 @@ def read_png(path):
         position += 12 + length
     assert bits in (8, 16), f"{path}: {bits} bits"
     channels = {0: 1, 2: 3, 4: 2, 6: 4}[colour]
-    pixel = channels * bits // 8
-    stream, rows, above = zlib.decompress(packed), [], bytes(width * pixel)
+    stream = zlib.decompress(packed)
+    assert len(stream) == height * (width * channels * bits // 8 + 1), f"{path} ends early"
+    return width, height, bits, channels, stream
+
+
+def read_png(path):
+    """Pictures of 8 or 16 bits a channel as [row][column][channel]."""
+    width, height, bits, channels, stream = png_stream(path)
+    pixel, rows = channels * bits // 8, []
+    above = bytes(width * pixel)
     for y in range(height):
         begin = y * (width * pixel + 1)
         above = unfiltered(stream[begin], stream[begin + 1 : begin + 1 + width * pixel], above, pixel)

@@ -203,9 +203,43 @@ class BadRequest(ProgramCase):
     def test_output_where_no_file_can_be(self):
         self.refuse("reconstruct", self.scan, "-o", "/dev/null/v.nrrd", names=["/dev/null"])
 
+    def test_more_gpus_than_there_are(self):
+        reconstruct = ["reconstruct", self.scan, "-o", "v.nrrd", "--gpus"]
+        self.refuse(*reconstruct, 99, names=["--gpus", "99 GPUs"])
+        self.refuse(*reconstruct, 2, "--backend", "cpu", names=["--gpus", "cpu"])
+        self.refuse(*reconstruct, -1, names=["--gpus"])
+
     def test_unknown_command_and_option(self):
         self.refuse("reconstrct", self.scan, names=["reconstrct"])
         self.refuse("reconstruct", self.scan, "-o", "v.nrrd", "--quanttiy", "db", names=["--quanttiy"])
+
+    def test_options_that_would_have_no_effect(self):
+        self.refuse_reconstruct("--range", "0:40", names=["--range", "pictures", "convert"])
+        self.succeed("reconstruct", self.scan, "-o", "v.nrrd")
+        self.refuse("convert", "v.nrrd", "w.nii", "--ome-version", "0.5", names=["NIfTI", "--ome-version"])
+        self.succeed("convert", "v.nrrd", "w.ome.zarr", "--ome-version", "0.5")
+
+    def test_figures_that_cannot_be(self):
+        self.succeed("reconstruct", self.scan, "-o", "v.nrrd")
+        figure = ["figure", "v.nrrd", "-o"]
+        self.refuse(*figure, "f.png", "--low", 5, "--high", 1, names=["figure.low", "figure.high", "5 to 1"])
+        for rows in ["0:5000", "-5000:3", "128:200"]:
+            self.refuse(*figure, "f.png", f"--en-face={rows}", "--from-surface", names=["--en-face", "128 rows"], lines=None)
+        self.refuse(*figure, "t.csv", "--a-scan", 6, names=["--a-scan", "A-scan and B-scan"])
+
+    def test_files_of_another_kind(self):
+        (self.folder / "noise.bin").write_bytes(bytes(range(256)) * 100)
+        (self.folder / "empty").mkdir()
+        self.refuse("info", "noise.bin", names=["noise.bin", "neither", "--guess"])
+        self.refuse("reconstruct", "noise.bin", "-o", "v.nrrd", names=["noise.bin", "neither", "--guess"])
+        self.refuse("reconstruct", "empty", "-o", "v.nrrd", names=["empty", "is a folder"])
+        self.refuse("info", "empty", names=["empty", "holds no volume files"])
+        self.succeed("reconstruct", self.scan, "-o", "series/v0.nrrd")
+        self.succeed("convert", "series/v0.nrrd", "series/v1.nrrd")
+        self.assertRegex(self.succeed("info", "series").out, r"time points +2")
+        self.refuse("reconstruct", "series/v0.nrrd", "-o", "w.nrrd", names=["is a volume", "convert"])
+        self.succeed("reconstruct", self.scan, "-o", "b.png", "--b-scan", 1)
+        self.assertRegex(self.succeed("info", "b.png").out, r"pixels +[0-9a-f]{16}")
 
     def test_missing_argument(self):
         self.refuse("reconstruct", self.scan)
@@ -259,6 +293,15 @@ class BadVolume(ProgramCase):
         self.succeed("reconstruct", write_scan(self.folder), "-o", "v.nrrd")
         self.refuse("render", "v.nrrd", "-o", "p.png", "--mode", "holographic", names=["holographic"])
         self.refuse("render", "v.nrrd", "-o", "p.png", "--preset", "nowhere", names=["nowhere"])
+
+    def test_a_surface_above_all_values(self):
+        self.succeed("reconstruct", write_scan(self.folder), "-o", "v.nrrd")
+        render = ["render", "v.nrrd", "-o", "p.png", "--size", "16x16", "--mode", "isosurface", "--isovalue"]
+        self.assertIn("no surface is seen", self.succeed(*render, 4000).err)
+        self.assertNotIn("no surface", self.succeed(*render, 10).err)
+
+    def test_movies_of_no_pictures(self):
+        self.refuse("render", "v.nrrd", "--movie", "m.mp4", "--frames", 0, names=["--frames", "1"])
 
     def test_option_given_twice(self):
         self.refuse("render", "v.nrrd", "-o", "p.png", "--size", "8x8", "--size", "9x9", names=["--size", "more than once"])

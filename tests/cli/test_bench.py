@@ -26,7 +26,7 @@ class Bench(ProgramCase):
 
     def check_keys(self, report):
         top = ["echolux", "schema", "machine", "volume", "conditions", "quick", "ceilings", "figures", "sheets",
-               "targets"]
+               "published", "targets"]
         self.assertEqual(list(report), top)
         self.assertEqual(list(report["machine"]), ["processor", "threads", "backend", "remark", "driver", "display"])
         self.assertEqual(list(report["volume"]), ["a_scans", "b_scans", "block_b_scans"])
@@ -66,6 +66,42 @@ class Bench(ProgramCase):
         self.assertIn("texture.samples", figures["rate.mip/48"]["ratios"])
         self.assertEqual([len(row["values"]) for row in report["sheets"][0]["rows"]], [2, 2])
         self.assertEqual(report["targets"], [])
+
+    def test_every_method_is_measured(self):
+        report = self.measured("--methods")
+        self.check_keys(report)
+        self.check_figures(report["figures"])
+        figures = {figure["key"]: figure for figure in report["figures"]}
+        self.assertEqual(set(figures), {"plain/2048", "defr/2048", "nufft/2048", "compressive/2048", "mnudft/2048", "nudft/2048",
+                                        "ao-oct/832", "ao-oct.arriving/832"})
+        for key, figure in figures.items():
+            self.assertGreater(figure["median"], 0, key)
+            if key != "plain/2048":
+                self.assertIn("plain/2048", figure["ratios"], key)
+        self.assertEqual(report["targets"], [])
+
+    def test_the_papers_stand_beside(self):
+        report = self.measured("--papers")
+        self.check_keys(report)
+        self.check_figures(report["figures"])
+        figures = {figure["key"]: figure for figure in report["figures"]}
+        rows = report["published"]
+        self.assertEqual({row["paper"].split()[0] for row in rows}, {"Shafer", "Rasakanthan", "Wang", "Sylwestrzak", "Xu"})
+        for row in rows:
+            self.assertGreater(row["published"], 0, row)
+            self.assertIn(row["figure"], figures)  # nothing is published beside what nobody measures
+            if row["unit"] == "B":
+                self.assertIn("GPU", figures[row["figure"]]["skipped"])
+            else:
+                self.assertGreater(row["ours"], 0, row)
+                better = row["ours"] / row["published"]
+                self.assertAlmostEqual(row["factor"], better if row["unit"] == "A-scans/s" else 1 / better)
+        frames = {row["what"]: row for row in rows if row["hardware"] == "GeForce GTX 580"}
+        frame = frames["512 A-scans, 10 iterations, single"]
+        self.assertAlmostEqual(frame["ours"], 512 / figures["defr/10"]["median"])
+
+    def test_several_gpus_need_several_gpus(self):
+        self.refuse("bench", "--quick", "--gpus", "99", names=["--gpus", "99 GPUs"])
 
     def test_without_vulkan_the_rest_is_measured(self):
         report = self.measured(environment=NO_VULKAN)

@@ -1,4 +1,5 @@
-"""`echolux calibrate`: means, k maps and dispersion from recordings, against NumPy and a real instrument's mirrors."""
+"""`echolux calibrate`: means, noise floors, k maps, dispersion and roll-off from recordings, against NumPy and a real
+instrument's mirrors."""
 import os
 import re
 import unittest
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from support import ProgramCase, read_volume, write_scan
+from support import ProgramCase, read_png, read_volume, write_scan
 
 FOLDER = Path(os.environ.get("ECHOLUX_DATA", "")) / "sd-oct-volume"
 N = 512
@@ -25,6 +26,26 @@ def mirror(depth_um, side=1, lines=40, seed=1):
     theta = side * (A2 * KAPPA**2 + A3 * KAPPA**3)
     fringe = 0.3 * np.cos(2 * K * depth_um + theta) if depth_um else 0
     return np.rint(DARK + SOURCE * (1 + fringe) + noise).astype("<u2")
+
+
+def linear_mirror(share, noise_rms=20, lines=60, phase=None, seed=5):
+    """u16 lines [1][lines][N], linear in k, of a mirror at that share of the range, behind pixels without gaps."""
+    j = np.arange(N)
+    theta = 0 if phase is None else phase
+    fringe = 8000 * np.sinc(share / 2) * np.cos(np.pi * share * j + theta)
+    noise = np.random.default_rng(seed).normal(0, noise_rms, (1, lines, N))
+    return np.rint(20000 + fringe + noise).astype("<u2")
+
+
+def noise_only(seed, b_scans=2, lines=600):
+    return np.rint(20000 + np.random.default_rng(seed).normal(0, 50, (b_scans, lines, N))).astype("<u2")
+
+
+def columns_of_colour(picture, colour):
+    """Middles of what has this colour in the upper half of a picture, from the left."""
+    upper = picture[: len(picture) // 2].astype(int)
+    columns = np.flatnonzero((np.abs(upper - colour).max(-1) < 12).any(0))
+    return np.array([part.mean() for part in np.split(columns, np.flatnonzero(np.diff(columns) > 3) + 1)])
 
 
 def rms_of_map(positions, truth):
@@ -90,6 +111,111 @@ class Calibrate(ProgramCase):
         self.assertAlmostEqual(numbers(printed)["a2_rad"], 30, delta=0.5)
         self.assertAlmostEqual(numbers(printed)["a3_rad"], -5, delta=1)
 
+    def test_noise_floor_is_what_scans_subtract(self):
+        self.write("bg", noise_only(1))
+        self.succeed("calibrate", "background", "bg/scan.toml", "-o", "bg.csv")
+        stored = {"calibration": {"background": "../bg.csv"}, "recipe": {"background": "stored"}}
+        write_scan(self.folder / "empty", noise_only(2), **stored)
+        printed = self.succeed("calibrate", "noise", "empty/scan.toml", "-o", "noise.csv", "--plot", "noise.png").out
+        self.assertIn('noise_floor = "noise.csv"', printed)
+        self.assertIn('noise_floor = "amplitude"', printed)
+        window = np.hanning(N)
+        light = (noise_only(2) - np.loadtxt(self.folder / "bg.csv")) * window / window.sum()
+        expected = np.abs(np.fft.fft(light)[..., : N // 2]).mean((0, 1))
+        np.testing.assert_allclose(np.loadtxt(self.folder / "noise.csv"), expected, rtol=1e-4)
+        self.assertLess(read_png(self.folder / "noise.png").min(), 100)
+
+        stored["calibration"]["noise_floor"] = "../noise.csv"
+        stored["recipe"] |= {"noise_floor": "amplitude", "quantity": "amplitude"}
+        write_scan(self.folder / "after", noise_only(3), **stored)
+        self.succeed("reconstruct", "after/scan.toml", "-o", "left.nrrd")
+        left = read_volume(self.folder / "left.nrrd").mean((0, 1)) / expected
+        self.assertAlmostEqual(left[1:].mean(), 0.21, delta=0.01)  # of Rayleigh noise
+        power = self.succeed("calibrate", "noise", "empty/scan.toml", "-o", "p.csv", "--mean", "power").out
+        self.assertIn('noise_floor = "power"', power)
+        root = np.sqrt((np.abs(np.fft.fft(light)[..., : N // 2]) ** 2).mean((0, 1)))
+        np.testing.assert_allclose(np.loadtxt(self.folder / "p.csv"), root, rtol=1e-4)
+
+    def test_roll_off_of_mirrors_at_several_depths(self):
+        flat = np.full((1, 1, N), 20000, "<u2")
+        self.write("bg", flat)
+        shares = [0.1, 0.25, 0.5, 0.8]
+        for share in shares:
+            self.write(f"m{share}", linear_mirror(share))
+        names = [f"m{share}/scan.toml" for share in reversed(shares)]
+        printed = self.succeed("calibrate", "rolloff", *names, "--background", "bg/scan.toml", "--attenuation-db", 30,
+                               "-o", "table.csv", "--plot", "rolloff.png", "--set", "calibration.depth_pitch_um=4").out
+        self.assertIn("6 dB are not lost", printed)
+        table = np.genfromtxt(self.folder / "table.csv", delimiter=",", names=True)
+        bins = np.array(shares) * N / 2
+        np.testing.assert_allclose(table["depth_bin"], bins, atol=0.02)
+        np.testing.assert_allclose(table["depth_um"], 4 * bins, atol=0.08)
+        level = 20 * np.log10(4000 * np.sinc(np.array(shares) / 2))
+        np.testing.assert_allclose(table["level_db"], level, atol=0.01)
+        noise = 10 * np.log10((20**2 + 1 / 12) * (np.hanning(N) ** 2).sum() / np.hanning(N).sum() ** 2)
+        np.testing.assert_allclose(table["snr_db"], level - noise, atol=0.15)
+        np.testing.assert_allclose(table["sensitivity_db"], table["snr_db"] + 30, atol=2e-3)
+        np.testing.assert_allclose(table["fwhm_um"], 8, atol=0.05)
+        spots = columns_of_colour(read_png(self.folder / "rolloff.png"), (0, 115, 179))[:4]
+        np.testing.assert_allclose((spots - spots[0]) / (spots[3] - spots[0]), (bins - bins[0]) / (bins[3] - bins[0]), atol=3e-3)
+
+        double = self.succeed("calibrate", "rolloff", names[0], "--attenuation-db", 15, "--single-pass").out
+        self.assertAlmostEqual(float(re.search(r"sensitivity ([\d.]+) dB", double)[1]), table["sensitivity_db"][3], delta=0.05)
+
+    def test_roll_off_of_mean_spectra(self):
+        for share in (0.2, 0.6):
+            np.savetxt(self.folder / f"{share}.csv", linear_mirror(share, lines=1)[0, 0])
+        self.write("scan", linear_mirror(0.3))
+        mirrors = ["calibrate", "rolloff", "0.2.csv", "0.6.csv"]
+        self.succeed(*mirrors, "--scan", "scan/scan.toml", "-o", "table.csv")
+        table = np.genfromtxt(self.folder / "table.csv", delimiter=",", names=True)
+        np.testing.assert_allclose(table["depth_bin"], [0.2 * N / 2, 0.6 * N / 2], atol=0.03)
+        self.refuse(*mirrors, names=["0.2.csv", "--scan"])
+
+    def test_dispersion_of_a_chosen_reflector(self):
+        kappa = np.linspace(-1, 1, N)
+        j = np.arange(N)
+        own = np.cos(np.pi * 0.3 * j + 20 * kappa**2 - 5 * kappa**3)
+        other = np.cos(np.pi * 0.75 * j - 15 * kappa**2)
+        noise = np.random.default_rng(2).normal(0, 30, (1, 8, N))
+        self.write("scan", np.rint(20000 + 4000 * (own + 1.5 * other) + noise).astype("<u2"))
+        arguments = ["calibrate", "dispersion", "scan/scan.toml", "--region", "0:8,50:105", "--set",
+                     "recipe.background=none", "--backend", "cpu"]
+        found = numbers(self.succeed(*arguments).out)
+        self.assertAlmostEqual(found["a2_rad"], 20, delta=0.2)
+        self.assertAlmostEqual(found["a3_rad"], -5, delta=0.3)
+        printed = self.succeed(*arguments, "-o", "theta.csv", "--plot", "search.svg").out
+        self.assertIn('dispersion = "theta.csv"', printed)
+        theta = np.loadtxt(self.folder / "theta.csv")
+        np.testing.assert_allclose(theta, 20 * kappa**2 - 5 * kappa**3, atol=0.5)
+        self.assertIn("</svg>", (self.folder / "search.svg").read_text())
+
+        write_scan(self.folder / "sharp", np.fromfile(self.folder / "scan/spectra.raw", "<u2").reshape(1, 8, N),
+                   calibration={"dispersion": "../theta.csv", "dispersion_holds": "theta"}, recipe={"background": "none", "zero_padding": 4})
+        self.succeed("reconstruct", "sharp/scan.toml", "-o", "sharp.nrrd")
+        peak = read_volume(self.folder / "sharp.nrrd")[0].mean(0)[200:420].max()
+        self.assertAlmostEqual(peak, 20 * np.log10(2000), delta=0.2)
+
+    def test_bad_recordings_are_refused_in_one_line(self):
+        self.write("m1", linear_mirror(0.3))
+        self.write("m2", linear_mirror(0.3004, seed=9))
+        self.write("empty", noise_only(1))
+        self.write("still", np.full((2, 4, N), 20000, "<u2"))
+        (self.folder / "nan.csv").write_text("1\n2\nnan\n" + "4\n" * (N - 3))
+        rolloff = ["calibrate", "rolloff", "m1/scan.toml"]
+        self.refuse(*rolloff, "m2/scan.toml", "-o", "t.csv", names=["same depth"], lines=None)
+        self.refuse(*rolloff, "empty/scan.toml", "-o", "t.csv", names=["empty", "no peak"], lines=None)
+        self.refuse(*rolloff, "--attenuation-db", -3, names=["--attenuation-db", "-3"])
+        self.refuse(*rolloff[:2], "nan.csv", "--scan", "m1/scan.toml", names=["nan.csv line 3", "finite"], lines=None)
+        self.refuse("calibrate", "rolloff", names=["MIRROR"])
+        self.refuse("calibrate", "noise", "still/scan.toml", "-o", "n.csv", names=["still", "no noise"], lines=None)
+        self.refuse("calibrate", "noise", "empty/scan.toml", "-o", "n.csv", "--plot", "n.jpg", names=["n.jpg"])
+        dispersion = ["calibrate", "dispersion", "m1/scan.toml", "--region"]
+        self.refuse(*dispersion, "3", names=["--region"])
+        self.refuse(*dispersion, "0:99,20:90", names=["A-scans", "0:60"], lines=None)
+        self.refuse(*dispersion, "0:9,200:300", names=["depths", "256"], lines=None)
+        self.refuse("calibrate", "dispersion", "still/scan.toml", names=["nothing but zeros"], lines=None)
+
     def test_what_cannot_work_is_refused_in_one_line(self):
         self.write_mirrors(1)
         k = ["calibrate", "k", "m1/scan.toml", "m2/scan.toml", "-o", "k.csv"]
@@ -106,6 +232,6 @@ class CalibrateRealMirrors(ProgramCase):
     def test_agrees_with_the_published_map(self):
         self.succeed("calibrate", "k", FOLDER.resolve() / "mirror1.csv", FOLDER.resolve() / "mirror2.csv",
                      "--background", FOLDER.resolve() / "dark_ref.csv", "--dark", FOLDER.resolve() / "dark_not.csv",
-                     "--sides", "opposite", "-o", "k.csv", "--dispersion", "phase.csv")
+                     "--sides", "opposite", "-o", "k.csv", "--dispersion", "phase.csv", "--plot", "k.png")
         found, truth = np.loadtxt(self.folder / "k.csv"), np.loadtxt(FOLDER / "k_linear_positions.csv")
         self.assertLess(rms_of_map(found, truth), 0.05)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy import ndimage
 
-from support import Finished, ProgramCase, read_png, read_volume, start
+from support import Finished, ProgramCase, png_stream, read_png, read_volume, start
 
 ROOT = Path(__file__).resolve().parents[2]
 REACH = 8  # rows to either side of the truth in which a boundary is sought
@@ -120,7 +120,7 @@ class Documents(ProgramCase):
         for name in names:
             self.assertTrue((ROOT / "docs" / name.split("#")[0]).exists(), f"docs/{name}")
         for picture in (ROOT / "docs/pictures").rglob("*.png"):
-            read_png(picture)
+            png_stream(picture)
 
     def test_gallery_shows_every_picture_of_its_folder(self):
         shown = re.findall(r"\]\(pictures/gallery/([^)]+)\)", (ROOT / "docs/gallery.md").read_text())

@@ -9,12 +9,14 @@ from support import Finished, ProgramCase, extend, fringes, start, write_scan
 
 
 class Interrupted(ProgramCase):
-    def interrupt(self, *arguments, after_s=1.0):
+    def interrupt(self, *arguments, after_s=1.0, times=1):
         before = self.files()
         process = start(*arguments, folder=self.folder)
         time.sleep(after_s)
         self.assertIsNone(process.poll(), "ended before it could be interrupted: " + str(process.poll()))
-        process.send_signal(signal.SIGINT)
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.01)  # two that come at once are one
         begin = time.monotonic()
         finished = Finished(process)
         self.assertEqual(finished.code, 130, finished)
@@ -30,6 +32,7 @@ class Interrupted(ProgramCase):
                           recipe={"depth_end": 16, "voxel": "u8"})
         extend(self.folder / "spectra.raw", 16000 * 512 * 1024 * 2)
         self.interrupt("reconstruct", scan, "-o", "v.nrrd")
+        self.interrupt("reconstruct", scan, "-o", "v.nrrd", times=2)
 
 
 class FullDisk(ProgramCase):

@@ -131,6 +131,19 @@ def scans(scratch):
     seed("raw_guess", "f32", spectra[:24].astype("<f4").tobytes())
 
 
+def pictures(scratch):
+    picture = foreign.png(VOLUME[0])
+    begin = 8 + 25  # signature and IHDR
+    chunks = b""
+    for name, body in ((b"tEXt", b"echolux\x000.1"), (b"iTXt", b"session\0\0\0\0\0# A session of Echolux\n"),
+                       (b"zTXt", b"pixels\0\0" + zlib.compress(b"0123456789abcdef"))):
+        chunks += struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+    seed("png_texts", "three", picture[:begin] + chunks + picture[begin:])
+    tifffile.imwrite(scratch / "x.tif", VOLUME[0], photometric="minisblack", software="Echolux 0.1", metadata=None,
+                     description="# A session of Echolux\n", extratags=[(32781, 2, 17, "0123456789abcdef", True)])
+    seed("tiff_texts", "three", (scratch / "x.tif").read_bytes())
+
+
 def texts():
     heading = ("sequence,volume,first_b_scan,b_scans,byte_offset,bytes,time_s,arrived_utc,lost_before,missing,crc32,"
                "durable_bytes\n")
@@ -147,4 +160,5 @@ with tempfile.TemporaryDirectory() as folder:
     zarr_folders()
     foreign_files(Path(folder))
     scans(Path(folder))
+    pictures(Path(folder))
     texts()

@@ -16,6 +16,7 @@
 
 #include "compute/backend.h"
 #include "compute/block_memory.h"
+#include "compute/device_memory.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -59,7 +60,7 @@ inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std
     Block block = block_of(spectra, first, b_scans);
     if (kind == MemoryKind::device) {
         const auto memory = std::make_shared<OnDevice>(spectra.size());
-        cudaMemcpy(memory->data(), spectra.data(), spectra.size(), cudaMemcpyHostToDevice);
+        copy_memory(memory->data(), spectra.data(), static_cast<std::int64_t>(spectra.size()));  // and waits for it
         block.data = memory->data();
         block.memory = kind;
         block.keeper = memory;

@@ -234,8 +234,7 @@ TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     if (!holds(2 * raw_bytes)) GTEST_SKIP() << "too little GPU memory";
     const OnDevice raw(static_cast<std::size_t>(raw_bytes));
     for (std::int64_t i = 0; i < repeats; ++i) {
-        ASSERT_EQ(cudaSuccess,
-                  cudaMemcpy(raw.data() + i * std::ssize(bytes), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+        copy_memory(raw.data() + i * std::ssize(bytes), bytes.data(), std::ssize(bytes));
     }
     const auto gpu = reconstructor();
     const VolumeGrid& grid = gpu->grid();

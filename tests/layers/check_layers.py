@@ -19,9 +19,10 @@ ARROWS = {
     "shaders": {"shaders"},
 }
 
-# Of compute, the renderer sees places, descriptions and the one way to loop on all cores: it must not learn how voxels
-# are made.
-COMPUTE_FOR_RENDER = {"types.h", "describe.h", "error.h", "place.h", "sharing.h", "parallel_for.h"}
+# Of compute, the renderer sees places, descriptions, the one way to loop on all cores and what an empty voxel is: it must
+# not learn how voxels are made.
+COMPUTE_FOR_RENDER = {"types.h", "describe.h", "error.h", "place.h", "sharing.h", "parallel_for.h",
+                      "empty_value.h"}
 
 # Inside the rooms: engine and render meet in ui/app only; the other front ends see what app gives them.
 MEETING_PLACE = Path("ui/app")

@@ -1,5 +1,6 @@
-// The whole chain, in every format, background, interpolation, window and average, against double precision NumPy and
-// SciPy (generate_vectors.py holds the table of cases): relative l2 at most 1e-6, dB within 1e-3 above the noise floor.
+// The whole chain, in every format, background, interpolation, window, average and method, against double precision
+// NumPy and SciPy (generate_vectors.py holds the table of cases): relative l2 at most 1e-6, dB within 1e-3 above the
+// noise floor.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,6 +72,8 @@ TEST_P(Chain, AgreesWithDoublePrecision) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Vectors, Chain, testing::ValuesIn(vector_case_names()),
+                         [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Searches, Chain, testing::ValuesIn(search_case_names()),
                          [](const auto& test) { return test.param; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Chain);
 

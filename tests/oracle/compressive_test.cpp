@@ -3,150 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numbers>
 #include <random>
 
+#include "compute/calibrate/calibrate.h"
 #include "compute/cpu/compressive.h"
 #include "compute/error.h"
-#include "tests/oracle/chain.h"
-#include "tests/oracle/instrument.h"
+#include "tests/oracle/sensed_scene.h"
 
 namespace echolux {
 namespace {
 
-using std::numbers::pi;
-using Field = std::vector<std::complex<float>>;
-using Profile = std::vector<std::complex<double>>;
-
-constexpr std::int64_t n = Instrument::samples;
-
-class Compressive : public testing::Test {
-  protected:
-    const Instrument instrument;
-
-    // Where the pixels lie on the uniform grid.
-    std::vector<double> points() const {
-        std::vector<double> x;
-        const double first = instrument.uniform_k.front(), span = instrument.uniform_k.back() - first;
-        for (const double k : instrument.pixel_k) x.push_back((k - first) / span * static_cast<double>(n - 1));
-        return x;
-    }
-
-    ReconstructionPlan plan_for(std::int64_t lines) const {
-        ReconstructionPlan plan = plain_plan(n, lines);
-        plan.recipe.method = Method::compressive;
-        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
-        for (const double k : instrument.pixel_k) plan.calibration.background.push_back(4000 * instrument.source(k));
-        plan.compressive.mask = SensingMask::variable;
-        return plan;
-    }
-
-    // 20 reflectors over 30 dB behind a Gaussian source, amplitude 800, noise of 2 counts; none so deep that
-    // neighbouring pixels see more than half a fringe.
-    std::vector<float> scene(unsigned seed) const {
-        std::mt19937 random(seed);
-        std::uniform_real_distribution<double> bin(20, 768), level_db(-30, 0), phase(0, 2 * pi);
-        std::normal_distribution<double> noise(0, 2);
-        const std::vector<double> x = points();
-        std::vector<double> line(n);
-        for (int i = 0; i < 20; ++i) {
-            const double z = bin(random), a = 800 * std::pow(10, level_db(random) / 20), start = phase(random);
-            for (std::size_t p = 0; p < line.size(); ++p) {
-                line[p] += a * instrument.source(instrument.pixel_k[p]) * std::cos(2 * pi * z * x[p] / n + start);
-            }
-        }
-        std::vector<float> samples;
-        for (const double value : line) samples.push_back(static_cast<float>(value + noise(random)));
-        return samples;
-    }
-
-    std::vector<float> scenes(int lines) const {
-        std::vector<float> all;
-        for (int i = 0; i < lines; ++i) std::ranges::copy(scene(static_cast<unsigned>(i)), std::back_inserter(all));
-        return all;
-    }
-};
-
-// sums over modes or samples, scaled as methods/compressive.h says; nothing of the program is used.
-struct ExplicitSums {
-    explicit ExplicitSums(const std::vector<double>& x) : factors(x.size() * n / 2) {
-        for (std::size_t p = 0; p < x.size(); ++p) {
-            for (std::size_t m = 0; m < n / 2; ++m) {
-                factors[p * n / 2 + m] =
-                    std::polar(1 / std::sqrt(double{n}), -2 * pi * x[p] * static_cast<double>(m) / n);
-            }
-        }
-    }
-
-    std::vector<double> to_samples(const Profile& profile) const {
-        std::vector<double> samples(factors.size() / profile.size());
-        for (std::size_t p = 0; p < samples.size(); ++p) {
-            for (std::size_t m = 0; m < profile.size(); ++m) {
-                const std::complex<double> factor = factors[p * profile.size() + m];
-                const double shown = factor.real() * profile[m].real() + factor.imag() * profile[m].imag();
-                samples[p] += (m == 0 ? 1 : 2) * shown;
-            }
-        }
-        return samples;
-    }
-
-    Profile to_depth(const std::vector<double>& samples) const {
-        Profile profile(n / 2);
-        for (std::size_t p = 0; p < samples.size(); ++p) {
-            for (std::size_t m = 0; m < profile.size(); ++m) profile[m] += samples[p] * factors[p * profile.size() + m];
-        }
-        return profile;
-    }
-
-    // The least-squares profile.
-    Profile solved(const std::vector<double>& samples) const {
-        const auto product = [](const Profile& a, const Profile& b) {
-            double sum = 0;
-            for (std::size_t m = 0; m < a.size(); ++m) {
-                sum += (m == 0 ? 1 : 2) * (a[m].real() * b[m].real() + a[m].imag() * b[m].imag());
-            }
-            return sum;
-        };
-        Profile x(n / 2), r = to_depth(samples), direction = r;
-        double square = product(r, r);
-        for (int i = 0; i < 25 && square > 0; ++i) {
-            const Profile seen = to_depth(to_samples(direction));
-            const double length = square / product(direction, seen);
-            for (std::size_t m = 0; m < x.size(); ++m) {
-                x[m] += length * direction[m];
-                r[m] -= length * seen[m];
-            }
-            const double before = std::exchange(square, product(r, r));
-            for (std::size_t m = 0; m < x.size(); ++m) direction[m] = r[m] + square / before * direction[m];
-        }
-        return x;
-    }
-
-    std::vector<std::complex<double>> factors;
-};
-
-// Of amplitudes, in x as methods/compressive.h scales it: bins / sqrt(n), for a window whose sum is n.
-double psnr_db(const std::complex<float>* bins, const Profile& truth) {
-    double most = 0, error = 0;
-    for (std::size_t m = 0; m < truth.size(); ++m) {
-        const double expected = std::abs(truth[m]),
-                     found = std::abs(std::complex<double>(bins[m])) * std::sqrt(double{n});
-        most = std::max(most, expected);
-        error += (found - expected) * (found - expected) / static_cast<double>(truth.size());
-    }
-    return 10 * std::log10(most * most / error);
-}
-
-double relative_l2(const Field& measured, const Field& expected) {
-    double error = 0, norm = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        error += std::norm(std::complex<double>(measured.at(i)) - std::complex<double>(expected[i]));
-        norm += std::norm(std::complex<double>(expected[i]));
-    }
-    return std::sqrt(error / norm);
-}
+class Compressive : public testing::Test, protected SensedScene {};
 
 TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
     constexpr int lines = 24;
@@ -174,18 +42,11 @@ TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
 
 // The published differences are those of mirrors; many reflectors differ by what the kernel does to their spectrum.
 TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
-    const std::vector<double> x = points();
-    const std::array depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
-    std::vector<float> mirrors;
-    for (const double z : depths) {
-        for (std::size_t p = 0; p < x.size(); ++p) {
-            const double fringe = std::cos(2 * pi * z * x[p] / n + 1);
-            mirrors.push_back(static_cast<float>(800 * instrument.source(instrument.pixel_k[p]) * fringe));
-        }
-    }
+    const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
+    const std::vector<float> lines = mirrors(depths);
     ReconstructionPlan plan = plan_for(std::ssize(depths));
     plan.compressive.transform = SensingTransform::exact;
-    const Field exact = reconstructed<std::complex<float>>(plan, mirrors);
+    const Field exact = reconstructed<std::complex<float>>(plan, lines);
     plan.compressive.transform = SensingTransform::nufft;
     struct Case {
         NufftRecipe nufft;
@@ -196,7 +57,7 @@ TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
                           Case{{beatty, 1.5, 3}, 8.6e-4}, Case{{gauss, 2, 5}, 5.8e-4}, Case{{gauss, 2, 3}, 5.7e-3},
                           Case{{gauss, 1.5, 5}, 1.2e-3}, Case{{gauss, 1.5, 3}, 1.2e-2}}) {
         plan.nufft = c.nufft;
-        EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, mirrors), exact), 2 * c.published)
+        EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, lines), exact), 2 * c.published)
             << "R " << c.nufft.oversampling << ", W " << c.nufft.width;
     }
 }
@@ -295,6 +156,23 @@ TEST_F(Compressive, DispersionIsPartOfTheModel) {
     double rest = 0;
     for (std::size_t m = 0; m < bins.size(); ++m) rest += m == 300 ? 0 : double{std::norm(bins[m])};
     EXPECT_LE(rest, 1e-3 * std::norm(*peak));
+}
+
+// It leaves none of its own: levels would not be comparable.
+TEST_F(Compressive, CountsFromTheNoiseOfOneTransform) {
+    ReconstructionPlan plan = plan_for(2);
+    plan.recipe.quantity = Quantity::db;
+    plan.recipe.voxel = VoxelType::f32;
+    plan.recipe.resample = Resample::nudft;
+    std::mt19937 random(4);
+    std::normal_distribution<float> noise(0, 2);
+    std::vector<float> spectra(2 * n);
+    for (float& sample : spectra) sample = noise(random);
+    const Block block = block_of(bytes_of_lines(spectra), 0, 1);
+    const double floor_db = measured_noise_floor_db(plan, block);
+    plan.recipe.method = Method::plain;
+    EXPECT_EQ(floor_db, measured_noise_floor_db(plan, block));
+    EXPECT_NEAR(floor_db, 20 * std::log10(2 / std::sqrt(double{n})) - 1.6, 2);  // its median
 }
 
 TEST_F(Compressive, MasksTakeTheShareThatIsWanted) {

@@ -2,7 +2,7 @@
 """Writes the test vectors of chain_test.cpp: generate_vectors.py FOLDER.
 
 One folder a case: settings.txt (section.field value), spectra.raw as an instrument would store them, one .f64 file for
-each calibration vector, and what reference.py makes of them. CASES is the only table of cases.
+each calibration vector, and what reference.py makes of them. CASES and SEARCHES are the only tables of cases.
 """
 import pathlib
 import sys
@@ -22,6 +22,10 @@ REPEATS = {"geometry.a_repeats": 2, "geometry.b_repeats": 3}
 SOURCE = {"calibration.background": BACKGROUND, "calibration.dark": np.full(SAMPLES, 870.0)}
 LINEAR = {"recipe.resample": "none", "recipe.dispersion": False}
 EXACT = {"recipe.resample": "nudft"}
+FAST = {"recipe.resample": "nufft", "nufft.oversampling": 2, "nufft.width": 8}
+SEARCH = {"defr.double_precision": True}
+SPARSE = {"recipe.method": "compressive", "compressive.transform": "exact", "compressive.iterations": 4,
+          "compressive.mask": "file", "calibration.mask": (np.arange(SAMPLES) * 0.618 % 1 < 0.4).astype(float)}
 
 CASES = {
     # transforms
@@ -111,6 +115,13 @@ CASES = {
     "nudft_f32": {**EXACT, "format.sample_format": "f32"},
     "nudft_median_pattern": {**EXACT, "recipe.fixed_pattern": "median"},
     "nudft_average": {**EXACT, **REPEATS, "recipe.average": "power"},
+    # the fast transform, with a kernel as good as floats are
+    "nufft": {**FAST},
+    "nufft_real": {**FAST, "recipe.dispersion": False},
+    "nufft_gaussian_kernel": {**FAST, "nufft.kernel": "gaussian", "nufft.oversampling": 4, "nufft.width": 12},
+    "nufft_exponential_kernel": {**FAST, "nufft.kernel": "exponential", "nufft.width": 9},
+    "nufft_shaping": {**FAST, "recipe.shaping": "gaussian", "recipe.shaping_fwhm": 0.45, **SOURCE},
+    "nufft_zoom": {**FAST, "recipe.zero_padding": 4, "recipe.depth_begin": 60, "recipe.depth_end": 85},
     # windows
     "rect": {"recipe.window": "rect", **LINEAR},
     "hamming": {"recipe.window": "hamming"},
@@ -135,6 +146,15 @@ CASES = {
     "noise_floor_amplitude": {"recipe.noise_floor": "amplitude", "calibration.noise_floor": NOISE_FLOOR},
     "noise_floor_power": {"recipe.noise_floor": "power", "calibration.noise_floor": NOISE_FLOOR},
     "average_complex": {**REPEATS, "recipe.average": "complex"},
+}
+# Methods that decide: a last bit may change much, so backends are not compared by these.
+SEARCHES = {
+    "defr": {**SEARCH, "recipe.method": "defr", "defr.iterations": 6},
+    "defr_peaks_alone": {**SEARCH, "recipe.method": "defr", "defr.iterations": 3, "defr.residual": False, "defr.delta": 0.3},
+    "defr_upsampled": {**SEARCH, "recipe.method": "defr", "defr.iterations": 4, "recipe.upsample": 2,
+                       "recipe.resample": "linear", "recipe.depth_begin": 40, "recipe.depth_end": 460},
+    "compressive": {**SPARSE},
+    "compressive_real": {**SPARSE, "recipe.dispersion": False},
 }
 DEFAULTS = {
     "geometry.samples": SAMPLES, "geometry.a_scans": 8, "geometry.b_scans": 3,
@@ -207,8 +227,10 @@ def write_case(folder, settings, rng):
     folder.mkdir(parents=True, exist_ok=True)
     stored_lines(np.stack(channels, -2), form, rng).tofile(folder / "spectra.raw")
 
+    recipe = {**section(settings, "recipe"), "defr": section(settings, "defr"),
+              "compressive": section(settings, "compressive")}
     field, power, noise_floor_db = reference.reconstruct(
-        channels[form.get("channel", 0)], geometry, section(settings, "recipe"), calibration)
+        channels[form.get("channel", 0)], geometry, recipe, calibration)
     if field is not None:
         field.tofile(folder / "expected_field.f64")
     power.tofile(folder / "expected_power.f64")
@@ -221,15 +243,20 @@ def write_case(folder, settings, rng):
     (folder / "settings.txt").write_text("\n".join(lines) + "\n")
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    for number, (name, changes) in enumerate(CASES.items()):
+def write_cases(folder, cases, list_name, first_seed):
+    for number, (name, changes) in enumerate(cases.items()):
         settings = {**DEFAULTS, **changes}
         if settings["geometry.samples"] != SAMPLES:
             settings.update({"calibration.k_positions": None, "calibration.dispersion_rad": None})
         settings = {key: value for key, value in settings.items() if value is not None}
-        write_case(folder / name, settings, np.random.default_rng(number))
-    (folder / "cases.txt").write_text("\n".join(CASES) + "\n")
+        write_case(folder / name, settings, np.random.default_rng(first_seed + number))
+    (folder / list_name).write_text("\n".join(cases) + "\n")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    write_cases(folder, SEARCHES, "searches.txt", 1000)
+    write_cases(folder, CASES, "cases.txt", 0)
 
 
 if __name__ == "__main__":

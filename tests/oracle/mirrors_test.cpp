@@ -132,7 +132,7 @@ TEST_F(Mirrors, NoiseOfAHundredthMovesItLittle) {
 TEST_F(Mirrors, BothMirrorsBecomeAsNarrowAsTheSourceAllows) {
     std::vector<float> sharp = instrument.fringe(instrument.uniform_k, 200);
     const std::vector<double> line(sharp.begin(), sharp.end());
-    const double truth = point_spread(line, {}, {}, 20).fwhm;
+    const double truth = point_spread(mirror_profile(line, {}, {}), 20).fwhm;
     const MirrorCalibration found = calibrated_by_mirrors(pair(MirrorSides::opposite, 0.01));
     for (const std::size_t m : {0U, 1U}) {
         EXPECT_GT(found.fwhm_before[m], 5 * truth);
@@ -152,9 +152,9 @@ TEST_F(Mirrors, AThirdDepthShowsThatSidesWereStatedWrongly) {
     mirrors.sides = MirrorSides::opposite;
     const MirrorCalibration wrong = calibrated_by_mirrors(mirrors);
     for (const std::size_t m : {0U, 1U}) EXPECT_NEAR(wrong.fwhm[m], right.fwhm[m], 0.02 * right.fwhm[m]);
-    const double truth = point_spread(third, right.k_positions, right.dispersion_rad, 300).fwhm;
+    const double truth = point_spread(mirror_profile(third, right.k_positions, right.dispersion_rad), 300).fwhm;
     EXPECT_LT(truth, 1.02 * right.fwhm[0]);
-    EXPECT_GT(point_spread(third, wrong.k_positions, wrong.dispersion_rad, 300).fwhm, 3 * truth);
+    EXPECT_GT(point_spread(mirror_profile(third, wrong.k_positions, wrong.dispersion_rad), 300).fwhm, 3 * truth);
 }
 
 TEST_F(Mirrors, DisplacementGivesTheScale) {
@@ -177,7 +177,8 @@ TEST_F(Mirrors, DirectionOfKOnlyTurnsTheSigns) {
     EXPECT_EQ(rises.a2_rad, -falls.a2_rad);
     EXPECT_EQ(rises.a3_rad, falls.a3_rad);
     for (const MirrorCalibration& found : {falls, rises}) {
-        const PointSpread spread = point_spread(mirror(200, 1, 0, 1), found.k_positions, found.dispersion_rad, 20);
+        const PointSpread spread =
+            point_spread(mirror_profile(mirror(200, 1, 0, 1), found.k_positions, found.dispersion_rad), 20);
         EXPECT_NEAR(spread.fwhm, found.fwhm[0], 1e-3);
     }
 }

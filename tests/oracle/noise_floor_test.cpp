@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/calibrate/mean_profile.h"
 #include "tests/oracle/chain.h"
 
 namespace echolux {
@@ -47,6 +48,33 @@ TEST_F(NoiseOnly, RayleighLeavesAFifth) {
     double ratio = 0;
     for (std::size_t z = 1; z < depths; ++z) ratio += left[z] / plan.calibration.noise_floor[z] / (depths - 1);
     EXPECT_NEAR(ratio, 0.21, 0.005);
+}
+
+// Added up block by block, whatever the plan says of depth and levels: eta = sqrt(pi) / 2 of the root mean power.
+TEST_F(NoiseOnly, ProfileIsTheMeanOfAllBlocks) {
+    ReconstructionPlan scan = plan;
+    scan.geometry.a_scans = lines / 4;
+    scan.geometry.b_scans = 4;
+    scan.recipe.depth_begin = 20;
+    scan.recipe.quantity = Quantity::db;
+    scan.calibration.noise_floor.assign(depths, 1.0);
+    scan.recipe.noise_floor = NoiseFloor::amplitude;
+    MeanProfile profile(scan);
+    for (std::int64_t b = 0; b < 4; ++b) {
+        profile.add(block_of(
+            bytes_of_lines(spectra).subspan(static_cast<std::size_t>(b * samples * (lines / 4)) * sizeof(float)), b,
+            1));
+    }
+    EXPECT_EQ(profile.lines(), lines);
+    const std::vector<double> found = profile.amplitude(), expected = mean_profile(), root = profile.root_mean_power();
+    ASSERT_EQ(found.size(), expected.size());
+    double ratio = 0;
+    for (std::size_t z = 1; z < depths; ++z) {
+        EXPECT_NEAR(found[z], expected[z], 1e-5 * expected[z]);
+        EXPECT_NEAR(root[z], noise_rms / std::sqrt(samples), 0.05 * root[z]);
+        ratio += found[z] / root[z] / (depths - 1);
+    }
+    EXPECT_NEAR(ratio, std::sqrt(std::acos(-1.0)) / 2, 0.003);
 }
 
 // E[max(P - eta^2, 0)] of exponential P with eta^2 = pi/4 mean: mean exp(-pi/4).

@@ -238,6 +238,60 @@ def exact_transform(s, recipe, calibration):
     return s @ (weight * share * np.exp(-1j * (2 * np.pi / length * np.outer(z, x) + theta))).T
 
 
+def full_range(s, recipe, calibration):
+    """Both sides of zero delay, told apart by their dispersion (docs/algorithms.md 8): s on the k grid, windowed. The
+    source is not known: gamma is that of the window."""
+    n = s.shape[-1]
+    phase = np.exp(1j * dispersion(n, recipe, calibration))
+    weight, _ = spectral_weight(n, recipe, calibration)
+    gamma = abs(np.fft.ifft(weight * phase.conj() ** 2)).max() / abs(np.fft.ifft(weight)).max()
+    wanted = recipe["defr"]
+    threshold = gamma + wanted.get("delta", 0.5) * (1 - gamma)
+    f, found = s.copy(), 0
+    left = np.fft.fft(f * phase.conj())
+    for _ in range(wanted.get("iterations", 10)):
+        peaks = np.where(abs(left) >= threshold * abs(left).max(-1, keepdims=True), left, 0)
+        found = found + peaks
+        f = f - 2 * (np.fft.ifft(peaks) * phase).real
+        left = np.fft.fft(f * phase.conj())
+    if wanted.get("residual", True):
+        found = found + left
+    return np.fft.fftshift(found, axes=-1)
+
+
+def sparse(s, recipe, calibration):
+    """The sparsest profile by SpaRSA with clamped steps (docs/algorithms.md 9), through the matrix itself; what it has
+    of the objective at the end is checked never to be worse than nothing at all."""
+    n = s.shape[-1]
+    wanted, used = recipe["compressive"], calibration["mask"] == 1
+    x = grid_points(n, calibration)
+    theta = CubicSpline(np.arange(n), dispersion(n, recipe, calibration), bc_type="natural")(x.clip(0, n - 1))
+    modes = np.arange(n // 2)
+    matrix = np.exp(1j * (theta[used, None] + 2 * np.pi * np.outer(x[used], modes) / n)) / np.sqrt(n)
+    share = np.where(modes == 0, 1, 2)
+
+    def one(y):
+        profile, residual, curvature = np.zeros(n // 2, complex), -y, 1.0
+        tau = wanted.get("tau_relative", 0.01) * abs(matrix.conj().T @ y).max()
+
+        def objective():
+            return (residual**2).sum() / 2 + tau * (share * abs(profile)).sum()
+
+        before = objective()
+        for _ in range(wanted["iterations"]):
+            moved = profile - matrix.conj().T @ residual / curvature
+            length = abs(moved)
+            following = moved * np.maximum(length - tau / curvature, 0) / np.maximum(length, 1e-300)
+            step = following - profile
+            seen = (matrix @ (share * step)).real
+            profile, residual = following, residual + seen
+            curvature = max((seen**2).sum() / (share * abs(step) ** 2).sum(), wanted.get("least_step", 0.1))
+        assert objective() < before
+        return profile / np.sqrt(n)
+
+    return np.apply_along_axis(one, -1, s[..., used])
+
+
 def fixed_pattern(a, recipe):
     """a: [frame, line, depth], complex."""
     mode = recipe.get("fixed_pattern", "none")
@@ -260,7 +314,12 @@ def reconstruct(x, geometry, recipe, calibration):
     b, rb, a, ra, n = x.shape
     s = without_background(x.reshape(b * rb, a * ra, n).astype(float), recipe, calibration)
     weight, scale = spectral_weight(n, recipe, calibration)
-    if recipe.get("resample") == "nudft":
+    method = recipe.get("method", "plain")
+    if method == "compressive":
+        field = sparse(s, recipe, calibration)
+    elif method == "defr":
+        field = full_range(resampled(s, recipe, calibration) * weight, recipe, calibration) / scale
+    elif recipe.get("resample") in ("nudft", "nufft"):
         field = exact_transform(s, recipe, calibration) / scale
     else:
         s = resampled(s, recipe, calibration) * (weight * np.exp(-1j * dispersion(n, recipe, calibration)))
@@ -297,4 +356,4 @@ def averaged(field, geometry, recipe):
 def noise_floor_db(power):
     """The quietest of sixteen bands of depth (zero delay, the first band, left out): its median."""
     bands = np.array_split(power, 16, axis=-1)[1:]
-    return 10 * np.log10(min(np.median(band) for band in bands))
+    return 10 * np.log10(max(min(np.median(band) for band in bands), 1e-30))

@@ -39,6 +39,9 @@ void assign(ReconstructionPlan& plan, const std::string& section, const std::str
     if (section == "format") return assign(plan.format, name, text);
     if (section == "geometry") return assign(plan.geometry, name, text);
     if (section == "recipe") return assign(plan.recipe, name, text);
+    if (section == "nufft") return assign(plan.nufft, name, text);
+    if (section == "defr") return assign(plan.defr, name, text);
+    if (section == "compressive") return assign(plan.compressive, name, text);
     if (section == "flow") return assign(plan.flow, name, text);
     if (section == "calibration") return assign(plan.calibration, name, text);
     throw std::runtime_error("no section " + section);
@@ -49,13 +52,13 @@ void read_calibration(Calibration& calibration, const std::filesystem::path& pat
         {"background", &Calibration::background},         {"dark", &Calibration::dark},
         {"k_positions", &Calibration::k_positions},       {"wavelengths_nm", &Calibration::wavelengths_nm},
         {"dispersion_rad", &Calibration::dispersion_rad}, {"noise_floor", &Calibration::noise_floor},
-        {"fast_axis", &Calibration::fast_axis},
+        {"fast_axis", &Calibration::fast_axis},           {"mask", &Calibration::mask},
     };
     for (const auto& [name, member] : vectors) calibration.*member = values_in<double>(path / (name + ".f64"));
 }
 
-std::vector<std::string> names_in(const std::filesystem::path& path) {
-    std::ifstream file(path / "cases.txt");
+std::vector<std::string> names_in(const std::filesystem::path& list) {
+    std::ifstream file(list);
     return {std::istream_iterator<std::string>(file), {}};
 }
 
@@ -79,7 +82,11 @@ ReconstructionPlan read_plan(const std::filesystem::path& path, std::map<std::st
 }  // namespace
 
 std::vector<std::string> vector_case_names() {
-    return names_in(folder());
+    return names_in(folder() / "cases.txt");
+}
+
+std::vector<std::string> search_case_names() {
+    return names_in(folder() / "searches.txt");
 }
 
 VectorCase read_vector_case(const std::string& name) {
@@ -95,7 +102,7 @@ VectorCase read_vector_case(const std::string& name) {
 }
 
 std::vector<std::string> flow_vector_names() {
-    return names_in(folder() / "flow");
+    return names_in(folder() / "flow" / "cases.txt");
 }
 
 FlowVectorCase read_flow_vector(const std::string& name) {

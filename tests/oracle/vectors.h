@@ -31,6 +31,9 @@ struct FlowVectorCase {
 // In the order of the generator's table; empty where there was no NumPy.
 std::vector<std::string> vector_case_names();
 
+// The same of methods that search: full range and compressive sensing.
+std::vector<std::string> search_case_names();
+
 VectorCase read_vector_case(const std::string& name);
 
 std::vector<std::string> flow_vector_names();

@@ -339,7 +339,7 @@ TEST_F(PagesOfASource, WhatHasLeftIsNotInTheDevicesTable) {
     const gpu::Device device{DeviceChoice{}};
     gpu::Queue queue(device);
     const BrickBuilder builder(device);
-    PagedVolume volume(device, queue, builder, in_pages(slots(70)), source_, {});
+    PagedVolume volume(device, queue, builder, in_pages(slots(70)), source_, {}, {});
     volume.bring_in(a_view(), {});
     const std::uint64_t before = volume.changes();
     View other = a_view();

@@ -35,8 +35,8 @@ class FilesOnStage : public OnStage {
     // The first chooses the colours.
     std::vector<std::uint8_t> expected(std::int64_t step) {
         const Volume first = ball_volume(0), volume = ball_volume(step);
-        renderer().set_volume(first.grid, first.voxels.data());
-        renderer().next_volume(volume.grid, volume.voxels.data());
+        const auto chosen = fixed_range(*renderer().prepare(voxels_in_memory(first.grid, first.voxels.data()), {}));
+        renderer().show(renderer().prepare(voxels_in_memory(volume.grid, volume.voxels.data()), chosen));
         return renderer().render(small_view()).pixels;
     }
 };
@@ -129,6 +129,35 @@ TEST_F(FilesOnStage, VolumesLargerThanMemoryAreShownInPages) {
         return exhibit().still(small_view()).pixels;
     };
     EXPECT_TRUE(seen({.bytes = volume.grid.bytes() - 1}) == seen({}));
+}
+
+// Whichever way voxels come: all of a step at once, or box by box, with a coarse picture first or without one.
+TEST_F(FilesOnStage, ColoursStayThroughASeriesInPages) {
+    make_stage({.edge = 8, .page_edge = 4});
+    View own = small_view();
+    own.range = RangeSource::percentile;
+    const auto range = [&](const View& view) {
+        const ValueRange of = stage_->renderer().transfer_function(view).range;
+        return std::pair(of.low, of.high);
+    };
+    for (const char* name : {"t.ome.zarr", "t.nii"}) {
+        SeriesWriter writer(folder_ / name, {.grid = ball_volume(0).grid, .time_points = 3});
+        for (std::int64_t step = 0; step < 3; ++step) writer.write(ball_volume(step).voxels);
+        writer.finish();
+        for (const std::int64_t budget : {ball_volume(0).grid.bytes() - 1, INT64_MAX}) {
+            open(folder_ / name, {}, {.bytes = budget});
+            turn_until_shown(0);
+            const auto first = range(small_view());
+            EXPECT_EQ(range(own), first);
+            for (const std::int64_t step : {1, 2}) {
+                exhibit().timeline()->go_to(step);
+                turn_until_shown(step);
+                EXPECT_TRUE(stage_->renderer().is_in_pages());
+                EXPECT_EQ(range(small_view()), first) << name << ", step " << step << ", budget " << budget;
+                EXPECT_NE(range(own), first);
+            }
+        }
+    }
 }
 
 // Memory for two steps only; one of the files is damaged.

@@ -114,36 +114,36 @@ class Moment : public Rendering {
   protected:
     static constexpr std::int64_t edge = 24;
 
-    // A foreign volume whose values lie between `low` and `low + 400`.
-    std::vector<std::byte> moment(const VolumeGrid& grid, double low) {
-        return voxels(grid, [&, some = ball(grid, 12)](auto... at) { return low + 10 * some(at...); });
+    // Shows a foreign volume whose values lie between `low` and `low + 400`; returns the range that it chose.
+    ValueRange show(double low, const std::optional<ValueRange>& chosen = {}) {
+        VolumeGrid grid = db_grid(edge, edge, edge);
+        grid.quantity = grid.unit = "";
+        const auto moment = voxels(grid, [&, some = ball(grid, 12)](auto... at) { return low + 10 * some(at...); });
+        const auto prepared = renderer().prepare(voxels_in_memory(grid, moment.data()), chosen);
+        renderer().show(prepared);
+        return fixed_range(*prepared);
     }
 };
 
 TEST_F(Moment, ThresholdsNeverMoveWhenTimeAdvancesUnlessThatIsChosen) {
-    VolumeGrid grid = db_grid(edge, edge, edge);
-    grid.quantity = grid.unit = "";
     View view;
-    renderer().set_volume(grid, moment(grid, 0).data());
+    const ValueRange chosen = show(0);
     const ValueRange first = renderer().transfer_function(view).range;
-    renderer().next_volume(grid, moment(grid, 100).data());
+    show(100, chosen);
     EXPECT_EQ(renderer().transfer_function(view).range.low, first.low);
     EXPECT_EQ(renderer().transfer_function(view).range.high, first.high);
     view.range = RangeSource::percentile;
     EXPECT_NEAR(renderer().transfer_function(view).range.low, first.low + 100, 1e-3);
     EXPECT_NEAR(renderer().transfer_function(view).range.high, first.high + 100, 1e-3);
     view.range = RangeSource::fixed;
-    renderer().set_volume(grid, moment(grid, 100).data());  // another thing to look at
+    show(100);  // another thing to look at
     EXPECT_NEAR(renderer().transfer_function(view).range.low, first.low + 100, 1e-3);
 }
 
 TEST_F(Moment, PicturesUseTheRangeThatIsKept) {
-    VolumeGrid grid = db_grid(edge, edge, edge);
-    grid.quantity = grid.unit = "";
     View view;
     view.width = view.height = 32;
-    renderer().set_volume(grid, moment(grid, 0).data());
-    renderer().next_volume(grid, moment(grid, 100).data());
+    show(100, show(0));
     const ValueRange kept = renderer().transfer_function(view).range;
     const Image shown = renderer().render(view);
     view.low = kept.low;

@@ -116,6 +116,16 @@ TEST_F(RecorderCutTest, OpensWhereverTheIndexWasCut) {
     EXPECT_THAT(error_of([&] { open_scan(toml_); }).line, testing::HasSubstr("scan.index.csv: cannot be read"));
 }
 
+TEST(RecordingIndex, TakesNoRowWhoseBytesLieBeyondAnyFile) {
+    const auto row = [](const std::string& place) {
+        return index_row("0,0,0,4," + place + ",0.5,2024-01-02T03:04:05Z,0,0,deadbeef,0");
+    };
+    EXPECT_TRUE(row("4096,512"));
+    EXPECT_FALSE(row("9223372036854775807,512"));
+    EXPECT_FALSE(row("-512,512"));
+    EXPECT_FALSE(row("4096,-1"));
+}
+
 TEST_F(RecorderCutTest, OpensAfterAPowerCutAtAnyMoment) {
     record_without_end(24, logging());
     ASSERT_GT(steps_.size(), 48U);

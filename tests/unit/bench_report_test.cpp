@@ -156,9 +156,10 @@ TEST(BenchReport, JsonHasTheKeysOfTheDocuments) {
     using Keys = std::set<std::string>;
     BenchReport report = report_at_the_bounds();
     report.figures.front().skipped = "a reason";
+    report.published.push_back({"Paper", "what", "hardware", "s", 2, "nudft/2048", 1, 2});
     const auto json = nlohmann::json::parse(json_of(report));
     EXPECT_EQ(keys_of(json), (Keys{"echolux", "schema", "machine", "conditions", "volume", "quick", "ceilings",
-                                   "figures", "sheets", "targets"}));
+                                   "figures", "sheets", "published", "targets"}));
     EXPECT_EQ(keys_of(json["machine"]), (Keys{"processor", "threads", "backend", "remark", "driver", "display"}));
     EXPECT_EQ(json["machine"]["remark"], "a remark");
     EXPECT_EQ(keys_of(json["volume"]), (Keys{"a_scans", "b_scans", "block_b_scans"}));
@@ -167,6 +168,8 @@ TEST(BenchReport, JsonHasTheKeysOfTheDocuments) {
     EXPECT_EQ(keys_of(json["figures"][2]), figure);
     EXPECT_EQ(keys_of(json["ceilings"][0]), figure);
     EXPECT_EQ(json["figures"][2]["ratios"]["separate/2048"], 2.5);
+    EXPECT_EQ(keys_of(json["published"][0]),
+              (Keys{"paper", "what", "hardware", "unit", "published", "figure", "ours", "factor"}));
     EXPECT_EQ(keys_of(json["targets"][0]), (Keys{"name", "reached", "unit", "relation", "bound", "met"}));
     EXPECT_EQ(json["targets"][7]["met"], true);
 }

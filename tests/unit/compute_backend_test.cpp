@@ -71,6 +71,51 @@ TEST(Backends, AGpuThatTakesThePlanIsKept) {
     EXPECT_EQ(chosen_with_gpu(planned, "another is too old").reason, "another is too old");
 }
 
+GpuSurvey survey_of(const std::vector<DeviceId>& ids, const std::string& refusal = "") {
+    GpuSurvey survey{{}, refusal};
+    for (const DeviceId& id : ids) survey.usable.push_back({id, "a GPU", 1});
+    return survey;
+}
+
+TEST(Backends, AsManyGpusAsAskedForShareTheBlocks) {
+    const DeviceId first{1}, second{2}, third{3};
+    const GpuSurvey three = survey_of({first, second, third});
+    using Ids = std::vector<DeviceId>;
+    EXPECT_EQ(chosen_gpus({}, three), Ids{first});
+    EXPECT_EQ(chosen_gpus({.gpus = 2}, three), (Ids{first, second}));
+    EXPECT_EQ(chosen_gpus({.gpu = third, .gpus = 2}, three), (Ids{third, first}));
+    EXPECT_EQ(chosen_gpus({.gpus = 0}, three), (Ids{first, second, third}));
+}
+
+std::string refusal_of_gpus(const BackendChoice& choice, const GpuSurvey& survey) {
+    try {
+        chosen_gpus(choice, survey);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_FALSE(error.remedy().empty());
+        return error.problem();
+    }
+    return "";
+}
+
+TEST(Backends, FewerGpusThanAskedForAreRefused) {
+    EXPECT_EQ(refusal_of_gpus({.gpus = 2}, survey_of({{1}})), "2 GPUs asked for, 1 can be used");
+    EXPECT_EQ(refusal_of_gpus({.gpus = 4}, survey_of({{1}, {2}}, "another is too old")),
+              "4 GPUs asked for, 2 can be used: another is too old");
+    EXPECT_EQ(refusal_of_gpus({.gpus = 0}, survey_of({}, "no CUDA device")),
+              "1 GPU asked for, 0 can be used: no CUDA device");
+}
+
+TEST(Backends, SeveralGpusInsistOnCuda) {
+    EXPECT_TRUE(insists_on_gpu({.backend = Backend::cuda}));
+    EXPECT_TRUE(insists_on_gpu({.gpus = 2}));
+    EXPECT_FALSE(insists_on_gpu({.gpus = 0}));
+    EXPECT_THROW(make_reconstructor(plain_plan(64, 2), {.backend = Backend::cpu, .gpus = 2}), Error);
+    if (surveyed_gpus().usable.size() > 1) GTEST_SKIP() << "there are several";
+    EXPECT_THROW(make_reconstructor(plain_plan(64, 2), {.gpus = 2}), Error);
+    EXPECT_THROW(require_backend({.gpus = 2}), Error);
+}
+
 TEST(Backends, AnImpossibleRecipeIsRefusedByAll) {
     ReconstructionPlan plan = plain_plan(64, 2);
     plan.recipe.depth_end = 4000;

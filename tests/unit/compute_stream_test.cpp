@@ -1,5 +1,5 @@
-// Blocks of a scan: the same bits for any block size and any number of threads, from any starting point, and offsets
-// that 32 bits cannot hold.
+// Blocks of a scan: the same bits for any block size and any number of threads and devices, from any starting point,
+// and offsets that 32 bits cannot hold.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "compute/parallel_for.h"
+#include "compute/several_devices.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/variants.h"
 
@@ -22,6 +23,12 @@ const std::vector<Variant> variants = variants_and({
      [](ReconstructionPlan& p) {
          p.recipe.resample = Resample::nudft;
          p.calibration.k_polynomial = {1, n - 10, 6};
+     }},
+    {"no_background", [](ReconstructionPlan& p) { p.recipe.background = Background::none; }},
+    {"stored",
+     [](ReconstructionPlan& p) {
+         p.recipe.background = Background::stored;
+         p.calibration.background.assign(n, 2250.25);
      }},
 });
 
@@ -57,10 +64,13 @@ class Stream : public testing::TestWithParam<Variant> {
     }
 
     // Both volumes, one after the other; what comes before `skipped` B-scans of the first one is only primed.
-    std::vector<std::byte> voxels(std::int64_t block_b_scans, int threads, std::int64_t skipped = 0) {
+    std::vector<std::byte> voxels(std::int64_t block_b_scans, int threads, std::int64_t skipped = 0, int devices = 1) {
         set_thread_count(threads);
         plan.block_b_scans = block_b_scans;
-        const auto reconstructor = plan_on_cpu(plan);
+        std::vector<std::unique_ptr<Reconstructor>> all;
+        for (int i = 0; i < devices; ++i) all.push_back(plan_on_cpu(plan));
+        const auto reconstructor = over_devices(plan, std::move(all));
+        std::vector<Completion> completions;
         const auto bytes = static_cast<std::size_t>(reconstructor->grid().bytes());
         std::vector<std::byte> both(2 * bytes);
         for (std::int64_t volume = 0; volume < 2; ++volume) {
@@ -71,10 +81,11 @@ class Stream : public testing::TestWithParam<Variant> {
                 if (volume == 0 && first < skipped) {
                     reconstructor->prime(one);
                 } else {
-                    reconstructor->wait(reconstructor->submit(one, place));
+                    completions.push_back(reconstructor->submit(one, place));
                 }
             }
         }
+        for (const Completion completion : completions) reconstructor->wait(completion);
         return both;
     }
 };
@@ -89,12 +100,24 @@ TEST_P(Stream, NumberOfThreadsChangesNoBit) {
     for (const int threads : {2, 3, 8}) EXPECT_EQ(voxels(3, threads), one) << threads;
 }
 
+TEST_P(Stream, NumberOfDevicesChangesNoBit) {
+    const auto one = voxels(b_scans, 2);
+    for (const int devices : {2, 3, 4}) {
+        for (const std::int64_t size : {1, 2, 5}) {
+            EXPECT_EQ(voxels(size, 2, 0, devices), one) << devices << " devices, blocks of " << size;
+        }
+    }
+}
+
 TEST_P(Stream, PrimedStartChangesNoBit) {
-    const auto whole = voxels(1, 2), primed = voxels(1, 2, 4);
+    const auto whole = voxels(1, 2);
     const std::size_t skipped = whole.size() / 2 / b_scans * 4;
-    EXPECT_TRUE(std::equal(whole.begin() + static_cast<std::ptrdiff_t>(skipped), whole.end(),
-                           primed.begin() + static_cast<std::ptrdiff_t>(skipped)));
-    for (std::size_t i = 0; i < skipped; ++i) ASSERT_EQ(primed[i], std::byte{0});
+    for (const int devices : {1, 3}) {
+        const auto primed = voxels(1, 2, 4, devices);
+        EXPECT_TRUE(std::equal(whole.begin() + static_cast<std::ptrdiff_t>(skipped), whole.end(),
+                               primed.begin() + static_cast<std::ptrdiff_t>(skipped)));
+        for (std::size_t i = 0; i < skipped; ++i) ASSERT_EQ(primed[i], std::byte{0});
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, Stream, testing::ValuesIn(variants),

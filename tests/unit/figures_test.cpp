@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
+#include "compute/empty_value.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -81,6 +83,50 @@ TEST(PercentileRange, LeavesAlmostNothingOutside) {
     const GrayRange range = percentile_range(figure);
     EXPECT_NEAR(range.black, 3, 1);
     EXPECT_NEAR(range.white, 996, 1);
+}
+
+// The dB of zero: four in five voxels, 170 dB below all others.
+Volume sparse_volume() {
+    Volume volume;
+    volume.grid.depth = 10;
+    volume.grid.a_scans = 40;
+    volume.grid.b_scans = 1;
+    volume.grid.type = VoxelType::f32;
+    volume.grid.quantity = "db";
+    std::vector<float> values(400, -175);
+    for (std::size_t i = 0; i < values.size(); i += 5) values[i] = 0.1f * static_cast<float>(i);
+    volume.voxels.resize(values.size() * sizeof(float));
+    std::memcpy(volume.voxels.data(), values.data(), volume.voxels.size());
+    return volume;
+}
+
+TEST(PercentileRange, LeavesTheDecibelsOfZeroOut) {
+    Volume volume = sparse_volume();
+    const GrayRange range = percentile_range(b_scan_figure(volume, 0));
+    EXPECT_NEAR(range.black, 0, 1);
+    EXPECT_NEAR(range.white, 39, 1);
+    volume.grid.quantity = "amplitude";  // there it is a value as any other
+    EXPECT_EQ(percentile_range(b_scan_figure(volume, 0)).black, -175);
+}
+
+TEST(EnFaceFigure, DecibelsOfZeroAreTheLeastOfTheOthers) {
+    const Figure figure = en_face_figure(sparse_volume(), 0, 10);  // two of ten: 0, 0.5; 1, 1.5; ...
+    EXPECT_NEAR(figure.values[0], 0.05, 1e-5);
+    EXPECT_NEAR(figure.values[39], 7.85, 1e-4);
+}
+
+TEST(EmptyValue, NeedsTiesAndAGap) {
+    const auto found = [](const std::vector<double>& values) {
+        EmptyValue empty;
+        for (const double value : values) empty.add(value);
+        return empty.found();
+    };
+    EXPECT_EQ(found({-200, 3, -200, 7, 5}), -200);
+    EXPECT_EQ(found({3, 7, -200, 5}), std::nullopt) << "no tie";
+    EXPECT_EQ(found({0, 0, 1, 2, 20, 30}), std::nullopt) << "no gap";
+    EXPECT_EQ(found({0, 0, 5, 5}), std::nullopt) << "of two values none is empty";
+    EXPECT_EQ(found({}), std::nullopt);
+    EXPECT_EQ(found({std::nan(""), -200, -200, 1, 2}), -200);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Recipes that come with the program: every setting exists, takes the value, and can work together with the others.
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "compute/error.h"
 #include "engine/recipes.h"
 #include "engine/scan.h"
@@ -32,6 +34,18 @@ TEST(Recipes, CanAllWork) {
         bind(settings, scan);
         for (const std::string& assignment : recipe.assignments) EXPECT_NO_THROW(settings.set_assignment(assignment));
         EXPECT_NO_THROW(planned_grid(scan.plan(1))) << recipe.name;
+    }
+}
+
+TEST(Recipes, SayInTwoLinesWhatTheyCostAndWhatTheyAreFor) {
+    for (const ShippedRecipe& recipe : shipped_recipes()) {
+        EXPECT_TRUE(std::regex_search(recipe.method, std::regex(R"( Cost: \d+(\.\d)?( \(a GPU: \d+\))?\.$)")))
+            << recipe.method;
+        for (const std::string& line : {recipe.method, recipe.use}) {
+            EXPECT_GT(line.size(), 50u);
+            EXPECT_LE(line.size(), 120u) << line;
+            EXPECT_EQ(line.find('\n'), std::string::npos);
+        }
     }
 }
 

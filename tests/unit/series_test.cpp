@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <zlib.h>
 
+#include <sys/inotify.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <thread>
 
+#include "engine/time_points.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -128,6 +132,51 @@ TEST_F(SeriesTest, VolumesBeyondTheBudgetAreReadInBoxes) {
     const std::vector<std::byte> box = series.read_box(3, 0, {{0, 2}, {1, 2}, {0, 4}});
     EXPECT_EQ(box, std::vector<std::byte>(8, std::byte{3}));
     EXPECT_EQ(series.read(4)->voxels, constant(4).voxels) << "whole, for who wants to wait";
+}
+
+// How often files of a folder are opened, as the kernel counts.
+class Opens {
+  public:
+    explicit Opens(const std::filesystem::path& folder) : watch_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+        inotify_add_watch(watch_, folder.c_str(), IN_OPEN);
+    }
+    ~Opens() { close(watch_); }
+    Opens(const Opens&) = delete;
+    Opens& operator=(const Opens&) = delete;
+
+    int since_last() {
+        alignas(inotify_event) std::array<char, 1 << 16> bytes;
+        int opens = 0;
+        for (ssize_t count = 0; (count = read(watch_, bytes.data(), bytes.size())) > 0;) {
+            for (ssize_t at = 0; at < count; ++opens) {
+                inotify_event event{};
+                std::memcpy(&event, bytes.data() + at, sizeof event);
+                at += static_cast<ssize_t>(sizeof event + event.len);
+            }
+        }
+        return opens;
+    }
+
+  private:
+    int watch_;
+};
+
+// What is shown and what comes next are read in turns.
+TEST_F(SeriesTest, TheFilesOfTwoStepsStayOpenSideBySide) {
+    for (int i = 0; i < 6; ++i) write_volume(folder_ / ("v" + std::to_string(i) + ".nrrd"), constant(i));
+    const TimePoints points(folder_.path());
+    const auto code = [&](std::int64_t step) { return std::to_integer<int>(points.read(step).voxels[0]); };
+    Opens opens(folder_.path());
+    EXPECT_EQ(code(4), 4);
+    EXPECT_EQ(code(5), 5);
+    EXPECT_GE(opens.since_last(), 2);
+    for (int turn = 0; turn < 5; ++turn) {
+        EXPECT_EQ(code(4), 4);
+        EXPECT_EQ(code(5), 5);
+    }
+    EXPECT_EQ(opens.since_last(), 0);
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(code(i), i);
+    EXPECT_GE(opens.since_last(), 4) << "only so many at a time";
 }
 
 TEST_F(SeriesTest, AFileOfOneVolumeIsOneStep) {

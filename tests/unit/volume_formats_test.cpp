@@ -93,7 +93,7 @@ struct Form {
 
 std::vector<Form> all_forms() {
     std::vector<Form> all;
-    const auto add = [&](const char* ending, Compression compression, const char* remark, const char* version = "0.4") {
+    const auto add = [&](const char* ending, Compression compression, const char* remark, const char* version = "") {
         Form& form = all.emplace_back();
         form.ending = ending;
         form.storage.compression = compression;

@@ -50,6 +50,33 @@ TEST_F(WorkspacePictures, EachIsMadeAgainBitForBitAndRestoresItsView) {
     EXPECT_EQ(work().view().azimuth_deg, 33.5);
 }
 
+// The colours of a later time point are those of the first: the picture says so, or they would be others.
+TEST_F(WorkspacePictures, LaterTimePointsKeepTheirColours) {
+    VolumeGrid grid = read_volume(volume_file()).grid;
+    grid.quantity = grid.unit = "";
+    SeriesWriter writer(folder() / "t.nii", {.grid = grid, .time_points = 3});
+    for (const float brightness : {0.5F, 0.7F, 1.0F}) {
+        std::vector<float> voxels;
+        for (std::int64_t i = 0; i < grid.voxels(); ++i) voxels.push_back(brightness * static_cast<float>(i % 97));
+        writer.write(std::as_bytes(std::span(voxels)));
+    }
+    writer.finish();
+    work().open(folder() / "t.nii");
+    settle();
+    work().change("view.width", std::int64_t{64});
+    work().change("view.height", std::int64_t{48});
+    work().stage().exhibit()->timeline()->go_to(2);
+    ASSERT_TRUE(until(work(), [&] { return work().stage().exhibit()->timeline()->shown() == 2; }));
+    work().take_picture(folder() / "small.png", PictureBits::eight);
+    work().take_picture(folder() / "fine.tif", PictureBits::sixteen);
+    settle();
+    ASSERT_EQ(standing("export"), "");
+    for (const char* name : {"small.png", "fine.tif"}) {
+        EXPECT_THAT(picture_texts(folder() / name).at(text_session), HasSubstr("\nrange = ["));
+        EXPECT_EQ(made_again(name), Sameness::same) << name;
+    }
+}
+
 // Wider than what a pane would be drawn at: by a job, which the window's turns do not wait for.
 TEST_F(WorkspacePictures, ALargePictureCanBeCancelled) {
     open_small();

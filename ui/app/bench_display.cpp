@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "compute/error.h"
+#include "ui/app/bench_texture.h"
 #include "ui/app/lone_volume_path.h"
 #include "ui/app/seconds_since.h"
 
@@ -18,22 +19,6 @@ namespace echolux {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Every slot in use: tried again, as the rate is that of volumes which are not dropped.
-void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end) {
-    constexpr double most_seconds = 10;
-    const auto start = Clock::now();
-    for (std::size_t i = 0; i < end; ++i) {
-        Block block = blocks[i];
-        block.volume = number;
-        while (!path.feed(block)) {
-            if (i > 0 || seconds_since(start) > most_seconds) {
-                throw Error(ErrorCode::device, "a volume was given up on its way to the texture", "bench");
-            }
-            std::this_thread::yield();
-        }
-    }
-}
 
 // Draws from a thread of its own at a steady pace, the view turning.
 class PacedPictures {

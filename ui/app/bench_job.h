@@ -19,9 +19,6 @@ struct BenchJob {
     bool quick = false;                                   // small volumes, few repetitions: that it runs, not how fast
 };
 
-// As the operating system calls it; "" where it does not say.
-std::string processor_name();
-
 // Throws Error{bad_setting, device, cancelled}. A single figure that cannot be measured is in the report, with the
 // reason.
 BenchReport run(const BenchJob& job, Progress& progress);

@@ -36,6 +36,11 @@ Json object_of(const BenchSheet& sheet) {
     return json;
 }
 
+Json object_of(const BenchComparison& row) {
+    return {{"paper", row.paper},         {"what", row.what},     {"hardware", row.hardware}, {"unit", row.unit},
+            {"published", row.published}, {"figure", row.figure}, {"ours", row.ours},         {"factor", row.factor}};
+}
+
 Json object_of(const BenchMachine& machine) {
     return {{"processor", machine.processor}, {"threads", machine.threads}, {"backend", machine.backend},
             {"remark", machine.remark},       {"driver", machine.driver},   {"display", machine.display}};
@@ -61,6 +66,7 @@ std::string json_of(const BenchReport& report) {
         {"ceilings", array_of(report.ceilings)},
         {"figures", array_of(report.figures)},
         {"sheets", array_of(report.sheets)},
+        {"published", array_of(report.published)},
         {"targets", array_of(report.targets)}};
     return json.dump(1);
 }

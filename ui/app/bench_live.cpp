@@ -13,9 +13,7 @@
 #include "compute/parallel_for.h"
 #include "engine/session.h"
 #include "ui/app/bench_book.h"
-#include "ui/app/bench_job.h"
-#include "ui/app/bench_processor.h"
-#include "ui/app/bench_scan.h"
+#include "ui/app/bench_start.h"
 #include "ui/app/lone_volume_path.h"
 #include "ui/app/memory_source.h"
 #include "ui/app/picture_loop.h"
@@ -183,7 +181,7 @@ class LiveBench {
 
 BenchProcessor processor_of(const LiveBenchJob& job) {
     const auto& usable = surveyed_gpus().usable;
-    require_backend(job.backend);
+    require_backend({.backend = job.backend});
     const bool gpu = job.backend == Backend::cuda || (job.backend == Backend::automatic && !usable.empty());
     BenchProcessor processor{{.backend = gpu ? Backend::cuda : Backend::cpu}};
     if (gpu) processor.choice.gpu = usable.front().id;

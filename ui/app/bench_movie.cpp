@@ -12,7 +12,7 @@
 #include "compute/parallel_for.h"
 #include "engine/memory_budget.h"
 #include "ui/app/bench_book.h"
-#include "ui/app/bench_job.h"
+#include "ui/app/bench_start.h"
 #include "ui/app/bench_targets.h"
 #include "ui/app/bench_volume.h"
 #include "ui/app/movie/movie_encoding.h"

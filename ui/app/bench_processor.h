@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <vector>
 
 #include "compute/backend.h"
 #include "compute/block_memory.h"
@@ -15,6 +15,17 @@ struct BenchProcessor {
     BackendChoice choice;  // cpu or cuda, never automatic
 
     bool is_gpu() const { return choice.backend == Backend::cuda; }
+
+    // One for each GPU that shares the work, in the order in which they get blocks.
+    std::vector<BenchProcessor> each() const {
+        if (!is_gpu()) return {*this};
+        std::vector<BenchProcessor> all;
+        for (const DeviceId& gpu : chosen_gpus(choice, surveyed_gpus())) {
+            all.push_back(*this);
+            all.back().choice.gpu = gpu;
+        }
+        return all;
+    }
 
     // Where it works without any transfer.
     MemoryKind home() const { return is_gpu() ? MemoryKind::device : MemoryKind::host; }

@@ -10,7 +10,7 @@
 #include "compute/parallel_for.h"
 #include "render/offscreen.h"
 #include "ui/app/bench_book.h"
-#include "ui/app/bench_job.h"
+#include "ui/app/bench_start.h"
 #include "ui/app/bench_targets.h"
 #include "ui/app/bench_volume.h"
 #include "ui/app/open_volume.h"

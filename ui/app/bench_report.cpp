@@ -58,7 +58,7 @@ std::string limit_name(const BenchRatio& ratio, const BenchFigure& figure) {
 std::string ratio_text(const BenchFigure& figure) {
     std::string text;
     for (const BenchRatio& ratio : figure.ratios) {
-        const std::string value = ratio.value < 1.5 ? fmt::format("{:.1f} % of", ratio.value * 100)
+        const std::string value = ratio.value < 1.5 ? three_digits(ratio.value * 100) + " % of"
                                                     : fmt::format("{} x", three_digits(ratio.value));
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value, limit_name(ratio, figure));
     }
@@ -114,6 +114,21 @@ std::string sheet(const BenchSheet& sheet) {
     return text;
 }
 
+std::string factor_text(double factor) {
+    return factor > 0 ? three_digits(factor) + " x" : "not measured";
+}
+
+std::string comparisons(const std::vector<BenchComparison>& rows) {
+    std::string text = "\n| paper | what | on | published | ours | factor | figure |\n|---|---|---|---|---|---|---|\n";
+    for (const BenchComparison& row : rows) {
+        text +=
+            fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.paper, row.what, row.hardware,
+                        spelled_amount(row.published, row.unit), row.ours > 0 ? spelled_amount(row.ours, row.unit) : "",
+                        factor_text(row.factor), row.figure);
+    }
+    return text;
+}
+
 }  // namespace
 
 Spread spread_of(std::vector<double> values) {
@@ -144,8 +159,10 @@ std::string spelled_range(const Spread& spread, const std::string& unit) {
 
 std::string markdown_of(const BenchReport& report) {
     std::string text = machine_lines(report) + "\n";
-    text += table("ceiling", report.ceilings) + "\n" + table("figure", report.figures);
+    if (!report.ceilings.empty()) text += table("ceiling", report.ceilings) + "\n";
+    text += table("figure", report.figures);
     for (const BenchSheet& of : report.sheets) text += sheet(of);
+    if (!report.published.empty()) text += comparisons(report.published);
     if (report.targets.empty()) return text;
     text += "\n| target | reached | wanted | |\n|---|---|---|---|\n";
     for (const BenchTarget& target : report.targets) {
@@ -158,12 +175,18 @@ std::string markdown_of(const BenchReport& report) {
 std::string text_of(const BenchReport& report) {
     std::string text = machine_lines(report);
     for (const auto* list : {&report.ceilings, &report.figures}) {
-        text += "\n";
+        if (!list->empty()) text += "\n";
         for (const BenchFigure& figure : *list) {
             const std::string amount = figure.skipped.empty() ? spelled_amount(figure.spread.median, figure.unit)
                                                               : "not measured: " + figure.skipped;
             text += fmt::format("{:<19} {:<22} {}\n", figure.key, amount, ratio_text(figure));
         }
+    }
+    if (!report.published.empty()) text += "\n";
+    for (const BenchComparison& row : report.published) {
+        text += fmt::format("{:<16} {:<55} {:<15} {:>15} {:>16} {}\n", row.paper, row.what, row.hardware,
+                            spelled_amount(row.published, row.unit),
+                            row.ours > 0 ? spelled_amount(row.ours, row.unit) : "", factor_text(row.factor));
     }
     for (const BenchTarget& target : report.targets) {
         text += fmt::format("{:<7} {}: {}; target {} {}\n", target.met ? "met" : "MISSED", target.name,

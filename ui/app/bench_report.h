@@ -52,6 +52,18 @@ struct BenchSheet {
     std::vector<Row> rows;
 };
 
+// A figure of a paper, and ours beside it.
+struct BenchComparison {
+    std::string paper;     // "Wang 2012"
+    std::string what;      // "512 A-scans, 10 iterations"
+    std::string hardware;  // "GeForce GTX 580"
+    std::string unit;
+    double published = 0;
+    std::string figure;  // key of ours
+    double ours = 0;     // 0: not measured
+    double factor = 0;   // how many times better ours is; 0: not measured
+};
+
 struct BenchMachine {
     std::string processor;
     int threads = 0;
@@ -71,6 +83,7 @@ struct BenchReport {
     std::vector<BenchFigure> ceilings;
     std::vector<BenchFigure> figures;
     std::vector<BenchSheet> sheets;
+    std::vector<BenchComparison> published;
     std::vector<BenchTarget> targets;  // none on a machine without a GPU, or where sizes are smaller than the targets'
 
     // Null where there is none, or it was skipped.

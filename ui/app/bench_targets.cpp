@@ -62,6 +62,36 @@ std::vector<BenchTarget> judged_rendering(const BenchReport& report,
     return targets;
 }
 
+std::vector<BenchTarget> judged_methods(const BenchReport& report) {
+    constexpr double set = 240.0 * 240 * 11;  // A-scans
+    const auto seconds = [&](const std::string& key) {
+        const double rate = median(report, key);
+        return rate > 0 ? set / rate : 0;
+    };
+    return {
+        at_least("DEFR, 10 iterations, up-sampled by two", median(report, "defr/2048"), "A-scans/s", 3e6),
+        at_least("NUFFT, Kaiser-Bessel, R = 2, W = 3", median(report, "nufft/2048"), "A-scans/s", 50e6),
+        at_least("NUFFT-CS, 15 iterations, 30 % of the samples", median(report, "compressive/2048"), "A-scans/s", 2e6),
+        at_least("MNUDFT-CS, 15 iterations, 30 % of the samples", median(report, "mnudft/2048"), "A-scans/s", 1e6),
+        at_most("AO-OCT, 832 x 240 x 240 x 11, device-resident", seconds("ao-oct/832"), "s", 20e-3),
+        at_most("AO-OCT, 832 x 240 x 240 x 11, from pinned memory", seconds("ao-oct.arriving/832"), "s", 30e-3),
+    };
+}
+
+std::vector<BenchTarget> judged_scaling(const BenchReport& report, int gpus) {
+    std::vector<BenchTarget> targets;
+    const auto judge = [&](const std::string& name, int count, double bound) {
+        const std::string of = "gpus." + name + "/";
+        targets.push_back(at_least(std::to_string(count) + " GPUs, " + name,
+                                   ratio(report, of + std::to_string(count), of + "1"), "x", bound));
+    };
+    for (const std::string name : {"linear", "nufft", "defr"}) {
+        if (gpus >= 2) judge(name, 2, 1.8);
+        if (gpus >= 4) judge(name, 4, 3.4);
+    }
+    return targets;
+}
+
 std::vector<BenchTarget> judged_movie(const BenchReport& report) {
     return {at_most("turntable of 300 pictures, beside the slower of drawing and encoding alone",
                     median(report, "movie.share"), "x", 1.2)};

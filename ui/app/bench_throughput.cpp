@@ -2,71 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <deque>
 #include <optional>
 
+#include "ui/app/bench_loop.h"
+
 namespace echolux {
-namespace {
-
-// A reconstructor that is fed the same volume again and again, with its own target.
-class VolumeLoop {
-  public:
-    VolumeLoop(const ReconstructionPlan& plan, const BenchProcessor& processor)
-        : reconstructor_(make_reconstructor(plan, processor.choice)) {
-        const VolumeGrid& grid = reconstructor_->grid();
-        voxels_ = processor.voxels(grid.bytes());
-        place_.kind = processor.place();
-        place_.data = voxels_.data;
-        place_.a_scan_bytes = grid.depth * bytes_of(grid.type);
-        place_.b_scan_bytes = grid.a_scans * place_.a_scan_bytes;
-    }
-
-    void submit(const std::vector<Block>& blocks) {
-        for (const Block& block : blocks) {
-            under_way_.push_back(reconstructor_->submit(block, place_));
-            if (under_way_.size() > most_under_way) wait_for_oldest();
-        }
-    }
-
-    void finish() {
-        while (!under_way_.empty()) wait_for_oldest();
-    }
-
-  private:
-    static constexpr std::size_t most_under_way = 64;
-
-    void wait_for_oldest() {
-        reconstructor_->wait(under_way_.front());
-        under_way_.pop_front();
-    }
-
-    BlockMemory voxels_;
-    std::unique_ptr<Reconstructor> reconstructor_;
-    Place place_;
-    std::deque<Completion> under_way_;
-};
-
-// A-scans a second.
-std::vector<double> rates(BenchBook& book, const BenchSize& size, const ReconstructionPlan& plan,
-                          const BenchProcessor& processor, const BenchSpectra& spectra) {
-    VolumeLoop loop(plan, processor);
-    const auto volume = [&] {
-        book.poll();
-        loop.submit(spectra.blocks());
-    };
-    return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { loop.finish(); });
-}
-
-// Whoever submits sleeps while as many blocks are under way as may be, and takes time to wake up. What is under way
-// meanwhile has to last longer, or else the operating system's clock is measured: of small blocks there must be more.
-int batches_under_way(std::int64_t batch) {
-    constexpr std::int64_t lines_under_way = 65536;  // 0.4 ms at 150 M A-scans/s
-    return static_cast<int>(std::clamp<std::int64_t>((lines_under_way + batch - 1) / batch, 3, 16));
-}
-
-}  // namespace
 
 void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
@@ -75,7 +16,7 @@ void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor
     std::optional<BenchSpectra> made;
     const auto measured = [&](const ReconstructionPlan& plan, const BenchProcessor& with) {
         if (!made) made.emplace(size, SampleFormat::u16, with.home(), with.choice.gpu);
-        return rates(book, size, plan, with, *made);
+        return loop_rates(book, size, plan, with, {&*made, 1});
     };
     if (processor.is_gpu()) {
         BenchProcessor separate = processor;
@@ -105,13 +46,13 @@ void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, co
         }
         const BenchSize size{samples, batch, lines / batch, 1};  // as many whole batches as fit
         BenchProcessor with = processor;
-        with.choice.streams = batches_under_way(batch);
+        with.choice.streams = blocks_under_way(batch);
         const auto add = [&](const std::string& part, const std::string& meaning, MemoryKind from) {
             book.figure(fmt::format("batch.{}/{}", part, batch),
                         fmt::format("{} samples in batches of {} A-scans, {}", samples, batch, meaning), "A-scans/s",
                         [&] {
                             const BenchSpectra spectra(size, SampleFormat::u16, from, with.choice.gpu);
-                            return rates(book, size, bench_plan(size), with, spectra);
+                            return loop_rates(book, size, bench_plan(size), with, {&spectra, 1});
                         },
                         {{"linear/" + std::to_string(samples)}});
         };
@@ -134,7 +75,7 @@ void bench_streams(BenchBook& book, const BenchSize& size, const BenchProcessor&
                     "A-scans/s",
                     [&] {
                         if (!spectra) spectra.emplace(size, SampleFormat::u16, with.source(), with.choice.gpu);
-                        return rates(book, size, bench_plan(size), with, *spectra);
+                        return loop_rates(book, size, bench_plan(size), with, {&*spectra, 1});
                     },
                     {{"link.to_device", static_cast<double>(size.samples) * 2}});
     }

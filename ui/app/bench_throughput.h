@@ -12,7 +12,7 @@ void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor
 constexpr std::int64_t resident_figures = 3;
 
 // batch.compute/N and batch.total/N for blocks of N A-scans, without and with the way from pinned memory; smaller ones
-// are more under way at a time, see batches_under_way.
+// are more under way at a time, see blocks_under_way().
 void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, const BenchProcessor& processor);
 constexpr std::int64_t batch_figures = 14;
 

@@ -5,53 +5,46 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/calibrate/spectrum_survey.h"
+#include "compute/calibrate/probe.h"
 #include "compute/error.h"
+#include "compute/tables.h"
 #include "engine/io/calibration_file.h"
-#include "engine/scan.h"
+#include "ui/app/figure/calibration_plots.h"
 
 namespace echolux {
 namespace {
 
-// B-scan positions of the first volume, without what the file holds around their lines.
-struct RawPart {
-    std::vector<std::byte> bytes;
-    Block block;
-};
-
-RawPart read_part(SpectraReader& reader, std::int64_t first, std::int64_t b_scans) {
-    RawPart part;
-    part.bytes.resize(static_cast<std::size_t>(b_scans * reader.bytes_per_b_scan()));
-    reader.read(0, first, b_scans, part.bytes);
-    part.block.data = part.bytes.data();
-    part.block.bytes = std::ssize(part.bytes);
-    part.block.b_scans = b_scans;
-    return part;
+NoiseMean mean_for(const NoiseJob& job, const Recipe& recipe) {
+    return job.mean.value_or(recipe.noise_floor == NoiseFloor::power ? NoiseMean::power : NoiseMean::amplitude);
 }
 
-SpectrumSurvey survey_of(const Scan& scan, Progress& progress) {
-    SpectraReader reader(scan);
-    SpectrumSurvey survey(scan.format, scan.geometry);
-    progress.begin("averaging", scan.geometry.b_scans, "B-scans");
-    for (std::int64_t b = 0; b < scan.geometry.b_scans; ++b) {
-        const RawPart part = read_part(reader, b, 1);
-        survey.add(part.block, {0, lines_of(part.block, scan.geometry)});
-        progress.advance(1);
-    }
-    progress.end();
-    return survey;
+double median_level_db(const std::vector<double>& floor, const std::filesystem::path& scan) {
+    std::vector<double> levels(floor.begin() + first_row_past_zero_delay(std::ssize(floor)), floor.end());
+    std::nth_element(levels.begin(), levels.begin() + std::ssize(levels) / 2, levels.end());
+    const double median = levels[levels.size() / 2];
+    if (median > 0) return 20 * std::log10(median);
+    throw Error(ErrorCode::bad_file, "holds no noise", scan.string(),
+                "record light without a sample; A-scans that are all alike are no noise once their mean is removed");
 }
 
-// `like`: a spectrum of the same instrument, whose length this one must have; nullptr: any.
-std::vector<double> spectrum_of(const SpectrumSource& source, const char* what, const std::vector<double>* like,
-                                Progress& progress) {
-    const std::string ending = source.extension().string();
-    const bool is_vector = ending == ".csv" || ending == ".txt" || ending == ".f32" || ending == ".f64";
-    const std::vector<double> counts =
-        is_vector ? read_calibration(source, 0, what) : survey_of(open_scan(source), progress).mean();
-    if (like == nullptr || like->size() == counts.size()) return counts;
-    throw Error(ErrorCode::bad_file, fmt::format("has {} samples, mirror 1 has {}", counts.size(), like->size()),
-                source.string(), "record all spectra with the same settings of the camera");
+// Whole B-scans and kept depths where nothing is chosen.
+DispersionSearch search_in(const DispersionJob& job, const Scan& scan) {
+    DispersionSearch search = job.search;
+    const std::int64_t padding = scan.recipe.zero_padding;
+    const bool is_chosen = job.rows.begin != 0 || job.rows.end != 0;
+    const Interval rows = is_chosen ? job.rows : Interval{scan.recipe.depth_begin, scan.recipe.depth_end};
+    search.depth_begin = rows.begin / padding;
+    search.depth_end = (rows.end + padding - 1) / padding;
+    search.line_begin = job.a_scans.begin;
+    search.line_end = job.a_scans.end;
+    return search;
+}
+
+Recipe with(const DispersionFound& found, Recipe recipe) {
+    recipe.dispersion = true;
+    recipe.a2_rad = found.a2_rad;
+    recipe.a3_rad = found.a3_rad;
+    return recipe;
 }
 
 }  // namespace
@@ -64,14 +57,32 @@ std::int64_t run(const MeanSpectrumJob& job, Progress& progress) {
     return survey.lines();
 }
 
+NoiseFound run(const NoiseJob& job, Progress& progress) {
+    check_plot_name(job.plot);
+    const Scan scan = open_scan(job.scan, job.settings);
+    const MeanProfile profile = mean_profile(scan, scan.plan(1), progress);
+    const NoiseMean mean = mean_for(job, scan.recipe);
+    const bool is_power = mean == NoiseMean::power;
+    const std::vector<double> floor = is_power ? profile.root_mean_power() : profile.amplitude();
+    const NoiseFound found{profile.lines(), mean, median_level_db(floor, job.scan)};
+    const char* name = is_power ? "root mean power" : "mean amplitude";
+    write_calibration(job.output, floor,
+                      fmt::format("{} of {} A-scans of {}, counts of each depth bin", name, found.lines,
+                                  job.scan.filename().string()));
+    if (!job.plot.empty()) plot_noise(job.plot, floor, name);
+    return found;
+}
+
 MirrorCalibration run(const MirrorJob& job, Progress& progress) {
-    const std::vector<double> first = spectrum_of(job.mirror_1, "mirror 1", nullptr, progress);
-    const std::vector<double> second = spectrum_of(job.mirror_2, "mirror 2", &first, progress);
-    const std::vector<double> background = spectrum_of(job.background, "background", &first, progress);
+    check_plot_name(job.plot);
+    const std::vector<double> first = mean_spectrum(job.mirror_1, "mirror 1", 0, "", progress);
+    const auto like_first = [&](const SpectrumSource& source, const char* what) {
+        return mean_spectrum(source, what, std::ssize(first), "mirror 1", progress);
+    };
     MirrorPair pair;
-    pair.mirrors = {first, second};
-    pair.background = background;
-    if (!job.dark.empty()) pair.dark = spectrum_of(job.dark, "dark", &first, progress);
+    pair.mirrors = {first, like_first(job.mirror_2, "mirror 2")};
+    pair.background = like_first(job.background, "background");
+    if (!job.dark.empty()) pair.dark = like_first(job.dark, "dark");
     pair.sides = job.sides;
     pair.k_falls = job.k_falls;
     pair.displacement_um = job.displacement_um;
@@ -81,10 +92,12 @@ MirrorCalibration run(const MirrorJob& job, Progress& progress) {
     if (!job.dispersion.empty()) {
         write_calibration(job.dispersion, found.dispersion_rad, "phase theta in rad on the uniform k grid");
     }
+    if (!job.plot.empty()) plot_mirrors(job.plot, found);
     return found;
 }
 
 DispersionFound run(const DispersionJob& job, Progress& progress) {
+    check_plot_name(job.plot);
     const Scan scan = open_scan(job.scan, job.settings);
     const std::int64_t b_scan = job.b_scan.value_or(scan.geometry.b_scans / 2);
     if (b_scan < 0 || b_scan >= scan.geometry.b_scans) {
@@ -93,10 +106,20 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     }
     SpectraReader reader(scan);
     const RawPart part = read_part(reader, b_scan, 1);
-    DispersionSearch search = job.search;
-    if (search.depth_begin == 0) search.depth_begin = scan.recipe.depth_begin;
-    if (search.depth_end == 0) search.depth_end = scan.recipe.depth_end;
-    return searched_dispersion(scan.plan(1), part.block, search, progress);
+    const ReconstructionPlan plan = scan.plan(1);
+    const DispersionSearch search = search_in(job, scan);
+    const DispersionFound found = searched_dispersion(plan, part.block, search, progress);
+    const Recipe recipe = with(found, scan.recipe);
+    if (!job.output.empty()) {
+        const KGrid grid = k_grid(scan.calibration, scan.geometry.samples);
+        write_calibration(
+            job.output, dispersion_phase(recipe, scan.calibration, grid),
+            fmt::format("phase theta in rad on the uniform k grid, sharpest for {}", job.scan.filename().string()));
+    }
+    if (!job.plot.empty()) {
+        plot_dispersion(job.plot, {plan, scan.recipe, recipe, search}, part.block);
+    }
+    return found;
 }
 
 DispersionFound searched_dispersion(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted,

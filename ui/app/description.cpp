@@ -12,6 +12,7 @@
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan.h"
+#include "engine/time_points.h"
 #include "engine/voxel_value.h"
 #include "ui/app/open_volume.h"
 
@@ -116,13 +117,9 @@ std::pair<double, double> least_and_most(SeriesFile& file) {
         end = std::min(begin + file.b_scans_together(), grid.b_scans);
         Volume part{grid, file.read(0, {begin, end}), {}};
         part.grid.b_scans = end - begin;
-        with_voxels(part, [&](const auto* voxels) {
-            for (std::int64_t i = 0; i < part.grid.voxels(); ++i) {  // what is no number is neither
-                const auto value = static_cast<double>(voxels[i]);
-                if (value < least) least = value;
-                if (value > most) most = value;
-            }
-        });
+        const auto [least_of_part, most_of_part] = least_and_most(part);
+        least = std::min(least, least_of_part);
+        most = std::max(most, most_of_part);
     }
     return {least, most};
 }
@@ -139,6 +136,16 @@ void add_time_facts(const SeriesFile& file, std::vector<Fact>& facts) {
     }
     const auto levels = static_cast<std::int64_t>(file.levels().size());
     if (levels > 1) facts.push_back({"levels", levels, "", "the same picture, ever coarser"});
+}
+
+// Volumes of a folder or pattern, a time point each: as the first one says.
+Description described_series(const std::filesystem::path& path) {
+    const TimePoints points(path);
+    Description description;
+    description.kind = "volume";
+    description.facts = grid_facts(points.grid());
+    description.facts.push_back({"time points", points.count(), "", "a file each"});
+    return description;
 }
 
 Description described_volume(const std::filesystem::path& path) {
@@ -175,30 +182,51 @@ Fact fact_of(const TomlEntry& entry) {
     return {entry.name, std::visit(content, entry.value), "", ""};
 }
 
-// What a picture of ours says of itself, all of it.
+// What a picture of ours says of itself, all of it: as settings where it can be made again.
 Description described_picture(const std::filesystem::path& path) {
     Description description;
     description.kind = "picture";
     const PictureTexts texts = picture_texts(path);
-    if (texts.contains(text_pixels)) {
-        description.facts.push_back({"pixels", texts.at(text_pixels), "", "fingerprint: 64-bit FNV-1a"});
+    if (texts.empty()) {
+        throw Error(ErrorCode::bad_file, "is a picture that says nothing of itself", path.string(),
+                    "pictures that echolux makes say how they were made");
     }
-    for (const TomlEntry& entry : toml_entries(texts.at(text_session), path.string())) {
+    for (const auto& [name, text] : texts) {
+        if (name == text_pixels) description.facts.push_back({name, text, "", "fingerprint: 64-bit FNV-1a"});
+    }
+    const auto session = texts.find(text_session);
+    if (session == texts.end()) {
+        for (const auto& [name, text] : texts) {
+            if (name != text_pixels) description.facts.push_back({name, text, "", ""});
+        }
+        return description;
+    }
+    for (const TomlEntry& entry : toml_entries(session->second, path.string()))
         description.facts.push_back(fact_of(entry));
-    }
     return description;
+}
+
+using Describe = Description (*)(const std::filesystem::path&);
+
+// What is no scan; nullptr: it is one.
+Describe way_to_describe(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (has_session(path)) return described_picture;
+    if (is_volume_name(path)) return described_volume;
+    if (is_pattern(path) || std::filesystem::is_directory(path, problem)) return described_series;
+    return is_picture_name(path) && std::filesystem::exists(path, problem) ? described_picture : nullptr;
 }
 
 }  // namespace
 
 Description described(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
-    const bool is_picture = has_session(path);
-    if (!is_picture && !is_volume_name(path)) return described_scan(path, assignments);
+    const Describe describe = way_to_describe(path);
+    if (describe == nullptr) return described_scan(path, assignments);
     if (!assignments.empty()) {
         throw Error(ErrorCode::bad_setting, "is not reconstructed", path.string() + ", " + assignments.front(),
                     "give the scan instead, or leave the setting out");
     }
-    return is_picture ? described_picture(path) : described_volume(path);
+    return describe(path);
 }
 
 }  // namespace echolux

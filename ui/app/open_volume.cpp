@@ -25,10 +25,15 @@ bool is_scan_name(const std::filesystem::path& path) {
 }
 
 OpenedVolume open_volume(const VolumeSource& source, Progress& progress) {
-    if (!source.shown) return open_volume(source.input, source.settings, source.part, progress);
-    progress.begin("fetch the volume", 0, "");
-    OpenedVolume opened{*source.shown(), {}, {}, {}, {}, {}};
-    progress.end();
+    OpenedVolume opened;
+    if (source.shown) {
+        progress.begin("fetch the volume", 0, "");
+        opened.volume = *source.shown();
+        progress.end();
+    } else {
+        opened = open_volume(source.input, source.settings, source.part, progress);
+    }
+    opened.chosen = source.chosen;
     return opened;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 #include "engine/reconstruction.h"
+#include "render/transfer_function.h"
 
 namespace echolux {
 
@@ -21,6 +22,7 @@ struct OpenedVolume {
     std::optional<Scan> scan;       // that was reconstructed, with the noise floor that was measured
     ReconstructionFigures figures;  // backend is empty for a volume file
     std::vector<std::string> warnings;
+    std::optional<ValueRange> chosen{};  // as the source has it
 };
 
 // Whether spectra stand there, not volumes: neither a volume's name, nor a folder or pattern (scan_*.nrrd) of them.
@@ -32,6 +34,7 @@ struct VolumeSource {
     std::function<std::shared_ptr<const Volume>()> shown;  // called once, on the job's thread; empty: it is opened
     std::vector<std::string> settings;                     // of the reconstruction, where the input is a scan
     ScanPart part;                                         // of a scan; of volumes the time point
+    std::optional<ValueRange> chosen{};  // of values, by the first volume of a series; nothing: by the volume itself
 };
 
 OpenedVolume open_volume(const VolumeSource& source, Progress& progress);

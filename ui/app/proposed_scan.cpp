@@ -55,6 +55,7 @@ std::string reasons(const std::vector<RawGuess>& guesses, std::uintmax_t file_by
         text += fmt::format("# offset_bytes = {}: what does not fit into lines, or is unlike them, at the beginning\n",
                             best.offset_bytes);
     }
+    text += "# frame_offset_bytes: headers of single B-scans are not looked for; set it where there are some\n";
     if (guesses.size() > 1) text += "#\n# What else would fit:\n";
     for (std::size_t i = 1; i < guesses.size(); ++i) {
         text += fmt::format("#   {} ({:.2f})\n", shape_text(guesses[i]), guesses[i].likeness);

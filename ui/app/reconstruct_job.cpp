@@ -30,6 +30,10 @@ void check_request(const ReconstructJob& job) {
                "add --b-scan N or --en-face Z0:Z1, or name a volume file");
     }
     if (!png && makes_picture(job)) refuse("pictures are written as PNG", job.output.string(), "name it *.png");
+    if (job.gray && !makes_picture(job)) {
+        refuse("is for pictures: a volume keeps all values", "--range",
+               "leave it out, or convert the volume: echolux convert --type u8 --range LOW:HIGH");
+    }
     if (job.b_scan && job.en_face) refuse("a picture shows a B-scan or a projection", "--b-scan", "give one of them");
     const bool part_given = job.b_scans.begin != 0 || job.b_scans.end != 0;
     if (job.b_scan && part_given) refuse("one B-scan needs no part of the volume", "--blocks", "leave it out");

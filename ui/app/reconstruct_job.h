@@ -18,7 +18,7 @@ struct ReconstructJob {
     std::vector<std::string> settings;  // "recipe.window=hann"
     std::filesystem::path output;
     std::filesystem::path flow;  // a volume file for the flow; empty: none
-    Backend backend = Backend::automatic;
+    BackendChoice backend;
     std::optional<std::int64_t> volume;  // nothing: all
     Interval b_scans;                    // end 0: the last
     std::optional<std::int64_t> b_scan;  // a picture of one

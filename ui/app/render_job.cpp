@@ -57,6 +57,7 @@ PictureRecord record_of(const RenderJob& job) {
         record.flow_hash = file_hash(job.flow);
     }
     record.bits = static_cast<std::int64_t>(job.bits);
+    note_range(record, job.chosen);
     if (!job.session.empty()) record.samples = job.view.samples;
     record.backend = job.backend;
     return record;

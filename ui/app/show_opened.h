@@ -9,8 +9,8 @@
 
 namespace echolux {
 
-// `flow` goes before that of a scan. Flattening changes the volume. Throws what the renderer throws, and
-// Error{bad_file} for heights.
+// `flow` goes before that of a scan. Flattening changes the volume; warnings are added to it. Throws what the renderer
+// throws, and Error{bad_file} for heights.
 void show_opened(Renderer& renderer, OpenedVolume& opened, const std::optional<Volume>& flow, const View& view,
                  Progress& progress);
 

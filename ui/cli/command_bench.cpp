@@ -7,19 +7,22 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "ui/app/bench_job.h"
 #include "ui/app/bench_json.h"
+#include "ui/app/bench_methods.h"
+#include "ui/app/bench_papers.h"
 #ifdef ECHOLUX_RENDER
 #include "ui/app/bench_live.h"
 #include "ui/app/bench_movie.h"
 #include "ui/app/bench_rendering.h"
 #endif
 #include "ui/cli/commands.h"
-#include "ui/cli/parse_text.h"
+#include "ui/cli/setting_options.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -27,11 +30,14 @@ namespace {
 
 struct Options {
     BenchJob job;
-    std::string backend = "auto", json;
+    std::string json;
     bool markdown = false;
     bool rendering = false;
     bool live = false;
     bool movie = false;
+    bool methods = false;
+    bool papers = false;
+    std::optional<int> gpus;
     double seconds = 60;
     std::vector<std::filesystem::path> volumes;
 };
@@ -56,7 +62,7 @@ BenchReport rendering_report([[maybe_unused]] const Options& options, [[maybe_un
 BenchReport live_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
     LiveBenchJob job;
-    job.backend = parsed_backend(options.backend);
+    job.backend = options.job.backend;
     job.device = options.job.device;
     job.seconds = options.job.quick ? std::min(options.seconds, 2.0) : options.seconds;
     job.quick = options.job.quick;
@@ -75,14 +81,15 @@ BenchReport movie_report([[maybe_unused]] const Options& options, [[maybe_unused
 }
 
 void bench(const Options& options) {
-    BenchJob job = options.job;
-    job.backend = parsed_backend(options.backend);
     if (!options.json.empty()) check_can_be_written(options.json);
     TerminalProgress progress;
     const BenchReport report = options.rendering ? rendering_report(options, progress)
                                : options.live    ? live_report(options, progress)
                                : options.movie   ? movie_report(options, progress)
-                                                 : run(job, progress);
+                               : options.methods ? run_methods(options.job, progress)
+                               : options.papers  ? run_papers(options.job, progress)
+                               : options.gpus    ? run_scaling(options.job, *options.gpus, progress)
+                                                 : run(options.job, progress);
     if (!options.json.empty()) write_json(options.json, report);
     fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
 }
@@ -101,6 +108,12 @@ void add_bench(CLI::App& program) {
                       "instead: what pictures cost the graphics device, against volume and picture size");
     command->add_flag("--movie", options->movie,
                       "instead: what a turntable costs beside drawing alone and encoding alone");
+    command->add_flag("--methods", options->methods,
+                      "instead: every method's shipped recipe beside the plain chain, 2048 samples");
+    command->add_flag("--papers", options->papers, "instead: what five papers published, and the same work done here");
+    command->add_option("--gpus", options->gpus, "instead: what 1, 2, 4 ... N GPUs do of the same; 0: all there are")
+        ->check(CLI::NonNegativeNumber.description(""))
+        ->type_name("N");
     CLI::Option* live = command->add_flag(
         "--live", options->live, "instead: a live system at a set rate, and the published table of scan protocols");
     command->add_option("--seconds", options->seconds, "with --live: of each run [60]")
@@ -112,9 +125,7 @@ void add_bench(CLI::App& program) {
     command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
         ->delimiter(',')
         ->type_name("N,N");
-    command->add_option("--backend", options->backend, "what computes [auto]")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
-        ->type_name("auto|cpu|cuda");
+    add_backend_option(*command, options->job.backend);
     command->add_option("--gpu", options->job.gpu, "part of the GPU's name [the first that can be used]")
         ->type_name("NAME");
     command->add_option("--device", options->job.device, "part of the Vulkan device's name [the GPU's own]")

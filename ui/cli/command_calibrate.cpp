@@ -1,12 +1,16 @@
-// `echolux calibrate background SCAN -o FILE | k MIRROR1 MIRROR2 --background FILE -o FILE | dispersion SCAN`
+// `echolux calibrate background SCAN -o FILE | noise SCAN -o FILE | k MIRROR1 MIRROR2 --background FILE -o FILE |
+// dispersion SCAN [--region A0:A1,Z0:Z1] | rolloff MIRROR... --attenuation-db DB`
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <tuple>
 
 #include "compute/error.h"
 #include "ui/app/calibrate_job.h"
+#include "ui/app/roll_off_job.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/terminal_progress.h"
 
@@ -16,6 +20,10 @@ namespace {
 // Checks, but says nothing in the help.
 CLI::Validator quiet(CLI::Validator validator) {
     return validator.description("");
+}
+
+void add_plot_option(CLI::App& command, std::filesystem::path& plot, const char* what) {
+    command.add_option("--plot", plot, what)->type_name("FILE.png|.svg|.pdf");
 }
 
 void add_background(CLI::App& calibrate) {
@@ -31,6 +39,33 @@ void add_background(CLI::App& calibrate) {
         TerminalProgress progress;
         const std::int64_t lines = run(*job, progress);
         fmt::print("mean of {} lines: {}\n", lines, job->output.string());
+    });
+}
+
+void print_noise(const NoiseJob& job, const NoiseFound& found) {
+    fmt::print("# mean of {} A-scans, median over depth {:.2f} dB of counts\n", found.lines, found.level_db);
+    fmt::print("[calibration]\nnoise_floor = \"{}\"\n\n[recipe]\nnoise_floor = \"{}\"\n", job.output.string(),
+               found.mean == NoiseMean::power ? "power" : "amplitude");
+}
+
+void add_noise(CLI::App& calibrate) {
+    auto job = std::make_shared<NoiseJob>();
+    auto mean = std::make_shared<std::string>();
+    CLI::App* command = calibrate.add_subcommand("noise", "The noise floor over depth of a scan without a sample");
+    command->add_option("SCAN", job->scan, "recorded without a sample, with the settings of scans that will use it")
+        ->required()
+        ->type_name("");
+    command
+        ->add_option("--mean", *mean, "of amplitudes, or the root of the mean power [as recipe.noise_floor subtracts]")
+        ->check(quiet(CLI::IsMember({"amplitude", "power"})))
+        ->type_name("amplitude|power");
+    command->add_option("-o,--output", job->output, "one number a depth bin")->required()->type_name("FILE.csv");
+    add_plot_option(*command, job->plot, "also draw it over depth");
+    add_set_option(*command, job->settings);
+    command->callback([job, mean] {
+        if (!mean->empty()) job->mean = *mean == "power" ? NoiseMean::power : NoiseMean::amplitude;
+        TerminalProgress progress;
+        print_noise(*job, run(*job, progress));
     });
 }
 
@@ -76,6 +111,7 @@ void add_k(CLI::App& calibrate) {
     command->add_option("-o,--output", job->k_map, "the k map")->required()->type_name("FILE.csv");
     command->add_option("--dispersion", job->dispersion, "also write the phase, else coefficients are printed")
         ->type_name("FILE.csv");
+    add_plot_option(*command, job->plot, "also draw fringe phases, their residual and point spreads before and after");
     command->callback([job, sides] {
         job->sides = *sides == "same" ? MirrorSides::same : MirrorSides::opposite;
         TerminalProgress progress;
@@ -83,34 +119,126 @@ void add_k(CLI::App& calibrate) {
     });
 }
 
+void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
+    fmt::print("# entropy over depth: {:.4f} before, {:.4f} now\n", found.entropy_before, found.entropy);
+    if (job.output.empty()) {
+        fmt::print("[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}\n", found.a2_rad, found.a3_rad);
+        return;
+    }
+    fmt::print(
+        "# a2_rad {:.4f}, a3_rad {:.4f}, in the file with what the scan had already; leave out gdd_fs2 and tod_fs3\n",
+        found.a2_rad, found.a3_rad);
+    fmt::print("[calibration]\ndispersion = \"{}\"\ndispersion_holds = \"theta\"\n\n", job.output.string());
+    fmt::print("[recipe]\na2_rad = 0\na3_rad = 0\n");
+}
+
+// "A0:A1,Z0:Z1"; either half may be left empty.
+void choose_region(DispersionJob& job, const std::string& text) {
+    const std::size_t comma = text.find(',');
+    if (comma == std::string::npos) {
+        throw Error(ErrorCode::bad_setting, "'" + text + "' is not understood", "--region",
+                    "write A0:A1,Z0:Z1: A-scans, then depth rows; 0: stands for all");
+    }
+    std::tie(job.a_scans.begin, job.a_scans.end) = parsed_interval(text.substr(0, comma), "--region");
+    std::tie(job.rows.begin, job.rows.end) = parsed_interval(text.substr(comma + 1), "--region");
+}
+
 void add_dispersion(CLI::App& calibrate) {
     auto job = std::make_shared<DispersionJob>();
+    auto region = std::make_shared<std::string>();
+    auto backend = std::make_shared<std::string>("auto");
     CLI::App* command = calibrate.add_subcommand("dispersion", "Search the dispersion that makes a B-scan sharpest");
     command->add_option("SCAN", job->scan, "scan TOML")->required()->type_name("");
     command->add_option("--b-scan", job->b_scan, "of the first volume [the middle one]")->type_name("N");
+    command
+        ->add_option(
+            "--region", *region,
+            "A-scans and depth rows around one reflector, with room for its blur: nothing else has a say [all]")
+        ->type_name("A0:A1,Z0:Z1");
     command->add_option("--range", job->search.range_rad, "of a2 and a3 on either side of zero [80]")
         ->check(quiet(CLI::PositiveNumber))
         ->type_name("RAD");
     command->add_option("--lines", job->search.lines, "most A-scans that are looked at [64]")
         ->check(quiet(CLI::PositiveNumber))
         ->type_name("N");
+    command->add_option("-o,--output", job->output, "the phase on the k grid, instead of coefficients")
+        ->type_name("FILE.csv");
+    add_plot_option(*command, job->plot, "also draw the B-scan and its mean A-scan before and after");
+    command->add_option("--backend", *backend, "which processor tries phases [auto]")
+        ->check(quiet(CLI::IsMember({"auto", "cpu", "cuda"})))
+        ->type_name("auto|cpu|cuda");
     add_set_option(*command, job->settings);
-    command->callback([job] {
+    command->callback([job, region, backend] {
+        if (!region->empty()) choose_region(*job, *region);
+        job->search.processor.backend = parsed_backend(*backend);
         TerminalProgress progress;
-        const DispersionFound found = run(*job, progress);
-        fmt::print("# entropy over depth: {:.4f} before, {:.4f} now\n[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}\n",
-                   found.entropy_before, found.entropy, found.a2_rad, found.a3_rad);
+        print_dispersion(*job, run(*job, progress));
+    });
+}
+
+void print_roll_off(const RollOffFound& found, bool has_attenuation) {
+    const char* unit = found.bin_um > 0 ? "um" : "bins";
+    const double of_bin = found.bin_um > 0 ? found.bin_um : 1;
+    for (const RolledMirror& mirror : found.mirrors) {
+        const MirrorReading& r = mirror.reading;
+        fmt::print("{}: bin {:.2f}", mirror.name, r.bin);
+        if (found.bin_um > 0) fmt::print(", {:.1f} um", r.bin * of_bin);
+        fmt::print("; level {:.2f} dB, SNR {:.2f} dB{}", r.level_db, r.snr_db,
+                   mirror.lines == 1 ? " of one line or mean" : "");
+        if (has_attenuation) fmt::print(", sensitivity {:.2f} dB", mirror.sensitivity_db);
+        fmt::print("; FWHM {:.3f} {}\n", r.fwhm_bins * of_bin, unit);
+    }
+    if (!found.fall_off) return fmt::print("roll-off: needs mirrors at two depths\n");
+    if (found.six_db_bin) {
+        fmt::print("6 dB are lost at {:.1f} {}", *found.six_db_bin * of_bin, unit);
+    } else {
+        fmt::print("6 dB are not lost within the range of {:.1f} {}", static_cast<double>(found.bins) * of_bin, unit);
+    }
+    fmt::print("; the fall-off ({}resolution {:.2f} samples) leaves {:.2f} dB rms\n",
+               found.fall_off->has_wide_samples ? "" : "samples without width, ", found.fall_off->resolution,
+               found.fall_off->rms_db);
+}
+
+void add_roll_off(CLI::App& calibrate) {
+    auto job = std::make_shared<RollOffJob>();
+    auto is_single_pass = std::make_shared<bool>(false);
+    CLI::App* command =
+        calibrate.add_subcommand("rolloff", "Roll-off, SNR, sensitivity and width from several mirrors");
+    command->add_option("MIRROR", job->mirrors, "scans or mean spectra of one mirror at different depths")
+        ->required()
+        ->type_name("");
+    command->add_option("--scan", job->scan, "whose calibration and recipe process them [each mirror's own]")
+        ->type_name("SCAN");
+    command->add_option("--background", job->background, "without the mirror [calibration.background]")
+        ->type_name("SCAN|FILE");
+    command
+        ->add_option("--attenuation-db", job->attenuation_db,
+                     "loss of power in the sample arm, there and back together: sensitivity is SNR and this")
+        ->type_name("DB");
+    command->add_flag("--single-pass", *is_single_pass,
+                      "that loss is of one pass through a filter that light passes twice: it counts double");
+    command->add_option("-o,--output", job->output, "a table")->type_name("FILE.csv");
+    add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");
+    add_set_option(*command, job->settings);
+    command->callback([job, is_single_pass] {
+        RollOffJob wanted = *job;
+        if (*is_single_pass) wanted.attenuation_db *= 2;
+        TerminalProgress progress;
+        print_roll_off(run(wanted, progress), wanted.attenuation_db > 0);
     });
 }
 
 }  // namespace
 
 void add_calibrate(CLI::App& program) {
-    CLI::App* calibrate = program.add_subcommand("calibrate", "Background, k map and dispersion from recordings");
+    CLI::App* calibrate =
+        program.add_subcommand("calibrate", "Background, noise floor, k map, dispersion and roll-off from recordings");
     calibrate->require_subcommand(1);
     add_background(*calibrate);
+    add_noise(*calibrate);
     add_k(*calibrate);
     add_dispersion(*calibrate);
+    add_roll_off(*calibrate);
 }
 
 }  // namespace echolux

@@ -14,7 +14,7 @@ namespace echolux {
 namespace {
 
 struct Options {
-    std::string input, output, time, type, range, compression = "automatic", ome_version = "0.4";
+    std::string input, output, time, type, range, compression = "automatic", ome_version;
 };
 
 VoxelType voxel_type_named(const std::string& name) {

@@ -78,7 +78,9 @@ TableJob table_from(const Options& options) {
     job.output = options.output;
     job.part.volume = options.volume;
     job.settings = options.assignments;
-    if (!options.a_scan.empty()) job.a_scan = parsed_pixel(options.a_scan, "--a-scan");
+    if (!options.a_scan.empty()) {
+        job.a_scan = parsed_pixel(options.a_scan, "--a-scan", "X,Y: A-scan and B-scan, counted from 0, e.g. 120,64");
+    }
     job.b_scan = options.b_scan;
     if (!options.rows.empty()) {
         const auto [begin, end] = parsed_interval(options.rows, "--rows");

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -49,6 +50,14 @@ std::string text_of(const Fact& fact, bool is_exact) {
     return std::visit(spell, fact.value) + (known && !fact.unit.empty() ? " " + fact.unit : "");
 }
 
+// Of what is as large as a body, not as a retina.
+Fact readable(const Fact& fact) {
+    constexpr double from_mm = 1e4;
+    const double* um = fact.unit == "um" ? std::get_if<double>(&fact.value) : nullptr;
+    if (um == nullptr || std::abs(*um) < from_mm) return fact;
+    return {fact.name, *um / 1e3, "mm", fact.remark};
+}
+
 constexpr std::size_t most_name = 28;
 
 // What has several lines goes on below where it began.
@@ -64,7 +73,7 @@ void print_text(const Description& description) {
     std::size_t width = 16;
     for (const Fact& fact : description.facts) width = std::max(width, std::min(fact.name.size(), most_name));
     for (const Fact& fact : description.facts) {
-        fmt::print("{:<{}} {}{}\n", fact.name, width, indented(text_of(fact, is_picture), width + 1),
+        fmt::print("{:<{}} {}{}\n", fact.name, width, indented(text_of(readable(fact), is_picture), width + 1),
                    fact.remark.empty() ? "" : " (" + fact.remark + ")");
     }
     if (!description.settings.empty()) fmt::print("\nsettings (defaults are marked with .)\n");
@@ -115,6 +124,9 @@ void tell_guess(const Options& options) {
 }
 
 void print_recipes() {
+    fmt::print(
+        "How it works and what it costs, when to use it, its settings. Cost 1: Lagrange-3, Hann, no dispersion;\n");
+    fmt::print("2048 samples on a CPU.\n\n");
     for (const ShippedRecipe& recipe : shipped_recipes()) {
         fmt::print("{}\n  {}\n  {}\n  {}\n", recipe.name, recipe.method, recipe.use,
                    fmt::join(recipe.assignments, " "));

@@ -21,7 +21,7 @@ namespace {
 struct Options {
     LiveJob job;
     SourceOptions source;
-    std::string backend = "auto", size, report, view_file;
+    std::string size, report, view_file;
     bool rolling = false, headless = false;
     std::vector<std::string> view;
 };
@@ -40,7 +40,6 @@ LiveJob job_from(const Options& options) {
         settings.set("view.width", std::to_string(width), "--size");
         settings.set("view.height", std::to_string(height), "--size");
     }
-    job.backend.backend = parsed_backend(options.backend);
     job.publishing = options.rolling ? Publishing::rolling : Publishing::whole;
     return job;
 }
@@ -78,9 +77,7 @@ void add_session_options(CLI::App& command, Options& options) {
 
 // Who makes volumes, and where they go. `needs_processed`: without that nobody would.
 void add_volume_options(CLI::App& command, Options& options, bool needs_processed) {
-    CLI::Option* backend = command.add_option("--backend", options.backend, "what computes [auto]")
-                               ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
-                               ->type_name("auto|cpu|cuda");
+    CLI::Option* backend = add_backend_option(command, options.job.backend.backend);
     CLI::Option* device =
         command.add_option("--device", options.job.device.name, "part of the Vulkan device's name [the GPU's own]")
             ->type_name("NAME");

@@ -17,7 +17,8 @@ namespace echolux {
 namespace {
 
 struct Options {
-    std::string scan, output, flow, volume = "0", blocks, b_scan, en_face, range, backend = "auto";
+    std::string scan, output, flow, volume = "0", blocks, b_scan, en_face, range;
+    BackendChoice backend;
     std::vector<std::string> assignments, recipe;
 };
 
@@ -33,7 +34,7 @@ ReconstructJob job_from(const Options& options) {
     job.flow = options.flow;
     job.settings = options.assignments;
     job.settings.insert(job.settings.end(), options.recipe.begin(), options.recipe.end());
-    job.backend = parsed_backend(options.backend);
+    job.backend = options.backend;
     if (options.volume != "all") job.volume = parsed_number(options.volume, "--volume", "a number or all");
     if (!options.blocks.empty()) job.b_scans = interval(options.blocks, "--blocks");
     if (!options.b_scan.empty()) job.b_scan = parsed_number(options.b_scan, "--b-scan", "a whole number");
@@ -80,9 +81,8 @@ void add_reconstruct(CLI::App& program) {
         ->type_name("Z0:Z1");
     command->add_option("--range", options->range, "values shown black and white [0.3 and 99.7 percentiles]")
         ->type_name("LOW:HIGH");
-    command->add_option("--backend", options->backend, "what computes [auto]")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
-        ->type_name("auto|cpu|cuda");
+    add_backend_option(*command, options->backend.backend);
+    add_gpus_option(*command, options->backend.gpus);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     Recipe recipe;

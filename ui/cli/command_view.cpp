@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "compute/error.h"
@@ -26,7 +27,8 @@ namespace {
 
 struct Options {
     SourceOptions source;
-    std::string file, backend = "auto", device, size, picture, screenshot;
+    Backend backend = Backend::automatic;
+    std::string file, device, size, picture, screenshot;
     double scale = 0, after_s = 3;
     bool off_screen = false, keeps_nothing = false, measures = false;
     std::vector<std::string> presses;
@@ -56,7 +58,7 @@ WorkspaceOptions workspace_options(const Options& options, NativeWindow& native)
     WorkspaceOptions wanted;
     wanted.device.name = options.device;
     wanted.device.surface = native.surface();
-    wanted.backend.backend = parsed_backend(options.backend);
+    wanted.backend.backend = options.backend;
     if (!is_off_screen(options) && !options.keeps_nothing) wanted.state_folder = state_folder();
     wanted.assignments = options.source.assignments;
     if (options.scale > 0) wanted.assignments.push_back(fmt::format("window.scale={}", options.scale));
@@ -117,6 +119,25 @@ void measure(const Options& options, OffscreenWindow& native, Workspace& work, M
                casts.timed - before.timed);
 }
 
+// At full quality, which takes its time where software draws it.
+void take_screenshot(const Options& options, Workspace& work, MainWindow& window) {
+    if (!options.size.empty()) {
+        const auto [width, height] = parsed_size(options.size, "--size");
+        work.change_together("view", {{"view.width", width}, {"view.height", height}});
+    }
+    work.take_screenshot(options.screenshot);
+    constexpr std::int64_t parts = 100;
+    std::int64_t done = 0;
+    TerminalProgress progress;
+    progress.begin("screenshot", parts, "parts");
+    while (const auto share = work.share_of_picture()) {
+        const auto now = static_cast<std::int64_t>(*share * static_cast<double>(parts));
+        progress.advance(now - std::exchange(done, now));
+        if (!window.turn(0.05)) return;
+    }
+    progress.end();
+}
+
 // Runs until the time is over; then everything that is still worked on is waited for.
 void run_off_screen(const Options& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
     const auto begin = std::chrono::steady_clock::now();
@@ -130,7 +151,7 @@ void run_off_screen(const Options& options, OffscreenWindow& native, Workspace& 
     if (options.measures) measure(options, native, work, window);
     while (seconds() < ready + options.after_s && window.turn(0.05)) {
     }
-    if (!options.screenshot.empty()) work.take_screenshot(options.screenshot);
+    if (!options.screenshot.empty()) take_screenshot(options, work, window);
     while (work.is_busy() && seconds() < ready + options.after_s + 120 && window.turn(0.05)) {
     }
     if (!options.picture.empty()) {
@@ -178,12 +199,11 @@ void add_view(CLI::App& program) {
                                          "volume, folder of volumes, scan, raw spectra, session, or a picture of ours")
                             ->type_name("");
     add_source_options(*command, options->source)->excludes(file);
-    command->add_option("--backend", options->backend, "what computes [auto]")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
-        ->type_name("auto|cpu|cuda");
+    add_backend_option(*command, options->backend);
     command->add_option("--device", options->device, "part of the Vulkan device's name [the one that shows the window]")
         ->type_name("NAME");
-    command->add_option("--size", options->size, "of the window [1280x800]")->type_name("WxH");
+    command->add_option("--size", options->size, "of the window, and of --screenshot [1280x800; as the view says]")
+        ->type_name("WxH");
     command->add_option("--scale", options->scale, "of text and controls [as the screen says]")
         ->check(CLI::Range(0.5, 4.0).description(""))
         ->type_name("FACTOR");

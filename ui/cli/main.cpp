@@ -96,6 +96,7 @@ int run(int argc, char** argv) {
     echolux::add_record(program);
 #endif
     echolux::add_bench(program);
+    echolux::add_validate(program);
     try {
         std::vector<std::string> arguments(argv + 1, argv + argc);
         if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";

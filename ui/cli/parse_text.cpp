@@ -61,8 +61,8 @@ std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const
     return pair_of<std::int64_t>(text, 'x', false, option, "WIDTHxHEIGHT, e.g. 1280x960");
 }
 
-std::pair<std::int64_t, std::int64_t> parsed_pixel(const std::string& text, const char* option) {
-    return pair_of<std::int64_t>(text, ',', false, option, "X,Y in pixels from the left and the top, e.g. 320,200");
+std::pair<std::int64_t, std::int64_t> parsed_pixel(const std::string& text, const char* option, const char* expected) {
+    return pair_of<std::int64_t>(text, ',', false, option, expected);
 }
 
 Backend parsed_backend(const std::string& name) {

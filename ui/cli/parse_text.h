@@ -21,8 +21,10 @@ std::pair<double, double> parsed_range(const std::string& text, const char* opti
 // "640x480". Throws Error{bad_setting}.
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option);
 
-// "320,200". Throws Error{bad_setting}.
-std::pair<std::int64_t, std::int64_t> parsed_pixel(const std::string& text, const char* option);
+// "320,200". `expected` completes the remedy. Throws Error{bad_setting}.
+std::pair<std::int64_t, std::int64_t> parsed_pixel(
+    const std::string& text, const char* option,
+    const char* expected = "X,Y in pixels from the left and the top, e.g. 320,200");
 
 // "auto", "cpu" or "cuda", checked before.
 Backend parsed_backend(const std::string& name);

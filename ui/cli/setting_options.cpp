@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "engine/recipes.h"
+#include "ui/cli/parse_text.h"
 
 namespace echolux {
 namespace {
@@ -74,6 +75,21 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
             },
             "settings that belong together; --set goes first; `echolux info --recipes` explains them")
         ->type_name("NAME");
+}
+
+CLI::Option* add_backend_option(CLI::App& command, Backend& backend) {
+    return command
+        .add_option_function<std::string>(
+            "--backend", [&backend](const std::string& name) { backend = parsed_backend(name); },
+            "what computes [auto]")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+        ->type_name("auto|cpu|cuda");
+}
+
+void add_gpus_option(CLI::App& command, int& gpus) {
+    command.add_option("--gpus", gpus, "how many GPUs share the work, with the same bits; 0: all there are [1]")
+        ->check(CLI::NonNegativeNumber.description(""))
+        ->type_name("N");
 }
 
 }  // namespace echolux

@@ -1,16 +1,18 @@
 // Command-line options made from described fields: `view.azimuth_deg` becomes `--azimuth`, with the description's help,
-// unit, choices and default.
+// unit, choices and default. And options that several commands have, in the same words.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compute/backend.h"
 #include "engine/settings.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace echolux {
 
@@ -29,5 +31,11 @@ void add_set_option(CLI::App& command, std::vector<std::string>& assignments);
 
 // `--recipe NAME`: a shipped recipe's settings, before those of --set.
 void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments);
+
+// `--backend auto|cpu|cuda`.
+CLI::Option* add_backend_option(CLI::App& command, Backend& backend);
+
+// `--gpus N`, of BackendChoice.
+void add_gpus_option(CLI::App& command, int& gpus);
 
 }  // namespace echolux

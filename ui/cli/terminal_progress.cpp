@@ -7,13 +7,22 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 
 #include "compute/error.h"
 
 namespace echolux {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted = 0;  // how often
+
+// Whoever is impatient leaves no litter either; the next time it does end at once.
+void say_it_is_ending() {
+    constexpr std::string_view words =
+        "\necholux: is ending, nothing will be left half written; once more, and files unfinished-* may be left\n";
+    std::signal(SIGINT, SIG_DFL);
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
+}
 
 std::string duration(double seconds) {
     if (seconds < 10) return fmt::format("{:.1f} s", seconds);
@@ -31,11 +40,13 @@ std::string rate(double per_second) {
 
 void catch_interrupts() {
     std::signal(SIGINT, [](int) {
-        interrupted = 1;
-        std::signal(SIGINT, SIG_DFL);
+        interrupted = interrupted + 1;
+        if (interrupted == 2) say_it_is_ending();
     });
     std::signal(SIGXFSZ, SIG_IGN);  // a file may not grow any more: writing fails and is told, as on a full disk
-    std::signal(SIGTERM, [](int) { interrupted = 1; });
+    std::signal(SIGTERM, [](int) {
+        if (interrupted == 0) interrupted = 1;
+    });
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
@@ -50,7 +61,7 @@ void TerminalProgress::begin(const std::string& task, std::int64_t total, const 
     total_ = std::max<std::int64_t>(1, total);
     done_ = 0;
     start_ = printed_ = Clock::now();
-    if (!terminal_) fmt::print(stderr, "{}: {} {}\n", task_, total, unit_);
+    if (!terminal_) fmt::print(stderr, "{}\n", unit.empty() ? task_ : fmt::format("{}: {} {}", task_, total, unit_));
 }
 
 void TerminalProgress::advance(std::int64_t count) {

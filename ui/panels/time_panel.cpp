@@ -52,8 +52,9 @@ void draw_speed(const PanelContext& context, Timeline& timeline) {
 }
 
 std::string place_text(const Timeline& timeline) {
-    return fmt::format("{} / {}    {:.2f} / {:.2f} s", timeline.step() + 1, timeline.steps(),
-                       static_cast<double>(timeline.step()) * timeline.step_s(),
+    const std::string steps = fmt::format("{} / {}", timeline.step() + 1, timeline.steps());
+    if (!timeline.has_times()) return steps;
+    return fmt::format("{}    {:.2f} / {:.2f} s", steps, static_cast<double>(timeline.step()) * timeline.step_s(),
                        static_cast<double>(timeline.steps() - 1) * timeline.step_s());
 }
 

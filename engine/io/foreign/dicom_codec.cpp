@@ -118,6 +118,15 @@ std::vector<std::byte> unpacked(const std::string& file, const DicomHeader& head
                 header.path.string(), "unpack it with another program first");
 }
 
+// Some copies of the file and of its voxels.
+TrialBounds trial_bounds(const DicomHeader& header, std::size_t file_bytes) {
+    constexpr std::int64_t some = 256 << 20, copies = 4;
+    constexpr std::size_t slowest_bytes_per_s = 1 << 20;
+    const std::int64_t voxel_bytes = std::ssize(header.frames) * header.columns * header.rows * bytes_of(header.stored);
+    return {.most_bytes = some + copies * (static_cast<std::int64_t>(file_bytes) + voxel_bytes),
+            .longest_s = static_cast<unsigned>(20 + file_bytes / slowest_bytes_per_s)};
+}
+
 }  // namespace
 
 std::vector<std::byte> unpack_by_codec(const DicomHeader& header, const std::vector<DicomItem>& items) {
@@ -127,10 +136,8 @@ std::vector<std::byte> unpack_by_codec(const DicomHeader& header, const std::vec
                     "unpack it with another program first");
     }
     const std::string file = with_voxels_alone(header, items);
-    constexpr std::size_t slowest_bytes_per_s = 1 << 20;
-    const auto longest_s = static_cast<unsigned>(20 + file.size() / slowest_bytes_per_s);
-    if (survives([&] { unpacked(file, header); }, longest_s)) return unpacked(file, header);
-    throw Error(ErrorCode::bad_file, "makes the codec crash or hang: its voxels are damaged", where,
+    if (survives([&] { unpacked(file, header); }, trial_bounds(header, file.size()))) return unpacked(file, header);
+    throw Error(ErrorCode::bad_file, "makes the codec crash, hang or run out of memory: its voxels are damaged", where,
                 "copy the file again");
 }
 

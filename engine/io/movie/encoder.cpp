@@ -66,7 +66,7 @@ class Encoder : public MovieWriter {
     // A WebP animation is one packet, which is there or not.
     std::int64_t pictures() const override { return failure_ == 0 ? added_ : packets_; }
 
-    void add(std::span<const std::uint8_t> rgba) override {
+    void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>&) override {
         if (failure_ != 0) fail(failure_);
         if (added_ == format_.most_pictures)
             throw Error(ErrorCode::bad_setting, fmt::format("more than {} pictures", added_), path_.string());

@@ -46,8 +46,10 @@ PngSeries::PngSeries(const std::filesystem::path& path, const MovieFormat& forma
     check_can_be_written(name_.of(0));
 }
 
-void PngSeries::add(std::span<const std::uint8_t> rgba) {
-    write_png(name_.of(count_), {format_.width, format_.height, 4, {rgba.begin(), rgba.end()}, format_.text});
+void PngSeries::add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>& text) {
+    Picture picture{format_.width, format_.height, 4, {rgba.begin(), rgba.end()}, text};
+    picture.text.insert(format_.text.begin(), format_.text.end());
+    write_png(name_.of(count_), picture);
     ++count_;
 }
 

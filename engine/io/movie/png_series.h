@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "engine/io/movie_file.h"
@@ -26,7 +27,7 @@ class PngSeries : public MovieWriter {
     PngSeries(const std::filesystem::path& path, const MovieFormat& format);
 
     std::string encoder() const override { return "PNG"; }
-    void add(std::span<const std::uint8_t> rgba) override;
+    void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>& text) override;
     void finish() override {}
     std::int64_t pictures() const override { return count_; }
 

@@ -240,14 +240,14 @@ class OmeZarrWriter : public ImageWriter {
 
 std::unique_ptr<ImageWriter> create_ome_zarr(const std::filesystem::path& path, const ImageHeader& header,
                                              const ImageStorage& storage, const std::string& where) {
-    if (storage.ome_version != "0.4" && storage.ome_version != "0.5") {
-        throw Error(ErrorCode::bad_setting, "OME-Zarr " + storage.ome_version + " cannot be written", where,
-                    "choose 0.4 or 0.5");
+    const std::string version = storage.ome_version.empty() ? "0.4" : storage.ome_version;
+    if (version != "0.4" && version != "0.5") {
+        throw Error(ErrorCode::bad_setting, "OME-Zarr " + version + " cannot be written", where, "choose 0.4 or 0.5");
     }
-    const int zarr_format = storage.ome_version == "0.5" ? 3 : 2;
+    const int zarr_format = version == "0.5" ? 3 : 2;
     const Store store{path, where, zarr_format, zarr::chosen_codecs(storage.compression, zarr_format),
                       header.time_points > 1};
-    return std::make_unique<OmeZarrWriter>(store, header, storage.ome_version);
+    return std::make_unique<OmeZarrWriter>(store, header, version);
 }
 
 }  // namespace echolux

@@ -62,7 +62,15 @@ void check_content(const FigureContent& content, const VolumeGrid& grid) {
     if (content.from_surface && content.en_face.end == 0) {
         throw Error(ErrorCode::bad_setting, "rows below the surface have no end", "--en-face", "give both: Z0:Z1");
     }
-    if (!content.from_surface) check_en_face(grid, rows_of(content, grid).begin, rows_of(content, grid).end);
+    if (content.from_surface) {
+        const auto [begin, end] = content.en_face;
+        if (begin < end && begin > -grid.depth && end <= grid.depth) return;
+        throw Error(
+            ErrorCode::bad_setting,
+            fmt::format("rows {} to {} from the surface are not in a volume of {} rows", begin, end - 1, grid.depth),
+            "--en-face", "give rows nearer to it");
+    }
+    check_en_face(grid, rows_of(content, grid).begin, rows_of(content, grid).end);
 }
 
 // Of a scan no more than this B-scan is reconstructed: `b_scan` then counts in that.
@@ -143,6 +151,10 @@ std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& vol
 
 std::vector<std::string> run(const FigureJob& job, Progress& progress) {
     check(job.style, "figure");
+    if (job.style.low >= job.style.high) {
+        throw Error(ErrorCode::bad_setting, fmt::format("go from {:g} to {:g}", job.style.low, job.style.high),
+                    "figure.low, figure.high", "give the lower value first, or one of them");
+    }
     check_figure_name(job.output);
     FigureContent content = job.content;
     VolumeSource source = job;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "render/annotations/quantities.h"
+#include "ui/app/figure/figure_curves.h"
 
 namespace echolux {
 namespace {
@@ -70,7 +71,8 @@ class PanelPainter {
     Margins margins(double height) const {
         const Measure& m = measure_;
         Margins margins{m.gap, m.gap, m.gap, m.gap};
-        if (!letter_.empty()) margins.top += 1.5 * m.text;
+        if (!above().empty()) margins.top += 1.5 * m.text;
+        if (!panel_.curves.empty()) margins.right += 1.3 * m.text;  // half of the last number
         if (has_axes()) {
             margins.top = std::max(margins.top, 0.5 * m.text);  // half of the topmost number
             margins.bottom += m.tick + 2 * m.gap + 2 * m.text;
@@ -84,7 +86,10 @@ class PanelPainter {
     }
 
     void draw(Paper& paper, const Box& box) const {
-        paper.picture(box, panel_.picture);
+        if (panel_.curves.empty())
+            paper.picture(box, panel_.picture);
+        else
+            draw_curves(paper, panel_, box, measure_.text, ticks_across(box.width), ticks_down(box.height));
         if (has_axes()) {
             draw_frame(paper, box);
             draw_across(paper, box);
@@ -92,14 +97,21 @@ class PanelPainter {
         }
         if (has_bar()) draw_bar(paper, box);
         if (style_.scale_bar && panel_.width_um > 0) draw_scale_bar(paper, box);
-        if (!letter_.empty()) {
-            paper.text({box.left, box.top - 2 * measure_.gap}, {0, 1}, 1.25 * measure_.text, letter_, black);
+        if (!above().empty()) {
+            paper.text({box.left, box.top - 2 * measure_.gap}, {0, 1}, 1.25 * measure_.text, above(), black);
         }
     }
 
   private:
     bool has_axes() const { return style_.axes && panel_.across && panel_.downwards; }
+    std::string above() const {
+        return letter_.empty() || panel_.heading.empty() ? letter_ + panel_.heading : letter_ + "   " + panel_.heading;
+    }
     bool has_bar() const { return style_.colour_bar && panel_.bar; }
+
+    std::vector<Tick> ticks_across(double width) const {
+        return ticks_of(panel_.across->begin, panel_.across->end, width, measure_.text, 3.2);
+    }
 
     std::vector<Tick> ticks_down(double height) const {
         return ticks_of(panel_.downwards->begin, panel_.downwards->end, height, measure_.text, 1.8);
@@ -125,7 +137,7 @@ class PanelPainter {
     void draw_across(Paper& paper, const Box& box) const {
         const Measure& m = measure_;
         const FigureAxis& axis = *panel_.across;
-        for (const Tick& tick : ticks_of(axis.begin, axis.end, box.width, m.text, 3.2)) {
+        for (const Tick& tick : ticks_across(box.width)) {
             const double x = box.left + box.width * (tick.value - axis.begin) / (axis.end - axis.begin);
             paper.line({x, box.bottom()}, {x, box.bottom() + m.tick}, m.line, black);
             paper.text({x, box.bottom() + m.tick + m.gap}, {0.5, 0}, m.text, with_minus(tick.text), black);

@@ -1,10 +1,11 @@
-// Pictures with axes on a page: rows of panels as wide as the page, drawn on a paper. One code for all formats, so
-// that a figure looks the same in a paper, on a screen and in a drawing program.
+// Pictures and curves with axes on a page: rows of panels as wide as the page, drawn on a paper. One code for all
+// formats, so that a figure looks the same in a paper, on a screen and in a drawing program.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/figures.h"
@@ -26,6 +27,19 @@ struct GrayBar {
     std::string unit;
 };
 
+// Values over the axis across.
+struct FigureCurve {
+    enum class Look { line, dashed, spots };
+
+    std::string name;  // in the legend; empty: not in it
+    std::vector<double> x, y;
+    Colour colour;
+    Look look = Look::line;
+};
+
+// In an upper corner of a panel of curves.
+enum class LegendCorner { left, right };
+
 struct FigurePanel {
     Picture picture;
     double aspect = 1;                 // width by height, as it is to be shown
@@ -33,6 +47,12 @@ struct FigurePanel {
     std::optional<FigureAxis> downwards;
     std::optional<GrayBar> bar;
     double width_um = 0;  // for a scale bar; 0: unknown
+    std::string heading;  // above it
+
+    // Instead of a picture; both axes are then there.
+    std::vector<FigureCurve> curves;
+    std::vector<std::pair<double, double>> shaded;  // parts of the axis across that do not count
+    LegendCorner legend = LegendCorner::right;
 };
 
 using FigureRow = std::vector<FigurePanel>;

@@ -15,6 +15,8 @@ Paper::~Paper() = default;
 void Paper::fill(const Box&, Gray) {}
 void Paper::line(Point, Point, double, Gray) {}
 void Paper::text(Point, Anchor, double, const std::string&, Gray, Turn) {}
+void Paper::curve(const Box&, const std::vector<Point>&, const Stroke&) {}
+void Paper::spots(const Box&, const std::vector<Point>&, double, const Colour&) {}
 void Paper::picture(const Box&, const Picture&) {}
 void Paper::finish() {}
 

@@ -195,6 +195,33 @@ void Paper::line(Point from, Point to, double width, Gray gray) {
     cairo_stroke(context);
 }
 
+void Paper::curve(const Box& within, const std::vector<Point>& points, const Stroke& stroke) {
+    cairo_t* context = drawing_->context.get();
+    cairo_save(context);
+    cairo_rectangle(context, within.left, within.top, within.width, within.height);
+    cairo_clip(context);
+    cairo_set_source_rgb(context, stroke.colour.red, stroke.colour.green, stroke.colour.blue);
+    cairo_set_line_width(context, stroke.width);
+    cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
+    if (stroke.dash > 0) cairo_set_dash(context, &stroke.dash, 1, 0);
+    for (const Point& point : points) cairo_line_to(context, point.x, point.y);
+    cairo_stroke(context);
+    cairo_restore(context);
+}
+
+void Paper::spots(const Box& within, const std::vector<Point>& points, double radius, const Colour& colour) {
+    cairo_t* context = drawing_->context.get();
+    cairo_save(context);
+    cairo_rectangle(context, within.left, within.top, within.width, within.height);
+    cairo_clip(context);
+    cairo_set_source_rgb(context, colour.red, colour.green, colour.blue);
+    for (const Point& point : points) {
+        cairo_arc(context, point.x, point.y, radius, 0, 2 * std::numbers::pi);
+        cairo_fill(context);
+    }
+    cairo_restore(context);
+}
+
 void Paper::text(Point at, Anchor anchor, double size, const std::string& text, Gray gray, Turn turn) {
     constexpr double capital_height = 0.727;  // em, of Inter
     cairo_t* context = drawing_->context.get();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/io/png_file.h"
 
@@ -22,6 +23,16 @@ struct Box {
 };
 
 using Gray = double;  // 0 black, 1 white
+
+struct Colour {
+    double red = 0, green = 0, blue = 0;
+};
+
+struct Stroke {
+    double width = 1;
+    Colour colour;
+    double dash = 0;  // length of dashes and gaps; 0: none
+};
 
 // Where a text lies about its point: 0 begins there, 0.5 is centred, 1 ends there; down: 0 hangs below it, 1 stands on
 // it, capitals counted.
@@ -50,6 +61,10 @@ class Paper {
     void fill(const Box& box, Gray gray);
     void line(Point from, Point to, double width, Gray gray);
     void text(Point at, Anchor anchor, double size, const std::string& text, Gray gray, Turn turn = Turn::none);
+
+    // A line through all points, and a round spot at each; what lies outside of the box is not drawn.
+    void curve(const Box& within, const std::vector<Point>& points, const Stroke& stroke);
+    void spots(const Box& within, const std::vector<Point>& points, double radius, const Colour& colour);
 
     // Stretched over the box; its channels may be 1, 3 or 4, with alpha over what is there.
     void picture(const Box& box, const Picture& picture);

@@ -8,75 +8,70 @@
 namespace echolux {
 
 MovieEncoding::MovieEncoding(std::unique_ptr<MovieWriter> writer)
-    : writer_(std::move(writer)), encoder_(writer_->encoder()), thread_([this] { work(); }) {}
+    : writer_(std::move(writer)), encoder_(writer_->encoder()), taker_([this] { take(); }),
+      coder_([this] { encode(); }) {}
 
 MovieEncoding::~MovieEncoding() {
-    {
-        const std::scoped_lock lock(mutex_);
-        ends_ = drops_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
+    drawn_.close();
+    taken_.close();
+    if (taker_.joinable()) taker_.join();
+    if (coder_.joinable()) coder_.join();
 }
 
-void MovieEncoding::add(std::function<Image()> picture) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return waiting_.size() < most_waiting || failure_; });
-    if (failure_) std::rethrow_exception(failure_);
-    waiting_.push_back(std::move(picture));
-    changed_.notify_all();
+void MovieEncoding::add(std::function<Image()> picture, std::map<std::string, std::string> text) {
+    if (!drawn_.put({std::move(picture), std::move(text)})) throw_failure();
 }
 
 void MovieEncoding::finish() {
-    {
-        const std::scoped_lock lock(mutex_);
-        ends_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
+    drawn_.end();
+    if (taker_.joinable()) taker_.join();
+    if (coder_.joinable()) coder_.join();
     const auto start = std::chrono::steady_clock::now();
     writer_->finish();
     busy_s_ += seconds_since(start);
-    if (failure_) std::rethrow_exception(failure_);
+    throw_failure();
 }
 
 std::int64_t MovieEncoding::pictures() const {
     return writer_->pictures();
 }
 
-double MovieEncoding::busy_s() const {
-    const std::scoped_lock lock(mutex_);
-    return busy_s_;
-}
-
-void MovieEncoding::encode(const std::function<Image()>& picture) {
-    const Image image = picture();
-    const auto start = std::chrono::steady_clock::now();
-    writer_->add(image.pixels);
-    const std::scoped_lock lock(mutex_);
-    busy_s_ += seconds_since(start);
-}
-
-void MovieEncoding::work() {
-    for (;;) {
-        std::function<Image()> picture;
-        {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return ends_ || !waiting_.empty(); });
-            if (drops_ || waiting_.empty()) return;
-            picture = std::move(waiting_.front());
-            waiting_.pop_front();
+void MovieEncoding::take() {
+    try {
+        while (auto drawn = drawn_.take()) {
+            if (!taken_.put({drawn->picture(), std::move(drawn->text)})) break;
         }
-        try {
-            encode(picture);
-        } catch (...) {
-            const std::scoped_lock lock(mutex_);
-            failure_ = std::current_exception();
-            changed_.notify_all();
-            return;
-        }
-        changed_.notify_all();
+    } catch (...) {
+        fail();
     }
+    taken_.end();
+}
+
+void MovieEncoding::encode() {
+    try {
+        while (const auto taken = taken_.take()) {
+            const auto start = std::chrono::steady_clock::now();
+            writer_->add(taken->image.pixels, taken->text);
+            busy_s_ += seconds_since(start);
+        }
+    } catch (...) {
+        fail();
+        taken_.close();
+    }
+}
+
+// On one of the threads, in the middle of its work: nobody waits for it to take more.
+void MovieEncoding::fail() {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+    }
+    drawn_.close();
+}
+
+void MovieEncoding::throw_failure() {
+    const std::scoped_lock lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
 }
 
 }  // namespace echolux

@@ -10,9 +10,9 @@
 #include "compute/error.h"
 #include "engine/settings.h"
 #include "engine/version.h"
-#include "ui/app/height_maps.h"
+#include "ui/app/movie/film_set.h"
+#include "ui/app/movie/frame_texts.h"
 #include "ui/app/movie/movie_encoding.h"
-#include "ui/app/scan_poses.h"
 #include "ui/app/seconds_since.h"
 #include "ui/app/transfer_file.h"
 
@@ -43,74 +43,6 @@ class Transfers {
     std::optional<View> loaded_;
 };
 
-// The volumes, one at a time on the device.
-class FilmSet {
-  public:
-    FilmSet(const MovieJob& job, const MoviePath& path, Progress& progress)
-        : job_(job), renderer_(job.device), volumes_(movie_volumes(job, path.goes_through_time, progress)) {
-        if (!job.flow.empty() && path.goes_through_time)
-            throw Error(ErrorCode::bad_setting, "one volume of flow cannot go through time", "--flow", "leave it out");
-        for (first_step_ = 0; first_step_ < volumes_->steps() && !first_; ++first_step_) {
-            first_ = volumes_->read(first_step_, progress);
-            collect_warnings();
-        }
-        if (!first_) {
-            throw Error(ErrorCode::bad_file, "no volume can be read", job.input.string(),
-                        warnings_.empty() ? "" : warnings_.back());
-        }
-    }
-
-    Renderer& renderer() { return renderer_; }
-    FilmedVolumes filmed() const { return {first_->structure->grid, volumes_->steps(), volumes_->step_s()}; }
-    const std::map<std::string, std::string>& provenance() const { return first_->structure->provenance; }
-    const std::vector<std::string>& warnings() const { return warnings_; }
-
-    // What cannot be read leaves the volume before it where it is.
-    void show(std::int64_t step, const View& view, Progress& progress) {
-        if (step == step_) return;
-        const bool is_first = step_ < 0;
-        step_ = step;
-        const std::optional<FilmedVolume> volume = step < first_step_ ? first_ : volumes_->read(step, progress);
-        collect_warnings();
-        if (volume) put_on(*volume, view, is_first);
-    }
-
-  private:
-    void put_on(const FilmedVolume& filmed, const View& view, bool is_first) {
-        std::shared_ptr<const Volume> volume = filmed.structure;
-        HeightMaps heights;
-        if (!view.flatten.empty() || !view.top_from.empty() || !view.bottom_from.empty()) {
-            const auto prepared = std::make_shared<Volume>(*volume);  // flattening changes it
-            heights = prepared_heights(view, *prepared);
-            volume = prepared;
-        }
-        renderer_.set_poses(poses_of(filmed.geometry, volume->grid.b_scans));
-        if (is_first || renderer_.is_in_pages())
-            renderer_.set_volume(voxels_in_memory(volume->grid, volume->voxels.data(), volume));
-        else
-            renderer_.next_volume(volume->grid, volume->voxels.data());
-        renderer_.set_heights(heights);
-        if (view.flatten.empty()) set_flow(filmed);
-    }
-
-    void set_flow(const FilmedVolume& filmed) {
-        const auto flow = job_.flow.empty() ? filmed.flow : std::make_shared<const Volume>(read_volume(job_.flow));
-        if (flow != nullptr) renderer_.set_flow(flow->grid, flow->voxels.data());
-    }
-
-    void collect_warnings() {
-        for (std::string& line : volumes_->take_warnings()) warnings_.push_back(std::move(line));
-    }
-
-    const MovieJob& job_;
-    Renderer renderer_;
-    std::unique_ptr<MovieVolumes> volumes_;
-    std::optional<FilmedVolume> first_;
-    std::int64_t first_step_ = 0;  // after the first that could be read, which stands for all before it
-    std::vector<std::string> warnings_;
-    std::int64_t step_ = -1;
-};
-
 MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& first,
                       const std::map<std::string, std::string>& provenance) {
     MovieFormat format{.codec = job.codec,
@@ -134,6 +66,8 @@ MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& fi
 void draw(const MovieJob& job, const MoviePlan& plan, FilmSet& stage, MovieEncoding& encoding, MovieCodec codec,
           Progress& progress) {
     Transfers transfers;
+    std::optional<FrameTexts> texts;
+    if (codec == MovieCodec::png) texts.emplace(job, stage.renderer().device_name());
     for (std::int64_t frame = 0; frame < plan.frames(); ++frame) {
         View view = sized(plan.view(frame), codec);
         transfers.load(view);
@@ -142,7 +76,8 @@ void draw(const MovieJob& job, const MoviePlan& plan, FilmSet& stage, MovieEncod
                         "view.width, view.height", "leave them out of the key frames");
         }
         stage.show(plan.step(frame), view, progress);
-        encoding.add(stage.renderer().begin(view));
+        auto text = texts ? texts->of(view, stage.shown()) : PictureTexts{};
+        encoding.add(stage.renderer().begin(view), std::move(text));
         progress.advance(1);
     }
 }

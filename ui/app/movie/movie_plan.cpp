@@ -16,7 +16,6 @@ namespace echolux {
 namespace {
 
 constexpr double turn_s = 10;  // of a turntable whose length nobody says
-constexpr std::int64_t most_frames = 1'000'000;
 
 std::vector<std::string> parts_of(const std::string& text) {
     std::error_code none;
@@ -111,9 +110,9 @@ void MoviePlan::set_length(const MovieWanted& wanted) {
         frames_ = wanted.frames;
     else
         frames_ = wanted.seconds > 0 ? std::llround(wanted.seconds * rate_.per_s()) : natural_frames();
-    if (frames_ >= 1 && frames_ <= most_frames) return;
+    if (frames_ >= 1 && frames_ <= most_movie_frames) return;
     throw Error(ErrorCode::bad_setting, fmt::format("a movie of {} pictures cannot be made", frames_),
-                wanted.frames > 0 ? "--frames" : "--seconds", fmt::format("1 to {} are possible", most_frames));
+                wanted.frames > 0 ? "--frames" : "--seconds", fmt::format("1 to {} are possible", most_movie_frames));
 }
 
 // Key frames in their own time, each time point once, each layer once.

@@ -19,6 +19,8 @@
 
 namespace echolux {
 
+inline constexpr std::int64_t most_movie_frames = 1'000'000;
+
 enum class SweepAxis { depth, a_scans, b_scans };
 enum class SweptPlane { slice, clip };
 

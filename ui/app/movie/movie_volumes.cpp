@@ -30,11 +30,18 @@ FilmedVolume filmed(Volume&& structure, std::optional<Volume>&& flow, const Scan
     return volume;
 }
 
+std::shared_ptr<const Scan> kept(const std::optional<Scan>& scan) {
+    return scan ? std::make_shared<const Scan>(*scan) : nullptr;
+}
+
 class OneVolume : public MovieVolumes {
   public:
     explicit OneVolume(OpenedVolume&& opened)
         : warnings_(std::move(opened.warnings)),
-          volume_(filmed(std::move(opened.volume), std::move(opened.flow), opened.geometry)) {}
+          volume_(filmed(std::move(opened.volume), std::move(opened.flow), opened.geometry)) {
+        volume_.scan = kept(opened.scan);
+        volume_.backend = opened.figures.backend;
+    }
 
     std::optional<FilmedVolume> read(std::int64_t, Progress&) override { return volume_; }
     std::vector<std::string> take_warnings() override { return std::exchange(warnings_, {}); }
@@ -81,7 +88,10 @@ class ScanVolumes : public MovieVolumes {
     std::optional<FilmedVolume> read(std::int64_t step, Progress& progress) override {
         Unheard unheard(progress);
         FlowedVolume made = reconstruction_.run_with_flow({.volume = step}, unheard);
-        return filmed(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
+        FilmedVolume volume = filmed(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
+        volume.scan = kept(reconstruction_.scan());
+        volume.backend = reconstruction_.figures().backend;
+        return volume;
     }
 
     std::vector<std::string> take_warnings() override {

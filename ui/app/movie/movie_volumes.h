@@ -18,6 +18,8 @@ struct FilmedVolume {
     std::shared_ptr<const Volume> structure;
     std::shared_ptr<const Volume> flow{};  // of the same moment; nullptr: none
     ScanGeometry geometry{};               // of a scan
+    std::shared_ptr<const Scan> scan{};    // that was reconstructed; nullptr: a volume file
+    std::string backend{};                 // that did it
 };
 
 class MovieVolumes {

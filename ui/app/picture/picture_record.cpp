@@ -6,6 +6,7 @@
 #include "engine/file_hash.h"
 #include "engine/scan.h"
 #include "engine/settings.h"
+#include "render/transfer_function.h"
 #include "render/view.h"
 #include "ui/app/open_volume.h"
 #include "ui/app/transfer_text.h"
@@ -28,6 +29,8 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
         text("flow_hash", &P::flow_hash, effect, "64-bit FNV-1a of that"),
         integer("bits", &P::bits, 8, 16, "bits", effect, "of a channel"),
         integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "a pixel; 0: as view.samples says"),
+        numbers("range", &P::range, lowest_value, highest_value, "", effect,
+                "of values, low and high, that the first volume of its series chose; empty: the volume itself"),
         text("made_by", &P::made_by, effect, "what the input file says of how it was made, one line a key"),
     };
     return fields;
@@ -51,6 +54,16 @@ View that_stands_alone(View view) {
 }
 
 }  // namespace
+
+void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen) {
+    record.range.clear();
+    if (chosen) record.range = {chosen->low, chosen->high};
+}
+
+std::optional<ValueRange> chosen_range(const PictureRecord& record) {
+    if (record.range.size() != 2 || !(record.range[0] < record.range[1])) return {};
+    return ValueRange{record.range[0], record.range[1]};
+}
 
 void note_input(PictureRecord& record, const VolumeSource& source) {
     if (source.input.empty()) return;

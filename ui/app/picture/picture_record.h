@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 namespace echolux {
 
 struct Scan;
+struct ValueRange;
 struct View;
 struct VolumeSource;
 struct WhatIsOpen;
@@ -27,13 +29,17 @@ struct PictureRecord {
     std::string spectra_hash{};  // of the spectra that it describes,
     std::string flow{};          // of this volume file, which was shown over it
     std::string flow_hash{};
-    std::int64_t bits = 8;     // of a channel
-    std::int64_t samples = 0;  // rays a pixel; 0: as view.samples says
-    std::string made_by{};     // what the input file says of itself, one line a key
+    std::int64_t bits = 8;        // of a channel
+    std::int64_t samples = 0;     // rays a pixel; 0: as view.samples says
+    std::vector<double> range{};  // of values, low and high, that the first volume of its series chose; empty: its own
+    std::string made_by{};        // what the input file says of itself, one line a key
 };
 
 template <>
 const std::vector<Field<PictureRecord>>& describe<PictureRecord>();
+
+void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen);
+std::optional<ValueRange> chosen_range(const PictureRecord& record);
 
 // Fingerprints of the file that a picture is made of, and of the spectra where that is a scan; nothing where it was no
 // file. Reads all of them.

@@ -49,6 +49,7 @@ RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session)
     again.input = input_of(job, session);
     again.settings = assignments_of(session);
     again.part.volume = session.open.step;
+    again.chosen = chosen_range(session.picture);
     again.flow = session.picture.flow;
     again.output = output_of(job);
     again.bits = session.picture.bits > 8 ? PictureBits::sixteen : PictureBits::eight;

@@ -78,6 +78,9 @@ class Exhibit {
     virtual std::uint64_t news() const { return 0; }
     virtual bool is_at_work() const { return loading().has_value(); }
 
+    // The range of values that the first volume of a series chose for all of them. Nothing: each has its own.
+    virtual std::optional<ValueRange> chosen_range() const { return {}; }
+
     // What could not be shown, since the last call: lines with cause and remedy. Sessions tell theirs as events.
     virtual std::vector<std::string> take_problems() { return {}; }
 

@@ -23,7 +23,6 @@ FileExhibit::FileExhibit(std::shared_ptr<StagedSeries> series, Renderer& rendere
     } else if (std::optional<OnDevice> coarse = coarse_one()) {
         show(std::make_shared<const OnDevice>(std::move(*coarse)));
     }
-    if (!staged_->chosen) staged_->chosen = renderer_.fixed_range();
     ahead_ = std::make_unique<StepsAhead>(
         of.steps(), staged_->budget.gpu_bytes, [this](std::int64_t step) { return brought(step); }, std::move(first),
         [this](std::int64_t step) { return can_be_brought(step); });
@@ -53,11 +52,14 @@ std::optional<FileExhibit::OnDevice> FileExhibit::coarse_one() {
     return on_device(voxels_of(series, step, static_cast<std::size_t>(level - levels.begin())), -1);
 }
 
+// By one thread at a time: the one that makes this, then the one that brings steps.
 FileExhibit::OnDevice FileExhibit::on_device(const std::shared_ptr<const VoxelSource>& voxels, std::int64_t step) {
     const auto all = static_cast<double>(voxels->grid().voxels());
     std::int64_t done = 0;
     const auto hear = [&](std::int64_t more) { share_read_ = static_cast<double>(done += more) / all; };
-    return {renderer_.prepare(voxels, staged_->chosen, hear), voxels->grid(), step};
+    std::shared_ptr<PreparedVolume> volume = renderer_.prepare(voxels, staged_->chosen, hear);
+    if (!staged_->chosen) staged_->chosen = fixed_range(*volume);
+    return {std::move(volume), voxels->grid(), step};
 }
 
 // On the thread that brings steps to the device.
@@ -65,7 +67,7 @@ StepsAhead::Step FileExhibit::brought(std::int64_t step) {
     const Series& series = staged_->series;
     share_read_ = 0;
     if (series.is_in_boxes()) {
-        auto made = std::make_shared<const OnDevice>(on_device(voxels_of(series, step, 0, staged_->chosen), step));
+        auto made = std::make_shared<const OnDevice>(on_device(voxels_of(series, step, 0), step));
         return {std::move(made), staged_->budget.gpu_bytes};  // whose pages take what there is
     }
     const std::shared_ptr<const Volume> volume = series.read(step);
@@ -148,6 +150,11 @@ std::optional<Loading> FileExhibit::loading() const {
     const std::int64_t step = staged_->timeline.step();
     if ((shown_ && shown_->step == step) || is_bad(step)) return {};
     return Loading{step, staged_->series.is_in_boxes() ? std::optional(share_read_.load()) : std::nullopt};
+}
+
+std::optional<ValueRange> FileExhibit::chosen_range() const {
+    if (!shown_ || staged_->series.steps() == 1) return {};
+    return fixed_range(*shown_->volume);
 }
 
 std::vector<std::string> FileExhibit::take_problems() {

@@ -1,7 +1,7 @@
 // A volume file or a series of them on the stage. Time points are brought to the device ahead of their turn, on a
 // thread of their own; the due one is shown as soon as it is there, until then the picture stays. Colours mean the same
-// at all time points, as the first one that was shown chose them. What is too large for memory is read box by box, and
-// seen coarsely at first where the file has coarser levels.
+// at all time points, as the first one that came to the device chose them. What is too large for memory is read box by
+// box, and seen coarsely at first where the file has coarser levels.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct StagedSeries {
     Series series;
     Timeline timeline;
     SeriesBudget budget;
-    std::optional<ValueRange> chosen{};  // by the first that was shown
+    std::optional<ValueRange> chosen{};  // by the first that came to the device
 };
 
 class FileExhibit : public Exhibit {
@@ -48,6 +48,7 @@ class FileExhibit : public Exhibit {
     Timeline* timeline() override;
     std::vector<Interval> ready_steps() const override { return staged_->series.ready(); }
     std::optional<Loading> loading() const override;
+    std::optional<ValueRange> chosen_range() const override;
     std::vector<std::string> take_problems() override;
 
   private:

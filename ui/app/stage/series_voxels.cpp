@@ -10,8 +10,8 @@ constexpr std::int64_t voxels_looked_at = 1 << 21;  // for percentiles
 
 class SeriesVoxels : public VoxelSource {
   public:
-    SeriesVoxels(const Series& series, std::int64_t step, std::size_t level, const std::optional<ValueRange>& chosen)
-        : series_(series), step_(step), level_(level), grid_(series.levels(step).at(level)), chosen_(chosen) {}
+    SeriesVoxels(const Series& series, std::int64_t step, std::size_t level)
+        : series_(series), step_(step), level_(level), grid_(series.levels(step).at(level)) {}
 
     const VolumeGrid& grid() const override { return grid_; }
 
@@ -25,7 +25,6 @@ class SeriesVoxels : public VoxelSource {
 
     // Voxel by voxel a file takes for ever: of the finest level that is soon read, or of some B-scans of the only one.
     ValueRange range() const override {
-        if (chosen_) return *chosen_;
         const std::vector<VolumeGrid> levels = series_.levels(step_);
         std::size_t coarse = level_;
         while (coarse + 1 < levels.size() && levels[coarse].voxels() > voxels_looked_at) ++coarse;
@@ -48,14 +47,12 @@ class SeriesVoxels : public VoxelSource {
     std::int64_t step_;
     std::size_t level_;
     VolumeGrid grid_;
-    std::optional<ValueRange> chosen_;
 };
 
 }  // namespace
 
-std::shared_ptr<const VoxelSource> voxels_of(const Series& series, std::int64_t step, std::size_t level,
-                                             const std::optional<ValueRange>& chosen) {
-    return std::make_shared<SeriesVoxels>(series, step, level, chosen);
+std::shared_ptr<const VoxelSource> voxels_of(const Series& series, std::int64_t step, std::size_t level) {
+    return std::make_shared<SeriesVoxels>(series, step, level);
 }
 
 }  // namespace echolux

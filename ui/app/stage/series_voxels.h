@@ -2,16 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "engine/series.h"
 #include "render/slots/voxel_source.h"
 
 namespace echolux {
 
-// Reads wait for each other: the file has one reader. `series` outlives it. `chosen`: the range of values of the first
-// that was shown; nothing: it is found in the file.
-std::shared_ptr<const VoxelSource> voxels_of(const Series& series, std::int64_t step, std::size_t level,
-                                             const std::optional<ValueRange>& chosen = {});
+// Reads wait for each other: the file has one reader. `series` outlives it.
+std::shared_ptr<const VoxelSource> voxels_of(const Series& series, std::int64_t step, std::size_t level);
 
 }  // namespace echolux

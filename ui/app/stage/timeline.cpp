@@ -19,8 +19,8 @@ std::int64_t round_modulo(std::int64_t value, std::int64_t by) {
 }  // namespace
 
 Timeline::Timeline(std::int64_t steps, double step_s)
-    : steps_(std::max<std::int64_t>(steps, 1)),
-      step_s_(step_s >= least_step_s && step_s <= most_step_s ? step_s : unknown_step_s), last_(steps_ - 1) {}
+    : steps_(std::max<std::int64_t>(steps, 1)), has_times_(step_s >= least_step_s && step_s <= most_step_s),
+      step_s_(has_times_ ? step_s : unknown_step_s), last_(steps_ - 1) {}
 
 std::int64_t Timeline::waiting() const {
     return std::min(turn_ - seen_, last_ - first_ + 1);

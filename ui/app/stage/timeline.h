@@ -16,6 +16,7 @@ class Timeline {
 
     std::int64_t steps() const { return steps_; }
     double step_s() const { return step_s_; }            // never 0
+    bool has_times() const { return has_times_; }        // whether that is known
     std::int64_t step() const { return step_; }          // that ought to be shown
     std::int64_t shown() const { return shown_; }        // that was shown last; -1: none yet
     std::int64_t left_out() const { return left_out_; }  // while playing, since play()
@@ -51,6 +52,7 @@ class Timeline {
     std::int64_t turns_since(std::int64_t step) const;
 
     std::int64_t steps_;
+    bool has_times_;
     double step_s_;
     std::int64_t step_ = 0;
     std::int64_t shown_ = -1;

@@ -229,8 +229,8 @@ void Calibrating::search_dispersion(Workspace& work) {
     const Block block = shown_b_scan(work, *newest_block(work));
     const ReconstructionPlan plan = work.scan()->plan(1);
     DispersionSearch search;
-    search.depth_begin = plan.recipe.depth_begin;
-    search.depth_end = plan.recipe.depth_end;
+    search.depth_begin = plan.recipe.depth_begin / plan.recipe.zero_padding;
+    search.depth_end = plan.recipe.depth_end / plan.recipe.zero_padding;
     search_ = work.jobs().start(
         "searching the dispersion",
         [this, &work, opened = opened_, block, plan, search](Progress& progress) -> Jobs::LastStep {

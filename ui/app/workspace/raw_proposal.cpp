@@ -63,7 +63,7 @@ Rows spectra_of(const Scan& scan, std::int64_t b_scan) {
 
 // Depth downwards.
 Rows depths_of(const Scan& scan, std::int64_t b_scan, Progress& progress) {
-    Reconstruction reconstruction(scan, Backend::cpu);
+    Reconstruction reconstruction(scan, {.backend = Backend::cpu});
     const Volume volume = reconstruction.run({0, b_scan, b_scan + 1}, progress);
     Rows rows{volume.grid.depth, volume.grid.a_scans};
     rows.values.resize(static_cast<std::size_t>(rows.rows * rows.columns));

@@ -121,6 +121,8 @@ class Workspace {
     // the pictures of the window; others have a renderer of their own. PNG or TIFF, by the name.
     void take_screenshot(const std::filesystem::path& path);  // of 8 bits
     void take_picture(const std::filesystem::path& path, PictureBits bits);
+    // How much of the picture that is drawn between those of the window is done, 0 to 1. Nothing: none is.
+    std::optional<double> share_of_picture() const;
     // A B-scan, if none is named that under the cross, and a projection, with axes; PDF, SVG or PNG.
     void save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style);
     enum class TableKind { a_scan, echoes };  // under the cross; the strongest echo of each A-scan of the B-scan there

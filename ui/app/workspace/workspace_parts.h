@@ -36,6 +36,7 @@ struct PictureToKeep {
     PictureRecord record;  // with this, completed when it is written
     VolumeSource source;   // of what it shows
     std::optional<double> begun_s;
+    std::int64_t passes = 0;  // that are done, of view.rest_samples
 };
 
 struct Workspace::Parts {

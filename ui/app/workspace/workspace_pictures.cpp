@@ -50,13 +50,20 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         if (bits != PictureBits::eight || view.width * view.height > most_followed) {
             return parts.draw_picture_beside(path, bits);
         }
-        PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt};
+        PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt, 0};
         kept.view.rest_samples = rays_of(view);
         kept.record.samples = kept.view.rest_samples;
         kept.record.device = parts.stage.renderer().device_name();
         kept.record.backend = shown.way();
+        note_range(kept.record, shown.chosen_range());
         parts.to_keep.push_back(std::move(kept));
     });
+}
+
+std::optional<double> Workspace::share_of_picture() const {
+    if (parts_->to_keep.empty()) return {};
+    const PictureToKeep& kept = parts_->to_keep.front();
+    return static_cast<double>(kept.passes) / static_cast<double>(kept.view.rest_samples);
 }
 
 Exhibit& Workspace::Parts::shown_for(const std::filesystem::path& path) {
@@ -68,6 +75,7 @@ VolumeSource Workspace::Parts::file_shown() const {
     VolumeSource source{.input = open.file, .shown = {}, .settings = lines_of(open.assignments), .part = {}};
     for (const std::string& assignment : book.assignments()) source.settings.push_back(assignment);
     source.part.volume = what_is_open().step;
+    if (stage.exhibit() != nullptr) source.chosen = stage.exhibit()->chosen_range();
     return source;
 }
 
@@ -125,6 +133,7 @@ void Workspace::Parts::draw_picture_to_keep() {
         if (error.code() != ErrorCode::device) to_keep.pop_front();  // the next ones may be possible
         throw;
     }
+    if (followed) kept.passes = followed->passes;
     if (!followed && !is_late) return;
     if (!followed) {
         const std::string path = std::exchange(to_keep.front().path, {}).string();

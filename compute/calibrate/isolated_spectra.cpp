@@ -1,0 +1,90 @@
+// Spectra of some depths alone: transformed as the plan shows them now, cut, transformed back.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "compute/calibrate/dispersion_search.h"
+#include "compute/calibrate/probe.h"
+#include "compute/cpu/fft.h"
+#include "compute/indexing.h"
+#include "compute/parallel_for.h"
+#include "compute/require.h"
+#include "compute/tables.h"
+
+namespace echolux {
+namespace {
+
+struct Range {
+    std::int64_t begin = 0, end = 0;
+};
+
+Range chosen(std::int64_t begin, std::int64_t end, std::int64_t least, std::int64_t all, const char* what) {
+    const Range range{begin != 0 ? begin : least, end != 0 ? end : all};
+    require(range.begin >= 0 && range.begin < range.end && range.end <= all,
+            std::string(what) + " " + std::to_string(range.begin) + ":" + std::to_string(range.end) +
+                " lie outside of the B-scan",
+            "dispersion search", "stay within " + std::to_string(least) + ":" + std::to_string(all));
+    return range;
+}
+
+// 1 at the chosen depths, falling to 0 over some bins around them: what is cut sharply rings.
+std::vector<float> depth_gate(const Range& depths, std::int64_t points) {
+    constexpr std::int64_t slope = 8;  // bins
+    std::vector<float> gate(index(points), 0.0F);
+    for (std::int64_t z = std::max<std::int64_t>(0, depths.begin - slope); z < std::min(points / 2, depths.end + slope);
+         ++z) {
+        const std::int64_t outside = std::max({depths.begin - z, z - depths.end + 1, std::int64_t{0}});
+        const double u = static_cast<double>(outside) / (slope + 1);
+        gate[index(z)] = static_cast<float>(0.5 + 0.5 * std::cos(std::numbers::pi * u));
+    }
+    return gate;
+}
+
+std::vector<std::complex<float>> shown_turn(const ReconstructionPlan& plan, std::int64_t points) {
+    std::vector<std::complex<float>> turn(index(points), 1.0F);
+    if (!plan.recipe.dispersion) return turn;
+    const std::vector<double> theta = dispersion_phase(plan.recipe, plan.calibration, k_grid(plan.calibration, points));
+    std::transform(theta.begin(), theta.end(), turn.begin(),
+                   [](double phase) { return std::complex<float>(std::polar(1.0, -phase)); });
+    return turn;
+}
+
+void scale_to_one(std::vector<std::complex<float>>& values) {
+    double power = 0;
+    for (const std::complex<float>& value : values) power += static_cast<double>(std::norm(value));
+    require(power > 0, "the spectra hold nothing but zeros", "dispersion search", "choose another B-scan");
+    const auto scale = static_cast<float>(std::sqrt(static_cast<double>(values.size()) / power));
+    for (std::complex<float>& value : values) value *= scale;
+}
+
+}  // namespace
+
+SpectraOnGrid isolated_spectra(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted) {
+    const std::int64_t n = plan.geometry.samples;
+    const std::vector<float> spectra = windowed_spectra(plan, block);
+    const Range depths =
+        chosen(wanted.depth_begin, wanted.depth_end, first_row_past_zero_delay(n / 2), n / 2, "depths");
+    const Range of_block = chosen(wanted.line_begin, wanted.line_end, 0, std::ssize(spectra) / n, "A-scans");
+    const std::int64_t all = of_block.end - of_block.begin;
+    const std::int64_t count = std::min(all, std::max<std::int64_t>(1, wanted.lines));
+    const std::vector<std::complex<float>> turn = shown_turn(plan, n);
+    const std::vector<float> gate = depth_gate(depths, n);
+
+    SpectraOnGrid isolated{std::vector<std::complex<float>>(index(count * n)), n};
+    Fft forward(Fft::Kind::complex_forward, n), inverse(Fft::Kind::complex_inverse, n);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const float* spectrum = spectra.data() + (of_block.begin + i * all / count) * n;
+        std::transform(turn.begin(), turn.end(), spectrum, forward.complex_in(),
+                       [](std::complex<float> t, float s) { return t * s; });
+        forward.execute();
+        std::transform(gate.begin(), gate.end(), forward.complex_out(), inverse.complex_in(),
+                       [](float g, std::complex<float> bin) { return g * bin; });
+        inverse.execute();
+        std::copy_n(inverse.complex_out(), n, isolated.values.begin() + i * n);
+    }
+    scale_to_one(isolated.values);
+    return isolated;
+}
+
+}  // namespace echolux

@@ -1,0 +1,64 @@
+#include "compute/calibrate/mean_profile.h"
+
+#include <cmath>
+
+#include "compute/indexing.h"
+
+namespace echolux {
+namespace {
+
+ReconstructionPlan for_amplitudes(ReconstructionPlan plan) {
+    plan.flow = {};
+    plan.calibration.noise_floor.clear();
+    plan.geometry.depth_flip = false;
+    plan.recipe.depth_begin = 0;
+    plan.recipe.depth_end = 0;
+    plan.recipe.noise_floor = NoiseFloor::none;
+    plan.recipe.quantity = Quantity::amplitude;
+    plan.recipe.voxel = VoxelType::f32;
+    plan.recipe.levels = Levels::fixed;
+    return plan;
+}
+
+}  // namespace
+
+MeanProfile::MeanProfile(const ReconstructionPlan& plan) : reconstructor_(plan_on_cpu(for_amplitudes(plan))) {
+    amplitudes_.resize(index(grid().depth * grid().a_scans * plan.block_b_scans));
+    sum_.resize(index(grid().depth));
+    power_.resize(sum_.size());
+}
+
+void MeanProfile::add(const Block& block) {
+    const std::int64_t line_bytes = grid().depth * bytes_of(grid().type);
+    const Place place{PlaceKind::host_linear, amplitudes_.data(), block.first_b_scan, line_bytes,
+                      grid().a_scans * line_bytes};
+    reconstructor_->wait(reconstructor_->submit(block, place));
+    const std::int64_t lines = block.b_scans * grid().a_scans;
+    for (std::int64_t line = 0; line < lines; ++line) {
+        const float* of_line = amplitudes_.data() + line * grid().depth;
+        for (std::size_t z = 0; z < sum_.size(); ++z) {
+            const auto a = static_cast<double>(of_line[z]);
+            sum_[z] += a;
+            power_[z] += a * a;
+        }
+    }
+    lines_ += lines;
+}
+
+std::vector<double> MeanProfile::mean(const std::vector<double>& sum) const {
+    std::vector<double> mean = sum;
+    for (double& value : mean) value /= static_cast<double>(lines_);
+    return mean;
+}
+
+std::vector<double> MeanProfile::amplitude() const {
+    return mean(sum_);
+}
+
+std::vector<double> MeanProfile::root_mean_power() const {
+    std::vector<double> root = mean(power_);
+    for (double& value : root) value = std::sqrt(value);
+    return root;
+}
+
+}  // namespace echolux

@@ -1,0 +1,80 @@
+#include "compute/cuda/compressive.h"
+
+#include <algorithm>
+
+namespace echolux::cuda {
+namespace {
+
+constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of spectra at a time
+
+// The points of the k grid as they are.
+WeightedTables unweighted(const PlainTables& plain) {
+    return {plain, std::vector<float>(plain.real_weight.size(), 1.0f)};
+}
+
+std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionPlan& plan, const SensingTables& tables,
+                                            std::int64_t most_lines) {
+    if (plan.compressive.transform != SensingTransform::exact) return sensing_by_grid(tables, most_lines);
+    const ScanGeometry& geometry = plan.geometry;
+    return sensing_by_matrix(tables, geometry.frames_per_volume() * geometry.lines_per_b_scan());
+}
+
+}  // namespace
+
+CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionPlan& plan, const PlainTables& plain,
+                                                 DepthRange kept, std::int64_t most_lines, bool on_chip)
+    : sensing_(sensing_tables(plan)), recipe_(plan.compressive), kept_(kept), most_lines_(most_lines),
+      rolling_width_(plain.rolling_width) {
+    if (on_chip && SparseSearchOnChip::fits(sensing_)) {
+        on_chip_.emplace(sensing_, recipe_, kept);
+    } else {
+        on_device_ = sensing_of(plan, sensing_, most_lines);
+        samples_ = uploaded(sensing_.samples);
+    }
+    if (sensing_.on_k_grid) k_grid_.emplace(unweighted(plain));
+}
+
+const char* CompressiveDeviceTables::way() const {
+    if (on_chip_) return "compressive on chip";
+    return recipe_.transform == SensingTransform::exact ? "compressive by matrix products" : "compressive in passes";
+}
+
+CompressiveLines::CompressiveLines(const CompressiveDeviceTables& tables, const LineFormat& format, cudaStream_t stream)
+    : tables_(tables), stream_(stream) {
+    const std::int64_t spectrum_bytes = tables.sensing_.length * std::int64_t{sizeof(float)};
+    lines_at_once_ = std::clamp<std::int64_t>(work_bytes / spectrum_bytes, 1, tables.most_lines_);
+    if (!tables.on_chip_) {
+        search_.emplace(*tables.on_device_, tables.recipe_, stream);
+        lines_at_once_ = std::min(lines_at_once_, search_->lines_at_once());
+    }
+    if (tables.k_grid_) {
+        k_linear_.emplace(*tables.k_grid_, format, lines_at_once_, stream);
+        lines_at_once_ = std::min(lines_at_once_, k_linear_->lines_at_once());
+    } else {
+        subtract_.emplace(format, tables.rolling_width_, lines_at_once_);
+        spectra_ = DeviceBuffer(lines_at_once_ * spectrum_bytes);
+    }
+    bins_ = DeviceBuffer(lines_at_once_ * (tables.kept_.end - tables.kept_.begin) * std::int64_t{sizeof(float2)});
+}
+
+DeviceBins CompressiveLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
+    const float* spectra = spectra_of(raw, lines, background);
+    auto* bins = bins_.as<float2>();
+    if (search_) {
+        search_->enqueue(spectra, tables_.sensing_.length, tables_.samples_.as<std::int32_t>(), lines);
+        search_->store(lines, tables_.kept_, tables_.sensing_.to_bins, bins);
+    } else {
+        tables_.on_chip_->enqueue(stream_, spectra, tables_.sensing_.length, lines, bins);
+    }
+    return {bins, tables_.kept_.end - tables_.kept_.begin};
+}
+
+// [lines][samples]
+const float* CompressiveLines::spectra_of(const std::byte* raw, std::int64_t lines,
+                                          const DeviceBackground& background) {
+    if (k_linear_) return reinterpret_cast<const float*>(k_linear_->enqueue(raw, lines, background));
+    subtract_->enqueue(stream_, raw, lines, background, spectra_.as<float>(), tables_.sensing_.length);
+    return spectra_.as<float>();
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,40 @@
+#include "compute/cuda/defr.h"
+
+#include <complex>
+#include <vector>
+
+#include "compute/cuda/transform_size.h"
+
+namespace echolux::cuda {
+namespace {
+
+template <class Real>
+DeviceBuffer uploaded_as(const std::vector<std::complex<double>>& values) {
+    return uploaded(std::vector<std::complex<Real>>(values.begin(), values.end()));
+}
+
+}  // namespace
+
+DefrDeviceTables::DefrDeviceTables(const PlainTables& plain, const DefrTables& tables, const DefrRecipe& of_plan,
+                                   DepthRange bins, bool fused)
+    : windowed(plain, std::vector<float>(tables.window.begin(), tables.window.end()), fused),
+      points(std::ssize(tables.window)), threshold(tables.threshold), recipe(of_plan), kept(bins),
+      on_chip(fused && !recipe.double_precision && search_fits_on_chip(points)),
+      rotation(recipe.double_precision ? uploaded_as<double>(tables.rotation) : uploaded_as<float>(tables.rotation)) {
+    if (on_chip) twiddles = uploaded(transform_twiddles(points));
+}
+
+DefrLines::DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t most_lines,
+                     cudaStream_t stream)
+    : windowed_(tables.windowed, format, most_lines, stream),
+      search_(tables.on_chip ? search_on_chip(tables, stream)
+                             : search_in_passes(tables, windowed_.lines_at_once(), stream)),
+      depth_(tables.kept.end - tables.kept.begin), bins_(lines_at_once() * depth_ * std::int64_t{sizeof(float2)}) {}
+
+DeviceBins DefrLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
+    const std::byte* spectra = windowed_.enqueue(raw, lines, background);
+    search_->enqueue(reinterpret_cast<const float*>(spectra), lines, bins_.as<float2>());
+    return {bins_.as<float2>(), depth_};
+}
+
+}  // namespace echolux::cuda

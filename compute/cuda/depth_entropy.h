@@ -1,0 +1,13 @@
+// The entropy of depth profiles under trial phases on a GPU: see compute/calibrate/depth_entropy.h.
+#pragma once
+
+#include <memory>
+
+#include "compute/calibrate/depth_entropy.h"
+
+namespace echolux::cuda {
+
+// On the GPU that `choice` names, or the first that can be used. Throws Error{device, out_of_memory}.
+std::unique_ptr<DepthEntropy> depth_entropy(const SpectraOnGrid& spectra, const BackendChoice& choice);
+
+}  // namespace echolux::cuda

@@ -1,0 +1,27 @@
+// Which method a plan asks for on the GPU, apart from the fused kernel, and its tables.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "compute/cuda/line_method.h"
+#include "compute/line_format.h"
+#include "compute/plan_tables.h"
+
+namespace echolux::cuda {
+
+// One for each worker's stream; the copies share the tables.
+using LineMethodMaker = std::function<std::unique_ptr<LineMethod>(cudaStream_t)>;
+
+struct LineMethods {
+    LineMethodMaker make;
+    std::string way;  // in a few words for people
+};
+
+// The plan is valid and `plain` lives longer than the methods. At most about `most_lines` lines are given in one call.
+// `fused`: in one kernel what can be. Throws Error{device, out_of_memory}.
+LineMethods line_methods(const ReconstructionPlan& plan, const PlainTables& plain, const LineFormat& format,
+                         DepthRange kept, std::int64_t most_lines, bool fused);
+
+}  // namespace echolux::cuda

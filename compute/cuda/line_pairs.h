@@ -1,0 +1,51 @@
+// Two lines for a block of threads, so that what is fetched of a table serves both. They share a row of the
+// background, so a B-scan with an odd number of lines ends with one alone.
+#pragma once
+
+#include <cstdint>
+
+#include "compute/cuda/line_method.h"
+#include "compute/steps/host_device.h"
+
+namespace echolux::cuda {
+
+class LinePairs {
+  public:
+    struct Pair {
+        int a = -1;  // below 0: there is none
+        int b = -1;  // the same as `a` where that is alone
+    };
+
+    LinePairs() = default;
+
+    // Of the lines of one kernel.
+    LinePairs(std::int64_t lines, const DeviceBackground& background) : lines_(static_cast<int>(lines)) {
+        const bool one_row = background.frame_lines == 0;
+        row_lines_ = one_row ? lines_ : static_cast<int>(background.frame_lines);
+        before_ = one_row ? 0 : static_cast<int>(background.first_line % background.frame_lines);
+        pairs_of_a_row_ = (row_lines_ + 1) / 2;
+    }
+
+    // Some may be empty.
+    unsigned count() const {
+        return static_cast<unsigned>((before_ + lines_ + row_lines_ - 1) / row_lines_ * pairs_of_a_row_);
+    }
+
+    ECHOLUX_HD Pair at(unsigned index) const {
+        const int row = static_cast<int>(index) / pairs_of_a_row_;
+        const int first = row * row_lines_ - before_;
+        const int end = first + row_lines_ < lines_ ? first + row_lines_ : lines_;
+        const int a = first + 2 * (static_cast<int>(index) - row * pairs_of_a_row_);
+        if (a >= end) return {};
+        const int b = a + 1 < end ? a + 1 : a;
+        return {a < 0 ? b : a, b};
+    }
+
+  private:
+    int lines_ = 0;
+    int row_lines_ = 1;
+    int before_ = 0;  // lines of the first row that came earlier
+    int pairs_of_a_row_ = 1;
+};
+
+}  // namespace echolux::cuda

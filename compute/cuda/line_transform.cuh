@@ -1,0 +1,118 @@
+// The discrete Fourier transform of a line, or of two side by side, by a group of threads: sixteen points stay in each
+// thread's registers, thread t of T holding points t, t + T, t + 2 T ... before and after. Between the stages (radix
+// 16, then what is left: Stockham's order, so bins come out in natural order) they change places through shared memory,
+// padded so that no two threads that are served together meet in a bank.
+#pragma once
+
+#include "compute/cuda/butterflies.cuh"
+#include "compute/cuda/transform_size.h"
+
+namespace echolux::cuda {
+
+__device__ inline int padded(int i) {
+    return i + (i >> 4);
+}
+
+// Results of butterfly t of a stage before which sub-transforms had `length` bins, to where the next stage wants them:
+// (t / length) * length * radix + t % length + i * length.
+template <int length, int radix, class Point>
+__device__ inline void put(Point* exchange, const Point (&v)[radix], int t) {
+    Point* first = exchange + padded(t / length * (length * radix) + t % length);
+    constexpr int step = length == 1 ? 1 : length / 16 * 17;
+#pragma unroll
+    for (int i = 0; i < radix; ++i) first[i * step] = v[i];
+}
+
+// Operands t + i * n / radix of butterfly t.
+template <int n, int radix, class Point>
+__device__ inline void get(const Point* exchange, Point (&v)[radix], int t) {
+    const Point* first = exchange + padded(t);
+    constexpr int step = n / radix / 16 * 17;
+#pragma unroll
+    for (int i = 0; i < radix; ++i) v[i] = first[i * step];
+}
+
+// v[i] *= w^i; `rows` holds powers of this butterfly's w, `stride` apart (twiddles.h).
+template <int radix, class Point>
+__device__ inline void twiddle(Point (&v)[radix], const float2* rows, int stride) {
+    float2 first[4];
+#pragma unroll
+    for (int i = 1; i < 4 && i < radix; ++i) {
+        first[i] = __ldg(rows + (i - 1) * stride);
+        v[i] = v[i] * first[i];
+    }
+#pragma unroll
+    for (int q = 1; q < radix / 4; ++q) {
+        const float2 fourth = __ldg(rows + (2 + q) * stride);
+        v[4 * q] = v[4 * q] * fourth;
+#pragma unroll
+        for (int i = 1; i < 4; ++i) v[4 * q + i] = v[4 * q + i] * (fourth * first[i]);
+    }
+}
+
+// A stage of radix 16 after one that ended with `length` bins.
+template <int n, int length, class Point>
+__device__ inline void middle_stage(Point* exchange, Point (&v)[16], const float2* twiddles, int t) {
+    get<n>(exchange, v, t);
+    twiddle<16>(v, twiddles + t % length, length);
+    transform(v);
+    __syncthreads();
+    put<length>(exchange, v, t);
+    __syncthreads();
+}
+
+// `exchange`: [Size::exchange_points], may be in use until the block's threads come here.
+template <class Size, class Point>
+__device__ inline void stages_before_last(Point* exchange, Point (&v)[16], const float2* twiddles, int t) {
+    transform(v);
+    __syncthreads();
+    put<1>(exchange, v, t);
+    __syncthreads();
+    middle_stage<Size::n, 16>(exchange, v, twiddles, t);
+    if constexpr (Size::four_stages) middle_stage<Size::n, 256>(exchange, v, twiddles + twiddle_rows(16) * 16, t);
+}
+
+// Bins k + m * n / radix of the last stage.
+template <class Size, class Point>
+__device__ inline void last_butterfly(const Point* exchange, Point (&v)[Size::last_radix], const float2* twiddles,
+                                      int k) {
+    get<Size::n>(exchange, v, k);
+    twiddle<Size::last_radix>(v, twiddles + Size::last_twiddles + k, Size::n / Size::last_radix);
+    transform(v);
+}
+
+// All of it, forward, not normalised. Every thread of the block comes here; `exchange` is free again after the next
+// barrier.
+template <class Size, class Point>
+__device__ inline void transform_line(Point* exchange, Point (&v)[16], const float2* twiddles, int t) {
+    constexpr int radix = Size::last_radix, butterflies = 16 / radix;
+    stages_before_last<Size>(exchange, v, twiddles, t);
+#pragma unroll
+    for (int i = 0; i < butterflies; ++i) {
+        Point part[radix];
+        last_butterfly<Size>(exchange, part, twiddles, t + i * Size::threads);
+#pragma unroll
+        for (int m = 0; m < radix; ++m) v[i + m * butterflies] = part[m];
+    }
+}
+
+// Real and imaginary part exchanged: before and after a forward transform they make it the backward one, e^(+i).
+__device__ inline float2 exchanged(float2 a) {
+    return {a.y, a.x};
+}
+
+__device__ inline ComplexPair exchanged(ComplexPair p) {
+    return {exchanged(p.a), exchanged(p.b)};
+}
+
+// Backward, not normalised either.
+template <class Size, class Point>
+__device__ inline void transform_line_back(Point* exchange, Point (&v)[16], const float2* twiddles, int t) {
+#pragma unroll
+    for (Point& point : v) point = exchanged(point);
+    transform_line<Size>(exchange, v, twiddles, t);
+#pragma unroll
+    for (Point& point : v) point = exchanged(point);
+}
+
+}  // namespace echolux::cuda

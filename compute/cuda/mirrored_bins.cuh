@@ -1,0 +1,37 @@
+// The other half of a transform at half the length (half_length.h): bin n - k brought to the thread that has bin k.
+#pragma once
+
+#include "compute/cuda/line_transform.cuh"
+
+namespace echolux::cuda {
+
+__device__ inline ComplexPair conjugate(ComplexPair p) {
+    return {{p.a.x, -p.a.y}, {p.b.x, -p.b.y}};
+}
+
+// own z + mirrored conj(mirror), the factors side by side.
+__device__ inline ComplexPair combined(float4 factors, ComplexPair z, ComplexPair mirror) {
+    return z * float2{factors.x, factors.y} + conjugate(mirror) * float2{factors.z, factors.w};
+}
+
+// use(i, k, mirror) for v[i], which is bin k of transform_line(), and bin (n - k) mod n, where first <= k < end. Every
+// thread of the block comes here; `exchange` is free again after the next barrier.
+template <class Size, class Use>
+__device__ inline void with_mirrored_bins(ComplexPair* exchange, const ComplexPair (&v)[16], int t, int first, int end,
+                                          const Use& use) {
+    const auto mirrored = [](int k) { return (Size::n - k) & (Size::n - 1); };
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+        const int k = t + i * Size::threads, wanted_by = mirrored(k);
+        if (wanted_by >= first && wanted_by < end) exchange[padded(k)] = v[i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+        const int k = t + i * Size::threads;
+        if (k >= first && k < end) use(i, k, exchange[padded(mirrored(k))]);
+    }
+}
+
+}  // namespace echolux::cuda

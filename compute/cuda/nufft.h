@@ -1,0 +1,78 @@
+// The fast transform of samples where they lie (docs/algorithms.md 7), on the GPU. Where a block of threads can hold
+// the finer grid of two lines, one kernel goes from raw samples to depth bins; for other grids, and to measure it
+// against, samples are spread by one kernel, transformed with cuFFT and corrected by another.
+#pragma once
+
+#include <optional>
+
+#include "compute/cuda/fft.h"
+#include "compute/cuda/grid_taps.h"
+#include "compute/cuda/line_method.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/subtraction.h"
+#include "compute/reconstructor.h"
+
+namespace echolux::cuda {
+
+// Tables on the device, shared by all workers.
+class NufftDeviceTables {
+  public:
+    // Of a valid plan, on the current device. `fused`: in one kernel where that is possible. Throws Error{device,
+    // out_of_memory}.
+    NufftDeviceTables(const ReconstructionPlan& plan, bool fused);
+
+    bool in_one_kernel() const { return twiddles_.bytes() > 0; }
+
+  private:
+    friend class NufftLines;
+    NufftDeviceTables(const ReconstructionPlan& plan, const NufftTables& tables, bool fused);
+    NufftDeviceTables(const ReconstructionPlan& plan, const NufftTables& tables, const GridTaps& grid, bool fused);
+
+    bool real_;              // grids are
+    std::int64_t grid_;      // its points
+    std::int64_t points_;    // of the transform: those of the grid, or half as many where it is real
+    std::int64_t taps_;      // of each point
+    std::int64_t repeated_;  // samples that are read beyond the last
+    std::int64_t first_bin_;
+    std::int64_t depth_;
+    DeviceBuffer base_;        // int32 [points]
+    DeviceBuffer weights_;     // complex [taps][points]
+    DeviceBuffer correction_;  // float [depth]
+    DeviceBuffer factors_;     // float4 [depth], the same of real grids that are transformed at half the length
+    DeviceBuffer twiddles_;    // of the one kernel
+};
+
+class NufftLines : public LineMethod {
+  public:
+    // The tables live longer. `rolling_width` 0: no rolling background. Throws Error{device, out_of_memory}.
+    NufftLines(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
+               std::int64_t most_lines, cudaStream_t stream);
+
+    std::int64_t lines_at_once() const override { return lines_at_once_; }
+    DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
+
+  private:
+    // What the separate passes work with.
+    struct Passes {
+        Passes(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
+               std::int64_t lines, cudaStream_t stream);
+
+        Subtraction subtract;
+        DeviceBuffer spectra;  // float [lines][samples]
+        DeviceBuffer grids;    // [lines][grid], float or complex
+        Fft transform;
+    };
+
+    DeviceBins enqueue_one_kernel(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
+    DeviceBins enqueue_passes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background);
+
+    const NufftDeviceTables& tables_;
+    LineFormat format_;
+    cudaStream_t stream_;
+    std::int64_t lines_at_once_;
+    std::int64_t stride_;  // from line to line of the bins
+    DeviceBuffer bins_;    // complex [lines][stride]; complex grids are transformed in place
+    std::optional<Passes> passes_;
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,41 @@
+#include "compute/cuda/plain.h"
+
+namespace echolux::cuda {
+namespace {
+
+Fft::Kind kind_of(const WeightedTables& tables) {
+    return tables.real() ? Fft::Kind::real_forward : Fft::Kind::complex_forward;
+}
+
+std::int64_t bins_of_a_line(const WeightedTables& tables) {
+    const std::int64_t transform = tables.of_plan().lengths.transform;
+    return tables.real() ? transform / 2 + 1 : transform;
+}
+
+}  // namespace
+
+WeightedTables plain_weighted_tables(const PlainTables& tables, bool fused) {
+    if (tables.weight.real) return {tables, tables.real_weight, fused};
+    return {tables, tables.weight.values, fused};
+}
+
+PlainMethod::PlainMethod(const WeightedTables& tables, const LineFormat& format, DepthRange kept,
+                         std::int64_t most_lines, cudaStream_t stream)
+    : weighted_(tables, format, most_lines, stream), first_bin_(kept.begin),
+      bins_of_a_line_(cuda::bins_of_a_line(tables)),
+      transform_(kind_of(tables), tables.of_plan().lengths.transform, tables.of_plan().lengths.transform,
+                 bins_of_a_line_, stream) {
+    if (tables.real()) {
+        bins_ = Fft::line_memory(tables.of_plan().lengths.transform, lines_at_once(),
+                                 bins_of_a_line_ * std::int64_t{sizeof(float2)});
+    }
+}
+
+DeviceBins PlainMethod::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
+    std::byte* weighted = weighted_.enqueue(raw, lines, background);
+    std::byte* bins = bins_.bytes() > 0 ? bins_.data() : weighted;
+    transform_.execute(lines, weighted, bins);
+    return {reinterpret_cast<float2*>(bins) + first_bin_, bins_of_a_line_};
+}
+
+}  // namespace echolux::cuda

@@ -1,0 +1,202 @@
+// Through a uniform grid of any length, as compute/cpu/sensing.cpp does for one line: spread, transform, correct; and
+// the way back. A block of threads for each line.
+#include <algorithm>
+#include <vector>
+
+#include "compute/cuda/grid_value.cuh"
+#include "compute/cuda/launch.h"
+#include "compute/cuda/sensing.h"
+
+namespace echolux::cuda {
+namespace {
+
+// Pointers of the tables that kernels read.
+struct GridWork {
+    const std::int32_t* begin = nullptr;    // [points + 1]
+    const std::int32_t* samples = nullptr;  // spread to each point
+    const float* weights = nullptr;
+    const std::int32_t* first = nullptr;  // [sensed]
+    const float* from_weights = nullptr;  // [sensed][width]
+    const float2* turns = nullptr;        // [sensed]
+    const float* correction = nullptr;    // [modes]
+    int points = 0;
+    int width = 0;
+};
+
+// A real grid has the bins of one side; a complex one those of both, and is turned back by the forward transform with
+// real and imaginary part exchanged.
+template <class Point>
+struct Kind;
+
+template <>
+struct Kind<float> {
+    static constexpr Fft::Kind forward = Fft::Kind::real_forward;
+    __host__ __device__ static std::int64_t bins(std::int64_t points) { return points / 2 + 1; }
+    __device__ static float turned(float2, float value) { return value; }
+    __device__ static float2 backward(float2 bin, int) { return bin; }
+    __device__ static float sample(float2, float value) { return value; }
+};
+
+template <>
+struct Kind<float2> {
+    static constexpr Fft::Kind forward = Fft::Kind::complex_forward;
+    __host__ __device__ static std::int64_t bins(std::int64_t points) { return points; }
+    __device__ static float2 turned(float2 turn, float value) { return times(conjugate(turn), value); }
+    __device__ static float2 backward(float2 bin, int m) {
+        const float share = share_of_norm(m);
+        return {bin.y * share, bin.x * share};
+    }
+    __device__ static float sample(float2 turn, float2 value) { return value.y * turn.x - value.x * turn.y; }
+};
+
+template <class Point>
+__global__ void spread(const __grid_constant__ GridWork work, const float* samples, std::int64_t pitch, Point* grids) {
+    const float* line = samples + blockIdx.x * pitch;
+    Point* grid = grids + static_cast<std::int64_t>(blockIdx.x) * work.points;
+    for (int g = static_cast<int>(threadIdx.x); g < work.points; g += threads_of_a_line) {
+        Point sum{};
+        for (std::int32_t i = work.begin[g]; i < work.begin[g + 1]; ++i) {
+            const std::int32_t p = work.samples[i];
+            accumulate(sum, work.weights[i], Kind<Point>::turned(work.turns[p], line[p]));
+        }
+        grid[g] = sum;
+    }
+}
+
+__global__ void correct(const __grid_constant__ GridWork work, const float2* bins, std::int64_t bins_of_a_line,
+                        float2* profiles, int modes, std::int64_t pitch) {
+    for (int m = static_cast<int>(threadIdx.x); m < modes; m += threads_of_a_line) {
+        profiles[blockIdx.x * pitch + m] = times(bins[blockIdx.x * bins_of_a_line + m], work.correction[m]);
+    }
+}
+
+template <class Point>
+__global__ void widen(const __grid_constant__ GridWork work, const float2* profiles, int modes, std::int64_t pitch,
+                      float2* bins, std::int64_t bins_of_a_line) {
+    for (int m = static_cast<int>(threadIdx.x); m < bins_of_a_line; m += threads_of_a_line) {
+        float2 bin{};
+        if (m < modes) bin = Kind<Point>::backward(times(profiles[blockIdx.x * pitch + m], work.correction[m]), m);
+        bins[blockIdx.x * bins_of_a_line + m] = bin;
+    }
+}
+
+template <class Point>
+__global__ void read_off(const __grid_constant__ GridWork work, const Point* grids, float* samples, int sensed,
+                         std::int64_t pitch) {
+    const Point* grid = grids + static_cast<std::int64_t>(blockIdx.x) * work.points;
+    for (int p = static_cast<int>(threadIdx.x); p < sensed; p += threads_of_a_line) {
+        Point value{};
+        int g = work.first[p];
+        for (int l = 0; l < work.width; ++l) {
+            accumulate(value, work.from_weights[p * work.width + l], grid[g]);
+            if (++g == work.points) g = 0;
+        }
+        samples[blockIdx.x * pitch + p] = Kind<Point>::sample(work.turns[p], value);
+    }
+}
+
+std::vector<float2> turns_of(const SensingTables& tables) {
+    std::vector<float2> turns;
+    for (const std::complex<double>& turn : tables.turns) {
+        turns.push_back({static_cast<float>(turn.real()), static_cast<float>(turn.imag())});
+    }
+    return turns;
+}
+
+SensingShape shape_of(const SensingTables& tables, std::int64_t most_lines) {
+    constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of complex grids at a time
+    const std::int64_t affordable = work_bytes / (std::int64_t{sizeof(float2)} * tables.grid);
+    const std::int64_t batch = Fft::batch(tables.grid);
+    const std::int64_t lines =
+        std::clamp(std::max(batch, affordable / batch * batch), batch, Fft::whole_batches(tables.grid, most_lines));
+    const std::int64_t sensed = std::ssize(tables.samples);
+    return {lines, sensed, sensed, tables.modes, tables.modes};
+}
+
+template <class Point>
+class ByGrid : public Sensing {
+  public:
+    ByGrid(const GridWork& work, const SensingShape& shape, cudaStream_t stream)
+        : work_(work), shape_(shape), stream_(stream), bins_of_a_line_(Kind<Point>::bins(work.points)),
+          grids_(Fft::line_memory(work.points, shape.lines, work.points * std::int64_t{sizeof(Point)})),
+          forward_(Kind<Point>::forward, work.points, work.points, bins_of_a_line_, stream) {
+        if constexpr (is_real) {
+            bins_ = Fft::line_memory(work.points, shape.lines, bins_of_a_line_ * std::int64_t{sizeof(float2)});
+            backward_.emplace(Fft::Kind::real_inverse, work.points, bins_of_a_line_, work.points, stream);
+        }
+    }
+
+    void to_samples(std::int64_t lines, const float2* profiles, float* samples) override {
+        const auto blocks = static_cast<unsigned>(lines);
+        widen<Point><<<blocks, threads_of_a_line, 0, stream_>>>(work_, profiles, modes(), shape_.mode_pitch, bins(),
+                                                                bins_of_a_line_);
+        (is_real ? *backward_ : forward_).execute(lines, bins(), grids_.data());
+        read_off<<<blocks, threads_of_a_line, 0, stream_>>>(work_, grids_.as<Point>(), samples,
+                                                            static_cast<int>(shape_.sensed), shape_.sample_pitch);
+        checked_launch("go from depth to samples");
+    }
+
+    void to_depth(std::int64_t lines, const float* samples, float2* profiles) override {
+        const auto blocks = static_cast<unsigned>(lines);
+        spread<<<blocks, threads_of_a_line, 0, stream_>>>(work_, samples, shape_.sample_pitch, grids_.as<Point>());
+        forward_.execute(lines, grids_.data(), bins());
+        correct<<<blocks, threads_of_a_line, 0, stream_>>>(work_, bins(), bins_of_a_line_, profiles, modes(),
+                                                           shape_.mode_pitch);
+        checked_launch("go from samples to depth");
+    }
+
+  private:
+    static constexpr bool is_real = std::is_same_v<Point, float>;
+
+    int modes() const { return static_cast<int>(shape_.modes); }
+    float2* bins() const { return (is_real ? bins_ : grids_).template as<float2>(); }
+
+    GridWork work_;
+    SensingShape shape_;
+    cudaStream_t stream_;
+    std::int64_t bins_of_a_line_;
+    DeviceBuffer grids_;
+    DeviceBuffer bins_;  // of real grids; complex ones are transformed in place
+    Fft forward_;
+    std::optional<Fft> backward_;
+};
+
+class Grids : public SensingOnDevice {
+  public:
+    Grids(const SensingTables& tables, std::int64_t most_lines)
+        : shape_(shape_of(tables, most_lines)), real_(tables.real), begin_(uploaded(tables.spread.begin)),
+          samples_(uploaded(tables.spread.samples)), weights_(uploaded(tables.spread.weights)),
+          first_(uploaded(tables.spread.first)), from_weights_(uploaded(tables.spread.from_weights)),
+          turns_(uploaded(turns_of(tables))), correction_(uploaded(tables.correction)) {
+        work_.begin = begin_.as<std::int32_t>();
+        work_.samples = samples_.as<std::int32_t>();
+        work_.weights = weights_.as<float>();
+        work_.first = first_.as<std::int32_t>();
+        work_.from_weights = from_weights_.as<float>();
+        work_.turns = turns_.as<float2>();
+        work_.correction = correction_.as<float>();
+        work_.points = static_cast<int>(tables.grid);
+        work_.width = static_cast<int>(tables.spread.width);
+    }
+
+    SensingShape shape() const override { return shape_; }
+    bool takes_tf32() const override { return false; }
+    std::unique_ptr<Sensing> on(cudaStream_t stream) const override {
+        if (real_) return std::make_unique<ByGrid<float>>(work_, shape_, stream);
+        return std::make_unique<ByGrid<float2>>(work_, shape_, stream);
+    }
+
+  private:
+    SensingShape shape_;
+    bool real_;
+    DeviceBuffer begin_, samples_, weights_, first_, from_weights_, turns_, correction_;
+    GridWork work_;
+};
+
+}  // namespace
+
+std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t most_lines) {
+    return std::make_unique<Grids>(tables, most_lines);
+}
+
+}  // namespace echolux::cuda

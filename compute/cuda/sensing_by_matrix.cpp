@@ -1,0 +1,106 @@
+// The sensing matrix as two real ones, for the tensor cores. Their elements are rounded to ten bits of mantissa, 3e-4,
+// which is less than the error of a spreading kernel over three grid points.
+#include <algorithm>
+#include <vector>
+
+#include "compute/cuda/sensing.h"
+#include "compute/cuda/tf32.h"
+#include "compute/indexing.h"
+#include "compute/parallel_for.h"
+#include "compute/steps/sparse.h"
+
+namespace echolux::cuda {
+namespace {
+
+constexpr std::int64_t best_lines = 4096, line_step = 128;  // of a product
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+SensingShape shape_of(const SensingTables& tables, std::int64_t scan_lines) {
+    const std::int64_t sensed = std::ssize(tables.samples);
+    return {std::clamp(rounded_up(scan_lines, line_step), line_step, best_lines), sensed, rounded_up(sensed, 8),
+            tables.modes, rounded_up(tables.modes, 4)};
+}
+
+// [2 mode_pitch][sample_pitch]: what takes a sample to the real and to the imaginary part of a bin.
+DeviceBuffer to_depth_matrix(const SensingTables& tables, const SensingShape& shape) {
+    std::vector<float> elements(index(2 * shape.mode_pitch * shape.sample_pitch));
+    parallel_for(0, shape.modes, [&](std::int64_t m) {
+        float* real = elements.data() + 2 * m * shape.sample_pitch;
+        for (std::size_t p = 0; p < tables.samples.size(); ++p) {
+            const std::complex<float> element(tables.element(p, m));
+            real[p] = rounded_to_tf32(element.real());
+            real[p + index(shape.sample_pitch)] = rounded_to_tf32(element.imag());
+        }
+    });
+    return uploaded(elements);
+}
+
+// [sample_pitch][2 mode_pitch]: the way back, of a bin and its mirror image.
+DeviceBuffer to_samples_matrix(const SensingTables& tables, const SensingShape& shape) {
+    std::vector<float> elements(index(2 * shape.mode_pitch * shape.sample_pitch));
+    parallel_for(0, shape.sensed, [&](std::int64_t p) {
+        float* row = elements.data() + p * 2 * shape.mode_pitch;
+        for (std::int64_t m = 0; m < shape.modes; ++m) {
+            const std::complex<float> element(tables.element(index(p), m));
+            const float share = share_of_norm(static_cast<int>(m));
+            row[2 * m] = rounded_to_tf32(share * element.real());
+            row[2 * m + 1] = rounded_to_tf32(share * element.imag());
+        }
+    });
+    return uploaded(elements);
+}
+
+struct Matrices : SensingOnDevice {
+    Matrices(const SensingTables& tables, std::int64_t scan_lines)
+        : shape_(shape_of(tables, scan_lines)), to_samples(to_samples_matrix(tables, shape_)),
+          to_depth(to_depth_matrix(tables, shape_)),
+          samples_product(Operand::tf32, {shape_.sample_pitch, shape_.lines, 2 * shape_.mode_pitch}),
+          depth_product(Operand::tf32, {2 * shape_.mode_pitch, shape_.lines, shape_.sample_pitch}) {}
+
+    SensingShape shape() const override { return shape_; }
+    bool takes_tf32() const override { return true; }
+    std::unique_ptr<Sensing> on(cudaStream_t stream) const override;
+
+    SensingShape shape_;
+    DeviceBuffer to_samples, to_depth;
+    MatrixProduct samples_product, depth_product;
+};
+
+class ByMatrix : public Sensing {
+  public:
+    ByMatrix(const Matrices& matrices, cudaStream_t stream)
+        : matrices_(matrices), stream_(stream),
+          workspace_(std::max(matrices.samples_product.workspace_bytes(), matrices.depth_product.workspace_bytes())) {}
+
+    // Products are those of a whole batch: a line's sums have the same order in all.
+    void to_samples(std::int64_t, const float2* profiles, float* samples) override {
+        matrices_.samples_product.enqueue(stream_, matrices_.to_samples.data(), profiles, 1, samples,
+                                          workspace_.data());
+    }
+
+    // The residual is cut to tf32, not rounded: as if tau were 2e-4 larger.
+    void to_depth(std::int64_t, const float* samples, float2* profiles) override {
+        matrices_.depth_product.enqueue(stream_, matrices_.to_depth.data(), samples, 1,
+                                        reinterpret_cast<float*>(profiles), workspace_.data());
+    }
+
+  private:
+    const Matrices& matrices_;
+    cudaStream_t stream_;
+    DeviceBuffer workspace_;
+};
+
+std::unique_ptr<Sensing> Matrices::on(cudaStream_t stream) const {
+    return std::make_unique<ByMatrix>(*this, stream);
+}
+
+}  // namespace
+
+std::unique_ptr<SensingOnDevice> sensing_by_matrix(const SensingTables& tables, std::int64_t scan_lines) {
+    return std::make_unique<Matrices>(tables, scan_lines);
+}
+
+}  // namespace echolux::cuda

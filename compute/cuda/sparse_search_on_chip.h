@@ -1,0 +1,38 @@
+// Compressive sensing of an A-scan in one kernel (sparse_search_on_chip.cuh), for grids that fit into shared memory: k
+// grids of 1024, 2048 or 4096 points, finer by two or as they are.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "compute/cuda/memory.h"
+#include "compute/methods/compressive.h"
+#include "compute/validate.h"
+
+namespace echolux::cuda {
+
+class SparseSearchOnChip {
+  public:
+    // On the current device.
+    static bool fits(const SensingTables& tables);
+
+    // Of tables that fit; finds the bins that are kept. Throws Error{device, out_of_memory}.
+    SparseSearchOnChip(const SensingTables& tables, const CompressiveRecipe& recipe, DepthRange kept);
+
+    // spectra: [lines][pitch] on the device; bins: [lines][kept], as every method gives them.
+    void enqueue(cudaStream_t stream, const float* spectra, std::int64_t pitch, std::int64_t lines, float2* bins) const;
+
+  private:
+    CompressiveRecipe recipe_;
+    DepthRange kept_;
+    bool real_;
+    std::int64_t modes_;
+    std::int64_t sensed_;
+    std::int64_t width_;
+    std::int64_t round_count_;
+    float to_bins_;
+    DeviceBuffer samples_, first_, weights_, turns_, rounds_, correction_, factors_, twiddles_;
+};
+
+}  // namespace echolux::cuda

@@ -1,0 +1,88 @@
+#include "compute/several_devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/error.h"
+#include "compute/validate.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t turns_a_device = 32;  // more than a device works on at a time
+
+bool is_on_a_surface(const Places& places) {
+    return places.structure.kind == PlaceKind::device_surface ||
+           (places.flow && places.flow->kind == PlaceKind::device_surface);
+}
+
+}  // namespace
+
+SeveralDevices::SeveralDevices(const ReconstructionPlan& plan, std::vector<std::unique_ptr<Reconstructor>> devices)
+    : is_running_(chosen_background(plan.recipe, plan.calibration) == Background::running),
+      devices_(std::move(devices)), turns_(devices_.size() * turns_a_device) {}
+
+SeveralDevices::~SeveralDevices() = default;
+
+std::string SeveralDevices::backend() const {
+    const std::string first = devices_.front()->backend();
+    const bool alike = std::ranges::all_of(devices_, [&](const auto& device) { return device->backend() == first; });
+    if (alike) return fmt::format("{} x {}", devices_.size(), first);
+    std::string all = first;
+    for (std::size_t i = 1; i < devices_.size(); ++i) all += " + " + devices_[i]->backend();
+    return all;
+}
+
+void SeveralDevices::prime(const Block& block) {
+    for (const auto& device : devices_) device->prime(block);
+}
+
+void SeveralDevices::check(const Block& block, const Places& places) const {
+    const std::string one = "leave out --gpus";
+    if (is_on_a_surface(places)) {
+        throw Error(ErrorCode::bad_setting, "a texture belongs to one GPU: several cannot write to it", "place", one);
+    }
+    if (is_running_ && block.memory == MemoryKind::device && devices_.size() > 1) {
+        throw Error(ErrorCode::bad_setting,
+                    "every GPU follows the running background, and so has to read every block: these are one GPU's",
+                    "recipe.background", "choose another, or leave the spectra in host memory");
+    }
+}
+
+Completion SeveralDevices::submit(const Block& block, const Places& places) {
+    check(block, places);
+    Turn& turn = turn_of(submitted_ + 1);
+    finish(turn);
+    const std::size_t device = static_cast<std::size_t>(submitted_ % devices_.size());
+    turn = {device, devices_[device]->submit(block, places)};
+    ++submitted_;
+    for (std::size_t other = 0; is_running_ && other < devices_.size(); ++other) {
+        if (other != device) devices_[other]->prime(block);
+    }
+    return {submitted_};
+}
+
+void SeveralDevices::wait(Completion completion) {
+    const bool is_kept = completion.value <= submitted_ && submitted_ - completion.value < turns_.size();
+    if (completion.value > 0 && is_kept) finish(turn_of(completion.value));
+}
+
+void SeveralDevices::collect() {
+    for (const auto& device : devices_) device->collect();
+}
+
+// What went wrong is told once, as one device does.
+void SeveralDevices::finish(Turn& turn) {
+    const Completion completion = std::exchange(turn.completion, {});
+    if (completion.value > 0) devices_[turn.device]->wait(completion);
+}
+
+std::unique_ptr<Reconstructor> over_devices(const ReconstructionPlan& plan,
+                                            std::vector<std::unique_ptr<Reconstructor>> devices) {
+    if (devices.size() == 1) return std::move(devices.front());
+    return std::make_unique<SeveralDevices>(plan, std::move(devices));
+}
+
+}  // namespace echolux

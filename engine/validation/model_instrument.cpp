@@ -1,0 +1,103 @@
+#include "engine/validation/model_instrument.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <numeric>
+
+#include "engine/validation/validation_run.h"
+
+namespace echolux {
+namespace {
+
+using std::numbers::pi;
+
+Simulation model() {
+    Simulation simulation;
+    simulation.samples = ModelInstrument::samples;
+    return simulation;
+}
+
+}  // namespace
+
+std::vector<double> share_of_grid(const std::vector<double>& points) {
+    std::vector<double> share;
+    for (std::size_t p = 0; p < points.size(); ++p) {
+        const std::size_t left = p == 0 ? 0 : p - 1, right = std::min(p + 1, points.size() - 1);
+        share.push_back(std::abs(points[right] - points[left]) / static_cast<double>(right - left));
+    }
+    return share;
+}
+
+ModelInstrument::ModelInstrument() : spectrometer_(model()) {
+    const double least = k_per_um().back(), greatest = k_per_um().front();
+    for (const double k : k_per_um()) {
+        points_.push_back((k - least) / (greatest - least) * static_cast<double>(samples - 1));
+    }
+    share_ = share_of_grid(points_);
+}
+
+ReconstructionPlan ModelInstrument::plan(std::int64_t lines) const {
+    ReconstructionPlan plan = bare_plan(samples, lines);
+    plan.calibration.wavelengths_nm = spectrometer_.wavelengths_nm;
+    plan.recipe.window = Window::hann;
+    return plan;
+}
+
+std::vector<float> ModelInstrument::fringe(double depth_um) const {
+    std::vector<float> line;
+    for (std::size_t p = 0; p < source().size(); ++p) {
+        line.push_back(static_cast<float>(source()[p] * std::cos(2 * k_per_um()[p] * depth_um)));
+    }
+    return line;
+}
+
+Envelope envelope_of(const ModelInstrument& instrument) {
+    Envelope envelope{instrument.points(), {}};
+    const auto last = static_cast<double>(ModelInstrument::samples - 1);
+    for (std::size_t p = 0; p < envelope.points.size(); ++p) {
+        const double hann = std::pow(std::sin(pi * envelope.points[p] / last), 2);
+        envelope.weights.push_back(hann * instrument.source()[p] * instrument.share()[p]);
+    }
+    return envelope;
+}
+
+double Envelope::at(double distance_bins, double length) const {
+    std::complex<double> sum;
+    for (std::size_t p = 0; p < points.size(); ++p) {
+        sum += weights[p] * std::polar(1.0, 2 * pi * distance_bins * points[p] / length);
+    }
+    return std::abs(sum) / std::accumulate(weights.begin(), weights.end(), 0.0);
+}
+
+double Envelope::fwhm(double length) const {
+    double inside = 0, outside = 0.25;
+    while (at(outside, length) > 0.5) inside = std::exchange(outside, outside * 1.5);
+    for (int step = 0; step < 40; ++step) {
+        const double middle = (inside + outside) / 2;
+        (at(middle, length) > 0.5 ? inside : outside) = middle;
+    }
+    return 2 * inside;
+}
+
+double Envelope::side_lobe_db(double length) const {
+    constexpr double step = 0.125, reach = 40;
+    double distance = 0;
+    while (distance < reach && at(distance + step, length) < at(distance, length)) distance += step;
+    double greatest = 0;
+    for (; distance < reach; distance += step) greatest = std::max(greatest, at(distance, length));
+    return decibels(greatest);
+}
+
+double Envelope::mean_response(double bin, double length, const std::function<double(double)>& response) const {
+    const std::vector<double> share = share_of_grid(points);
+    double sum = 0, all = 0;
+    for (std::size_t p = 0; p < points.size(); ++p) {
+        sum += weights[p] * response(bin / length * share[p]);
+        all += weights[p];
+    }
+    return sum / all;
+}
+
+}  // namespace echolux

@@ -1,0 +1,256 @@
+// Mirrors of a real instrument: how sharp they are by every way of resampling, what interpolation leaves of them, and
+// how far full range brings their false images down. What is expected follows from the calibration and the light that
+// was recorded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <span>
+
+#include "compute/calibrate/spectrum_survey.h"
+#include "compute/error.h"
+#include "compute/methods/defr.h"
+#include "compute/tables.h"
+#include "compute/validate.h"
+#include "engine/scan.h"
+#include "engine/validation/model_instrument.h"
+#include "engine/validation/point_response.h"
+#include "engine/validation/resampling_methods.h"
+#include "engine/validation/topics.h"
+
+namespace echolux {
+namespace {
+
+struct RecordedMirror {
+    std::string name;
+    ReconstructionPlan plan;       // some lines of it to the depth profile, nothing joined and nothing cut off
+    std::vector<std::byte> lines;  //
+    std::vector<float> fringe;     // of the first line: counts less the background
+    double bin = 0;                // where the exact transform finds it
+};
+
+// Of a scan's first B-scan as it was acquired: no depth flip, no order of the scan.
+ReconstructionPlan plan_of(const Scan& scan) {
+    constexpr std::int64_t most_lines = 128;
+    ReconstructionPlan plan = scan.plan(1);
+    plan.geometry = {};
+    plan.geometry.samples = scan.geometry.samples;
+    plan.geometry.a_scans = std::min(most_lines, scan.geometry.lines_per_b_scan());
+    plan.geometry.b_scans = 1;
+    plan.calibration.noise_floor.clear();
+    plan.calibration.fast_axis.clear();
+    plan.flow = {};
+    Recipe recipe = scan.recipe;
+    recipe.method = Method::plain;
+    recipe.background = Background::stored;
+    recipe.fixed_pattern = FixedPattern::none;
+    recipe.upsample_pad = false;
+    recipe.zero_padding = 4;
+    recipe.depth_begin = recipe.depth_end = 0;
+    recipe.average = Average::none;
+    recipe.noise_floor = NoiseFloor::none;
+    recipe.quantity = Quantity::intensity;
+    recipe.voxel = VoxelType::f32;
+    recipe.levels = Levels::fixed;
+    plan.recipe = recipe;
+    return plan;
+}
+
+RecordedMirror opened(const std::filesystem::path& path, const std::vector<std::string>& settings) {
+    const Scan scan = open_scan(path, settings);
+    const bool mapped = chosen_resample({.resample = Resample::linear}, scan.calibration) != Resample::none;
+    const std::string where = path.string();
+    if (!mapped || scan.calibration.background.empty()) {
+        throw Error(ErrorCode::bad_setting, mapped ? "a mirror needs its background" : "a mirror needs the k map",
+                    where + ": calibration." + (mapped ? "background" : "k_map"),
+                    mapped ? "name the spectrum with the sample arm blocked" : "or give calibration.wavelengths");
+    }
+    RecordedMirror mirror{
+        path.stem() == "scan" ? path.parent_path().filename().string() : path.stem().string(), plan_of(scan), {}, {}};
+    SpectraReader reader(scan);
+    mirror.lines.resize(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    reader.read(0, 0, 1, mirror.lines);
+    mirror.lines.resize(
+        static_cast<std::size_t>(mirror.plan.geometry.a_scans * line_bytes(scan.format, scan.geometry)));
+
+    Block block;
+    block.data = mirror.lines.data();
+    block.bytes = std::ssize(mirror.lines);
+    block.b_scans = 1;
+    SpectrumSurvey first(mirror.plan.format, mirror.plan.geometry);
+    first.add(block, {0, 1});
+    const std::vector<double> counts = first.mean();
+    for (std::size_t p = 0; p < counts.size(); ++p) {
+        mirror.fringe.push_back(static_cast<float>(counts[p] - mirror.plan.calibration.background[p]));
+    }
+    return mirror;
+}
+
+// Root of the mean power over the lines.
+std::vector<double> profile_of(ValidationRun& run, const RecordedMirror& mirror, const ResamplingMethod& method) {
+    ReconstructionPlan plan = mirror.plan;
+    method.choose_in(plan.recipe);
+    const ReconstructedBlock block = run.reconstructed(plan, mirror.lines);
+    std::vector<float> power(static_cast<std::size_t>(block.grid.voxels()));
+    std::memcpy(power.data(), block.structure.data(), block.structure.size());
+    std::vector<double> profile(static_cast<std::size_t>(block.grid.depth));
+    for (std::size_t i = 0; i < power.size(); ++i) profile[i % profile.size()] += double{power[i]};
+    for (double& value : profile) value = std::sqrt(value / static_cast<double>(block.grid.a_scans));
+    return profile;
+}
+
+PointResponse response_of(ValidationRun& run, const RecordedMirror& mirror, const ResamplingMethod& method) {
+    constexpr std::ptrdiff_t parts = 20;  // of the depth: the first is zero delay
+    const std::vector<double> profile = profile_of(run, mirror, method);
+    return point_response(profile, static_cast<double>(mirror.plan.recipe.zero_padding), std::ssize(profile) / parts);
+}
+
+// Light and window on the k grid.
+Envelope envelope_of(const ReconstructionPlan& plan) {
+    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
+    const SpectrumPoints points = points_of_samples(plan.calibration, grid);
+    const std::vector<double> share = share_of_grid(points.on_grid);
+    const auto weights = spectral_weight_at(points, plan.recipe, plan.calibration, grid);
+    const double end = static_cast<double>(plan.geometry.samples) - 0.5;
+    Envelope envelope{points.on_grid, {}};
+    for (std::size_t p = 0; p < share.size(); ++p) {
+        const double dark = plan.calibration.dark.empty() ? 0 : plan.calibration.dark[p];
+        const double light = std::max(0.0, plan.calibration.background[p] - dark);
+        const bool on_grid = envelope.points[p] >= -0.5 && envelope.points[p] <= end;
+        envelope.weights.push_back(on_grid ? std::abs(weights[p]) * light * share[p] : 0);
+    }
+    return envelope;
+}
+
+// Published for the next tabulated depth beyond; nothing to expect where that is deeper than any.
+double artefact_db(const ResamplingMethod& method, double share_of_range) {
+    const auto next = std::ranges::lower_bound(published_depths, share_of_range);
+    if (next == published_depths.end()) return 0;
+    return method.artefacts_db[static_cast<std::size_t>(next - published_depths.begin())];
+}
+
+void add_checks(CheckTable& table, ValidationRun& run, RecordedMirror& mirror, AxialTable& axial) {
+    const auto samples = static_cast<double>(mirror.plan.geometry.samples);
+    const Envelope envelope = envelope_of(mirror.plan);
+    const double expected_fwhm = envelope.fwhm(samples);
+    const std::vector<ResamplingMethod> methods = axial_methods();
+    const PointResponse exact = response_of(run, mirror, methods.back());
+    mirror.bin = exact.bin;
+    axial.mirrors.push_back(mirror.name);
+    for (std::size_t i = 0; i < methods.size(); ++i) {
+        const ResamplingMethod& method = methods[i];
+        const PointResponse found = i + 1 == methods.size() ? exact : response_of(run, mirror, method);
+        const std::string what = mirror.name + ", " + method.name;
+        const double left = envelope.mean_response(exact.bin, samples, [&](double f) { return method.left_of(f); });
+        const double side_lobes = std::max(exact.side_lobe_db, artefact_db(method, 2 * exact.bin / samples));
+        table.checks.push_back(at_most(what + ": FWHM", "bins", found.fwhm_bins, 1.1 * expected_fwhm, expected_fwhm));
+        table.checks.push_back(at_most(what + ": side lobes", "dB", found.side_lobe_db, side_lobes + 6, side_lobes));
+        table.checks.push_back(
+            near(what + ": level beside exact", "dB", decibels(found.height / exact.height), decibels(left), 0.1));
+        axial.rows[i].cells.push_back({found.fwhm_bins, found.side_lobe_db});
+    }
+}
+
+// ---- both sides of zero delay ---------------------------------------------------------------------------------------
+
+std::vector<double> theta_of(const RecordedMirror& mirror) {
+    return dispersion_phase(mirror.plan.recipe, mirror.plan.calibration,
+                            k_grid(mirror.plan.calibration, mirror.plan.geometry.samples));
+}
+
+ReconstructionPlan full_range_plan(const RecordedMirror& mirror) {
+    ReconstructionPlan plan = mirror.plan;
+    plan.format = {};
+    plan.format.sample_format = SampleFormat::f32;
+    plan.geometry.a_scans = 1;
+    plan.recipe.method = Method::defr;
+    plan.recipe.background = Background::none;
+    plan.recipe.resample = Resample::spline;
+    plan.recipe.upsample = 1;
+    plan.recipe.zero_padding = 1;
+    return plan;
+}
+
+// How far the highest image around -bin lies below that around bin; zero delay in the middle.
+double suppression_db(const std::vector<double>& profile, std::ptrdiff_t bin) {
+    constexpr std::ptrdiff_t around = 6;
+    const auto highest = [&](std::ptrdiff_t at) {
+        const std::ptrdiff_t middle = std::ssize(profile) / 2 + at;
+        const std::ptrdiff_t first = std::clamp<std::ptrdiff_t>(middle - around, 0, std::ssize(profile) - 1);
+        const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(middle + around + 1, first + 1, std::ssize(profile));
+        return *std::max_element(profile.begin() + first, profile.begin() + end);
+    };
+    return decibels(highest(bin) / highest(-bin));
+}
+
+struct Reflections {
+    std::string name;
+    std::vector<float> fringe;
+    std::vector<std::pair<std::string, std::ptrdiff_t>> reflectors;  // name, signed bin
+};
+
+// A mirror alone and, where a later one lies on the other side of zero delay, both at once.
+std::vector<Reflections> full_range_scenes(const std::vector<RecordedMirror>& mirrors, std::size_t i) {
+    const RecordedMirror& mirror = mirrors[i];
+    std::vector<Reflections> scenes{{mirror.name + " alone", mirror.fringe, {{mirror.name, std::lround(mirror.bin)}}}};
+    for (const RecordedMirror& other : std::span(mirrors).subspan(i + 1)) {
+        if (other.fringe.size() != mirror.fringe.size()) continue;
+        const std::vector<double> theta = theta_of(mirror), of_other = theta_of(other);
+        if (std::inner_product(theta.begin(), theta.end(), of_other.begin(), 0.0) >= 0) continue;
+        Reflections both = scenes.front();
+        both.name = mirror.name + " and " + other.name;
+        both.reflectors.emplace_back(other.name, -std::lround(other.bin));
+        for (std::size_t p = 0; p < both.fringe.size(); ++p) both.fringe[p] += other.fringe[p];
+        scenes.push_back(both);
+    }
+    return scenes;
+}
+
+void add_full_range(CheckTable& table, ValidationRun& run, const std::vector<RecordedMirror>& mirrors, std::size_t i) {
+    constexpr double hopeless = 0.95;  // there is no dispersion to speak of
+    const std::vector<double> theta = theta_of(mirrors[i]);
+    if (std::ranges::all_of(theta, [](double phase) { return phase == 0; })) return;
+    ReconstructionPlan plan = full_range_plan(mirrors[i]);
+    const double gamma = defr_tables(plan).gamma;
+    if (gamma > hopeless) return;
+    for (const Reflections& scene : full_range_scenes(mirrors, i)) {
+        for (const auto& [iterations, least_db] : {std::pair{10, 12.0}, {20, 29.0}}) {
+            plan.defr.iterations = iterations;
+            const std::vector<double> profile = run.amplitudes(plan, scene.fringe);
+            for (const auto& [name, bin] : scene.reflectors) {
+                const std::string what = fmt::format("{} (γ {:.2f}), false image of {} at {}, {} iterations",
+                                                     scene.name, gamma, name, -bin, iterations);
+                table.checks.push_back(at_least(what, "dB", suppression_db(profile, bin), least_db));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<CheckTable> validated_mirrors(ValidationRun& run, const std::vector<std::filesystem::path>& scans,
+                                          const std::vector<std::string>& settings, AxialTable& axial) {
+    CheckTable width{"Recorded mirrors",
+                     "Mean power over the lines of a B-scan. Expected: width: the transform of window times light "
+                     "(background - dark); side lobes: those of the exact\ntransform, or the published artefact of the "
+                     "interpolation in the model instrument where that is higher; level: the response H(f) over "
+                     "window, light and k map.",
+                     {}};
+    CheckTable false_images{"Full range of recorded mirrors",
+                            "Spectra less their background, one line: how far the false image lies below the true one. "
+                            "Bounds: those published for γ = 0.86.",
+                            {}};
+    std::vector<RecordedMirror> mirrors;
+    for (const std::filesystem::path& scan : scans) {
+        mirrors.push_back(opened(scan, settings));
+        add_checks(width, run, mirrors.back(), axial);
+    }
+    for (std::size_t i = 0; i < mirrors.size(); ++i) add_full_range(false_images, run, mirrors, i);
+    std::vector<CheckTable> tables{width};
+    if (!false_images.checks.empty()) tables.push_back(false_images);
+    return tables;
+}
+
+}  // namespace echolux

@@ -1,0 +1,111 @@
+// Doppler: found velocities against those of a reflector that moves (docs/algorithms.md 5.1).
+#include <fmt/format.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+#include "engine/validation/model_instrument.h"
+#include "engine/validation/topics.h"
+
+namespace echolux {
+namespace {
+
+constexpr double refractive_index = 1.38, line_rate_hz = 70'000;
+constexpr std::int64_t lines = 8, bin = 270;
+constexpr double counts = 100;  // of the fringe
+
+ReconstructionPlan flow_plan(const ModelInstrument& instrument, std::int64_t b_scans) {
+    ReconstructionPlan plan = instrument.plan(lines);
+    plan.geometry.b_scans = b_scans;
+    plan.geometry.refractive_index = refractive_index;
+    plan.geometry.line_rate_hz = line_rate_hz;
+    for (const double light : instrument.source()) plan.calibration.background.push_back(1000 * light);
+    plan.recipe.background = Background::stored;
+    plan.recipe.resample = Resample::spline;
+    plan.recipe.quantity = Quantity::intensity;
+    plan.recipe.noise_floor_db = -300;  // nothing is masked
+    plan.flow.method = FlowMethod::doppler;
+    return plan;
+}
+
+// One reflector a B-scan, moving away from zero delay at its velocity.
+std::vector<float> moving(const ModelInstrument& instrument, const ReconstructionPlan& plan,
+                          const std::vector<double>& velocities_mm_s, double noise_rms) {
+    std::mt19937 random(5);
+    std::normal_distribution<double> noise(0, noise_rms);
+    std::vector<float> spectra;
+    for (const double velocity : velocities_mm_s) {
+        for (std::int64_t line = 0; line < lines; ++line) {
+            const double way_um = velocity * 1000 * static_cast<double>(line) / line_rate_hz;
+            const auto fringe = instrument.fringe(instrument.depth_of(bin) + refractive_index * way_um);
+            for (std::size_t p = 0; p < fringe.size(); ++p) {
+                spectra.push_back(
+                    static_cast<float>(plan.calibration.background[p] + counts * double{fringe[p]} + noise(random)));
+            }
+        }
+    }
+    return spectra;
+}
+
+// Of samples, for this signal-to-noise ratio at the reflector's bin: noise of rms s gives the power 1.5 s^2 / samples
+// there (Hann), a fringe half its mean amplitude under the window.
+double noise_for(const ModelInstrument& instrument, double snr_db) {
+    const Envelope envelope = envelope_of(instrument);
+    constexpr double sum_of_hann = (ModelInstrument::samples - 1) / 2.0;
+    const double peak =
+        counts / 2 * std::accumulate(envelope.weights.begin(), envelope.weights.end(), 0.0) / sum_of_hann;
+    return peak * std::pow(10, -snr_db / 20) * std::sqrt(ModelInstrument::samples / 1.5);
+}
+
+struct Regression {
+    double slope, intercept;  // the latter in parts of v_max
+};
+
+// Of found on true velocities over +-0.9 v_max, `each` B-scans of one kind.
+Regression regression(ValidationRun& run, const ModelInstrument& instrument, int each, double noise_rms) {
+    constexpr int steps = 19;
+    const ReconstructionPlan plan = flow_plan(instrument, std::int64_t{steps} * each);
+    const double v_max = planned_flow_grid(plan)->v_max;
+    std::vector<double> truth;
+    for (int i = 0; i < steps * each; ++i) truth.push_back(v_max * 0.9 * (2.0 * (i % steps) / (steps - 1) - 1));
+    const std::vector<float> spectra = moving(instrument, plan, truth, noise_rms);
+    const ReconstructedBlock block = run.reconstructed(plan, std::as_bytes(std::span(spectra)));
+    double xx = 0, xy = 0, y = 0;
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+        const std::int64_t voxel = (static_cast<std::int64_t>(i) * lines + lines / 2) * block.grid.depth + bin;
+        const auto part = [&](std::int64_t at) {
+            return static_cast<double>(static_cast<std::int8_t>(block.flow[static_cast<std::size_t>(at)]));
+        };
+        const double found = std::atan2(part(2 * voxel + 1), part(2 * voxel)) / std::numbers::pi * v_max;
+        xx += truth[i] * truth[i];
+        xy += truth[i] * found;
+        y += found;
+    }
+    return {xy / xx, y / static_cast<double>(truth.size()) / v_max};
+}
+
+void add_checks(CheckTable& table, const std::string& what, const Regression& found, double distance) {
+    table.checks.push_back(near(what + ": slope", "", found.slope, 1, distance));
+    table.checks.push_back(near(what + ": intercept, of v_max", "", found.intercept, 0, 0.005));
+}
+
+}  // namespace
+
+CheckTable validated_velocities(ValidationRun& run) {
+    CheckTable table{
+        "Doppler velocities",
+        fmt::format("A reflector that moves between the lines of a B-scan, n = {}, 70 kHz; 3 bins x 4 lines. "
+                    "Found on true velocities over ± 0.9 v_max:\nregression through nothing but these, with "
+                    "the wavelength of the spectrum's centroid.",
+                    refractive_index),
+        {}};
+    const ModelInstrument instrument;
+    add_checks(table, "without noise", regression(run, instrument, 1, 0), 0.003);
+    add_checks(table, "at 20 dB", regression(run, instrument, run.quick() ? 4 : 12, noise_for(instrument, 20)), 0.01);
+    return table;
+}
+
+}  // namespace echolux

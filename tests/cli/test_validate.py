@@ -1,0 +1,94 @@
+"""`echolux validate`: the page that it writes, its exit code, and mirrors of a laboratory's own."""
+import importlib.util
+import os
+import re
+import signal
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from support import Finished, ProgramCase, start, write_scan
+
+DATA = os.environ.get("ECHOLUX_DATA")
+PAGE_MAKER = Path(__file__).resolve().parents[2] / "docs" / "validation.py"
+N = 1024
+U = np.linspace(-1, 1, N)
+K = 2 * np.pi / (0.845 + 0.06 * U + 0.0025 * (U**2 - 1))  # rad/um of each sample, falling
+KAPPA = 2 * (K - K[-1]) / (K[0] - K[-1]) - 1
+SOURCE = 2400 * np.exp(-((KAPPA / 0.7) ** 2))
+DARK, A2 = 300.0, 40.0
+
+
+def checks(page):
+    """Rows of five columns: what, ours, expected, bound, passed or FAILED."""
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if re.match(r"\|.*(passed|FAILED)", line)]
+    return {row[0]: row[-1].strip("* |") for row in rows}
+
+
+class Validate(ProgramCase):
+    def write_mirror(self, name, depth_um, a2=A2):
+        """A scan of 8 lines of one mirror; a2 as its recipe has it, A2 is the truth."""
+        noise = np.random.default_rng(7).normal(0, 2, (1, 8, N))
+        fringe = 0.3 * np.cos(2 * K * depth_um + A2 * KAPPA**2)
+        spectra = np.rint(DARK + SOURCE * (1 + fringe) + noise).astype("<u2")
+        folder = self.folder / name
+        files = {"background": DARK + SOURCE, "dark": np.full(N, DARK), "wavelengths": 2000 * np.pi / K}
+        scan = write_scan(folder, spectra, calibration={key: f"{key}.csv" for key in files},
+                          recipe={"resample": "spline", "a2_rad": a2})
+        for key, values in files.items():
+            np.savetxt(folder / f"{key}.csv", values)
+        return scan
+
+    def test_quick_form_and_mirrors_all_pass(self):
+        mirrors = [self.write_mirror("near", 120), self.write_mirror("far", 400)]
+        self.succeed("validate", "--quick", "--backend", "cpu", "-o", "page.md", "--mirrors", *mirrors)
+        page = (self.folder / "page.md").read_text()
+        found = checks(page)
+        self.assertGreater(len(found), 100)
+        self.assertEqual(set(found.values()), {"passed"})
+        for topic in ["Roll-off", "Artefacts", "Axial", "NUFFT", "Full range", "Compressive", "Doppler", "Recorded mirrors",
+                      "Full range of recorded mirrors"]:
+            self.assertIn(f"## {topic}", page)
+        self.assertRegex(page, r"version \d+\.\d+\.\d+, on cpu \(")
+        table = page.split("<!-- axial:begin -->")[1].split("<!-- axial:end -->")[0]
+        self.assertIn("| near: FWHM, side lobes | far: FWHM, side lobes |", table)
+        for method in ["linear", "Lagrange-3", "spline", "up-sampled by 2, linear", "NUFFT", "exact NUDFT"]:
+            self.assertRegex(table, rf"\n\| {method} \|( [\d.]+ bins, -[\d.]+ dB \|){{4}}\n")
+
+    def test_a_wrong_dispersion_fails_its_rows_and_the_command(self):
+        wrong = self.write_mirror("wrong", 400, a2=-A2)
+        finished = self.run_program("validate", "--quick", "--backend", "cpu", "-o", "page.md", "--mirrors", wrong)
+        self.assertEqual(finished.code, 1, finished)
+        self.assertRegex(finished.error_lines[-1], r"page\.md: \d+ checks failed, the first: wrong, linear: FWHM")
+        found = checks((self.folder / "page.md").read_text())
+        failed = [what for what, verdict in found.items() if verdict == "FAILED"]
+        self.assertTrue(failed)
+        self.assertTrue(all(what.startswith("wrong") for what in failed), failed)
+
+    def test_mirrors_without_calibration_are_refused(self):
+        write_scan(self.folder / "bare")
+        self.refuse("validate", "--quick", "--mirrors", "bare/scan.toml", names=["k map", "bare/scan.toml"], lines=None)
+        self.refuse("validate", "--quick", "--mirrors", "none.toml", names=["none.toml"], lines=None)
+
+    def test_an_interrupted_one_leaves_nothing(self):
+        process = start("validate", "--backend", "cpu", "-o", "page.md", folder=self.folder)
+        self.assertIn("validating", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(Finished(process).code, 130)
+        self.assertEqual(self.files(), [])
+
+
+@unittest.skipUnless(DATA, "ECHOLUX_DATA is not set")
+class ValidateRealMirrors(ProgramCase):
+    def test_both_sides_of_zero_delay(self):
+        spec = importlib.util.spec_from_file_location("page_maker", PAGE_MAKER)
+        page_maker = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(page_maker)
+        scans = [page_maker.write_mirror(self.folder / name, Path(DATA).resolve() / "sd-oct-volume", name, holds)
+                 for name, holds in page_maker.MIRRORS.items()]
+        page = self.succeed("validate", "--quick", "--backend", "cpu", "--mirrors", *scans).out
+        found = checks(page)
+        self.assertEqual(set(found.values()), {"passed"})
+        self.assertIn("mirror1 and mirror2 (γ 0.86), false image of mirror1 at -48, 20 iterations", found)
+        self.assertIn("mirror1 and mirror2 (γ 0.86), false image of mirror2 at 125, 20 iterations", found)

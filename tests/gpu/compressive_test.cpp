@@ -1,0 +1,274 @@
+// Compressive sensing on the GPU, on chip and in passes: against the CPU's float with bounds that have reasons, and
+// what must hold for every backend, over the scenes of tests/oracle/compressive_test.cpp.
+#include "compute/cpu/compressive.h"
+#include "tests/gpu/gpu_run.h"
+#include "tests/oracle/sensed_scene.h"
+
+namespace echolux {
+namespace {
+
+using Field = SensedScene::Field;
+
+// Rounding of floats, which steps found from quotients of sums make larger: 1e-6 for these scenes.
+constexpr double most_of_floats = 3e-5;
+
+// Operands of ten bits of mantissa: 3e-4 for these scenes, up to 2e-3 for others that 15 steps do not bring to their
+// end.
+constexpr double most_of_tf32 = 5e-3;
+
+class CompressiveOnGpu : public GpuTest, protected SensedScene {
+  protected:
+    static Field found(const ReconstructionPlan& plan, const std::vector<float>& spectra, const GpuRun& run = {}) {
+        return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
+    }
+
+    static Field on_cpu(const ReconstructionPlan& plan, const std::vector<float>& spectra) {
+        return reconstructed<std::complex<float>>(plan, spectra);
+    }
+
+    static GpuRun in_passes() {
+        GpuRun run;
+        run.choice.fused = false;
+        return run;
+    }
+
+    static std::string way(const ReconstructionPlan& plan) {
+        return make_reconstructor(plan, {.backend = Backend::cuda})->backend();
+    }
+
+    static ReconstructionPlan with_dispersion(ReconstructionPlan plan, double a2) {
+        plan.recipe.dispersion = a2 != 0;
+        plan.recipe.a2_rad = a2;
+        return plan;
+    }
+};
+
+bool same_bits(const Field& a, const Field& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
+}
+
+TEST_F(CompressiveOnGpu, GoesTheWayThatFits) {
+    ReconstructionPlan plan = plan_for(1);
+    EXPECT_NE(way(plan).find("compressive on chip"), std::string::npos);
+    plan.compressive.transform = SensingTransform::fft;
+    EXPECT_NE(way(plan).find("compressive on chip"), std::string::npos);
+    plan.compressive.transform = SensingTransform::exact;
+    EXPECT_NE(way(plan).find("compressive by matrix products"), std::string::npos);
+    plan.compressive.transform = SensingTransform::nufft;
+    plan.nufft.oversampling = 1.5;
+    EXPECT_NE(way(plan).find("compressive in passes"), std::string::npos);
+}
+
+TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
+    constexpr int lines = 6;
+    const std::vector<float> spectra = scenes(lines);
+    for (const double a2 : {0.0, 30.0}) {
+        for (const StepRule step : {StepRule::clamped, StepRule::safeguarded, StepRule::monotone}) {
+            ReconstructionPlan plan = with_dispersion(plan_for(lines), a2);
+            plan.compressive.step = step;
+            plan.compressive.continuation = step != StepRule::clamped;  // what is not at its end may branch
+            for (const auto transform : {SensingTransform::nufft, SensingTransform::fft, SensingTransform::exact}) {
+                plan.compressive.transform = transform;
+                const Field cpu = on_cpu(plan, spectra);
+                const double most = transform == SensingTransform::exact ? most_of_tf32 : most_of_floats;
+                const std::string name = "a2 " + std::to_string(a2) + ", step " + std::to_string(int(step)) +
+                                         ", transform " + std::to_string(int(transform));
+                const double chosen = relative_l2(found(plan, spectra), cpu);
+                const double passes = relative_l2(found(plan, spectra, in_passes()), cpu);
+                RecordProperty(name, std::to_string(chosen * 1e6) + "e-6, " + std::to_string(passes * 1e6) + "e-6");
+                EXPECT_LE(chosen, most) << name;
+                EXPECT_LE(passes, most) << name << ", in passes";
+            }
+        }
+    }
+}
+
+TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
+    const std::vector<float> spectra = scenes(2);
+    ReconstructionPlan plan = plan_for(2);
+    plan.calibration.mask.assign(n, 0.0);
+    for (std::size_t p = 0; p < plan.calibration.mask.size(); ++p) plan.calibration.mask[p] = p % 7 < 3 ? 1 : 0;
+    for (const auto mask : {SensingMask::all, SensingMask::uniform, SensingMask::variable, SensingMask::file}) {
+        plan.compressive.mask = mask;
+        EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), most_of_floats) << int(mask);
+    }
+    for (const NufftRecipe nufft :
+         {NufftRecipe{GridKernel::gaussian, 2, 12}, NufftRecipe{GridKernel::exponential, 2, 4},
+          NufftRecipe{GridKernel::kaiser_bessel, 1.5, 5}}) {
+        plan.nufft = nufft;
+        EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), most_of_floats) << nufft.width;
+    }
+    plan.compressive.tau = 300;
+    plan.recipe.depth_begin = 50;
+    plan.recipe.depth_end = 777;
+    EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), most_of_floats) << "tau in counts";
+}
+
+// Lengths that fit on chip, with one warp of a block to spare and without, and lengths that do not.
+TEST_F(CompressiveOnGpu, AgreesForAnyLength) {
+    for (const std::int64_t samples : {16, 333, 512, 1000, 1024, 4096, 8192}) {
+        for (const double a2 : {0.0, 9.0}) {
+            ReconstructionPlan plan = with_dispersion(plain_plan(samples, 3), a2);
+            plan.recipe.method = Method::compressive;
+            plan.compressive.mask = SensingMask::uniform;
+            plan.compressive.share = 0.5;
+            plan.compressive.iterations = 5;
+            const auto last = static_cast<double>(samples - 1);
+            plan.calibration.k_polynomial = {0, 0.97 * last, 0.03 * last};
+            std::vector<float> spectra;
+            for (const std::uint16_t count : moving_reflectors(samples, 3)) spectra.push_back(float(count) - 2200);
+            const Field cpu = on_cpu(plan, spectra);
+            EXPECT_LE(relative_l2(found(plan, spectra), cpu), most_of_floats) << samples << " samples, a2 " << a2;
+            plan.compressive.transform = SensingTransform::exact;
+            EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), most_of_tf32) << samples;
+        }
+    }
+}
+
+TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
+    constexpr int lines = 24;
+    const ExplicitSums sums(points());
+    const std::vector<float> spectra = scenes(lines);
+    std::vector<Profile> truths;
+    for (int l = 0; l < lines; ++l)
+        truths.push_back(sums.solved({spectra.begin() + l * n, spectra.begin() + (l + 1) * n}));
+    for (const auto transform : {SensingTransform::nufft, SensingTransform::exact}) {
+        for (const bool continuation : {false, true}) {
+            ReconstructionPlan plan = plan_for(lines);
+            plan.compressive.transform = transform;
+            plan.compressive.continuation = continuation;
+            const Field bins = found(plan, spectra);
+            double db = 0;
+            for (int l = 0; l < lines; ++l) db += psnr_db(bins.data() + l * n / 2, truths[std::size_t(l)]) / lines;
+            RecordProperty("psnr_" + std::to_string(int(transform)) + (continuation ? "_continued" : ""),
+                           std::to_string(db));
+            EXPECT_GE(db, continuation ? 45 : 38);
+        }
+    }
+}
+
+// As tests/oracle/compressive_test.cpp has it for the CPU; the exact transform is the CPU's, because tf32 would hide
+// the best kernels.
+TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
+    const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
+    const std::vector<float> spectra = mirrors(depths);
+    ReconstructionPlan plan = plan_for(std::ssize(depths));
+    plan.compressive.transform = SensingTransform::exact;
+    const Field exact = on_cpu(plan, spectra);
+    EXPECT_LE(relative_l2(found(plan, spectra), exact), most_of_tf32);
+    plan.compressive.transform = SensingTransform::nufft;
+    plan.nufft = {GridKernel::kaiser_bessel, 2, 5};
+    EXPECT_LE(relative_l2(found(plan, spectra), exact), 2 * 3.9e-6);
+    plan.nufft = {GridKernel::kaiser_bessel, 2, 3};
+    EXPECT_LE(relative_l2(found(plan, spectra), exact), 2 * 5.3e-4);
+    plan.nufft = {GridKernel::kaiser_bessel, 1.5, 3};
+    EXPECT_LE(relative_l2(found(plan, spectra), exact), 2 * 8.6e-4);
+}
+
+// What the profiles of 1, 2 ... iterations make of the objective, on the host and in double.
+TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
+    constexpr int lines = 4, most_iterations = 15;
+    const std::vector<float> spectra = scenes(lines);
+    for (const bool on_chip : {true, false}) {
+        ReconstructionPlan plan = plan_for(lines);
+        plan.compressive.step = StepRule::monotone;
+        const CompressiveTables tables(plan);
+        const SensingTables& sensed = tables.sensing_tables;
+        const auto sensing = tables.sensing();
+        const auto objective = [&](const std::complex<float>* bins, const float* spectrum) {
+            Field profile(bins, bins + n / 2);
+            std::vector<float> samples, shown(sensed.samples.size());
+            for (const std::int32_t p : sensed.samples) samples.push_back(spectrum[p]);
+            Field guess(n / 2);
+            sensing->to_depth(samples.data(), guess.data());
+            float largest = 0;
+            for (const auto& bin : guess) largest = std::max(largest, std::abs(bin));
+            for (auto& bin : profile) bin *= std::sqrt(float{n});  // voxels are x / sqrt(n)
+            sensing->to_samples(profile.data(), shown.data());
+            double left = 0, sum = 0;
+            for (std::size_t p = 0; p < shown.size(); ++p) left += std::pow(double{shown[p]} - double{samples[p]}, 2);
+            for (std::size_t m = 0; m < profile.size(); ++m) sum += (m == 0 ? 1 : 2) * double{std::abs(profile[m])};
+            return left / 2 + plan.compressive.tau_relative * double{largest} * sum;
+        };
+        std::vector<double> first, before(lines, 1e30);
+        for (plan.compressive.iterations = 1; plan.compressive.iterations <= most_iterations;
+             ++plan.compressive.iterations) {
+            const Field bins = found(plan, spectra, on_chip ? GpuRun{} : in_passes());
+            for (int l = 0; l < lines; ++l) {
+                const double now = objective(bins.data() + l * n / 2, spectra.data() + l * n);
+                EXPECT_LE(now, before[std::size_t(l)] * (1 + 5e-6)) << plan.compressive.iterations << ", line " << l;
+                before[std::size_t(l)] = now;
+            }
+            if (first.empty()) first = before;
+        }
+        for (int l = 0; l < lines; ++l) EXPECT_LT(before[std::size_t(l)], 0.6 * first[std::size_t(l)]);
+    }
+}
+
+TEST_F(CompressiveOnGpu, ALargeTauAndAnEmptyLineLeaveNothing) {
+    for (const auto transform : {SensingTransform::nufft, SensingTransform::exact}) {
+        for (const double a2 : {0.0, 30.0}) {
+            for (const bool chosen : {true, false}) {
+                ReconstructionPlan plan = with_dispersion(plan_for(2), a2);
+                plan.compressive.transform = transform;
+                const GpuRun run = chosen ? GpuRun{} : in_passes();
+                for (const auto& bin : found(plan, std::vector<float>(2 * n), run)) EXPECT_EQ(bin, Field::value_type());
+                plan.compressive.tau_relative = 1;
+                for (const auto& bin : found(plan, scenes(2), run)) EXPECT_EQ(bin, Field::value_type());
+            }
+        }
+    }
+}
+
+// A line has the same bits whatever lies beside it, NaN too, in blocks of any size on any number of streams.
+TEST_F(CompressiveOnGpu, BitsOfALineDoNotDependOnItsPlace) {
+    constexpr std::int64_t a_scans = 37, b_scans = 7, lines = a_scans * b_scans, different = 5;
+    std::vector<float> spectra;
+    for (std::int64_t l = 0; l < lines; ++l)
+        std::ranges::copy(scene(static_cast<unsigned>(l % different)), std::back_inserter(spectra));
+    ReconstructionPlan plan = plan_for(a_scans);
+    plan.geometry.b_scans = b_scans;
+    for (const auto transform : {SensingTransform::nufft, SensingTransform::exact, SensingTransform::fft}) {
+        for (const bool chosen : {true, false}) {
+            plan.compressive.transform = transform;
+            const auto field = [&](const std::vector<float>& raw, std::int64_t block, int streams) {
+                GpuRun run = chosen ? GpuRun{} : in_passes();
+                run.block_b_scans = block;
+                run.choice.streams = streams;
+                return found(plan, raw, run);
+            };
+            const Field all = field(spectra, b_scans, 1);
+            for (std::int64_t l = different; l < lines; ++l) {
+                ASSERT_EQ(
+                    std::memcmp(all.data() + l % different * n / 2, all.data() + l * n / 2, n / 2 * sizeof(all[0])), 0)
+                    << "line " << l << ", transform " << int(transform);
+            }
+            for (const std::int64_t block : {1, 3}) {
+                EXPECT_TRUE(same_bits(field(spectra, block, 3), all)) << block << ", transform " << int(transform);
+            }
+            std::vector<float> broken = spectra;
+            broken[static_cast<std::size_t>(2 * n + 5)] = std::numeric_limits<float>::quiet_NaN();
+            std::fill_n(broken.begin() + 3 * n, n, std::numeric_limits<float>::quiet_NaN());
+            const Field beside = field(broken, b_scans, 2);
+            EXPECT_EQ(std::memcmp(beside.data(), all.data(), 2 * n / 2 * sizeof(all[0])), 0);
+            EXPECT_EQ(std::memcmp(beside.data() + 4 * n / 2, all.data() + 4 * n / 2,
+                                  (all.size() - 4 * n / 2) * sizeof(all[0])),
+                      0);
+        }
+    }
+}
+
+TEST_F(CompressiveOnGpu, ABatchIsItsLinesOneByOne) {
+    constexpr int lines = 9;
+    const std::vector<float> spectra = scenes(lines);
+    for (const double a2 : {0.0, 30.0}) {
+        const Field together = found(with_dispersion(plan_for(lines), a2), spectra);
+        for (int l = 0; l < lines; ++l) {
+            const Field alone = found(with_dispersion(plan_for(1), a2), scene(static_cast<unsigned>(l)));
+            EXPECT_EQ(std::memcmp(alone.data(), together.data() + l * n / 2, n / 2 * sizeof(alone[0])), 0) << l;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux

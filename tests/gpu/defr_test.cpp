@@ -1,0 +1,202 @@
+// Full range on the GPU: held to the truths that the CPU is held to, on the chip and in passes, and to the CPU itself
+// over lengths, precisions and what else a recipe asks for; the same bits for a line wherever it stands.
+#include "tests/gpu/gpu_run.h"
+#include "tests/oracle/full_range_truths.h"
+
+namespace echolux {
+namespace {
+
+// ---- the truths of the CPU ------------------------------------------------------------------------------------------
+
+std::unique_ptr<Reconstructor> plan_on_chip(const ReconstructionPlan& plan) {
+    return make_reconstructor(plan, {.backend = Backend::cuda});
+}
+
+std::unique_ptr<Reconstructor> plan_in_passes(const ReconstructionPlan& plan) {
+    return make_reconstructor(plan, {.backend = Backend::cuda, .fused = false});
+}
+
+// None without a GPU: FullRangeOnGpu says why.
+std::vector<FullRangeMachine> machines() {
+    if (surveyed_gpus().usable.empty()) return {};
+    return {{"on_chip", &plan_on_chip}, {"in_passes", &plan_in_passes}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, FullRange, testing::ValuesIn(machines()),
+                         [](const auto& test) { return test.param.name; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FullRange);
+
+// ---- the CPU --------------------------------------------------------------------------------------------------------
+
+using Field = std::vector<std::complex<float>>;
+
+// Layers on both sides of zero delay and noise, `lines` of `samples` each, as wide as a u16.
+std::vector<std::uint16_t> two_sided_spectra(std::int64_t samples, std::int64_t lines) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    std::normal_distribution<double> noise(0, 20);
+    std::vector<std::uint16_t> spectra;
+    for (std::int64_t line = 0; line < lines; ++line) {
+        std::array<full_range::Reflector, 4> scene;
+        for (auto& r : scene)
+            r = {0.8 * (uniform(random) - 0.5), std::pow(10, 2 + uniform(random)), 6.28 * uniform(random)};
+        for (std::int64_t p = 0; p < samples; ++p) {
+            const double kappa = 2 * static_cast<double>(p) / static_cast<double>(samples - 1) - 1;
+            double sum = 30000 + noise(random);
+            for (const auto& [depth, amplitude, phase] : scene) {
+                sum += amplitude * std::cos(6.283185307 * depth * static_cast<double>(p) + phase + 80 * kappa * kappa);
+            }
+            spectra.push_back(static_cast<std::uint16_t>(sum));
+        }
+    }
+    return spectra;
+}
+
+ReconstructionPlan two_sided_plan(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans) {
+    ReconstructionPlan plan;
+    plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
+    plan.recipe.method = Method::defr;
+    plan.recipe.background = Background::frame_mean;
+    plan.recipe.resample = Resample::lagrange3;
+    plan.recipe.a2_rad = 80;
+    plan.recipe.quantity = Quantity::complex;
+    plan.recipe.voxel = VoxelType::complex64;
+    plan.recipe.levels = Levels::fixed;
+    const auto last = static_cast<double>(samples - 1);
+    plan.calibration.k_polynomial = {0.005 * last, 0.985 * last, 0.01 * last};
+    return plan;
+}
+
+class FullRangeOnGpu : public GpuTest {
+  protected:
+    static Field field(const ReconstructionPlan& plan, const std::vector<std::uint16_t>& spectra, GpuRun run) {
+        return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
+    }
+
+    static GpuRun on_gpu(bool fused, std::int64_t block_b_scans = 1, int streams = 3) {
+        GpuRun run{.block_b_scans = block_b_scans};
+        run.choice.fused = fused;
+        run.choice.streams = streams;
+        return run;
+    }
+
+    static GpuRun on_cpu() { return {.choice = {.backend = Backend::cpu}}; }
+};
+
+TEST_F(FullRangeOnGpu, IsHeldToTheTruths) {
+    EXPECT_FALSE(machines().empty());
+}
+
+TEST_F(FullRangeOnGpu, SaysWhichWayItGoes) {
+    const auto way = [](const ReconstructionPlan& plan, bool fused = true) {
+        return make_reconstructor(plan, {.backend = Backend::cuda, .fused = fused})->backend();
+    };
+    ReconstructionPlan plan = two_sided_plan(2048, 4, 1);
+    EXPECT_NE(way(plan).find("full range on chip"), std::string::npos) << way(plan);
+    EXPECT_NE(way(plan, false).find("full range in passes"), std::string::npos);
+    EXPECT_NE(way(two_sided_plan(2000, 4, 1)).find("full range in passes"), std::string::npos);
+    plan.defr.double_precision = true;
+    EXPECT_NE(way(plan).find("full range in passes"), std::string::npos);
+}
+
+// In float a search is off by what a decision can move that hangs on the last bit: peaks of the size of the noise,
+// found an iteration earlier or later.
+TEST_F(FullRangeOnGpu, AgreesWithTheCpuAtAnyLength) {
+    for (const std::int64_t samples : {16, 509, 512, 832, 1024, 2048, 2049, 4096, 8192, 16384}) {
+        const auto spectra = two_sided_spectra(samples, 12);
+        ReconstructionPlan plan = two_sided_plan(samples, 4, 3);
+        for (const bool precise : {false, true}) {
+            plan.defr.double_precision = precise;
+            const Field cpu = field(plan, spectra, on_cpu());
+            for (const bool fused : {true, false}) {
+                EXPECT_LE(normalised_error(field(plan, spectra, on_gpu(fused, 2)), cpu), 1e-7)
+                    << samples << (precise ? " in double" : " in float") << (fused ? ", fused" : "");
+            }
+        }
+    }
+}
+
+TEST_F(FullRangeOnGpu, AgreesWithTheCpuWhateverElseIsAsked) {
+    const std::int64_t samples = 2048;
+    const auto spectra = two_sided_spectra(samples, 24);
+    const auto check = [&](const char* what, auto change) {
+        ReconstructionPlan plan = two_sided_plan(samples, 8, 3);
+        change(plan);
+        const Field cpu = field(plan, spectra, on_cpu());
+        for (const bool fused : {true, false}) {
+            EXPECT_LE(normalised_error(field(plan, spectra, on_gpu(fused)), cpu), 1e-7) << what << fused;
+        }
+    };
+    check("cropped", [](auto& plan) { plan.recipe.depth_begin = 700, plan.recipe.depth_end = 1301; });
+    check("peaks alone", [](auto& plan) { plan.defr.residual = false; });
+    check("no iterations", [](auto& plan) { plan.defr.iterations = 0, plan.defr.residual = false; });
+    check("many peaks", [](auto& plan) { plan.defr.delta = 0; });
+    check("one peak at a time", [](auto& plan) { plan.defr.delta = 1; });
+    check("up-sampled", [](auto& plan) { plan.recipe.upsample = 2, plan.recipe.resample = Resample::linear; });
+    check("spline", [](auto& plan) { plan.recipe.resample = Resample::spline; });
+    check("fixed pattern", [](auto& plan) { plan.recipe.fixed_pattern = FixedPattern::median; });
+    check("flipped", [](auto& plan) { plan.geometry.depth_flip = true; });
+}
+
+// ---- bits -----------------------------------------------------------------------------------------------------------
+
+bool same_bits(const Field& a, const Field& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
+}
+
+TEST_F(FullRangeOnGpu, BitsDoNotDependOnBlocksAndStreams) {
+    const auto spectra = two_sided_spectra(1024, 7 * 61);
+    const ReconstructionPlan plan = two_sided_plan(1024, 61, 7);
+    for (const bool fused : {true, false}) {
+        const Field whole = field(plan, spectra, on_gpu(fused, 7, 1));
+        for (const std::int64_t block : {1, 2, 3}) {
+            for (const int streams : {1, 3}) {
+                EXPECT_TRUE(same_bits(field(plan, spectra, on_gpu(fused, block, streams)), whole)) << block << streams;
+            }
+        }
+    }
+}
+
+// More lines than go in one launch.
+TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
+    const std::int64_t samples = 512, lines = 20011;
+    ReconstructionPlan plan = two_sided_plan(samples, lines, 1);
+    plan.recipe.background = Background::none;
+    std::vector<std::uint16_t> spectra = two_sided_spectra(samples, 1);
+    spectra.resize(static_cast<std::size_t>(samples * lines));
+    for (std::int64_t line = 1; line < lines; ++line) {
+        std::copy_n(spectra.begin(), samples, spectra.begin() + line * samples);
+    }
+    for (const bool fused : {true, false}) {
+        const Field all = field(plan, spectra, on_gpu(fused));
+        const std::size_t depth = samples;
+        for (std::size_t line = 1; line < static_cast<std::size_t>(lines); ++line) {
+            ASSERT_EQ(std::memcmp(all.data(), all.data() + line * depth, depth * sizeof(all[0])), 0) << line;
+        }
+    }
+}
+
+// Dark lines, and ones so bright that their powers are near the end of floats.
+TEST_F(FullRangeOnGpu, ALineConcernsNoOther) {
+    const std::size_t n = 2048;
+    ReconstructionPlan plan = full_range::plan_of(160, 30, 10);
+    plan.geometry.a_scans = 3;
+    std::vector<float> spectra;
+    for (const unsigned seed : {1u, 2u, 3u}) {
+        const auto one = full_range::spectrum_of(full_range::layers(seed), 160, 30);
+        spectra.insert(spectra.end(), one.begin(), one.end());
+    }
+    for (const bool fused : {true, false}) {
+        const auto all = voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), on_gpu(fused));
+        std::vector<float> other = spectra;
+        std::fill_n(other.begin(), n, 0.0f);
+        for (std::size_t p = 0; p < n; ++p) other[2 * n + p] *= 3e10f;
+        const auto beside = voxels_of<std::complex<float>>(plan, bytes_of_lines(other), on_gpu(fused));
+        EXPECT_EQ(std::memcmp(all.data() + n, beside.data() + n, n * sizeof(all[0])), 0);
+        EXPECT_TRUE(std::all_of(beside.begin(), beside.begin() + n, [](auto v) { return v == 0.0f; }));
+        EXPECT_TRUE(std::all_of(beside.begin(), beside.end(), [](auto v) { return std::isfinite(std::norm(v)); }));
+    }
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,310 @@
+// The fast transform of samples where they lie on the GPU, on chip and in passes: against the CPU, against sums in
+// double, and the same bits for a line wherever it stands. The tables that only the GPU has are tested without one.
+#include "tests/oracle/nufft_truths.h"
+
+#include "compute/cuda/grid_taps.h"
+#include "compute/cuda/half_length.h"
+#include "compute/cuda/line_pairs.h"
+#include "tests/gpu/gpu_run.h"
+
+namespace echolux {
+namespace {
+
+using Complex = std::complex<double>;
+using Field = std::vector<std::complex<float>>;
+
+// ---- tables, on the host --------------------------------------------------------------------------------------------
+
+std::vector<Complex> transformed(const std::vector<Complex>& points, double direction) {
+    const auto n = static_cast<double>(points.size());
+    std::vector<Complex> bins(points.size());
+    for (std::size_t k = 0; k < bins.size(); ++k) {
+        for (std::size_t j = 0; j < points.size(); ++j) {
+            const double turns = std::fmod(static_cast<double>(j * k), n) / n;
+            bins[k] += points[j] * std::polar(1.0, direction * 2 * std::numbers::pi * turns);
+        }
+    }
+    return bins;
+}
+
+std::vector<Complex> in_pairs(const std::vector<double>& line) {
+    std::vector<Complex> points;
+    for (std::size_t j = 0; j < line.size(); j += 2) points.emplace_back(line[j], line[j + 1]);
+    return points;
+}
+
+Complex combined(const float4& factors, const std::vector<Complex>& bins, std::size_t k) {
+    return Complex(factors.x, factors.y) * bins[k] +
+           Complex(factors.z, factors.w) * std::conj(bins[(bins.size() - k) % bins.size()]);
+}
+
+std::vector<double> line_of_noise(std::size_t length) {
+    std::mt19937 random(3);
+    std::normal_distribution<double> value;
+    std::vector<double> line(length);
+    for (double& sample : line) sample = value(random);
+    return line;
+}
+
+TEST(HalfLengthTransform, GivesTheBinsOfARealLine) {
+    const std::vector<double> line = line_of_noise(32);
+    const auto half = transformed(in_pairs(line), -1), whole = transformed({line.begin(), line.end()}, -1);
+    const auto factors = cuda::spectrum_factors(16, 2, std::vector<float>(14, 3.0f));
+    ASSERT_EQ(factors.size(), 14u);
+    for (std::size_t z = 2; z < 16; ++z) {
+        EXPECT_LE(std::abs(combined(factors[z - 2], half, z) - 3.0 * whole[z]), 1e-5) << z;
+    }
+}
+
+// A line of 32 samples as a trigonometric polynomial, its Nyquist term a cosine, taken between the samples.
+TEST(HalfLengthTransform, ShiftsALineByPartsOfASample) {
+    const std::vector<double> line = line_of_noise(32);
+    const auto spectrum = transformed({line.begin(), line.end()}, -1), half = transformed(in_pairs(line), -1);
+    const auto value_at = [&](double place) {
+        Complex sum = spectrum[0];
+        for (std::size_t k = 1; k <= 16; ++k) {
+            const Complex term =
+                spectrum[k] * std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(k) * place / 32);
+            sum += k < 16 ? 2 * term.real() : spectrum[16].real() * std::cos(std::numbers::pi * place);
+        }
+        return sum.real() / 32;
+    };
+    for (const std::int64_t upsample : {2, 4}) {
+        const auto factors = cuda::shift_factors(16, upsample);
+        ASSERT_EQ(std::ssize(factors), 16 * (upsample - 1));
+        for (std::int64_t phase = 1; phase < upsample; ++phase) {
+            std::vector<Complex> bins;
+            for (std::size_t k = 0; k < 16; ++k) {
+                bins.push_back(combined(factors[static_cast<std::size_t>(16 * (phase - 1)) + k], half, k));
+            }
+            const auto shifted = transformed(bins, 1);
+            for (std::size_t i = 0; i < 32; ++i) {
+                const double found = i % 2 == 0 ? shifted[i / 2].real() : shifted[i / 2].imag();
+                const double place =
+                    static_cast<double>(i) + static_cast<double>(phase) / static_cast<double>(upsample);
+                EXPECT_NEAR(found, value_at(place), 1e-6) << upsample << ", " << phase << ", " << i;
+            }
+        }
+    }
+}
+
+// A spectrum spread by the taps is what the CPU's tables make of it.
+class GridTaps : public testing::TestWithParam<double> {};
+
+TEST_P(GridTaps, SpreadAsTheCpuDoes) {
+    const SampledNoise scene;
+    ReconstructionPlan plan = scene.plan_for({GridKernel::kaiser_bessel, 2, 5});
+    plan.recipe.dispersion = true;
+    plan.recipe.a2_rad = GetParam();
+    const NufftTables tables = nufft_tables(plan);
+    const cuda::GridTaps grid = cuda::grid_taps(tables);
+    EXPECT_EQ(tables.real, GetParam() == 0);
+    ASSERT_EQ(grid.points, tables.real ? tables.grid / 2 : tables.grid);
+    std::vector<Complex> expected(static_cast<std::size_t>(tables.grid)), found;
+    for (std::size_t g = 0; g < expected.size(); ++g) {
+        for (std::int32_t i = tables.spread.begin[g]; i < tables.spread.begin[g + 1]; ++i) {
+            const auto entry = static_cast<std::size_t>(i);
+            const auto p = static_cast<std::size_t>(tables.spread.samples[entry]);
+            expected[g] += double{tables.spread.weights[entry]} * Complex(tables.weights[p]) * double{scene.noise[p]};
+        }
+    }
+    for (std::int64_t j = 0; j < grid.points; ++j) {
+        Complex sum;
+        for (std::int64_t m = 0; m < grid.taps; ++m) {
+            const std::int64_t p = grid.base[static_cast<std::size_t>(j)] + m;
+            ASSERT_LT(p, SampledNoise::n + grid.repeated);
+            const float2 weight = grid.weights[static_cast<std::size_t>(m * grid.points + j)];
+            sum += Complex(weight.x, weight.y) * double{scene.noise[static_cast<std::size_t>(p % SampledNoise::n)]};
+        }
+        if (!tables.real) found.push_back(sum);
+        if (tables.real) found.insert(found.end(), {sum.real(), sum.imag()});
+    }
+    double most = 0, greatest = 0;
+    for (std::size_t g = 0; g < expected.size(); ++g) {
+        most = std::max(most, std::abs(found[g] - expected[g]));
+        greatest = std::max(greatest, std::abs(expected[g]));
+    }
+    EXPECT_LE(most, 3e-7 * greatest);
+    EXPECT_GT(grid.repeated, 0) << "the first point of the grid has samples of both ends";
+    EXPECT_LE(grid.taps, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Weights, GridTaps, testing::Values(0.0, 30.0),
+                         [](const auto& test) { return test.param == 0 ? "real" : "complex"; });
+
+TEST(LinePairs, HaveEveryLineOnceAndOneBackground) {
+    struct Case {
+        std::int64_t lines, frame_lines, first_line;
+    };
+    for (const auto& [lines, frame_lines, first_line] :
+         {Case{7, 0, 5}, Case{8, 4, 0}, Case{21, 7, 0}, Case{10, 7, 6}, Case{3, 7, 2}, Case{12, 1, 4}, Case{9, 5, 4},
+          Case{1, 5, 4}, Case{1, 4, 3}, Case{1, 0, 0}}) {
+        const cuda::LinePairs pairs(lines, {.frame_lines = frame_lines, .first_line = first_line});
+        std::vector<int> times(static_cast<std::size_t>(lines));
+        for (unsigned i = 0; i < pairs.count(); ++i) {
+            const auto [a, b] = pairs.at(i);
+            if (a < 0) continue;
+            ASSERT_LT(b, lines);
+            ++times[static_cast<std::size_t>(a)];
+            if (b == a) continue;
+            ++times[static_cast<std::size_t>(b)];
+            if (frame_lines > 0) {
+                EXPECT_EQ((first_line + a) / frame_lines, (first_line + b) / frame_lines);
+            }
+        }
+        EXPECT_EQ(times, std::vector<int>(times.size(), 1)) << lines << ", " << frame_lines << ", " << first_line;
+    }
+}
+
+// ---- on the GPU -----------------------------------------------------------------------------------------------------
+
+constexpr double most_error = 1e-10;  // mean square: rounding of floats, a thousand times over
+
+std::string way_of(const ReconstructionPlan& plan, const GpuRun& run) {
+    return make_reconstructor(plan, run.choice)->backend();
+}
+
+struct Scan {
+    NufftRecipe nufft;
+    std::int64_t samples;
+    double a2 = 0;
+    std::int64_t zero_padding = 1, depth_begin = 0, depth_end = 0;
+    SampleFormat format = SampleFormat::u16;
+    bool on_chip = true;
+};
+
+std::ostream& operator<<(std::ostream& out, const Scan& scan) {
+    return out << scan.samples << " samples, R " << scan.nufft.oversampling << ", W " << scan.nufft.width << ", a2 "
+               << scan.a2;
+}
+
+class NufftOnGpu : public GpuTest, public testing::WithParamInterface<Scan> {
+  protected:
+    static ReconstructionPlan plan_of(const Scan& scan, std::int64_t a_scans, std::int64_t b_scans) {
+        ReconstructionPlan plan;
+        plan.format.sample_format = scan.format;
+        plan.geometry = {.samples = scan.samples, .a_scans = a_scans, .b_scans = b_scans};
+        plan.recipe.resample = Resample::nufft;
+        plan.recipe.background = Background::frame_mean;
+        plan.recipe.a2_rad = scan.a2;
+        plan.recipe.zero_padding = scan.zero_padding;
+        plan.recipe.depth_begin = scan.depth_begin;
+        plan.recipe.depth_end = scan.depth_end;
+        plan.recipe.levels = Levels::fixed;
+        plan.recipe.quantity = Quantity::complex;
+        plan.recipe.voxel = VoxelType::complex64;
+        plan.nufft = scan.nufft;
+        const auto last = static_cast<double>(scan.samples - 1);
+        plan.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
+        return plan;
+    }
+};
+
+TEST_P(NufftOnGpu, AgreesWithTheCpuBothWays) {
+    const Scan& scan = GetParam();
+    const ReconstructionPlan plan = plan_of(scan, 13, 3);
+    std::vector<std::uint16_t> spectra = moving_reflectors(scan.samples, 13 * 3);
+    const std::vector<float> as_floats(spectra.begin(), spectra.end());
+    const auto bytes = scan.format == SampleFormat::f32 ? bytes_of_lines(as_floats) : bytes_of_lines(spectra);
+    const auto cpu = voxels_of<std::complex<float>>(plan, bytes, {.choice = {.backend = Backend::cpu}});
+    for (const bool fused : {true, false}) {
+        GpuRun run{.block_b_scans = 2};
+        run.choice.fused = fused;
+        EXPECT_NE(way_of(plan, run).find(fused && scan.on_chip ? "nufft on chip" : "nufft in passes"),
+                  std::string::npos);
+        const double error = normalised_error(voxels_of<std::complex<float>>(plan, bytes, run), cpu);
+        RecordProperty(fused ? "nmse_fused" : "nmse_passes", std::to_string(error * 1e12) + "e-12");
+        EXPECT_LE(error, most_error) << (fused ? "fused" : "in passes");
+    }
+}
+
+constexpr NufftRecipe kb(double oversampling, std::int64_t width) {
+    return {GridKernel::kaiser_bessel, oversampling, width};
+}
+
+INSTANTIATE_TEST_SUITE_P(Scans, NufftOnGpu,
+                         testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}, Scan{kb(2, 12), 2048, 12},
+                                         Scan{kb(2, 2), 512}, Scan{kb(2, 5), 1024, 0, 2, 100, 300},
+                                         Scan{kb(2, 5), 1024, 9, 2, 100, 300}, Scan{kb(2, 3), 4096},
+                                         Scan{kb(2, 3), 4096, 9},  // 8192 points for a block
+                                         Scan{kb(2, 4), 512, 0, 4}, Scan{kb(2, 4), 256, 5}, Scan{kb(1.6, 4), 640},
+                                         Scan{kb(1.6, 4), 1280, 5}, Scan{kb(2, 3), 2048, 0, 1, 0, 0, SampleFormat::f32},
+                                         Scan{{GridKernel::gaussian, 2, 6}, 2048, 3},
+                                         Scan{{GridKernel::exponential, 2, 6}, 2048},
+                                         Scan{.nufft = kb(1.5, 5), .samples = 2048, .on_chip = false},
+                                         Scan{.nufft = kb(1.25, 5), .samples = 2048, .a2 = 12, .on_chip = false},
+                                         Scan{.nufft = kb(2, 3), .samples = 832, .on_chip = false},
+                                         Scan{.nufft = kb(2, 3), .samples = 509, .a2 = 3, .on_chip = false},
+                                         Scan{.nufft = kb(2, 3), .samples = 8192, .a2 = 3, .on_chip = false}));
+
+class NufftTruthOnGpu : public GpuTest, protected SampledNoise {};
+
+TEST_F(NufftTruthOnGpu, IsAsAccurateAsItsKernel) {
+    const auto expected = direct_sum();
+    for (const NufftError& row : nufft_errors) {
+        for (std::size_t i = 0; i < nufft_kernels.size(); ++i) {
+            const ReconstructionPlan plan = plan_for({nufft_kernels[i], row.oversampling, row.width});
+            const double error =
+                relative_l2(voxels_of<std::complex<float>>(plan, bytes_of_lines(noise), GpuRun{}), expected);
+            EXPECT_LE(error, std::max(1.5 * row.errors[i], row.floor_of_float()))
+                << "R " << row.oversampling << ", W " << row.width << ", kernel " << i;
+        }
+    }
+}
+
+TEST_F(NufftTruthOnGpu, CompensatesDispersion) {
+    ReconstructionPlan plan = plan_for(kb(2, 6));
+    plan.recipe.dispersion = true;
+    plan.recipe.a2_rad = 40;
+    const auto field = voxels_of<std::complex<float>>(plan, bytes_of_lines(noise), GpuRun{});
+    EXPECT_LE(relative_l2(field, direct_sum(40)), 1e-5);
+}
+
+bool same_bits(const Field& a, const Field& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
+}
+
+// More lines than one call takes, B-scans of an odd number of them, and each with its own background.
+class NufftBits : public NufftOnGpu {};
+
+TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
+    const ReconstructionPlan plan = plan_of(GetParam(), 997, 7);
+    const auto spectra = moving_reflectors(GetParam().samples, 997 * 7);
+    const auto field = [&](std::int64_t block, int streams) {
+        GpuRun run{.block_b_scans = block};
+        run.choice.streams = streams;
+        return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
+    };
+    const Field whole = field(7, 1);
+    for (const std::int64_t block : {1, 3}) {
+        for (const int streams : {1, 3}) {
+            EXPECT_TRUE(same_bits(field(block, streams), whole)) << block << " B-scans, " << streams;
+        }
+    }
+}
+
+// Its neighbour, with which a block of threads works on it, does not either; and nothing stays nothing.
+TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
+    ReconstructionPlan plan = plan_of(GetParam(), 5, 1);
+    plan.recipe.background = Background::none;
+    const std::int64_t samples = GetParam().samples;
+    std::vector<std::uint16_t> spectra = moving_reflectors(samples, 5);
+    const auto line = [&](std::int64_t l) { return spectra.begin() + l * samples; };
+    std::copy_n(line(0), samples, line(3));
+    std::copy_n(line(0), samples, line(4));
+    std::fill_n(line(2), samples, std::uint16_t{0});
+    const Field field = voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), GpuRun{});
+    const std::size_t depth = field.size() / 5;
+    const auto bins = [&](std::size_t l) {
+        return Field(field.begin() + static_cast<std::ptrdiff_t>(l * depth),
+                     field.begin() + static_cast<std::ptrdiff_t>((l + 1) * depth));
+    };
+    EXPECT_TRUE(same_bits(bins(0), bins(3)));
+    EXPECT_TRUE(same_bits(bins(0), bins(4)));
+    for (const std::complex<float> bin : bins(2)) ASSERT_EQ(bin, std::complex<float>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(Weights, NufftBits, testing::Values(Scan{kb(2, 3), 2048}, Scan{kb(2, 3), 2048, 12}));
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,135 @@
+// Whatever samples an instrument sends, no method lets out what is no number, and nothing stays nothing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t n = 256;
+
+struct Way {
+    std::string name;
+    void (*choose)(ReconstructionPlan&);
+};
+
+std::ostream& operator<<(std::ostream& out, const Way& one) {
+    return out << one.name;
+}
+
+ReconstructionPlan plan_of(const Way& way, SampleFormat format) {
+    ReconstructionPlan plan = plain_plan(n, 1);
+    plan.format.sample_format = format;
+    for (std::int64_t j = 0; j < n; ++j) {
+        const double u = static_cast<double>(j) / (n - 1);
+        plan.calibration.k_positions.push_back((n - 1) * (u + 0.05 * u * (1 - u)));
+        plan.calibration.background.push_back(1000 * std::sin(3.1 * (u + 0.005)));
+    }
+    plan.recipe.window = Window::hann;
+    plan.recipe.resample = Resample::lagrange3;
+    way.choose(plan);
+    return plan;
+}
+
+const Way ways[] = {
+    {"nearest", [](auto& plan) { plan.recipe.resample = Resample::nearest; }},
+    {"spline", [](auto& plan) { plan.recipe.resample = Resample::spline; }},
+    {"upsampled",
+     [](auto& plan) {
+         plan.recipe.upsample = 2;
+         plan.recipe.upsample_pad = true;
+     }},
+    {"dispersion",
+     [](auto& plan) {
+         plan.recipe.dispersion = true;
+         plan.recipe.a2_rad = 30;
+     }},
+    {"shaping", [](auto& plan) { plan.recipe.shaping = Shaping::gaussian; }},
+    {"nufft", [](auto& plan) { plan.recipe.resample = Resample::nufft; }},
+    {"nufft_dispersion",
+     [](auto& plan) {
+         plan.recipe.resample = Resample::nufft;
+         plan.recipe.dispersion = true;
+         plan.recipe.a2_rad = 30;
+     }},
+    {"nudft", [](auto& plan) { plan.recipe.resample = Resample::nudft; }},
+    {"defr",
+     [](auto& plan) {
+         plan.recipe.method = Method::defr;
+         plan.recipe.dispersion = true;
+         plan.recipe.a2_rad = 60;
+     }},
+    {"defr_double",
+     [](auto& plan) {
+         plan.recipe.method = Method::defr;
+         plan.recipe.dispersion = true;
+         plan.recipe.a2_rad = 60;
+         plan.defr.double_precision = true;
+     }},
+    {"compressive",
+     [](auto& plan) {
+         plan.recipe.method = Method::compressive;
+         plan.compressive.mask = SensingMask::variable;
+     }},
+    {"compressive_exact",
+     [](auto& plan) {
+         plan.recipe.method = Method::compressive;
+         plan.compressive.transform = SensingTransform::exact;
+         plan.compressive.step = StepRule::safeguarded;
+     }},
+    {"compressive_fft",
+     [](auto& plan) {
+         plan.recipe.method = Method::compressive;
+         plan.compressive.transform = SensingTransform::fft;
+         plan.compressive.step = StepRule::monotone;
+         plan.compressive.continuation = true;
+     }},
+};
+
+class BadSamples : public testing::TestWithParam<Way> {
+  protected:
+    template <class Sample>
+    static void expect_numbers(SampleFormat format, const std::vector<Sample>& line, const std::string& what) {
+        ReconstructionPlan plan = plan_of(GetParam(), format);
+        for (const auto& value : reconstructed<std::complex<float>>(plan, line)) {
+            ASSERT_TRUE(std::isfinite(value.real()) && std::isfinite(value.imag())) << what;
+        }
+        plan.recipe.quantity = Quantity::db;
+        plan.recipe.voxel = VoxelType::f32;
+        for (const float value : reconstructed<float>(plan, line)) ASSERT_TRUE(std::isfinite(value)) << what;
+    }
+};
+
+TEST_P(BadSamples, LeaveAsNumbers) {
+    constexpr float infinity = std::numeric_limits<float>::infinity(), none = std::numeric_limits<float>::quiet_NaN();
+    for (const float value : {none, infinity, -infinity, 3e38f, -1e30f, 1e19f, 1e-40f}) {
+        expect_numbers(SampleFormat::f32, std::vector<float>(n, value), std::to_string(value) + " throughout");
+        std::vector<float> line(n, 1000);
+        for (std::size_t p = 0; p < n; ++p) line[p] += 100 * std::cos(0.7f * static_cast<float>(p));
+        line[100] = line[n - 1] = value;
+        expect_numbers(SampleFormat::f32, line, std::to_string(value) + " twice");
+    }
+}
+
+TEST_P(BadSamples, SaturatedCountsAreCounts) {
+    expect_numbers(SampleFormat::u16, std::vector<std::uint16_t>(n, 65535), "saturated");
+    std::vector<std::uint16_t> clipped(n, 65535);
+    for (std::size_t p = 0; p < n; p += 3) clipped[p] = 0;
+    expect_numbers(SampleFormat::u16, clipped, "clipped on both sides");
+}
+
+TEST_P(BadSamples, NothingStaysNothing) {
+    const ReconstructionPlan plan = plan_of(GetParam(), SampleFormat::f32);
+    for (const auto& value : reconstructed<std::complex<float>>(plan, std::vector<float>(n))) {
+        EXPECT_EQ(value, std::complex<float>());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, BadSamples, testing::ValuesIn(ways), [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,137 @@
+// Both types of the NUFFT, by every kernel, against FINUFFT (A. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci.
+// Comput. 41, C479 (2019)), which shares no code with it: the published errors of the kernels, and where floats end.
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "compute/cpu/compressive.h"
+#include "tests/oracle/chain.h"
+#include "tests/oracle/instrument.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t n = Instrument::samples, modes = n / 2;
+
+template <class T>
+void write(const std::filesystem::path& path, const std::vector<T>& values) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+}
+
+template <class T>
+std::vector<T> read(const std::filesystem::path& path, std::int64_t count) {
+    std::vector<T> values(static_cast<std::size_t>(count));
+    std::ifstream(path, std::ios::binary)
+        .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+    return values;
+}
+
+template <class Found, class Truth>
+double relative_l2(const std::vector<Found>& found, const std::vector<Truth>& truth) {
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+        error += std::norm(static_cast<Truth>(found.at(i)) - truth[i]);
+        norm += std::norm(truth[i]);
+    }
+    return std::sqrt(error / norm);
+}
+
+class Finufft : public testing::Test {
+  protected:
+    // Noise at the samples of the instrument, noise in depth, and what FINUFFT makes of both.
+    void SetUp() override {
+        const std::filesystem::path folder =
+            std::filesystem::path(testing::TempDir()) / ("finufft-" + std::to_string(getpid()));
+        std::filesystem::create_directories(folder);
+        std::mt19937 random(11);
+        std::normal_distribution<float> value;
+        const double first = instrument.uniform_k.front(), span = instrument.uniform_k.back() - first;
+        std::vector<double> points, strengths;
+        for (const double k : instrument.pixel_k) points.push_back((k - first) / span * double{n - 1});
+        for (std::size_t p = 0; p < points.size(); ++p) {
+            samples.push_back(value(random));
+            const std::size_t left = p == 0 ? 0 : p - 1, right = std::min(p + 1, points.size() - 1);
+            const double share = (points[left] - points[right]) / static_cast<double>(right - left);
+            strengths.push_back(share * double{samples.back()} / double{n});
+        }
+        std::vector<std::complex<double>> both_sides;  // a bin stands for its mirror image too
+        for (std::int64_t m = 0; m < modes; ++m) {
+            profile.emplace_back(value(random), m == 0 ? 0.0f : value(random));
+            both_sides.push_back((m == 0 ? 1.0 : 2.0) / std::sqrt(double{n}) * std::complex<double>(profile.back()));
+        }
+        write(folder / "points.f64", points);
+        write(folder / "strengths.f64", strengths);
+        write(folder / "profile.f64", both_sides);
+        const std::string python = ECHOLUX_SOURCE_DIR "/build/python/bin/python";
+        const std::string script = ECHOLUX_SOURCE_DIR "/tests/oracle/finufft_peer.py";
+        const bool is_there = std::filesystem::exists(python);
+        const int status =
+            is_there ? std::system((python + " -B '" + script + "' '" + folder.string() + "'").c_str()) : 77 << 8;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+            type1 = read<std::complex<double>>(folder / "type1.f64", modes);
+            type2 = read<double>(folder / "type2.f64", n);
+        }
+        std::filesystem::remove_all(folder);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+            GTEST_SKIP() << "build/python with finufft is not there: ./dev test makes it";
+        }
+        ASSERT_EQ(status, 0);
+    }
+
+    std::vector<std::complex<float>> found_by_type1(const NufftRecipe& nufft) const {
+        ReconstructionPlan plan = plain_plan(n, 1);
+        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        plan.recipe.resample = Resample::nufft;
+        plan.nufft = nufft;
+        return reconstructed<std::complex<float>>(plan, samples);
+    }
+
+    std::vector<float> found_by_type2(const NufftRecipe& nufft) const {
+        ReconstructionPlan plan = plain_plan(n, 1);
+        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        plan.recipe.method = Method::compressive;
+        plan.nufft = nufft;
+        std::vector<float> found(n);
+        CompressiveTables(plan).sensing()->to_samples(profile.data(), found.data());
+        return found;
+    }
+
+    const Instrument instrument;
+    std::vector<float> samples;
+    std::vector<std::complex<float>> profile;
+    std::vector<std::complex<double>> type1;
+    std::vector<double> type2;
+};
+
+struct Case {
+    double oversampling;
+    std::int64_t width;
+    std::array<double, 3> published;  // of the three kernels
+};
+
+TEST_F(Finufft, FindsTheSameByBothTypesAndEveryKernel) {
+    constexpr std::array kernels{GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential};
+    for (const Case& c : {Case{1.25, 5, {1.8e-2, 1.1e-3, 1.8e-3}}, Case{1.5, 6, {2.2e-3, 3.5e-5, 4.9e-5}},
+                          Case{2, 3, {2.2e-2, 4.2e-3, 6.8e-3}}, Case{2, 6, {7.0e-4, 4.8e-6, 7.2e-6}},
+                          Case{2, 10, {6.1e-6, 6.3e-10, 1.5e-9}}}) {
+        const double floor = c.oversampling >= 2 ? 4e-7 : c.oversampling >= 1.5 ? 8e-7 : 6e-6;  // of float
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            const NufftRecipe nufft{kernels[i], c.oversampling, c.width};
+            const double limit = std::max(1.5 * c.published[i], floor);
+            EXPECT_LE(relative_l2(found_by_type1(nufft), type1), limit) << c.oversampling << " " << c.width << " " << i;
+            EXPECT_LE(relative_l2(found_by_type2(nufft), type2), limit) << c.oversampling << " " << c.width << " " << i;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace echolux

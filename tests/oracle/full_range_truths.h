@@ -1,0 +1,269 @@
+// What a search for full range must find, on either backend, in scenes whose true profile is known in closed form: sums
+// of cosines with a dispersion, and the single-sided sums of exponentials that stand behind them. Who includes this
+// instantiates FullRange.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <numbers>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+
+// A way of searching under test.
+struct FullRangeMachine {
+    std::string name;
+    std::unique_ptr<Reconstructor> (*plan)(const ReconstructionPlan&);
+};
+
+inline std::ostream& operator<<(std::ostream& out, const FullRangeMachine& one) {
+    return out << one.name;
+}
+
+namespace full_range {
+
+using std::numbers::pi;
+using Profile = std::vector<std::complex<double>>;
+
+inline constexpr std::int64_t n = 2048;
+
+struct Reflector {
+    double bin;
+    double amplitude;
+    double phase;
+};
+
+inline double kappa(std::int64_t j) {
+    return 2 * static_cast<double>(j) / static_cast<double>(n - 1) - 1;
+}
+
+inline double theta(std::int64_t j, double a2, double a3) {
+    return (a2 + a3 * kappa(j)) * kappa(j) * kappa(j);
+}
+
+inline double carrier(const Reflector& reflector, std::int64_t j) {
+    return 2 * pi * reflector.bin * static_cast<double>(j) / static_cast<double>(n) + reflector.phase;
+}
+
+inline std::vector<float> spectrum_of(const std::vector<Reflector>& scene, double a2, double a3) {
+    std::vector<float> spectrum(n);
+    for (std::int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (const Reflector& r : scene) sum += r.amplitude * std::cos(carrier(r, j) + theta(j, a2, a3));
+        spectrum[static_cast<std::size_t>(j)] = static_cast<float>(sum);
+    }
+    return spectrum;
+}
+
+// Zero delay in the middle, divided by the sum of the window. A transform of windowed exponentials in closed form: the
+// Hann window is three of them.
+inline Profile truth_of(const std::vector<Reflector>& scene) {
+    const auto dirichlet = [](double cycles) {  // sum over j of exp(2 pi i cycles j)
+        if (std::abs(cycles - std::nearbyint(cycles)) < 1e-12) return std::complex<double>(n);
+        const std::complex<double> turn = std::polar(1.0, 2 * pi * cycles), all = std::polar(1.0, 2 * pi * cycles * n);
+        return (1.0 - all) / (1.0 - turn);
+    };
+    Profile profile(n);
+    const double side = 1.0 / static_cast<double>(n - 1), sum = 0.5 * static_cast<double>(n - 1);
+    for (std::int64_t row = 0; row < n; ++row) {
+        for (const Reflector& r : scene) {
+            const double cycles = (r.bin - static_cast<double>(row - n / 2)) / static_cast<double>(n);
+            const auto windowed =
+                0.5 * dirichlet(cycles) - 0.25 * dirichlet(cycles + side) - 0.25 * dirichlet(cycles - side);
+            profile[static_cast<std::size_t>(row)] += 0.5 * r.amplitude * std::polar(1.0, r.phase) * windowed / sum;
+        }
+    }
+    return profile;
+}
+
+inline ReconstructionPlan plan_of(double a2, double a3, std::int64_t iterations) {
+    ReconstructionPlan plan = plain_plan(n, 1);
+    plan.recipe.method = Method::defr;
+    plan.recipe.window = Window::hann;
+    plan.recipe.dispersion = true;
+    plan.recipe.a2_rad = a2;
+    plan.recipe.a3_rad = a3;
+    plan.defr.iterations = iterations;
+    return plan;
+}
+
+inline double energy(const Profile& profile) {
+    double sum = 0;
+    for (const auto& value : profile) sum += std::norm(value);
+    return sum;
+}
+
+// Energy of the truth over that of the error.
+inline double suppression_db(const Profile& measured, const Profile& truth) {
+    Profile error = measured;
+    for (std::size_t i = 0; i < error.size(); ++i) error[i] -= truth[i];
+    return 10 * std::log10(energy(truth) / energy(error));
+}
+
+inline std::vector<Reflector> layers(unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> bin(-800, 800), level_db(-35, 0), phase(0, 2 * pi);
+    std::vector<Reflector> scene;
+    for (int i = 0; i < 12; ++i) scene.push_back({bin(random), std::pow(10, level_db(random) / 20), phase(random)});
+    return scene;
+}
+
+inline double median(std::vector<double> values) {
+    std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
+    return values[values.size() / 2];
+}
+
+}  // namespace full_range
+
+class FullRange : public testing::TestWithParam<FullRangeMachine> {
+  protected:
+    static constexpr std::int64_t n = full_range::n;
+    using Profile = full_range::Profile;
+
+    // `spectra`: one or more, one after the other.
+    Profile found(ReconstructionPlan plan, const std::vector<float>& spectra) const {
+        plan.geometry.a_scans = std::ssize(spectra) / n;
+        const auto reconstructor = GetParam().plan(plan);
+        const VolumeGrid& grid = reconstructor->grid();
+        std::vector<std::complex<float>> bins(static_cast<std::size_t>(grid.depth * grid.a_scans));
+        reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 0, 1), place_of(bins, grid)));
+        return {bins.begin(), bins.end()};
+    }
+
+    // How far the false images of each scene lie below it, the median.
+    double median_suppression_db(std::int64_t iterations,
+                                 const std::vector<std::vector<full_range::Reflector>>& scenes) const {
+        std::vector<float> spectra;
+        for (const auto& scene : scenes) {
+            const auto spectrum = full_range::spectrum_of(scene, 160, 30);
+            spectra.insert(spectra.end(), spectrum.begin(), spectrum.end());
+        }
+        const Profile all = found(full_range::plan_of(160, 30, iterations), spectra);
+        std::vector<double> suppression;
+        for (std::size_t i = 0; i < scenes.size(); ++i) {
+            const auto first = all.begin() + static_cast<std::ptrdiff_t>(i) * n;
+            suppression.push_back(full_range::suppression_db({first, first + n}, full_range::truth_of(scenes[i])));
+        }
+        return full_range::median(suppression);
+    }
+};
+
+TEST_P(FullRange, SuppressesTheFalseImageOfAMirror) {
+    const std::vector<full_range::Reflector> mirror{{-300.3, 1, 0.7}};
+    const Profile truth = full_range::truth_of(mirror);
+    const std::vector<float> spectrum = full_range::spectrum_of(mirror, 160, 30);
+    double before = full_range::suppression_db(found(full_range::plan_of(160, 30, 0), spectrum), truth);
+    EXPECT_NEAR(before, 0, 0.1);  // the false image has the energy of the true one
+    for (const auto& [iterations, least] : {std::pair{1, 12.0}, {2, 18.0}, {3, 28.0}, {5, 45.0}, {10, 65.0}}) {
+        const double after =
+            full_range::suppression_db(found(full_range::plan_of(160, 30, iterations), spectrum), truth);
+        EXPECT_GE(after, least) << iterations << " iterations";
+        EXPECT_GT(after, before);
+        before = after;
+    }
+}
+
+TEST_P(FullRange, SuppressesThoseOfTwelveLayers) {
+    std::vector<std::vector<full_range::Reflector>> scenes;
+    for (unsigned seed = 0; seed < 40; ++seed) scenes.push_back(full_range::layers(seed));
+    EXPECT_GE(median_suppression_db(10, scenes), 42);
+    EXPECT_GE(median_suppression_db(15, scenes), 50);
+}
+
+TEST_P(FullRange, WithoutIterationsIsTheCompensatedTransform) {
+    const std::vector<float> spectrum = full_range::spectrum_of(full_range::layers(7), 80, -20);
+    const Profile full = found(full_range::plan_of(80, -20, 0), spectrum);
+    ReconstructionPlan plan = full_range::plan_of(80, -20, 0);
+    plan.recipe.method = Method::plain;
+    const Profile half = found(plan, spectrum);
+    ASSERT_EQ(full.size(), 2 * half.size());
+    double off = 0;
+    for (std::size_t z = 0; z < half.size(); ++z) off = std::max(off, std::abs(full[half.size() + z] - half[z]));
+    EXPECT_LE(off, 1e-6 * std::sqrt(full_range::energy(half)));
+}
+
+TEST_P(FullRange, TheOtherSignOfDispersionMirrorsTheDepth) {
+    const std::vector<float> spectrum = full_range::spectrum_of({{300, 1, 0.2}}, 160, 0);
+    const auto strongest = [](const Profile& profile) {
+        const auto place = std::ranges::max_element(profile, {}, [](const auto& value) { return std::norm(value); });
+        return place - profile.begin() - n / 2;
+    };
+    EXPECT_EQ(strongest(found(full_range::plan_of(160, 0, 10), spectrum)), 300);
+    EXPECT_EQ(strongest(found(full_range::plan_of(-160, 0, 10), spectrum)), -300);
+}
+
+TEST_P(FullRange, ZeroDelayIsInTheMiddle) {
+    ReconstructionPlan plan = full_range::plan_of(160, 0, 5);
+    plan.calibration.depth_pitch_um = 2;
+    EXPECT_EQ(planned_grid(plan).depth, n);
+    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, -n);  // n / 2 bins of 2 um
+    plan.recipe.depth_begin = n / 2 - 10;
+    plan.recipe.depth_end = n / 2 + 30;
+    EXPECT_EQ(planned_grid(plan).depth, 40);
+    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, -20);
+    const std::vector<float> spectrum = full_range::spectrum_of({{25, 1, 0}}, 160, 0);
+    EXPECT_GT(std::abs(found(plan, spectrum)[35]), 0.45);
+    plan.geometry.depth_flip = true;
+    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, -58);
+    EXPECT_GT(std::abs(found(plan, spectrum)[4]), 0.45);
+}
+
+TEST_P(FullRange, SingleAndDoublePrecisionAgree) {
+    const std::vector<float> spectrum = full_range::spectrum_of(full_range::layers(11), 160, 30);
+    for (const auto& [iterations, limit_db] : {std::pair{10, -40.0}, {20, -8.2}}) {
+        ReconstructionPlan plan = full_range::plan_of(160, 30, iterations);
+        const Profile single = found(plan, spectrum);
+        plan.defr.double_precision = true;
+        const Profile precise = found(plan, spectrum);
+        double difference = 0;
+        std::vector<double> levels;
+        for (std::size_t z = 0; z < single.size(); ++z) {
+            difference += std::abs(std::abs(single[z]) - std::abs(precise[z])) / n;
+            levels.push_back(std::abs(precise[z]));
+        }
+        EXPECT_LE(20 * std::log10(difference / full_range::median(levels)), limit_db) << iterations;
+    }
+}
+
+// Both outputs of a search differ by the transform of what is left.
+TEST_P(FullRange, WhatItLeavesNeverGrows) {
+    std::mt19937 random(3);
+    std::normal_distribution<float> noise;
+    std::vector<float> spectrum(n);
+    for (float& value : spectrum) value = noise(random);
+    for (const double delta : {0.0, 0.3, 1.0}) {
+        double before = INFINITY;
+        for (std::int64_t iterations = 1; iterations <= 12; ++iterations) {
+            ReconstructionPlan plan = full_range::plan_of(60, 10, iterations);
+            plan.defr.delta = delta;
+            Profile left = found(plan, spectrum);
+            plan.defr.residual = false;
+            const Profile peaks = found(plan, spectrum);
+            for (std::size_t z = 0; z < left.size(); ++z) left[z] -= peaks[z];
+            const double energy = full_range::energy(left);
+            EXPECT_GT(energy, 0);
+            EXPECT_LE(energy, before * (1 + 1e-6)) << "delta " << delta << ", " << iterations;
+            before = energy;
+        }
+    }
+}
+
+TEST_P(FullRange, NothingStaysNothing) {
+    for (const bool residual : {false, true}) {
+        ReconstructionPlan plan = full_range::plan_of(160, 30, 10);
+        plan.defr.residual = residual;
+        for (const auto& value : found(plan, std::vector<float>(n))) EXPECT_EQ(value, 0.0);
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,99 @@
+// What the fast transform of samples where they lie is held against: sums over their true wavenumbers in double, and
+// the published errors of each kernel (docs/algorithms.md 7).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "tests/oracle/chain.h"
+#include "tests/oracle/instrument.h"
+
+namespace echolux {
+
+struct SampledNoise {
+    static constexpr std::int64_t n = Instrument::samples;
+
+    const Instrument instrument;
+    const std::vector<float> noise = [] {
+        std::mt19937 random(5);
+        std::normal_distribution<float> value;
+        std::vector<float> line(n);
+        for (float& sample : line) sample = value(random);
+        return line;
+    }();
+
+    ReconstructionPlan plan_for(const NufftRecipe& nufft) const {
+        ReconstructionPlan plan = plain_plan(n, 1);
+        plan.recipe.resample = Resample::nufft;
+        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        plan.nufft = nufft;
+        return plan;
+    }
+
+    // Over the true k of the samples, each with its share of the grid and its phase; by the length of the grid.
+    std::vector<std::complex<double>> direct_sum(double a2 = 0) const {
+        using std::numbers::pi;
+        const std::vector<double>& k = instrument.pixel_k;
+        const double k_min = instrument.uniform_k.front(), k_max = instrument.uniform_k.back();
+        const double last = static_cast<double>(n - 1), step = (k_max - k_min) / last;
+        std::vector<std::complex<double>> terms, turns;
+        for (std::size_t p = 0; p < k.size(); ++p) {
+            const std::size_t left = p == 0 ? 0 : p - 1, right = std::min(p + 1, k.size() - 1);
+            const double share = (k[left] - k[right]) / step / static_cast<double>(right - left);
+            const double u = (k[p] - k_min) / (k_max - k_min), kappa = 2 * u - 1;
+            terms.push_back(share * double{noise[p]} * std::polar(1.0, -a2 * kappa * kappa) / double{n});
+            turns.push_back(std::polar(1.0, -2 * pi * u * last / double{n}));
+        }
+        std::vector<std::complex<double>> bins(n / 2);
+        for (std::complex<double>& bin : bins) {
+            for (std::size_t p = 0; p < terms.size(); ++p) {
+                bin += terms[p];
+                terms[p] *= turns[p];
+            }
+        }
+        return bins;
+    }
+};
+
+inline double relative_l2(const std::vector<std::complex<float>>& measured,
+                          const std::vector<std::complex<double>>& expected) {
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        error += std::norm(std::complex<double>(measured.at(i)) - expected[i]);
+        norm += std::norm(expected[i]);
+    }
+    return std::sqrt(error / norm);
+}
+
+// R, W, errors of the three kernels.
+struct NufftError {
+    double oversampling;
+    std::int64_t width;
+    std::array<double, 3> errors;
+
+    double floor_of_float() const { return oversampling == 2 ? 3e-7 : oversampling == 1.5 ? 6e-7 : 6e-6; }
+};
+
+inline constexpr std::array nufft_kernels{GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential};
+
+inline constexpr std::array<NufftError, 13> nufft_errors{{{1.25, 3, {5.0e-2, 2.2e-2, 3.8e-2}},
+                                                          {1.25, 5, {1.8e-2, 1.1e-3, 1.8e-3}},
+                                                          {1.5, 3, {3.3e-2, 9.8e-3, 1.7e-2}},
+                                                          {1.5, 5, {4.9e-3, 2.2e-4, 3.5e-4}},
+                                                          {1.5, 6, {2.2e-3, 3.5e-5, 4.9e-5}},
+                                                          {2, 2, {5.4e-2, 4.3e-2, 5.8e-2}},
+                                                          {2, 3, {2.2e-2, 4.2e-3, 6.8e-3}},
+                                                          {2, 4, {6.6e-3, 4.2e-4, 1.4e-3}},
+                                                          {2, 5, {1.7e-3, 4.5e-5, 7.5e-5}},
+                                                          {2, 6, {7.0e-4, 4.8e-6, 7.2e-6}},
+                                                          {2, 8, {6.1e-5, 5.4e-8, 1.1e-7}},
+                                                          {2, 10, {6.1e-6, 6.3e-10, 1.5e-9}},
+                                                          {2, 12, {8.3e-7, 7.4e-12, 1.5e-11}}}};
+
+}  // namespace echolux

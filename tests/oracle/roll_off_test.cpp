@@ -1,0 +1,127 @@
+// Roll-off of simulated mirrors in closed form (docs/algorithms.md 0.1): samples of finite width lose 0.224, 0.912 and
+// 3.922 dB at 0.25, 0.5 and 1 of the range, and white noise has a power that the window alone decides.
+#include "compute/calibrate/roll_off.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "compute/calibrate/depth_peak.h"
+#include "compute/calibrate/mean_profile.h"
+#include "compute/error.h"
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+namespace {
+
+using std::numbers::pi;
+
+constexpr std::int64_t samples = 1024, lines = 200;
+constexpr double amplitude = 1000;
+
+// Amplitude of a fringe, without sin(x) / x and with it.
+double spectrometer(double share, double resolution, bool has_wide_samples) {
+    const double zeta = pi / 2 * share;
+    const double gauss = std::exp(-resolution * resolution * zeta * zeta / (4 * std::numbers::ln2));
+    return gauss * (has_wide_samples && zeta > 0 ? std::sin(zeta) / zeta : 1);
+}
+
+class RollOff : public testing::Test {
+  protected:
+    double noise_rms = 0;
+    double resolution = 0;
+    bool has_wide_samples = true;
+
+    // Spectra linear in k of a mirror at that share of the range.
+    MirrorReading reading(double share) const {
+        std::mt19937 random(7);
+        std::normal_distribution<double> noise(0, 1);
+        std::vector<float> spectra;
+        const double height = amplitude * spectrometer(share, resolution, has_wide_samples);
+        for (std::int64_t i = 0; i < samples * lines; ++i) {
+            const double phase = pi * share * static_cast<double>(i % samples) + 0.1 * static_cast<double>(i / samples);
+            spectra.push_back(static_cast<float>(height * std::cos(phase) + noise_rms * noise(random)));
+        }
+        ReconstructionPlan plan = plain_plan(samples, lines);
+        plan.recipe.window = Window::hann;
+        plan.recipe.zero_padding = points_per_bin;
+        MeanProfile profile(plan);
+        profile.add(block_of(bytes_of_lines(spectra), 0, 1));
+        const auto found = mirror_reading(profile.root_mean_power(), profile.lines());
+        EXPECT_TRUE(found.has_value()) << share;
+        return found.value_or(MirrorReading{});
+    }
+
+    FallOff fall_off(const std::vector<double>& places) const {
+        std::vector<double> shares, levels;
+        for (const double place : places) {
+            const MirrorReading found = reading(place);
+            EXPECT_NEAR(found.bin, place * samples / 2, 0.02);
+            shares.push_back(found.bin / (samples / 2));
+            levels.push_back(found.level_db);
+        }
+        return fitted_fall_off(shares, levels);
+    }
+};
+
+TEST_F(RollOff, OneMirrorIsReadAsItIs) {
+    noise_rms = 20;
+    const MirrorReading found = reading(0.25);
+    const double level = 20 * std::log10(amplitude / 2 * spectrometer(0.25, 0, true));
+    const double noise = 10 * std::log10(1.5 * noise_rms * noise_rms / samples);  // 1.5: bandwidth of the window
+    EXPECT_NEAR(found.level_db, level, 0.01);
+    EXPECT_NEAR(found.snr_db, level - noise, 0.1);
+    EXPECT_NEAR(found.fwhm_bins, 2.0, 0.01) << "the half amplitude of a Hann window";
+}
+
+TEST_F(RollOff, OfSamplesOfFiniteWidth) {
+    noise_rms = 1;
+    const FallOff found = fall_off({0.1, 0.25, 0.5, 0.75, 0.9});
+    EXPECT_TRUE(found.has_wide_samples);
+    EXPECT_LT(found.resolution, 0.1);
+    EXPECT_LT(found.rms_db, 0.01);
+    for (const auto& [share, loss] : {std::pair{0.25, 0.224}, {0.5, 0.912}, {1.0, 3.922}}) {
+        EXPECT_NEAR(found.level_db(share), 20 * std::log10(amplitude / 2) - loss, 0.01) << share;
+    }
+    EXPECT_FALSE(found.share_at_loss(6).has_value()) << "3.9 dB at the end";
+}
+
+TEST_F(RollOff, OfASpectrometer) {
+    noise_rms = 1;
+    resolution = 1.3;
+    const FallOff found = fall_off({0.1, 0.3, 0.5, 0.8});
+    EXPECT_NEAR(found.resolution, resolution, 0.005);
+    double share = 0;  // by small steps, until 6 dB are lost
+    while (20 * std::log10(spectrometer(share, resolution, true)) > -6) share += 1e-5;
+    ASSERT_TRUE(found.share_at_loss(6).has_value());
+    EXPECT_NEAR(*found.share_at_loss(6), share, 0.002);
+    EXPECT_NEAR(found.at_zero_db, 20 * std::log10(amplitude / 2), 0.02);
+}
+
+// A swept source has no pixels: its fall-off is the coherence of its line.
+TEST_F(RollOff, OfASweptSource) {
+    has_wide_samples = false;
+    resolution = 0.4;
+    const FallOff found = fall_off({0.1, 0.3, 0.5, 0.8});
+    EXPECT_FALSE(found.has_wide_samples);
+    EXPECT_NEAR(found.resolution, resolution, 0.01);
+}
+
+TEST_F(RollOff, NoiseAloneIsNoMirror) {
+    std::mt19937 random(3);
+    std::exponential_distribution<double> power(1);
+    std::vector<double> profile(2048);
+    for (double& a : profile) a = std::sqrt(power(random));
+    EXPECT_FALSE(mirror_reading(profile, 1).has_value());
+    EXPECT_FALSE(mirror_reading(std::vector<double>(2048, 0.0), 1).has_value());
+}
+
+TEST_F(RollOff, NeedsTwoDepths) {
+    EXPECT_THROW(fitted_fall_off(std::vector{0.2}, std::vector{50.0}), Error);
+    EXPECT_THROW(fitted_fall_off(std::vector{0.2, 0.5, 0.2002}, std::vector{50.0, 48.0, 50.0}), Error);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,165 @@
+// Scenes for compressive sensing: reflectors in closed form as the model instrument sees them, a plan for them, and the
+// least-squares profile of all their samples, found by conjugate gradients over explicit sums in double.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <iterator>
+#include <numbers>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "tests/oracle/chain.h"
+#include "tests/oracle/instrument.h"
+
+namespace echolux {
+
+struct SensedScene {
+    using Field = std::vector<std::complex<float>>;
+    using Profile = std::vector<std::complex<double>>;
+    static constexpr double pi = std::numbers::pi;
+    static constexpr std::int64_t n = Instrument::samples;
+
+    const Instrument instrument;
+
+    // Where the pixels lie on the uniform grid.
+    std::vector<double> points() const {
+        std::vector<double> x;
+        const double first = instrument.uniform_k.front(), span = instrument.uniform_k.back() - first;
+        for (const double k : instrument.pixel_k) x.push_back((k - first) / span * static_cast<double>(n - 1));
+        return x;
+    }
+
+    ReconstructionPlan plan_for(std::int64_t lines) const {
+        ReconstructionPlan plan = plain_plan(n, lines);
+        plan.recipe.method = Method::compressive;
+        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        for (const double k : instrument.pixel_k) plan.calibration.background.push_back(4000 * instrument.source(k));
+        plan.compressive.mask = SensingMask::variable;
+        return plan;
+    }
+
+    // 20 reflectors over 30 dB behind a Gaussian source, amplitude 800, noise of 2 counts; none so deep that
+    // neighbouring pixels see more than half a fringe.
+    std::vector<float> scene(unsigned seed) const {
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<double> bin(20, 768), level_db(-30, 0), phase(0, 2 * pi);
+        std::normal_distribution<double> noise(0, 2);
+        const std::vector<double> x = points();
+        std::vector<double> line(n);
+        for (int i = 0; i < 20; ++i) {
+            const double z = bin(random), a = 800 * std::pow(10, level_db(random) / 20), start = phase(random);
+            for (std::size_t p = 0; p < line.size(); ++p) {
+                line[p] += a * instrument.source(instrument.pixel_k[p]) * std::cos(2 * pi * z * x[p] / n + start);
+            }
+        }
+        std::vector<float> samples;
+        for (const double value : line) samples.push_back(static_cast<float>(value + noise(random)));
+        return samples;
+    }
+
+    std::vector<float> scenes(int lines) const {
+        std::vector<float> all;
+        for (int i = 0; i < lines; ++i) std::ranges::copy(scene(static_cast<unsigned>(i)), std::back_inserter(all));
+        return all;
+    }
+
+    // One mirror a line.
+    std::vector<float> mirrors(const std::vector<double>& depths) const {
+        const std::vector<double> x = points();
+        std::vector<float> lines;
+        for (const double z : depths) {
+            for (std::size_t p = 0; p < x.size(); ++p) {
+                const double fringe = std::cos(2 * pi * z * x[p] / n + 1);
+                lines.push_back(static_cast<float>(800 * instrument.source(instrument.pixel_k[p]) * fringe));
+            }
+        }
+        return lines;
+    }
+};
+
+// Sums over modes or samples, scaled as methods/compressive.h says; nothing of the program is used.
+struct ExplicitSums {
+    using Profile = SensedScene::Profile;
+    static constexpr std::int64_t n = SensedScene::n;
+
+    explicit ExplicitSums(const std::vector<double>& x) : factors(x.size() * n / 2) {
+        for (std::size_t p = 0; p < x.size(); ++p) {
+            for (std::size_t m = 0; m < n / 2; ++m) {
+                factors[p * n / 2 + m] =
+                    std::polar(1 / std::sqrt(double{n}), -2 * std::numbers::pi * x[p] * static_cast<double>(m) / n);
+            }
+        }
+    }
+
+    std::vector<double> to_samples(const Profile& profile) const {
+        std::vector<double> samples(factors.size() / profile.size());
+        for (std::size_t p = 0; p < samples.size(); ++p) {
+            for (std::size_t m = 0; m < profile.size(); ++m) {
+                const std::complex<double> factor = factors[p * profile.size() + m];
+                const double shown = factor.real() * profile[m].real() + factor.imag() * profile[m].imag();
+                samples[p] += (m == 0 ? 1 : 2) * shown;
+            }
+        }
+        return samples;
+    }
+
+    Profile to_depth(const std::vector<double>& samples) const {
+        Profile profile(n / 2);
+        for (std::size_t p = 0; p < samples.size(); ++p) {
+            for (std::size_t m = 0; m < profile.size(); ++m) profile[m] += samples[p] * factors[p * profile.size() + m];
+        }
+        return profile;
+    }
+
+    // The least-squares profile.
+    Profile solved(const std::vector<double>& samples) const {
+        const auto product = [](const Profile& a, const Profile& b) {
+            double sum = 0;
+            for (std::size_t m = 0; m < a.size(); ++m) {
+                sum += (m == 0 ? 1 : 2) * (a[m].real() * b[m].real() + a[m].imag() * b[m].imag());
+            }
+            return sum;
+        };
+        Profile x(n / 2), r = to_depth(samples), direction = r;
+        double square = product(r, r);
+        for (int i = 0; i < 25 && square > 0; ++i) {
+            const Profile seen = to_depth(to_samples(direction));
+            const double length = square / product(direction, seen);
+            for (std::size_t m = 0; m < x.size(); ++m) {
+                x[m] += length * direction[m];
+                r[m] -= length * seen[m];
+            }
+            const double before = std::exchange(square, product(r, r));
+            for (std::size_t m = 0; m < x.size(); ++m) direction[m] = r[m] + square / before * direction[m];
+        }
+        return x;
+    }
+
+    std::vector<std::complex<double>> factors;
+};
+
+// Of amplitudes, in x as methods/compressive.h scales it: bins / sqrt(n), for a window whose sum is n.
+inline double psnr_db(const std::complex<float>* bins, const SensedScene::Profile& truth) {
+    double most = 0, error = 0;
+    for (std::size_t m = 0; m < truth.size(); ++m) {
+        const double expected = std::abs(truth[m]),
+                     found = std::abs(std::complex<double>(bins[m])) * std::sqrt(double{SensedScene::n});
+        most = std::max(most, expected);
+        error += (found - expected) * (found - expected) / static_cast<double>(truth.size());
+    }
+    return 10 * std::log10(most * most / error);
+}
+
+inline double relative_l2(const SensedScene::Field& measured, const SensedScene::Field& expected) {
+    double error = 0, norm = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        error += std::norm(std::complex<double>(measured.at(i)) - std::complex<double>(expected[i]));
+        norm += std::norm(std::complex<double>(expected[i]));
+    }
+    return std::sqrt(error / norm);
+}
+
+}  // namespace echolux

@@ -1,0 +1,154 @@
+// Movies as they are made, frame by frame: what a frame shows is what the renderer makes of the same volume by itself.
+#include "ui/app/movie/movie_job.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "engine/io/png_file.h"
+#include "rendering.h"
+#include "tests/unit/temporary_folder.h"
+#include "ui/app/movie/movie_encoding.h"
+#include "ui/app/picture/reproduce_job.h"
+
+namespace echolux::test {
+namespace {
+
+View small_view() {
+    View view;
+    view.width = 48;
+    view.height = 40;
+    return view;
+}
+
+// Brighter and brighter, of no known quantity, so that voxels choose the colours.
+Volume moment(std::int64_t step) {
+    Volume volume;
+    volume.grid = db_grid(14, 12, 10, VoxelType::u8);
+    volume.grid.quantity = volume.grid.unit = "";
+    const double brightness = 0.4 + 0.2 * static_cast<double>(step);
+    volume.voxels =
+        voxels(volume.grid, [&, shape = ball(volume.grid, 6)](auto... at) { return brightness * shape(at...); });
+    return volume;
+}
+
+// Keeps what it is given; from `most` pictures on the disk is full.
+class Notebook : public MovieWriter {
+  public:
+    explicit Notebook(std::vector<int>& noted, std::int64_t most = INT64_MAX) : noted_(noted), most_(most) {}
+
+    std::string encoder() const override { return "notebook"; }
+    void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>&) override {
+        if (before_add) before_add();
+        if (std::ssize(noted_) == most_) throw Error(ErrorCode::output, "the disk is full", "notebook", "");
+        noted_.push_back(rgba[0]);
+    }
+    void finish() override {}
+    std::int64_t pictures() const override { return std::ssize(noted_); }
+
+    std::function<void()> before_add;
+
+  private:
+    std::vector<int>& noted_;
+    std::int64_t most_;
+};
+
+std::function<Image()> picture_of(int number) {
+    return [number] { return Image{1, 1, {static_cast<std::uint8_t>(number), 0, 0, 255}, {}}; };
+}
+
+TEST(MovieEncodings, DrawingGoesOnWhileAPictureIsEncodedAndWaitsWhileManyAre) {
+    constexpr int count = 200, most = 2 * MovieEncoding::most_waiting + 2;
+    std::vector<int> noted;
+    std::atomic<int> added = 0, greatest = 0;
+    auto writer = std::make_unique<Notebook>(noted);
+    writer->before_add = [&] {  // the first picture is encoded until five more are drawn
+        while (added < 6) std::this_thread::yield();
+        greatest = std::max<int>(greatest, added - static_cast<int>(noted.size()));
+    };
+    MovieEncoding encoding(std::move(writer));
+    for (int i = 0; i < count; ++i, ++added) encoding.add(picture_of(i));
+    encoding.finish();
+    ASSERT_EQ(noted.size(), static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) EXPECT_EQ(noted[static_cast<std::size_t>(i)], i);
+    EXPECT_LE(greatest, most);
+    EXPECT_EQ(encoding.pictures(), count);
+}
+
+TEST(MovieEncodings, WhatFailsIsThrownWhereverItIsNoticed) {
+    std::vector<int> noted;
+    MovieEncoding encoding(std::make_unique<Notebook>(noted, 3));
+    const auto add_for_ever = [&] {
+        for (int i = 0;; ++i) encoding.add(picture_of(i));
+    };
+    EXPECT_EQ(error_of(add_for_ever).code, ErrorCode::output);
+    EXPECT_EQ(error_of([&] { encoding.finish(); }).code, ErrorCode::output);
+    EXPECT_EQ(encoding.pictures(), 3);
+}
+
+TEST(MovieEncodings, WhatWasDrawnBeforeTheDeviceWasLostIsKept) {
+    std::vector<int> noted;
+    MovieEncoding encoding(std::make_unique<Notebook>(noted));
+    for (int i = 0; i < 3; ++i) encoding.add(picture_of(i));
+    encoding.add([]() -> Image { throw Error(ErrorCode::device, "is lost", "", ""); });
+    EXPECT_EQ(error_of([&] { encoding.finish(); }).code, ErrorCode::device);
+    EXPECT_EQ(encoding.pictures(), 3);
+}
+
+TEST(MovieEncodings, AreDroppedWithoutAWait) {
+    std::vector<int> noted;
+    MovieEncoding encoding(std::make_unique<Notebook>(noted));
+    for (int i = 0; i < 8; ++i) encoding.add(picture_of(i));
+}
+
+class MovieFrames : public Rendering {
+  protected:
+    // Three time points, one a frame.
+    std::vector<Picture> frames(const VolumeLimits& limits) {
+        SeriesWriter writer(folder_ / "t.nii", {.grid = moment(0).grid, .time_points = 3});
+        for (std::int64_t step = 0; step < 3; ++step) writer.write(moment(step).voxels);
+        writer.finish();
+        MovieJob job;
+        job.input = folder_ / "t.nii";
+        job.view = small_view();
+        job.device.volume_limits = limits;
+        job.wanted.path = "time";
+        job.wanted.frames = 3;
+        job.output = folder_ / "frame_%04d.png";
+        SilentProgress progress;
+        run(job, progress);
+        std::vector<Picture> pictures;
+        for (int i = 0; i < 3; ++i) pictures.push_back(read_png(folder_ / ("frame_000" + std::to_string(i) + ".png")));
+        return pictures;
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(MovieFrames, ShowAllMomentsInTheColoursOfTheFirst) {
+    for (const VolumeLimits& limits : {VolumeLimits{}, VolumeLimits{.edge = 8, .page_edge = 4}}) {
+        const std::vector<Picture> pictures = frames(limits);
+        const auto alone = renderer_with(limits);
+        for (std::int64_t step = 0; step < 3; ++step) {
+            const Volume first = moment(0), volume = moment(step);
+            const auto chosen = fixed_range(*alone->prepare(voxels_in_memory(first.grid, first.voxels.data()), {}));
+            alone->show(alone->prepare(voxels_in_memory(volume.grid, volume.voxels.data()), chosen));
+            EXPECT_EQ(alone->is_in_pages(), limits.edge == 8);
+            const std::vector<std::uint8_t> expected = alone->render(small_view()).pixels;
+            EXPECT_TRUE(pictures[static_cast<std::size_t>(step)].pixels == expected) << "step " << step;
+        }
+    }
+}
+
+TEST_F(MovieFrames, AreMadeAgainAlone) {
+    frames({});
+    for (const char* name : {"frame_0000.png", "frame_0002.png"}) {
+        SilentProgress progress;
+        const ReproducedPicture again = run(ReproduceJob{folder_ / name, {}, folder_ / "again.png", {}}, progress);
+        EXPECT_EQ(again.sameness, Sameness::same) << name;
+    }
+}
+
+}  // namespace
+}  // namespace echolux::test

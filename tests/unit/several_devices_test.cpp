@@ -1,0 +1,169 @@
+// Who gets which block of several devices, what the others hear of it, and whose errors are told when. The bits are
+// shown by compute_stream_test and, on GPUs, by tests/gpu.
+#include "compute/several_devices.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "compute/error.h"
+#include "tests/oracle/chain.h"
+
+namespace echolux {
+namespace {
+
+// Writes down what it is asked to do; block `fails` of a scan goes wrong, which whoever waits for it hears.
+class NotingDevice : public Reconstructor {
+  public:
+    NotingDevice(std::string name, std::vector<std::string>& notes, std::uint64_t fails = ~std::uint64_t{0})
+        : name_(std::move(name)), notes_(notes), fails_(fails) {}
+
+    const VolumeGrid& grid() const override { return grid_; }
+    const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
+    Backend processor() const override { return Backend::cpu; }
+    std::string backend() const override { return "device " + name_; }
+    void prime(const Block& block) override { note("follows", block.sequence); }
+    Completion submit(const Block& block, const Places&) override {
+        if (block.b_scans == 0) throw Error(ErrorCode::bad_setting, "an empty block");
+        note("makes", block.sequence);
+        sequences_.push_back(block.sequence);
+        return {sequences_.size()};
+    }
+    void wait(Completion completion) override {
+        const std::uint64_t sequence = sequences_.at(completion.value - 1);
+        note("has made", sequence);
+        if (sequence == fails_) throw Error(ErrorCode::device, "broken", name_);
+    }
+    void collect() override { notes_.push_back(name_ + " collects"); }
+
+  private:
+    void note(const char* what, std::uint64_t sequence) {
+        notes_.push_back(fmt::format("{} {} {}", name_, what, sequence));
+    }
+
+    std::string name_;
+    std::vector<std::string>& notes_;
+    std::uint64_t fails_;
+    std::vector<std::uint64_t> sequences_;
+    VolumeGrid grid_;
+    std::optional<VolumeGrid> flow_grid_;
+};
+
+using Notes = std::vector<std::string>;
+
+class SeveralDevicesTest : public testing::Test {
+  protected:
+    ReconstructionPlan plan = plain_plan(64, 2);
+    Notes notes;
+    Place place;
+
+    SeveralDevices two(std::uint64_t fails = ~std::uint64_t{0}) {
+        std::vector<std::unique_ptr<Reconstructor>> devices;
+        for (const char* name : {"A", "B"}) devices.push_back(std::make_unique<NotingDevice>(name, notes, fails));
+        return SeveralDevices(plan, std::move(devices));
+    }
+
+    static Block block(std::uint64_t sequence) {
+        Block one;
+        one.sequence = sequence;
+        one.b_scans = 1;
+        return one;
+    }
+};
+
+TEST_F(SeveralDevicesTest, BlocksGoRoundAndValuesGrow) {
+    SeveralDevices devices = two();
+    for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(devices.submit(block(i), place).value, i + 1);
+    for (const std::uint64_t value : {2, 1, 3}) devices.wait({value});
+    EXPECT_EQ(notes, (Notes{"A makes 0", "B makes 1", "A makes 2", "B has made 1", "A has made 0", "A has made 2"}));
+}
+
+TEST_F(SeveralDevicesTest, EachIsWaitedForOnceAndWhatNeverWasNot) {
+    SeveralDevices devices = two();
+    const Completion first = devices.submit(block(0), place);
+    notes.clear();
+    devices.wait({0});
+    devices.wait({7});
+    devices.wait(first);
+    devices.wait(first);
+    EXPECT_EQ(notes, Notes{"A has made 0"});
+}
+
+TEST_F(SeveralDevicesTest, AllFollowTheRunningBackgroundInTheOrderOfBlocks) {
+    plan.recipe.background = Background::running;
+    SeveralDevices devices = two();
+    devices.prime(block(0));
+    for (std::uint64_t i = 1; i < 4; ++i) devices.submit(block(i), place);
+    EXPECT_EQ(notes, (Notes{"A follows 0", "B follows 0", "A makes 1", "B follows 1", "B makes 2", "A follows 2",
+                            "A makes 3", "B follows 3"}));
+}
+
+TEST_F(SeveralDevicesTest, AnErrorIsToldToWhoeverWaitsForThatBlock) {
+    SeveralDevices devices = two(1);
+    for (std::uint64_t i = 0; i < 4; ++i) devices.submit(block(i), place);
+    devices.wait({1});
+    try {
+        devices.wait({2});
+        ADD_FAILURE() << "the error is lost";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.where(), "B");
+    }
+    devices.wait({3});
+    devices.wait({4});
+}
+
+// A caller that never waits is bounded, and hears of errors all the same.
+TEST_F(SeveralDevicesTest, WhatNobodyWaitedForIsWaitedForInOrder) {
+    SeveralDevices devices = two(1);
+    const auto submit_many = [&] {
+        for (std::uint64_t i = 0; i < 1000; ++i) devices.submit(block(i), place);
+    };
+    EXPECT_THROW(submit_many(), Error);
+    const auto waited = std::ranges::find(notes, "A has made 0"), failed = std::ranges::find(notes, "B has made 1");
+    EXPECT_LT(waited, failed);
+    EXPECT_NE(failed, notes.end());
+}
+
+TEST_F(SeveralDevicesTest, ABlockThatIsRefusedTakesNoTurn) {
+    SeveralDevices devices = two();
+    EXPECT_THROW(devices.submit(Block{}, place), Error);
+    devices.submit(block(0), place);
+    EXPECT_EQ(notes, Notes{"A makes 0"});
+}
+
+TEST_F(SeveralDevicesTest, WhatBelongsToOneGpuIsRefused) {
+    SeveralDevices devices = two();
+    Place texture = place;
+    texture.kind = PlaceKind::device_surface;
+    EXPECT_THROW(devices.submit(block(0), texture), Error);
+    EXPECT_THROW(devices.submit(block(0), Places(place, texture)), Error);
+    Block on_a_gpu = block(0);
+    on_a_gpu.memory = MemoryKind::device;
+    devices.submit(on_a_gpu, place);
+    plan.recipe.background = Background::running;
+    SeveralDevices following = two();
+    EXPECT_THROW(following.submit(on_a_gpu, place), Error);
+}
+
+TEST_F(SeveralDevicesTest, AllCollectAndAreNamed) {
+    SeveralDevices devices = two();
+    devices.collect();
+    EXPECT_EQ(notes, (Notes{"A collects", "B collects"}));
+    EXPECT_EQ(devices.backend(), "device A + device B");
+    std::vector<std::unique_ptr<Reconstructor>> alike;
+    for (int i = 0; i < 3; ++i) alike.push_back(std::make_unique<NotingDevice>("C", notes));
+    EXPECT_EQ(SeveralDevices(plan, std::move(alike)).backend(), "3 x device C");
+}
+
+TEST_F(SeveralDevicesTest, OneIsItself) {
+    std::vector<std::unique_ptr<Reconstructor>> one;
+    one.push_back(std::make_unique<NotingDevice>("A", notes));
+    const Reconstructor* const itself = one.front().get();
+    EXPECT_EQ(over_devices(plan, std::move(one)).get(), itself);
+}
+
+}  // namespace
+}  // namespace echolux

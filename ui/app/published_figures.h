@@ -1,0 +1,28 @@
+// What the papers published, in the words and units of their tables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace echolux {
+
+// Of Wang 2012, tables 1 and 2: the columns.
+inline constexpr std::array<int, 5> published_iterations{0, 5, 10, 15, 20};
+
+// Of Rasakanthan 2011 and Wang 2012: A-scans of a batch, as far as a figure is given, and between.
+inline constexpr std::array<std::int64_t, 7> published_frames{200, 240, 1000, 1836, 4000, 10000, 20000};
+inline constexpr std::array<std::int64_t, 6> published_batches{512, 1024, 2048, 3584, 4096, 6656};
+
+struct PublishedFigure {
+    std::string paper, what, hardware;
+    std::string unit;  // "s" of `lines` A-scans, "A-scans/s", "B"
+    double value = 0;
+    std::int64_t lines = 0;
+    std::string figure;  // of ours: a rate, but for bytes
+};
+
+const std::vector<PublishedFigure>& published_figures();
+
+}  // namespace echolux

@@ -1,0 +1,46 @@
+// The job behind `echolux calibrate rolloff`: level, SNR, sensitivity and width of a mirror at several depths, and the
+// depth at which 6 dB are lost.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/calibrate/roll_off.h"
+#include "engine/progress.h"
+#include "ui/app/calibrate_sources.h"
+
+namespace echolux {
+
+struct RollOffJob {
+    std::vector<SpectrumSource> mirrors;
+    std::filesystem::path scan;         // whose calibration and recipe are used; empty: each mirror's own
+    std::vector<std::string> settings;  // of that scan, or of each mirror
+    SpectrumSource background;          // without the mirror; empty: calibration.background, or nothing is subtracted
+    double attenuation_db = 0;          // of the power in the sample arm, on the way there and back together
+    std::filesystem::path output;       // *.csv; empty: not written
+    std::filesystem::path plot;         // *.png, *.svg, *.pdf; empty: not drawn
+};
+
+// Depths are in air. Bins are those without zero padding.
+struct RolledMirror {
+    std::string name;
+    std::int64_t lines = 0;  // whose power was averaged; a mean spectrum is one line
+    MirrorReading reading;
+    double sensitivity_db = 0;       // SNR and the attenuation
+    std::vector<double> profile_db;  // of |A|, points_per_bin points a bin
+};
+
+struct RollOffFound {
+    std::vector<RolledMirror> mirrors;  // by depth
+    std::int64_t bins = 0;              // of the one-sided range
+    double bin_um = 0;                  // 0: unknown
+    std::optional<FallOff> fall_off;    // nothing: there is but one mirror
+    std::optional<double> six_db_bin;   // nothing: not within the range
+};
+
+// Throws Error{bad_file, bad_setting, output, cancelled}.
+RollOffFound run(const RollOffJob& job, Progress& progress);
+
+}  // namespace echolux
