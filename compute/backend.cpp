@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "compute/error.h"
@@ -30,14 +31,25 @@ std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan&, const Back
 }
 #endif
 
-std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionPlan& plan, const BackendChoice& choice) {
-    std::vector<std::unique_ptr<Reconstructor>> devices;
+// `left_out`: why some of all are.
+std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionPlan& plan, const BackendChoice& choice,
+                                            std::string& left_out) {
+    refuse_what_gpus_cannot(plan);
     BackendChoice one = choice;
-    for (const DeviceId& id : chosen_gpus(choice, surveyed_gpus())) {
+    DevicesThatTake found = devices_that_take(chosen_gpus(choice, surveyed_gpus()), choice.gpus == 0, [&](DeviceId id) {
         one.gpu = id;
-        devices.push_back(plan_on_gpu(plan, one));
-    }
-    return over_devices(plan, std::move(devices));
+        return plan_on_gpu(plan, one);
+    });
+    left_out = std::move(found.left_out);
+    return over_devices(plan, std::move(found.devices));
+}
+
+bool is_of_the_device(const Error& problem) {
+    return problem.code() == ErrorCode::device || problem.code() == ErrorCode::out_of_memory;
+}
+
+std::string joined(const std::string& a, const std::string& b) {
+    return a + (a.empty() || b.empty() ? "" : "; ") + b;
 }
 
 }  // namespace
@@ -49,7 +61,13 @@ const GpuSurvey& surveyed_gpus() {
 
 std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& survey) {
     std::vector<DeviceId> ids;
-    if (choice.gpu != DeviceId{}) ids.push_back(choice.gpu);
+    if (choice.gpu != DeviceId{}) {
+        if (std::ranges::find(survey.usable, choice.gpu, &Gpu::id) == survey.usable.end()) {
+            throw Error(ErrorCode::device, joined("the GPU that was asked for cannot be used", survey.refusal), "cuda",
+                        "see nvidia-smi -L, or choose --backend auto");
+        }
+        ids.push_back(choice.gpu);
+    }
     for (const Gpu& gpu : survey.usable) {
         if (gpu.id != choice.gpu) ids.push_back(gpu.id);
     }
@@ -63,6 +81,30 @@ std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& 
     }
     ids.resize(wanted);
     return ids;
+}
+
+DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_leave_out,
+                                  const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on) {
+    DevicesThatTake found;
+    std::exception_ptr first;
+    for (const DeviceId& id : ids) {
+        try {
+            found.devices.push_back(plan_on(id));
+        } catch (const Error& problem) {
+            if (!may_leave_out || !is_of_the_device(problem)) throw;
+            if (!first) first = std::current_exception();
+            found.left_out = joined(
+                found.left_out, fmt::format("GPU {} of {} is left out: {}",
+                                            std::ranges::find(ids, id) - ids.begin() + 1, ids.size(), problem.line()));
+        }
+    }
+    if (found.devices.empty() && first) std::rethrow_exception(first);
+    return found;
+}
+
+void refuse_what_gpus_cannot(const ReconstructionPlan& plan) {
+    if (plan.calibration.k_jitter.empty()) return;
+    throw Error(ErrorCode::device, "works on the CPU only", "calibration.k_jitter", "choose --backend auto or cpu");
 }
 
 bool insists_on_gpu(const BackendChoice& choice) {
@@ -90,7 +132,7 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& 
     try {
         return {plan_on_gpu(), survey.refusal};
     } catch (const Error& problem) {
-        if (problem.code() != ErrorCode::device && problem.code() != ErrorCode::out_of_memory) throw;
+        if (!is_of_the_device(problem)) throw;
         refusal = problem.line();
     }
     return {plan_on_cpu(plan), refusal + ": the CPU reconstructs instead"};
@@ -100,9 +142,16 @@ ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const B
     require_backend(choice);
     if (choice.backend == Backend::cpu) return {plan_on_cpu(plan), {}};
     const GpuSurvey& survey = surveyed_gpus();
-    const auto on_gpu = [&] { return plan_on_gpus(plan, choice); };
-    if (insists_on_gpu(choice)) return {on_gpu(), survey.refusal};
-    return gpu_or_cpu(plan, survey, on_gpu);
+    std::string left_out;
+    const auto on_gpu = [&] { return plan_on_gpus(plan, choice, left_out); };
+    ChosenReconstructor chosen;
+    if (insists_on_gpu(choice)) {
+        chosen = {on_gpu(), survey.refusal};
+    } else {
+        chosen = gpu_or_cpu(plan, survey, on_gpu);
+    }
+    chosen.reason = joined(chosen.reason, left_out);
+    return chosen;
 }
 
 std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice) {

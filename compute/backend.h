@@ -24,7 +24,7 @@ struct BackendChoice {
     bool fused = true;  // one kernel from spectrum to voxels where it can; false: separate passes around cuFFT
     SpectraPath spectra = SpectraPath::copied;
     int streams = 3;  // blocks under way at a time, on each GPU
-    int gpus = 1;     // that share the blocks: `gpu`, and those after it; 0: all that can be used. Two insist on CUDA
+    int gpus = 1;  // that share the blocks: `gpu`, then the others of the survey; 0: all that can. Two insist on CUDA
 };
 
 struct Gpu {
@@ -42,8 +42,22 @@ struct GpuSurvey {
 // reasons in `refusal`.
 const GpuSurvey& surveyed_gpus();
 
-// The GPUs that share the blocks, at least one. Throws Error{device} where fewer can be used.
+// The GPUs that share the blocks, at least one. Throws Error{device} where fewer can be used, or the one that is asked
+// for cannot.
 std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& survey);
+
+struct DevicesThatTake {
+    std::vector<std::unique_ptr<Reconstructor>> devices;
+    std::string left_out;  // which, and why; may be empty
+};
+
+// `may_leave_out`: one that refuses the plan (Error{device, out_of_memory}) is, as long as another takes it; where none
+// does, and where it may not, the first error is thrown.
+DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_leave_out,
+                                  const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on);
+
+// Throws Error{device} naming what of a plan works on the CPU only.
+void refuse_what_gpus_cannot(const ReconstructionPlan& plan);
 
 // Whether the CPU will not do.
 bool insists_on_gpu(const BackendChoice& choice);

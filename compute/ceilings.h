@@ -45,11 +45,12 @@ void measure_gpu_ceilings(const DeviceId& gpu, std::span<const std::int64_t> len
 
 // mean.serial, mean.transposed, mean.product: A-scans a second of which a GPU finds the mean spectrum of each B-scan,
 // u16 in its memory: by one thread a column, by a tiled transpose and a tree reduction of each row (the two ways of the
-// AO-OCT paper), and as the product does. Throws Error{device} also where they differ in a bit.
+// AO-OCT paper), and as the product does. Throws Error{device} also where they differ in a bit, Error{bad_setting} for
+// more B-scans than fit.
 struct FrameMeans {
     std::int64_t samples = 832;
-    std::int64_t lines = 240;  // of a B-scan
-    std::int64_t b_scans = 240;
+    std::int64_t lines = 240;    // of a B-scan
+    std::int64_t b_scans = 240;  // at most 65535: a grid of blocks has no more in y and z
 };
 void measure_frame_means(const DeviceId& gpu, const FrameMeans& of, const CeilingEffort& effort,
                          const CeilingFound& found);

@@ -74,6 +74,7 @@ struct Calibration {
     std::vector<double> dispersion_rad;  // one for each point of the k grid
     std::vector<double> mask;            // 1: this sample is used by method = compressive, 0: it is not [samples]
     std::vector<double> noise_floor;     // mean amplitude of each depth bin, recorded without a sample
+    std::vector<double> k_jitter;        // offset, stretch of each A-scan's or B-scan's samples on the k grid [rows][2]
     std::vector<double> fast_axis;       // where the beam is at each line of a B-scan, any unit, strictly monotone
     PhaseMeaning dispersion_holds = PhaseMeaning::theta;
     double depth_pitch_um = 0;        // of one bin in air without zero padding; 0: from wavelengths, or unknown

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "compute/error.h"
@@ -12,6 +13,14 @@ namespace echolux {
 namespace {
 
 constexpr std::size_t turns_a_device = 32;  // more than a device works on at a time
+
+// Whoever gets no completion may use the places again. The error is not the one that is told.
+void wait_for_nothing(Reconstructor& device, Completion completion) {
+    try {
+        device.wait(completion);
+    } catch (const std::exception&) {
+    }
+}
 
 bool is_on_a_surface(const Places& places) {
     return places.structure.kind == PlaceKind::device_surface ||
@@ -36,7 +45,21 @@ std::string SeveralDevices::backend() const {
 }
 
 void SeveralDevices::prime(const Block& block) {
-    for (const auto& device : devices_) device->prime(block);
+    follow(block, nullptr);
+}
+
+// All are told, also where one fails: as few as can be fall behind.
+void SeveralDevices::follow(const Block& block, const Reconstructor* maker) {
+    std::exception_ptr problem;
+    for (const auto& device : devices_) {
+        if (device.get() == maker) continue;
+        try {
+            device->prime(block);
+        } catch (...) {
+            if (!problem) problem = std::current_exception();
+        }
+    }
+    if (problem) std::rethrow_exception(problem);
 }
 
 void SeveralDevices::check(const Block& block, const Places& places) const {
@@ -56,12 +79,15 @@ Completion SeveralDevices::submit(const Block& block, const Places& places) {
     Turn& turn = turn_of(submitted_ + 1);
     finish(turn);
     const std::size_t device = static_cast<std::size_t>(submitted_ % devices_.size());
-    turn = {device, devices_[device]->submit(block, places)};
-    ++submitted_;
-    for (std::size_t other = 0; is_running_ && other < devices_.size(); ++other) {
-        if (other != device) devices_[other]->prime(block);
+    const Completion completion = devices_[device]->submit(block, places);
+    try {
+        if (is_running_) follow(block, devices_[device].get());
+    } catch (...) {
+        wait_for_nothing(*devices_[device], completion);
+        throw;
     }
-    return {submitted_};
+    turn = {device, completion};
+    return {++submitted_};
 }
 
 void SeveralDevices::wait(Completion completion) {

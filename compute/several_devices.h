@@ -3,7 +3,8 @@
 // background) every device follows for itself: it is primed with the blocks that the others reconstruct.
 //
 // One thread feeds all of them: submitting enqueues and does not wait while a device has room, so blocks have to last
-// longer than that many submissions take the host.
+// longer than that many submissions take the host. A running background takes every spectrum to every device, so that
+// their links are what it is as fast as.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,9 @@ class SeveralDevices : public Reconstructor {
     const std::optional<VolumeGrid>& flow_grid() const override { return devices_.front()->flow_grid(); }
     Backend processor() const override { return devices_.front()->processor(); }
     std::string backend() const override;  // "2 x cuda (NVIDIA H200, fused)"
+
+    // After an error of prime() or submit() nothing of this submit() is under way, and it has taken no turn; devices
+    // may have followed the running background apart, until the next volume begins.
     void prime(const Block& block) override;
 
     // Blocks and places in the memory of a GPU have to be in that of the one whose turn it is, and are refused
@@ -45,6 +49,7 @@ class SeveralDevices : public Reconstructor {
     void check(const Block& block, const Places& places) const;
     Turn& turn_of(std::uint64_t value) { return turns_[static_cast<std::size_t>((value - 1) % turns_.size())]; }
     void finish(Turn& turn);
+    void follow(const Block& block, const Reconstructor* maker);  // all but the one that makes it
 
     bool is_running_;  // every device has to follow every block
     std::vector<std::unique_ptr<Reconstructor>> devices_;

@@ -8,6 +8,7 @@
 
 #include "compute/flow/flow_tables.h"
 #include "compute/methods/compressive.h"
+#include "compute/methods/k_jitter.h"
 #include "compute/methods/nudft.h"
 #include "compute/require.h"
 #include "compute/tables.h"
@@ -84,6 +85,14 @@ void validate_k_map(const Calibration& calibration, std::int64_t samples) {
     check_k_positions(k_grid(calibration, samples).positions, samples, "calibration.k_polynomial");
 }
 
+void validate_k_jitter(const ReconstructionPlan& plan) {
+    if (plan.calibration.k_jitter.empty()) return;
+    check_k_jitter(plan.calibration.k_jitter, plan.geometry, "calibration.k_jitter");
+    require(plan.recipe.method == Method::plain && plan.recipe.resample == Resample::nufft,
+            "only the NUFFT takes every line where it lies", "calibration.k_jitter",
+            "set recipe.resample = nufft and recipe.method = plain, or leave the file out");
+}
+
 void validate_calibration(const ReconstructionPlan& plan) {
     const std::int64_t samples = plan.geometry.samples;
     const Calibration& calibration = plan.calibration;
@@ -91,6 +100,7 @@ void validate_calibration(const ReconstructionPlan& plan) {
     validate_vector(calibration.dark, samples, "calibration.dark", "samples");
     validate_vector(calibration.dispersion_rad, samples, "calibration.dispersion", "points of the k grid");
     validate_k_map(calibration, samples);
+    validate_k_jitter(plan);
     const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
     validate_vector(calibration.noise_floor, lengths.bins, "calibration.noise_floor", "depth bins");
 }
@@ -277,8 +287,8 @@ Background chosen_background(const Recipe& recipe, const Calibration& calibratio
 }
 
 Resample chosen_resample(const Recipe& recipe, const Calibration& calibration) {
-    const bool mapped =
-        !calibration.wavelengths_nm.empty() || !calibration.k_positions.empty() || !calibration.k_polynomial.empty();
+    const bool mapped = !calibration.wavelengths_nm.empty() || !calibration.k_positions.empty() ||
+                        !calibration.k_polynomial.empty() || !calibration.k_jitter.empty();
     return mapped ? recipe.resample : Resample::none;
 }
 

@@ -11,7 +11,7 @@ namespace echolux {
 // recipe.background with `automatic` resolved.
 Background chosen_background(const Recipe& recipe, const Calibration& calibration);
 
-// recipe.resample, or none where no k map is given.
+// recipe.resample, or none where neither a k map nor its jitter is given.
 Resample chosen_resample(const Recipe& recipe, const Calibration& calibration);
 
 // Whether whole B-scans have to be kept as complex depth bins before voxels can be made.

@@ -172,6 +172,25 @@ def figure(program, folder):
                   os.path.relpath(DOCS / "pictures" / "figure.png", folder)], folder)
 
 
+def calibration(program, data, folder):
+    """Those of docs/calibration.md: recorded mirrors, simulated ones over the range, a simulated retina."""
+    def plot(name):
+        return ["--plot", os.path.relpath(DOCS / "pictures" / f"calibrate-{name}.png", folder)]
+    recorded = data / "sd-oct-volume"
+    run(program, ["calibrate", "k", recorded / "mirror1.csv", recorded / "mirror2.csv", "--background",
+                  recorded / "dark_ref.csv", "--dark", recorded / "dark_not.csv", "--sides", "opposite", "-o",
+                  "k-map.csv", "--dispersion", "dispersion.csv", *plot("k")], folder)
+    mirrors = [f"m{um}/scan.toml" for um in (130, 330, 570, 820, 1070, 1310, 1520)]
+    for scan in mirrors:
+        run(program, ["simulate", "mirror", "--no-confocal", "--mirror", scan[1:].split("/")[0],
+                      "--mirror-amplitude", "0.2", "--samples", "2048", "--a-scans", "64", "--b-scans", "1", "--out", scan], folder)
+    run(program, ["calibrate", "rolloff", *mirrors, "--attenuation-db", "40", "--set", "recipe.resample=nufft", "-o",
+                  "rolloff.csv", *plot("rolloff")], folder)
+    run(program, ["simulate", "retina", "--a2", "30", "--a-scans", "200", "--b-scans", "1", "--out",
+                  "blurred/scan.toml"], folder)
+    run(program, ["calibrate", "dispersion", "blurred/scan.toml", "--set", "recipe.a2_rad=0", *plot("dispersion")], folder)
+
+
 def page():
     lines = [HEAD.format(size=SIZE)]
     for section, pictures in SECTIONS.items():
@@ -194,6 +213,8 @@ def main():
         run(program, ["render", *shlex.split(words), "--size", SIZE, "-o", target], folder)
     if not wanted or "figure" in wanted:
         figure(program, folder)
+    if not wanted or "calibrate" in wanted:
+        calibration(program, data, folder)
     (DOCS / "gallery.md").write_text(page())
 
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "compute/error.h"
+#include "compute/methods/k_jitter.h"
 #include "compute/validate.h"
 #include "engine/acquire/scan_pattern.h"
 #include "engine/io/atomic_file.h"
@@ -48,6 +49,8 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
              "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file"),
         text("mask", &S::mask, Effect::plan,
              "file: 1 for each sample that is used, 0 for the others, for compressive.mask = file"),
+        text("k_jitter", &S::k_jitter, Effect::plan,
+             "file: offset and stretch of the samples on the k grid, for each A-scan or acquired B-scan"),
     };
     return fields;
 }
@@ -62,8 +65,10 @@ void load_calibration(Scan& scan) {
     }
     if (k_maps == 1) calibration.k_positions.clear();  // of a self-describing format
     const std::filesystem::path folder = scan.path.parent_path();
-    const auto load = [&](const std::string& file, std::vector<double>& numbers, const char* key, std::int64_t length) {
-        if (!file.empty()) numbers = read_calibration(folder / file, length, std::string("calibration.") + key);
+    const auto load = [&](const std::string& file, std::vector<double>& numbers, const char* key, std::int64_t length,
+                          std::int64_t columns = 1) {
+        if (file.empty()) return;
+        numbers = read_calibration(folder / file, length, std::string("calibration.") + key, columns);
     };
     const std::int64_t samples = scan.geometry.samples;
     load(files.background, calibration.background, "background", samples);
@@ -74,8 +79,10 @@ void load_calibration(Scan& scan) {
     load(files.noise_floor, calibration.noise_floor, "noise_floor", 0);
     load(files.fast_axis, calibration.fast_axis, "fast_axis", scan.geometry.lines_per_b_scan());
     load(files.mask, calibration.mask, "mask", samples);
+    load(files.k_jitter, calibration.k_jitter, "k_jitter", 0, 2);
     check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
     check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
+    check_k_jitter(calibration.k_jitter, scan.geometry, (folder / files.k_jitter).string() + ", calibration.k_jitter");
 }
 
 namespace {

@@ -21,8 +21,8 @@
 
 namespace echolux {
 
-// [calibration] keys that name files, relative to the TOML file. One number a line (CSV: the last column), or raw
-// f32/f64 little endian for *.f32 and *.f64.
+// [calibration] keys that name files, relative to the TOML file. One number a line (CSV: the last column), two of
+// k_jitter, or raw f32/f64 little endian for *.f32 and *.f64.
 struct CalibrationFiles {
     std::string background;
     std::string dark;
@@ -31,7 +31,8 @@ struct CalibrationFiles {
     std::string dispersion;   // -> Calibration::dispersion_rad
     std::string noise_floor;
     std::string fast_axis;
-    std::string mask;  // for recipe.method = compressive
+    std::string mask;      // for recipe.method = compressive
+    std::string k_jitter;  // offset and stretch of each A-scan or acquired B-scan
 };
 
 class ScratchFile;

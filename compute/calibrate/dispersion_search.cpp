@@ -1,6 +1,7 @@
 #include "compute/calibrate/dispersion_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <vector>
 
@@ -92,9 +93,18 @@ DispersionFound searched_dispersion(const ReconstructionPlan& plan, const Block&
     found.entropy = least.value;
     const double given = plan.recipe.dispersion ? 1 : 0;
     found.entropy_before = sharpness.at(Trial{given * plan.recipe.a2_rad, given * plan.recipe.a3_rad});
+    constexpr double blur_rad = 40;
+    const std::vector<double> blurred =
+        sharpness.at({Trial{found.a2_rad - blur_rad, found.a3_rad}, Trial{found.a2_rad + blur_rad, found.a3_rad}});
+    found.entropy_blurred = std::min(blurred[0], blurred[1]);
     found.trials = sharpness.trials();
     found.processor = sharpness.processor();
     return found;
+}
+
+bool has_sharp_depths(const DispersionFound& found) {
+    constexpr double beyond_chance = 6;
+    return found.entropy_blurred - found.entropy > beyond_chance * std::exp(-found.entropy_blurred / 2);
 }
 
 }  // namespace echolux

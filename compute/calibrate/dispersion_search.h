@@ -26,9 +26,14 @@ struct DispersionFound {
     double a3_rad = 0;
     double entropy_before = 0;  // with the plan's own coefficients
     double entropy = 0;
+    double entropy_blurred = 0;  // 40 rad away from what was found: of noise alone it is no greater
     std::int64_t trials = 0;
     Backend processor = Backend::cpu;
 };
+
+// Whether blur raises the entropy by more than chance does, which is about the root of one over the number of values
+// that share the power, exp(entropy). A search always finds the luckiest noise.
+bool has_sharp_depths(const DispersionFound& found);
 
 // Asked now and then, with the share of the work that is done; false: stop.
 using GoesOn = std::function<bool(double done)>;

@@ -13,6 +13,7 @@ Probe probed(const ReconstructionPlan& given, const Recipe& recipe, const Block&
     ReconstructionPlan plan = given;
     plan.recipe = recipe;
     plan.flow = {};
+    plan.calibration.k_jitter.clear();  // whose lines these are is not known here: the nominal k map will do
     plan.recipe.depth_begin = 0;
     plan.recipe.depth_end = 0;
     plan.geometry.depth_flip = false;

@@ -92,6 +92,12 @@ std::optional<MirrorReading> mirror_reading(std::span<const double> amplitude, s
     return reading;
 }
 
+MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t lines, const std::string& where) {
+    if (const std::optional<MirrorReading> reading = mirror_reading(amplitude, lines)) return *reading;
+    throw Error(ErrorCode::bad_file, "shows no peak of a mirror 13 dB above the noise", where,
+                "it has to lie beyond the first twentieth of the range; take the background without it");
+}
+
 double FallOff::level_db(double share) const {
     return at_zero_db + (has_wide_samples ? wide_samples_db(share) : 0) +
            resolution * resolution * finite_resolution_db(share);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace echolux {
@@ -25,6 +26,9 @@ struct MirrorReading {
 // The strongest peak past zero delay of `amplitude`, the root mean power of `lines` A-scans, `points_per_bin` points a
 // bin. Nothing where none stands 13 dB above the noise.
 std::optional<MirrorReading> mirror_reading(std::span<const double> amplitude, std::int64_t lines);
+
+// The same. Throws Error{bad_file} with `where` where there is none.
+MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t lines, const std::string& where);
 
 // Power over depth, in shares of the one-sided range z_max: sinc^2(zeta) exp(-w^2 zeta^2 / (2 ln 2)) with zeta = pi/2
 // z/z_max and sinc x = sin x / x.

@@ -14,6 +14,7 @@ namespace echolux {
 struct RawLine {
     const std::byte* samples;
     BackgroundLine background;
+    std::int64_t number = 0;  // of the recording, in the order of time, flyback left out
 };
 
 class LineMethod {

@@ -27,8 +27,10 @@ LineMethodMaker line_methods(const ReconstructionPlan& plan, const PlainTables& 
         };
     }
     if (uses_nufft(plan)) {
-        return [tables = std::make_shared<NufftTables>(nufft_tables(plan)), format, rolling] {
-            return std::make_unique<NufftLine>(*tables, format, rolling);
+        std::shared_ptr<const MovedSamples> moved;
+        if (!plan.calibration.k_jitter.empty()) moved = std::make_shared<MovedSamples>(moved_samples(plan));
+        return [tables = std::make_shared<NufftTables>(nufft_tables(plan)), moved, format, rolling] {
+            return std::make_unique<NufftLine>(*tables, moved.get(), format, rolling);
         };
     }
     return [&plain, format, first = kept.begin] { return std::make_unique<PlainLine>(plain, format, first); };

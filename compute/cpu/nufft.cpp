@@ -1,18 +1,22 @@
 #include "compute/cpu/nufft.h"
 
+#include "compute/cpu/moved_spreading.h"
 #include "compute/cpu/sample_spreading.h"
 
 namespace echolux {
 
-NufftLine::NufftLine(const NufftTables& tables, const LineFormat& format, std::int64_t rolling_width)
-    : tables_(tables), subtract_(format, rolling_width), spectrum_(tables.weights.size()),
+NufftLine::NufftLine(const NufftTables& tables, const MovedSamples* moved, const LineFormat& format,
+                     std::int64_t rolling_width)
+    : tables_(tables), moved_(moved), subtract_(format, rolling_width), spectrum_(tables.weights.size()),
       weighted_(tables.real ? 0 : tables.weights.size()),
       transform_(tables.real ? Fft::Kind::real_forward : Fft::Kind::complex_forward, tables.grid),
       bins_(tables.correction.size()), bins_of_line_(bins_.data()) {}
 
 std::span<const std::complex<float>* const> NufftLine::reconstruct(std::span<const RawLine> lines) {
     subtract_(lines.front(), spectrum_.data());
-    if (tables_.real)
+    if (moved_ != nullptr)
+        spread_moved(moved_->jitter.of(lines.front().number));
+    else if (tables_.real)
         spread_real();
     else
         spread_complex();
@@ -20,6 +24,13 @@ std::span<const std::complex<float>* const> NufftLine::reconstruct(std::span<con
     const std::complex<float>* kept = transform_.complex_out() + tables_.first_bin;
     for (std::size_t z = 0; z < bins_.size(); ++z) bins_[z] = kept[z] * tables_.correction[z];
     return {&bins_of_line_, 1};
+}
+
+void NufftLine::spread_moved(const LineMap& map) {
+    if (tables_.real)
+        to_grid(*moved_, map, spectrum_.data(), transform_.real());
+    else
+        to_grid(*moved_, map, spectrum_.data(), transform_.complex_in());
 }
 
 void NufftLine::spread_real() {

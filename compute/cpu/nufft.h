@@ -1,4 +1,5 @@
-// The fast transform of samples where they lie, on the CPU.
+// The fast transform of samples where they lie, on the CPU: by tables that all lines share, or, where each line lies
+// elsewhere, by weights that are computed with it.
 #pragma once
 
 #include <complex>
@@ -7,22 +8,27 @@
 #include "compute/cpu/fft.h"
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/subtraction.h"
+#include "compute/methods/moved_samples.h"
 #include "compute/methods/nufft.h"
 
 namespace echolux {
 
 class NufftLine : public LineMethod {
   public:
-    NufftLine(const NufftTables& tables, const LineFormat& format, std::int64_t rolling_width);
+    // `moved` null: every line lies as the k map says.
+    NufftLine(const NufftTables& tables, const MovedSamples* moved, const LineFormat& format,
+              std::int64_t rolling_width);
 
     std::int64_t lines_at_once() const override { return 1; }
     std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) override;
 
   private:
+    void spread_moved(const LineMap& map);
     void spread_real();
     void spread_complex();
 
     const NufftTables& tables_;
+    const MovedSamples* moved_;
     Subtraction subtract_;
     std::vector<float> spectrum_;                // [samples]
     std::vector<std::complex<float>> weighted_;  // [samples], where weights are complex

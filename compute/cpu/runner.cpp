@@ -97,6 +97,8 @@ void CpuRunner::reconstruct_lines(const Block& block, const Use& use) {
     const std::int64_t group = workers_.front().method->lines_at_once();
     const std::int64_t groups = (lines + group - 1) / group;
     const std::int64_t frame_bytes = shape_.frame_lines * format_.line_bytes();
+    const std::int64_t b_scans_before = block.volume * plan_.geometry.b_scans + block.first_b_scan;
+    const std::int64_t lines_before = b_scans_before * plan_.geometry.b_repeats * shape_.frame_lines;
     deal(groups, std::max<std::int64_t>(1, run_of_lines / group), [&](Worker& worker, std::int64_t i) {
         const std::int64_t first = i * group;
         const auto count = static_cast<std::size_t>(std::min(group, lines - first));
@@ -105,7 +107,7 @@ void CpuRunner::reconstruct_lines(const Block& block, const Use& use) {
             const std::int64_t frame = line / shape_.frame_lines;
             const std::int64_t in_frame = line % shape_.frame_lines * format_.line_bytes();
             worker.raw[l] = {block.data + frame_offset(block.frames, frame, frame_bytes) + in_frame,
-                             background_.of(frame)};
+                             background_.of(frame), lines_before + line};
         }
         const auto bins = worker.method->reconstruct({worker.raw.data(), count});
         for (std::size_t l = 0; l < count; ++l) use(worker, first + static_cast<std::int64_t>(l), bins[l]);

@@ -14,6 +14,10 @@ float length_of(const std::complex<float>& bin) {
     return echolux::length_of(std::norm(bin));
 }
 
+Phasor phasor(const std::complex<float>& bin) {
+    return {bin.real(), bin.imag()};
+}
+
 }  // namespace
 
 SparseSearch::SparseSearch(std::unique_ptr<Sensing> sensing, const CompressiveRecipe& recipe, std::int64_t samples,
@@ -27,15 +31,18 @@ const std::vector<std::complex<float>>& SparseSearch::run(const float* samples) 
     std::ranges::fill(profile_, std::complex<float>{});
     std::transform(samples, samples + residual_.size(), residual_.begin(), std::negate<float>{});
     objectives_.clear();
+    most_tries_ = 0;
     for (std::int64_t i = 0; i < recipe_.iterations; ++i) {
         sensing_->to_depth(residual_.data(), gradient_.data());
         if (i == 0) begin();
         rules_.begin_iteration(recipe_, i);
         StepSums<double> sums = tried();
-        for (int tries = 1; tries < rules_.most_tries && !rules_.accepts(recipe_, sums); ++tries) {
+        int tries = 1;
+        for (; tries < rules_.most_tries && !rules_.accepts(recipe_, sums); ++tries) {
             rules_.shorten();
             sums = tried();
         }
+        most_tries_ = std::max(most_tries_, tries);
         profile_.swap(next_);
         for (std::size_t p = 0; p < residual_.size(); ++p) residual_[p] += change_[p];
         objectives_.push_back(rules_.objective(sums));
@@ -57,19 +64,12 @@ StepSums<double> SparseSearch::tried() {
     const float length = rules_.length(), least = rules_.threshold();
     StepSums<double> sums;
     for (std::size_t m = 0; m < profile_.size(); ++m) {
-        const std::complex<float> moved = profile_[m] - length * gradient_[m];
-        next_[m] = moved * kept_by_threshold(length_of(moved), least);
-        step_[m] = next_[m] - profile_[m];
-        const double share = static_cast<double>(share_of_norm(static_cast<int>(m)));
-        sums.step += share * static_cast<double>(std::norm(step_[m]));
-        sums.amplitudes += share * static_cast<double>(length_of(next_[m]));
+        const TriedBin bin(phasor(profile_[m]), phasor(gradient_[m]), length, least, static_cast<int>(m), sums);
+        next_[m] = {bin.next.re, bin.next.im};
+        step_[m] = {bin.step.re, bin.step.im};
     }
     sensing_->to_samples(step_.data(), change_.data());
-    for (std::size_t p = 0; p < residual_.size(); ++p) {
-        const auto change = static_cast<double>(change_[p]), after = static_cast<double>(residual_[p]) + change;
-        sums.seen += change * change;
-        sums.left += after * after;
-    }
+    for (std::size_t p = 0; p < residual_.size(); ++p) add_change(residual_[p], change_[p], sums);
     return sums;
 }
 

@@ -23,6 +23,9 @@ class SparseSearch {
     // After each iteration of the last run, with the tau of that iteration.
     const std::vector<double>& objectives() const { return objectives_; }
 
+    // Of one iteration of the last run.
+    int most_tries() const { return most_tries_; }
+
   private:
     void begin();
     StepSums<double> tried();
@@ -33,6 +36,7 @@ class SparseSearch {
     std::vector<std::complex<float>> profile_, gradient_, next_, step_;
     std::vector<float> residual_, change_;
     std::vector<double> objectives_;
+    int most_tries_ = 0;
 };
 
 }  // namespace echolux

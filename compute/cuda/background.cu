@@ -20,6 +20,10 @@ struct Frames {
 
 constexpr std::int64_t lines_of_a_chunk = 64;  // summed by one thread
 constexpr std::int64_t group = 8;              // lines of real samples that are summed before they join the sum
+constexpr std::int64_t busy = 16384;           // columns that keep a GPU at work with a thread each
+
+template <class Read>
+constexpr bool is_real = std::is_same_v<SampleOf<Read>, float>;
 
 // sums[frame][sample], all zero before. A thread has one sample of a chunk of lines.
 template <class Read>
@@ -39,22 +43,33 @@ __global__ void add_integers(Read read, Frames frames, std::int64_t chunks, std:
     atomicAdd(sums + frame * frames.samples + p, static_cast<unsigned long long>(sum));  // modulo 2^64: signs survive
 }
 
-// Real samples: one thread has all lines of a frame, because the order of the additions matters. It is the CPU's.
+// A thread has one sample of all lines of a frame. Real samples are added in groups, in the CPU's order.
 template <class Read>
-__global__ void mean_of_reals(Read read, Frames frames, std::int64_t count, double* mean) {
+__global__ void means(Read read, Frames frames, std::int64_t count, double* mean) {
     const std::int64_t i = element();
     if (i >= count) return;
     const std::int64_t frame = i / frames.samples, p = i % frames.samples;
     const std::byte* line = frames.raw + frame * frames.lines * frames.line_bytes;
-    double sum = 0;
-    std::int64_t l = 0;
-    for (; l + group <= frames.lines; l += group) {
-        double part = 0;
-        for (std::int64_t m = 0; m < group; ++m, line += frames.line_bytes) part += static_cast<double>(read(line, p));
-        sum += part;
+    if constexpr (is_real<Read>) {
+        double sum = 0;
+        std::int64_t l = 0;
+        for (; l + group <= frames.lines; l += group) {
+            double part = 0;
+            for (std::int64_t m = 0; m < group; ++m, line += frames.line_bytes) {
+                part += static_cast<double>(read(line, p));
+            }
+            sum += part;
+        }
+        for (; l < frames.lines; ++l, line += frames.line_bytes) sum += static_cast<double>(read(line, p));
+        mean[i] = sum / static_cast<double>(frames.lines);
+    } else {
+        std::int64_t sum = 0;
+#pragma unroll 16
+        for (std::int64_t l = 0; l < frames.lines; ++l, line += frames.line_bytes) {
+            sum += static_cast<std::int64_t>(read(line, p));
+        }
+        mean[i] = static_cast<double>(sum) / static_cast<double>(frames.lines);
     }
-    for (; l < frames.lines; ++l, line += frames.line_bytes) sum += static_cast<double>(read(line, p));
-    mean[i] = sum / static_cast<double>(frames.lines);
 }
 
 // In place: the sums become means.
@@ -147,9 +162,11 @@ void FrameBackground::find_mean(cudaStream_t stream, const std::byte* raw, std::
     auto* found = found_.as<double>();
     with_reader(lines_, raw, [&](const auto& read) {
         using Read = std::remove_cvref_t<decltype(read)>;
-        if constexpr (std::is_same_v<SampleOf<Read>, float>) {
-            mean_of_reals<<<blocks_for(count), threads_of_a_range, 0, stream>>>(read, of, count, found);
-        } else {
+        if (is_real<Read> || count >= busy) {
+            means<<<blocks_for(count), threads_of_a_range, 0, stream>>>(read, of, count, found);
+            return;
+        }
+        if constexpr (!is_real<Read>) {
             checked(cudaMemsetAsync(found, 0, static_cast<std::size_t>(count) * sizeof(double), stream),
                     "clear the sums of the background");
             add_integers<<<static_cast<unsigned>(columns * chunks * frames), threads_of_a_range, 0, stream>>>(

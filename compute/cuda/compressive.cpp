@@ -8,8 +8,8 @@ namespace {
 constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of spectra at a time
 
 // The points of the k grid as they are.
-WeightedTables unweighted(const PlainTables& plain) {
-    return {plain, std::vector<float>(plain.real_weight.size(), 1.0f)};
+WeightedTables unweighted(const PlainTables& plain, bool fused) {
+    return {plain, std::vector<float>(plain.real_weight.size(), 1.0f), fused};
 }
 
 std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionPlan& plan, const SensingTables& tables,
@@ -31,7 +31,7 @@ CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionPlan& plan,
         on_device_ = sensing_of(plan, sensing_, most_lines);
         samples_ = uploaded(sensing_.samples);
     }
-    if (sensing_.on_k_grid) k_grid_.emplace(unweighted(plain));
+    if (sensing_.on_k_grid) k_grid_.emplace(unweighted(plain, on_chip));
 }
 
 const char* CompressiveDeviceTables::way() const {
@@ -44,7 +44,7 @@ CompressiveLines::CompressiveLines(const CompressiveDeviceTables& tables, const 
     const std::int64_t spectrum_bytes = tables.sensing_.length * std::int64_t{sizeof(float)};
     lines_at_once_ = std::clamp<std::int64_t>(work_bytes / spectrum_bytes, 1, tables.most_lines_);
     if (!tables.on_chip_) {
-        search_.emplace(*tables.on_device_, tables.recipe_, stream);
+        search_.emplace(*tables.on_device_, tables.recipe_, enough_tries(tables.sensing_, tables.recipe_), stream);
         lines_at_once_ = std::min(lines_at_once_, search_->lines_at_once());
     }
     if (tables.k_grid_) {

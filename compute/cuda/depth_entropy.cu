@@ -4,21 +4,25 @@
 #include "compute/cuda/depth_entropy.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "compute/cuda/fft.h"
 #include "compute/cuda/gpu_index.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
+#include "compute/cuda/over_block.cuh"
 
 namespace echolux::cuda {
 namespace {
-
-constexpr int warps_of_a_line = threads_of_a_line / 32;
 
 // Power of a line: its sum over bins, and that of p ln p.
 struct LinePower {
     double sum;
     double with_log;
+
+    __host__ __device__ LinePower operator+(const LinePower& other) const {
+        return {sum + other.sum, with_log + other.with_log};
+    }
 };
 
 // turned[trial][line][point] = spectra[line][point] * turns[trial][point]; blockIdx.y: the trial.
@@ -31,35 +35,19 @@ __global__ void __launch_bounds__(threads_of_a_range)
     turned[trial * elements + i] = make_float2(t.x * s.x - t.y * s.y, t.x * s.y + t.y * s.x);
 }
 
-__device__ double sum_of_warp(double value) {
-    constexpr unsigned all_lanes = 0xffffffffu;
-    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(all_lanes, value, distance);
-    return value;
-}
-
 // One block a line.
 __global__ void __launch_bounds__(threads_of_a_line) sum_power(const float2* bins, int points, LinePower* powers) {
     const float2* line = bins + static_cast<std::int64_t>(blockIdx.x) * points;
-    double sum = 0, with_log = 0;
+    LinePower all{0, 0};
     for (int z = static_cast<int>(threadIdx.x); z < points; z += threads_of_a_line) {
         const float2 a = line[z];
         const float p = a.x * a.x + a.y * a.y;
-        sum += static_cast<double>(p);
-        if (p > 0) with_log += static_cast<double>(p * logf(p));
+        all.sum += static_cast<double>(p);
+        if (p > 0) all.with_log += static_cast<double>(p * logf(p));
     }
-    __shared__ LinePower of_warps[warps_of_a_line];
-    sum = sum_of_warp(sum);
-    with_log = sum_of_warp(with_log);
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    if (lane == 0) of_warps[warp] = {sum, with_log};
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    LinePower all{0, 0};
-    for (const LinePower& part : of_warps) {
-        all.sum += part.sum;
-        all.with_log += part.with_log;
-    }
-    powers[blockIdx.x] = all;
+    __shared__ LinePower of_warps[32];
+    all = over_block(all, Sum{}, of_warps);
+    if (threadIdx.x == 0) powers[blockIdx.x] = all;
 }
 
 class EntropyOnGpu : public DepthEntropy {
@@ -72,7 +60,7 @@ class EntropyOnGpu : public DepthEntropy {
           transform_(Fft::Kind::complex_forward, points_, points_, points_, stream_, lines_) {}
 
     ~EntropyOnGpu() override {
-        const CurrentDevice current(device_, std::nothrow);
+        at_the_end_.emplace(device_, std::nothrow);
         cudaStreamSynchronize(stream_);
     }
 
@@ -121,13 +109,11 @@ class EntropyOnGpu : public DepthEntropy {
 
     double pooled(const LinePower* powers) const {
         LinePower all{0, 0};
-        for (std::int64_t line = 0; line < lines_; ++line) {
-            all.sum += powers[line].sum;
-            all.with_log += powers[line].with_log;
-        }
+        for (std::int64_t line = 0; line < lines_; ++line) all = all + powers[line];
         return entropy_of(all.sum, all.with_log);
     }
 
+    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
     int device_;
     std::int64_t points_, lines_;
     std::int64_t at_once_;  // trials

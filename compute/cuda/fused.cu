@@ -61,8 +61,7 @@ bool FusedKernel::fits(const ReconstructionPlan& plan, const PlainTables& tables
     const std::int64_t transform = tables.lengths.transform;
     return plan.recipe.method == Method::plain && !uses_nudft(plan) && !uses_nufft(plan) &&
            has_transform_size(transform) && tables.upsample == 1 && tables.rolling_width == 0 &&
-           !tables.resample.prefilter && tables.resample.taps <= 4 &&
-           shared_bytes(transform, 0) <= most_shared_bytes();
+           !tables.resample.prefilter && tables.resample.taps <= 4 && shared_bytes(transform, 0) <= most_shared_bytes();
 }
 
 bool FusedKernel::makes_voxels(const ReconstructionPlan& plan, const PlainTables& tables) {

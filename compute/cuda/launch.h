@@ -13,6 +13,13 @@ inline unsigned blocks_for(std::int64_t elements) {
     return static_cast<unsigned>((elements + threads_of_a_range - 1) / threads_of_a_range);
 }
 
+// Lines of a block whose threads fetch tables once for all of them.
+inline constexpr int lines_that_share = 4;
+
+inline unsigned blocks_for_lines(std::int64_t lines) {
+    return static_cast<unsigned>((lines + lines_that_share - 1) / lines_that_share);
+}
+
 #ifdef __CUDACC__
 // Index of this thread in a flat range.
 __device__ inline std::int64_t element() {

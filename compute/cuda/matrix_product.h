@@ -21,6 +21,11 @@ struct ProductShape {
     std::int64_t inner = 0;    // a multiple of 8
 };
 
+// What a shape wants: multiples of `step`.
+inline std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
 class MatrixProduct {
   public:
     // On the current device. Throws Error{device, out_of_memory}.

@@ -182,10 +182,6 @@ __global__ void to_tf32(const float4* values, std::int64_t fours, float4* rounde
 
 // ---- shape and scales, chosen without looking at spectra ------------------------------------------------------------
 
-std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
-    return (value + step - 1) / step * step;
-}
-
 Operand operand_for(const RawFormat& format) {
     return format.sample_format == SampleFormat::f32 ? Operand::tf32 : Operand::half;
 }

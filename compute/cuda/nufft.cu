@@ -171,25 +171,23 @@ bool fits_on_chip(const GridTaps& grid, std::int64_t samples) {
 
 // ---- in passes ------------------------------------------------------------------------------------------------------
 
-constexpr int lines_of_a_block = 4;  // that share what is fetched of the tables
-
 __global__ void spread_lines(const std::int32_t* base, const float2* weights, int taps, std::int64_t points,
                              const float* spectra, int samples, std::int64_t lines, float2* grids) {
-    const std::int64_t first = std::int64_t{blockIdx.x} * lines_of_a_block;
+    const std::int64_t first = std::int64_t{blockIdx.x} * lines_that_share;
     for (std::int64_t j = threadIdx.x; j < points; j += blockDim.x) {
-        float2 sums[lines_of_a_block] = {};
+        float2 sums[lines_that_share] = {};
         int sample = base[j];
         for (int m = 0; m < taps; ++m) {
             const float2 weight = __ldg(weights + m * points + j);
 #pragma unroll
-            for (int l = 0; l < lines_of_a_block; ++l) {
+            for (int l = 0; l < lines_that_share; ++l) {
                 const float value = spectra[min(first + l, lines - 1) * samples + sample];
                 sums[l] = sums[l] + float2{weight.x * value, weight.y * value};
             }
             sample = sample + 1 == samples ? 0 : sample + 1;
         }
 #pragma unroll
-        for (int l = 0; l < lines_of_a_block; ++l) {
+        for (int l = 0; l < lines_that_share; ++l) {
             if (first + l < lines) grids[(first + l) * points + j] = sums[l];
         }
     }
@@ -204,15 +202,9 @@ __global__ void correct(float2* bins, std::int64_t stride, std::int64_t depth, c
 
 // Of bins that are written and read again soon: they stay in the second-level cache.
 constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
-constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of complex lines at a time
 
 std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t most_lines) {
     return std::clamp<std::int64_t>(cached_bytes / (depth * complex_bytes), 1, most_lines);
-}
-
-std::int64_t lines_in_passes(std::int64_t grid, std::int64_t most_lines) {
-    const std::int64_t batch = Fft::batch(grid);
-    return std::clamp(work_bytes / (complex_bytes * grid) / batch * batch, batch, Fft::whole_batches(grid, most_lines));
 }
 
 }  // namespace
@@ -244,7 +236,7 @@ NufftLines::NufftLines(const NufftDeviceTables& tables, const LineFormat& format
                        std::int64_t most_lines, cudaStream_t stream)
     : tables_(tables), format_(format), stream_(stream),
       lines_at_once_(tables.in_one_kernel() ? lines_in_one_kernel(tables.depth_, most_lines)
-                                            : lines_in_passes(tables.grid_, most_lines)) {
+                                            : Fft::lines_at_once(tables.grid_, most_lines)) {
     if (tables.in_one_kernel()) {
         stride_ = tables.depth_;
         bins_ = DeviceBuffer(lines_at_once_ * stride_ * complex_bytes);
@@ -288,8 +280,7 @@ DeviceBins NufftLines::enqueue_one_kernel(const std::byte* raw, std::int64_t lin
 DeviceBins NufftLines::enqueue_passes(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
     auto* spectra = passes_->spectra.as<float>();
     passes_->subtract.enqueue(stream_, raw, lines, background, spectra, format_.samples());
-    const auto blocks = static_cast<unsigned>((lines + lines_of_a_block - 1) / lines_of_a_block);
-    spread_lines<<<blocks, threads_of_a_line, 0, stream_>>>(
+    spread_lines<<<blocks_for_lines(lines), threads_of_a_line, 0, stream_>>>(
         tables_.base_.as<std::int32_t>(), tables_.weights_.as<float2>(), static_cast<int>(tables_.taps_),
         tables_.points_, spectra, static_cast<int>(format_.samples()), lines, passes_->grids.as<float2>());
     checked_launch("spread samples over a grid");

@@ -13,21 +13,28 @@ namespace echolux::cuda {
 namespace {
 
 constexpr int most_streams = 16;
+constexpr int listeners = 2;                                 // one block is copied while the mean of another is found
 constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;  // that the fused kernel makes at a time for other passes
 
 }  // namespace
 
-CudaRunner::Worker::Worker(CudaRunner& runner, const BackendChoice& choice)
+CudaRunner::Listener::Listener(CudaRunner& runner, const BackendChoice& choice)
     : input(choice.spectra, runner.shape_.frame_lines * runner.format_.line_bytes(), runner.shape_.frames),
-      output(runner.grid_, runner.plan_.block_b_scans * runner.slices_per_b_scan()),
       background(runner.background_mode_, runner.format_, runner.plan_.geometry, runner.plan_.calibration,
                  runner.plan_.recipe.running_alpha, runner.shape_.frames,
-                 runner.running_ ? &*runner.running_ : nullptr),
+                 runner.running_ ? &*runner.running_ : nullptr) {}
+
+// Nothing may be freed under the feet of a kernel.
+CudaRunner::Listener::~Listener() {
+    cudaStreamSynchronize(stream);
+}
+
+CudaRunner::Worker::Worker(CudaRunner& runner, const BackendChoice& choice)
+    : Listener(runner, choice), output(runner.grid_, runner.plan_.block_b_scans * runner.slices_per_b_scan()),
       passes(runner.passes(stream)) {
     if (runner.flow_grid_) flow_output.emplace(*runner.flow_grid_, runner.plan_.block_b_scans);
 }
 
-// Nothing may be freed under the feet of a kernel.
 CudaRunner::Worker::~Worker() {
     cudaStreamSynchronize(stream);
 }
@@ -50,12 +57,11 @@ CudaRunner::CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choi
     for (int i = 0; i < std::clamp(choice.streams, 1, most_streams); ++i) {
         workers_.push_back(std::make_unique<Worker>(*this, choice));
     }
+    for (int i = 0; running_ && i < listeners; ++i) listeners_.push_back(std::make_unique<Listener>(*this, choice));
 }
 
-// Plans are given back on the device that they were made for.
 CudaRunner::~CudaRunner() {
-    const CurrentDevice current(device_, std::nothrow);
-    workers_.clear();
+    at_the_end_.emplace(device_, std::nothrow);
 }
 
 std::string CudaRunner::backend() const {
@@ -83,57 +89,63 @@ std::int64_t CudaRunner::frames_of(const Block& block) const {
 }
 
 template <class Work>
-Completion CudaRunner::take_turn(const Block& block, const Work& work) {
-    const CurrentDevice current(device_);
-    collect();
-    Worker& worker = *workers_[static_cast<std::size_t>(turns_ % workers_.size())];
-    finish(worker);
-    worker.keeper = block.keeper;
+void CudaRunner::hold(Listener& listener, const Block& block, const Work& work) {
+    listener.keeper = block.keeper;
     try {
-        work(worker);
-        checked(cudaEventRecord(worker.done, worker.stream), "mark the end of a block");
+        work();
+        checked(cudaEventRecord(listener.done, listener.stream), "mark the end of a block");
     } catch (...) {
-        cudaStreamSynchronize(worker.stream);
-        worker.keeper.reset();
-        worker.output.drop();
-        if (worker.flow_output) worker.flow_output->drop();
+        cudaStreamSynchronize(listener.stream);
+        listener.keeper.reset();
         throw;
     }
-    worker.turn = ++turns_;
-    worker.busy = true;
-    return {worker.turn};
+    listener.busy = true;
 }
 
 void CudaRunner::prime(const Block& block) {
     check_block(block, plan_);
     if (background_mode_ != Background::running) return;
-    take_turn(block, [&](Worker& worker) {
-        find_background(worker, block, worker.input.bring(worker.stream, block, frames_of(block)));
-    });
+    const CurrentDevice current(device_);
+    collect();
+    Listener& listener = *listeners_[static_cast<std::size_t>(primed_ % listeners_.size())];
+    finish(listener);
+    hold(listener, block, [&] { listen(listener, block); });
+    ++primed_;
 }
 
 Completion CudaRunner::submit(const Block& block, const Places& places) {
     check_block(block, plan_);
     check_places(places);
-    const Completion completion = take_turn(block, [&](Worker& worker) { enqueue(worker, block, places); });
     const CurrentDevice current(device_);
-    Worker& worker = *workers_[static_cast<std::size_t>((completion.value - 1) % workers_.size())];
+    collect();
+    Worker& worker = *workers_[static_cast<std::size_t>(turns_ % workers_.size())];
+    finish(worker);
+    try {
+        hold(worker, block, [&] { enqueue(worker, block, places); });
+    } catch (...) {
+        worker.output.drop();
+        if (worker.flow_output) worker.flow_output->drop();
+        throw;
+    }
+    worker.turn = ++turns_;
     worker.output.hand_over(worker.done);
     if (places.flow) worker.flow_output->hand_over(worker.done);
-    return completion;
+    return {worker.turn};
 }
 
 void CudaRunner::check_places(const Places& places) const {
     if (places.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
 }
 
-void CudaRunner::find_background(Worker& worker, const Block& block, const std::byte* raw) const {
-    worker.background.find(worker.stream, raw, frames_of(block), block.first_b_scan == 0);
+// The block's spectra, where kernels see them; its background is on its way.
+const std::byte* CudaRunner::listen(Listener& listener, const Block& block) const {
+    const std::byte* raw = listener.input.bring(listener.stream, block, frames_of(block));
+    listener.background.find(listener.stream, raw, frames_of(block), block.first_b_scan == 0);
+    return raw;
 }
 
 void CudaRunner::enqueue(Worker& worker, const Block& block, const Places& places) {
-    const std::byte* raw = worker.input.bring(worker.stream, block, frames_of(block));
-    find_background(worker, block, raw);
+    const std::byte* raw = listen(worker, block);
     const RawPositions positions{raw, block.b_scans, block.first_b_scan * plan_.geometry.b_repeats,
                                  worker.background.rows()};
     worker.passes->enqueue(positions, targets(worker, block, places));
@@ -165,9 +177,20 @@ void CudaRunner::wait(Completion completion) {
 
 void CudaRunner::collect() {
     const CurrentDevice current(device_);
-    for (const auto& worker : workers_) {
-        if (worker->busy && worker->done.reached()) finish(*worker);
-    }
+    const auto finish_what_is_done = [](const auto& all) {
+        for (const auto& one : all) {
+            if (one->busy && one->done.reached()) finish(*one);
+        }
+    };
+    finish_what_is_done(workers_);
+    finish_what_is_done(listeners_);
+}
+
+void CudaRunner::finish(Listener& listener) {
+    if (!listener.busy) return;
+    listener.busy = false;
+    const auto keeper = std::move(listener.keeper);
+    checked(cudaEventSynchronize(listener.done), "follow the background");
 }
 
 void CudaRunner::finish(Worker& worker) {

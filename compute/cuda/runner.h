@@ -2,6 +2,9 @@
 // while another is worked on. `submit` returns without waiting for the GPU, unless the worker whose turn it is still
 // has a block under way. Voxels are the same bits for any number of workers and any block size.
 //
+// Priming, which only follows the running background, has streams and buffers of its own: it waits for copies and means
+// of blocks primed before, not for reconstruction.
+//
 // Calls come from one thread at a time.
 #pragma once
 
@@ -40,36 +43,46 @@ class CudaRunner : public Reconstructor {
     void collect() override;
 
   private:
-    struct Worker {
-        Worker(CudaRunner& runner, const BackendChoice& choice);
-        ~Worker();
+    // Reads blocks, and finds their background.
+    struct Listener {
+        Listener(CudaRunner& runner, const BackendChoice& choice);
+        ~Listener();
 
         Stream stream;
         Event done;
         BlockInput input;
-        VoxelOutput output;
-        std::optional<VoxelOutput> flow_output;
         FrameBackground background;
-        std::unique_ptr<Passes> passes;
-        std::uint64_t turn = 0;  // whose work it has
         bool busy = false;
         std::shared_ptr<const void> keeper;
+    };
+
+    // Reconstructs them besides.
+    struct Worker : Listener {
+        Worker(CudaRunner& runner, const BackendChoice& choice);
+        ~Worker();
+
+        VoxelOutput output;
+        std::optional<VoxelOutput> flow_output;
+        std::unique_ptr<Passes> passes;
+        std::uint64_t turn = 0;  // whose work it has
     };
 
     std::unique_ptr<LineMethod> method(cudaStream_t stream) const;
     std::unique_ptr<Passes> passes(cudaStream_t stream) const;
     std::int64_t slices_per_b_scan() const { return shape_.outputs_per_b_scan / grid_.a_scans; }
     std::int64_t frames_of(const Block& block) const;
-    void find_background(Worker& worker, const Block& block, const std::byte* raw) const;
+    const std::byte* listen(Listener& listener, const Block& block) const;
     void check_places(const Places& places) const;
     void enqueue(Worker& worker, const Block& block, const Places& places);
     BlockTargets targets(Worker& worker, const Block& block, const Places& places) const;
-    void finish(Worker& worker);
+    static void finish(Listener& listener);
+    static void finish(Worker& worker);
 
-    // Gives the block to the worker whose turn it is; `work` enqueues.
+    // `work` enqueues on the listener's stream, which is idle; where it fails, nothing stays under way.
     template <class Work>
-    Completion take_turn(const Block& block, const Work& work);
+    static void hold(Listener& listener, const Block& block, const Work& work);
 
+    std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
     ReconstructionPlan plan_;
     int device_;
     std::string gpu_name_;
@@ -89,6 +102,8 @@ class CudaRunner : public Reconstructor {
     std::optional<RunningState> running_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::uint64_t turns_ = 0;
+    std::vector<std::unique_ptr<Listener>> listeners_;  // of primed blocks, where there is a running background
+    std::uint64_t primed_ = 0;
 };
 
 }  // namespace echolux::cuda

@@ -18,11 +18,11 @@ namespace echolux::cuda {
 
 // How a batch lies in memory. What is beyond the modes and samples of a line must be zero, and stays so.
 struct SensingShape {
-    std::int64_t lines = 0;         // most of one call; memory holds them all
-    std::int64_t sensed = 0;        //
+    std::int64_t lines = 0;  // most of one call; memory holds them all
+    std::int64_t sensed = 0;
     std::int64_t sample_pitch = 0;  // floats from line to line
-    std::int64_t modes = 0;         //
-    std::int64_t mode_pitch = 0;    // complex from line to line
+    std::int64_t modes = 0;
+    std::int64_t mode_pitch = 0;  // complex from line to line
 };
 
 class Sensing {
@@ -50,7 +50,8 @@ class SensingOnDevice {
 std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t most_lines);
 
 // By the matrix: float operands rounded to tf32, sums in float. `scan_lines`: of the whole scan; they, not blocks,
-// decide how many go into one product, and with it the order of its sums. Throws Error{device, out_of_memory}.
+// decide how many go into one product, and with it the order of its sums. A call costs a whole product, so that large
+// blocks are wanted. Throws Error{device, out_of_memory}.
 std::unique_ptr<SensingOnDevice> sensing_by_matrix(const SensingTables& tables, std::int64_t scan_lines);
 
 }  // namespace echolux::cuda

@@ -104,13 +104,8 @@ std::vector<float2> turns_of(const SensingTables& tables) {
 }
 
 SensingShape shape_of(const SensingTables& tables, std::int64_t most_lines) {
-    constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of complex grids at a time
-    const std::int64_t affordable = work_bytes / (std::int64_t{sizeof(float2)} * tables.grid);
-    const std::int64_t batch = Fft::batch(tables.grid);
-    const std::int64_t lines =
-        std::clamp(std::max(batch, affordable / batch * batch), batch, Fft::whole_batches(tables.grid, most_lines));
     const std::int64_t sensed = std::ssize(tables.samples);
-    return {lines, sensed, sensed, tables.modes, tables.modes};
+    return {Fft::lines_at_once(tables.grid, most_lines), sensed, sensed, tables.modes, tables.modes};
 }
 
 template <class Point>

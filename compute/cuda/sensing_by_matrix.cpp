@@ -12,16 +12,20 @@
 namespace echolux::cuda {
 namespace {
 
-constexpr std::int64_t best_lines = 4096, line_step = 128;  // of a product
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
-    return (value + step - 1) / step * step;
+// Of a product, as many as its operands leave room for: a search keeps four profiles and two sets of samples of a line.
+// They depend on the scan alone, not on blocks, and with them the algorithm and the bits.
+std::int64_t lines_of_product(std::int64_t scan_lines, std::int64_t mode_pitch, std::int64_t sample_pitch) {
+    constexpr std::int64_t best = 4096, step = 128, most_bytes = std::int64_t{256} << 20;
+    const std::int64_t line_bytes =
+        4 * mode_pitch * std::int64_t{sizeof(float2)} + 2 * sample_pitch * std::int64_t{sizeof(float)};
+    const std::int64_t affordable = most_bytes / line_bytes / step * step;
+    return std::clamp(rounded_up(scan_lines, step), step, std::clamp(affordable, step, best));
 }
 
 SensingShape shape_of(const SensingTables& tables, std::int64_t scan_lines) {
-    const std::int64_t sensed = std::ssize(tables.samples);
-    return {std::clamp(rounded_up(scan_lines, line_step), line_step, best_lines), sensed, rounded_up(sensed, 8),
-            tables.modes, rounded_up(tables.modes, 4)};
+    const std::int64_t sensed = std::ssize(tables.samples), sample_pitch = rounded_up(sensed, 8);
+    const std::int64_t mode_pitch = rounded_up(tables.modes, 4);
+    return {lines_of_product(scan_lines, mode_pitch, sample_pitch), sensed, sample_pitch, tables.modes, mode_pitch};
 }
 
 // [2 mode_pitch][sample_pitch]: what takes a sample to the real and to the imaginary part of a bin.
@@ -55,16 +59,16 @@ DeviceBuffer to_samples_matrix(const SensingTables& tables, const SensingShape& 
 
 struct Matrices : SensingOnDevice {
     Matrices(const SensingTables& tables, std::int64_t scan_lines)
-        : shape_(shape_of(tables, scan_lines)), to_samples(to_samples_matrix(tables, shape_)),
-          to_depth(to_depth_matrix(tables, shape_)),
-          samples_product(Operand::tf32, {shape_.sample_pitch, shape_.lines, 2 * shape_.mode_pitch}),
-          depth_product(Operand::tf32, {2 * shape_.mode_pitch, shape_.lines, shape_.sample_pitch}) {}
+        : layout(shape_of(tables, scan_lines)), to_samples(to_samples_matrix(tables, layout)),
+          to_depth(to_depth_matrix(tables, layout)),
+          samples_product(Operand::tf32, {layout.sample_pitch, layout.lines, 2 * layout.mode_pitch}),
+          depth_product(Operand::tf32, {2 * layout.mode_pitch, layout.lines, layout.sample_pitch}) {}
 
-    SensingShape shape() const override { return shape_; }
+    SensingShape shape() const override { return layout; }
     bool takes_tf32() const override { return true; }
     std::unique_ptr<Sensing> on(cudaStream_t stream) const override;
 
-    SensingShape shape_;
+    SensingShape layout;
     DeviceBuffer to_samples, to_depth;
     MatrixProduct samples_product, depth_product;
 };

@@ -1,8 +1,6 @@
 // What lies between the two transforms of an iteration, in two kernels: a block of threads for each A-scan.
 #include "compute/cuda/sparse_search.h"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "compute/cuda/grid_value.cuh"
@@ -81,9 +79,10 @@ __global__ void try_step(const __grid_constant__ SearchWork work, std::int64_t i
     const float length = rules.length(), threshold = rules.threshold();
     StepSums<float> sums;
     for_each(work.modes, [&](int m) {
-        const TriedBin bin(line.profile[m], line.gradient[m], length, threshold, m, sums);
-        line.next[m] = bin.next;
-        line.step[m] = work.takes_tf32 ? float2{rounded_to_tf32(bin.step.x), rounded_to_tf32(bin.step.y)} : bin.step;
+        const TriedBin bin(phasor(line.profile[m]), phasor(line.gradient[m]), length, threshold, m, sums);
+        const float2 step = point(bin.step);
+        line.next[m] = point(bin.next);
+        line.step[m] = work.takes_tf32 ? float2{rounded_to_tf32(step.x), rounded_to_tf32(step.y)} : step;
     });
     sums = over_block(sums, Sum{}, shared);
     if (threadIdx.x == 0) line.state.sums = sums;
@@ -119,18 +118,11 @@ __global__ void store_bins(const __grid_constant__ SearchWork work, int first_bi
     for_each(depth, [&](int z) { kept[z] = times(line.profile[first_bin + z], to_bins); });
 }
 
-// |A|^2 is below 4 (docs/algorithms.md 9): from that curvature on every step descends. A GPU makes all these tries,
-// because nobody asks it how many lines want them.
-int most_tries(const CompressiveRecipe& recipe) {
-    if (recipe.step == StepRule::clamped) return 1;
-    const int doublings = static_cast<int>(std::ceil(std::log2(4 / recipe.least_step)));
-    return std::clamp(1 + doublings, 1, SearchRules<float>::most_tries);
-}
-
 }  // namespace
 
-SparseSearch::SparseSearch(const SensingOnDevice& sensing, const CompressiveRecipe& recipe, cudaStream_t stream)
-    : recipe_(recipe), shape_(sensing.shape()), takes_tf32_(sensing.takes_tf32()), stream_(stream),
+SparseSearch::SparseSearch(const SensingOnDevice& sensing, const CompressiveRecipe& recipe, int tries,
+                           cudaStream_t stream)
+    : recipe_(recipe), tries_(tries), shape_(sensing.shape()), takes_tf32_(sensing.takes_tf32()), stream_(stream),
       sensing_(sensing.on(stream)) {
     for (DeviceBuffer* buffer : {&profile_, &next_, &gradient_, &step_}) {
         *buffer = zeroed(shape_.lines * shape_.mode_pitch * std::int64_t{sizeof(float2)});
@@ -176,11 +168,10 @@ void SparseSearch::iterate(std::int64_t iteration, std::int64_t lines) {
     const auto blocks = static_cast<unsigned>(lines);
     sensing_->to_depth(lines, residual_.as<float>(), gradient_.as<float2>());
     if (iteration == 0) begin<<<blocks, threads_of_a_line, 0, stream_>>>(work());
-    const int tries = most_tries(recipe_);
-    for (int i = 0; i < tries; ++i) {
+    for (int i = 0; i < tries_; ++i) {
         try_step<<<blocks, threads_of_a_line, 0, stream_>>>(work(), iteration, i == 0);
         sensing_->to_samples(lines, step_.as<float2>(), change_.as<float>());
-        judge<<<blocks, threads_of_a_line, 0, stream_>>>(work(), iteration, i == 0, i + 1 == tries);
+        judge<<<blocks, threads_of_a_line, 0, stream_>>>(work(), iteration, i == 0, i + 1 == tries_);
     }
     checked_launch("search");
     std::swap(profile_, next_);

@@ -17,8 +17,9 @@ struct SearchWork;
 
 class SparseSearch {
   public:
-    // Sensing and stream live longer. Throws Error{device, out_of_memory}.
-    SparseSearch(const SensingOnDevice& sensing, const CompressiveRecipe& recipe, cudaStream_t stream);
+    // Sensing and stream live longer. tries: of each iteration, enough_tries(); all are made, because nobody asks the
+    // GPU how many lines want them. Throws Error{device, out_of_memory}.
+    SparseSearch(const SensingOnDevice& sensing, const CompressiveRecipe& recipe, int tries, cudaStream_t stream);
 
     std::int64_t lines_at_once() const { return shape_.lines; }
 
@@ -33,6 +34,7 @@ class SparseSearch {
     void iterate(std::int64_t iteration, std::int64_t lines);
 
     CompressiveRecipe recipe_;
+    int tries_;
     SensingShape shape_;
     bool takes_tf32_;
     cudaStream_t stream_;

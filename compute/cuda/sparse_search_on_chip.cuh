@@ -36,17 +36,17 @@ struct OnChipWork {
     float to_bins = 1;
 };
 
-// The shared memory of a block.
+// The shared memory of a block. Exchange and sums are all threads'; of the others each element belongs to one thread.
 struct SearchMemory {
-    float2* exchange;  // [exchange points]; the grid
-    float2* profile;   // [modes] as all that follows, each element belongs to one thread
-    float2* gradient;  // [modes]
-    float* residual;   // [sensed]
-    float* change;     // [sensed] A s
-    StepSums<float>* sums;
+    float2* exchange;       // [exchange points]; the grid
+    float2* profile;        // [modes]
+    float2* gradient;       // [modes]
+    float* residual;        // [sensed] A x - y
+    float* change;          // [sensed] A s
+    StepSums<float>* sums;  // [32]
 };
 
-// What both grids have in common. 2^log2_modes depth bins, a grid of four times as many points.
+// What both grids have in common: transforms of 2^log2_length points.
 template <int log2_length>
 struct SearchSize : TransformSize<log2_length> {
     using Transform = TransformSize<log2_length>;
@@ -57,7 +57,8 @@ struct SearchSize : TransformSize<log2_length> {
     }
 };
 
-// Without dispersion samples and grid are real.
+// Both have 2^log2_modes depth bins and a grid of four times as many points. Without dispersion samples and grid are
+// real.
 template <int log2_modes>
 struct RealGrid : SearchSize<log2_modes + 1> {
     using Size = TransformSize<log2_modes + 1>;
@@ -250,9 +251,10 @@ class BlockSearch {
         float2 step[modes_of_a_thread];
 #pragma unroll
         for (int i = 0; i < modes_of_a_thread; ++i) {
-            const TriedBin bin(memory_.profile[mode(i)], memory_.gradient[mode(i)], length, threshold, mode(i), sums);
-            next[i] = bin.next;
-            step[i] = bin.step;
+            const TriedBin bin(phasor(memory_.profile[mode(i)]), phasor(memory_.gradient[mode(i)]), length, threshold,
+                               mode(i), sums);
+            next[i] = point(bin.next);
+            step[i] = point(bin.step);
         }
         to_samples(step, sums);
         return over_block(sums, Sum{}, memory_.sums);

@@ -1,6 +1,6 @@
-// The first step of the fused kernel: two lines less their background, side by side in shared memory. Formats that
-// instruments stream fast are read by whole words, all of them under way before the first is used; every other one
-// sample by sample.
+// What every kernel begins with that has two lines on the chip: both less their background, side by side in shared
+// memory. Formats that instruments stream fast are read by whole words, all of them under way before the first is used;
+// every other one sample by sample.
 #pragma once
 
 #include <cstddef>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/cuda/twiddles.h"
+#include "compute/error.h"
 
 namespace echolux::cuda {
 
@@ -25,7 +26,7 @@ inline bool has_transform_size(std::int64_t n) {
     return n >= 512 && n <= 8192 && std::has_single_bit(static_cast<std::uint64_t>(n));
 }
 
-// use(TransformSize) for a length that has one.
+// use(TransformSize) for a length that has one. Throws Error{bad_setting} for any other.
 template <class Use>
 void with_transform_size(std::int64_t n, const Use& use) {
     switch (n) {
@@ -33,7 +34,8 @@ void with_transform_size(std::int64_t n, const Use& use) {
         case 1024: return use(TransformSize<10>{});
         case 2048: return use(TransformSize<11>{});
         case 4096: return use(TransformSize<12>{});
-        default: return use(TransformSize<13>{});
+        case 8192: return use(TransformSize<13>{});
+        default: throw Error(ErrorCode::bad_setting, "no block of threads transforms this length", "transform");
     }
 }
 

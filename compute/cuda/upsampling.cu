@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "compute/cuda/grid_value.cuh"
 #include "compute/cuda/half_length.h"
 #include "compute/cuda/line_pairs.h"
 #include "compute/cuda/mirrored_bins.cuh"
@@ -86,14 +87,6 @@ __device__ inline void read_padded(const UpsamplingWork<Weight>& work, LinePairs
     }
     for (int p = t; p < work.pad_left; p += threads) line[p] = {};
     for (int p = work.pad_left + work.samples + t; p < padded; p += threads) line[p] = {};
-}
-
-__device__ inline float weighted(float weight, float value) {
-    return weight * value;
-}
-
-__device__ inline float2 weighted(float2 weight, float value) {
-    return {weight.x * value, weight.y * value};
 }
 
 // Sample i of the up-sampled line is sample i / upsample of phase i % upsample.

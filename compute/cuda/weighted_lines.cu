@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/cuda/grid_value.cuh"
 #include "compute/cuda/launch.h"
 #include "compute/steps/resample.h"
 
@@ -11,20 +12,9 @@ namespace {
 
 constexpr std::int64_t margin = SplinePrefilter::reach + 1;
 constexpr std::int64_t before = 16;  // floats before each line: the margin, rounded so that lines start aligned
-constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of complex lines at a time
 constexpr std::int64_t float_bytes = sizeof(float), complex_bytes = sizeof(float2);
 
 static_assert(before >= margin);
-
-__device__ inline float weighted(float weight, float value) {
-    return weight * value;
-}
-
-__device__ inline float2 weighted(float2 weight, float value) {
-    return {weight.x * value, weight.y * value};
-}
-
-constexpr int lines_of_a_block = 4;  // that share what is fetched of the tables
 
 // The taps of one point, fetched at once.
 template <int taps>
@@ -42,7 +32,7 @@ template <int taps, class Weight>
 __global__ void resample_and_weigh_lines(Resampled<taps> resampled, const Weight* weight, std::int64_t points,
                                          const float* spectra, std::int64_t pitch, std::int64_t lines, Weight* out,
                                          std::int64_t transform) {
-    const std::int64_t first = std::int64_t{blockIdx.x} * lines_of_a_block;
+    const std::int64_t first = std::int64_t{blockIdx.x} * lines_that_share;
     for (std::int64_t j = threadIdx.x; j < transform; j += blockDim.x) {
         const bool inside = j < points;
         const std::int32_t base = inside ? resampled.base[j] : 0;
@@ -51,7 +41,7 @@ __global__ void resample_and_weigh_lines(Resampled<taps> resampled, const Weight
         if (inside) fetch(resampled.weights + j * taps, weights);
         const Resampled<taps> point{&base, weights};
 #pragma unroll
-        for (std::int64_t l = first; l < first + lines_of_a_block; ++l) {
+        for (std::int64_t l = first; l < first + lines_that_share; ++l) {
             if (l < lines) out[l * transform + j] = weighted(factor, point(spectra + l * pitch, 0));
         }
     }
@@ -85,14 +75,6 @@ __global__ void spline_coefficients(const float* spectra, std::int64_t pitch, st
     for (std::int64_t i = threadIdx.x; i < n + 2; i += blockDim.x) line[i] = SplinePrefilter{}(x, i - 1);
 }
 
-// Lines of one call: whole batches of the transform, as many as the block and a bound on memory ask for.
-std::int64_t lines_at_once(const Lengths& lengths, std::int64_t most_lines) {
-    const std::int64_t affordable = work_bytes / (complex_bytes * lengths.transform);
-    const std::int64_t batch = Fft::batch(lengths.transform);
-    return std::clamp(std::max(batch, affordable / batch * batch), batch,
-                      Fft::whole_batches(lengths.transform, most_lines));
-}
-
 }  // namespace
 
 WeightedTables::WeightedTables(const PlainTables& tables, bool real, DeviceBuffer weight, bool fused)
@@ -115,7 +97,7 @@ WeightedLines::WeightedLines(const WeightedTables& tables, const LineFormat& for
                              cudaStream_t stream)
     : tables_(tables), lengths_(tables.of_plan().lengths), format_(format), upsampled_(tables.of_plan().upsample > 1),
       filtered_(tables.of_plan().resample.prefilter), stream_(stream),
-      lines_at_once_(cuda::lines_at_once(lengths_, most_lines)),
+      lines_at_once_(Fft::lines_at_once(lengths_.transform, most_lines)),
       weighted_(Fft::line_memory(lengths_.transform, lines_at_once_, lengths_.transform * tables.point_bytes())) {
     if (!tables.one_kernel()) prepare_passes();
 }
@@ -182,10 +164,9 @@ void WeightedLines::resample_and_weigh(std::int64_t lines) {
     const float* spectra = filtered_ ? coefficients_.as<float>() : spectra_.first();
     const std::int64_t pitch = filtered_ ? lengths_.upsampled + 2 : spectra_.pitch;
     const auto launch = [&](auto resampled) {
-        const auto blocks = static_cast<unsigned>((lines + lines_of_a_block - 1) / lines_of_a_block);
-        resample_and_weigh_lines<<<blocks, threads_of_a_line, 0, stream_>>>(resampled, tables_.weight<Weight>(),
-                                                                            lengths_.points, spectra, pitch, lines,
-                                                                            weighted_.as<Weight>(), lengths_.transform);
+        resample_and_weigh_lines<<<blocks_for_lines(lines), threads_of_a_line, 0, stream_>>>(
+            resampled, tables_.weight<Weight>(), lengths_.points, spectra, pitch, lines, weighted_.as<Weight>(),
+            lengths_.transform);
     };
     switch (tables_.of_plan().resample.taps) {
         case 1: launch(Resampled<1>{tables_.base(), tables_.taps()}); break;

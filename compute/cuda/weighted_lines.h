@@ -22,8 +22,8 @@ class WeightedTables {
   public:
     // `tables` live longer; weight: [points], real or complex. `fused`: in one kernel where that can be. Throws
     // Error{device, out_of_memory}.
-    WeightedTables(const PlainTables& tables, const std::vector<float>& weight, bool fused = true);
-    WeightedTables(const PlainTables& tables, const std::vector<std::complex<float>>& weight, bool fused = true);
+    WeightedTables(const PlainTables& tables, const std::vector<float>& weight, bool fused);
+    WeightedTables(const PlainTables& tables, const std::vector<std::complex<float>>& weight, bool fused);
 
     const PlainTables& of_plan() const { return of_plan_; }
     bool real() const { return real_; }

@@ -8,6 +8,7 @@
 
 #include "compute/indexing.h"
 #include "compute/methods/nufft.h"
+#include "compute/steps/sparse.h"
 #include "compute/tables.h"
 #include "compute/validate.h"
 
@@ -76,6 +77,26 @@ std::complex<double> SensingTables::element(std::size_t p, std::int64_t m) const
     const double n = static_cast<double>(length), turn = static_cast<double>(m) * points[p] / n;
     const double angle = -2 * std::numbers::pi * (turn - std::nearbyint(turn));
     return std::conj(turns[p]) * std::polar(1 / std::sqrt(n), angle);
+}
+
+// The large sieve: points of a circle that are all delta of a turn apart see at most (M + 1 / delta) of the norm of M
+// neighbouring orders (H. L. Montgomery, Bull. Amer. Math. Soc. 84, 547 (1978)). Without turns these are the orders of
+// both sides; with turns a sample is the real part of one side's, of twice the norm.
+double SensingTables::most_curvature() const {
+    const double n = static_cast<double>(length);
+    std::vector<double> on_circle;
+    for (const double x : points) on_circle.push_back(x - n * std::floor(x / n));
+    std::ranges::sort(on_circle);
+    double least = on_circle.front() + n - on_circle.back();
+    for (std::size_t p = 1; p < on_circle.size(); ++p) least = std::min(least, on_circle[p] - on_circle[p - 1]);
+    return 1 + (real ? 1 : 2) / least;
+}
+
+int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe) {
+    if (recipe.step == StepRule::clamped) return 1;
+    const double least = std::min(1.0, recipe.least_step);  // a search begins with 1
+    const double doublings = std::ceil(std::log2(tables.most_curvature() / least));
+    return 1 + static_cast<int>(std::clamp(doublings, 0.0, SearchRules<double>::most_tries - 1.0));
 }
 
 std::vector<std::int32_t> sensed_samples(const ReconstructionPlan& plan) {

@@ -37,7 +37,15 @@ struct SensingTables {
 
     // conj(turn) exp(-2 pi i m x_p / N) / sqrt(N): what takes sample p to bin m.
     std::complex<double> element(std::size_t p, std::int64_t m) const;
+
+    // |A|^2, the most that |y|^2 can be of |x|^2 = sum over m of w[m] |x[m]|^2, is not above this; infinite where two
+    // samples share a point.
+    double most_curvature() const;
 };
+
+// Tries after which a step of an iteration needs no further one, each being half as long as the one before: from the
+// curvature |A|^2 on every step descends. At most SearchRules::most_tries.
+int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe);
 
 // The plan is valid.
 SensingTables sensing_tables(const ReconstructionPlan& plan);

@@ -14,7 +14,10 @@ struct SamplePoints {
     std::vector<std::complex<double>> weights;  // window or shaping, dispersion, share of the grid
 };
 
-// Of a plan that is valid.
+// How much of the uniform grid each sample stands for: half the way from its left to its right neighbour.
+std::vector<double> shares_of_grid(const std::vector<double>& points);
+
+// Of a plan that is valid. Samples beyond the grid have no weight.
 SamplePoints sample_points(const ReconstructionPlan& plan);
 
 }  // namespace echolux

@@ -7,6 +7,7 @@
 
 #include "compute/params.h"
 #include "compute/steps/host_device.h"
+#include "compute/steps/phasor.h"
 
 namespace echolux {
 
@@ -53,6 +54,30 @@ struct StepSums {
         return {step + other.step, seen + other.seen, left + other.left, amplitudes + other.amplitudes};
     }
 };
+
+// One bin of a try: where it goes along the gradient, less the threshold, and how far that is.
+struct TriedBin {
+    Phasor next, step;
+
+    template <class Real>
+    ECHOLUX_HD TriedBin(Phasor now, Phasor gradient, float length, float threshold, int bin, StepSums<Real>& sums) {
+        const Phasor moved{now.re - gradient.re * length, now.im - gradient.im * length};
+        const float before = length_of(power_of(moved)), kept = kept_by_threshold(before, threshold);
+        next = {moved.re * kept, moved.im * kept};
+        step = {next.re - now.re, next.im - now.im};
+        const auto share = static_cast<Real>(share_of_norm(bin));
+        sums.step += share * static_cast<Real>(power_of(step));
+        sums.amplitudes += share * static_cast<Real>(before) * static_cast<Real>(kept);
+    }
+};
+
+// What a step changes in a sample.
+template <class Real>
+ECHOLUX_HD inline void add_change(float residual, float change, StepSums<Real>& sums) {
+    const Real seen = static_cast<Real>(change), left = static_cast<Real>(residual) + seen;
+    sums.seen += seen * seen;
+    sums.left += left * left;
+}
 
 template <class Real>
 class SearchRules {

@@ -94,6 +94,7 @@ class Alignment::Lines {
         plan.geometry.b_scans = 1;
         plan.geometry.refractive_index = refractive_index;
         plan.calibration.fast_axis.clear();
+        plan.calibration.k_jitter.clear();
         plan.calibration.noise_floor.clear();
         plan.flow = {};
         plan.block_b_scans = 1;

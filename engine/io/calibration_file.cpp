@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
@@ -20,7 +21,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw numbers are read as they lie in the file");
 
-constexpr std::uintmax_t most_bytes = 64 << 20;  // a million samples as text
+constexpr std::uintmax_t most_bytes = 256 << 20;  // two numbers of each of some million A-scans, as text
 
 std::string read_all(const std::filesystem::path& path, const std::string& where) {
     std::error_code problem;
@@ -28,7 +29,7 @@ std::string read_all(const std::filesystem::path& path, const std::string& where
     if (!std::filesystem::is_regular_file(path, problem)) throw Error(ErrorCode::bad_file, "is not a file", where);
     const std::uintmax_t size = std::filesystem::file_size(path, problem);
     if (problem || size > most_bytes) {
-        throw Error(ErrorCode::bad_file, "is too long for one number a sample", where, "check the name");
+        throw Error(ErrorCode::bad_file, "is too long for numbers that calibrate", where, "check the name");
     }
     std::ifstream stream(path, std::ios::binary);
     std::string bytes(size, '\0');
@@ -53,7 +54,20 @@ std::optional<double> number_in(std::string_view text) {
     return number;
 }
 
-std::vector<double> numbers_in_text(std::string_view text, const std::filesystem::path& path, const std::string& key) {
+// Of the last `count` columns of a line, in their order.
+std::vector<std::string_view> last_columns(std::string_view line, std::int64_t count) {
+    std::vector<std::string_view> columns;
+    while (std::ssize(columns) < count) {
+        const std::size_t start = line.find_last_of(",; \t") + 1;  // npos + 1 is 0
+        columns.insert(columns.begin(), trimmed(line.substr(start)));
+        line = trimmed(line.substr(0, start));
+        if (line.ends_with(',') || line.ends_with(';')) line = trimmed(line.substr(0, line.size() - 1));
+    }
+    return columns;
+}
+
+std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns, const std::filesystem::path& path,
+                                    const std::string& key) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     std::vector<double> numbers;
@@ -63,15 +77,17 @@ std::vector<double> numbers_in_text(std::string_view text, const std::filesystem
         const std::string_view line = trimmed(text.substr(0, std::min(end, text.find('#'))));
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line.empty()) continue;
-        const std::string_view last = trimmed(line.substr(line.find_last_of(",; \t") + 1));  // npos + 1 is 0
-        const std::optional<double> number = number_in(last);
-        if (number && std::isfinite(*number)) {
+        const bool may_be_heading = std::exchange(heading_allowed, false);
+        for (const std::string_view column : last_columns(line, columns)) {
+            const std::optional<double> number = number_in(column);
+            if (!number && may_be_heading) break;
+            if (!number || !std::isfinite(*number)) {
+                throw Error(ErrorCode::bad_file,
+                            fmt::format("expected a finite number, got \"{}\"", column.substr(0, 40)),
+                            fmt::format("{} line {}, {}", path.string(), line_number, key));
+            }
             numbers.push_back(*number);
-        } else if (number || !heading_allowed) {
-            throw Error(ErrorCode::bad_file, fmt::format("expected a finite number, got \"{}\"", last.substr(0, 40)),
-                        fmt::format("{} line {}, {}", path.string(), line_number, key));
         }
-        heading_allowed = false;
     }
     return numbers;
 }
@@ -95,7 +111,8 @@ std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string
 
 }  // namespace
 
-std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key) {
+std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key,
+                                     std::int64_t columns) {
     const std::string where = path.string() + ", " + key;
     const std::string bytes = read_all(path, where);
     std::vector<double> numbers;
@@ -104,12 +121,16 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
     } else if (path.extension() == ".f64") {
         numbers = numbers_in_bytes<double>(bytes, where);
     } else {
-        numbers = numbers_in_text(bytes, path, key);
+        numbers = numbers_in_text(bytes, columns, path, key);
     }
     const auto count = static_cast<std::int64_t>(numbers.size());
     if (count == 0) throw Error(ErrorCode::bad_file, "holds no numbers", where);
     if (length > 0 && count != length) {
         throw Error(ErrorCode::bad_file, fmt::format("holds {} numbers, expected {} (scan.samples)", count, length),
+                    where);
+    }
+    if (count % columns != 0) {
+        throw Error(ErrorCode::bad_file, fmt::format("holds {} numbers, no multiple of {} columns", count, columns),
                     where);
     }
     return numbers;

@@ -1,5 +1,5 @@
-// Vectors that calibrate a scan, from files: one number a line (CSV: the last column, '#' starts a comment, one heading
-// line may stand first), or raw little-endian f32/f64 in *.f32 and *.f64.
+// Vectors that calibrate a scan, from files: one number a line, or a few (CSV: the last columns, '#' starts a comment,
+// one heading line may stand first), or raw little-endian f32/f64 in *.f32 and *.f64.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,9 @@ namespace echolux {
 void write_calibration(const std::filesystem::path& path, const std::vector<double>& values,
                        const std::string& comment);
 
-// `key` names the setting in messages. `length` 0: any. Throws Error{bad_file} naming file, line and key: missing,
-// unreadable, not finite, wrong length.
-std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key);
+// `key` names the setting in messages. `length` 0: any whole number of rows. Numbers come row by row. Throws
+// Error{bad_file} naming file, line and key: missing, unreadable, not finite, wrong length.
+std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key,
+                                     std::int64_t columns = 1);
 
 }  // namespace echolux

@@ -277,6 +277,7 @@ void RecordingWriter::copy_calibration() {
     copy(files.noise_floor, calibration.noise_floor, "noise_floor");
     copy(files.fast_axis, calibration.fast_axis, "fast_axis");
     copy(files.mask, calibration.mask, "mask");
+    copy(files.k_jitter, calibration.k_jitter, "k_jitter");
 }
 
 // Under another name first: a power cut leaves the TOML before or the one after, whole.

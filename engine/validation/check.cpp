@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -25,6 +26,7 @@ std::string spelled_bound(const Check& check) {
         case Bound::near: return fmt::format("± {:.2g}", check.limit);
         case Bound::at_least: return "≥ " + spelled_number(check.limit, check.unit);
         case Bound::at_most: return "≤ " + spelled_number(check.limit, check.unit);
+        case Bound::none: return "reported";
     }
     return {};
 }
@@ -66,6 +68,7 @@ bool Check::passed() const {
         case Bound::near: return std::abs(found - expected.value_or(NAN)) <= limit;
         case Bound::at_least: return found >= limit;
         case Bound::at_most: return found <= limit;
+        case Bound::none: return std::isfinite(found);
     }
     return false;
 }
@@ -80,6 +83,14 @@ Check at_least(std::string what, std::string unit, double found, double limit, s
 
 Check at_most(std::string what, std::string unit, double found, double limit, std::optional<double> expected) {
     return {std::move(what), std::move(unit), found, expected, Bound::at_most, limit};
+}
+
+Check about(std::string what, double found_db, double expected_db, double demanded_db) {
+    return at_least(std::move(what), "dB", found_db, std::max(expected_db - 3, demanded_db), expected_db);
+}
+
+Check reported(std::string what, std::string unit, double found, std::optional<double> expected) {
+    return {std::move(what), std::move(unit), found, expected, Bound::none, 0};
 }
 
 std::vector<const Check*> ValidationReport::failures() const {

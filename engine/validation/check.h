@@ -7,7 +7,7 @@
 
 namespace echolux {
 
-enum class Bound { near, at_least, at_most };
+enum class Bound { near, at_least, at_most, none };
 
 struct Check {
     std::string what;
@@ -23,6 +23,12 @@ struct Check {
 Check near(std::string what, std::string unit, double found, double expected, double distance);
 Check at_least(std::string what, std::string unit, double found, double limit, std::optional<double> expected = {});
 Check at_most(std::string what, std::string unit, double found, double limit, std::optional<double> expected = {});
+
+// Of a figure whose scenes are others than those of `expected`: 3 dB less, and not less than `demanded`.
+Check about(std::string what, double found_db, double expected_db, double demanded_db = -300);
+
+// Nothing is demanded of it.
+Check reported(std::string what, std::string unit, double found, std::optional<double> expected = {});
 
 // Checks of one kind.
 struct CheckTable {

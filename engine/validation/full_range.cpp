@@ -101,16 +101,17 @@ double suppression_db(ValidationRun& run, const std::vector<Scene>& scenes, cons
 
 struct Published {
     std::int64_t iterations;
-    double expected_db, least_db;
+    double expected_db;
+    double demanded_db = -300;  // of any scene (docs/algorithms.md 6)
 };
 
 void add_checks(CheckTable& table, ValidationRun& run, const std::vector<Scene>& scenes,
                 const std::vector<Published>& published) {
     std::vector<Profile> truths;
     for (const Scene& scene : scenes) truths.push_back(truth_of(scene));
-    for (const auto& [iterations, expected_db, least_db] : published) {
-        table.checks.push_back(at_least(fmt::format("after {} iteration{}", iterations, iterations == 1 ? "" : "s"),
-                                        "dB", suppression_db(run, scenes, truths, iterations), least_db, expected_db));
+    for (const auto& [iterations, expected_db, demanded_db] : published) {
+        table.checks.push_back(about(fmt::format("after {} iteration{}", iterations, iterations == 1 ? "" : "s"),
+                                     suppression_db(run, scenes, truths, iterations), expected_db, demanded_db));
     }
 }
 
@@ -120,19 +121,20 @@ std::vector<CheckTable> validated_full_range(ValidationRun& run) {
     CheckTable mirror{
         "Full range: a mirror",
         "A mirror at bin -300.3 of 2048, θ = 160 κ² + 30 κ³ rad, δ = 0.5: energy of the true profile (closed "
-        "form) over that of the error.\nExpected: a float64 model.",
+        "form) over that of the error.\nExpected: a float64 model; bounds: 3 dB less, and 45 dB after 5 iterations, 65 "
+        "dB after 10.",
         {}};
     add_checks(mirror, run, {{{-300.3, 1, 0.7}}},
-               {{1, 13.2, 12}, {2, 20.6, 18}, {3, 30.9, 28}, {5, 46.4, 45}, {8, 61.5, 58}, {10, 71.9, 65}});
-    CheckTable twelve{"Full range: twelve layers",
-                      "Twelve layers over 35 dB on both sides, the same dispersion; median over scenes. Expected: a "
-                      "float64 model of other scenes.",
-                      {}};
+               {{1, 13.2}, {2, 20.6}, {3, 30.9}, {5, 46.4, 45}, {8, 61.5}, {10, 71.9, 65}});
+    CheckTable twelve{
+        "Full range: twelve layers",
+        "Twelve layers over 35 dB on both sides, the same dispersion; median over scenes. Expected: a "
+        "float64 model of other scenes; bounds: 3 dB less, and\n42 dB after 10 iterations, 50 dB from 15 on.",
+        {}};
     std::vector<Scene> scenes;
     for (unsigned seed = 0; seed < (run.quick() ? 12U : 40U); ++seed) scenes.push_back(layers(seed));
-    add_checks(
-        twelve, run, scenes,
-        {{1, 5.1, 4}, {3, 16.0, 14}, {5, 25.3, 22}, {8, 38.7, 35}, {10, 46.2, 42}, {15, 54.0, 50}, {20, 54.5, 50}});
+    add_checks(twelve, run, scenes,
+               {{1, 5.1}, {3, 16.0}, {5, 25.3}, {8, 38.7}, {10, 46.2, 42}, {15, 54.0, 50}, {20, 54.5, 50}});
     return {mirror, twelve};
 }
 

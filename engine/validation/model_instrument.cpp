@@ -13,6 +13,8 @@ namespace {
 
 using std::numbers::pi;
 
+constexpr double lobes_step = 0.125, lobes_reach = 40;  // bins
+
 Simulation model() {
     Simulation simulation;
     simulation.samples = ModelInstrument::samples;
@@ -81,12 +83,17 @@ double Envelope::fwhm(double length) const {
     return 2 * inside;
 }
 
-double Envelope::side_lobe_db(double length) const {
-    constexpr double step = 0.125, reach = 40;
+double Envelope::main_lobe_bins(double length) const {
     double distance = 0;
-    while (distance < reach && at(distance + step, length) < at(distance, length)) distance += step;
+    while (distance < lobes_reach && at(distance + lobes_step, length) < at(distance, length)) distance += lobes_step;
+    return distance;
+}
+
+double Envelope::side_lobe_db(double length) const {
     double greatest = 0;
-    for (; distance < reach; distance += step) greatest = std::max(greatest, at(distance, length));
+    for (double distance = main_lobe_bins(length); distance < lobes_reach; distance += lobes_step) {
+        greatest = std::max(greatest, at(distance, length));
+    }
     return decibels(greatest);
 }
 

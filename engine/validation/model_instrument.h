@@ -48,8 +48,9 @@ struct Envelope {
 
     // |A| at a distance from the peak in bins, 1 at 0.
     double at(double distance_bins, double length) const;
-    double fwhm(double length) const;          // bins of a transform of `length` points
-    double side_lobe_db(double length) const;  // the greatest value beyond the first minimum
+    double fwhm(double length) const;            // bins of a transform of `length` points
+    double main_lobe_bins(double length) const;  // the first minimum, bins from the peak
+    double side_lobe_db(double length) const;    // the greatest value beyond it
 
     // Mean of response(f) over the envelope, f: cycles a sample of a fringe of `bin`. That is what interpolation with
     // this response leaves of a mirror's peak (docs/algorithms.md 3.1).

@@ -18,7 +18,7 @@ struct ResamplingMethod {
     Resample resample;
     std::int64_t upsample;
     double (*response)(double f);      // f: cycles a sample, of the up-sampled spectrum
-    std::vector<double> artefacts_db;  // published, of a mirror at each of published_depths
+    std::vector<double> artefacts_db;  // published, of a mirror at each of published_depths; empty: none
 
     double left_of(double f) const { return response(f / static_cast<double>(upsample)); }
     void choose_in(Recipe& recipe) const;

@@ -117,7 +117,7 @@ class Calibrate(ProgramCase):
         stored = {"calibration": {"background": "../bg.csv"}, "recipe": {"background": "stored"}}
         write_scan(self.folder / "empty", noise_only(2), **stored)
         printed = self.succeed("calibrate", "noise", "empty/scan.toml", "-o", "noise.csv", "--plot", "noise.png").out
-        self.assertIn('noise_floor = "noise.csv"', printed)
+        self.assertRegex(printed, r'noise_floor = "/.*/noise\.csv"')  # wherever it is pasted
         self.assertIn('noise_floor = "amplitude"', printed)
         window = np.hanning(N)
         light = (noise_only(2) - np.loadtxt(self.folder / "bg.csv")) * window / window.sum()
@@ -159,6 +159,13 @@ class Calibrate(ProgramCase):
         spots = columns_of_colour(read_png(self.folder / "rolloff.png"), (0, 115, 179))[:4]
         np.testing.assert_allclose((spots - spots[0]) / (spots[3] - spots[0]), (bins - bins[0]) / (bins[3] - bins[0]), atol=3e-3)
 
+        bare = self.succeed("calibrate", "rolloff", *names, "-o", "bare.csv", "--background", "bg/scan.toml").out
+        self.assertNotIn("sensitivity", bare)
+        rows = [line.split(",") for line in (self.folder / "bare.csv").read_text().splitlines()]
+        self.assertEqual({row[rows[0].index("sensitivity_db")] for row in rows[1:]}, {""})
+        zero = self.succeed("calibrate", "rolloff", *names, "--attenuation-db", 0).out
+        self.assertIn("sensitivity", zero)
+
         double = self.succeed("calibrate", "rolloff", names[0], "--attenuation-db", 15, "--single-pass").out
         self.assertAlmostEqual(float(re.search(r"sensitivity ([\d.]+) dB", double)[1]), table["sensitivity_db"][3], delta=0.05)
 
@@ -171,6 +178,23 @@ class Calibrate(ProgramCase):
         table = np.genfromtxt(self.folder / "table.csv", delimiter=",", names=True)
         np.testing.assert_allclose(table["depth_bin"], [0.2 * N / 2, 0.6 * N / 2], atol=0.03)
         self.refuse(*mirrors, names=["0.2.csv", "--scan"])
+
+    def test_a_depth_beyond_the_mirrors_is_called_extrapolated(self):
+        def written(name, share):  # falls faster than by the width of pixels alone
+            j = np.arange(N)
+            fringe = 8000 * np.sinc(share / 2) * 10 ** (-0.3 * share**2) * np.cos(np.pi * share * j)
+            return self.write(name, np.rint(20000 + fringe + np.random.default_rng(3).normal(0, 20, (1, 20, N))).astype("<u2"))
+        flat = np.full((1, 1, N), 20000, "<u2")
+        self.write("bg", flat)
+        for name, share in (("a", 0.1), ("b", 0.3), ("c", 0.45), ("near", 0.12), ("deep", 0.95)):
+            written(name, share)
+        rolloff = ["calibrate", "rolloff", "--background", "bg/scan.toml", "a/scan.toml"]
+        out = self.succeed(*rolloff, "b/scan.toml", "c/scan.toml").out
+        self.assertRegex(out, r"6 dB are lost at [\d.]+ bins \(extrapolated; deepest mirror at 115\.2 bins\)")
+        self.assertNotIn("extrapolated", self.succeed(*rolloff, "c/scan.toml", "deep/scan.toml").out)
+        near = self.succeed(*rolloff, "near/scan.toml").out
+        self.assertIn("a tenth of the range apart", near)
+        self.assertNotIn("6 dB", near)
 
     def test_dispersion_of_a_chosen_reflector(self):
         kappa = np.linspace(-1, 1, N)
@@ -185,7 +209,7 @@ class Calibrate(ProgramCase):
         self.assertAlmostEqual(found["a2_rad"], 20, delta=0.2)
         self.assertAlmostEqual(found["a3_rad"], -5, delta=0.3)
         printed = self.succeed(*arguments, "-o", "theta.csv", "--plot", "search.svg").out
-        self.assertIn('dispersion = "theta.csv"', printed)
+        self.assertRegex(printed, r'dispersion = "/.*/theta\.csv"')
         theta = np.loadtxt(self.folder / "theta.csv")
         np.testing.assert_allclose(theta, 20 * kappa**2 - 5 * kappa**3, atol=0.5)
         self.assertIn("</svg>", (self.folder / "search.svg").read_text())
@@ -208,21 +232,32 @@ class Calibrate(ProgramCase):
         self.refuse(*rolloff, "--attenuation-db", -3, names=["--attenuation-db", "-3"])
         self.refuse(*rolloff[:2], "nan.csv", "--scan", "m1/scan.toml", names=["nan.csv line 3", "finite"], lines=None)
         self.refuse("calibrate", "rolloff", names=["MIRROR"])
+        self.refuse(*rolloff, "--single-pass", names=["--single-pass", "--attenuation-db"])
         self.refuse("calibrate", "noise", "still/scan.toml", "-o", "n.csv", names=["still", "no noise"], lines=None)
         self.refuse("calibrate", "noise", "empty/scan.toml", "-o", "n.csv", "--plot", "n.jpg", names=["n.jpg"])
         dispersion = ["calibrate", "dispersion", "m1/scan.toml", "--region"]
         self.refuse(*dispersion, "3", names=["--region"])
-        self.refuse(*dispersion, "0:99,20:90", names=["A-scans", "0:60"], lines=None)
-        self.refuse(*dispersion, "0:9,200:300", names=["depths", "256"], lines=None)
+        self.refuse(*dispersion, "0:99,20:90", names=["--region", "A-scans 0:99", "0:60"], lines=None)
+        self.refuse(*dispersion, "0:9,200:300", names=["--region", "depth rows 200:300", "0:256"], lines=None)
         self.refuse("calibrate", "dispersion", "still/scan.toml", names=["nothing but zeros"], lines=None)
+        noise = ["calibrate", "dispersion", "empty/scan.toml", "--backend", "cpu"]
+        self.refuse(*noise, names=["empty/scan.toml", "no reflector", "--region"], lines=None)
+        for bad in ("nan", "inf", "0", "-3"):
+            self.refuse(*dispersion[:3], "--range", bad, names=["--range", f"expected a positive number, got {bad}"])
+        self.refuse(*dispersion[:3], "--range", "1e9", names=["--range", "no range"], lines=None)
+        self.refuse(*dispersion[:3], "--plot", "x.jpg", names=["x.jpg", "*.svg"])
 
     def test_what_cannot_work_is_refused_in_one_line(self):
         self.write_mirrors(1)
         k = ["calibrate", "k", "m1/scan.toml", "m2/scan.toml", "-o", "k.csv"]
+        for option in ("--displacement", "--centre-wavelength"):
+            self.refuse(*k, "--background", "bg/scan.toml", "--sides", "same", option, "nan", names=[option, "got nan"])
+        self.refuse("calibrate", "k", "m1/scan.toml", "m1/scan.toml", "--background", "bg/scan.toml", "--sides", "same", "-o",
+                    "k.csv", names=["m1/scan.toml and m1/scan.toml", "monotone"], lines=None)
         self.refuse(*k, "--background", "bg/scan.toml", names=["--sides"])
         self.refuse(*k, "--background", "none.csv", "--sides", "same", names=["none.csv"], lines=None)
         self.refuse("calibrate", "k", "m1/scan.toml", "bg/scan.toml", "--background", "bg/scan.toml", "--sides", "same",
-                    "-o", "k.csv", names=["mirror 2"], lines=None)
+                    "-o", "k.csv", names=["bg/scan.toml: shows no fringe"], lines=None)
         self.refuse("calibrate", "dispersoin", "m1/scan.toml", names=["dispersion"])
         self.refuse("calibrate", "dispersion", "m1/scan.toml", "--b-scan", 7, names=["7", "--b-scan"])
 

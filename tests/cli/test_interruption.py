@@ -35,6 +35,23 @@ class Interrupted(ProgramCase):
         self.interrupt("reconstruct", scan, "-o", "v.nrrd", times=2)
 
 
+class NobodyReads(ProgramCase):
+    """As after `| head`: the pipe is closed while the program still has something to say."""
+
+    def test_of_its_progress(self):
+        scan = write_scan(self.folder, np.zeros((1, 512, 1024), "<u2"), scan={"b_scans": 16000},
+                          recipe={"depth_end": 16, "voxel": "u8"})
+        extend(self.folder / "spectra.raw", 16000 * 512 * 1024 * 2)
+        before = self.files()
+        process = start("reconstruct", scan, "-o", "v.nrrd", folder=self.folder)
+        process.stderr.close()
+        process.stderr = None
+        process.stdout.close()
+        process.stdout = None
+        self.assertEqual(process.wait(timeout=60), 141)
+        self.assertEqual(self.files(), before)
+
+
 class FullDisk(ProgramCase):
     """A limit on the size of files stands for a full disk: writing fails half-way."""
 

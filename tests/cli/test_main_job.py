@@ -47,6 +47,12 @@ class MainJob(ProgramCase):
         self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"])
         self.refuse("render", "volume.nrrd", names=["--probe"])
 
+    def test_simulating_leaves_recordings_alone(self):
+        scan = self.folder / "scan.toml"
+        scan.write_text("[scan]\nsamples = 512\n")
+        self.refuse("simulate", "layers", "--out", "scan.toml", *SMALL, names=["scan.toml", "not a simulation"])
+        self.assertEqual(scan.read_text(), "[scan]\nsamples = 512\n")
+
     def test_each_scene_is_simulated(self):
         for scene in ["mirror", "layers", "vessel", "capillary", "retina"]:
             with self.subTest(scene=scene):

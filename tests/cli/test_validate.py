@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from support import Finished, ProgramCase, start, write_scan
 
@@ -27,10 +28,10 @@ def checks(page):
 
 
 class Validate(ProgramCase):
-    def write_mirror(self, name, depth_um, a2=A2):
+    def write_mirror(self, name, depth_um, a2=A2, fringe=0.3):
         """A scan of 8 lines of one mirror; a2 as its recipe has it, A2 is the truth."""
         noise = np.random.default_rng(7).normal(0, 2, (1, 8, N))
-        fringe = 0.3 * np.cos(2 * K * depth_um + A2 * KAPPA**2)
+        fringe = fringe * np.cos(2 * K * depth_um + A2 * KAPPA**2)
         spectra = np.rint(DARK + SOURCE * (1 + fringe) + noise).astype("<u2")
         folder = self.folder / name
         files = {"background": DARK + SOURCE, "dark": np.full(N, DARK), "wavelengths": 2000 * np.pi / K}
@@ -41,7 +42,8 @@ class Validate(ProgramCase):
         return scan
 
     def test_quick_form_and_mirrors_all_pass(self):
-        mirrors = [self.write_mirror("near", 120), self.write_mirror("far", 400)]
+        deep_um = 0.7 * np.pi / 2 * (N - 1) / (K[0] - K[-1])  # of the range
+        mirrors = [self.write_mirror("near", 120), self.write_mirror("far", 400), self.write_mirror("deep", deep_um)]
         self.succeed("validate", "--quick", "--backend", "cpu", "-o", "page.md", "--mirrors", *mirrors)
         page = (self.folder / "page.md").read_text()
         found = checks(page)
@@ -52,9 +54,12 @@ class Validate(ProgramCase):
             self.assertIn(f"## {topic}", page)
         self.assertRegex(page, r"version \d+\.\d+\.\d+, on cpu \(")
         table = page.split("<!-- axial:begin -->")[1].split("<!-- axial:end -->")[0]
-        self.assertIn("| near: FWHM, side lobes | far: FWHM, side lobes |", table)
+        self.assertIn("| near: FWHM, side lobes | far: FWHM, side lobes | deep: FWHM, side lobes |", table)
+        self.assertIn("deep, linear: level beside exact", found)
+        self.assertNotIn("near, exact NUDFT: level beside exact", found)  # a number beside itself
+        self.assertNotIn("near, NUFFT: side lobes", found)
         for method in ["linear", "Lagrange-3", "spline", "up-sampled by 2, linear", "NUFFT", "exact NUDFT"]:
-            self.assertRegex(table, rf"\n\| {method} \|( [\d.]+ bins, -[\d.]+ dB \|){{4}}\n")
+            self.assertRegex(table, rf"\n\| {method} \|( [\d.]+ bins, -[\d.]+ dB \|){{5}}\n")
 
     def test_a_wrong_dispersion_fails_its_rows_and_the_command(self):
         wrong = self.write_mirror("wrong", 400, a2=-A2)
@@ -65,6 +70,30 @@ class Validate(ProgramCase):
         failed = [what for what, verdict in found.items() if verdict == "FAILED"]
         self.assertTrue(failed)
         self.assertTrue(all(what.startswith("wrong") for what in failed), failed)
+
+    def test_the_level_follows_where_samples_lie(self):
+        """Beside NumPy's linear interpolation of the same fringe."""
+        span = (K[0] - K[-1]) / (N - 1)
+        grid = K[-1] + span * np.arange(N)
+        sample = CubicSpline(K[::-1], np.arange(N)[::-1])(grid)
+        window = np.hanning(N) * np.interp(grid, K[::-1], SOURCE[::-1])
+        place = (K - K[-1]) / span
+        shares = (0.55, 0.7)
+        scans = [self.write_mirror(f"m{share}", share * np.pi / 2 / span) for share in shares]
+        page = self.succeed("validate", "--quick", "--backend", "cpu", "--mirrors", *scans).out
+        for share in shares:
+            z = share * N / 2
+            left = np.minimum(np.floor(sample).astype(int), N - 2)
+            turn = np.exp(2j * np.pi * z / N * place)
+            mixed = turn[left] + (sample - left) * (turn[left + 1] - turn[left])
+            level = np.abs(np.sum(window * mixed * np.exp(-2j * np.pi * z / N * np.arange(N)))) / window.sum()
+            expected = float(re.search(rf"m{share}, linear: level beside exact \| \S+ dB \| (\S+) \|", page)[1])
+            self.assertAlmostEqual(expected, 20 * np.log10(level), delta=0.02)
+
+    def test_a_scan_without_a_mirror_is_refused(self):
+        scan = self.write_mirror("none", 120, fringe=0)
+        self.refuse("validate", "--quick", "--backend", "cpu", "--mirrors", scan, names=["none", "no peak of a mirror"], lines=None)
+        self.refuse("validate", "--quick", "--set", "recipe.window=hann", names=["--set", "--mirrors"])
 
     def test_mirrors_without_calibration_are_refused(self):
         write_scan(self.folder / "bare")

@@ -176,7 +176,7 @@ TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     }
 }
 
-// Dark lines, and ones so bright that their powers are near the end of floats.
+// Dark lines, and ones 3e10 times as bright as the others.
 TEST_F(FullRangeOnGpu, ALineConcernsNoOther) {
     const std::size_t n = 2048;
     ReconstructionPlan plan = full_range::plan_of(160, 30, 10);

@@ -1,6 +1,8 @@
-// Several GPUs give the bits of one: every way through a block, any block size, spectra of the host and of each GPU.
+// Several GPUs give the bits of one: every way through a block, any block size, spectra of the host and of each GPU;
+// and so do several reconstructors on one GPU, which need no second.
 #include "compute/device_memory.h"
 #include "compute/error.h"
+#include "compute/several_devices.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/variants.h"
 
@@ -9,14 +11,31 @@ namespace {
 
 constexpr std::int64_t samples = 1024, a_scans = 9, b_scans = 7;
 
-const std::vector<Variant> variants = variants_and({{"frame_mean", [](ReconstructionPlan&) {}}});
+const std::vector<Variant> variants = variants_and({
+    {"frame_mean", [](ReconstructionPlan&) {}},
+    {"flow",
+     [](ReconstructionPlan& p) {
+         p.recipe.voxel = VoxelType::u8;
+         p.calibration.centre_wavelength_nm = 840;
+         p.geometry.line_rate_hz = 70'000;
+         p.flow.method = FlowMethod::doppler;
+     }},
+    {"nufft", [](ReconstructionPlan& p) { p.recipe.resample = Resample::nufft; }},
+    {"defr", [](ReconstructionPlan& p) { p.recipe.method = Method::defr; }},
+    {"compressive",
+     [](ReconstructionPlan& p) {
+         p.recipe.method = Method::compressive;
+         p.compressive.mask = SensingMask::uniform;
+         p.compressive.iterations = 5;
+     }},
+});
 
-class SeveralGpus : public GpuTest, public testing::WithParamInterface<Variant> {
+class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface<Variant> {
   protected:
     ReconstructionPlan plan;
     std::vector<std::uint16_t> spectra;  // of two volumes
 
-    SeveralGpus() {
+    SeveralDevicesOfAKind() {
         plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
         plan.recipe.a2_rad = 12;
         plan.recipe.levels = Levels::fixed;
@@ -27,29 +46,76 @@ class SeveralGpus : public GpuTest, public testing::WithParamInterface<Variant> 
     void SetUp() override {
         GpuTest::SetUp();
         if (IsSkipped()) return;
-        if (surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
         GetParam().choose(plan);
         spectra = moving_reflectors(samples, 2 * b_scans * plan.geometry.b_repeats * plan.geometry.lines_per_b_scan());
     }
 
-    std::vector<std::byte> voxels(int gpus, std::int64_t block_b_scans, MemoryKind from = MemoryKind::host) const {
-        GpuRun run{.block_b_scans = block_b_scans, .from = from};
-        run.choice.gpus = gpus;
-        return voxels_of<std::byte>(plan, bytes_of_lines(spectra), run);
+    // Structure, and flow after it where there is any, of all volumes.
+    std::vector<std::byte> voxels(const std::vector<DeviceId>& gpus, std::int64_t block_b_scans,
+                                  MemoryKind from = MemoryKind::host) const {
+        ReconstructionPlan blocks = plan;
+        blocks.block_b_scans = block_b_scans;
+        std::vector<std::unique_ptr<Reconstructor>> devices;
+        for (const DeviceId& gpu : gpus) {
+            devices.push_back(make_reconstructor(blocks, {.backend = Backend::cuda, .gpu = gpu}));
+        }
+        const auto all = over_devices(blocks, std::move(devices));
+        const std::int64_t volumes = plan.geometry.volumes, structure = all->grid().bytes();
+        const std::int64_t flow = all->flow_grid() ? all->flow_grid()->bytes() : 0;
+        std::vector<std::byte> made(static_cast<std::size_t>(volumes * (structure + flow)));
+        std::vector<Completion> completions;
+        for (std::int64_t volume = 0; volume < volumes; ++volume) {
+            Places places = place_in(made.data() + volume * structure, all->grid());
+            if (flow > 0) places.flow = place_in(made.data() + volumes * structure + volume * flow, *all->flow_grid());
+            for (std::int64_t first = 0; first < b_scans; first += block_b_scans) {
+                const std::int64_t count = std::min(block_b_scans, b_scans - first);
+                const auto begin = static_cast<std::size_t>((volume * b_scans + first) * b_scan_bytes(plan));
+                const auto bytes = static_cast<std::size_t>(count * b_scan_bytes(plan));
+                Block block = held_block(bytes_of_lines(spectra).subspan(begin, bytes), from, first, count);
+                block.volume = volume;
+                block.sequence = completions.size();
+                completions.push_back(all->submit(block, places));
+            }
+        }
+        for (const Completion completion : completions) all->wait(completion);
+        return made;
+    }
+
+    static Place place_in(std::byte* first, const VolumeGrid& grid) {
+        const std::int64_t line = grid.depth * bytes_of(grid.type);
+        return {PlaceKind::host_linear, first, 0, line, grid.a_scans * line};
+    }
+
+    void expect_the_bits_of_one(const std::vector<DeviceId>& gpus) const {
+        const auto one = voxels({gpus.front()}, b_scans);
+        for (const std::int64_t size : {1, 2, 3}) {
+            EXPECT_EQ(voxels(gpus, size), one) << gpus.size() << " devices, blocks of " << size;
+            EXPECT_EQ(voxels(gpus, size, MemoryKind::pinned), one) << gpus.size() << ", pinned blocks of " << size;
+        }
     }
 };
 
+class SeveralOnOneGpu : public SeveralDevicesOfAKind {};
+class SeveralGpus : public SeveralDevicesOfAKind {};
+
+TEST_P(SeveralOnOneGpu, GiveTheBitsOfOne) {
+    const DeviceId gpu = surveyed_gpus().usable.front().id;
+    expect_the_bits_of_one({gpu, gpu});
+    expect_the_bits_of_one({gpu, gpu, gpu});
+}
+
 TEST_P(SeveralGpus, GiveTheBitsOfOne) {
-    const auto one = voxels(1, b_scans);
-    for (int gpus = 2; gpus <= static_cast<int>(surveyed_gpus().usable.size()); ++gpus) {
-        for (const std::int64_t size : {1, 2, 3}) {
-            EXPECT_EQ(voxels(gpus, size), one) << gpus << " GPUs, blocks of " << size;
-            EXPECT_EQ(voxels(gpus, size, MemoryKind::pinned), one) << gpus << " GPUs, pinned blocks of " << size;
-        }
+    if (surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
+    std::vector<DeviceId> gpus;
+    for (const Gpu& gpu : surveyed_gpus().usable) {
+        gpus.push_back(gpu.id);
+        if (gpus.size() > 1) expect_the_bits_of_one(gpus);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, SeveralGpus, testing::ValuesIn(variants),
+                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Variants, SeveralOnOneGpu, testing::ValuesIn(variants),
                          [](const auto& test) { return test.param.name; });
 
 // Spectra and voxels stay on the GPU whose turn it is; what lies on another is refused.

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 #include <random>
 
 #include "compute/calibrate/calibrate.h"
 #include "compute/cpu/compressive.h"
 #include "compute/error.h"
+#include "compute/steps/sparse.h"
 #include "tests/oracle/sensed_scene.h"
 
 namespace echolux {
@@ -108,6 +111,89 @@ TEST_F(Compressive, AMonotoneSearchNeverGetsWorse) {
         for (std::size_t i = 1; i < 40; ++i)
             EXPECT_LE(search.objectives()[i], search.objectives()[i - 1] * (1 + 2e-6)) << i;
         EXPECT_LT(search.objectives().back(), 0.5 * search.objectives().front());
+    }
+}
+
+// |A|^2 from explicit sums: the greatest eigenvalue of A A^T, whose element (p, q) is the sum over m of
+// w[m] cos(theta_p - theta_q + 2 pi m (x_p - x_q) / N) / N; by power iteration, which comes from below.
+double curvature_of(const SensingTables& tables) {
+    const auto sensed = static_cast<std::size_t>(tables.points.size());
+    const auto length = static_cast<double>(tables.length);
+    std::vector<double> gram(sensed * sensed), vector(sensed), next(sensed);
+    for (std::size_t p = 0; p < sensed; ++p) {
+        for (std::size_t q = 0; q < sensed; ++q) {
+            const double apart = 2 * std::numbers::pi * (tables.points[p] - tables.points[q]) / length;
+            const double turned = std::arg(tables.turns[p] * std::conj(tables.turns[q]));
+            double sum = std::cos(turned);
+            for (std::int64_t m = 1; m < tables.modes; ++m) sum += 2 * std::cos(turned + apart * double(m));
+            gram[p * sensed + q] = sum / length;
+        }
+        vector[p] = 1 + 0.1 * static_cast<double>(p % 7);
+    }
+    double norm = 0;
+    for (int i = 0; i < 100; ++i) {
+        norm = 0;
+        for (std::size_t p = 0; p < sensed; ++p) {
+            next[p] = std::inner_product(vector.begin(), vector.end(), gram.begin() + std::ptrdiff_t(p * sensed), 0.0);
+            norm += next[p] * next[p];
+        }
+        norm = std::sqrt(norm);
+        for (std::size_t p = 0; p < sensed; ++p) vector[p] = next[p] / norm;
+    }
+    return norm;
+}
+
+TEST_F(Compressive, CurvatureIsBelowItsBound) {
+    constexpr std::int64_t samples = 128;
+    for (const double a2 : {0.0, 30.0}) {
+        for (const bool chirped : {false, true}) {
+            ReconstructionPlan plan = plain_plan(samples, 1);
+            plan.recipe.method = Method::compressive;
+            plan.recipe.dispersion = a2 != 0;
+            plan.recipe.a2_rad = a2;
+            if (chirped) plan.calibration.wavelengths_nm = chirped_wavelengths_nm(samples);
+            const SensingTables tables = sensing_tables(plan);
+            const double found = curvature_of(tables), bound = tables.most_curvature();
+            EXPECT_GT(found, chirped ? 5 : 0.9) << a2;
+            EXPECT_LE(found, bound) << a2;
+            EXPECT_LE(bound, 4 * found) << a2;
+            plan.compressive.step = StepRule::monotone;
+            plan.compressive.least_step = 0.1;
+            const int tries = enough_tries(tables, plan.compressive);
+            EXPECT_GE(0.1 * std::pow(2, tries - 1), found) << a2;
+            plan.compressive.least_step = 1000;  // a search begins with 1 all the same
+            EXPECT_GE(std::pow(2, enough_tries(tables, plan.compressive) - 1), found) << a2;
+            plan.compressive.step = StepRule::clamped;
+            EXPECT_EQ(enough_tries(tables, plan.compressive), 1);
+        }
+    }
+}
+
+TEST_F(Compressive, SamplesThatShareAPointMakeAsManyTriesAsThereAre) {
+    SensingTables tables;
+    tables.length = 16;
+    tables.points = {3, 5, 5};
+    CompressiveRecipe recipe;
+    recipe.step = StepRule::monotone;
+    EXPECT_EQ(enough_tries(tables, recipe), SearchRules<double>::most_tries);
+}
+
+// With no more tries than the bound allows a search never gets worse, where the samples lie nineteen times as dense at
+// one end as at the other.
+TEST_F(Compressive, TheBoundSufficesForAStrongChirp) {
+    ReconstructionPlan plan = plan_for(1);
+    plan.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
+    plan.compressive.mask = SensingMask::all;
+    plan.compressive.iterations = 30;
+    for (const StepRule step : {StepRule::monotone, StepRule::safeguarded}) {
+        plan.compressive.step = step;
+        const CompressiveTables tables(plan);
+        SparseSearch search(tables.sensing(), plan.compressive, std::ssize(tables.sensing_tables.samples), n / 2);
+        for (unsigned seed = 0; seed < 4; ++seed) {
+            search.run(scene(seed).data());
+            EXPECT_LE(search.most_tries(), enough_tries(tables.sensing_tables, plan.compressive)) << seed;
+            EXPECT_GE(search.most_tries(), 2) << "the scene is too easy";
+        }
     }
 }
 

@@ -41,6 +41,16 @@ struct SensedScene {
         return plan;
     }
 
+    // Of pixels over a quadratic chirp whose one end is nineteen times as dense in k as the other.
+    static std::vector<double> chirped_wavelengths_nm(std::int64_t pixels) {
+        std::vector<double> wavelengths;
+        for (std::int64_t p = 0; p < pixels; ++p) {
+            const double u = 2 * static_cast<double>(p) / static_cast<double>(pixels - 1) - 1;
+            wavelengths.push_back(2e3 * pi / (7.4 + 0.4 * (u + 0.45 * (u * u - 1))));
+        }
+        return wavelengths;
+    }
+
     // 20 reflectors over 30 dB behind a Gaussian source, amplitude 800, noise of 2 counts; none so deep that
     // neighbouring pixels see more than half a fringe.
     std::vector<float> scene(unsigned seed) const {

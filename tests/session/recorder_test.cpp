@@ -108,12 +108,15 @@ TEST_F(RecorderTest, CalibrationAndRecipeComeAlong) {
     RecordingWanted with = wanted();
     with.scan.calibration.background.assign(SmallSource::samples, 1.0 / 3);
     with.scan.calibration_files.background = "elsewhere/background.csv";
+    with.scan.calibration.k_jitter.assign(2 * SmallSource::b_scans * 2, 1.0);
+    with.scan.calibration_files.k_jitter = "elsewhere/jitter.csv";
     with.scan.recipe.window = Window::blackman;
     Recorder recorder(with);
     offer_slowly(recorder, 0, 3);
     recorder.finish();
     const Scan scan = open_scan(toml_);
     EXPECT_EQ(scan.calibration.background, with.scan.calibration.background);
+    EXPECT_EQ(scan.calibration.k_jitter, with.scan.calibration.k_jitter);
     EXPECT_EQ(scan.recipe.window, Window::blackman);
 }
 

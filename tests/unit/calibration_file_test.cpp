@@ -65,6 +65,22 @@ TEST_F(CalibrationFileTest, RefusalsNameFileLineAndKey) {
     EXPECT_THAT(reading(folder_.zeros("huge.f32", std::uintmax_t{1} << 40)), HasSubstr("is too long"));
 }
 
+TEST_F(CalibrationFileTest, RowsMayHaveSeveralColumns) {
+    const auto pairs = [&](const std::string& name, std::string_view bytes) {
+        return read_calibration(folder_.write(name, bytes), 0, "calibration.k_jitter", 2);
+    };
+    const auto refused = [&](const std::string& name, std::string_view bytes) {
+        return error_of([&] { pairs(name, bytes); }).line;
+    };
+    const std::vector<double> expected{0.5, 1, -2.25, 0.999};
+    EXPECT_EQ(pairs("a.csv", "sweep,offset,stretch\n0,0.5,1\n1, -2.25, 0.999 # late\n"), expected);
+    EXPECT_EQ(pairs("b.txt", "0.5\t1\r\n-2.25 ;  +0.999\r\n"), expected);
+    EXPECT_THAT(refused("c.csv", "0.5,1\n-2.25,nan\n"), HasSubstr("c.csv line 2, calibration.k_jitter: expected a f"));
+    EXPECT_THAT(refused("c.csv", "0.5,1\nnan,1\n"), HasSubstr("line 2, calibration.k_jitter: expected a finite"));
+    EXPECT_THAT(refused("c.csv", "0.5,1\n-2.25\n"), HasSubstr("line 2, calibration.k_jitter: expected a finite"));
+    EXPECT_THAT(refused("c.f32", std::string(12, '\0')), HasSubstr("holds 3 numbers, no multiple of 2 columns"));
+}
+
 TEST_F(CalibrationFileTest, WrittenNumbersComeBackBitForBit) {
     const std::vector<double> values{0.1, -1.0 / 3, 1e-300, 12345678901234567.0, 0};
     const auto path = folder_ / "new" / "written.csv";

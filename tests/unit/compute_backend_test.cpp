@@ -1,6 +1,9 @@
 // Which processor reconstructs, and the memory that blocks come from: what holds with a GPU and without one.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "compute/backend.h"
@@ -71,6 +74,21 @@ TEST(Backends, AGpuThatTakesThePlanIsKept) {
     EXPECT_EQ(chosen_with_gpu(planned, "another is too old").reason, "another is too old");
 }
 
+// Of what works on the CPU only, every GPU is told off before it is tried.
+TEST(Backends, KJitterStaysOnTheCpu) {
+    ReconstructionPlan plan = plain_plan(64, 2);
+    EXPECT_NO_THROW(refuse_what_gpus_cannot(plan));
+    plan.recipe.resample = Resample::nufft;
+    plan.calibration.k_jitter = {0.5, 1, -0.5, 1};
+    const auto on_gpu = [&] {
+        refuse_what_gpus_cannot(plan);
+        return plan_on_cpu(plan);
+    };
+    const ChosenReconstructor chosen = gpu_or_cpu(plan, {{{.id = {1}, .name = "a GPU"}}, ""}, on_gpu);
+    EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
+    EXPECT_TRUE(chosen.reason.starts_with("calibration.k_jitter: works on the CPU only")) << chosen.reason;
+}
+
 GpuSurvey survey_of(const std::vector<DeviceId>& ids, const std::string& refusal = "") {
     GpuSurvey survey{{}, refusal};
     for (const DeviceId& id : ids) survey.usable.push_back({id, "a GPU", 1});
@@ -85,6 +103,37 @@ TEST(Backends, AsManyGpusAsAskedForShareTheBlocks) {
     EXPECT_EQ(chosen_gpus({.gpus = 2}, three), (Ids{first, second}));
     EXPECT_EQ(chosen_gpus({.gpu = third, .gpus = 2}, three), (Ids{third, first}));
     EXPECT_EQ(chosen_gpus({.gpus = 0}, three), (Ids{first, second, third}));
+}
+
+TEST(Backends, AGpuThatIsNotThereIsNotCounted) {
+    const GpuSurvey two = survey_of({{1}, {2}});
+    for (const int gpus : {0, 1, 3}) EXPECT_THROW(chosen_gpus({.gpu = {9}, .gpus = gpus}, two), Error) << gpus;
+}
+
+// Of three GPUs the second has too little memory.
+TEST(Backends, OfAllGpusOneThatRefusesIsLeftOutAndSaidSo) {
+    const std::vector<DeviceId> three{{1}, {2}, {3}};
+    const auto planned = [](ErrorCode code, const std::vector<DeviceId>& refusing) {
+        return [=](DeviceId id) {
+            if (std::ranges::find(refusing, id) != refusing.end())
+                throw Error(code, "no", fmt::format("GPU {}", id[0]));
+            return plan_on_cpu(plain_plan(64, 2));
+        };
+    };
+    for (const ErrorCode code : {ErrorCode::device, ErrorCode::out_of_memory}) {
+        const DevicesThatTake found = devices_that_take(three, true, planned(code, {{2}}));
+        EXPECT_EQ(found.devices.size(), 2u);
+        EXPECT_EQ(found.left_out, "GPU 2 of 3 is left out: GPU 2: no");
+        EXPECT_THROW(devices_that_take(three, false, planned(code, {{2}})), Error) << "three were asked for";
+        try {
+            devices_that_take(three, true, planned(code, three));
+            ADD_FAILURE() << "none takes it";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.where(), "GPU 1");
+        }
+    }
+    EXPECT_THROW(devices_that_take(three, true, planned(ErrorCode::bad_setting, {{2}})), Error);
+    EXPECT_EQ(devices_that_take(three, true, planned(ErrorCode::device, {})).left_out, "");
 }
 
 std::string refusal_of_gpus(const BackendChoice& choice, const GpuSurvey& survey) {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "engine/provenance.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -45,6 +46,23 @@ TEST_F(ScanTest, OpensWithItsCalibrationAndAssignments) {
     EXPECT_EQ(plan.recipe.zero_padding, 2);
     EXPECT_EQ(plan.geometry.a_scans, 3);
     EXPECT_EQ(plan.block_b_scans, 3);
+}
+
+TEST_F(ScanTest, KJitterIsOfEveryLineOrEveryBScan) {
+    folder_.zeros("s.raw", small_bytes);
+    const std::string_view more = "[calibration]\nk_jitter = \"jitter.csv\"\n[recipe]\nresample = \"nufft\"\n";
+    for (const int rows : {5, 10, 15, 30}) {
+        std::string text = "offset,stretch\n";
+        for (int row = 0; row < rows; ++row) text += "0.0" + std::to_string(row) + ",1\n";
+        folder_.write("jitter.csv", text);
+        ASSERT_EQ(opening(more).line, "") << rows;
+        EXPECT_EQ(scan_.calibration.k_jitter.size(), 2U * static_cast<unsigned>(rows));
+        EXPECT_EQ(scan_.calibration.k_jitter[4], 0.02);
+    }
+    EXPECT_EQ(provenance_of(scan_, "cpu").count("calibration.k_jitter_fnv1a64"), 1U);
+    folder_.write("jitter.csv", "0,1\n0,1\n0,1\n");
+    EXPECT_THAT(opening(more).line,
+                AllOf(HasSubstr("jitter.csv, calibration.k_jitter: holds 3 rows, expected 5, "), HasSubstr("15, one")));
 }
 
 TEST_F(ScanTest, WrittenScansReadBackTheSame) {

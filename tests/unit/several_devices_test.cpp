@@ -18,14 +18,18 @@ namespace {
 // Writes down what it is asked to do; block `fails` of a scan goes wrong, which whoever waits for it hears.
 class NotingDevice : public Reconstructor {
   public:
-    NotingDevice(std::string name, std::vector<std::string>& notes, std::uint64_t fails = ~std::uint64_t{0})
-        : name_(std::move(name)), notes_(notes), fails_(fails) {}
+    NotingDevice(std::string name, std::vector<std::string>& notes, std::uint64_t fails = ~std::uint64_t{0},
+                 bool fails_to_follow = false)
+        : name_(std::move(name)), notes_(notes), fails_(fails), fails_to_follow_(fails_to_follow) {}
 
     const VolumeGrid& grid() const override { return grid_; }
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
     Backend processor() const override { return Backend::cpu; }
     std::string backend() const override { return "device " + name_; }
-    void prime(const Block& block) override { note("follows", block.sequence); }
+    void prime(const Block& block) override {
+        note("follows", block.sequence);
+        if (fails_to_follow_) throw Error(ErrorCode::out_of_memory, "cannot follow", name_);
+    }
     Completion submit(const Block& block, const Places&) override {
         if (block.b_scans == 0) throw Error(ErrorCode::bad_setting, "an empty block");
         note("makes", block.sequence);
@@ -47,6 +51,7 @@ class NotingDevice : public Reconstructor {
     std::string name_;
     std::vector<std::string>& notes_;
     std::uint64_t fails_;
+    bool fails_to_follow_;
     std::vector<std::uint64_t> sequences_;
     VolumeGrid grid_;
     std::optional<VolumeGrid> flow_grid_;
@@ -99,6 +104,32 @@ TEST_F(SeveralDevicesTest, AllFollowTheRunningBackgroundInTheOrderOfBlocks) {
     for (std::uint64_t i = 1; i < 4; ++i) devices.submit(block(i), place);
     EXPECT_EQ(notes, (Notes{"A follows 0", "B follows 0", "A makes 1", "B follows 1", "B makes 2", "A follows 2",
                             "A makes 3", "B follows 3"}));
+}
+
+// Nobody could wait for the block whose submission throws, so it is not under way any more; the others hear of it.
+TEST_F(SeveralDevicesTest, WhereOneCannotFollowTheBlockIsWaitedForAndTakesNoTurn) {
+    plan.recipe.background = Background::running;
+    std::vector<std::unique_ptr<Reconstructor>> three;
+    three.push_back(std::make_unique<NotingDevice>("A", notes, 0));  // what goes wrong in it besides is not told
+    three.push_back(std::make_unique<NotingDevice>("B", notes, 9, true));
+    three.push_back(std::make_unique<NotingDevice>("C", notes));
+    SeveralDevices devices(plan, std::move(three));
+    const auto who = [](const auto& work) {
+        try {
+            work();
+        } catch (const Error& error) {
+            return error.where();
+        }
+        return std::string("nobody");
+    };
+    EXPECT_EQ(who([&] { devices.submit(block(0), place); }), "B");
+    EXPECT_EQ(notes, (Notes{"A makes 0", "B follows 0", "C follows 0", "A has made 0"}));
+    notes.clear();
+    devices.wait({1});
+    EXPECT_EQ(who([&] { devices.prime(block(1)); }), "B");
+    EXPECT_EQ(who([&] { devices.submit(block(2), place); }), "B");
+    EXPECT_EQ(notes, (Notes{"A follows 1", "B follows 1", "C follows 1", "A makes 2", "B follows 2", "C follows 2",
+                            "A has made 2"}));
 }
 
 TEST_F(SeveralDevicesTest, AnErrorIsToldToWhoeverWaitsForThatBlock) {

@@ -8,8 +8,9 @@ void BenchBook::begin(const std::string& task, std::int64_t count) {
     progress_.begin(task, count, "figures");
 }
 
-void BenchBook::figure(const std::string& key, const std::string& meaning, const std::string& unit,
-                       const std::function<std::vector<double>()>& values, std::initializer_list<BenchLimit> limits) {
+BenchFigure& BenchBook::figure(const std::string& key, const std::string& meaning, const std::string& unit,
+                               const std::function<std::vector<double>()>& values,
+                               std::initializer_list<BenchLimit> limits) {
     BenchFigure figure{key, meaning, unit, {}, {}, {}};
     try {
         figure.spread = spread_of(values());
@@ -25,6 +26,7 @@ void BenchBook::figure(const std::string& key, const std::string& meaning, const
     }
     report_.figures.push_back(figure);
     progress_.advance(1);
+    return report_.figures.back();
 }
 
 void BenchBook::ceiling(const Ceiling& ceiling) {

@@ -29,8 +29,9 @@ class BenchBook {
     void end() { progress_.end(); }
 
     // `values`: repetitions of the same measurement.
-    void figure(const std::string& key, const std::string& meaning, const std::string& unit,
-                const std::function<std::vector<double>()>& values, std::initializer_list<BenchLimit> limits = {});
+    BenchFigure& figure(const std::string& key, const std::string& meaning, const std::string& unit,
+                        const std::function<std::vector<double>()>& values,
+                        std::initializer_list<BenchLimit> limits = {});
     void ceiling(const Ceiling& ceiling);
     void skip(const std::string& key, const std::string& meaning, const std::string& reason);
 

@@ -62,16 +62,18 @@ void measure(BenchBook& book, const BenchCase& one, const BenchSize& run, const 
     const BenchSize size = size_of(one, run, processor.is_gpu());
     BenchProcessor with = processor;
     if (one.block_b_scans > 0) with.choice.streams = blocks_under_way(size.a_scans * size.block_b_scans);
-    const std::string fewer = size.a_scans < one.a_scans
-                                  ? fmt::format(", {} A-scans at a time instead of {}", size.a_scans, one.a_scans)
-                                  : "";
-    book.figure(
-        one.key, fmt::format("{}, {}{}", one.meaning, where_it_lies(one, with), fewer), "A-scans/s",
+    const std::string meaning = fmt::format("{}, {}", one.meaning, where_it_lies(one, with));
+    const std::string fewer =
+        size.a_scans < one.a_scans ? fmt::format("{} A-scans at a time instead of {}", size.a_scans, one.a_scans) : "";
+    if (one.is_batch && !fewer.empty()) return book.skip(one.key, meaning, "a CPU would take " + fewer);
+    BenchFigure& figure = book.figure(
+        one.key, meaning + (fewer.empty() ? "" : ", " + fewer), "A-scans/s",
         [&] {
             const auto spectra = spectra_of(one, size, with);
             return loop_rates(book, size, plan_of(one, size), with, spectra, one.voxels);
         },
         limits);
+    figure.remark = fewer;
 }
 
 }  // namespace echolux

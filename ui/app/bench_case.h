@@ -21,6 +21,7 @@ struct BenchCase {
     std::int64_t a_scans = 0;        // of a B-scan; 0: as many as the run has
     std::int64_t b_scans = 0;        // of a volume; 0: so many that it has about as many A-scans as the run's
     std::int64_t block_b_scans = 0;  // 0: as the run has it
+    bool is_batch = false;           // the size of its B-scans is what matters: none with fewer A-scans stands for it
     bool from_host = false;          // spectra come from where an instrument's would lie, instead of being there
     VoxelsGo voxels = VoxelsGo::nowhere;
 };

@@ -181,9 +181,9 @@ std::string bench_display(BenchBook& book, const BenchSize& size, const BenchPro
     };
     const auto only_on_a_gpu = [&](const std::string& key, const std::string& meaning,
                                    const std::function<std::vector<double>()>& values,
-                                   std::initializer_list<BenchLimit> limits) {
-        if (processor.is_gpu()) return book.figure(key, meaning, a_second, values, limits);
-        book.skip(key, meaning, "needs a GPU");
+                                   std::initializer_list<BenchLimit> limits) -> void {
+        if (!processor.is_gpu()) return book.skip(key, meaning, "needs a GPU");
+        book.figure(key, meaning, a_second, values, limits);
     };
     book.figure("texture/" + n, fmt::format("spectra in {}, into the texture", processor.home_name()), a_second,
                 [&] { return bench.rates({}, spectra(SampleFormat::u16, processor.home())); },

@@ -68,6 +68,9 @@ class MethodsBench {
 
     void measure(const BenchCase& one) {
         if (refusal_.empty()) return into_texture(one);
+        if (one.from_host && !processor_.is_gpu()) {
+            return book_.skip(one.key, one.meaning, "nothing has to arrive: a CPU reads spectra where they are");
+        }
         echolux::measure(book_, one, run_, processor_, {{plain.key}});
     }
 

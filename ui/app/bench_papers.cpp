@@ -34,7 +34,8 @@ BenchCase swept_source(std::int64_t frame) {
                            .recipe = "ss-oct",
                            .samples = 1024,
                            .a_scans = frame,
-                           .block_b_scans = 1});
+                           .block_b_scans = 1,
+                           .is_batch = true});
 }
 
 BenchCase full_range(const std::string& key, int iterations, bool in_double, std::int64_t batch, int upsample) {
@@ -82,6 +83,7 @@ std::vector<BenchCase> chosen_cases() {
     for (const BenchCase& one : full_range_tables("")) cases.push_back(one);
     for (const std::int64_t batch : published_batches) {
         cases.push_back(full_range(fmt::format("defr.batch/{}", batch), 10, false, batch, 1));
+        cases.back().is_batch = true;
     }
     cases.push_back({.key = "structure/2048", .meaning = "the plain chain"});
     cases.push_back({.key = "doppler/2048", .meaning = "structure and Doppler", .recipe = "doppler", .cost = 2});
@@ -103,12 +105,12 @@ std::vector<BenchCase> cpu_cases() {
 // Bytes of a GPU that 1024 A-scans of a block take, of all buffers of one block under way.
 void measure_memory(BenchBook& book, const BenchProcessor& processor) {
     const char* key = "defr.memory/1024";
-    const char* meaning = "memory of the GPU for 1024 A-scans of DEFR, up-sampled by two";
+    const char* meaning = "memory of the GPU for 1024 A-scans of DEFR, not up-sampled";
     if (!processor.is_gpu()) return book.skip(key, meaning, "of a GPU's memory");
     BackendChoice choice = processor.choice;
     choice.streams = 1;
     const auto bytes_of = [&](std::int64_t lines) {
-        const BenchCase one = full_range("", 10, false, lines, 2);
+        const BenchCase one = full_range("", 10, false, lines, 1);
         const std::int64_t before = free_device_memory(choice.gpu);
         const auto planned = make_reconstructor(plan_of(one, {one.samples, lines, 1, 1}), choice);
         return static_cast<double>(before - free_device_memory(choice.gpu));

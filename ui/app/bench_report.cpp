@@ -179,7 +179,8 @@ std::string text_of(const BenchReport& report) {
         for (const BenchFigure& figure : *list) {
             const std::string amount = figure.skipped.empty() ? spelled_amount(figure.spread.median, figure.unit)
                                                               : "not measured: " + figure.skipped;
-            text += fmt::format("{:<19} {:<22} {}\n", figure.key, amount, ratio_text(figure));
+            text += fmt::format("{:<19} {:<22} {}{}\n", figure.key, amount, ratio_text(figure),
+                                figure.remark.empty() ? "" : "(" + figure.remark + ")");
         }
     }
     if (!report.published.empty()) text += "\n";

@@ -28,7 +28,8 @@ struct BenchFigure {
     std::string unit;     // "A-scans/s", "B/s", "s", ...
     Spread spread;
     std::vector<BenchRatio> ratios;
-    std::string skipped;  // why it was not measured; empty: it was
+    std::string skipped;      // why it was not measured; empty: it was
+    std::string remark = {};  // what was done otherwise than its name says
 };
 
 struct BenchTarget {

@@ -27,17 +27,68 @@ double median_level_db(const std::vector<double>& floor, const std::filesystem::
                 "record light without a sample; A-scans that are all alike are no noise once their mean is removed");
 }
 
+// An end of 0: the last.
+void check_within(const Interval& chosen, std::int64_t all, const char* what) {
+    const std::int64_t end = chosen.end != 0 ? chosen.end : all;
+    if (chosen.begin >= 0 && chosen.begin < end && end <= all) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("{} {}:{} lie outside of the B-scan", what, chosen.begin, end),
+                "--region", fmt::format("stay within 0:{}", all));
+}
+
 // Whole B-scans and kept depths where nothing is chosen.
-DispersionSearch search_in(const DispersionJob& job, const Scan& scan) {
+DispersionSearch search_in(const DispersionJob& job, const Scan& scan, const ReconstructionPlan& plan) {
     DispersionSearch search = job.search;
     const std::int64_t padding = scan.recipe.zero_padding;
     const bool is_chosen = job.rows.begin != 0 || job.rows.end != 0;
     const Interval rows = is_chosen ? job.rows : Interval{scan.recipe.depth_begin, scan.recipe.depth_end};
+    if (is_chosen) check_within(job.rows, scan.geometry.samples / 2 * padding, "depth rows");
+    check_within(job.a_scans, planned_grid(plan).a_scans, "A-scans");
     search.depth_begin = rows.begin / padding;
     search.depth_end = (rows.end + padding - 1) / padding;
     search.line_begin = job.a_scans.begin;
     search.line_end = job.a_scans.end;
     return search;
+}
+
+// Errors name files instead of places in the pair.
+MirrorCalibration calibrated(const MirrorPair& pair, const MirrorJob& job) {
+    try {
+        return calibrated_by_mirrors(pair);
+    } catch (const Error& error) {
+        const std::string first = job.mirror_1.string(), second = job.mirror_2.string();
+        const std::string where = error.where() == "mirror 1"   ? first
+                                  : error.where() == "mirror 2" ? second
+                                                                : first + " and " + second;
+        throw Error(ErrorCode::bad_file, error.problem(), where, error.remedy());
+    }
+}
+
+// Finite, and no larger than anything that is ever meant.
+void check_range(double range_rad) {
+    constexpr double most_rad = 10'000;
+    if (range_rad > 0 && range_rad <= most_rad) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("{} rad are no range", range_rad), "--range",
+                fmt::format("give more than 0 and at most {}", most_rad));
+}
+
+void check_length(double length, const char* option) {
+    if (std::isfinite(length) && length >= 0) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("{} is no length", length), option, "give a positive number");
+}
+
+// NaN fails as well.
+void require_sharper(const DispersionFound& found, const std::filesystem::path& scan) {
+    constexpr double least = 1e-6;  // of the entropy: rounding
+    const bool is_finite = std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad);
+    if (is_finite && !has_sharp_depths(found)) {
+        throw Error(ErrorCode::bad_file, "shows no reflector that a phase makes sharper", scan.string(),
+                    "choose one with --region, or another B-scan with --b-scan");
+    }
+    if (is_finite && found.entropy <= found.entropy_before + least) return;
+    throw Error(ErrorCode::bad_file,
+                fmt::format("gets no sharper: entropy over depth {:.4f} before, {:.4f} at best", found.entropy_before,
+                            found.entropy),
+                scan.string(), "choose one reflector with --region, and a --range around what is expected");
 }
 
 Recipe with(const DispersionFound& found, Recipe recipe) {
@@ -64,17 +115,20 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
     const NoiseMean mean = mean_for(job, scan.recipe);
     const bool is_power = mean == NoiseMean::power;
     const std::vector<double> floor = is_power ? profile.root_mean_power() : profile.amplitude();
-    const NoiseFound found{profile.lines(), mean, median_level_db(floor, job.scan)};
+    const NoiseFound found{profile.lines(), mean, median_level_db(floor, job.scan),
+                           scan.recipe.shaping == Shaping::none ? "dB of counts" : "dB"};
     const char* name = is_power ? "root mean power" : "mean amplitude";
     write_calibration(job.output, floor,
-                      fmt::format("{} of {} A-scans of {}, counts of each depth bin", name, found.lines,
+                      fmt::format("{} of {} A-scans of {}, amplitude of each depth bin", name, found.lines,
                                   job.scan.filename().string()));
-    if (!job.plot.empty()) plot_noise(job.plot, floor, name);
+    if (!job.plot.empty()) plot_noise(job.plot, floor, name, found.unit);
     return found;
 }
 
 MirrorCalibration run(const MirrorJob& job, Progress& progress) {
     check_plot_name(job.plot);
+    check_length(job.displacement_um, "--displacement");
+    check_length(job.centre_wavelength_nm, "--centre-wavelength");
     const std::vector<double> first = mean_spectrum(job.mirror_1, "mirror 1", 0, "", progress);
     const auto like_first = [&](const SpectrumSource& source, const char* what) {
         return mean_spectrum(source, what, std::ssize(first), "mirror 1", progress);
@@ -87,7 +141,7 @@ MirrorCalibration run(const MirrorJob& job, Progress& progress) {
     pair.k_falls = job.k_falls;
     pair.displacement_um = job.displacement_um;
     pair.centre_wavelength_nm = job.centre_wavelength_nm;
-    MirrorCalibration found = calibrated_by_mirrors(pair);
+    MirrorCalibration found = calibrated(pair, job);
     write_calibration(job.k_map, found.k_positions, "sample position of each point of the uniform k grid");
     if (!job.dispersion.empty()) {
         write_calibration(job.dispersion, found.dispersion_rad, "phase theta in rad on the uniform k grid");
@@ -98,6 +152,7 @@ MirrorCalibration run(const MirrorJob& job, Progress& progress) {
 
 DispersionFound run(const DispersionJob& job, Progress& progress) {
     check_plot_name(job.plot);
+    check_range(job.search.range_rad);
     const Scan scan = open_scan(job.scan, job.settings);
     const std::int64_t b_scan = job.b_scan.value_or(scan.geometry.b_scans / 2);
     if (b_scan < 0 || b_scan >= scan.geometry.b_scans) {
@@ -107,8 +162,9 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     SpectraReader reader(scan);
     const RawPart part = read_part(reader, b_scan, 1);
     const ReconstructionPlan plan = scan.plan(1);
-    const DispersionSearch search = search_in(job, scan);
+    const DispersionSearch search = search_in(job, scan, plan);
     const DispersionFound found = searched_dispersion(plan, part.block, search, progress);
+    require_sharper(found, job.scan);
     const Recipe recipe = with(found, scan.recipe);
     if (!job.output.empty()) {
         const KGrid grid = k_grid(scan.calibration, scan.geometry.samples);

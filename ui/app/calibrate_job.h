@@ -39,6 +39,7 @@ struct NoiseFound {
     std::int64_t lines = 0;
     NoiseMean mean = NoiseMean::amplitude;
     double level_db = 0;  // median over depth past zero delay
+    std::string unit;     // "dB of counts"; "dB" where recipe.shaping divides by the light
 };
 
 // Of the first volume, by the scan's own recipe. Throws as above.

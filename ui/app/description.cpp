@@ -212,8 +212,9 @@ using Describe = Description (*)(const std::filesystem::path&);
 Describe way_to_describe(const std::filesystem::path& path) {
     std::error_code problem;
     if (has_session(path)) return described_picture;
+    if (is_pattern(path)) return described_series;
     if (is_volume_name(path)) return described_volume;
-    if (is_pattern(path) || std::filesystem::is_directory(path, problem)) return described_series;
+    if (std::filesystem::is_directory(path, problem)) return described_series;
     return is_picture_name(path) && std::filesystem::exists(path, problem) ? described_picture : nullptr;
 }
 

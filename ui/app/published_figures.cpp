@@ -24,7 +24,7 @@ void add_rasakanthan(Figures& all) {
     add("frames of 240 A-scans", 377'768, 240);
     add("frames of 1836 A-scans", 524'205, 1836);
     add("batches of 3500 to 4500 A-scans", 694'330, 4000);
-    add("the best batch, up to 20000 A-scans", 724'314, 20000);
+    add("the best batch, up to 20000 A-scans (more than)", 724'314, 20000);
 }
 
 // Full range, 2048 samples up-sampled by two, frames of 512 A-scans (tables 1 and 2, totals), and batches without
@@ -52,7 +52,7 @@ void add_wang(Figures& all) {
         add("double", cpu, cpu_s * cpu_percent / 100, "cpu.defr.double");
     }
     all.push_back({paper, "the best batch (3584), 10 iterations", gpu, "A-scans/s", 21e3, 0, "defr.batch/3584"});
-    all.push_back({paper, "memory for 1024 A-scans", gpu, "B", 152e6, 0, "defr.memory/1024"});
+    all.push_back({paper, "memory for 1024 A-scans, not up-sampled", gpu, "B", 152e6, 0, "defr.memory/1024"});
     all.push_back({paper, "20 iterations", "a CPU, MATLAB", "A-scans/s", 89, 0, "cpu.defr/20"});
 }
 
@@ -62,7 +62,8 @@ void add_sylwestrzak(Figures& all) {
     all.push_back({paper, "Doppler, without transfers", gpu, "A-scans/s", 550e3, 0, "doppler/2048"});
 }
 
-// One A-scan of 2048 samples, in B-scans of 1000, without transfers. With 10 iterations: of three GPUs, for each.
+// One A-scan of 2048 samples, in B-scans of 1000, without transfers. With 10 iterations: derived from the frame rates
+// of three GPUs.
 void add_xu(Figures& all) {
     const auto add = [&](const char* name, int iterations, double us, const char* key) {
         all.push_back({"Xu 2014", fmt::format("{}, {} iterations, an A-scan", name, iterations), "GeForce GTX 580", "s",
@@ -71,9 +72,9 @@ void add_xu(Figures& all) {
     add("MNUDFT-CS", 15, 626.67, "cs.exact");
     add("NUFFT-CS (less than)", 15, 125, "cs.nufft");
     add("FFT-CS", 15, 47.2, "cs.fft");
-    add("MNUDFT-CS", 10, 462, "cs.exact");
-    add("NUFFT-CS", 10, 89.6, "cs.nufft");
-    add("FFT-CS", 10, 43, "cs.fft");
+    add("MNUDFT-CS (derived)", 10, 462, "cs.exact");
+    add("NUFFT-CS (derived)", 10, 89.6, "cs.nufft");
+    add("FFT-CS (less than, derived)", 10, 43, "cs.fft");
 }
 
 }  // namespace

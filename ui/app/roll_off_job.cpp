@@ -19,6 +19,7 @@ namespace {
 ReconstructionPlan for_mirrors(ReconstructionPlan plan, const std::vector<double>& background) {
     if (!background.empty()) plan.calibration.background = background;
     plan.calibration.fast_axis.clear();
+    plan.calibration.k_jitter.clear();
     plan.geometry.fast_axis = FastAxis::uniform;
     plan.geometry.refractive_index = 1;
     Recipe& recipe = plan.recipe;
@@ -50,14 +51,11 @@ class Mirrors {
     RolledMirror read(const SpectrumSource& source, RollOffFound& found) {
         const MeanProfile profile = is_spectrum_file(source) ? of_file(source) : of_scan(source);
         const std::vector<double> amplitude = profile.root_mean_power();
-        const std::optional<MirrorReading> reading = mirror_reading(amplitude, profile.lines());
-        if (!reading) {
-            throw Error(ErrorCode::bad_file, "shows no peak of a mirror 13 dB above the noise", source.string(),
-                        "it has to lie beyond the first twentieth of the range; take the background without it");
-        }
+        const MirrorReading reading = required_mirror(amplitude, profile.lines(), source.string());
         found.bins = profile.grid().depth / points_per_bin;
         found.bin_um = profile.grid().spacing_um[0] * points_per_bin;
-        RolledMirror mirror{source.string(), profile.lines(), *reading, reading->snr_db + job_.attenuation_db, {}};
+        RolledMirror mirror{source.string(), profile.lines(), reading, {}, {}};
+        if (job_.attenuation_db) mirror.sensitivity_db = reading.snr_db + *job_.attenuation_db;
         for (const double a : amplitude) mirror.profile_db.push_back(20 * std::log10(std::max(a, 1e-15)));
         return mirror;
     }
@@ -116,9 +114,14 @@ void require_different_depths(const RollOffFound& found) {
                 std::next(same)->name, "record each mirror at a depth of its own, and name it once");
 }
 
+// Of the range: mirrors that lie closer together say nothing of a fall-off.
+constexpr double least_span = 0.1;
+
 void fit_fall_off(RollOffFound& found) {
     if (found.mirrors.size() < 2) return;
     require_different_depths(found);
+    const double span_bins = found.mirrors.back().reading.bin - found.mirrors.front().reading.bin;
+    if (span_bins < least_span * static_cast<double>(found.bins)) return;
     std::vector<double> shares, levels;
     for (const RolledMirror& mirror : found.mirrors) {
         shares.push_back(mirror.reading.bin / static_cast<double>(found.bins));
@@ -129,24 +132,31 @@ void fit_fall_off(RollOffFound& found) {
         found.six_db_bin = *share * static_cast<double>(found.bins);
 }
 
-// Unknown lengths stay empty.
+// Unknown lengths and sensitivities stay empty.
 std::string csv_of(const RollOffFound& found) {
     std::string text = "mirror,lines,depth_bin,depth_um,level_db,snr_db,sensitivity_db,fwhm_bins,fwhm_um\n";
     const auto um = [&](double bins) { return found.bin_um > 0 ? fmt::format("{:.4f}", bins * found.bin_um) : ""; };
     for (const RolledMirror& mirror : found.mirrors) {
         const MirrorReading& r = mirror.reading;
-        text += fmt::format("\"{}\",{},{:.4f},{},{:.3f},{:.3f},{:.3f},{:.4f},{}\n", mirror.name, mirror.lines, r.bin,
-                            um(r.bin), r.level_db, r.snr_db, mirror.sensitivity_db, r.fwhm_bins, um(r.fwhm_bins));
+        const std::string sensitivity = mirror.sensitivity_db ? fmt::format("{:.3f}", *mirror.sensitivity_db) : "";
+        text += fmt::format("\"{}\",{},{:.4f},{},{:.3f},{:.3f},{},{:.4f},{}\n", mirror.name, mirror.lines, r.bin,
+                            um(r.bin), r.level_db, r.snr_db, sensitivity, r.fwhm_bins, um(r.fwhm_bins));
     }
     return text;
 }
 
 }  // namespace
 
+std::string RollOffFound::extrapolation(double of_bin, const std::string& unit) const {
+    const double deepest = mirrors.back().reading.bin;
+    if (!six_db_bin || *six_db_bin <= deepest) return {};
+    return fmt::format("(extrapolated; deepest mirror at {:.1f} {})", deepest * of_bin, unit);
+}
+
 RollOffFound run(const RollOffJob& job, Progress& progress) {
     check_plot_name(job.plot);
-    if (!(job.attenuation_db >= 0 && job.attenuation_db <= 200)) {
-        throw Error(ErrorCode::bad_setting, fmt::format("{} dB are no loss in the sample arm", job.attenuation_db),
+    if (job.attenuation_db && !(*job.attenuation_db >= 0 && *job.attenuation_db <= 200)) {
+        throw Error(ErrorCode::bad_setting, fmt::format("{} dB are no loss in the sample arm", *job.attenuation_db),
                     "--attenuation-db", "give 0 to 200");
     }
     RollOffFound found;
@@ -162,7 +172,7 @@ RollOffFound run(const RollOffJob& job, Progress& progress) {
     std::ranges::sort(found.mirrors, {}, [](const RolledMirror& mirror) { return mirror.reading.bin; });
     fit_fall_off(found);
     if (!job.output.empty()) write_text(job.output, csv_of(found));
-    if (!job.plot.empty()) plot_roll_off(job.plot, found, job.attenuation_db > 0);
+    if (!job.plot.empty()) plot_roll_off(job.plot, found);
     return found;
 }
 

@@ -1,5 +1,8 @@
 #include "ui/app/simulate_job.h"
 
+#include <filesystem>
+
+#include "compute/error.h"
 #include "engine/acquire/simulator.h"
 #include "engine/acquire/true_flow.h"
 #include "engine/reconstruction.h"
@@ -17,9 +20,16 @@ void write_velocity(const SimulateJob& job) {
     write_volume(job.velocity, true_flow(truth, reconstruction.grid({})));
 }
 
+// Simulating again is fine, into a recording or somebody's scan it is not.
+void keep_what_others_recorded(const std::filesystem::path& scan) {
+    if (!std::filesystem::exists(scan) || std::filesystem::exists(scan.parent_path() / "truth")) return;
+    throw Error(ErrorCode::output, "exists already, and is not a simulation", scan.string(), "choose another folder");
+}
+
 }  // namespace
 
 void run(const SimulateJob& job, Progress& progress) {
+    keep_what_others_recorded(job.scan);
     if (!job.velocity.empty()) check_volume_name(job.velocity, VoxelType::f32);
     Simulation simulation;
     Settings settings;

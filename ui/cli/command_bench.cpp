@@ -94,6 +94,14 @@ void bench(const Options& options) {
     fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
 }
 
+// What is measured instead: one thing at a time, and none of them with what the plain bench alone has.
+void exclude_each_other(const std::vector<CLI::Option*>& instead, CLI::Option* of_plain) {
+    for (auto one = instead.begin(); one != instead.end(); ++one) {
+        (*one)->excludes(of_plain);
+        for (auto other = std::next(one); other != instead.end(); ++other) (*one)->excludes(*other);
+    }
+}
+
 }  // namespace
 
 void add_bench(CLI::App& program) {
@@ -104,27 +112,34 @@ void add_bench(CLI::App& program) {
     command->add_flag("--quick", options->job.quick,
                       "volumes of 64 x 16 A-scans, ceilings with 8 MiB, 3 repetitions of 5 ms, 5 pictures for the "
                       "latency: tells that it runs, not how fast");
-    command->add_flag("--rendering", options->rendering,
-                      "instead: what pictures cost the graphics device, against volume and picture size");
-    command->add_flag("--movie", options->movie,
-                      "instead: what a turntable costs beside drawing alone and encoding alone");
-    command->add_flag("--methods", options->methods,
-                      "instead: every method's shipped recipe beside the plain chain, 2048 samples");
-    command->add_flag("--papers", options->papers, "instead: what five papers published, and the same work done here");
-    command->add_option("--gpus", options->gpus, "instead: what 1, 2, 4 ... N GPUs do of the same; 0: all there are")
-        ->check(CLI::NonNegativeNumber.description(""))
-        ->type_name("N");
+    CLI::Option* rendering =
+        command->add_flag("--rendering", options->rendering,
+                          "instead: what pictures cost the graphics device, against volume and picture size");
+    CLI::Option* movie = command->add_flag("--movie", options->movie,
+                                           "instead: what a turntable costs beside drawing alone and encoding alone");
+    CLI::Option* methods = command->add_flag(
+        "--methods", options->methods, "instead: every method's shipped recipe beside the plain chain, 2048 samples");
+    CLI::Option* papers = command->add_flag("--papers", options->papers,
+                                            "instead: what five papers published, and the same work done here");
+    CLI::Option* gpus =
+        command
+            ->add_option("--gpus", options->gpus, "instead: what 1, 2, 4 ... N GPUs do of the same; 0: all there are")
+            ->check(not_negative())
+            ->type_name("N");
     CLI::Option* live = command->add_flag(
         "--live", options->live, "instead: a live system at a set rate, and the published table of scan protocols");
     command->add_option("--seconds", options->seconds, "with --live: of each run [60]")
-        ->check(CLI::PositiveNumber.description(""))
+        ->check(positive())
         ->type_name("S")
         ->needs(live);
     command->add_option("--volume", options->volumes, "with --rendering: also count the samples of these")
-        ->type_name("FILE");
-    command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
-        ->delimiter(',')
-        ->type_name("N,N");
+        ->type_name("FILE")
+        ->needs(rendering);
+    CLI::Option* lengths =
+        command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")
+            ->delimiter(',')
+            ->type_name("N,N");
+    exclude_each_other({rendering, movie, methods, papers, gpus, live}, lengths);
     add_backend_option(*command, options->job.backend);
     command->add_option("--gpu", options->job.gpu, "part of the GPU's name [the first that can be used]")
         ->type_name("NAME");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <tuple>
 
@@ -16,6 +17,11 @@
 
 namespace echolux {
 namespace {
+
+// As a scan's TOML may have it wherever that lies.
+std::string pasted(const std::filesystem::path& file) {
+    return std::filesystem::absolute(file).lexically_normal().string();
+}
 
 // Checks, but says nothing in the help.
 CLI::Validator quiet(CLI::Validator validator) {
@@ -43,8 +49,8 @@ void add_background(CLI::App& calibrate) {
 }
 
 void print_noise(const NoiseJob& job, const NoiseFound& found) {
-    fmt::print("# mean of {} A-scans, median over depth {:.2f} dB of counts\n", found.lines, found.level_db);
-    fmt::print("[calibration]\nnoise_floor = \"{}\"\n\n[recipe]\nnoise_floor = \"{}\"\n", job.output.string(),
+    fmt::print("# mean of {} A-scans, median over depth {:.2f} {}\n", found.lines, found.level_db, found.unit);
+    fmt::print("[calibration]\nnoise_floor = \"{}\"\n\n[recipe]\nnoise_floor = \"{}\"\n", pasted(job.output),
                found.mean == NoiseMean::power ? "power" : "amplitude");
 }
 
@@ -76,11 +82,11 @@ void print_mirrors(const MirrorJob& job, const MirrorCalibration& found) {
             "{:.2f} rad\n",
             m + 1, found.bin[m], found.fwhm_before[m], found.fwhm_mapped[m], found.fwhm[m], found.a2_of_each_rad[m]);
     }
-    fmt::print("\n[calibration]\nk_map = \"{}\"\n", job.k_map.string());
+    fmt::print("\n[calibration]\nk_map = \"{}\"\n", pasted(job.k_map));
     if (found.depth_pitch_um > 0) fmt::print("depth_pitch_um = {}\n", found.depth_pitch_um);
     if (found.centre_wavelength_nm > 0) fmt::print("centre_wavelength_nm = {}\n", found.centre_wavelength_nm);
     if (!job.dispersion.empty()) {
-        fmt::print("dispersion = \"{}\"\ndispersion_holds = \"theta\"\n", job.dispersion.string());
+        fmt::print("dispersion = \"{}\"\ndispersion_holds = \"theta\"\n", pasted(job.dispersion));
     } else {
         fmt::print("\n[recipe]\na2_rad = {}\na3_rad = {}\n", found.a2_rad, found.a3_rad);
     }
@@ -103,10 +109,10 @@ void add_k(CLI::App& calibrate) {
         ->type_name("same|opposite");
     command->add_flag("--wavelength-rises", job->k_falls, "along the samples");
     command->add_option("--displacement", job->displacement_um, "way of the mirror in air; else depths stay in bins")
-        ->check(quiet(CLI::NonNegativeNumber))
+        ->check(not_negative())
         ->type_name("UM");
     command->add_option("--centre-wavelength", job->centre_wavelength_nm, "of the middle of the k range")
-        ->check(quiet(CLI::NonNegativeNumber))
+        ->check(not_negative())
         ->type_name("NM");
     command->add_option("-o,--output", job->k_map, "the k map")->required()->type_name("FILE.csv");
     command->add_option("--dispersion", job->dispersion, "also write the phase, else coefficients are printed")
@@ -128,7 +134,7 @@ void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
     fmt::print(
         "# a2_rad {:.4f}, a3_rad {:.4f}, in the file with what the scan had already; leave out gdd_fs2 and tod_fs3\n",
         found.a2_rad, found.a3_rad);
-    fmt::print("[calibration]\ndispersion = \"{}\"\ndispersion_holds = \"theta\"\n\n", job.output.string());
+    fmt::print("[calibration]\ndispersion = \"{}\"\ndispersion_holds = \"theta\"\n\n", pasted(job.output));
     fmt::print("[recipe]\na2_rad = 0\na3_rad = 0\n");
 }
 
@@ -146,7 +152,6 @@ void choose_region(DispersionJob& job, const std::string& text) {
 void add_dispersion(CLI::App& calibrate) {
     auto job = std::make_shared<DispersionJob>();
     auto region = std::make_shared<std::string>();
-    auto backend = std::make_shared<std::string>("auto");
     CLI::App* command = calibrate.add_subcommand("dispersion", "Search the dispersion that makes a B-scan sharpest");
     command->add_option("SCAN", job->scan, "scan TOML")->required()->type_name("");
     command->add_option("--b-scan", job->b_scan, "of the first volume [the middle one]")->type_name("N");
@@ -156,27 +161,24 @@ void add_dispersion(CLI::App& calibrate) {
             "A-scans and depth rows around one reflector, with room for its blur: nothing else has a say [all]")
         ->type_name("A0:A1,Z0:Z1");
     command->add_option("--range", job->search.range_rad, "of a2 and a3 on either side of zero [80]")
-        ->check(quiet(CLI::PositiveNumber))
+        ->check(positive())
         ->type_name("RAD");
     command->add_option("--lines", job->search.lines, "most A-scans that are looked at [64]")
-        ->check(quiet(CLI::PositiveNumber))
+        ->check(positive())
         ->type_name("N");
     command->add_option("-o,--output", job->output, "the phase on the k grid, instead of coefficients")
         ->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw the B-scan and its mean A-scan before and after");
-    command->add_option("--backend", *backend, "which processor tries phases [auto]")
-        ->check(quiet(CLI::IsMember({"auto", "cpu", "cuda"})))
-        ->type_name("auto|cpu|cuda");
+    add_backend_option(*command, job->search.processor.backend);
     add_set_option(*command, job->settings);
-    command->callback([job, region, backend] {
+    command->callback([job, region] {
         if (!region->empty()) choose_region(*job, *region);
-        job->search.processor.backend = parsed_backend(*backend);
         TerminalProgress progress;
         print_dispersion(*job, run(*job, progress));
     });
 }
 
-void print_roll_off(const RollOffFound& found, bool has_attenuation) {
+void print_roll_off(const RollOffFound& found) {
     const char* unit = found.bin_um > 0 ? "um" : "bins";
     const double of_bin = found.bin_um > 0 ? found.bin_um : 1;
     for (const RolledMirror& mirror : found.mirrors) {
@@ -185,12 +187,14 @@ void print_roll_off(const RollOffFound& found, bool has_attenuation) {
         if (found.bin_um > 0) fmt::print(", {:.1f} um", r.bin * of_bin);
         fmt::print("; level {:.2f} dB, SNR {:.2f} dB{}", r.level_db, r.snr_db,
                    mirror.lines == 1 ? " of one line or mean" : "");
-        if (has_attenuation) fmt::print(", sensitivity {:.2f} dB", mirror.sensitivity_db);
+        if (mirror.sensitivity_db) fmt::print(", sensitivity {:.2f} dB", *mirror.sensitivity_db);
         fmt::print("; FWHM {:.3f} {}\n", r.fwhm_bins * of_bin, unit);
     }
-    if (!found.fall_off) return fmt::print("roll-off: needs mirrors at two depths\n");
+    if (!found.fall_off) return fmt::print("roll-off: needs mirrors at depths a tenth of the range apart\n");
     if (found.six_db_bin) {
-        fmt::print("6 dB are lost at {:.1f} {}", *found.six_db_bin * of_bin, unit);
+        const std::string extrapolation = found.extrapolation(of_bin, unit);
+        fmt::print("6 dB are lost at {:.1f} {}{}{}", *found.six_db_bin * of_bin, unit, extrapolation.empty() ? "" : " ",
+                   extrapolation);
     } else {
         fmt::print("6 dB are not lost within the range of {:.1f} {}", static_cast<double>(found.bins) * of_bin, unit);
     }
@@ -211,20 +215,23 @@ void add_roll_off(CLI::App& calibrate) {
         ->type_name("SCAN");
     command->add_option("--background", job->background, "without the mirror [calibration.background]")
         ->type_name("SCAN|FILE");
+    CLI::Option* attenuation =
+        command
+            ->add_option("--attenuation-db", job->attenuation_db,
+                         "loss of power in the sample arm, there and back together: sensitivity is SNR and this")
+            ->type_name("DB");
     command
-        ->add_option("--attenuation-db", job->attenuation_db,
-                     "loss of power in the sample arm, there and back together: sensitivity is SNR and this")
-        ->type_name("DB");
-    command->add_flag("--single-pass", *is_single_pass,
-                      "that loss is of one pass through a filter that light passes twice: it counts double");
+        ->add_flag("--single-pass", *is_single_pass,
+                   "that loss is of one pass through a filter that light passes twice: it counts double")
+        ->needs(attenuation);
     command->add_option("-o,--output", job->output, "a table")->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");
     add_set_option(*command, job->settings);
     command->callback([job, is_single_pass] {
         RollOffJob wanted = *job;
-        if (*is_single_pass) wanted.attenuation_db *= 2;
+        if (*is_single_pass) wanted.attenuation_db = 2 * job->attenuation_db.value_or(0);
         TerminalProgress progress;
-        print_roll_off(run(wanted, progress), wanted.attenuation_db > 0);
+        print_roll_off(run(wanted, progress));
     });
 }
 

@@ -166,14 +166,20 @@ void inform(const Options& options) {
 void add_info(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("info", "Tell what a scan, volume or picture is and what is missing");
-    command->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file, volume file or picture of ours")
-        ->type_name("");
+    CLI::Option* file =
+        command->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file, volume file or picture of ours")
+            ->type_name("");
     command->add_flag("--guess", options->guess, "propose what an unknown raw file holds, as a scan TOML with reasons");
     command->add_option("-o,--output", options->output, "with --guess: a scan TOML to write")->type_name("FILE.toml");
     command->add_flag("--json", options->json, "for programs");
-    command->add_flag("--settings", options->settings, "every setting of the program, as a Markdown table");
-    command->add_flag("--recipes", options->recipes, "what --recipe can name, what each costs, and when to use it");
-    command->add_flag("--sources", options->sources, "where live spectra could come from now");
+    CLI::Option* settings =
+        command->add_flag("--settings", options->settings, "every setting of the program, as a Markdown table");
+    CLI::Option* recipes =
+        command->add_flag("--recipes", options->recipes, "what --recipe can name, what each costs, and when to use it");
+    CLI::Option* sources = command->add_flag("--sources", options->sources, "where live spectra could come from now");
+    for (CLI::Option* one : {settings, recipes, sources}) one->excludes(file);
+    settings->excludes(recipes)->excludes(sources);
+    recipes->excludes(sources);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     command->callback([options] { inform(*options); });

@@ -41,6 +41,7 @@ void validate(const Options& options) {
         write(options.output, page);
     }
     const std::vector<const Check*> failed = report.failures();
+    if (!options.output.empty()) fmt::print("{}: {} checks failed\n", options.output, failed.size());
     if (failed.empty()) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} check{} failed, the first: {}", failed.size(), failed.size() == 1 ? "" : "s",
@@ -56,13 +57,13 @@ void add_validate(CLI::App& program) {
         "validate", "Check every method against formulas, published figures and recorded mirrors");
     command->add_option("-o,--output", options->output, "write the page here instead of printing it")
         ->type_name("FILE.md");
-    command
-        ->add_option("--mirrors", options->job.mirrors,
-                     "also these scans, each of one mirror, with k map and background")
-        ->type_name("SCAN");
+    CLI::Option* mirrors = command
+                               ->add_option("--mirrors", options->job.mirrors,
+                                            "also these scans, each of one mirror, with k map and background")
+                               ->type_name("SCAN");
     command->add_flag("--quick", options->job.quick, "fewer depths, kernels and scenes");
     add_backend_option(*command, options->job.backend);
-    add_set_option(*command, options->job.settings);
+    add_set_option(*command, options->job.settings)->needs(mirrors);
     command->callback([options] { validate(*options); });
 }
 

@@ -1,13 +1,16 @@
 // The program `echolux`: parses the command line, runs one command, turns every failure into one line on standard
-// error. Exit codes: 0 the whole job was done, 1 it was not, 2 the command line was not understood, 130 cancelled.
+// error. Exit codes: 0 the whole job was done, 1 it was not, 2 the command line was not understood, 130 cancelled, 141
+// nobody reads what it prints.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "compute/describe.h"
@@ -17,6 +20,8 @@
 #include "ui/cli/terminal_progress.h"
 
 namespace {
+
+constexpr int nobody_reads = 141;  // what it prints, as after `| head`: no failure, and no word
 
 // CLI11 says of an option that is given twice "--size: At Most 1 required but received 2".
 std::string what_is_wrong(const CLI::Error& error) {
@@ -107,10 +112,17 @@ int run(int argc, char** argv) {
         return program.exit(error) == 0 ? 0 : 2;
     }
     // What was printed is part of the job.
+    errno = 0;
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        if (errno == EPIPE) return nobody_reads;
         throw echolux::Error(echolux::ErrorCode::output, "cannot be written", "standard output", "check free space");
     }
     return 0;
+}
+
+// Whether anybody reads it or not.
+void tell(const std::string& line) {
+    std::fputs(("echolux: " + line + "\n").c_str(), stderr);
 }
 
 }  // namespace
@@ -121,12 +133,15 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const echolux::Error& error) {
-        fmt::print(stderr, "echolux: {}\n", error.line());
+        tell(error.line());
         return error.code() == echolux::ErrorCode::cancelled ? 130 : 1;
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "echolux: out of memory (work on fewer B-scans at a time with --blocks)\n");
+        tell("out of memory (work on fewer B-scans at a time with --blocks)");
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::broken_pipe) return nobody_reads;
+        tell(fmt::format("unexpected failure: {}", error.what()));
     } catch (const std::exception& error) {
-        fmt::print(stderr, "echolux: unexpected failure: {}\n", error.what());
+        tell(fmt::format("unexpected failure: {}", error.what()));
     }
     return 1;
 }

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 
 #include "engine/recipes.h"
 #include "ui/cli/parse_text.h"
@@ -19,7 +20,24 @@ std::string type_text(const BoundField& field) {
     return std::holds_alternative<std::vector<double>>(field.default_value) ? one + ",..." : one;
 }
 
+CLI::Validator number(const char* expected, bool (*is_right)(double)) {
+    const auto complaint = [expected, is_right](const std::string& text) {
+        double value = NAN;
+        if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && is_right(value)) return std::string();
+        return fmt::format("expected {}, got {}", expected, text);
+    };
+    return CLI::Validator(complaint, "");
+}
+
 }  // namespace
+
+CLI::Validator positive() {
+    return number("a positive number", [](double value) { return value > 0; });
+}
+
+CLI::Validator not_negative() {
+    return number("a number that is not negative", [](double value) { return value >= 0; });
+}
 
 std::string option_name(const FieldText& field) {
     std::string name(field.name);
@@ -52,8 +70,8 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
     }
 }
 
-void add_set_option(CLI::App& command, std::vector<std::string>& assignments) {
-    command
+CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments) {
+    return command
         .add_option_function<std::vector<std::string>>(
             "--set",
             [&assignments](const std::vector<std::string>& given) {
@@ -88,7 +106,7 @@ CLI::Option* add_backend_option(CLI::App& command, Backend& backend) {
 
 void add_gpus_option(CLI::App& command, int& gpus) {
     command.add_option("--gpus", gpus, "how many GPUs share the work, with the same bits; 0: all there are [1]")
-        ->check(CLI::NonNegativeNumber.description(""))
+        ->check(not_negative())
         ->type_name("N");
 }
 

@@ -12,6 +12,7 @@
 namespace CLI {
 class App;
 class Option;
+class Validator;
 }  // namespace CLI
 
 namespace echolux {
@@ -27,13 +28,17 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
                          const std::vector<std::string_view>& without = {});
 
 // `--set section.key=value`, repeatable.
-void add_set_option(CLI::App& command, std::vector<std::string>& assignments);
+CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments);
 
 // `--recipe NAME`: a shipped recipe's settings, before those of --set.
 void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments);
 
 // `--backend auto|cpu|cuda`.
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend);
+
+// Of numbers that are finite and > 0, or >= 0: "expected a positive number, got -3". They add nothing to the help.
+CLI::Validator positive();
+CLI::Validator not_negative();
 
 // `--gpus N`, of BackendChoice.
 void add_gpus_option(CLI::App& command, int& gpus);

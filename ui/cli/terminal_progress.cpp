@@ -43,6 +43,7 @@ void catch_interrupts() {
         interrupted = interrupted + 1;
         if (interrupted == 2) say_it_is_ending();
     });
+    std::signal(SIGPIPE, SIG_IGN);  // nobody reads our words any more: printing them fails, and all is cleaned up
     std::signal(SIGXFSZ, SIG_IGN);  // a file may not grow any more: writing fails and is told, as on a full disk
     std::signal(SIGTERM, [](int) {
         if (interrupted == 0) interrupted = 1;

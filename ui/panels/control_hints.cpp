@@ -94,8 +94,8 @@ constexpr std::array key_reaches{
     KeyReach{"window.autosave_s", {0, 120}},
 };
 
-constexpr std::array calibration_files{"background", "dark",        "k_map",    "wavelengths",
-                                       "dispersion", "noise_floor", "fast_axis"};
+constexpr std::array calibration_files{"background",  "dark",      "k_map", "wavelengths", "dispersion",
+                                       "noise_floor", "fast_axis", "mask",  "k_jitter"};
 constexpr std::array height_maps{"view.top_from", "view.bottom_from", "view.flatten"};
 
 void hint_at_files(std::string_view key, ControlHint& hint) {

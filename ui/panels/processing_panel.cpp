@@ -57,6 +57,7 @@ void draw_spectrum(const PanelContext& context, const Recipe& recipe) {
     rows(context, {"recipe.resample", "calibration.k_map", "calibration.k_polynomial", "calibration.wavelengths",
                    "recipe.upsample"});
     if (recipe.upsample > 1) setting_row(context, "recipe.upsample_pad");
+    if (recipe.resample == Resample::nufft) setting_row(context, "calibration.k_jitter");
     setting_row(context, "recipe.shaping");
     if (recipe.shaping == Shaping::none) {
         setting_row(context, "recipe.window");

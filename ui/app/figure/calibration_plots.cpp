@@ -130,19 +130,28 @@ Interval shown_rows(const DispersionSearch& search, std::int64_t bins) {
     return {std::max<std::int64_t>(0, search.depth_begin - margin), std::min(bins, end + margin)};
 }
 
-FigurePanel picture_panel(const Figure& figure, const Interval& rows, const FigureStyle& style, const char* heading) {
+// Depths as recipe.depth_begin and --region count them: finer than bins where the recipe pads.
+struct DepthRows {
+    double of_bin;
+
+    FigureAxis axis(double first_bin, double end_bin) const {
+        return {of_bin == 1 ? "Depth bin" : "Depth row", "", first_bin * of_bin, end_bin * of_bin};
+    }
+};
+
+FigurePanel picture_panel(const Figure& figure, const Interval& rows, const DepthRows& scale, const FigureStyle& style,
+                          const char* heading) {
     VolumeGrid grid;
     grid.unit = "dB";
     FigurePanel panel = b_scan_panel(figure, grid, style);
-    panel.downwards =
-        FigureAxis{"Depth bin", "", static_cast<double>(rows.begin) - 0.5, static_cast<double>(rows.end) - 0.5};
+    panel.downwards = scale.axis(static_cast<double>(rows.begin) - 0.5, static_cast<double>(rows.end) - 0.5);
     panel.aspect = std::clamp(panel.aspect, 0.8, 2.0);
     panel.heading = heading;
     return panel;
 }
 
 FigurePanel level_panel(const std::vector<double>& before, const std::vector<double>& after,
-                        const DispersionSearch& search, const Interval& rows) {
+                        const DispersionSearch& search, const Interval& rows, const DepthRows& scale) {
     const auto first = static_cast<std::ptrdiff_t>(rows.begin * points_per_bin);
     const auto last = static_cast<std::ptrdiff_t>(rows.end * points_per_bin);
     const std::int64_t bins = std::ssize(after) / points_per_bin;
@@ -157,25 +166,26 @@ FigurePanel level_panel(const std::vector<double>& before, const std::vector<dou
     ValueRange range = range_with_margin(shown);
     range.high = std::min(range.high, 6.0);
     range.low = std::max(range.low, -70.0);
-    FigurePanel panel =
-        curve_panel(axis_across("Depth bin", "", {static_cast<double>(rows.begin), static_cast<double>(rows.end)}),
-                    axis_upwards("Level", "dB", range), 3.2, "Mean of the A-scans that were looked at");
-    panel.curves = {{"before", evenly(before.size(), fine_bin), before_db, vermilion, Look::dashed},
-                    {"after", evenly(after.size(), fine_bin), after_db, blue, Look::line}};
-    panel.shaded = {{-1.0, static_cast<double>(begin)}, {static_cast<double>(end), static_cast<double>(bins + 1)}};
+    FigurePanel panel = curve_panel(scale.axis(static_cast<double>(rows.begin), static_cast<double>(rows.end)),
+                                    axis_upwards("Level", "dB", range), 3.2, "Mean of the A-scans that were looked at");
+    panel.curves = {{"before", evenly(before.size(), fine_bin * scale.of_bin), before_db, vermilion, Look::dashed},
+                    {"after", evenly(after.size(), fine_bin * scale.of_bin), after_db, blue, Look::line}};
+    panel.shaded = {{-1.0, static_cast<double>(begin) * scale.of_bin},
+                    {static_cast<double>(end) * scale.of_bin, static_cast<double>(bins + 1) * scale.of_bin}};
     return panel;
 }
 
 }  // namespace
 
-void plot_noise(const std::filesystem::path& path, const std::vector<double>& floor, const std::string& name) {
+void plot_noise(const std::filesystem::path& path, const std::vector<double>& floor, const std::string& name,
+                const std::string& unit) {
     const std::vector<double> level = decibels_of(floor, 1);
     const std::int64_t begin = first_row_past_zero_delay(std::ssize(floor));
     ValueRange range = range_with_margin(std::span(level).subspan(static_cast<std::size_t>(begin)));
     const double least = std::max(6.0, range.high - range.low);  // a flat floor looks flat
     range = {range.low - least / 2, range.high + least / 2};
     FigurePanel panel = curve_panel(axis_across("Depth bin", "", {0, static_cast<double>(floor.size() - 1)}),
-                                    axis_upwards("Level", "dB of counts", range), 2.5, "Noise floor");
+                                    axis_upwards("Level", unit, range), 2.5, "Noise floor");
     panel.curves.push_back({name, evenly(level.size(), 1), level, blue, Look::line});
     write_plot(path, {{panel}});
 }
@@ -196,9 +206,10 @@ void plot_dispersion(const std::filesystem::path& path, const SearchedDispersion
     const auto level = [&](const Recipe& recipe) {
         return mean_level(amplitudes(searched, recipe, points_per_bin, b_scan), searched.search);
     };
-    write_plot(path, {{picture_panel(picture_of(before, rows), rows, style, "Before"),
-                       picture_panel(figure, rows, style, "After")},
-                      {level_panel(level(searched.before), level(searched.after), searched.search, rows)}});
+    const DepthRows scale{static_cast<double>(searched.before.zero_padding)};
+    write_plot(path, {{picture_panel(picture_of(before, rows), rows, scale, style, "Before"),
+                       picture_panel(figure, rows, scale, style, "After")},
+                      {level_panel(level(searched.before), level(searched.after), searched.search, rows, scale)}});
 }
 
 // ---- roll-off
@@ -240,8 +251,9 @@ FigurePanel fall_off_panel(const RollOffFound& found, const DepthScale& scale) {
     }
     panel.curves.push_back({"mirrors", depths, levels, blue, Look::spots});
     panel.aspect = 2.5;
-    panel.heading = found.six_db_bin ? fmt::format("6 dB are lost at {:.4g} {}", *found.six_db_bin * scale.of_bin,
-                                                   scale.unit.empty() ? "bins" : scale.unit)
+    const std::string unit = scale.unit.empty() ? "bins" : scale.unit;
+    panel.heading = found.six_db_bin ? fmt::format("6 dB are lost at {:.4g} {} {}", *found.six_db_bin * scale.of_bin,
+                                                   unit, found.extrapolation(scale.of_bin, unit))
                                      : "Mirrors over depth";
     panel.across = axis_across(scale.label, scale.unit, {0, range});
     panel.downwards = axis_upwards("Level", "dB", {std::max(-120.0, lowest - top - 10), 5});
@@ -264,16 +276,17 @@ FigurePanel spots_panel(const RollOffFound& found, const DepthScale& scale, cons
 
 }  // namespace
 
-void plot_roll_off(const std::filesystem::path& path, const RollOffFound& found, bool has_attenuation) {
+void plot_roll_off(const std::filesystem::path& path, const RollOffFound& found) {
     const DepthScale scale = scale_of(found);
     std::vector<double> sensitivities, widths;
     for (const RolledMirror& mirror : found.mirrors) {
-        sensitivities.push_back(mirror.sensitivity_db);
+        sensitivities.push_back(mirror.sensitivity_db.value_or(mirror.reading.snr_db));
         widths.push_back(mirror.reading.fwhm_bins * scale.of_bin);
     }
     const std::string unit = scale.unit.empty() ? "bins" : scale.unit;
     write_plot(path, {{fall_off_panel(found, scale)},
-                      {spots_panel(found, scale, has_attenuation ? "Sensitivity" : "SNR", "dB", sensitivities, 6),
+                      {spots_panel(found, scale, found.mirrors.front().sensitivity_db ? "Sensitivity" : "SNR", "dB",
+                                   sensitivities, 6),
                        spots_panel(found, scale, "Axial FWHM", unit, widths, 0.5 * widths.front())}});
 }
 

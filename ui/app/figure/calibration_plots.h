@@ -18,7 +18,8 @@ void check_plot_name(const std::filesystem::path& path);
 // All throw what Paper throws.
 
 // `floor`: amplitude of each depth bin, in counts; `name`: which mean it is.
-void plot_noise(const std::filesystem::path& path, const std::vector<double>& floor, const std::string& name);
+void plot_noise(const std::filesystem::path& path, const std::vector<double>& floor, const std::string& name,
+                const std::string& unit);
 
 // Fringe phases, what the polynomial leaves of them, and both point spreads before and after.
 void plot_mirrors(const std::filesystem::path& path, const MirrorCalibration& found);
@@ -32,6 +33,6 @@ struct SearchedDispersion {
 void plot_dispersion(const std::filesystem::path& path, const SearchedDispersion& searched, const Block& b_scan);
 
 // All mirrors over depth with the fall-off through them; SNR or sensitivity, and width, of each.
-void plot_roll_off(const std::filesystem::path& path, const RollOffFound& found, bool has_attenuation);
+void plot_roll_off(const std::filesystem::path& path, const RollOffFound& found);
 
 }  // namespace echolux

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/error.h"
 #include "engine/version.h"
 #include "ui/app/figure/calibration_plots.h"
 #include "ui/app/figure/figure_format.h"
@@ -46,7 +47,12 @@ std::vector<double> decibels_of(const std::vector<double>& amplitude, double ref
 }
 
 void check_plot_name(const std::filesystem::path& path) {
-    if (!path.empty()) check_figure_name(path);
+    if (path.empty()) return;
+    if (figure_format_of(path) == FigureFormat::none) {
+        throw Error(ErrorCode::bad_setting, "plots are PDF, SVG or PNG files", path.string(),
+                    "name it *.pdf, *.svg or *.png");
+    }
+    check_figure_name(path);
 }
 
 void write_plot(const std::filesystem::path& path, const std::vector<FigureRow>& rows) {

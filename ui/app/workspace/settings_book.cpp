@@ -26,6 +26,7 @@ constexpr std::array calibration_parts{
     CalibrationPart{"noise_floor", &CalibrationFiles::noise_floor, &Calibration::noise_floor},
     CalibrationPart{"fast_axis", &CalibrationFiles::fast_axis, &Calibration::fast_axis},
     CalibrationPart{"mask", &CalibrationFiles::mask, &Calibration::mask},
+    CalibrationPart{"k_jitter", &CalibrationFiles::k_jitter, &Calibration::k_jitter},
 };
 
 bool is_undone(std::string_view key) {

@@ -1,0 +1,30 @@
+// What the NUFFT needs where the samples of each line lie elsewhere on the k axis: nothing of a sample's weights can be
+// computed before its line is known, so kernel and spectral weight become functions that are quick to evaluate
+// (docs/algorithms.md 7.1).
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "compute/cubic_pieces.h"
+#include "compute/methods/k_jitter.h"
+#include "compute/reconstructor.h"
+
+namespace echolux {
+
+struct MovedSamples {
+    KJitter jitter;
+    std::vector<double> points;                // where each sample lies on the k grid by the k map
+    std::vector<float> shares;                 // of the grid, of each sample
+    CubicPieces<std::complex<float>> weights;  // window or shaping, dispersion: at any place of the k grid
+    CubicPieces<float> kernel;  // of s = sqrt(1 - (2d/W)^2): all kernels are smooth in s up to their ends
+    std::int64_t width = 1;
+    std::int64_t grid = 0;  // points of the finer grid
+    double ratio = 1;       // of its points to those of the k grid
+};
+
+// Of a plan that is valid and has calibration.k_jitter.
+MovedSamples moved_samples(const ReconstructionPlan& plan);
+
+}  // namespace echolux

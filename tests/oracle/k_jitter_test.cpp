@@ -1,0 +1,257 @@
+// Sweeps whose k maps differ from one to the next (docs/algorithms.md 7.1), against fringes in closed form: one mirror,
+// recorded with a random offset and stretch of each sweep, has one complex depth profile.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "tests/oracle/nufft_truths.h"
+
+namespace echolux {
+namespace {
+
+using std::numbers::pi;
+using Field = std::vector<std::complex<float>>;
+
+class KJitterTest : public testing::Test, protected SampledNoise {
+  protected:
+    static constexpr double mirror_um = 431.7;
+
+    ~KJitterTest() override { set_thread_count(0); }
+
+    // Two volumes of 3 x 2 acquired B-scans of 4 x 2 lines.
+    ReconstructionPlan mirror_plan() const {
+        ReconstructionPlan plan = plan_for({GridKernel::kaiser_bessel, 2, 6});
+        plan.geometry.a_scans = 4;
+        plan.geometry.a_repeats = 2;
+        plan.geometry.b_scans = 3;
+        plan.geometry.b_repeats = 2;
+        plan.geometry.volumes = 2;
+        plan.geometry.bidirectional = true;
+        plan.recipe.window = Window::hann;
+        return plan;
+    }
+
+    static std::vector<double> random_rows(std::int64_t count) {
+        std::mt19937 random(7);
+        std::uniform_real_distribution<double> offset(-4, 4), stretch(0.998, 1.002);
+        std::vector<double> rows;
+        for (std::int64_t row = 0; row < count; ++row) {
+            rows.push_back(offset(random));
+            rows.push_back(stretch(random));
+        }
+        return rows;
+    }
+
+    // Of both volumes; each row of the file belongs to so many lines.
+    std::vector<float> spectra(const std::vector<double>& rows, std::int64_t lines_a_row,
+                               const std::vector<double>& nominal_k) const {
+        const double k_min = instrument.uniform_k.front(), step = instrument.uniform_k[1] - k_min;
+        std::vector<float> lines;
+        for (std::size_t row = 0; row < rows.size(); row += 2) {
+            std::vector<double> k = nominal_k;
+            for (double& value : k) value = k_min + step * rows[row] + rows[row + 1] * (value - k_min);
+            const std::vector<float> line = instrument.fringe(k, mirror_um);
+            for (std::int64_t l = 0; l < lines_a_row; ++l) lines.insert(lines.end(), line.begin(), line.end());
+        }
+        return lines;
+    }
+
+    // Both volumes, in blocks.
+    static Field both_volumes(ReconstructionPlan plan, const std::vector<float>& lines, std::int64_t block_b_scans) {
+        plan.block_b_scans = block_b_scans;
+        const ScanGeometry& geometry = plan.geometry;
+        const auto reconstructor = plan_on_cpu(plan);
+        const auto voxels_a_volume = static_cast<std::size_t>(reconstructor->grid().voxels());
+        const std::int64_t b_scan_bytes = geometry.b_repeats * geometry.lines_per_b_scan() * n * 4;
+        Field all;
+        for (std::int64_t volume = 0; volume < geometry.volumes; ++volume) {
+            Field voxels(voxels_a_volume);
+            for (std::int64_t b = 0; b < geometry.b_scans; b += block_b_scans) {
+                const std::int64_t count = std::min(block_b_scans, geometry.b_scans - b);
+                const auto first = static_cast<std::size_t>((volume * geometry.b_scans + b) * b_scan_bytes);
+                Block block = block_of(
+                    bytes_of_lines(lines).subspan(first, static_cast<std::size_t>(count * b_scan_bytes)), b, count);
+                block.volume = volume;
+                reconstructor->wait(reconstructor->submit(block, place_of(voxels, reconstructor->grid())));
+            }
+            all.insert(all.end(), voxels.begin(), voxels.end());
+        }
+        return all;
+    }
+
+    // Greatest angle between any A-scan and their mean, at the mirror and the bins on either side of it.
+    double phase_spread(const Field& field) const {
+        const std::size_t depth = n / 2, lines = field.size() / depth;
+        const auto peak = static_cast<std::size_t>(std::lround(instrument.bin_of(mirror_um)));
+        double most = 0;
+        for (std::size_t z = peak - 1; z <= peak + 1; ++z) {
+            std::complex<double> mean;
+            for (std::size_t l = 0; l < lines; ++l) mean += std::complex<double>(field[l * depth + z]);
+            for (std::size_t l = 0; l < lines; ++l) {
+                most = std::max(most, std::abs(std::arg(std::complex<double>(field[l * depth + z]) / mean)));
+            }
+        }
+        return most;
+    }
+
+    void expect_one_mirror(const Field& field) const {
+        const std::size_t depth = n / 2;
+        ASSERT_EQ(field.size(), 96 * depth);
+        for (std::size_t l = 0; l < 96; ++l) {
+            const auto line = field.begin() + static_cast<std::ptrdiff_t>(l * depth);
+            const auto peak =
+                std::max_element(line, line + depth, [](auto a, auto b) { return std::abs(a) < std::abs(b); });
+            EXPECT_EQ(peak - line, std::lround(instrument.bin_of(mirror_um)));
+            EXPECT_NEAR(std::abs(*peak) / std::abs(field[static_cast<std::size_t>(peak - line)]), 1, 1e-3);
+        }
+        EXPECT_LT(phase_spread(field), 1e-3);
+    }
+};
+
+TEST_F(KJitterTest, ThatIsNoneChangesNothing) {
+    struct Kernel {
+        double oversampling;
+        std::int64_t width;
+    };
+    for (const GridKernel which : nufft_kernels) {
+        for (const auto [oversampling, width] : {Kernel{2, 2}, {2, 3}, {2, 8}, {2, 12}, {1.5, 5}, {1.25, 3}}) {
+            for (const double a2 : {0.0, 40.0}) {
+                ReconstructionPlan plan = plan_for({which, oversampling, width});
+                plan.recipe.window = Window::hann;
+                plan.recipe.zero_padding = 2;
+                plan.recipe.dispersion = a2 != 0;
+                plan.recipe.a2_rad = a2;
+                const Field tables = reconstructed<std::complex<float>>(plan, noise);
+                plan.calibration.k_jitter = {0, 1};
+                const Field moved = reconstructed<std::complex<float>>(plan, noise);
+                EXPECT_LE(relative_l2(moved, {tables.begin(), tables.end()}), 1e-6)
+                    << "R " << oversampling << ", W " << width << ", a2 " << a2;
+            }
+        }
+    }
+}
+
+TEST_F(KJitterTest, OfEveryAScanIsTakenOut) {
+    ReconstructionPlan plan = mirror_plan();
+    const std::vector<double> rows = random_rows(96);
+    const std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
+    EXPECT_GT(phase_spread(both_volumes(plan, lines, 3)), 0.5) << "there is nothing to take out";
+    plan.calibration.k_jitter = rows;
+    expect_one_mirror(both_volumes(plan, lines, 3));
+}
+
+TEST_F(KJitterTest, OfEveryBScanIsTakenOut) {
+    ReconstructionPlan plan = mirror_plan();
+    const std::vector<double> rows = random_rows(12);
+    plan.calibration.k_jitter = rows;
+    expect_one_mirror(both_volumes(plan, spectra(rows, 8, instrument.pixel_k), 3));
+}
+
+TEST_F(KJitterTest, OfOneVolumeIsThatOfAll) {
+    ReconstructionPlan plan = mirror_plan();
+    const std::vector<double> rows = random_rows(48);
+    plan.calibration.k_jitter = rows;
+    std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
+    const std::vector<float> again = lines;
+    lines.insert(lines.end(), again.begin(), again.end());
+    expect_one_mirror(both_volumes(plan, lines, 3));
+}
+
+TEST_F(KJitterTest, NeedsNoKMap) {
+    ReconstructionPlan plan = mirror_plan();
+    plan.calibration.wavelengths_nm.clear();
+    plan.calibration.k_jitter = random_rows(12);
+    expect_one_mirror(both_volumes(plan, spectra(plan.calibration.k_jitter, 8, instrument.uniform_k), 3));
+}
+
+// Window and dispersion belong to places on the k axis: a dispersed mirror is as sharp in every line.
+TEST_F(KJitterTest, MovesNeitherWindowNorDispersion) {
+    constexpr double a2 = 60;
+    const double k_min = instrument.uniform_k.front(), span = instrument.uniform_k.back() - k_min;
+    ReconstructionPlan plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
+    plan.geometry.a_scans = 2;
+    plan.recipe.window = Window::hann;
+    plan.recipe.dispersion = true;
+    plan.recipe.a2_rad = a2;
+    plan.calibration.k_jitter = {0, 1, 12, 0.99};
+    std::vector<float> lines;
+    for (const bool moved : {false, true}) {
+        std::vector<double> k = instrument.pixel_k, theta;
+        for (double& value : k) {
+            if (moved) value = k_min + 12 * span / (n - 1) + 0.99 * (value - k_min);
+            const double kappa = 2 * (value - k_min) / span - 1;
+            theta.push_back(a2 * kappa * kappa);
+        }
+        const std::vector<float> line = instrument.fringe(k, mirror_um, theta);
+        lines.insert(lines.end(), line.begin(), line.end());
+    }
+    const Field field = reconstructed<std::complex<float>>(plan, lines);
+    const auto half = field.begin() + n / 2;
+    EXPECT_LE(relative_l2({field.begin(), half}, {half, field.end()}), 2e-4);
+}
+
+TEST_F(KJitterTest, BlocksAndThreadsChangeNoBit) {
+    ReconstructionPlan plan = mirror_plan();
+    const std::vector<double> rows = random_rows(96);
+    plan.calibration.k_jitter = rows;
+    const std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
+    const Field whole = both_volumes(plan, lines, 3);
+    for (const int threads : {1, 2, 3}) {
+        set_thread_count(threads);
+        EXPECT_EQ(both_volumes(plan, lines, 1), whole);
+        EXPECT_EQ(both_volumes(plan, lines, 2), whole);
+    }
+}
+
+TEST_F(KJitterTest, RefusesWhatCannotBe) {
+    const auto refusal = [&](const std::function<void(ReconstructionPlan&)>& spoil) {
+        ReconstructionPlan plan = mirror_plan();
+        plan.calibration.k_jitter = random_rows(48);
+        spoil(plan);
+        try {
+            planned_grid(plan);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::bad_setting);
+            return error.line();
+        }
+        return std::string("accepted");
+    };
+    const auto rows_of = [](std::vector<double> rows) {
+        return [rows](ReconstructionPlan& plan) { plan.calibration.k_jitter = rows; };
+    };
+    const auto one_row = [](double offset, double stretch) {
+        return [=](ReconstructionPlan& plan) {
+            plan.calibration.k_jitter[6] = offset;
+            plan.calibration.k_jitter[7] = stretch;
+        };
+    };
+    const std::string key = "calibration.k_jitter: ";
+    EXPECT_EQ(refusal([](auto&) {}), "accepted");
+    for (const std::int64_t rows : {6, 12, 48, 96}) EXPECT_EQ(refusal(rows_of(random_rows(rows))), "accepted") << rows;
+    for (const std::int64_t rows : {1, 3, 24, 47, 97}) {
+        EXPECT_EQ(
+            refusal(rows_of(random_rows(rows))).find(key + "holds " + std::to_string(rows) + " rows, expected 6, "),
+            0U);
+    }
+    EXPECT_EQ(refusal(rows_of(std::vector<double>(97, 1.0))).find(key + "holds half a row"), 0U);
+    const std::string of_row = key + "row 3 (counted from 0)";
+    EXPECT_EQ(refusal(one_row(std::nan(""), 1)).find(of_row), 0U);
+    EXPECT_EQ(refusal(one_row(0, std::nan(""))).find(of_row), 0U);
+    EXPECT_EQ(refusal(one_row(0, 0)).find(of_row), 0U);
+    EXPECT_EQ(refusal(one_row(0, -1)).find(of_row), 0U);
+    EXPECT_EQ(refusal(one_row(250, 1)).find(of_row + " moves an end of the spectrum by 250 samples"), 0U);
+    EXPECT_EQ(refusal(one_row(0, 1.5)).find(of_row + " moves"), 0U);
+    for (const Resample other : {Resample::spline, Resample::lagrange3, Resample::nudft, Resample::none}) {
+        const std::string line = refusal([=](ReconstructionPlan& plan) { plan.recipe.resample = other; });
+        EXPECT_NE(line.find("set recipe.resample = nufft"), std::string::npos) << line;
+    }
+    for (const Method other : {Method::compressive, Method::defr}) {
+        const std::string line = refusal([=](ReconstructionPlan& plan) { plan.recipe.method = other; });
+        EXPECT_NE(line.find("recipe.method = plain"), std::string::npos) << line;
+    }
+}
+
+}  // namespace
+}  // namespace echolux
