@@ -9,6 +9,21 @@
 #include "compute/steps/background.h"
 
 namespace echolux::cuda {
+
+// What is known of each sample of each frame, in double, and as kernels subtract it.
+struct FoundBackground {
+    double* values;
+    float* whole;
+    float* rest;
+
+    __device__ void store(std::int64_t i, double value) const {
+        const SplitBackground parts(value);
+        values[i] = value;
+        whole[i] = parts.whole;
+        rest[i] = parts.rest;
+    }
+};
+
 namespace {
 
 struct Frames {
@@ -45,7 +60,7 @@ __global__ void add_integers(Read read, Frames frames, std::int64_t chunks, std:
 
 // A thread has one sample of all lines of a frame. Real samples are added in groups, in the CPU's order.
 template <class Read>
-__global__ void means(Read read, Frames frames, std::int64_t count, double* mean) {
+__global__ void means(Read read, Frames frames, std::int64_t count, FoundBackground found) {
     const std::int64_t i = element();
     if (i >= count) return;
     const std::int64_t frame = i / frames.samples, p = i % frames.samples;
@@ -61,52 +76,44 @@ __global__ void means(Read read, Frames frames, std::int64_t count, double* mean
             sum += part;
         }
         for (; l < frames.lines; ++l, line += frames.line_bytes) sum += static_cast<double>(read(line, p));
-        mean[i] = sum / static_cast<double>(frames.lines);
+        found.store(i, sum / static_cast<double>(frames.lines));
     } else {
         std::int64_t sum = 0;
 #pragma unroll 16
         for (std::int64_t l = 0; l < frames.lines; ++l, line += frames.line_bytes) {
             sum += static_cast<std::int64_t>(read(line, p));
         }
-        mean[i] = static_cast<double>(sum) / static_cast<double>(frames.lines);
+        found.store(i, static_cast<double>(sum) / static_cast<double>(frames.lines));
     }
 }
 
 // In place: the sums become means.
-__global__ void mean_of_integers(double* found, std::int64_t count, double lines) {
+__global__ void mean_of_integers(FoundBackground found, std::int64_t count, double lines) {
     const std::int64_t i = element();
     if (i >= count) return;
-    found[i] = static_cast<double>(reinterpret_cast<const long long*>(found)[i]) / lines;
+    found.store(i, static_cast<double>(reinterpret_cast<const long long*>(found.values)[i]) / lines);
 }
 
 template <class Read>
-__global__ void medians(Read read, Frames frames, std::int64_t count, double* median) {
+__global__ void medians(Read read, Frames frames, std::int64_t count, FoundBackground found) {
     const std::int64_t i = element();
     if (i >= count) return;
     const std::int64_t frame = i / frames.samples, p = i % frames.samples;
     const std::byte* first = frames.raw + frame * frames.lines * frames.line_bytes;
-    median[i] = median_of([&](std::int64_t l) { return static_cast<float>(read(first + l * frames.line_bytes, p)); },
-                          frames.lines);
-}
-
-__global__ void split(const double* background, std::int64_t count, float* whole, float* rest) {
-    const std::int64_t i = element();
-    if (i >= count) return;
-    const SplitBackground parts(background[i]);
-    whole[i] = parts.whole;
-    rest[i] = parts.rest;
+    found.store(i, median_of([&](std::int64_t l) { return static_cast<float>(read(first + l * frames.line_bytes, p)); },
+                             frames.lines));
 }
 
 // A thread has one sample of all frames, in their order.
-__global__ void blend_frames(double* running, double* found, std::int64_t samples, std::int64_t frames, double alpha,
-                             bool volume_starts) {
+__global__ void blend_frames(double* running, FoundBackground found, std::int64_t samples, std::int64_t frames,
+                             double alpha, bool volume_starts) {
     const std::int64_t p = element();
     if (p >= samples) return;
     double mean = running[p];
     for (std::int64_t f = 0; f < frames; ++f) {
         const RunningMean step{volume_starts && f == 0 ? 1 : alpha};
-        mean = step(mean, found[f * samples + p]);
-        found[f * samples + p] = mean;
+        mean = step(mean, found.values[f * samples + p]);
+        found.store(f * samples + p, mean);
     }
     running[p] = mean;
 }
@@ -135,6 +142,10 @@ FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const
     rest_ = uploaded(rest);
 }
 
+FoundBackground FrameBackground::found() const {
+    return {found_.as<double>(), whole_.as<float>(), rest_.as<float>()};
+}
+
 DeviceBackground FrameBackground::rows() const {
     const std::int64_t lines_of_a_row = found_for_each_frame(mode_) ? lines_per_frame_ : 0;
     return {whole_.as<float>(), rest_.as<float>(), lines_of_a_row, lines_.samples(), 0};
@@ -142,16 +153,12 @@ DeviceBackground FrameBackground::rows() const {
 
 void FrameBackground::find(cudaStream_t stream, const std::byte* raw, std::int64_t frames, bool volume_starts) {
     if (!found_for_each_frame(mode_)) return;
-    const std::int64_t count = frames * lines_.samples();
     if (mode_ == Background::median) {
         find_median(stream, raw, frames);
     } else {
         find_mean(stream, raw, frames);
     }
     if (mode_ == Background::running) blend(stream, frames, volume_starts);
-    split<<<blocks_for(count), threads_of_a_range, 0, stream>>>(found_.as<double>(), count, whole_.as<float>(),
-                                                                rest_.as<float>());
-    checked_launch("split the background");
 }
 
 void FrameBackground::find_mean(cudaStream_t stream, const std::byte* raw, std::int64_t frames) {
@@ -159,19 +166,18 @@ void FrameBackground::find_mean(cudaStream_t stream, const std::byte* raw, std::
     const std::int64_t count = frames * of.samples;
     const std::int64_t chunks = (of.lines + lines_of_a_chunk - 1) / lines_of_a_chunk;
     const std::int64_t columns = blocks_for(of.samples);
-    auto* found = found_.as<double>();
     with_reader(lines_, raw, [&](const auto& read) {
         using Read = std::remove_cvref_t<decltype(read)>;
         if (is_real<Read> || count >= busy) {
-            means<<<blocks_for(count), threads_of_a_range, 0, stream>>>(read, of, count, found);
+            means<<<blocks_for(count), threads_of_a_range, 0, stream>>>(read, of, count, found());
             return;
         }
         if constexpr (!is_real<Read>) {
-            checked(cudaMemsetAsync(found, 0, static_cast<std::size_t>(count) * sizeof(double), stream),
+            checked(cudaMemsetAsync(found_.data(), 0, static_cast<std::size_t>(count) * sizeof(double), stream),
                     "clear the sums of the background");
             add_integers<<<static_cast<unsigned>(columns * chunks * frames), threads_of_a_range, 0, stream>>>(
                 read, of, chunks, columns, found_.as<unsigned long long>());
-            mean_of_integers<<<blocks_for(count), threads_of_a_range, 0, stream>>>(found, count,
+            mean_of_integers<<<blocks_for(count), threads_of_a_range, 0, stream>>>(found(), count,
                                                                                    static_cast<double>(of.lines));
         }
     });
@@ -182,7 +188,7 @@ void FrameBackground::find_median(cudaStream_t stream, const std::byte* raw, std
     const Frames of{raw, lines_.line_bytes(), lines_per_frame_, lines_.samples()};
     const std::int64_t count = frames * of.samples;
     with_reader(lines_, raw, [&](const auto& read) {
-        medians<<<blocks_for(count), threads_of_a_range, 0, stream>>>(read, of, count, found_.as<double>());
+        medians<<<blocks_for(count), threads_of_a_range, 0, stream>>>(read, of, count, found());
     });
     checked_launch("find the median spectrum");
 }
@@ -191,7 +197,7 @@ void FrameBackground::find_median(cudaStream_t stream, const std::byte* raw, std
 void FrameBackground::blend(cudaStream_t stream, std::int64_t frames, bool volume_starts) {
     checked(cudaStreamWaitEvent(stream, running_->changed), "wait for the block before");
     blend_frames<<<blocks_for(lines_.samples()), threads_of_a_range, 0, stream>>>(
-        running_->mean.as<double>(), found_.as<double>(), lines_.samples(), frames, running_alpha_, volume_starts);
+        running_->mean.as<double>(), found(), lines_.samples(), frames, running_alpha_, volume_starts);
     checked_launch("blend the running background");
     checked(cudaEventRecord(running_->changed, stream), "hand on the running background");
 }

@@ -20,6 +20,8 @@ struct RunningState {
     Event changed;
 };
 
+struct FoundBackground;
+
 class FrameBackground {
   public:
     // As compute/cpu/background.h; `running` is needed by that mode alone and lives longer.
@@ -34,6 +36,7 @@ class FrameBackground {
     DeviceBackground rows() const;
 
   private:
+    FoundBackground found() const;
     void find_mean(cudaStream_t stream, const std::byte* raw, std::int64_t frames);
     void find_median(cudaStream_t stream, const std::byte* raw, std::int64_t frames);
     void blend(cudaStream_t stream, std::int64_t frames, bool volume_starts);
