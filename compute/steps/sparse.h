@@ -86,8 +86,10 @@ class SearchRules {
 
     // largest: amplitude of the first gradient, a tau from which on nothing is found; energy: |y|^2.
     ECHOLUX_HD void begin(const CompressiveRecipe& recipe, Real largest, Real energy) {
-        largest_tau_ = largest;
-        last_tau_ = recipe.tau > 0 ? static_cast<Real>(recipe.tau) : static_cast<Real>(recipe.tau_relative) * largest;
+        constexpr Real rounding = static_cast<Real>(1e-6);  // it leaves nothing, however amplitudes are rounded
+        largest_tau_ = largest * (1 + rounding);
+        last_tau_ =
+            recipe.tau > 0 ? static_cast<Real>(recipe.tau) : static_cast<Real>(recipe.tau_relative) * largest_tau_;
         curvature_ = 1;
         left_ = energy;
         amplitudes_ = 0;
