@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "compute/params.h"
 #include "compute/place.h"
+#include "compute/plan/params.h"
 #include "compute/types.h"
 
 namespace echolux {

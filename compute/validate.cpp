@@ -10,8 +10,8 @@
 #include "compute/methods/compressive.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/methods/nudft.h"
-#include "compute/require.h"
-#include "compute/tables.h"
+#include "compute/plan/require.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 namespace {

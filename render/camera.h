@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "compute/types.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

@@ -7,7 +7,7 @@
 #include <glm/vec2.hpp>
 #include <glm/vec3.hpp>
 
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

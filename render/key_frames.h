@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute/describe.h"
-#include "render/view.h"
+#include "compute/plan/describe.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

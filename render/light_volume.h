@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "render/scene.h"
-#include "render/view.h"
+#include "render/view/view.h"
 #include "render/vk/image.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"

@@ -20,7 +20,7 @@
 #include "render/slots/slot_writer.h"
 #include "render/slots/voxel_source.h"
 #include "render/transfer_function.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

@@ -5,7 +5,7 @@
 
 #include "compute/types.h"
 #include "render/offscreen.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

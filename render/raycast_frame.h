@@ -3,7 +3,7 @@
 
 #include "render/raycaster.h"
 #include "render/transfer_function.h"
-#include "render/view.h"
+#include "render/view/view.h"
 #include "shaders/shared/raycast.h"
 
 namespace echolux {

@@ -18,7 +18,7 @@
 #include "render/raycast_programs.h"
 #include "render/region.h"
 #include "render/scene.h"
-#include "render/view.h"
+#include "render/view/view.h"
 #include "render/vk/memory.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"

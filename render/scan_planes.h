@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compute/types.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

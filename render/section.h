@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compute/types.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

@@ -8,7 +8,7 @@
 #include "compute/calibrate/least_value.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
-#include "compute/tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "compute/backend.h"
-#include "compute/calibrate/depth_entropy.h"
+#include "compute/depth_entropy.h"
 
 namespace echolux {
 

@@ -7,9 +7,9 @@
 #include <numbers>
 #include <string>
 
-#include "compute/cpu/fft.h"
+#include "compute/fft/fft.h"
 #include "compute/indexing.h"
-#include "compute/require.h"
+#include "compute/plan/require.h"
 
 namespace echolux {
 namespace {

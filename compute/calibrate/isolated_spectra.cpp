@@ -6,11 +6,11 @@
 
 #include "compute/calibrate/dispersion_search.h"
 #include "compute/calibrate/probe.h"
-#include "compute/cpu/fft.h"
+#include "compute/fft/fft.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
-#include "compute/require.h"
-#include "compute/tables.h"
+#include "compute/plan/require.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 namespace {

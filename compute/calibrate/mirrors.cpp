@@ -10,9 +10,9 @@
 #include "compute/calibrate/fringe_phase.h"
 #include "compute/calibrate/polynomial_fit.h"
 #include "compute/calibrate/probe.h"
-#include "compute/cubic_spline.h"
 #include "compute/indexing.h"
-#include "compute/require.h"
+#include "compute/plan/cubic_spline.h"
+#include "compute/plan/require.h"
 
 namespace echolux {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "compute/require.h"
+#include "compute/plan/require.h"
 
 namespace echolux {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <complex>
 
-#include "compute/cpu/fft.h"
+#include "compute/fft/fft.h"
 #include "compute/indexing.h"
-#include "compute/tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 

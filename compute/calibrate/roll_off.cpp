@@ -7,7 +7,7 @@
 #include "compute/calibrate/depth_peak.h"
 #include "compute/calibrate/probe.h"
 #include "compute/indexing.h"
-#include "compute/require.h"
+#include "compute/plan/require.h"
 
 namespace echolux {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "compute/line_format.h"
 #include "compute/place.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux {
 

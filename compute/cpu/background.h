@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/line_format.h"
-#include "compute/params.h"
 #include "compute/place.h"
+#include "compute/plan/params.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux {
 

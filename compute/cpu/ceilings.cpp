@@ -7,8 +7,8 @@
 #include <cstring>
 #include <memory>
 
-#include "compute/cpu/fft.h"
 #include "compute/error.h"
+#include "compute/fft/fft.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {

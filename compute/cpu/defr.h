@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "compute/cpu/fft.h"
 #include "compute/cpu/k_linear.h"
 #include "compute/cpu/line_method.h"
+#include "compute/fft/fft.h"
 #include "compute/methods/defr.h"
 
 namespace echolux {

@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstdint>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "compute/cpu/fft.h"
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/subtraction.h"
-#include "compute/plan_tables.h"
+#include "compute/fft/fft.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "compute/cpu/line_method.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux {
 

@@ -5,9 +5,9 @@
 #include <complex>
 #include <vector>
 
-#include "compute/cpu/fft.h"
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/subtraction.h"
+#include "compute/fft/fft.h"
 #include "compute/methods/moved_samples.h"
 #include "compute/methods/nufft.h"
 

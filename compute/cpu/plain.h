@@ -5,10 +5,10 @@
 #include <complex>
 #include <cstdint>
 
-#include "compute/cpu/fft.h"
 #include "compute/cpu/k_linear.h"
 #include "compute/cpu/line_method.h"
-#include "compute/plan_tables.h"
+#include "compute/fft/fft.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux {
 

@@ -6,9 +6,9 @@
 #include <new>
 #include <utility>
 
-#include "compute/cpu/fft.h"
 #include "compute/cpu/fixed_pattern.h"
 #include "compute/error.h"
+#include "compute/fft/fft.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {

@@ -14,8 +14,8 @@
 #include "compute/cpu/flow.h"
 #include "compute/cpu/line_methods.h"
 #include "compute/cpu/voxels.h"
+#include "compute/plan/scan_order.h"
 #include "compute/reconstructor.h"
-#include "compute/scan_order.h"
 
 namespace echolux {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <span>
 
-#include "compute/cpu/fft.h"
 #include "compute/cpu/sample_spreading.h"
+#include "compute/fft/fft.h"
 #include "compute/parallel_for.h"
 
 namespace echolux {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compute/cpu/bins.h"
-#include "compute/flow/looks.h"
 #include "compute/steps/flow.h"
+#include "compute/steps/looks.h"
 
 namespace echolux {
 

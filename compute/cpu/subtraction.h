@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compute/cpu/line_method.h"
-#include "compute/line_format.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux {
 

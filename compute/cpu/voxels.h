@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux {
 

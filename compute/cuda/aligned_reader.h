@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compute/line_format.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
 

@@ -7,8 +7,8 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/line_format.h"
-#include "compute/params.h"
+#include "compute/plan/params.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
 

@@ -5,7 +5,7 @@
 
 #include <vector_types.h>
 
-#include "compute/steps/host_device.h"
+#include "compute/host_device.h"
 
 namespace echolux::cuda {
 

@@ -8,7 +8,7 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/target.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux::cuda {
 

@@ -12,7 +12,7 @@
 #include "compute/cuda/sparse_search_on_chip.h"
 #include "compute/cuda/subtraction.h"
 #include "compute/cuda/weighted_lines.h"
-#include "compute/line_format.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
 

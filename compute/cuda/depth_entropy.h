@@ -1,9 +1,9 @@
-// The entropy of depth profiles under trial phases on a GPU: see compute/calibrate/depth_entropy.h.
+// The entropy of depth profiles under trial phases on a GPU: see compute/depth_entropy.h.
 #pragma once
 
 #include <memory>
 
-#include "compute/calibrate/depth_entropy.h"
+#include "compute/depth_entropy.h"
 
 namespace echolux::cuda {
 

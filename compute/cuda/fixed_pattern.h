@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "compute/cuda/line_method.h"
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux::cuda {
 

@@ -9,7 +9,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
 #include "compute/flow/flow_tables.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux::cuda {
 

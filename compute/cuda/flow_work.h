@@ -7,7 +7,7 @@
 
 #include "compute/cuda/target.h"
 #include "compute/flow/flow_tables.h"
-#include "compute/scan_order.h"
+#include "compute/plan/scan_order.h"
 #include "compute/steps/angiography.h"
 #include "compute/steps/flow.h"
 #include "compute/steps/phasor.h"

@@ -6,7 +6,7 @@
 
 #include "compute/cuda/fused_kernel.cuh"
 #include "compute/cuda/memory.h"
-#include "compute/tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux::cuda {
 

@@ -6,7 +6,7 @@
 #include "compute/cuda/flow.h"
 #include "compute/cuda/fused.h"
 #include "compute/cuda/passes.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux::cuda {
 

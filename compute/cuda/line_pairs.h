@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "compute/cuda/line_method.h"
-#include "compute/steps/host_device.h"
+#include "compute/host_device.h"
 
 namespace echolux::cuda {
 

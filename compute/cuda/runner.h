@@ -23,7 +23,7 @@
 #include "compute/cuda/passes.h"
 #include "compute/cuda/voxel_output.h"
 #include "compute/cuda/voxels.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux::cuda {
 

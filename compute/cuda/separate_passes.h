@@ -9,7 +9,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/passes.h"
 #include "compute/cuda/voxels.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
 
 namespace echolux::cuda {
 

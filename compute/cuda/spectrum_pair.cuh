@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "compute/cuda/line_method.h"
-#include "compute/line_format.h"
+#include "compute/steps/line_format.h"
 #include "compute/steps/sample.h"
 
 namespace echolux::cuda {

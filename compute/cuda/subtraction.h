@@ -3,7 +3,7 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/line_format.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
 

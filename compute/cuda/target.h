@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux::cuda {
 

@@ -5,8 +5,8 @@
 
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/line_format.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "compute/cuda/target.h"
-#include "compute/params.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/params.h"
+#include "compute/plan/plan_tables.h"
 #include "compute/steps/depth.h"
 
 namespace echolux::cuda {

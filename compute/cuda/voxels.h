@@ -7,8 +7,8 @@
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
-#include "compute/plan_tables.h"
-#include "compute/scan_order.h"
+#include "compute/plan/plan_tables.h"
+#include "compute/plan/scan_order.h"
 
 namespace echolux::cuda {
 

@@ -12,8 +12,8 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/subtraction.h"
 #include "compute/cuda/upsampling.h"
-#include "compute/line_format.h"
-#include "compute/plan_tables.h"
+#include "compute/plan/plan_tables.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
 

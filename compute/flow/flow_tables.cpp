@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "compute/indexing.h"
-#include "compute/require.h"
-#include "compute/tables.h"
+#include "compute/plan/require.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/flow/looks.h"
 #include "compute/reconstructor.h"
+#include "compute/steps/looks.h"
 #include "compute/steps/phasor.h"
 #include "compute/validate.h"
 

@@ -8,8 +8,8 @@
 
 #include "compute/indexing.h"
 #include "compute/methods/nufft.h"
+#include "compute/plan/tables.h"
 #include "compute/steps/sparse.h"
-#include "compute/tables.h"
 #include "compute/validate.h"
 
 namespace echolux {

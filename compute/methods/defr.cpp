@@ -4,8 +4,8 @@
 #include <cmath>
 #include <span>
 
-#include "compute/cpu/fft.h"
-#include "compute/tables.h"
+#include "compute/fft/fft.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "compute/indexing.h"
-#include "compute/require.h"
+#include "compute/plan/require.h"
 
 namespace echolux {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/cubic_spline.h"
 #include "compute/indexing.h"
 #include "compute/methods/sample_points.h"
 #include "compute/methods/spreading_kernel.h"
-#include "compute/tables.h"
+#include "compute/plan/cubic_spline.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 namespace {

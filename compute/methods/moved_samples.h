@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/cubic_pieces.h"
 #include "compute/methods/k_jitter.h"
+#include "compute/plan/cubic_pieces.h"
 #include "compute/reconstructor.h"
 
 namespace echolux {

@@ -7,7 +7,7 @@
 
 #include "compute/indexing.h"
 #include "compute/methods/sample_points.h"
-#include "compute/tables.h"
+#include "compute/plan/tables.h"
 #include "compute/validate.h"
 
 namespace echolux {

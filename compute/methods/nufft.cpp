@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compute/methods/sample_points.h"
-#include "compute/tables.h"
+#include "compute/plan/tables.h"
 #include "compute/validate.h"
 
 namespace echolux {

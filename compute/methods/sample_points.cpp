@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/tables.h"
+#include "compute/plan/tables.h"
 
 namespace echolux {
 

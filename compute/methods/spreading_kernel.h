@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "compute/flow/looks.h"
 #include "compute/steps/flow.h"
+#include "compute/steps/looks.h"
 
 namespace echolux {
 

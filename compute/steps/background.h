@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "compute/params.h"
-#include "compute/steps/host_device.h"
+#include "compute/host_device.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "compute/steps/host_device.h"
+#include "compute/host_device.h"
 
 namespace echolux {
 

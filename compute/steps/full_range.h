@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "compute/steps/host_device.h"
+#include "compute/host_device.h"
 
 namespace echolux {
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "compute/host_device.h"
 #include "compute/steps/depth.h"
-#include "compute/steps/host_device.h"
 
 namespace echolux {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "compute/steps/host_device.h"
+#include "compute/host_device.h"
 
 namespace echolux {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "compute/params.h"
-#include "compute/steps/host_device.h"
+#include "compute/host_device.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "compute/params.h"
-#include "compute/steps/host_device.h"
+#include "compute/host_device.h"
+#include "compute/plan/params.h"
 #include "compute/steps/phasor.h"
 
 namespace echolux {

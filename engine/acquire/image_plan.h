@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "compute/error.h"
-#include "engine/acquire/instrument.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/acquire/stored_volumes.h"
-#include "engine/acquire/truth.h"
+#include "engine/simulate/instrument.h"
+#include "engine/simulate/truth.h"
 
 namespace echolux {
 namespace {

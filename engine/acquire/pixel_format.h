@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

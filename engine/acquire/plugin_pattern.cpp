@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/acquire/scan_pattern.h"
+#include "engine/scan/scan_pattern.h"
 
 namespace echolux {
 namespace {

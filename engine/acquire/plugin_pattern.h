@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/acquire/plugin_device.h"
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/acquire/source.h"
-#include "engine/block_stream.h"
+#include "engine/offline/block_stream.h"
 
 namespace echolux {
 

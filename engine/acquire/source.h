@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "compute/describe.h"
 #include "compute/place.h"
+#include "compute/plan/describe.h"
 #include "engine/progress.h"
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
 

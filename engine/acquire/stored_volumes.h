@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/acquire/frame_header.h"
 #include "engine/acquire/paced_source.h"
 #include "engine/block_pool.h"
+#include "engine/scan/frame_header.h"
 
 namespace echolux {
 

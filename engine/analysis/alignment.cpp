@@ -10,8 +10,8 @@
 #include "compute/calibrate/probe.h"
 #include "compute/calibrate/roll_off.h"
 #include "compute/indexing.h"
-#include "compute/line_format.h"
-#include "compute/tables.h"
+#include "compute/plan/tables.h"
+#include "compute/steps/line_format.h"
 
 namespace echolux {
 namespace {

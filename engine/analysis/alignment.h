@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compute/calibrate/spectrum_survey.h"
-#include "compute/describe.h"
+#include "compute/plan/describe.h"
 #include "compute/reconstructor.h"
 
 namespace echolux {

@@ -9,8 +9,8 @@
 
 #include "compute/calibrate/depth_peak.h"
 #include "compute/error.h"
-#include "engine/figures.h"
-#include "engine/voxel_value.h"
+#include "engine/analysis/figures.h"
+#include "engine/io/voxel_value.h"
 
 namespace echolux {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "engine/voxel_value.h"
+#include "engine/io/voxel_value.h"
 
 namespace echolux {
 namespace {

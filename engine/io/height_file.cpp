@@ -11,7 +11,7 @@
 
 #include "compute/error.h"
 #include "engine/io/volume_file.h"
-#include "engine/voxel_value.h"
+#include "engine/io/voxel_value.h"
 
 namespace echolux {
 namespace {

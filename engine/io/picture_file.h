@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "engine/file_hash.h"
+#include "engine/io/file_hash.h"
 
 namespace echolux {
 

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "compute/error.h"
-#include "compute/line_format.h"
+#include "compute/steps/line_format.h"
 #include "engine/io/raw_likeness.h"
 
 namespace echolux {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 #include "engine/validation/model_instrument.h"
 #include "engine/validation/resampling_methods.h"
 

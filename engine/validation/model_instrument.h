@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/reconstructor.h"
-#include "engine/acquire/spectrometer.h"
+#include "engine/simulate/spectrometer.h"
 
 namespace echolux {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 

@@ -7,7 +7,7 @@
 #include "compute/types.h"
 #include "render/annotations/sheet.h"
 #include "render/transfer_function.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

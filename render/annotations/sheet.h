@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "render/view.h"
+#include "render/view/view.h"
 #include "shaders/shared/annotate.h"
 
 namespace echolux {

@@ -9,7 +9,7 @@
 #include "render/annotations/sheet.h"
 #include "render/camera.h"
 #include "render/transfer_function.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

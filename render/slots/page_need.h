@@ -8,7 +8,7 @@
 #include "render/slots/page_layout.h"
 #include "render/slots/page_survey.h"
 #include "render/slots/volume_texture.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

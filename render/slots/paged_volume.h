@@ -18,7 +18,7 @@
 #include "render/slots/volume_texture.h"
 #include "render/slots/voxel_codes.h"
 #include "render/slots/voxel_source.h"
-#include "render/view.h"
+#include "render/view/view.h"
 #include "render/vk/memory.h"
 #include "render/vk/queue.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/describe.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

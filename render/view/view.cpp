@@ -1,5 +1,5 @@
 // The fields of the picture itself, and the sum of all parts.
-#include "render/view.h"
+#include "render/view/view.h"
 
 #include "compute/error.h"
 

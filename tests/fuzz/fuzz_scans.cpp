@@ -2,7 +2,7 @@
 #include "engine/io/calibration_file.h"
 #include "engine/io/png_file.h"
 #include "engine/io/raw_guess.h"
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 #include "fuzz_target.h"
 
 namespace echolux::fuzz {

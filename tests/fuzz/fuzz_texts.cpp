@@ -1,7 +1,7 @@
 // Indexes of recordings, and transfer functions of ours and of ParaView.
-#include "engine/stream/recording_index.h"
+#include "app/transfer/transfer_file.h"
+#include "engine/scan/recording_index.h"
 #include "fuzz_target.h"
-#include "ui/app/transfer_file.h"
 
 namespace echolux::fuzz {
 namespace {

@@ -1,6 +1,6 @@
 // Entropies under trial phases on the GPU against the CPU's, for any number of trials at a time, and the search that is
 // made of them.
-#include "compute/calibrate/depth_entropy.h"
+#include "compute/depth_entropy.h"
 
 #include <chrono>
 #include <cmath>

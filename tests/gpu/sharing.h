@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "app/live/lone_volume_path.h"
 #include "compute/block_memory.h"
 #include "compute/error.h"
 #include "tests/render/small_scan.h"
-#include "ui/app/lone_volume_path.h"
 
 namespace echolux::test {
 

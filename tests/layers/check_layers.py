@@ -8,20 +8,22 @@ import re
 import sys
 from pathlib import Path
 
-ROOMS = ["compute", "engine", "render", "ui"]
+ROOMS = ["compute", "engine", "render", "app", "bench", "ui"]
 
 # Rooms that a room may include from; tests may include from all.
 ARROWS = {
     "compute": {"compute"},
     "engine": {"engine", "compute"},
     "render": {"render", "compute", "shaders"},
-    "ui": {"ui", "engine", "render", "compute"},
+    "app": {"app", "engine", "render", "compute"},
+    "bench": {"bench", "app", "engine", "render", "compute"},
+    "ui": {"ui", "bench", "app", "engine", "render", "compute"},
     "shaders": {"shaders"},
 }
 
 # Of compute, the renderer sees places, descriptions, the one way to loop on all cores and what an empty voxel is: it must
 # not learn how voxels are made.
-COMPUTE_FOR_RENDER = {"types.h", "describe.h", "error.h", "place.h", "sharing.h", "parallel_for.h",
+COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "error.h", "place.h", "sharing.h", "parallel_for.h",
                       "empty_value.h"}
 
 # Inside the rooms: engine and render meet in ui/app only; the other front ends see what app gives them.
@@ -36,14 +38,14 @@ POSIX = re.compile(
     r"|^(sys|netinet|arpa|linux)/"
 )
 POSIX_PLACES = [
-    "engine/io/spectra_reader.cpp",
+    "engine/scan/spectra_reader.cpp",
     "engine/io/atomic_file.cpp",
     "engine/io/direct_file.cpp",
     "engine/io/trial.cpp",
     "engine/io/file_descriptor.h",
     "engine/io/file_descriptor.cpp",
     "engine/io/movie/ffmpeg_library.cpp",
-    "engine/stream/recorder.cpp",
+    "engine/live/recorder.cpp",
     "engine/acquire/plugin.cpp",
     "render/vk/handle.cpp",
     "compute/block_memory.cpp",

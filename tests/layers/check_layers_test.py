@@ -7,13 +7,13 @@ from pathlib import Path
 import check_layers
 
 GOOD = {
-    "compute/tables.h": '// Tables.\n#include <vector>\n#include "compute/types.h"\n',
-    "engine/session.cpp": '// Session.\n#include "compute/tables.h"\n#include "engine/session.h"\n',
+    "compute/plan/tables.h": '// Tables.\n#include <vector>\n#include "compute/types.h"\n',
+    "engine/live/session.cpp": '// Session.\n#include "compute/plan/tables.h"\n#include "engine/live/session.h"\n',
     "render/raycaster.cpp": '// Caster.\n#include <vulkan/vulkan.h>\n#include "compute/types.h"\n',
-    "ui/app/system.cpp": '// System.\n#include "engine/session.h"\n#include "render/raycaster.h"\n',
+    "ui/app/system.cpp": '// System.\n#include "engine/live/session.h"\n#include "render/raycaster.h"\n',
     "ui/cli/main.cpp": '// Program.\n#include <unistd.h>\n#include <csignal>\n#include "ui/app/system.h"\n',
     "compute/cuda/runner.cu": "// Runner.\n#include <cuda_runtime.h>\n#include <cufft.h>\n",
-    "tests/unit/session_test.cpp": '// Tests.\n#include "engine/session.h"\n',
+    "tests/unit/session_test.cpp": '// Tests.\n#include "engine/live/session.h"\n',
 }
 
 
@@ -70,7 +70,7 @@ class EachRule(unittest.TestCase):
         self.expect("engine/x.cpp", "#include <vector>\n", "no opening comment")
 
     def test_the_header_may_speak_for_its_source(self):
-        self.assertEqual(self.found("compute/tables.cpp", '#include "compute/tables.h"\n'), [])
+        self.assertEqual(self.found("compute/tables.cpp", '#include "compute/plan/tables.h"\n'), [])
 
     def test_long_file(self):
         self.expect("engine/x.cpp", "// X.\n" + "int x;\n" * 400, "401 lines")

@@ -12,8 +12,8 @@
 #include <numbers>
 #include <random>
 
-#include "compute/cubic_spline.h"
 #include "compute/error.h"
+#include "compute/plan/cubic_spline.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 #include "tests/oracle/peak.h"

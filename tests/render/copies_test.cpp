@@ -6,13 +6,13 @@
 #include <array>
 #include <stdexcept>
 
+#include "app/live/lone_volume_path.h"
+#include "bench/scan.h"
 #include "render/vk/image.h"
 #include "render/vk/memory.h"
 #include "render/vk/queue.h"
 #include "rendering.h"
 #include "tests/vulkan_copies/vulkan_copies.h"
-#include "ui/app/bench_scan.h"
-#include "ui/app/lone_volume_path.h"
 
 namespace echolux::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "../unit/temporary_folder.h"
-#include "ui/app/key_frame_file.h"
+#include "app/session/key_frame_file.h"
 
 namespace echolux {
 namespace {

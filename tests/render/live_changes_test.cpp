@@ -4,11 +4,11 @@
 
 #include <thread>
 
+#include "app/live/lone_volume_path.h"
+#include "app/live/picture_loop.h"
 #include "compute/error.h"
 #include "rendering.h"
 #include "small_scan.h"
-#include "ui/app/lone_volume_path.h"
-#include "ui/app/picture_loop.h"
 
 namespace echolux::test {
 namespace {

@@ -8,12 +8,12 @@
 #include <thread>
 #include <utility>
 
-#include "engine/session.h"
+#include "app/live/lone_volume_path.h"
+#include "app/live/picture_loop.h"
+#include "engine/live/session.h"
 #include "rendering.h"
 #include "small_scan.h"
 #include "tests/session/faulty_source.h"
-#include "ui/app/lone_volume_path.h"
-#include "ui/app/picture_loop.h"
 
 namespace echolux::test {
 namespace {

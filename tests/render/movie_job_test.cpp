@@ -1,16 +1,16 @@
 // Movies as they are made, frame by frame: what a frame shows is what the renderer makes of the same volume by itself.
-#include "ui/app/movie/movie_job.h"
+#include "app/movie/movie_job.h"
 
 #include <gmock/gmock.h>
 
 #include <atomic>
 #include <thread>
 
+#include "app/jobs/reproduce_job.h"
+#include "app/movie/movie_encoding.h"
 #include "engine/io/png_file.h"
 #include "rendering.h"
 #include "tests/unit/temporary_folder.h"
-#include "ui/app/movie/movie_encoding.h"
-#include "ui/app/picture/reproduce_job.h"
 
 namespace echolux::test {
 namespace {

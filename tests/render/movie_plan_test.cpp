@@ -1,6 +1,6 @@
 // What movies show when: turntables that go round for ever, sweeps from the first layer to the last, time points in
 // their order, key frames, and all of it together; and pictures that are begun now and read later.
-#include "ui/app/movie/movie_plan.h"
+#include "app/movie/movie_plan.h"
 
 #include <gmock/gmock.h>
 

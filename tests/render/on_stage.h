@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "app/stage/open_exhibit.h"
 #include "rendering.h"
 #include "tests/unit/temporary_folder.h"
-#include "ui/app/stage/open_exhibit.h"
 
 namespace echolux::test {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "compute/error.h"
-#include "compute/params.h"
+#include "compute/plan/params.h"
 #include "rendering.h"
 
 namespace echolux::test {

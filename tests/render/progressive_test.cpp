@@ -2,11 +2,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "app/open/open_volume.h"
+#include "bench/volume.h"
 #include "compute/error.h"
 #include "rendering.h"
 #include "similarity.h"
-#include "ui/app/bench_volume.h"
-#include "ui/app/open_volume.h"
 
 namespace echolux::test {
 namespace {

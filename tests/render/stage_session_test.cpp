@@ -4,11 +4,11 @@
 #include <cstring>
 #include <fstream>
 
-#include "engine/reconstruction.h"
+#include "app/stage/live_session.h"
+#include "app/stage/stage.h"
+#include "engine/offline/reconstruction.h"
 #include "on_stage.h"
 #include "small_scan.h"
-#include "ui/app/stage/live_session.h"
-#include "ui/app/stage/stage.h"
 
 namespace echolux::test {
 namespace {

@@ -1,6 +1,6 @@
 // Files and series on the stage, as the window uses it: what they show is what the renderer makes of the same volumes
 // by itself.
-#include "ui/app/stage/stage.h"
+#include "app/stage/stage.h"
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // Transfer functions in files: ours out and in, ParaView's in, and the words of every refusal.
-#include "ui/app/transfer_file.h"
+#include "app/transfer/transfer_file.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // What a source sends is never trusted: each kind of trouble is kept out or noted, counted, and said without a flood.
-#include "engine/stream/arrivals.h"
+#include "engine/live/arrivals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Newest wins, by whole volumes, and nothing is left out uncounted.
-#include "engine/stream/display_queue.h"
+#include "engine/live/display_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@
 #include "compute/error.h"
 #include "engine/acquire/source.h"
 #include "engine/block_pool.h"
-#include "engine/io/spectra_layout.h"
+#include "engine/scan/spectra_layout.h"
 
 namespace echolux::testing {
 

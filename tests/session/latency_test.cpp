@@ -1,5 +1,5 @@
 // Percentiles of a histogram against those of the sorted list.
-#include "engine/stream/latency.h"
+#include "engine/live/latency.h"
 
 #include <gtest/gtest.h>
 

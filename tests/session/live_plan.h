@@ -1,7 +1,7 @@
 // A small scan as a live source describes it.
 #pragma once
 
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 
 namespace echolux::testing {
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/session.h"
+#include "engine/live/session.h"
 #include "faulty_source.h"
 #include "live_plan.h"
 

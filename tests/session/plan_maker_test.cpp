@@ -1,5 +1,5 @@
 // Plans are made one at a time; of many that are wanted, the last one counts.
-#include "engine/plan_maker.h"
+#include "engine/live/plan_maker.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Time points that are read ahead: in which order, never beyond the budget, and what a jump or a fault does. The reader
 // is the test's: it counts what is read and goes on only when it is told to.
-#include "engine/read_ahead.h"
+#include "engine/offline/read_ahead.h"
 
 #include <gmock/gmock.h>
 

@@ -5,8 +5,8 @@
 
 #include <csignal>
 
-#include "engine/stream/recorder.h"
-#include "engine/stream/recording_index.h"
+#include "engine/live/recorder.h"
+#include "engine/scan/recording_index.h"
 #include "recording_disks.h"
 
 namespace echolux {

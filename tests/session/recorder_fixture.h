@@ -1,7 +1,7 @@
 // A recorder of the small source, in a folder of its own.
 #pragma once
 
-#include "engine/stream/recording_index.h"
+#include "engine/scan/recording_index.h"
 #include "recording_disks.h"
 
 namespace echolux {

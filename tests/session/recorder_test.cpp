@@ -1,5 +1,5 @@
 // Recording: what comes is in the file, where the TOML says; what is not is counted, marked and said.
-#include "engine/stream/recorder.h"
+#include "engine/live/recorder.h"
 
 #include <cstdlib>
 

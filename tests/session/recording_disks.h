@@ -17,7 +17,7 @@
 
 #include "compute/error.h"
 #include "engine/io/direct_file.h"
-#include "engine/stream/recorder.h"
+#include "engine/live/recorder.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -1,6 +1,6 @@
 // The live system with sources that fail and sinks that are slow: nothing waits for ever, nothing is lost uncounted,
 // and nothing ends the session.
-#include "engine/session.h"
+#include "engine/live/session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

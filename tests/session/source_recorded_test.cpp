@@ -6,9 +6,9 @@
 #include <iterator>
 #include <numeric>
 
-#include "engine/acquire/simulator.h"
 #include "engine/acquire/source_kinds.h"
-#include "engine/acquire/truth.h"
+#include "engine/simulate/simulator.h"
+#include "engine/simulate/truth.h"
 #include "hand_clock.h"
 #include "temporary_folder.h"
 

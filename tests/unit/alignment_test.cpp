@@ -8,8 +8,8 @@
 #include <numbers>
 #include <random>
 
-#include "engine/acquire/instrument.h"
 #include "engine/analysis/alignment_watch.h"
+#include "engine/simulate/instrument.h"
 
 namespace echolux {
 namespace {

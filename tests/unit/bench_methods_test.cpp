@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "ui/app/bench_case.h"
-#include "ui/app/bench_papers.h"
-#include "ui/app/bench_targets.h"
+#include "bench/case.h"
+#include "bench/papers.h"
+#include "bench/targets.h"
 
 namespace echolux {
 namespace {

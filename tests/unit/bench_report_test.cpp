@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "bench/json.h"
+#include "bench/report.h"
+#include "bench/scan.h"
+#include "bench/targets.h"
 #include "compute/error.h"
-#include "ui/app/bench_json.h"
-#include "ui/app/bench_report.h"
-#include "ui/app/bench_scan.h"
-#include "ui/app/bench_targets.h"
 
 namespace echolux {
 namespace {

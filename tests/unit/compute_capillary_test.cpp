@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "engine/acquire/truth.h"
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
+#include "engine/simulate/truth.h"
 #include "tests/oracle/flow_run.h"
 #include "tests/unit/simulator_recording.h"
 

@@ -1,10 +1,10 @@
 // Single values of described fields: what is accepted, what is refused and with which words.
-#include "compute/describe.h"
+#include "compute/plan/describe.h"
 
 #include <cmath>
 #include <limits>
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -1,5 +1,5 @@
 // Pictures of slices: orientation, ranges, proportions.
-#include "engine/figures.h"
+#include "engine/analysis/figures.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "engine/io/volume_file.h"
-#include "engine/scan.h"
-#include "engine/series.h"
+#include "engine/offline/series.h"
+#include "engine/scan/scan.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -4,7 +4,7 @@
 #include "engine/io/calibration_file.h"
 #include "engine/io/raw_guess.h"
 #include "engine/io/volume_file.h"
-#include "engine/time_points.h"
+#include "engine/scan/time_points.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -1,6 +1,6 @@
 // Work beside the picture: it tells how far it is, stops when it is asked to, and what it leaves for the thread that
 // draws is done there and nowhere else.
-#include "ui/app/stage/jobs.h"
+#include "app/jobs/jobs.h"
 
 #include <gtest/gtest.h>
 

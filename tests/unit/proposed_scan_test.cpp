@@ -1,5 +1,5 @@
 // `info --guess`: the proposal is a scan that opens, says why, and never writes over anything.
-#include "ui/app/proposed_scan.h"
+#include "app/open/proposed_scan.h"
 
 #include <cmath>
 #include <cstdint>

@@ -9,8 +9,8 @@
 #include <limits>
 #include <random>
 
-#include "engine/acquire/simulator.h"
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
+#include "engine/simulate/simulator.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -4,9 +4,9 @@
 #include <regex>
 
 #include "compute/error.h"
-#include "engine/recipes.h"
-#include "engine/scan.h"
-#include "engine/settings.h"
+#include "engine/scan/recipes.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "compute/error.h"
-#include "engine/acquire/scan_pattern.h"
+#include "engine/scan/scan_pattern.h"
 
 namespace echolux {
 namespace {

@@ -1,9 +1,9 @@
 // Opening scans: what a good one holds, and a clear refusal for each way in which one can be wrong.
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 
 #include <cstdlib>
 
-#include "engine/provenance.h"
+#include "engine/scan/provenance.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -1,12 +1,12 @@
 // SD01RAW2 files, made here and recorded by an instrument.
-#include "engine/io/sd01raw2.h"
+#include "engine/scan/sd01raw2.h"
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 #include "temporary_folder.h"
 
 namespace echolux {

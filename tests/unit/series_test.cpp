@@ -1,5 +1,5 @@
 // Series of volumes in files: their order, their time, one that is damaged, and a real one.
-#include "engine/series.h"
+#include "engine/offline/series.h"
 
 #include <gmock/gmock.h>
 #include <zlib.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <thread>
 
-#include "engine/time_points.h"
+#include "engine/scan/time_points.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -1,7 +1,7 @@
 // Settings: keys, TOML in and out, and the words of every refusal.
-#include "engine/settings.h"
+#include "engine/scan/settings.h"
 
-#include "compute/params.h"
+#include "compute/plan/params.h"
 #include "temporary_folder.h"
 
 namespace echolux {

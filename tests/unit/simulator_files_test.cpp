@@ -5,9 +5,9 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "engine/acquire/frame_header.h"
-#include "engine/acquire/truth.h"
-#include "engine/scan.h"
+#include "engine/scan/frame_header.h"
+#include "engine/scan/scan.h"
+#include "engine/simulate/truth.h"
 #include "simulator_recording.h"
 
 namespace echolux {

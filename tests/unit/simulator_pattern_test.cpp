@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/acquire/truth.h"
+#include "engine/simulate/truth.h"
 #include "simulator_recording.h"
 
 namespace echolux {

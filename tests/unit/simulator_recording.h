@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/acquire/simulator.h"
-#include "engine/acquire/spectrometer.h"
+#include "engine/simulate/simulator.h"
+#include "engine/simulate/spectrometer.h"
 #include "temporary_folder.h"
 
 namespace echolux::testing {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "engine/acquire/counter_random.h"
-#include "engine/acquire/spectrum_sum.h"
+#include "engine/simulate/counter_random.h"
+#include "engine/simulate/spectrum_sum.h"
 #include "simulator_recording.h"
 
 namespace echolux {

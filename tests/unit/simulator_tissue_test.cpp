@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/acquire/truth.h"
+#include "engine/simulate/truth.h"
 #include "simulator_recording.h"
 
 namespace echolux {

@@ -1,7 +1,7 @@
 // Streaming raw spectra: the right bytes at any offset, and files that change or end.
 #include <algorithm>
 
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -1,6 +1,6 @@
 // The time line by a clock turned by hand: what is due when, where it ends, and that every step that nobody saw is
 // counted, once.
-#include "ui/app/stage/timeline.h"
+#include "app/stage/timeline.h"
 
 #include <gtest/gtest.h>
 

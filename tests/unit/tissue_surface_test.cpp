@@ -9,11 +9,11 @@
 #include <fstream>
 
 #include "compute/error.h"
-#include "engine/acquire/simulator.h"
-#include "engine/acquire/truth.h"
 #include "engine/analysis/flatten.h"
 #include "engine/io/height_file.h"
-#include "engine/reconstruction.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/simulate/simulator.h"
+#include "engine/simulate/truth.h"
 #include "temporary_folder.h"
 
 namespace echolux {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compute/error.h"
-#include "engine/stream/volume_ring.h"
+#include "engine/live/volume_ring.h"
 
 namespace echolux::test {
 namespace {

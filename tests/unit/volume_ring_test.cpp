@@ -1,5 +1,5 @@
 // The ring against two imaginary devices that execute what tickets allow, each in its own order, as late as they like.
-#include "engine/stream/volume_ring.h"
+#include "engine/live/volume_ring.h"
 
 #include <gtest/gtest.h>
 

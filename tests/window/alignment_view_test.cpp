@@ -1,9 +1,9 @@
 // The alignment view in the window: what its controls do, and that all of it is there at the sizes that people have.
+#include "app/picture_of.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
 #include "engine/io/png_file.h"
-#include "ui/app/picture_of.h"
-#include "ui/app/stage/exhibit.h"
-#include "ui/app/stage/live_session.h"
-#include "ui/app/workspace/calibrating.h"
+#include "ui/workspace/calibrating.h"
 #include "window_run.h"
 
 namespace echolux::test {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "app/jobs/simulate_job.h"
+#include "app/picture_of.h"
 #include "engine/io/png_file.h"
-#include "ui/app/picture_of.h"
-#include "ui/app/simulate_job.h"
 #include "window_run.h"
 
 namespace echolux::test {

@@ -1,6 +1,6 @@
 // Where things lie in panes, against the orientation that files and pictures have: depth down, A-scans to the right,
 // B-scans up in the en face view.
-#include "ui/app/stage/pane_view.h"
+#include "app/stage/pane_view.h"
 
 #include <gtest/gtest.h>
 

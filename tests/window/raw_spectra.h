@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "engine/scan.h"
+#include "app/jobs/simulate_job.h"
+#include "engine/scan/scan.h"
 #include "temporary_folder.h"
-#include "ui/app/simulate_job.h"
 
 namespace echolux::test {
 

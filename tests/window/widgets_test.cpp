@@ -4,13 +4,13 @@
 #include <cmath>
 #include <set>
 
-#include "engine/scan.h"
-#include "ui/app/workspace/workspace.h"
+#include "engine/scan/scan.h"
 #include "ui/panels/control_hints.h"
 #include "ui/panels/curve_editing.h"
 #include "ui/panels/measured.h"
 #include "ui/panels/number_scale.h"
 #include "ui/panels/value_text.h"
+#include "ui/workspace/workspace.h"
 
 namespace echolux {
 namespace {

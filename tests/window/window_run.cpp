@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "app/stage/exhibit.h"
 #include "engine/io/volume_file.h"
-#include "ui/app/stage/exhibit.h"
 
 namespace echolux::test {
 

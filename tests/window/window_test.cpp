@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
 #include "engine/io/png_file.h"
 #include "raw_spectra.h"
-#include "ui/app/stage/exhibit.h"
-#include "ui/app/stage/live_session.h"
-#include "ui/app/workspace/raw_proposal.h"
+#include "ui/workspace/raw_proposal.h"
 #include "window_run.h"
 
 namespace echolux::test {

@@ -2,9 +2,9 @@
 // and what is told of the place under the pointer.
 #include <algorithm>
 
-#include "engine/scan.h"
-#include "ui/app/stage/exhibit.h"
-#include "ui/app/stage/live_session.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
+#include "engine/scan/scan.h"
 #include "window_run.h"
 
 namespace echolux::test {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "ui/app/stage/exhibit.h"
-#include "ui/app/stage/live_session.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
 #include "ui/panels/widgets.h"
 #include "window_run.h"
 

@@ -2,9 +2,9 @@
 // written and named by the settings; two mirrors bring back the k map and the dispersion that were simulated.
 #include <cmath>
 
-#include "engine/acquire/spectrometer.h"
 #include "engine/io/calibration_file.h"
-#include "ui/app/workspace/calibrating.h"
+#include "engine/simulate/spectrometer.h"
+#include "ui/workspace/calibrating.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {

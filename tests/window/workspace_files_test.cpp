@@ -1,10 +1,10 @@
 // Opening whatever somebody has: volumes, scans, sources, sessions, pictures, transfer functions, raw spectra; and what
 // the workspace says of what it cannot open.
+#include "app/jobs/simulate_job.h"
 #include "engine/io/png_file.h"
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 #include "raw_spectra.h"
-#include "ui/app/simulate_job.h"
-#include "ui/app/workspace/raw_proposal.h"
+#include "ui/workspace/raw_proposal.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {

@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "app/stage/live_session.h"
 #include "engine/io/volume_file.h"
 #include "temporary_folder.h"
-#include "ui/app/stage/live_session.h"
-#include "ui/app/workspace/workspace.h"
+#include "ui/workspace/workspace.h"
 
 namespace echolux::test {
 

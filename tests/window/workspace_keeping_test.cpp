@@ -1,6 +1,6 @@
 // What outlasts the moment: sessions, pictures, presets, recordings, and the state after a crash.
 #include "engine/io/png_file.h"
-#include "engine/scan.h"
+#include "engine/scan/scan.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {

@@ -1,7 +1,7 @@
 // Movies made beside the window: of a volume in memory, of a series by its file, of an instrument as it is now; what
 // cannot be is said, and the window goes on meanwhile.
+#include "app/movie/movie_plan.h"
 #include "engine/io/png_file.h"
-#include "ui/app/movie/movie_plan.h"
 #include "workspace_fixture.h"
 
 namespace echolux {

@@ -4,12 +4,12 @@
 
 #include <fstream>
 
+#include "app/session/settings_book.h"
+#include "app/session/text_writer.h"
+#include "app/session/undo.h"
 #include "temporary_folder.h"
-#include "ui/app/workspace/actions.h"
-#include "ui/app/workspace/notices.h"
-#include "ui/app/workspace/settings_book.h"
-#include "ui/app/workspace/text_writer.h"
-#include "ui/app/workspace/undo.h"
+#include "ui/workspace/actions.h"
+#include "ui/workspace/notices.h"
 
 namespace echolux {
 namespace {

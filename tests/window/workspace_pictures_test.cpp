@@ -1,8 +1,8 @@
 // Pictures, figures and tables that are saved beside the window: jobs that can be cancelled, files that say how they
 // were made, and the same bits again from the command line's job.
+#include "app/jobs/reproduce_job.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/png_file.h"
-#include "ui/app/picture/reproduce_job.h"
 #include "workspace_fixture.h"
 
 namespace echolux::test {

@@ -10,16 +10,16 @@
 #include <optional>
 #include <vector>
 
+#include "bench/bench_job.h"
+#include "bench/json.h"
+#include "bench/methods.h"
+#include "bench/papers.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "ui/app/bench_job.h"
-#include "ui/app/bench_json.h"
-#include "ui/app/bench_methods.h"
-#include "ui/app/bench_papers.h"
 #ifdef ECHOLUX_RENDER
-#include "ui/app/bench_live.h"
-#include "ui/app/bench_movie.h"
-#include "ui/app/bench_rendering.h"
+#include "bench/live.h"
+#include "bench/movie.h"
+#include "bench/rendering.h"
 #endif
 #include "ui/cli/commands.h"
 #include "ui/cli/setting_options.h"

@@ -7,9 +7,9 @@
 #include <memory>
 #include <tuple>
 
+#include "app/jobs/calibrate_job.h"
+#include "app/jobs/roll_off_job.h"
 #include "compute/error.h"
-#include "ui/app/calibrate_job.h"
-#include "ui/app/roll_off_job.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "app/jobs/convert_job.h"
 #include "engine/io/volume_file.h"
-#include "ui/app/convert_job.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/terminal_progress.h"

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "ui/app/demo_job.h"
+#include "app/jobs/demo_job.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/terminal_progress.h"
 

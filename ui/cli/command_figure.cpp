@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
+#include "app/figure/figure_job.h"
 #include "compute/error.h"
-#include "engine/settings.h"
-#include "ui/app/figure/figure_job.h"
+#include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"

@@ -9,12 +9,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/jobs/settings_table.h"
+#include "app/open/description.h"
+#include "app/open/proposed_scan.h"
 #include "compute/error.h"
 #include "engine/acquire/source.h"
-#include "engine/recipes.h"
-#include "ui/app/description.h"
-#include "ui/app/proposed_scan.h"
-#include "ui/app/settings_table.h"
+#include "engine/scan/recipes.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/setting_options.h"
 

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <memory>
 
+#include "app/live/live_job.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/settings.h"
-#include "ui/app/live_job.h"
+#include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"

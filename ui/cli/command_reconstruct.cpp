@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "app/jobs/reconstruct_job.h"
 #include "compute/error.h"
 #include "engine/io/image_format.h"
-#include "engine/settings.h"
-#include "ui/app/reconstruct_job.h"
+#include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"

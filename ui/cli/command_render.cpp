@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "app/jobs/render_job.h"
 #include "compute/error.h"
-#include "engine/settings.h"
-#include "ui/app/render_job.h"
+#include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/movie_options.h"
 #include "ui/cli/parse_text.h"

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "ui/app/picture/reproduce_job.h"
+#include "app/jobs/reproduce_job.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/terminal_progress.h"
 

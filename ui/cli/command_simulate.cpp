@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "engine/acquire/simulator.h"
-#include "engine/settings.h"
-#include "ui/app/simulate_job.h"
+#include "app/jobs/simulate_job.h"
+#include "engine/scan/settings.h"
+#include "engine/simulate/simulator.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/terminal_progress.h"

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/picture_of.h"
 #include "compute/error.h"
 #include "engine/io/png_file.h"
-#include "engine/settings.h"
-#include "ui/app/picture_of.h"
+#include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <vector>
 
-#include "compute/describe.h"
 #include "compute/error.h"
+#include "compute/plan/describe.h"
 #include "engine/version.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/terminal_progress.h"

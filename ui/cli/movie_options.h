@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "ui/app/movie/movie_job.h"
-#include "ui/app/render_job.h"
+#include "app/jobs/render_job.h"
+#include "app/movie/movie_job.h"
 
 namespace CLI {
 class App;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/recipes.h"
+#include "engine/scan/recipes.h"
 #include "ui/cli/parse_text.h"
 
 namespace echolux {

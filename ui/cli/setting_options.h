@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/backend.h"
-#include "engine/settings.h"
+#include "engine/scan/settings.h"
 
 namespace CLI {
 class App;

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "engine/settings.h"
+#include "engine/scan/settings.h"
 #include "ui/cli/setting_options.h"
 
 namespace echolux {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "ui/app/workspace/calibrating.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/plot.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/calibrating.h"
 
 namespace echolux {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "ui/app/movie/movie_plan.h"
+#include "app/movie/movie_plan.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {

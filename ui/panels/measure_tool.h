@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "ui/app/workspace/workspace.h"
+#include "ui/workspace/workspace.h"
 
 namespace echolux {
 

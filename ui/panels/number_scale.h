@@ -2,7 +2,7 @@
 // evenly around zero and by decades far from it. What is dragged to is a round number.
 #pragma once
 
-#include "compute/describe.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ui/app/workspace/workspace.h"
 #include "ui/panels/panel_state.h"
 #include "ui/panels/style.h"
+#include "ui/workspace/workspace.h"
 
 namespace echolux {
 

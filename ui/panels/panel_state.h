@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/describe.h"
+#include "compute/plan/describe.h"
 #include "ui/panels/control_hints.h"
 #include "ui/panels/measure_tool.h"
 

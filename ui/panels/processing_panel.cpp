@@ -1,6 +1,6 @@
 // From spectra to voxels: what is subtracted, the way to uniform k, dispersion, window, depth, what a voxel holds. Rows
 // that do nothing with the present choices are left out.
-#include "ui/app/stage/live_session.h"
+#include "app/stage/live_session.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/widgets.h"
 

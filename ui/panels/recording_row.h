@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "ui/app/stage/live_session.h"
+#include "app/stage/live_session.h"
 #include "ui/panels/free_space.h"
 #include "ui/panels/panel.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "ui/app/stage/live_session.h"
+#include "app/stage/live_session.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/sparkline.h"
 #include "ui/panels/value_text.h"

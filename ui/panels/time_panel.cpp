@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "ui/app/stage/live_session.h"
+#include "app/stage/live_session.h"
 #include "ui/panels/icons.h"
 #include "ui/panels/number_control.h"
 #include "ui/panels/panel_list.h"

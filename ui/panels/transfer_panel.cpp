@@ -1,5 +1,5 @@
 // From values to light: which curve, over which values, how dense.
-#include "ui/app/transfer_file.h"
+#include "app/transfer/transfer_file.h"
 #include "ui/panels/curve_editor.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/volume_facts.h"

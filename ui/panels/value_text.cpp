@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "ui/app/stage/exhibit.h"
+#include "app/stage/exhibit.h"
 
 namespace echolux {
 namespace {

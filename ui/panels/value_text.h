@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "compute/describe.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 
-class Exhibit;  // ui/app/stage/exhibit.h
+class Exhibit;  // app/stage/exhibit.h
 
 // "line_rate_hz" in Hz: "line rate".
 std::string label_of(const FieldText& field);

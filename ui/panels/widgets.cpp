@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ui/app/workspace/settings_book.h"
+#include "app/session/settings_book.h"
 
 namespace echolux {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "ui/app/workspace/file_kind.h"
+#include "app/open/file_kind.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"

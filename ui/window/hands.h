@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "render/transfer_function.h"
-#include "render/view.h"
+#include "render/view/view.h"
 
 namespace echolux {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "app/session/window_settings.h"
+#include "app/stage/pane_view.h"
 #include "render/region.h"
-#include "ui/app/stage/pane_view.h"
-#include "ui/app/workspace/window_settings.h"
 
 namespace echolux {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/stage/exhibit.h"
 #include "compute/error.h"
-#include "ui/app/stage/exhibit.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"

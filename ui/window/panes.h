@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "app/stage/pane_view.h"
 #include "render/screen.h"
-#include "ui/app/stage/pane_view.h"
 #include "ui/panels/panel.h"
 #include "ui/window/hands.h"
 #include "ui/window/layout.h"

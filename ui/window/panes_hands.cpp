@@ -1,12 +1,12 @@
 // What the pointer does in panes.
 #include <cmath>
 
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
 #include "compute/error.h"
 #include "render/annotations/quantities.h"
 #include "render/camera.h"
 #include "render/camera_motion.h"
-#include "ui/app/stage/exhibit.h"
-#include "ui/app/stage/live_session.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/window/panes.h"

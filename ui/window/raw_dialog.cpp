@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "ui/app/workspace/raw_proposal.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
+#include "ui/workspace/raw_proposal.h"
 
 namespace echolux {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ui/app/stage/exhibit.h"
-#include "ui/app/stage/live_session.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"

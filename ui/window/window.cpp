@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
 #include "compute/error.h"
-#include "ui/app/stage/exhibit.h"
-#include "ui/app/stage/live_session.h"
 #include "ui/window/theme.h"
 #include "ui/window/window_parts.h"
 

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
+#include "app/stage/pane_view.h"
 #include "render/screen.h"
-#include "ui/app/stage/pane_view.h"
-#include "ui/app/workspace/workspace.h"
 #include "ui/window/native_window.h"
+#include "ui/workspace/workspace.h"
 
 namespace echolux {
 

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <chrono>
 
-#include "ui/app/stage/exhibit.h"
+#include "app/stage/exhibit.h"
 #include "ui/window/layout.h"
 #include "ui/window/status_line.h"
 #include "ui/window/theme.h"

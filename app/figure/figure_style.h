@@ -1,0 +1,32 @@
+// How a figure looks: section [figure].
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute/plan/describe.h"
+#include "render/view/curve.h"
+
+namespace echolux {
+
+enum class GrayWay { normal, inverted };  // inverted: low values are white
+
+struct FigureStyle {
+    double width_mm = 170;
+    double text_pt = 8;
+    double dpi = 300;
+    GrayWay gray = GrayWay::normal;
+    double low = lowest_value;  // shown as black, or white where inverted; an extreme: what leaves 0.3 % of the values
+    double high = highest_value;
+    bool axes = true;
+    bool scale_bar = true;
+    bool colour_bar = true;
+    bool letters = true;
+    std::string title;
+};
+
+template <>
+const std::vector<Field<FigureStyle>>& describe<FigureStyle>();
+
+}  // namespace echolux

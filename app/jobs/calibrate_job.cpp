@@ -1,0 +1,196 @@
+#include "app/jobs/calibrate_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/jobs/calibration_plots.h"
+#include "compute/calibrate/probe.h"
+#include "compute/error.h"
+#include "compute/plan/tables.h"
+#include "engine/io/calibration_file.h"
+
+namespace echolux {
+namespace {
+
+NoiseMean mean_for(const NoiseJob& job, const Recipe& recipe) {
+    return job.mean.value_or(recipe.noise_floor == NoiseFloor::power ? NoiseMean::power : NoiseMean::amplitude);
+}
+
+double median_level_db(const std::vector<double>& floor, const std::filesystem::path& scan) {
+    std::vector<double> levels(floor.begin() + first_row_past_zero_delay(std::ssize(floor)), floor.end());
+    std::nth_element(levels.begin(), levels.begin() + std::ssize(levels) / 2, levels.end());
+    const double median = levels[levels.size() / 2];
+    if (median > 0) return 20 * std::log10(median);
+    throw Error(ErrorCode::bad_file, "holds no noise", scan.string(),
+                "record light without a sample; A-scans that are all alike are no noise once their mean is removed");
+}
+
+// An end of 0: the last.
+void check_within(const Interval& chosen, std::int64_t all, const char* what) {
+    const std::int64_t end = chosen.end != 0 ? chosen.end : all;
+    if (chosen.begin >= 0 && chosen.begin < end && end <= all) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("{} {}:{} lie outside of the B-scan", what, chosen.begin, end),
+                "--region", fmt::format("stay within 0:{}", all));
+}
+
+// Whole B-scans and kept depths where nothing is chosen.
+DispersionSearch search_in(const DispersionJob& job, const Scan& scan, const ReconstructionPlan& plan) {
+    DispersionSearch search = job.search;
+    const std::int64_t padding = scan.recipe.zero_padding;
+    const bool is_chosen = job.rows.begin != 0 || job.rows.end != 0;
+    const Interval rows = is_chosen ? job.rows : Interval{scan.recipe.depth_begin, scan.recipe.depth_end};
+    if (is_chosen) check_within(job.rows, scan.geometry.samples / 2 * padding, "depth rows");
+    check_within(job.a_scans, planned_grid(plan).a_scans, "A-scans");
+    search.depth_begin = rows.begin / padding;
+    search.depth_end = (rows.end + padding - 1) / padding;
+    search.line_begin = job.a_scans.begin;
+    search.line_end = job.a_scans.end;
+    return search;
+}
+
+// Errors name files instead of places in the pair.
+MirrorCalibration calibrated(const MirrorPair& pair, const MirrorJob& job) {
+    try {
+        return calibrated_by_mirrors(pair);
+    } catch (const Error& error) {
+        const std::string first = job.mirror_1.string(), second = job.mirror_2.string();
+        const std::string where = error.where() == "mirror 1"   ? first
+                                  : error.where() == "mirror 2" ? second
+                                                                : first + " and " + second;
+        throw Error(ErrorCode::bad_file, error.problem(), where, error.remedy());
+    }
+}
+
+// Finite, and no larger than anything that is ever meant.
+void check_range(double range_rad) {
+    constexpr double most_rad = 10'000;
+    if (range_rad > 0 && range_rad <= most_rad) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("{} rad are no range", range_rad), "--range",
+                fmt::format("give more than 0 and at most {}", most_rad));
+}
+
+void check_length(double length, const char* option) {
+    if (std::isfinite(length) && length >= 0) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("{} is no length", length), option, "give a positive number");
+}
+
+// NaN fails as well.
+void require_sharper(const DispersionFound& found, const std::filesystem::path& scan) {
+    constexpr double least = 1e-6;  // of the entropy: rounding
+    const bool is_finite = std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad);
+    if (is_finite && !has_sharp_depths(found)) {
+        throw Error(ErrorCode::bad_file, "shows no reflector that a phase makes sharper", scan.string(),
+                    "choose one with --region, or another B-scan with --b-scan");
+    }
+    if (is_finite && found.entropy <= found.entropy_before + least) return;
+    throw Error(ErrorCode::bad_file,
+                fmt::format("gets no sharper: entropy over depth {:.4f} before, {:.4f} at best", found.entropy_before,
+                            found.entropy),
+                scan.string(), "choose one reflector with --region, and a --range around what is expected");
+}
+
+Recipe with(const DispersionFound& found, Recipe recipe) {
+    recipe.dispersion = true;
+    recipe.a2_rad = found.a2_rad;
+    recipe.a3_rad = found.a3_rad;
+    return recipe;
+}
+
+}  // namespace
+
+std::int64_t run(const MeanSpectrumJob& job, Progress& progress) {
+    const Scan scan = open_scan(job.scan, job.settings);
+    const SpectrumSurvey survey = survey_of(scan, progress);
+    write_calibration(job.output, survey.mean(),
+                      fmt::format("counts, mean of {} lines of {}", survey.lines(), job.scan.filename().string()));
+    return survey.lines();
+}
+
+NoiseFound run(const NoiseJob& job, Progress& progress) {
+    check_plot_name(job.plot);
+    const Scan scan = open_scan(job.scan, job.settings);
+    const MeanProfile profile = mean_profile(scan, scan.plan(1), progress);
+    const NoiseMean mean = mean_for(job, scan.recipe);
+    const bool is_power = mean == NoiseMean::power;
+    const std::vector<double> floor = is_power ? profile.root_mean_power() : profile.amplitude();
+    const NoiseFound found{profile.lines(), mean, median_level_db(floor, job.scan),
+                           scan.recipe.shaping == Shaping::none ? "dB of counts" : "dB"};
+    const char* name = is_power ? "root mean power" : "mean amplitude";
+    write_calibration(job.output, floor,
+                      fmt::format("{} of {} A-scans of {}, amplitude of each depth bin", name, found.lines,
+                                  job.scan.filename().string()));
+    if (!job.plot.empty()) plot_noise(job.plot, floor, name, found.unit);
+    return found;
+}
+
+MirrorCalibration run(const MirrorJob& job, Progress& progress) {
+    check_plot_name(job.plot);
+    check_length(job.displacement_um, "--displacement");
+    check_length(job.centre_wavelength_nm, "--centre-wavelength");
+    const std::vector<double> first = mean_spectrum(job.mirror_1, "mirror 1", 0, "", progress);
+    const auto like_first = [&](const SpectrumSource& source, const char* what) {
+        return mean_spectrum(source, what, std::ssize(first), "mirror 1", progress);
+    };
+    MirrorPair pair;
+    pair.mirrors = {first, like_first(job.mirror_2, "mirror 2")};
+    pair.background = like_first(job.background, "background");
+    if (!job.dark.empty()) pair.dark = like_first(job.dark, "dark");
+    pair.sides = job.sides;
+    pair.k_falls = job.k_falls;
+    pair.displacement_um = job.displacement_um;
+    pair.centre_wavelength_nm = job.centre_wavelength_nm;
+    MirrorCalibration found = calibrated(pair, job);
+    write_calibration(job.k_map, found.k_positions, "sample position of each point of the uniform k grid");
+    if (!job.dispersion.empty()) {
+        write_calibration(job.dispersion, found.dispersion_rad, "phase theta in rad on the uniform k grid");
+    }
+    if (!job.plot.empty()) plot_mirrors(job.plot, found);
+    return found;
+}
+
+DispersionFound run(const DispersionJob& job, Progress& progress) {
+    check_plot_name(job.plot);
+    check_range(job.search.range_rad);
+    const Scan scan = open_scan(job.scan, job.settings);
+    const std::int64_t b_scan = job.b_scan.value_or(scan.geometry.b_scans / 2);
+    if (b_scan < 0 || b_scan >= scan.geometry.b_scans) {
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "--b-scan",
+                    fmt::format("they count from 0 to {}", scan.geometry.b_scans - 1));
+    }
+    SpectraReader reader(scan);
+    const RawPart part = read_part(reader, b_scan, 1);
+    const ReconstructionPlan plan = scan.plan(1);
+    const DispersionSearch search = search_in(job, scan, plan);
+    const DispersionFound found = searched_dispersion(plan, part.block, search, progress);
+    require_sharper(found, job.scan);
+    const Recipe recipe = with(found, scan.recipe);
+    if (!job.output.empty()) {
+        const KGrid grid = k_grid(scan.calibration, scan.geometry.samples);
+        write_calibration(
+            job.output, dispersion_phase(recipe, scan.calibration, grid),
+            fmt::format("phase theta in rad on the uniform k grid, sharpest for {}", job.scan.filename().string()));
+    }
+    if (!job.plot.empty()) {
+        plot_dispersion(job.plot, {plan, scan.recipe, recipe, search}, part.block);
+    }
+    return found;
+}
+
+DispersionFound searched_dispersion(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted,
+                                    Progress& progress) {
+    constexpr double steps = 100;
+    double told = 0;
+    progress.begin("searching", static_cast<std::int64_t>(steps), "%");
+    const DispersionFound found = searched_dispersion(plan, block, wanted, [&](double done) {
+        const double now = std::floor(done * steps);
+        progress.advance(static_cast<std::int64_t>(now - told));
+        told = now;
+        return true;
+    });
+    progress.end();
+    return found;
+}
+
+}  // namespace echolux

@@ -1,0 +1,66 @@
+#include "app/jobs/calibrate_sources.h"
+
+#include <fmt/format.h>
+
+#include "compute/error.h"
+#include "engine/io/calibration_file.h"
+#include "engine/io/lower_case.h"
+
+namespace echolux {
+namespace {
+
+// Of the first volume.
+template <class Take>
+void for_each_b_scan(const Scan& scan, Progress& progress, const Take& take) {
+    SpectraReader reader(scan);
+    progress.begin("averaging", scan.geometry.b_scans, "B-scans");
+    for (std::int64_t b = 0; b < scan.geometry.b_scans; ++b) {
+        const RawPart part = read_part(reader, b, 1);
+        take(part.block);
+        progress.advance(1);
+    }
+    progress.end();
+}
+
+}  // namespace
+
+bool is_spectrum_file(const SpectrumSource& source) {
+    const std::string ending = lower_ending(source);
+    return ending == ".csv" || ending == ".txt" || ending == ".f32" || ending == ".f64";
+}
+
+RawPart read_part(SpectraReader& reader, std::int64_t first, std::int64_t b_scans) {
+    RawPart part;
+    part.bytes.resize(static_cast<std::size_t>(b_scans * reader.bytes_per_b_scan()));
+    reader.read(0, first, b_scans, part.bytes);
+    part.block.data = part.bytes.data();
+    part.block.bytes = std::ssize(part.bytes);
+    part.block.first_b_scan = first;
+    part.block.b_scans = b_scans;
+    return part;
+}
+
+SpectrumSurvey survey_of(const Scan& scan, Progress& progress) {
+    SpectrumSurvey survey(scan.format, scan.geometry);
+    for_each_b_scan(scan, progress, [&](const Block& block) {
+        survey.add(block, {0, lines_of(block, scan.geometry)});
+    });
+    return survey;
+}
+
+MeanProfile mean_profile(const Scan& scan, const ReconstructionPlan& plan, Progress& progress) {
+    MeanProfile profile(plan);
+    for_each_b_scan(scan, progress, [&](const Block& block) { profile.add(block); });
+    return profile;
+}
+
+std::vector<double> mean_spectrum(const SpectrumSource& source, const char* what, std::int64_t samples,
+                                  const char* like, Progress& progress) {
+    const std::vector<double> counts =
+        is_spectrum_file(source) ? read_calibration(source, 0, what) : survey_of(open_scan(source), progress).mean();
+    if (samples == 0 || std::ssize(counts) == samples) return counts;
+    throw Error(ErrorCode::bad_file, fmt::format("has {} samples, {} has {}", counts.size(), like, samples),
+                source.string(), "record all spectra with the same settings of the camera");
+}
+
+}  // namespace echolux

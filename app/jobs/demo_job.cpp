@@ -1,0 +1,156 @@
+#include "app/jobs/demo_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "app/jobs/picture_quality.h"
+#include "app/picture_of.h"
+#include "app/seconds_since.h"
+#include "engine/analysis/figures.h"
+#include "engine/analysis/layers.h"
+#include "engine/analysis/vessels.h"
+#include "engine/interval.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/simulate/simulator.h"
+#include "engine/simulate/truth.h"
+#include "render/offscreen.h"
+
+namespace echolux {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t en_face_enlarged = 4;
+constexpr std::int64_t vessel_margin = 20;  // rows that the search for vessels keeps from the layers around
+
+Simulation living_scan() {
+    Simulation simulation;
+    simulation.scene = Scene::vessel;
+    simulation.a_scans = 160;
+    simulation.b_scans = 128;
+    simulation.volumes = 4;
+    return simulation;
+}
+
+View demo_view() {
+    View view;
+    view.width = 1280;
+    view.height = 960;
+    return view;
+}
+
+// What the closing table tells of the pictures.
+class Pictures {
+  public:
+    explicit Pictures(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    void write(const std::string& name, const Picture& picture) {
+        write_png(folder_ / name, picture);
+        const PictureQuality quality = quality_of(picture);
+        worst_.clipped = std::max(worst_.clipped, quality.clipped);
+        worst_.gray_range = std::min(worst_.gray_range, quality.gray_range);
+        names_ += (names_.empty() ? "" : ", ") + name;
+    }
+
+    DemoLine quality_line() const {
+        return {"gray values", fmt::format("at most {:.2f} % clipped, at least {:.0f} % of the range used",
+                                           worst_.clipped * 100, worst_.gray_range * 100)};
+    }
+    DemoLine files_line() const { return {"pictures", names_ + " in " + folder_.string()}; }
+
+  private:
+    std::filesystem::path folder_;
+    std::string names_;
+    PictureQuality worst_{0, 1};
+};
+
+// Rows between the last two boundaries, where the vessels run.
+Interval vessel_rows(const Layers& layers) {
+    const std::vector<float>& top = layers.boundaries[layers.boundaries.size() - 2];
+    const std::vector<float>& bottom = layers.boundaries.back();
+    double above = 0, below = 1e9;
+    for (std::size_t i = 0; i < top.size(); ++i) {
+        above = std::max(above, static_cast<double>(top[i] - layers.surface()[i]));
+        below = std::min(below, static_cast<double>(bottom[i] - layers.surface()[i]));
+    }
+    return {std::lround(above) + vessel_margin, std::lround(below) - vessel_margin};
+}
+
+DemoLine layer_line(const Layers& layers, const Truth& truth) {
+    std::vector<double> errors;
+    for (std::size_t n = 0; n < layers.boundaries.size(); ++n) {
+        for (std::int64_t b = 0; b < layers.b_scans; ++b) {
+            for (std::int64_t a = 0; a < layers.a_scans; ++a) {
+                const float found = layers.boundaries[n][static_cast<std::size_t>(b * layers.a_scans + a)];
+                errors.push_back(
+                    std::abs(static_cast<double>(found) - truth.boundary_bin(static_cast<std::int64_t>(n), a, b)));
+            }
+        }
+    }
+    std::sort(errors.begin(), errors.end());
+    const auto within = std::upper_bound(errors.begin(), errors.end(), 1.0) - errors.begin();
+    return {"layer boundaries",
+            fmt::format("{} found, median error {:.2f} voxels, {:.1f} % within 1 voxel of the truth",
+                        layers.boundaries.size(), errors[errors.size() / 2],
+                        100.0 * static_cast<double>(within) / static_cast<double>(errors.size()))};
+}
+
+std::vector<DemoLine> measured(const Volume& volume, const Truth& truth, Pictures& pictures) {
+    const Layers layers = find_layers(volume, truth.facts.boundaries);
+    const Interval rows = vessel_rows(layers);
+    const std::vector<std::uint8_t> vessels = find_vessels(volume, layers.surface(), rows.begin, rows.end);
+    pictures.write("en-face.png", gray_picture(enlarged(en_face_figure(volume, layers.surface(), rows.begin, rows.end),
+                                                        en_face_enlarged)));
+    return {layer_line(layers, truth),
+            {"vessels en face", fmt::format("Dice {:.2f} with the truth", dice(vessels, truth.en_face))}};
+}
+
+}  // namespace
+
+std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
+    Renderer renderer(job.device);
+    const std::filesystem::path scan_file = job.folder / "scan" / "scan.toml";
+    const Simulation simulation = living_scan();
+    auto start = Clock::now();
+    simulate(simulation, scan_file, progress);
+    const double simulated_s = seconds_since(start);
+
+    Pictures pictures(job.folder);
+    Reconstruction reconstruction(open_scan(scan_file));
+    std::vector<DemoLine> measures;
+    double rendered_s = 0;
+    for (std::int64_t v = 0; v < simulation.volumes; ++v) {
+        const Volume volume = reconstruction.run({v, 0, 0}, progress);
+        renderer.set_volume(volume.grid, volume.voxels.data());
+        start = Clock::now();
+        const Picture picture = picture_of(renderer.render(demo_view()));
+        rendered_s += seconds_since(start);
+        pictures.write(v == 0 ? "volume.png" : fmt::format("volume_t{}.png", v), picture);
+        if (v > 0) continue;
+        pictures.write("b-scan.png", gray_picture(b_scan_figure(volume, volume.grid.b_scans / 2)));
+        measures = measured(volume, read_truth(scan_file.parent_path() / "truth"), pictures);
+        write_volume(job.folder / "volume.nrrd", volume);
+    }
+
+    const ReconstructionFigures& figures = reconstruction.figures();
+    std::vector<DemoLine> lines{
+        {"scan",
+         fmt::format("{} volumes of {} B-scans of {} A-scans of {} samples, simulated in {:.1f} s", simulation.volumes,
+                     simulation.b_scans, simulation.a_scans, simulation.samples, simulated_s)},
+        {"reconstruction", fmt::format("{}: {:.0f} k A-scans/s, {:.1f} volumes/s", figures.backend,
+                                       static_cast<double>(figures.a_scans) / figures.seconds / 1e3,
+                                       static_cast<double>(simulation.volumes) / figures.seconds)},
+        {"ray casting", fmt::format("Vulkan on {}: {:.0f} ms a picture of {} x {}", renderer.device_name(),
+                                    rendered_s * 1e3 / static_cast<double>(simulation.volumes), demo_view().width,
+                                    demo_view().height)}};
+    lines.insert(lines.end(), measures.begin(), measures.end());
+    lines.push_back(pictures.quality_line());
+    lines.push_back(pictures.files_line());
+    lines.push_back({"scan and volume", scan_file.string() + ", " + (job.folder / "volume.nrrd").string()});
+    return lines;
+}
+
+}  // namespace echolux

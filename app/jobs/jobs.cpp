@@ -1,0 +1,160 @@
+#include "app/jobs/jobs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "app/seconds_since.h"
+
+namespace echolux {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double soon_s = 0.5;  // of a task's time, before anything is said of how long the rest takes
+
+// What was caught, as an error that can be told.
+Error told(const std::exception_ptr& caught, const std::string& where) {
+    try {
+        std::rethrow_exception(caught);
+    } catch (const Error& error) {
+        return error;
+    } catch (const std::bad_alloc&) {
+        return {ErrorCode::out_of_memory, "there is not enough memory", where, "close something else first"};
+    } catch (const std::exception& error) {
+        return {ErrorCode::bad_setting, error.what(), where};
+    }
+}
+
+}  // namespace
+
+struct Jobs::Job : Progress {
+    Job(std::uint64_t id, const std::string& title, Work wanted, Failed hears)
+        : failed_(std::move(hears)), state_{.id = id, .title = title},
+          thread_([this, work = std::move(wanted)] { run(work); }) {}
+    ~Job() override { cancel(); }
+
+    void begin(const std::string& task, std::int64_t total, const std::string& unit) override {
+        const std::scoped_lock lock(mutex_);
+        state_.task = task;
+        state_.unit = unit;
+        state_.total = total;
+        state_.done = 0;
+        task_start_ = Clock::now();
+    }
+    void advance(std::int64_t count) override {
+        if (is_cancelled()) throw Error(ErrorCode::cancelled, "cancelled");
+        const std::scoped_lock lock(mutex_);
+        state_.done += count;
+    }
+    void end() override { begin({}, 0, {}); }
+
+    void cancel() { is_cancelled_ = true; }
+    bool is_cancelled() const { return is_cancelled_; }
+    bool is_finished() const { return is_finished_; }
+    void join() {
+        if (thread_.joinable()) thread_.join();
+    }
+
+    JobState state() const {
+        const std::scoped_lock lock(mutex_);
+        JobState state = state_;
+        state.is_cancelled = is_cancelled();
+        state.seconds = seconds_since(start_);
+        const double task_s = seconds_since(task_start_);
+        if (state.done > 0 && state.done <= state.total && task_s > soon_s)
+            state.seconds_left =
+                task_s * static_cast<double>(state.total - state.done) / static_cast<double>(state.done);
+        return state;
+    }
+
+    // On the thread that draws, once the work has ended.
+    void hand_over() {
+        try {
+            if (caught_) std::rethrow_exception(caught_);
+            if (last_step_) last_step_();
+        } catch (...) {
+            const Error error = told(std::current_exception(), state().title);
+            if (failed_ && error.code() != ErrorCode::cancelled) failed_(error);
+        }
+    }
+
+  private:
+    void run(const Work& work) {
+        try {
+            last_step_ = work(*this);
+        } catch (...) {
+            caught_ = std::current_exception();
+        }
+        is_finished_ = true;
+    }
+
+    Failed failed_;
+    std::atomic<bool> is_cancelled_ = false;
+    std::atomic<bool> is_finished_ = false;
+    LastStep last_step_;  // these two belong to the thread until it has finished
+    std::exception_ptr caught_;
+    mutable std::mutex mutex_;  // of what follows
+    JobState state_;
+    Clock::time_point start_ = Clock::now();
+    Clock::time_point task_start_ = start_;
+    std::jthread thread_;  // begins last, ends first
+};
+
+Jobs::Jobs() = default;
+
+Jobs::~Jobs() {
+    cancel_all();
+}
+
+std::uint64_t Jobs::start(const std::string& title, Work work, Failed failed) {
+    const std::uint64_t id = next_++;
+    jobs_.push_back(std::make_unique<Job>(id, title, std::move(work), std::move(failed)));
+    return id;
+}
+
+void Jobs::cancel(std::uint64_t id) {
+    for (const auto& job : jobs_) {
+        if (job->state().id == id) job->cancel();
+    }
+}
+
+void Jobs::cancel_all() {
+    for (const auto& job : jobs_) job->cancel();
+}
+
+std::vector<JobState> Jobs::states() const {
+    std::vector<JobState> states;
+    for (const auto& job : jobs_) states.push_back(job->state());
+    return states;
+}
+
+bool Jobs::is_idle() const {
+    return jobs_.empty();
+}
+
+// Last steps may begin jobs: the list is settled before the first of them.
+void Jobs::collect() {
+    const auto first =
+        std::stable_partition(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job->is_finished(); });
+    std::vector<std::unique_ptr<Job>> finished(std::make_move_iterator(first), std::make_move_iterator(jobs_.end()));
+    jobs_.erase(first, jobs_.end());
+    for (const auto& job : finished) {
+        job->join();
+        if (!job->is_cancelled()) job->hand_over();
+    }
+}
+
+void Jobs::finish() {
+    while (!jobs_.empty()) {
+        jobs_.front()->join();
+        collect();
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,170 @@
+#include "app/jobs/reconstruct_job.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "app/picture_name.h"
+#include "compute/error.h"
+#include "engine/acquire/scan_player.h"
+#include "engine/analysis/flow_values.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/png_file.h"
+#include "engine/io/volume_file.h"
+
+namespace echolux {
+namespace {
+
+bool makes_picture(const ReconstructJob& job) {
+    return job.b_scan || job.en_face;
+}
+
+void check_request(const ReconstructJob& job) {
+    const bool png = is_png_name(job.output);
+    const auto refuse = [](const char* what, const std::string& where, const char* remedy) {
+        throw Error(ErrorCode::bad_setting, what, where, remedy);
+    };
+    if (png && !makes_picture(job)) {
+        refuse("a PNG holds one picture, not a volume", job.output.string(),
+               "add --b-scan N or --en-face Z0:Z1, or name a volume file");
+    }
+    if (!png && makes_picture(job)) refuse("pictures are written as PNG", job.output.string(), "name it *.png");
+    if (job.gray && !makes_picture(job)) {
+        refuse("is for pictures: a volume keeps all values", "--range",
+               "leave it out, or convert the volume: echolux convert --type u8 --range LOW:HIGH");
+    }
+    if (job.b_scan && job.en_face) refuse("a picture shows a B-scan or a projection", "--b-scan", "give one of them");
+    const bool part_given = job.b_scans.begin != 0 || job.b_scans.end != 0;
+    if (job.b_scan && part_given) refuse("one B-scan needs no part of the volume", "--blocks", "leave it out");
+}
+
+Interval rows(const ReconstructJob& job, const VolumeGrid& grid) {
+    return {job.en_face->begin, job.en_face->end == 0 ? grid.depth : job.en_face->end};
+}
+
+// Everything else that can be refused before the work starts.
+void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
+    if (job.b_scan) check_b_scan(grid, *job.b_scan);
+    if (job.en_face) check_en_face(grid, rows(job, grid).begin, rows(job, grid).end);
+    if (!makes_picture(job)) return check_volume_output(job.output, grid.type);
+    if (grid.type == VoxelType::f16) {
+        throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen, no picture is made of them",
+                    job.output.string(), "set recipe.voxel = f32");
+    }
+    check_can_be_written(job.output);
+}
+
+void check_flow(const ReconstructJob& job, const Scan& scan) {
+    if (job.flow.empty()) return;
+    if (scan.flow.method == FlowMethod::none) {
+        throw Error(ErrorCode::bad_setting, "the scan asks for no flow", "--flow",
+                    "set flow.method = doppler, or another one");
+    }
+    if (makes_picture(job)) {
+        throw Error(ErrorCode::bad_setting, "flow is written beside a volume", "--flow", "leave out the picture");
+    }
+    if (std::filesystem::weakly_canonical(job.flow) == std::filesystem::weakly_canonical(job.output)) {
+        throw Error(ErrorCode::bad_setting, "is the name of the volume too", "--flow", "give it a name of its own");
+    }
+    check_volume_output(job.flow, VoxelType::f32);
+}
+
+// "name.png" becomes "name_t003.png" where several are written.
+std::filesystem::path numbered(const std::filesystem::path& path, std::int64_t volume) {
+    return path.parent_path() / fmt::format("{}_t{:03}{}", path.stem().string(), volume, path.extension().string());
+}
+
+// A picture of one B-scan needs no more than this B-scan.
+ScanPart part_for(const ReconstructJob& job, std::int64_t volume, std::int64_t slices_per_b_scan) {
+    if (!job.b_scan) return {volume, job.b_scans.begin, job.b_scans.end};
+    const std::int64_t position = *job.b_scan / slices_per_b_scan;
+    return {volume, position, position + 1};
+}
+
+void write_picture(const ReconstructJob& job, const std::filesystem::path& path, const Volume& volume,
+                   std::int64_t slices_per_b_scan) {
+    const Interval depth = job.en_face ? rows(job, volume.grid) : Interval{};
+    const Figure figure = job.b_scan ? b_scan_figure(volume, *job.b_scan % slices_per_b_scan)
+                                     : en_face_figure(volume, depth.begin, depth.end);
+    Picture picture = gray_picture(figure, job.gray);
+    picture.text = volume.provenance;
+    write_png(path, picture);
+}
+
+// Where volumes go one after the other: all into one file where the format holds several time points, else one file
+// each.
+class VolumeFiles {
+  public:
+    VolumeFiles(std::filesystem::path path, const Interval& volumes, double step_s)
+        : path_(std::move(path)), volumes_(volumes), step_s_(step_s) {}
+
+    void add(const Volume& volume, std::int64_t number, Progress& progress) {
+        constexpr std::int64_t mebibyte = 1 << 20;
+        const bool several = volumes_.end - volumes_.begin > 1, together = several && holds_time_points(path_);
+        if (!together || !writer_) files_.push_back(several && !together ? numbered(path_, number) : path_);
+        progress.begin("write " + files_.back().filename().string(), volume.grid.bytes() / mebibyte + 1, "MiB");
+        if (!together) {
+            write_volume(files_.back(), volume);
+        } else {
+            if (!writer_) start_series(volume);
+            writer_->write(volume.voxels);
+            if (number + 1 == volumes_.end) writer_->finish();
+        }
+        progress.end();  // written is written: no asking whether to stop after that
+    }
+
+    const std::vector<std::filesystem::path>& files() const { return files_; }
+
+  private:
+    void start_series(const Volume& first) {
+        SeriesHeader header{first.grid, volumes_.end - volumes_.begin, step_s_, {}, first.provenance};
+        header.provenance["volume"] = fmt::format("{} to {}", volumes_.begin, volumes_.end - 1);
+        writer_ = std::make_unique<SeriesWriter>(path_, std::move(header));
+    }
+
+    std::filesystem::path path_;
+    Interval volumes_;
+    double step_s_;
+    std::vector<std::filesystem::path> files_;
+    std::unique_ptr<SeriesWriter> writer_;
+};
+
+}  // namespace
+
+ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
+    check_request(job);
+    Scan scan = open_scan(job.scan, job.settings);
+    const VolumeGrid whole = planned_grid(scan);
+    check_output(job, whole);
+    check_flow(job, scan);
+    Reconstruction reconstruction(std::move(scan), job.backend);
+    const ScanGeometry& geometry = reconstruction.scan().geometry;
+    const std::int64_t slices_per_b_scan = whole.b_scans / geometry.b_scans;
+    const std::int64_t first = job.volume.value_or(0);
+    const Interval volumes{first, job.volume ? first + 1 : geometry.volumes};
+    const double step_s = volume_seconds(reconstruction.scan());
+    VolumeFiles structures(job.output, volumes, step_s), flows(job.flow, volumes, step_s);
+    ReconstructedFiles done;
+    done.warnings = reconstruction.warnings();
+    for (std::int64_t v = volumes.begin; v < volumes.end; ++v) {
+        const ScanPart part = part_for(job, v, slices_per_b_scan);
+        if (makes_picture(job)) {
+            done.files.push_back(volumes.end - volumes.begin > 1 ? numbered(job.output, v) : job.output);
+            write_picture(job, done.files.back(), reconstruction.run(part, progress), slices_per_b_scan);
+        } else if (job.flow.empty()) {
+            structures.add(reconstruction.run(part, progress), v, progress);
+        } else {
+            const FlowedVolume volume = reconstruction.run_with_flow(part, progress);
+            structures.add(volume.structure, v, progress);
+            flows.add(flow_values(volume.flow.value()), v, progress);
+        }
+    }
+    for (const VolumeFiles* made : {&structures, &flows}) {
+        done.files.insert(done.files.end(), made->files().begin(), made->files().end());
+    }
+    done.figures = reconstruction.figures();
+    return done;
+}
+
+}  // namespace echolux

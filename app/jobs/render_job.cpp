@@ -1,0 +1,121 @@
+#include "app/jobs/render_job.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "app/open/open_volume.h"
+#include "app/open/show_opened.h"
+#include "app/seconds_since.h"
+#include "app/session/key_frame_file.h"
+#include "app/session/picture_record.h"
+#include "app/session/session_text.h"
+#include "app/transfer/transfer_file.h"
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/file_hash.h"
+#include "engine/io/picture_file.h"
+#include "render/probe.h"
+
+namespace echolux {
+namespace {
+
+// What the job's view is at its moment, with the files that it names.
+View view_of(const RenderJob& job) {
+    View view = job.view;
+    if (!job.key_frames.empty()) view = read_key_frames(job.key_frames).at(std::move(view), job.at_s);
+    if (!view.transfer.empty()) load_transfer(view);  // else a curve of its own stays
+    check_view(view);
+    return view;
+}
+
+void check_outputs(const RenderJob& job) {
+    if (!job.output.empty()) check_picture_output(job.output);
+    if (!job.save_transfer.empty()) {
+        check_transfer_name(job.save_transfer);
+        check_can_be_written(job.save_transfer);
+    }
+}
+
+void check_hash(const std::filesystem::path& path, const std::string& hash, const std::string& expected) {
+    if (expected.empty() || hash == expected) return;
+    throw Error(ErrorCode::bad_file,
+                fmt::format("is not what the picture was made of: its fingerprint is {}, not {}", hash, expected),
+                path.string(), "name the original by --input FILE, or make a new picture with echolux render");
+}
+
+// What is known before the work: throws where the input is not what is expected.
+PictureRecord record_of(const RenderJob& job) {
+    PictureRecord record;
+    note_input(record, job);
+    check_hash(job.input, record.input_hash, job.expected_input);
+    check_hash(job.input.string() + " (its spectra)", record.spectra_hash, job.expected_spectra);
+    if (!job.flow.empty()) {
+        record.flow = std::filesystem::absolute(job.flow).lexically_normal().string();
+        record.flow_hash = file_hash(job.flow);
+    }
+    record.bits = static_cast<std::int64_t>(job.bits);
+    note_range(record, job.chosen);
+    if (!job.session.empty()) record.samples = job.view.samples;
+    record.backend = job.backend;
+    return record;
+}
+
+PictureTexts texts_of(const RenderJob& job, const View& view, const OpenedVolume& opened, const PictureRecord& record) {
+    if (!job.session.empty()) return texts_of_picture(with_record(job.session, record));
+    const WhatIsOpen open{.file = std::filesystem::absolute(job.input).lexically_normal().string(),
+                          .assignments = text_of_lines(job.settings),
+                          .step = job.part.volume};
+    return texts_of_picture(picture_session(open, record, view, opened.scan ? &*opened.scan : nullptr));
+}
+
+// `done` gets the seconds of the picture alone, the volume being on the device.
+void write_picture(Renderer& renderer, const RenderJob& job, const View& view, const PictureTexts& texts,
+                   Progress& progress, RenderedFile& done) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto writer = create_picture(job.output, {view.width, view.height, 4, static_cast<int>(job.bits)}, texts);
+    progress.begin("render", view.height, "rows");
+    done.pages = renderer.render(view, job.bits, [&](const PictureRows& rows) {
+        writer->write(rows.pixels);
+        progress.advance(rows.count);
+    });
+    progress.end();
+    done.seconds = seconds_since(start);
+    done.fingerprint = writer->finish();
+}
+
+std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
+    if (job.flow.empty()) return {};
+    if (!view.flatten.empty()) {
+        throw Error(ErrorCode::bad_setting, "flow is not flattened", "--flow, view.flatten", "leave one of them out");
+    }
+    return read_volume(job.flow);
+}
+
+}  // namespace
+
+RenderedFile run(const RenderJob& job, Progress& progress) {
+    const View view = view_of(job);
+    check_outputs(job);
+    for (const auto& [x, y] : job.probes) check_pixel(view, x, y);
+    const std::optional<Volume> flow = flow_of(job, view);
+    Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once
+    PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job);
+    OpenedVolume opened = open_volume(job, progress);
+    record.device = renderer.device_name();
+    if (job.backend.empty()) record.backend = opened.figures.backend;
+    record.made_by = text_of_map(opened.volume.provenance);
+    const PictureTexts texts = texts_of(job, view, opened, record);
+    show_opened(renderer, opened, flow, view, progress);
+    RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0, {}, {}};
+    if (!job.output.empty()) write_picture(renderer, job, view, texts, progress, done);
+    for (const auto& [x, y] : job.probes) done.probes.push_back(renderer.probe(view, x, y));
+    if (!job.save_transfer.empty()) {
+        write_transfer(job.save_transfer, curve_in_use(view, opened.volume.grid, renderer.transfer_function(view)));
+    }
+    return done;
+}
+
+}  // namespace echolux

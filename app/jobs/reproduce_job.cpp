@@ -1,0 +1,114 @@
+#include "app/jobs/reproduce_job.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "app/session/session_text.h"
+#include "compute/error.h"
+#include "engine/io/picture_file.h"
+#include "engine/io/png_file.h"
+
+namespace echolux {
+namespace {
+
+RestoredSession session_in(const PictureTexts& texts, const std::filesystem::path& picture) {
+    const auto text = texts.find(text_session);
+    if (text != texts.end()) return session_of(toml_entries(text->second, picture.string()), picture.string());
+    throw Error(ErrorCode::bad_file, "does not say how it was made", picture.string(),
+                "pictures of echolux render and of its window can be made again");
+}
+
+std::filesystem::path input_of(const ReproduceJob& job, const RestoredSession& session) {
+    if (!job.input.empty()) return job.input;
+    if (session.open.file.empty()) {
+        throw Error(ErrorCode::bad_file, "shows what came from " + session.open.source + ", which was not kept",
+                    job.picture.string(), "only pictures of files can be made again: record first");
+    }
+    std::error_code problem;
+    if (std::filesystem::exists(session.open.file, problem)) return session.open.file;
+    throw Error(ErrorCode::bad_file, "is not there any more: " + job.picture.string() + " was made of it",
+                session.open.file, "say where it is now by --input FILE");
+}
+
+std::filesystem::path output_of(const ReproduceJob& job) {
+    if (!job.output.empty()) return job.output;
+    std::filesystem::path name = job.picture.stem();
+    name += "-again" + job.picture.extension().string();
+    return job.picture.parent_path() / name;
+}
+
+void check_flow(const PictureRecord& record, const std::filesystem::path& picture) {
+    if (record.flow.empty() || file_hash(record.flow) == record.flow_hash) return;
+    throw Error(ErrorCode::bad_file, "is not there any more or has changed: " + picture.string() + " shows its flow",
+                record.flow, "bring the original back");
+}
+
+RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session) {
+    RenderJob again;
+    again.input = input_of(job, session);
+    again.settings = assignments_of(session);
+    again.part.volume = session.open.step;
+    again.chosen = chosen_range(session.picture);
+    again.flow = session.picture.flow;
+    again.output = output_of(job);
+    again.bits = session.picture.bits > 8 ? PictureBits::sixteen : PictureBits::eight;
+    again.view = view_of(session);
+    if (session.picture.samples > 0) again.view.samples = session.picture.samples;
+    again.device = job.device;
+    again.expected_input = session.picture.input_hash;
+    again.expected_spectra = session.picture.spectra_hash;
+    return again;
+}
+
+void warn_where_others(ReproducedPicture& done, const PictureRecord& before) {
+    const auto warn = [&](const char* what, const std::string& then, const std::string& now) {
+        if (then.empty() || then == now) return;
+        done.warnings.push_back(
+            fmt::format("{} was {}, is now {}: bits may differ where they are rounded", what, then, now));
+    };
+    warn("the graphics device", before.device, done.rendered.device);
+    warn("the reconstructor", before.backend, done.rendered.figures.backend);
+    warn("the version of Echolux", before.program, version);
+}
+
+// Whether the pixels are others than those that were written. Of PNG with 8 bits alone: others are not decoded.
+bool was_altered(const std::filesystem::path& picture, std::int64_t bits, const std::string& fingerprint) {
+    if (bits > 8 || picture.extension() != ".png") return false;
+    const Picture found = read_png(picture);
+    Fingerprint pixels;
+    pixels.add(std::as_bytes(std::span(found.pixels)));
+    return pixels.text() != fingerprint;
+}
+
+}  // namespace
+
+ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
+    const PictureTexts texts = picture_texts(job.picture);
+    const RestoredSession session = session_in(texts, job.picture);
+    check_flow(session.picture, job.picture);
+    const RenderJob again = render_job_of(job, session);
+    std::error_code problem;
+    if (std::filesystem::equivalent(again.output, job.picture, problem)) {
+        throw Error(ErrorCode::bad_setting, "is the picture itself", "-o", "give the new one a name of its own");
+    }
+    ReproducedPicture done;
+    done.output = again.output;
+    done.rendered = run(again, progress);
+    done.warnings = done.rendered.warnings;
+    warn_where_others(done, session.picture);
+    const auto before = texts.find(text_pixels);
+    if (before != texts.end()) {
+        if (was_altered(job.picture, session.picture.bits, before->second)) {
+            done.warnings.push_back(job.picture.string() +
+                                    " was altered after it was made: its pixels are not those "
+                                    "that its fingerprint tells of");
+            done.sameness = Sameness::other;
+            return done;
+        }
+        done.sameness = before->second == done.rendered.fingerprint ? Sameness::same : Sameness::other;
+    }
+    return done;
+}
+
+}  // namespace echolux

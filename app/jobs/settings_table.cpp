@@ -1,0 +1,61 @@
+#include "app/jobs/settings_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine/acquire/source.h"
+#include "engine/scan/scan.h"
+#include "engine/simulate/simulator.h"
+#ifdef ECHOLUX_RENDER
+#include "app/figure/figure_style.h"
+#include "app/session/window_settings.h"
+#include "render/view/view.h"
+#endif
+
+namespace echolux {
+namespace {
+
+std::string range_text(const BoundField& field) {
+    if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, ", "));
+    if (std::holds_alternative<bool>(field.default_value)) return "true, false";
+    if (std::holds_alternative<std::string>(field.default_value)) return "text";
+    return fmt::format("{:g} .. {:g}", field.low, field.high);
+}
+
+std::string_view effect_text(Effect effect) {
+    switch (effect) {
+        case Effect::file: return "file";
+        case Effect::plan: return "plan";
+        case Effect::table: return "table";
+        case Effect::view: return "view";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string settings_table() {
+    Scan scan;
+    Simulation simulation;
+    SourceSettings source;
+    Settings settings;
+    bind(settings, scan);
+#ifdef ECHOLUX_RENDER
+    View view;
+    settings.bind("view", view);
+    WindowSettings window;
+    settings.bind("window", window);
+    FigureStyle figure;
+    settings.bind("figure", figure);
+#endif
+    settings.bind("simulation", simulation);
+    settings.bind("source", source);
+    std::string table = "| setting | default | range | unit | effect | meaning |\n|---|---|---|---|---|---|\n";
+    for (const BoundField& field : settings.fields()) {
+        table += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", field.key(), spelled(field.default_value),
+                             range_text(field), field.unit, effect_text(field.effect), field.help);
+    }
+    return table;
+}
+
+}  // namespace echolux

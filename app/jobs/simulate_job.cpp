@@ -1,0 +1,43 @@
+#include "app/jobs/simulate_job.h"
+
+#include <filesystem>
+
+#include "compute/error.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/settings.h"
+#include "engine/simulate/simulator.h"
+#include "engine/simulate/true_flow.h"
+
+namespace echolux {
+
+namespace {
+
+// On the voxels that the scan is reconstructed to.
+void write_velocity(const SimulateJob& job) {
+    const Reconstruction reconstruction(open_scan(job.scan));
+    const Truth truth = read_truth(job.scan.parent_path() / "truth");
+    write_volume(job.velocity, true_flow(truth, reconstruction.grid({})));
+}
+
+// Simulating again is fine, into a recording or somebody's scan it is not.
+void keep_what_others_recorded(const std::filesystem::path& scan) {
+    if (!std::filesystem::exists(scan) || std::filesystem::exists(scan.parent_path() / "truth")) return;
+    throw Error(ErrorCode::output, "exists already, and is not a simulation", scan.string(), "choose another folder");
+}
+
+}  // namespace
+
+void run(const SimulateJob& job, Progress& progress) {
+    keep_what_others_recorded(job.scan);
+    if (!job.velocity.empty()) check_volume_name(job.velocity, VoxelType::f32);
+    Simulation simulation;
+    Settings settings;
+    settings.bind("simulation", simulation);
+    settings.set("simulation.scene", job.scene, "SCENE");
+    for (const std::string& assignment : job.settings) settings.set_assignment(assignment);
+    simulate(simulation, job.scan, progress);
+    if (!job.velocity.empty()) write_velocity(job);
+}
+
+}  // namespace echolux

@@ -1,0 +1,12 @@
+#include "app/live/device_pair.h"
+
+namespace echolux {
+
+DeviceChoice beside(DeviceChoice device, const BackendChoice& backend) {
+    if (backend.backend == Backend::cpu || device.near != DeviceId{}) return device;
+    const auto& usable = surveyed_gpus().usable;
+    device.near = backend.gpu != DeviceId{} || usable.empty() ? backend.gpu : usable.front().id;
+    return device;
+}
+
+}  // namespace echolux

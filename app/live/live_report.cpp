@@ -1,0 +1,154 @@
+// What a live job says of itself, for programs and for people.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/live/live_job.h"
+#include "engine/version.h"
+
+namespace echolux {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json object_of(const Latency& latency) {
+    return {{"count", latency.count()},
+            {"median_s", latency.percentile_s(0.5)},
+            {"p99_s", latency.percentile_s(0.99)},
+            {"most_s", latency.most_s()}};
+}
+
+Json object_of(const ArrivalFigures& f) {
+    return {{"blocks", f.blocks},
+            {"volumes", f.volumes},
+            {"a_scans", f.lines},
+            {"bytes", f.bytes},
+            {"lost_blocks", f.lost},
+            {"repeated_blocks", f.repeated},
+            {"misshapen_blocks", f.misshapen},
+            {"time_jumps", f.time_jumps}};
+}
+
+Json object_of(const QueueFigures& f) {
+    return {{"pushed_blocks", f.pushed},
+            {"taken_blocks", f.taken},
+            {"overtaken_blocks", f.overtaken},
+            {"overtaken_volumes", f.overtaken_volumes},
+            {"incomplete_blocks", f.incomplete},
+            {"incomplete_volumes", f.incomplete_volumes},
+            {"given_up_blocks", f.given_up},
+            {"waiting_blocks", f.waiting},
+            {"most_waiting_blocks", f.most_waiting}};
+}
+
+Json object_of(const RingStatistics& f) {
+    return {{"published", f.published},
+            {"dropped", f.dropped},
+            {"abandoned", f.abandoned},
+            {"shown", f.shown},
+            {"late", f.late}};
+}
+
+Json object_of(const PictureFigures& f) {
+    return {{"pictures", f.pictures},
+            {"volumes", f.volumes},
+            {"out_of_order", f.out_of_order},
+            {"pictures_per_s", f.pictures_per_s},
+            {"drawing", object_of(f.drawing)}};
+}
+
+Json object_of(const ProcessedFigures& f) {
+    Json json{{"volumes", f.volumes},
+              {"left_out", f.left_out},
+              {"bytes", f.bytes},
+              {"read_back_s", f.read_back_s},
+              {"write_s", f.write_s}};
+    if (f.problem) json["problem"] = f.problem->line();
+    return json;
+}
+
+Json object_of(const RecorderFigures& f) {
+    return {{"blocks", f.blocks},
+            {"bytes", f.bytes},
+            {"missing_blocks", f.missing_blocks},
+            {"lost_blocks", f.lost_blocks},
+            {"refused_blocks", f.refused_blocks},
+            {"most_blocks_held", f.most_blocks_held},
+            {"syncs", f.syncs},
+            {"longest_write_s", f.longest_write_s},
+            {"longest_unsynced_s", f.longest_unsynced_s}};
+}
+
+std::string latency_text(const Latency& latency) {
+    return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, most {:.1f} ms", 1e3 * latency.percentile_s(0.5),
+                       1e3 * latency.percentile_s(0.99), 1e3 * latency.most_s());
+}
+
+}  // namespace
+
+std::string json_of(const LiveReport& report) {
+    const SessionFigures& s = report.session;
+    Json json{{"program", fmt::format("echolux {}", version)},
+              {"source", report.source},
+              {"way", report.way},
+              {"seconds", s.seconds},
+              {"arrived", object_of(s.arrived)},
+              {"queue", object_of(s.queue)},
+              {"reconstructed",
+               {{"blocks", s.fed_blocks},
+                {"a_scans", s.fed_lines},
+                {"volumes", s.finished_volumes},
+                {"dropped_volumes", s.dropped_volumes},
+                {"failed_volumes", s.failed_volumes},
+                {"again", s.reprocessed_volumes},
+                {"changes", s.changes},
+                {"reconnections", s.reconnections},
+                {"load", s.load}}},
+              {"latency",
+               {{"waiting", object_of(s.waiting)}, {"feeding", object_of(s.feeding)}, {"shown", object_of(s.shown)}}}};
+    if (!report.way.empty()) {
+        json["ring"] = object_of(report.ring);
+        json["pictures"] = object_of(report.pictures);
+        json["bytes_read_back"] = report.bytes_read_back;
+    }
+    if (report.recorder) json["recorder"] = object_of(*report.recorder);
+    if (report.processed) json["processed"] = object_of(*report.processed);
+    json["events"] = Json::array();
+    for (const SessionEvent& event : report.events) {
+        json["events"].push_back({{"time_s", event.time_s}, {"trouble", event.is_trouble}, {"line", event.line}});
+    }
+    return json.dump(2);
+}
+
+std::string text_of(const LiveReport& report) {
+    const SessionFigures& s = report.session;
+    const double seconds = std::max(s.seconds, 1e-9);
+    std::string text = fmt::format("{}, {:.1f} s\n", report.source, s.seconds);
+    text += fmt::format("acquired     {} volumes, {} A-scans ({:.0f} a second), {} blocks; {} lost by the source\n",
+                        s.arrived.volumes, s.arrived.lines, static_cast<double>(s.arrived.lines) / seconds,
+                        s.arrived.blocks, s.arrived.lost);
+    if (report.recorder) {
+        text += fmt::format("recorded     {} blocks, {:.1f} MB; {} missing\n", report.recorder->blocks,
+                            1e-6 * static_cast<double>(report.recorder->bytes), report.recorder->missing_blocks);
+    }
+    if (report.way.empty()) return text;
+    text +=
+        fmt::format("processed    {} volumes, {} A-scans ({:.0f} a second), load {:.0f} %: {}\n", s.finished_volumes,
+                    s.fed_lines, static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.way);
+    text +=
+        fmt::format("left out     {} volumes overtaken by newer ones, {} incomplete, {} without a slot, {} failed\n",
+                    s.queue.overtaken_volumes, s.queue.incomplete_volumes, s.dropped_volumes, s.failed_volumes);
+    text += fmt::format("shown        {} volumes in {} pictures ({:.1f} a second), {} out of order\n",
+                        report.pictures.volumes, report.pictures.pictures, report.pictures.pictures_per_s,
+                        report.pictures.out_of_order);
+    text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
+    if (report.processed) {
+        text +=
+            fmt::format("written      {} volumes, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",
+                        report.processed->volumes, 1e-6 * static_cast<double>(report.processed->bytes),
+                        report.processed->left_out, report.processed->read_back_s, report.processed->write_s);
+    }
+    return text;
+}
+
+}  // namespace echolux

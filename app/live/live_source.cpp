@@ -1,0 +1,66 @@
+#include "app/live/live_source.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "compute/error.h"
+#include "compute/plan/plan_tables.h"
+#include "compute/validate.h"
+#include "engine/scan/noise_floor.h"
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_around = 50ms;
+constexpr auto most_wait = 10s;  // for a first block
+
+bool is_usable(const Block& block, const ReconstructionPlan& plan) {
+    try {
+        check_block(block, plan);
+        return block.memory != MemoryKind::device;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+// A source that is stopped again, whatever happens.
+class Started {
+  public:
+    explicit Started(Source& source) : source_(source) { source_.start(); }
+    ~Started() { source_.stop(); }
+    Started(const Started&) = delete;
+    Started& operator=(const Started&) = delete;
+
+  private:
+    Source& source_;
+};
+
+}  // namespace
+
+ReconstructionPlan live_plan(Source& source, Progress& progress) {
+    ReconstructionPlan plan = source.scan().plan(source.block_b_scans());
+    if (!needs_noise_floor(plan.recipe, plan.flow)) return plan;
+    const Started started(source);
+    const auto until = std::chrono::steady_clock::now() + most_wait;
+    while (std::chrono::steady_clock::now() < until) {
+        progress.advance(0);
+        const Arrival arrival = source.next(look_around);
+        if (arrival.kind == Arrival::Kind::ended) break;
+        if (arrival.kind != Arrival::Kind::block || !is_usable(arrival.block, plan)) continue;
+        plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, arrival.block);
+        break;
+    }
+    return plan;
+}
+
+RecordingWanted recording_of(const Source& source, const std::filesystem::path& scan_toml) {
+    RecordingWanted wanted;
+    wanted.scan_toml = scan_toml;
+    wanted.scan = source.scan();
+    if (source.pool_blocks() > 0) wanted.most_blocks_held = std::max<std::int64_t>(1, source.pool_blocks() / 2);
+    return wanted;
+}
+
+}  // namespace echolux

@@ -1,0 +1,86 @@
+#include "app/live/processed_volumes.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "app/seconds_since.h"
+
+namespace echolux {
+
+ProcessedVolumes::ProcessedVolumes(std::filesystem::path folder) : folder_(std::move(folder)) {
+    std::error_code failure;
+    std::filesystem::create_directories(folder_, failure);
+    if (failure)
+        throw Error(ErrorCode::output, "cannot be made: " + failure.message(), folder_.string(), "name another folder");
+    thread_ = std::thread([this] { work(); });
+}
+
+ProcessedVolumes::~ProcessedVolumes() {
+    finish();
+}
+
+bool ProcessedVolumes::has_room() const {
+    const std::scoped_lock lock(mutex_);
+    return waiting_.size() < most_waiting && !figures_.problem;
+}
+
+void ProcessedVolumes::add(std::int64_t number, const VolumeGrid& grid,
+                           std::function<std::vector<std::byte>()> voxels) {
+    const std::scoped_lock lock(mutex_);
+    waiting_.push_back({number, grid, std::move(voxels)});
+    comes_.notify_one();
+}
+
+void ProcessedVolumes::leave_out() {
+    const std::scoped_lock lock(mutex_);
+    ++figures_.left_out;
+}
+
+ProcessedFigures ProcessedVolumes::finish() {
+    {
+        const std::scoped_lock lock(mutex_);
+        ends_ = true;
+        comes_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+    const std::scoped_lock lock(mutex_);
+    return figures_;
+}
+
+void ProcessedVolumes::work() {
+    std::unique_lock lock(mutex_);
+    while (comes_.wait(lock, [this] { return ends_ || !waiting_.empty(); }), !waiting_.empty()) {
+        Waiting next = std::move(waiting_.front());
+        waiting_.pop_front();
+        lock.unlock();
+        std::optional<Error> problem;
+        try {
+            write(std::move(next));
+        } catch (const Error& error) {
+            problem = error;
+        } catch (const std::exception& error) {
+            problem = Error(ErrorCode::output, error.what(), folder_.string());
+        }
+        lock.lock();
+        if (!problem) continue;
+        ++figures_.left_out;
+        if (!figures_.problem) figures_.problem = problem;
+    }
+}
+
+void ProcessedVolumes::write(Waiting waiting) {
+    const auto start = std::chrono::steady_clock::now();
+    const Volume volume{waiting.grid, waiting.voxels(), {}};
+    waiting.voxels = {};  // its memory takes the next one
+    const double read_back_s = seconds_since(start);
+    write_volume(folder_ / fmt::format("volume_{:06}.nrrd", waiting.number), volume);
+    const std::scoped_lock lock(mutex_);
+    ++figures_.volumes;
+    figures_.bytes += volume.grid.bytes();
+    figures_.read_back_s += read_back_s;
+    figures_.write_s += seconds_since(start) - read_back_s;
+}
+
+}  // namespace echolux

@@ -1,0 +1,56 @@
+// The volumes that a movie shows, one at a time on the device, in the colours that the first one chose.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/movie/movie_job.h"
+#include "app/movie/movie_plan.h"
+#include "app/movie/movie_volumes.h"
+#include "engine/progress.h"
+#include "render/offscreen.h"
+
+namespace echolux {
+
+// What is seen of them.
+struct ShownVolume {
+    FilmedVolume volume;
+    std::int64_t step = 0;             // of the input
+    std::optional<ValueRange> chosen;  // by an earlier volume; nothing: by this one
+};
+
+class FilmSet {
+  public:
+    // `job` outlives it. Throws what opening and reading throw: at least one volume can be read.
+    FilmSet(const MovieJob& job, const MoviePath& path, Progress& progress);
+
+    Renderer& renderer() { return renderer_; }
+    FilmedVolumes filmed() const { return {first_->structure->grid, volumes_->steps(), volumes_->step_s()}; }
+    const std::map<std::string, std::string>& provenance() const { return first_->structure->provenance; }
+    const std::vector<std::string>& warnings() const { return warnings_; }
+
+    // In ascending order of steps. What cannot be read leaves the volume before it where it is.
+    void show(std::int64_t step, const View& view, Progress& progress);
+    const ShownVolume& shown() const { return shown_; }
+
+  private:
+    void put_on(const FilmedVolume& filmed, const View& view);
+    void set_flow(const FilmedVolume& filmed);
+    void collect_warnings();
+
+    const MovieJob& job_;
+    Renderer renderer_;
+    std::unique_ptr<MovieVolumes> volumes_;
+    std::optional<FilmedVolume> first_;
+    std::int64_t first_step_ = 0;  // after the first that could be read, which stands for all before it
+    std::int64_t step_ = -1;       // that was asked for
+    std::optional<ValueRange> chosen_;
+    ShownVolume shown_;
+    std::vector<std::string> warnings_;
+};
+
+}  // namespace echolux

@@ -1,0 +1,77 @@
+#include "app/movie/movie_encoding.h"
+
+#include <chrono>
+#include <utility>
+
+#include "app/seconds_since.h"
+
+namespace echolux {
+
+MovieEncoding::MovieEncoding(std::unique_ptr<MovieWriter> writer)
+    : writer_(std::move(writer)), encoder_(writer_->encoder()), taker_([this] { take(); }),
+      coder_([this] { encode(); }) {}
+
+MovieEncoding::~MovieEncoding() {
+    drawn_.close();
+    taken_.close();
+    if (taker_.joinable()) taker_.join();
+    if (coder_.joinable()) coder_.join();
+}
+
+void MovieEncoding::add(std::function<Image()> picture, std::map<std::string, std::string> text) {
+    if (!drawn_.put({std::move(picture), std::move(text)})) throw_failure();
+}
+
+void MovieEncoding::finish() {
+    drawn_.end();
+    if (taker_.joinable()) taker_.join();
+    if (coder_.joinable()) coder_.join();
+    const auto start = std::chrono::steady_clock::now();
+    writer_->finish();
+    busy_s_ += seconds_since(start);
+    throw_failure();
+}
+
+std::int64_t MovieEncoding::pictures() const {
+    return writer_->pictures();
+}
+
+void MovieEncoding::take() {
+    try {
+        while (auto drawn = drawn_.take()) {
+            if (!taken_.put({drawn->picture(), std::move(drawn->text)})) break;
+        }
+    } catch (...) {
+        fail();
+    }
+    taken_.end();
+}
+
+void MovieEncoding::encode() {
+    try {
+        while (const auto taken = taken_.take()) {
+            const auto start = std::chrono::steady_clock::now();
+            writer_->add(taken->image.pixels, taken->text);
+            busy_s_ += seconds_since(start);
+        }
+    } catch (...) {
+        fail();
+        taken_.close();
+    }
+}
+
+// On one of the threads, in the middle of its work: nobody waits for it to take more.
+void MovieEncoding::fail() {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+    }
+    drawn_.close();
+}
+
+void MovieEncoding::throw_failure() {
+    const std::scoped_lock lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace echolux

@@ -1,0 +1,134 @@
+#include "app/movie/movie_job.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "app/movie/film_set.h"
+#include "app/movie/frame_texts.h"
+#include "app/movie/movie_encoding.h"
+#include "app/seconds_since.h"
+#include "app/transfer/transfer_file.h"
+#include "compute/error.h"
+#include "engine/scan/settings.h"
+#include "engine/version.h"
+
+namespace echolux {
+namespace {
+
+// Some codecs take even sizes only: such a movie has a column or a row more.
+View sized(View view, MovieCodec codec) {
+    if (!needs_even_size(codec)) return view;
+    view.width += view.width % 2;
+    view.height += view.height % 2;
+    return view;
+}
+
+// Views name transfer functions in files: each is read once. A curve that was drawn by hand has no file, and stays.
+class Transfers {
+  public:
+    void load(View& view) {
+        if (view.transfer.empty()) return;
+        if (!loaded_ || loaded_->transfer != view.transfer) {
+            load_transfer(view);
+            loaded_ = view;
+        }
+        view.transfer_curve = loaded_->transfer_curve;
+    }
+
+  private:
+    std::optional<View> loaded_;
+};
+
+MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& first,
+                      const std::map<std::string, std::string>& provenance) {
+    MovieFormat format{.codec = job.codec,
+                       .width = first.width,
+                       .height = first.height,
+                       .rate = plan.rate(),
+                       .most_pictures = plan.frames(),
+                       .has_alpha = first.transparent,
+                       .crf = job.crf,
+                       .may_use_hardware = job.may_use_hardware,
+                       .text = provenance};
+    View view = first;
+    Settings settings;
+    settings.bind("view", view);
+    format.text["view"] = settings.toml();
+    format.text["movie.path"] = job.wanted.path;
+    format.text["movie.program"] = version;
+    return format;
+}
+
+void draw(const MovieJob& job, const MoviePlan& plan, FilmSet& stage, MovieEncoding& encoding, MovieCodec codec,
+          Progress& progress) {
+    Transfers transfers;
+    std::optional<FrameTexts> texts;
+    if (codec == MovieCodec::png) texts.emplace(job, stage.renderer().device_name());
+    for (std::int64_t frame = 0; frame < plan.frames(); ++frame) {
+        View view = sized(plan.view(frame), codec);
+        transfers.load(view);
+        if (view.width != sized(job.view, codec).width || view.height != sized(job.view, codec).height) {
+            throw Error(ErrorCode::bad_setting, "the size of a movie cannot change on its way",
+                        "view.width, view.height", "leave them out of the key frames");
+        }
+        stage.show(plan.step(frame), view, progress);
+        auto text = texts ? texts->of(view, stage.shown()) : PictureTexts{};
+        encoding.add(stage.renderer().begin(view), std::move(text));
+        progress.advance(1);
+    }
+}
+
+// The same error, that also says what there is in spite of it.
+Error told(const Error& error, const MovieJob& job, const MovieEncoding& encoding, std::int64_t frames) {
+    const std::int64_t made = encoding.pictures();
+    const std::string kept = made > 0 ? fmt::format("{} of {} pictures are in {}", made, frames, job.output.string())
+                                      : "nothing was written";
+    const std::string problem = error.code() == ErrorCode::cancelled ? "cancelled" : error.problem();
+    return {error.code(), fmt::format("{}: {}", problem, kept),
+            error.code() == ErrorCode::cancelled ? "movie" : error.where(), error.remedy()};
+}
+
+// What was handed over is kept; how that ends matters less than why it had to.
+void end_early(MovieEncoding& encoding) {
+    try {
+        encoding.finish();
+    } catch (const Error&) {
+    }
+}
+
+}  // namespace
+
+MadeMovie run(const MovieJob& job, Progress& progress) {
+    const MovieCodec codec = movie_codec(job.output, job.codec);
+    const View start = sized(job.view, codec);
+    check_view(start);
+    FilmSet stage(job, movie_path(job.wanted.path), progress);
+    const MoviePlan plan(job.wanted, start, stage.filmed());
+    MovieEncoding encoding(create_movie(job.output, format_of(job, plan, plan.view(0), stage.provenance())));
+    const auto begun = std::chrono::steady_clock::now();
+    progress.begin("movie", plan.frames(), "frames");
+    try {
+        draw(job, plan, stage, encoding, codec, progress);
+        encoding.finish();
+    } catch (const Error& error) {
+        end_early(encoding);
+        throw told(error, job, encoding, plan.frames());
+    }
+    progress.end();
+    return {.device = stage.renderer().device_name(),
+            .encoder = encoding.encoder(),
+            .frames = plan.frames(),
+            .rate = plan.rate(),
+            .width = start.width,
+            .height = start.height,
+            .time_rate = plan.time_rate(),
+            .warnings = stage.warnings(),
+            .seconds = seconds_since(begun),
+            .encoding_s = encoding.busy_s()};
+}
+
+}  // namespace echolux

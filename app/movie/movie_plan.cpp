@@ -1,0 +1,192 @@
+#include "app/movie/movie_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <glm/geometric.hpp>
+#include <glm/vec3.hpp>
+#include <ranges>
+
+#include "app/session/key_frame_file.h"
+#include "compute/error.h"
+#include "render/camera.h"
+
+namespace echolux {
+namespace {
+
+constexpr double turn_s = 10;  // of a turntable whose length nobody says
+
+std::vector<std::string> parts_of(const std::string& text) {
+    std::error_code none;
+    if (std::filesystem::is_regular_file(text, none)) return {text};  // a file may have a + in its name
+    std::vector<std::string> parts;
+    if (text.empty()) parts.emplace_back();
+    for (const auto part : std::views::split(text, '+')) parts.emplace_back(part.begin(), part.end());
+    return parts;
+}
+
+void add_part(MoviePath& path, const std::string& part) {
+    const auto refuse = [&](const char* problem, const char* remedy) {
+        throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" {}", part, problem), "--path", remedy);
+    };
+    const auto set = [&](bool& is_there) {
+        if (is_there) refuse("is there twice", "name it once");
+        is_there = true;
+    };
+    if (part == "turntable") return set(path.turns);
+    if (part == "time") return set(path.goes_through_time);
+    if (part == "sweep") return set(path.sweeps);
+    if (std::filesystem::path(part).extension() != ".toml")
+        refuse("is no path of a movie", "turntable, time, sweep or a file of key frames (.toml), joined by +");
+    if (path.keys) refuse("is the second file of key frames", "write one file");
+    path.keys = read_key_frames(part);
+}
+
+// Through the middles of the layers, from the first to the last: offsets from the middle of the volume.
+double offset_at(double part, const glm::dvec3& normal, const VolumeGrid& grid) {
+    const std::array<double, 3> edges = voxel_edges(grid);
+    const glm::dvec3 reach = volume_extent(grid) - glm::dvec3(edges[0], edges[1], edges[2]);
+    return (part - 0.5) * glm::dot(glm::abs(normal), reach);
+}
+
+glm::dvec3 normal_along(SweepAxis axis) {
+    glm::dvec3 normal(0);
+    normal[static_cast<int>(axis)] = 1;
+    return normal;
+}
+
+// Of the section that the view shows.
+glm::dvec3 section_normal(const View& view) {
+    switch (view.plane) {
+        case SlicePlane::b_scan: return {0, 0, 1};
+        case SlicePlane::en_face: return {1, 0, 0};
+        case SlicePlane::side: return {0, 1, 0};
+        case SlicePlane::oblique: break;
+    }
+    return glm::normalize(glm::dvec3(view.plane_normal[0], view.plane_normal[1], view.plane_normal[2]));
+}
+
+}  // namespace
+
+MoviePath movie_path(const std::string& text) {
+    MoviePath path;
+    for (const std::string& part : parts_of(text)) add_part(path, part);
+    return path;
+}
+
+MoviePlan::MoviePlan(const MovieWanted& wanted, const View& view, const FilmedVolumes& volumes)
+    : path_(movie_path(wanted.path)), view_(view), volumes_(volumes), along_(wanted.along), plane_(wanted.plane) {
+    if (wanted.step_s > 0) volumes_.step_s = wanted.step_s;
+    if (path_.goes_through_time && volumes_.steps < 2) {
+        throw Error(ErrorCode::bad_setting, "there is one volume, so that time stands still", "--path time",
+                    "give a 4-D file, a folder of volumes, or a scan of several volumes");
+    }
+    if (path_.sweeps && view.show == Shown::en_face) {
+        throw Error(ErrorCode::bad_setting, "a projection from above has no plane to be moved", "--path sweep",
+                    "choose --show slice --plane en-face");
+    }
+    set_length(wanted);
+    if (path_.turns) fix_fit();
+    if (!view_.time_stamp) return;
+    if (path_.goes_through_time && volumes_.step_s == 0) {
+        throw Error(ErrorCode::bad_setting, "the series does not say how long a step takes", "view.time_stamp",
+                    "add --step-time S, or leave the time stamp out");
+    }
+    view_.time_rate = time_rate();
+}
+
+void MoviePlan::set_length(const MovieWanted& wanted) {
+    if (!wanted.fps.empty() && wanted.frames > 0 && wanted.seconds > 0) {
+        throw Error(ErrorCode::bad_setting, "a length and a rate are given, and the number of pictures too", "--frames",
+                    "leave one of --frames, --seconds and --fps out");
+    }
+    constexpr double parts = 1e6;  // of a second, that are told apart
+    if (!wanted.fps.empty())
+        rate_ = parsed_frame_rate(wanted.fps, "--fps");
+    else if (wanted.frames > 0 && wanted.seconds > 0)
+        rate_ = frame_rate(wanted.frames * std::int64_t{1'000'000}, std::llround(wanted.seconds * parts), "--seconds");
+    if (wanted.frames > 0)
+        frames_ = wanted.frames;
+    else
+        frames_ = wanted.seconds > 0 ? std::llround(wanted.seconds * rate_.per_s()) : natural_frames();
+    if (frames_ >= 1 && frames_ <= most_movie_frames) return;
+    throw Error(ErrorCode::bad_setting, fmt::format("a movie of {} pictures cannot be made", frames_),
+                wanted.frames > 0 ? "--frames" : "--seconds", fmt::format("1 to {} are possible", most_movie_frames));
+}
+
+// Key frames in their own time, each time point once, each layer once.
+std::int64_t MoviePlan::natural_frames() const {
+    if (path_.keys) return std::llround(path_.keys->last_s() * rate_.per_s()) + 1;
+    if (path_.goes_through_time) return volumes_.steps;
+    if (path_.sweeps && !path_.turns) return layers();
+    return std::llround(turn_s * rate_.per_s());
+}
+
+std::int64_t MoviePlan::layers() const {
+    const glm::dvec3 normal = view_.show == Shown::slice ? section_normal(view_) : normal_along(along_);
+    const glm::dvec3 counts(volumes_.grid.depth, volumes_.grid.a_scans, volumes_.grid.b_scans);
+    return std::max<std::int64_t>(2, std::llround(glm::dot(glm::abs(normal), counts)));
+}
+
+// A volume that is fitted into each picture would breathe while it turns: it is as large as it may be in all of them.
+void MoviePlan::fix_fit() {
+    if (!view_.fit || view_.show != Shown::volume) return;
+    const auto length_per_pixel = [&](const View& view) {
+        return Camera(view, volume_extent(volumes_.grid)).length_per_pixel();
+    };
+    View free = view_;
+    free.fit = false;
+    double coarsest = 0;
+    for (int step = 0; step < 360; ++step) {
+        View turned = view_;
+        turned.azimuth_deg = angles_of(view_).azimuth_deg + step;
+        turned.look = Look::free;
+        coarsest = std::max(coarsest, length_per_pixel(turned));
+    }
+    free.zoom *= length_per_pixel(free) / coarsest;
+    view_ = free;
+}
+
+double MoviePlan::time_rate() const {
+    if (!path_.goes_through_time) return 0;
+    return static_cast<double>(volumes_.steps) * volumes_.step_s / seconds();
+}
+
+std::int64_t MoviePlan::step(std::int64_t frame) const {
+    return path_.goes_through_time ? frame * volumes_.steps / frames_ : 0;
+}
+
+// The last picture is one step before the first, so that the movie can go round for ever.
+void MoviePlan::turn(View& view, std::int64_t frame) const {
+    const Angles angles = angles_of(view);
+    view.look = Look::free;
+    view.azimuth_deg = angles.azimuth_deg + 360 * static_cast<double>(frame) / static_cast<double>(frames_);
+    view.elevation_deg = angles.elevation_deg;
+    view.roll_deg = angles.roll_deg;
+    if (view.azimuth_deg > 180) view.azimuth_deg -= 360;
+}
+
+void MoviePlan::sweep(View& view, std::int64_t frame) const {
+    const double part = frames_ > 1 ? static_cast<double>(frame) / static_cast<double>(frames_ - 1) : 0.5;
+    if (view.show == Shown::slice) {
+        view.plane_offset_um = offset_at(part, section_normal(view), volumes_.grid);
+        return;
+    }
+    const glm::dvec3 normal = normal_along(along_);
+    const double offset = offset_at(part, normal, volumes_.grid);
+    std::vector<double>& planes = plane_ == SweptPlane::slice ? view.slices : view.clip_planes;
+    planes.insert(planes.end(), {normal.x, normal.y, normal.z, offset});
+}
+
+View MoviePlan::view(std::int64_t frame) const {
+    View view = view_;
+    if (path_.keys) view = path_.keys->at(view, static_cast<double>(frame) / rate_.per_s());
+    if (path_.turns) turn(view, frame);
+    if (path_.sweeps) sweep(view, frame);
+    if (path_.goes_through_time && volumes_.step_s > 0)
+        view.time_s = view_.time_s + static_cast<double>(step(frame)) * volumes_.step_s;
+    return view;
+}
+
+}  // namespace echolux

@@ -1,0 +1,88 @@
+// What each picture of a movie shows: the view and the time point, for any path through them, and how many pictures
+// there are at which rate. Nothing is drawn here.
+//
+// Paths are joined by "+": key frames set the view, a turntable then turns it, a sweep then moves a plane through it,
+// and time steps through the volumes meanwhile.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/types.h"
+#include "engine/io/movie_file.h"
+#include "render/key_frames.h"
+#include "render/view/view.h"
+
+namespace echolux {
+
+inline constexpr std::int64_t most_movie_frames = 1'000'000;
+
+enum class SweepAxis { depth, a_scans, b_scans };
+enum class SweptPlane { slice, clip };
+
+// As somebody asks for it.
+struct MovieWanted {
+    std::string path = "turntable";  // turntable, time, sweep, FILE.toml; several joined by +
+    std::int64_t frames = 0;         // 0: follows from seconds, or from the path
+    double seconds = 0;              // 0: follows from frames
+    std::string fps{};               // "": 30, or what frames and seconds say
+    SweepAxis along = SweepAxis::b_scans;
+    SweptPlane plane = SweptPlane::slice;
+    double step_s = 0;  // between volumes; 0: as the series says
+};
+
+struct MoviePath {
+    bool turns = false, goes_through_time = false, sweeps = false;
+    std::optional<KeyFrames> keys;
+};
+
+// Throws Error{bad_setting, bad_file} for a path that is none, and for key frames with wrong keys.
+MoviePath movie_path(const std::string& text);
+
+// The volumes that are filmed.
+struct FilmedVolumes {
+    VolumeGrid grid;
+    std::int64_t steps = 1;
+    double step_s = 0;  // 0: unknown
+};
+
+class MoviePlan {
+  public:
+    // Throws Error{bad_setting} for lengths that contradict each other, a series of one time point to go through, ...
+    MoviePlan(const MovieWanted& wanted, const View& view, const FilmedVolumes& volumes);
+
+    std::int64_t frames() const { return frames_; }
+    const FrameRate& rate() const { return rate_; }
+    double seconds() const { return static_cast<double>(frames_) / rate_.per_s(); }
+
+    // Seconds of the data in a second of the movie; 0: unknown, or time stands.
+    double time_rate() const;
+
+    // The time point of a frame, always from 0 to steps - 1 and never backwards.
+    std::int64_t step(std::int64_t frame) const;
+
+    // Files that it names (transfer, heights) are not read yet.
+    View view(std::int64_t frame) const;
+
+  private:
+    void set_length(const MovieWanted& wanted);
+    std::int64_t natural_frames() const;
+    std::int64_t layers() const;
+    void fix_fit();
+    void turn(View& view, std::int64_t frame) const;
+    void sweep(View& view, std::int64_t frame) const;
+
+    MoviePath path_;
+    View view_;
+    FilmedVolumes volumes_;
+    SweepAxis along_;
+    SweptPlane plane_;
+    std::int64_t frames_ = 0;
+    FrameRate rate_;
+};
+
+}  // namespace echolux

@@ -1,0 +1,233 @@
+#include "app/open/description.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "app/open/open_volume.h"
+#include "compute/error.h"
+#include "compute/plan/tables.h"
+#include "compute/validate.h"
+#include "engine/io/picture_file.h"
+#include "engine/io/volume_file.h"
+#include "engine/io/voxel_value.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/time_points.h"
+
+namespace echolux {
+namespace {
+
+std::string size_text(double bytes) {
+    const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
+    return fmt::format("{:.4g} {}", bytes, units[unit]);
+}
+
+Fact length(std::string name, double um, std::string remark = {}) {
+    if (um <= 0) return {std::move(name), std::monostate{}, "um", std::move(remark)};
+    return {std::move(name), um, "um", std::move(remark)};
+}
+
+std::vector<Fact> grid_facts(const VolumeGrid& grid) {
+    std::vector<Fact> facts{
+        {"depth rows", grid.depth, "", ""},
+        {"A-scans", grid.a_scans, "", ""},
+        {"B-scans", grid.b_scans, "", ""},
+        {"volume size", grid.bytes(), "bytes", size_text(static_cast<double>(grid.bytes()))},
+        length("depth pitch", grid.spacing_um[0]),
+        length("A-scan spacing", grid.spacing_um[1]),
+        length("B-scan spacing", grid.spacing_um[2]),
+    };
+    if (grid.spacing_um[0] > 0) {
+        facts.push_back({"first depth", grid.first_depth_um, "um", ""});
+        facts.push_back(
+            {"last depth", grid.first_depth_um + static_cast<double>(grid.depth - 1) * grid.spacing_um[0], "um", ""});
+    }
+    if (!grid.quantity.empty()) facts.push_back({"quantity", grid.quantity, "", grid.unit});
+    return facts;
+}
+
+std::vector<std::string> missing_of(const Scan& scan, const VolumeGrid& grid) {
+    const Calibration& calibration = scan.calibration;
+    std::vector<std::string> missing;
+    const bool mapped =
+        !calibration.k_positions.empty() || !calibration.wavelengths_nm.empty() || !calibration.k_polynomial.empty();
+    if (!mapped) missing.emplace_back("k map: spectra are taken as linear in k (calibration.wavelengths or k_map)");
+    if (grid.spacing_um[0] == 0) {
+        missing.emplace_back("depth scale: depth is in bins (calibration.wavelengths or depth_pitch_um)");
+    }
+    if (scan.geometry.spacing_a_um == 0 || scan.geometry.spacing_b_um == 0) {
+        missing.emplace_back("lateral spacing: proportions are a guess (scan.spacing_a_um, scan.spacing_b_um)");
+    }
+    if (chosen_background(scan.recipe, calibration) == Background::frame_mean) {
+        missing.emplace_back(
+            "background: the mean of each B-scan is taken, which removes flat objects "
+            "(calibration.background)");
+    }
+    const KGrid grid_of_k = k_grid(calibration, scan.geometry.samples);
+    const std::vector<double> theta = dispersion_phase(scan.recipe, calibration, grid_of_k);
+    const bool dispersed = std::any_of(theta.begin(), theta.end(), [](double phase) { return phase != 0; });
+    if (!dispersed) missing.emplace_back("dispersion: none is compensated (calibration.dispersion or recipe.a2_rad)");
+    if (scan.geometry.line_rate_hz == 0) missing.emplace_back("line rate: velocities stay in rad (scan.line_rate_hz)");
+    return missing;
+}
+
+// Whole volumes that the file holds beyond those that are described.
+std::int64_t further_volumes(const Scan& scan, std::int64_t file_bytes) {
+    const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string());
+    return (file_bytes - layout.file_bytes()) / layout.volume_bytes();
+}
+
+std::vector<Fact> scan_facts(const Scan& scan) {
+    const ScanGeometry& geometry = scan.geometry;
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra));
+    const std::int64_t further = further_volumes(scan, bytes);
+    return {{"spectra", scan.spectra.string(), "", size_text(static_cast<double>(bytes))},
+            {"samples", geometry.samples, "", ""},
+            {"lines", geometry.lines_per_b_scan() * geometry.frames_per_volume() * geometry.volumes, "", ""},
+            {"volumes", geometry.volumes, "",
+             further > 0 ? fmt::format("the file holds {} more, see scan.volumes and scan.b_scans", further) : ""},
+            {"depth is", geometry.refractive_index > 1 ? "geometric" : "optical, in air", "",
+             fmt::format("n = {}", geometry.refractive_index)}};
+}
+
+Description described_scan(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
+    auto scan = std::make_shared<Scan>(open_scan(path, assignments));
+    const VolumeGrid grid = planned_grid(*scan);
+    Description description;
+    description.kind = "scan";
+    description.keeper = scan;
+    description.facts = scan_facts(*scan);
+    for (Fact& fact : grid_facts(grid)) description.facts.push_back(std::move(fact));
+    description.missing = missing_of(*scan, grid);
+    Settings settings;
+    bind(settings, *scan);
+    description.settings = settings.fields();
+    return description;
+}
+
+// Codes of the first time point, read some B-scans at a time.
+std::pair<double, double> least_and_most(SeriesFile& file) {
+    const VolumeGrid& grid = file.header().grid;
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (std::int64_t begin = 0, end = 0; begin < grid.b_scans; begin = end) {
+        end = std::min(begin + file.b_scans_together(), grid.b_scans);
+        Volume part{grid, file.read(0, {begin, end}), {}};
+        part.grid.b_scans = end - begin;
+        const auto [least_of_part, most_of_part] = least_and_most(part);
+        least = std::min(least, least_of_part);
+        most = std::max(most, most_of_part);
+    }
+    return {least, most};
+}
+
+void add_time_facts(const SeriesFile& file, std::vector<Fact>& facts) {
+    const SeriesHeader& header = file.header();
+    if (header.time_points > 1) {
+        facts.push_back({"time points", header.time_points, "", ""});
+        if (header.step_s > 0) facts.push_back({"time step", header.step_s, "s", ""});
+        if (!header.times_s.empty()) {
+            facts.push_back({"first time", header.times_s.front(), "s", ""});
+            facts.push_back({"last time", header.times_s.back(), "s", ""});
+        }
+    }
+    const auto levels = static_cast<std::int64_t>(file.levels().size());
+    if (levels > 1) facts.push_back({"levels", levels, "", "the same picture, ever coarser"});
+}
+
+// Volumes of a folder or pattern, a time point each: as the first one says.
+Description described_series(const std::filesystem::path& path) {
+    const TimePoints points(path);
+    Description description;
+    description.kind = "volume";
+    description.facts = grid_facts(points.grid());
+    description.facts.push_back({"time points", points.count(), "", "a file each"});
+    return description;
+}
+
+Description described_volume(const std::filesystem::path& path) {
+    SeriesFile file(path);
+    const VolumeGrid& grid = file.header().grid;
+    Description description;
+    description.kind = "volume";
+    if (const ImageFormat* format = image_format_of(path))
+        description.facts.push_back({"format", format->name, "", ""});
+    for (Fact& fact : grid_facts(grid)) description.facts.push_back(std::move(fact));
+    add_time_facts(file, description.facts);
+    constexpr std::int64_t most_looked_through = std::int64_t{2} << 30;  // a quarter of a minute
+    if (grid.bytes() > most_looked_through) {
+        description.facts.push_back({"values", std::monostate{}, "", "not looked through: it is larger than 2 GiB"});
+    } else if (grid.type != VoxelType::complex64) {
+        const auto [least, most] = least_and_most(file);
+        const char* remark = file.time_points() > 1 ? "of the first time point" : "";
+        description.facts.push_back({"least value", least * grid.scale + grid.offset, grid.unit, remark});
+        description.facts.push_back({"greatest value", most * grid.scale + grid.offset, grid.unit, remark});
+    }
+    for (const auto& [key, value] : file.header().provenance) description.facts.push_back({key, value, "", ""});
+    return description;
+}
+
+Fact fact_of(const TomlEntry& entry) {
+    struct {
+        using Content = decltype(Fact::value);
+        Content operator()(bool flag) const { return std::string(flag ? "true" : "false"); }
+        Content operator()(std::int64_t number) const { return number; }
+        Content operator()(double number) const { return number; }
+        Content operator()(const std::string& text) const { return text; }
+        Content operator()(const std::vector<double>& list) const { return spelled(list); }
+    } content;
+    return {entry.name, std::visit(content, entry.value), "", ""};
+}
+
+// What a picture of ours says of itself, all of it: as settings where it can be made again.
+Description described_picture(const std::filesystem::path& path) {
+    Description description;
+    description.kind = "picture";
+    const PictureTexts texts = picture_texts(path);
+    if (texts.empty()) {
+        throw Error(ErrorCode::bad_file, "is a picture that says nothing of itself", path.string(),
+                    "pictures that echolux makes say how they were made");
+    }
+    for (const auto& [name, text] : texts) {
+        if (name == text_pixels) description.facts.push_back({name, text, "", "fingerprint: 64-bit FNV-1a"});
+    }
+    const auto session = texts.find(text_session);
+    if (session == texts.end()) {
+        for (const auto& [name, text] : texts) {
+            if (name != text_pixels) description.facts.push_back({name, text, "", ""});
+        }
+        return description;
+    }
+    for (const TomlEntry& entry : toml_entries(session->second, path.string()))
+        description.facts.push_back(fact_of(entry));
+    return description;
+}
+
+using Describe = Description (*)(const std::filesystem::path&);
+
+// What is no scan; nullptr: it is one.
+Describe way_to_describe(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (has_session(path)) return described_picture;
+    if (is_pattern(path)) return described_series;
+    if (is_volume_name(path)) return described_volume;
+    if (std::filesystem::is_directory(path, problem)) return described_series;
+    return is_picture_name(path) && std::filesystem::exists(path, problem) ? described_picture : nullptr;
+}
+
+}  // namespace
+
+Description described(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
+    const Describe describe = way_to_describe(path);
+    if (describe == nullptr) return described_scan(path, assignments);
+    if (!assignments.empty()) {
+        throw Error(ErrorCode::bad_setting, "is not reconstructed", path.string() + ", " + assignments.front(),
+                    "give the scan instead, or leave the setting out");
+    }
+    return describe(path);
+}
+
+}  // namespace echolux

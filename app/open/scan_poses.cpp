@@ -1,0 +1,17 @@
+#include "app/open/scan_poses.h"
+
+#include "engine/scan/scan_pattern.h"
+
+namespace echolux {
+
+std::vector<BScanPose> poses_of(const ScanGeometry& geometry, std::int64_t slices) {
+    if (geometry.protocol == Protocol::raster || slices != geometry.b_scans) return {};
+    constexpr double mm = 1e-3;
+    std::vector<BScanPose> poses;
+    for (const auto& [first, last] : scan_planes(geometry)) {
+        poses.push_back({mm * first.x_um, mm * first.y_um, mm * last.x_um, mm * last.y_um});
+    }
+    return poses;
+}
+
+}  // namespace echolux

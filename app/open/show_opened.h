@@ -1,0 +1,17 @@
+// A volume that was opened, on a renderer, as a view wants it: its poses, heights and flow too.
+#pragma once
+
+#include <optional>
+
+#include "app/open/open_volume.h"
+#include "engine/progress.h"
+#include "render/offscreen.h"
+
+namespace echolux {
+
+// `flow` goes before that of a scan. Flattening changes the volume; warnings are added to it. Throws what the renderer
+// throws, and Error{bad_file} for heights.
+void show_opened(Renderer& renderer, OpenedVolume& opened, const std::optional<Volume>& flow, const View& view,
+                 Progress& progress);
+
+}  // namespace echolux

@@ -1,0 +1,103 @@
+#include "app/session/picture_record.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "app/open/open_volume.h"
+#include "app/session/session_text.h"
+#include "app/transfer/transfer_text.h"
+#include "engine/io/file_hash.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/settings.h"
+#include "render/transfer_function.h"
+#include "render/view/view.h"
+
+namespace echolux {
+
+template <>
+const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
+    using P = PictureRecord;
+    constexpr Effect effect = Effect::file;
+    static const std::vector<Field<P>> fields{
+        text("program", &P::program, effect, "version of Echolux that made the picture"),
+        text("device", &P::device, effect, "that rendered it"),
+        text("backend", &P::backend, effect, "that reconstructed the volume; empty: it was read from a file"),
+        text("input_hash", &P::input_hash, effect,
+             "64-bit FNV-1a of session.file; of a folder, of the names and sizes in it"),
+        text("spectra_hash", &P::spectra_hash, effect, "the same of the raw spectra"),
+        text("flow", &P::flow, effect, "volume file that was shown over the structure"),
+        text("flow_hash", &P::flow_hash, effect, "64-bit FNV-1a of that"),
+        integer("bits", &P::bits, 8, 16, "bits", effect, "of a channel"),
+        integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "a pixel; 0: as view.samples says"),
+        numbers("range", &P::range, lowest_value, highest_value, "", effect,
+                "of values, low and high, that the first volume of its series chose; empty: the volume itself"),
+        text("made_by", &P::made_by, effect, "what the input file says of how it was made, one line a key"),
+    };
+    return fields;
+}
+
+namespace {
+
+template <class S>
+std::string section_toml(const std::string& name, S part) {
+    Settings settings;
+    settings.bind(name, part);
+    return settings.toml(true);
+}
+
+View that_stands_alone(View view) {
+    for (std::string* file : {&view.top_from, &view.bottom_from, &view.flatten}) {
+        if (!file->empty() && *file != "surface") *file = std::filesystem::absolute(*file).lexically_normal().string();
+    }
+    if (view.transfer_curve) view.transfer.clear();
+    return view;
+}
+
+}  // namespace
+
+void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen) {
+    record.range.clear();
+    if (chosen) record.range = {chosen->low, chosen->high};
+}
+
+std::optional<ValueRange> chosen_range(const PictureRecord& record) {
+    if (record.range.size() != 2 || !(record.range[0] < record.range[1])) return {};
+    return ValueRange{record.range[0], record.range[1]};
+}
+
+void note_input(PictureRecord& record, const VolumeSource& source) {
+    if (source.input.empty()) return;
+    record.input_hash = file_hash(source.input);
+    if (!is_scan_name(source.input)) return;
+    record.spectra_hash = file_hash(open_scan(source.input, source.settings).spectra);
+}
+
+std::string text_of_map(const std::map<std::string, std::string>& map) {
+    std::vector<std::string> lines;
+    for (const auto& [key, value] : map) lines.push_back(key + " = " + value);
+    return text_of_lines(lines);
+}
+
+std::string picture_session(const WhatIsOpen& open, const PictureRecord& record, const View& view, const Scan* scan) {
+    std::vector<std::string> parts{section_toml("session", open), section_toml("view", that_stands_alone(view))};
+    if (view.transfer_curve) parts.push_back(toml_of(view.transfer_curve));
+    if (scan != nullptr) {
+        Scan wanted = *scan;
+        Settings settings;
+        bind_recipe(settings, wanted);
+        parts.push_back(settings.toml(true));
+    }
+    std::string text = session_head;
+    for (const std::string& part : parts) text += "\n" + part;
+    return with_record(text, record);
+}
+
+std::string with_record(const std::string& session, const PictureRecord& record) {
+    return session + "\n" + section_toml("picture", record);
+}
+
+PictureTexts texts_of_picture(const std::string& session) {
+    return {{text_program, version}, {text_session, session}};
+}
+
+}  // namespace echolux

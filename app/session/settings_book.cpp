@@ -1,0 +1,238 @@
+#include "app/session/settings_book.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/transfer/transfer_file.h"
+#include "app/transfer/transfer_text.h"
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+// Which file of the calibration fills which numbers.
+struct CalibrationPart {
+    std::string_view name;
+    std::string CalibrationFiles::*file;
+    std::vector<double> Calibration::*numbers;
+};
+constexpr std::array calibration_parts{
+    CalibrationPart{"background", &CalibrationFiles::background, &Calibration::background},
+    CalibrationPart{"dark", &CalibrationFiles::dark, &Calibration::dark},
+    CalibrationPart{"k_map", &CalibrationFiles::k_map, &Calibration::k_positions},
+    CalibrationPart{"wavelengths", &CalibrationFiles::wavelengths, &Calibration::wavelengths_nm},
+    CalibrationPart{"dispersion", &CalibrationFiles::dispersion, &Calibration::dispersion_rad},
+    CalibrationPart{"noise_floor", &CalibrationFiles::noise_floor, &Calibration::noise_floor},
+    CalibrationPart{"fast_axis", &CalibrationFiles::fast_axis, &Calibration::fast_axis},
+    CalibrationPart{"mask", &CalibrationFiles::mask, &Calibration::mask},
+    CalibrationPart{"k_jitter", &CalibrationFiles::k_jitter, &Calibration::k_jitter},
+};
+
+bool is_undone(std::string_view key) {
+    constexpr std::array<std::string_view, 3> sections{"view", "window", "calibration"};
+    if (key == "window.width" || key == "window.height") return false;
+    return std::ranges::count(sections, section_of(key)) > 0 || is_recipe_section(section_of(key));
+}
+
+// What spectra are does not change while they are open.
+void refuse_facts(std::string_view key) {
+    if (section_of(key) != "scan" && section_of(key) != "recording") return;
+    throw Error(ErrorCode::bad_setting, "is a fact of what is open", std::string(key),
+                "change it in the scan's TOML file and open that again");
+}
+
+void check_window(const WindowSettings& window) {
+    if (window.pane_split.size() == 2) return;
+    throw Error(ErrorCode::bad_setting, "expected two numbers: shares of the width and of the height",
+                "window.pane_split");
+}
+
+}  // namespace
+
+std::string_view section_of(std::string_view key) {
+    return key.substr(0, key.find('.'));
+}
+
+const Values& default_looks() {
+    static const Values looks = [] {
+        const View view;
+        Values values;
+        for (const Field<View>& field : describe<View>()) values["view." + std::string(field.name)] = field.get(view);
+        return values;
+    }();
+    return looks;
+}
+
+std::string assignment_of(const std::string& key, const Value& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return key + "=" + (text != nullptr ? *text : spelled(value));
+}
+
+SettingsBook::SettingsBook() {
+    bind_all();
+}
+
+void SettingsBook::bind_all() {
+    settings_ = {};
+    settings_.bind("view", view_);
+    settings_.bind("window", window_);
+    if (scan_) {
+        bind(settings_, *scan_);
+        settings_.bind("source", source_);
+    }
+    places_.clear();
+    for (std::size_t i = 0; i < fields().size(); ++i) places_.emplace(fields()[i].key(), i);
+    settled_ = undoable();
+    settled_view_ = view_;
+}
+
+void SettingsBook::set_scan(std::optional<Scan> scan) {
+    scan_ = std::move(scan);
+    as_opened_ = scan_;
+    bind_all();
+    scan_values_.clear();
+    if (!scan_) return;
+    for (const auto& [key, place] : places_) {
+        const BoundField& field = fields()[place];
+        if (field.effect != Effect::view && field.section != "source") scan_values_[key] = field.get();
+    }
+}
+
+const BoundField* SettingsBook::field(std::string_view key) const {
+    const auto found = places_.find(key);
+    return found == places_.end() ? nullptr : &fields()[found->second];
+}
+
+void SettingsBook::set(const Values& wanted) {
+    std::vector<TomlEntry> entries;
+    for (const auto& [key, value] : wanted) {
+        if (key == curve_key) continue;
+        refuse_facts(key);
+        entries.push_back({key, value, "settings"});
+    }
+    settings_.take(entries);
+    take_curve(wanted);
+    take_calibration(wanted);
+}
+
+// A preset that is chosen takes the place of a curve that was drawn or read.
+void SettingsBook::take_curve(const Values& wanted) {
+    if (const auto curve = wanted.find(std::string(curve_key)); curve != wanted.end()) {
+        view_.transfer_curve = curve_of_toml(std::get<std::string>(curve->second));
+    } else if (wanted.contains("view.transfer")) {
+        load_transfer(view_);
+    } else if (wanted.contains("view.preset")) {
+        view_.transfer.clear();
+        view_.transfer_curve.reset();
+    }
+}
+
+void SettingsBook::take_calibration(const Values& wanted) {
+    // Whichever is named of the maps from samples to k takes the place of one that came without a file.
+    constexpr std::array<std::string_view, 2> maps{"k_map", "wavelengths"};
+    const auto is_map = [&](std::string_view name) { return std::ranges::count(maps, name) > 0; };
+    const auto is_wanted = [&](std::string_view name) { return wanted.contains("calibration." + std::string(name)); };
+    const bool map_is_wanted = std::ranges::any_of(maps, is_wanted);
+    const bool map_has_file = scan_ && !(scan_->calibration_files.k_map + scan_->calibration_files.wavelengths).empty();
+    bool is_loaded = true;
+    for (const CalibrationPart& part : calibration_parts) {
+        const bool is_concerned = is_wanted(part.name) || (map_is_wanted && is_map(part.name));
+        if (!scan_ || !is_concerned) continue;
+        const bool was_without_file =
+            (as_opened_->calibration_files.*part.file).empty() && !(is_map(part.name) && map_has_file);
+        scan_->calibration.*part.numbers =
+            was_without_file ? as_opened_->calibration.*part.numbers : std::vector<double>{};
+        is_loaded = false;
+    }
+    if (!is_loaded) load_calibration(*scan_);
+}
+
+void SettingsBook::check_all() const {
+    check_view(view_);
+    check_window(window_);
+}
+
+Change SettingsBook::apply(const Values& wanted, const std::function<void(const Change&)>& bring_about) {
+    const View view = view_;
+    const WindowSettings window = window_;
+    const SourceSettings source = source_;
+    const std::optional<Scan> scan = scan_;
+    const Values before = undoable();
+    try {
+        set(wanted);
+        check_all();
+        Change change = change_since(before);
+        bring_about(change);
+        settled_ = undoable();
+        settled_view_ = view_;
+        return change;
+    } catch (...) {
+        view_ = view;
+        window_ = window;
+        source_ = source;
+        if (scan) *scan_ = *scan;  // fields are bound to where it lies
+        throw;
+    }
+}
+
+Change SettingsBook::take_back(const Scan& scan) {
+    const Values before = undoable();
+    *scan_ = scan;  // fields are bound to where it lies
+    settled_ = undoable();
+    return change_since(before);
+}
+
+Change SettingsBook::view_edited() {
+    try {
+        check_view(view_);
+    } catch (...) {
+        view_ = settled_view_;
+        throw;
+    }
+    Change change = change_since(settled_);
+    settled_ = undoable();
+    settled_view_ = view_;
+    return change;
+}
+
+Values SettingsBook::undoable() const {
+    Values values;
+    for (const auto& [key, place] : places_) {
+        if (is_undone(key)) values.emplace_hint(values.end(), key, fields()[place].get());
+    }
+    values[std::string(curve_key)] = toml_of(view_.transfer_curve);
+    return values;
+}
+
+Change SettingsBook::change_since(const Values& before) const {
+    Change change;
+    for (auto& [key, value] : undoable()) {
+        const auto old = before.find(key);
+        if (old == before.end() || old->second == value) continue;
+        change.before.emplace(key, old->second);
+        change.after.emplace(key, value);
+    }
+    return change;
+}
+
+bool SettingsBook::is_kept(const BoundField& field) const {
+    if (field.section == "recording") return false;
+    const auto opened = scan_values_.find(field.key());
+    return field.get() != (opened == scan_values_.end() ? field.default_value : opened->second);
+}
+
+std::string SettingsBook::toml() const {
+    return settings_.toml_where([this](const BoundField& field) { return is_kept(field); });
+}
+
+std::vector<std::string> SettingsBook::assignments() const {
+    std::vector<std::string> list;
+    for (const auto& [key, value] : scan_values_) {
+        const BoundField& field = *this->field(key);
+        if (is_kept(field)) list.push_back(assignment_of(key, field.get()));
+    }
+    return list;
+}
+
+}  // namespace echolux

@@ -1,0 +1,92 @@
+// Every setting of the workspace, in one registry: those of view and window always, those of the scan while one is
+// open. Several are set together or not at all, and what came of it can be taken back.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/undo.h"
+#include "app/session/window_settings.h"
+#include "engine/acquire/source.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/settings.h"
+#include "render/view/view.h"
+
+namespace echolux {
+
+using Values = std::map<std::string, Value>;  // by key
+
+// Beside the described keys: the curve of `view`, as the text of a transfer function file; empty: that of the preset.
+inline constexpr std::string_view curve_key = "view.transfer_curve";
+
+class SettingsBook {
+  public:
+    SettingsBook();
+    SettingsBook(const SettingsBook&) = delete;
+    SettingsBook& operator=(const SettingsBook&) = delete;
+
+    View& view() { return view_; }
+    const View& view() const { return view_; }
+    const WindowSettings& window() const { return window_; }
+    const SourceSettings& source() const { return source_; }
+    const Scan* scan() const { return scan_ ? &*scan_ : nullptr; }
+
+    // What is open from now on: its settings as it has them; nothing: no scan.
+    void set_scan(std::optional<Scan> scan);
+    void set_source(const SourceSettings& source) { source_ = source; }
+
+    const Settings& settings() const { return settings_; }
+    const std::vector<BoundField>& fields() const { return settings_.fields(); }
+    const BoundField* field(std::string_view key) const;  // nullptr: not there now
+
+    // All of `wanted`, with the files that they name read, or none. `bring_about` is told what changed, and may refuse
+    // by throwing. Returns it, without what is never taken back (source, the window's size). Throws Error{bad_setting,
+    // bad_file}.
+    Change apply(const Values& wanted, const std::function<void(const Change&)>& bring_about);
+
+    // Recipe, flow and calibration are those of `scan` again, which must be what was opened. Returns what changed.
+    Change take_back(const Scan& scan);
+
+    // The same for what somebody did to view() since.
+    Change view_edited();
+
+    // What sessions keep: values that differ from the defaults, or from those that the scan was opened with.
+    std::string toml() const;
+    // What the scan was told since it was opened: "recipe.window=hann".
+    std::vector<std::string> assignments() const;
+
+  private:
+    void bind_all();
+    void set(const Values& wanted);
+    void take_curve(const Values& wanted);
+    void take_calibration(const Values& wanted);
+    void check_all() const;
+    Values undoable() const;
+    Change change_since(const Values& before) const;
+    bool is_kept(const BoundField& field) const;
+
+    View view_;
+    WindowSettings window_;
+    SourceSettings source_;
+    std::optional<Scan> scan_;
+    std::optional<Scan> as_opened_;
+    Values scan_values_;  // as opened, by key
+    Settings settings_;
+    std::map<std::string, std::size_t, std::less<>> places_;  // in fields(), by key
+    View settled_view_;                                       // after the last change that could work
+    Values settled_;
+};
+
+std::string_view section_of(std::string_view key);
+
+// Every field of the view at its default.
+const Values& default_looks();
+
+// "recipe.window=hann", as command lines have it.
+std::string assignment_of(const std::string& key, const Value& value);
+
+}  // namespace echolux

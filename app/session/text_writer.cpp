@@ -1,0 +1,71 @@
+#include "app/session/text_writer.h"
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "engine/io/atomic_file.h"
+
+namespace echolux {
+
+void write_text(const std::filesystem::path& path, const std::string& text) {
+    AtomicFile file(path);
+    if (!(std::ofstream(file.temporary(), std::ios::binary) << text).flush()) {
+        throw Error(ErrorCode::output, "cannot be written", path.string(), "is the disk full?");
+    }
+    file.commit();
+}
+
+TextWriter::TextWriter() : thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+TextWriter::~TextWriter() = default;
+
+void TextWriter::write(const std::filesystem::path& path, std::string text) {
+    const std::scoped_lock lock(mutex_);
+    const auto same = std::ranges::find(waiting_, path, &Waiting::path);
+    if (same != waiting_.end())
+        same->text = std::move(text);
+    else
+        waiting_.push_back({path, std::move(text)});
+    changed_.notify_all();
+}
+
+void TextWriter::finish() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waiting_.empty() && !is_writing_; });
+}
+
+bool TextWriter::is_idle() const {
+    const std::scoped_lock lock(mutex_);
+    return waiting_.empty() && !is_writing_;
+}
+
+std::vector<Error> TextWriter::take_problems() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(problems_, {});
+}
+
+// Also after the end was asked for: until nothing waits.
+void TextWriter::work(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); }), !waiting_.empty()) {
+        const Waiting next = std::move(waiting_.front());
+        waiting_.pop_front();
+        is_writing_ = true;
+        lock.unlock();
+        std::vector<Error> problems;
+        try {
+            write_text(next.path, next.text);
+        } catch (const Error& error) {
+            problems.push_back(error);
+        } catch (const std::exception& error) {
+            problems.emplace_back(ErrorCode::output, error.what(), next.path.string());
+        }
+        lock.lock();
+        is_writing_ = false;
+        problems_.insert(problems_.end(), problems.begin(), problems.end());
+        changed_.notify_all();
+    }
+}
+
+}  // namespace echolux

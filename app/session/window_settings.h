@@ -1,0 +1,33 @@
+// How the window is laid out and behaves. Section [window] of the settings.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compute/plan/describe.h"
+
+namespace echolux {
+
+// The panes beside the volume.
+enum class PaneLayout { volume, volume_and_sections, sections, alignment };
+
+struct WindowSettings {
+    double scale = 0;  // of text and controls; 0: as the screen says
+    std::int64_t width = 1280, height = 800;
+    PaneLayout layout = PaneLayout::volume_and_sections;
+    bool left_panels = true, right_panels = true;
+    double left_width = 320, right_width = 340;  // at scale 1
+    std::vector<double> pane_split{0.62, 0.5};   // share of the volume's width; of the upper section's height
+    std::string open_panels = "source,processing,view,transfer,time";  // those that are unfolded
+    bool cross_hair = true;
+    bool mouse_slicer = true;                        // navigation as in 3D Slicer; false: as in ParaView
+    std::string record_folder;                       // empty: the current folder
+    double autosave_s = 20;                          // 0: never
+    double series_memory_gb = 4, series_gpu_gb = 1;  // of time points read ahead
+};
+
+template <>
+const std::vector<Field<WindowSettings>>& describe<WindowSettings>();
+
+}  // namespace echolux

@@ -1,0 +1,166 @@
+#include "app/stage/file_exhibit.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/stage/series_voxels.h"
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t most_coarse_bytes = 256LL << 20;  // of what stands for a large volume at first
+
+}  // namespace
+
+FileExhibit::FileExhibit(std::shared_ptr<StagedSeries> series, Renderer& renderer)
+    : staged_(std::move(series)), renderer_(renderer) {
+    const Series& of = staged_->series;
+    std::optional<std::pair<std::int64_t, StepsAhead::Step>> first;
+    if (!of.is_in_boxes()) {
+        show(std::make_shared<const OnDevice>(first_shown()));
+        first.emplace(shown_->step, StepsAhead::Step{shown_, shown_->grid.bytes()});
+    } else if (std::optional<OnDevice> coarse = coarse_one()) {
+        show(std::make_shared<const OnDevice>(std::move(*coarse)));
+    }
+    ahead_ = std::make_unique<StepsAhead>(
+        of.steps(), staged_->budget.gpu_bytes, [this](std::int64_t step) { return brought(step); }, std::move(first),
+        [this](std::int64_t step) { return can_be_brought(step); });
+}
+
+// Where it was, or the first that can be read.
+FileExhibit::OnDevice FileExhibit::first_shown() {
+    Series& series = staged_->series;
+    const auto is_there = [&](std::int64_t step) {
+        const auto volume = series.volume(step);
+        return volume && *volume;
+    };
+    std::int64_t step = staged_->timeline.shown();
+    if (!is_there(step)) step = series.ready().empty() ? series.first_ready() : series.ready().front().begin;
+    const std::shared_ptr<const Volume> volume = series.read(step);
+    return on_device(voxels_in_memory(volume->grid, volume->voxels.data(), volume), step);
+}
+
+// The finest level that is soon read.
+std::optional<FileExhibit::OnDevice> FileExhibit::coarse_one() {
+    const Series& series = staged_->series;
+    const std::int64_t step = std::max<std::int64_t>(staged_->timeline.step(), 0);
+    const std::vector<VolumeGrid> levels = series.levels(step);
+    const auto is_small = [](const VolumeGrid& grid) { return grid.bytes() <= most_coarse_bytes; };
+    const auto level = std::ranges::find_if(levels, is_small);
+    if (level == levels.end()) return {};
+    return on_device(voxels_of(series, step, static_cast<std::size_t>(level - levels.begin())), -1);
+}
+
+// By one thread at a time: the one that makes this, then the one that brings steps.
+FileExhibit::OnDevice FileExhibit::on_device(const std::shared_ptr<const VoxelSource>& voxels, std::int64_t step) {
+    const auto all = static_cast<double>(voxels->grid().voxels());
+    std::int64_t done = 0;
+    const auto hear = [&](std::int64_t more) { share_read_ = static_cast<double>(done += more) / all; };
+    std::shared_ptr<PreparedVolume> volume = renderer_.prepare(voxels, staged_->chosen, hear);
+    if (!staged_->chosen) staged_->chosen = fixed_range(*volume);
+    return {std::move(volume), voxels->grid(), step};
+}
+
+// On the thread that brings steps to the device.
+StepsAhead::Step FileExhibit::brought(std::int64_t step) {
+    const Series& series = staged_->series;
+    share_read_ = 0;
+    if (series.is_in_boxes()) {
+        auto made = std::make_shared<const OnDevice>(on_device(voxels_of(series, step, 0), step));
+        return {std::move(made), staged_->budget.gpu_bytes};  // whose pages take what there is
+    }
+    const std::shared_ptr<const Volume> volume = series.read(step);
+    auto made = std::make_shared<const OnDevice>(
+        on_device(voxels_in_memory(volume->grid, volume->voxels.data(), volume), step));
+    return {std::move(made), volume->grid.bytes()};
+}
+
+bool FileExhibit::can_be_brought(std::int64_t step) const {
+    const auto volume = staged_->series.volume(step);
+    return staged_->series.is_in_boxes() || (volume && *volume);
+}
+
+bool FileExhibit::is_bad(std::int64_t step) const {
+    const auto volume = staged_->series.volume(step);
+    const auto here = ahead_->find(step);
+    return (volume && !*volume) || (here && !*here);
+}
+
+std::optional<VolumeGrid> FileExhibit::grid() const {
+    if (!shown_) return {};
+    return shown_->grid;
+}
+
+Timeline* FileExhibit::timeline() {
+    return staged_->series.steps() > 1 ? &staged_->timeline : nullptr;
+}
+
+// The newest of the steps whose turn has come: a disk that is too slow for the due one shows those that it can.
+void FileExhibit::update(double now_s) {
+    Timeline& timeline = staged_->timeline;
+    timeline.advance(now_s);
+    const std::int64_t wanted = timeline.step();
+    if (wanted != wanted_) direction_ = wanted < wanted_ && !timeline.plays() ? -1 : 1;
+    wanted_ = wanted;
+    staged_->series.want(wanted, direction_, timeline.first(), timeline.last());
+    ahead_->want(wanted, direction_, {timeline.first(), timeline.last() + 1});
+    for (std::int64_t ago = 0; ago < timeline.waiting(); ++ago) {
+        const std::int64_t step = timeline.step_ago(ago);
+        if (shown_ && step == shown_->step) return;
+        if (const auto found = ahead_->find(step); found && *found)
+            return show(std::static_pointer_cast<const OnDevice>(*found));
+    }
+}
+
+// Maps of another shape are of no use any more.
+void FileExhibit::show(std::shared_ptr<const OnDevice> next) {
+    renderer_.show(next->volume);
+    if (has_heights_ && !(shown_ && shown_->grid == next->grid)) set_heights({});
+    const auto before = std::exchange(shown_, std::move(next));
+    if (ahead_ && before) ahead_->let_go(before);
+}
+
+std::optional<FollowedPicture> FileExhibit::follow(const View& view, double now_s, std::size_t pane) {
+    if (!shown_) return {};
+    const FollowedPicture picture = renderer_.follow(view, now_s, pane);
+    if (shown_->step >= 0) staged_->timeline.note_shown(shown_->step, now_s);
+    return picture;
+}
+
+std::optional<Probe> FileExhibit::probe(const View& view, std::int64_t x, std::int64_t y) {
+    return shown_ ? renderer_.probe(view, x, y) : std::nullopt;
+}
+
+std::optional<Histogram> FileExhibit::histogram() {
+    return shown_ ? renderer_.histogram() : std::nullopt;
+}
+
+void FileExhibit::set_heights(const HeightMaps& maps) {
+    renderer_.set_heights(maps);
+    has_heights_ = !maps.empty();
+}
+
+VolumeToCome FileExhibit::begin_reading() {
+    if (!shown_ || shown_->step < 0) return {};
+    return [staged = staged_, step = shown_->step] { return staged->series.read(step); };
+}
+
+std::optional<Loading> FileExhibit::loading() const {
+    const std::int64_t step = staged_->timeline.step();
+    if ((shown_ && shown_->step == step) || is_bad(step)) return {};
+    return Loading{step, staged_->series.is_in_boxes() ? std::optional(share_read_.load()) : std::nullopt};
+}
+
+std::optional<ValueRange> FileExhibit::chosen_range() const {
+    if (!shown_ || staged_->series.steps() == 1) return {};
+    return fixed_range(*shown_->volume);
+}
+
+std::vector<std::string> FileExhibit::take_problems() {
+    std::vector<std::string> problems = staged_->series.take_problems();
+    for (std::string& line : ahead_->take_problems()) problems.push_back(std::move(line));
+    return problems;
+}
+
+}  // namespace echolux

@@ -1,0 +1,53 @@
+// A session as the window controls it: start, stop, record, change settings, look at single spectra. Behind it stands
+// an instrument, the simulator, a replay, or a recorded scan whose volumes are asked for one by one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/live/session.h"
+#include "engine/live/volume_ring.h"
+
+namespace echolux {
+
+class LiveSession {
+  public:
+    virtual ~LiveSession() = default;
+
+    virtual const Scan& scan() const = 0;                        // format, geometry, calibration as the source has them
+    virtual const SourceCapabilities& capabilities() const = 0;  //
+    virtual bool is_recorded() const = 0;                        // a scan on disk: no start, stop and record
+
+    virtual bool is_running() const = 0;
+    // These two wait for the instrument: for jobs. Throws Error{device, bad_file}.
+    virtual void start() = 0;
+    virtual void stop() = 0;
+
+    virtual void record(
+        const std::filesystem::path& scan_toml) = 0;  // from the next volume on; Error{output, bad_setting}
+    virtual RecorderFigures stop_recording() = 0;     // waits for the disk: may be called from a job
+    virtual bool is_recording() const = 0;
+
+    // Recipe, flow and calibration of `scan` from now on; made ready beside the work. Throws Error{bad_setting} for
+    // what cannot work: all stays as it was.
+    virtual void change(const Scan& scan) = 0;
+
+    // The settings in use, once, where others that were asked for turned out not to work. To be asked now and then.
+    virtual std::optional<Scan> take_refusal() = 0;
+
+    virtual SessionFigures figures() const = 0;
+    virtual RingStatistics ring() const = 0;
+    virtual std::vector<SessionEvent> take_events() = 0;
+
+    // The B-scan that people look at: reworked first.
+    virtual void look_at(std::int64_t b_scan) = 0;
+
+    // The newest block as it came, shared with whoever works on it; nothing: none yet, or it lies on a GPU.
+    virtual std::optional<Block> newest_block() const = 0;
+};
+
+}  // namespace echolux

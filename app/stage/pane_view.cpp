@@ -1,0 +1,152 @@
+#include "app/stage/pane_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <glm/geometric.hpp>
+
+#include "render/camera.h"
+#include "render/section.h"
+
+namespace echolux {
+namespace {
+
+constexpr double margin = 0.97;  // of a section that is seen whole
+
+bool lies_between_heights(const View& view) {
+    return view.top_um > above_all_um || view.bottom_um < below_all_um;
+}
+
+// Sections show all that was recorded, not what is left of the volume; and no light falls on them.
+void forget_cuts(View& view, bool keeps_heights) {
+    const Cut whole{};
+    const std::string flatten = view.flatten;
+    const Cut heights = view;
+    static_cast<Cut&>(view) = whole;
+    view.flatten = flatten;
+    if (!keeps_heights) return;
+    view.top_from = heights.top_from;
+    view.top_um = heights.top_um;
+    view.bottom_from = heights.bottom_from;
+    view.bottom_um = heights.bottom_um;
+}
+
+void annotate_section(View& view, double text_pixels) {
+    const auto shorter = static_cast<double>(std::min(view.width, view.height));
+    static_cast<Annotations&>(view) = Annotations{};
+    view.box = false;
+    view.scale_bar = true;
+    view.text_size = std::clamp(text_pixels / shorter, 0.005, 0.2);
+}
+
+SlicePlane plane_of(PaneKind section) {
+    if (section == PaneKind::b_scan) return SlicePlane::b_scan;
+    return section == PaneKind::side ? SlicePlane::side : SlicePlane::en_face;
+}
+
+// Of a thin section all modes show the same voxels; the least is the one that is shown over the whole range of values.
+ViewMode mode_of_section(const View& view, bool is_thick) {
+    if (view.mode == ViewMode::mip || view.mode == ViewMode::minip) return view.mode;
+    return is_thick || view.slab_um > 0 ? ViewMode::average : ViewMode::minip;
+}
+
+struct Projected {
+    Camera camera;
+    glm::dvec2 middle;
+};
+
+Projected projected(const View& pane, const VolumeGrid& grid) {
+    return {Camera(section_view(pane, grid), volume_extent(grid)),
+            0.5 * glm::dvec2(static_cast<double>(pane.width), static_cast<double>(pane.height))};
+}
+
+std::array<double, 3> sum(const std::array<double, 3>& a, const glm::dvec3& b) {
+    return {a[0] + b.x, a[1] + b.y, a[2] + b.z};
+}
+
+}  // namespace
+
+int axis_across(PaneKind section) {
+    switch (section) {
+        case PaneKind::en_face: return 0;
+        case PaneKind::side: return 1;
+        default: return 2;
+    }
+}
+
+View pane_view(const View& view, const PaneWanted& wanted) {
+    View pane = view;
+    pane.width = wanted.width;
+    pane.height = wanted.height;
+    pane.frame_ms = wanted.frame_ms;
+    pane.transparent = false;
+    if (wanted.kind == PaneKind::volume) return pane;
+    const bool projects = wanted.kind == PaneKind::en_face && lies_between_heights(view);
+    forget_cuts(pane, projects);
+    pane.show = projects ? Shown::en_face : Shown::slice;
+    pane.plane = plane_of(wanted.kind);
+    pane.plane_offset_um = wanted.cross_um[static_cast<std::size_t>(axis_across(wanted.kind))];
+    static_cast<Pose&>(pane) = Pose{};
+    pane.zoom = wanted.look.zoom * margin;
+    pane.target_um.assign(wanted.look.centre_um.begin(), wanted.look.centre_um.end());
+    pane.slices.clear();
+    pane.ambient_occlusion = 0;
+    pane.shadows = 0;
+    pane.mode = mode_of_section(view, projects);
+    annotate_section(pane, wanted.text_pixels);
+    return pane;
+}
+
+glm::dvec2 pixel_of(const View& pane, const VolumeGrid& grid, const glm::dvec3& place) {
+    const Projected p = projected(pane, grid);
+    return p.camera.project(place) + p.middle;
+}
+
+glm::dvec3 place_at(const View& pane, const VolumeGrid& grid, const glm::dvec2& pixel) {
+    const Projected p = projected(pane, grid);
+    const Orientation& eye = p.camera.orientation();
+    const glm::dvec2 from = (pixel - p.middle) * p.camera.length_per_pixel();
+    glm::dvec3 place = p.camera.eye() + from.x * eye.right - from.y * eye.up;
+    const int across = pane.show == Shown::en_face || pane.plane == SlicePlane::en_face ? 0
+                       : pane.plane == SlicePlane::side                                 ? 1
+                                                                                        : 2;
+    place[across] = pane.plane_offset_um;
+    return place;
+}
+
+std::array<double, 3> kept_inside(const std::array<double, 3>& place, const VolumeGrid& grid) {
+    const glm::dvec3 half = 0.5 * volume_extent(grid);
+    const std::array<double, 3> edges = voxel_edges(grid);
+    std::array<double, 3> inside = place;
+    for (int axis = 0; axis < 3; ++axis) {
+        const auto i = static_cast<std::size_t>(axis);
+        const double most = std::max(0.0, half[axis] - 0.5 * edges[i]);
+        inside[i] = std::clamp(inside[i], -most, most);
+    }
+    return inside;
+}
+
+std::int64_t voxel_index(double from_centre, const VolumeGrid& grid, int axis) {
+    const std::array<std::int64_t, 3> sizes{grid.depth, grid.a_scans, grid.b_scans};
+    const auto i = static_cast<std::size_t>(axis);
+    const double index = from_centre / voxel_edges(grid)[i] + 0.5 * static_cast<double>(sizes[i]) - 0.5;
+    return std::clamp<std::int64_t>(std::llround(index), 0, sizes[i] - 1);
+}
+
+PaneLook look_dragged(const PaneLook& look, const View& pane, const VolumeGrid& grid, const glm::dvec2& pixels) {
+    const Projected p = projected(pane, grid);
+    const Orientation& eye = p.camera.orientation();
+    const glm::dvec3 shift = (-pixels.x * eye.right + pixels.y * eye.up) * p.camera.length_per_pixel();
+    return {look.zoom, kept_inside(sum(look.centre_um, shift), grid)};
+}
+
+PaneLook look_enlarged(const PaneLook& look, const View& pane, const VolumeGrid& grid, const glm::dvec2& at,
+                       double factor) {
+    const double zoom = std::clamp(look.zoom * factor, 1.0, 60.0);
+    if (zoom == 1) return {};
+    const Projected p = projected(pane, grid);
+    const Orientation& eye = p.camera.orientation();
+    const glm::dvec2 from = (at - p.middle) * p.camera.length_per_pixel() * (1 - look.zoom / zoom);
+    return {zoom, kept_inside(sum(look.centre_um, from.x * eye.right - from.y * eye.up), grid)};
+}
+
+}  // namespace echolux

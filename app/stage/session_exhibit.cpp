@@ -1,0 +1,127 @@
+#include "app/stage/session_exhibit.h"
+
+#include <tuple>
+#include <utility>
+
+#include "app/open/scan_poses.h"
+#include "compute/error.h"
+#include "engine/scan/provenance.h"
+
+namespace echolux {
+namespace {
+
+ReconstructionPlan completed(const StagedSession& session) {
+    ReconstructionPlan plan = session.plan();
+    session.complete(plan);
+    return plan;
+}
+
+}  // namespace
+
+SessionExhibit::SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer)
+    : session_(std::move(session)),
+      path_(completed(*session_), backend, renderer,
+            {.complete = [part = session_.get()](ReconstructionPlan& plan) { part->complete(plan); }}),
+      way_(path_.describe()) {
+    session_->attach(path_);
+}
+
+SessionExhibit::~SessionExhibit() {
+    for (const std::weak_ptr<Reading>& one : readings_) {
+        const std::shared_ptr<Reading> reading = one.lock();
+        if (!reading) continue;
+        const std::scoped_lock lock(reading->mutex);  // of one that is waiting just now, the end is near
+        reading->voxels = nullptr;
+    }
+    path_.give_up_reading();  // or who feeds may wait for pictures of a device that is lost
+    session_->detach();
+}
+
+std::optional<VolumeGrid> SessionExhibit::grid() const {
+    if (!shown_) return {};
+    return shown_->grid;
+}
+
+std::optional<VolumeGrid> SessionExhibit::flow_grid() const {
+    if (!shown_) return {};
+    return shown_->flow_grid;
+}
+
+bool SessionExhibit::has_planes() const {
+    return shown_ && !poses_of(session_->scan().geometry, shown_->grid.b_scans).empty();
+}
+
+void SessionExhibit::update(double now_s) {
+    session_->update(now_s);
+    if (std::optional<ShownVolume> shown = path_.shown()) {
+        if (!shown_ || shown_->generation != shown->generation) way_ = path_.describe();
+        const auto seen = [](const ShownVolume& of) { return std::tuple(of.generation, of.serial, of.filled_to); };
+        if (!shown_ || seen(*shown_) != seen(*shown)) ++news_;
+        shown_ = std::move(shown);
+    }
+    if (unseen_ && path_.is_finished(*unseen_)) session_->note_seen(std::exchange(unseen_, {})->stamp.volume);
+}
+
+std::optional<FollowedPicture> SessionExhibit::follow(const View& view, double now_s, std::size_t pane) {
+    if (const std::optional<FollowedVolume> followed = path_.follow(view, now_s, pane)) {
+        pictures_[pane] = followed->picture;
+        note(*followed, now_s);
+    }
+    const auto last = pictures_.find(pane);
+    if (last == pictures_.end()) return {};
+    return last->second;
+}
+
+void SessionExhibit::note(const FollowedVolume& followed, double now_s) {
+    session_->note_drawn(followed.stamp.volume, now_s);
+    if (followed.stamp.volume == noted_ || unseen_) return;
+    noted_ = followed.stamp.volume;
+    unseen_ = VolumePicture{followed.picture.drawing, followed.stamp};
+}
+
+std::optional<Probe> SessionExhibit::probe(const View& view, std::int64_t x, std::int64_t y) {
+    return path_.probe(view, x, y);
+}
+
+std::optional<Histogram> SessionExhibit::histogram() {
+    return path_.histogram();
+}
+
+Image SessionExhibit::still(const View& view) {
+    std::optional<Image> image = path_.still(view);
+    if (!image) throw Error(ErrorCode::bad_setting, "there is no volume yet", name(), "wait for the first");
+    return std::move(*image);
+}
+
+VolumeToCome SessionExhibit::begin_reading() {
+    std::optional<ComingVolume> coming = path_.begin_reading_volume();
+    if (!coming) return {};
+    Scan scan = session_->scan();
+    take_recipe(coming->volume.plan, scan);
+    Volume facts{coming->volume.grid, {}, provenance_of(scan, path_.describe())};
+    facts.provenance["volume"] = std::to_string(session_->step_of(coming->volume.stamp.volume));
+    const auto reading = std::make_shared<Reading>();
+    reading->voxels = std::move(coming->voxels);
+    std::erase_if(readings_, [](const auto& one) { return one.expired(); });
+    readings_.push_back(reading);
+    return [reading, facts = std::move(facts), from = name()] {
+        const std::scoped_lock lock(reading->mutex);
+        const auto voxels = std::exchange(reading->voxels, nullptr);
+        if (!voxels) throw Error(ErrorCode::device, "was closed before its volume had come", from, "open it again");
+        return std::make_shared<const Volume>(Volume{facts.grid, voxels(), facts.provenance});
+    };
+}
+
+std::optional<Loading> SessionExhibit::loading() const {
+    const Timeline* timeline = session_->timeline();
+    if (timeline == nullptr || timeline->shown() == timeline->step()) return {};
+    return Loading{timeline->step()};
+}
+
+std::vector<Interval> SessionExhibit::ready_steps() const {
+    if (!shown_ || session_->timeline() == nullptr) return {};
+    const std::int64_t step = session_->step_of(shown_->stamp.volume);
+    return {{step, step + 1}};
+}
+
+}  // namespace echolux

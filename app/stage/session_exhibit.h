@@ -1,0 +1,66 @@
+// What a session reconstructs, on the stage: live from an instrument, or a recorded scan whose settings can be turned.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "app/live/volume_path.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/staged_session.h"
+
+namespace echolux {
+
+class SessionExhibit : public Exhibit {
+  public:
+    // The session may have been on another stage before. Throws what making a VolumePath and starting the source throw.
+    SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer);
+    ~SessionExhibit() override;
+
+    std::string name() const override { return session_->name(); }
+    std::string way() const override { return way_; }
+
+    std::optional<VolumeGrid> grid() const override;
+    std::optional<VolumeGrid> flow_grid() const override;
+    bool has_planes() const override;
+
+    void update(double now_s) override;
+
+    // Where a new ring has no volume yet, the last picture stays.
+    std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
+    std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
+    std::optional<Histogram> histogram() override;
+    void set_heights(const HeightMaps& maps) override { path_.set_heights(maps); }
+    bool has_heights() const override { return path_.has_heights(); }
+    Image still(const View& view) override;
+    VolumeToCome begin_reading() override;
+
+    Timeline* timeline() override { return session_->timeline(); }
+    std::vector<Interval> ready_steps() const override;
+    std::optional<Loading> loading() const override;
+    std::uint64_t news() const override { return news_; }
+    bool is_at_work() const override { return session_->is_at_work() || loading(); }
+    std::shared_ptr<LiveSession> shared_live() override { return session_; }
+
+  private:
+    // A volume on its way to the host: what waits for it goes before the path.
+    struct Reading {
+        std::mutex mutex;
+        std::function<std::vector<std::byte>()> voxels;
+    };
+
+    void note(const FollowedVolume& followed, double now_s);
+
+    std::shared_ptr<StagedSession> session_;
+    VolumePath path_;
+    std::string way_;
+    std::optional<ShownVolume> shown_;  // lately
+    std::uint64_t news_ = 0;
+    std::map<std::size_t, FollowedPicture> pictures_;  // of panes, the last ones
+    std::optional<VolumePicture> unseen_;              // the first picture of a volume, not finished yet
+    std::vector<std::weak_ptr<Reading>> readings_;
+    std::int64_t noted_ = -1;  // the last volume of which a picture was begun
+};
+
+}  // namespace echolux

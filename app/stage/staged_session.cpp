@@ -1,0 +1,173 @@
+#include "app/stage/staged_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/live/live_source.h"
+#include "compute/error.h"
+#include "compute/validate.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/scan/noise_floor.h"
+
+namespace echolux {
+namespace {
+
+std::optional<Timeline> timeline_of(const ScanPlayer* player) {
+    if (player == nullptr || player->scan().geometry.volumes < 2) return {};
+    return Timeline(player->scan().geometry.volumes, player->volume_s());
+}
+
+}  // namespace
+
+StagedSession::StagedSession(std::unique_ptr<Source> source, const ReconstructionPlan& plan)
+    : source_(std::move(source)), player_(dynamic_cast<ScanPlayer*>(source_.get())),
+      first_floor_db_(plan.recipe.noise_floor_db), asked_{{plan, source_->scan()}}, timeline_(timeline_of(player_)),
+      session_(*source_, to_display_) {}
+
+StagedSession::~StagedSession() = default;
+
+// Of a scan as `reconstruct` measures it; live from what came last.
+void StagedSession::complete(ReconstructionPlan& plan) const {
+    if (!needs_noise_floor(plan.recipe, plan.flow)) return;
+    plan.recipe.noise_floor_db = first_floor_db_;
+    if (player_ != nullptr) {
+        Scan scan = player_->scan();
+        scan.calibration = plan.calibration;
+        take_recipe(plan, scan);
+        scan.recipe.noise_floor_db = 0;
+        plan.recipe.noise_floor_db = noise_floor_of(scan);
+    } else if (const std::optional<Block> block = session_.newest_block()) {
+        plan.recipe.noise_floor_db = 0;
+        plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, *block);
+    }
+}
+
+void StagedSession::attach(VolumePath& display) {
+    display_ = &display;
+    asked_.erase(asked_.begin(), asked_.end() - 1);  // with these it was made
+    asked_.back().number = 0;
+    to_display_.attach(display);
+    try {
+        begin_to_show();
+    } catch (...) {
+        detach();
+        throw;
+    }
+}
+
+// On a new display, what was on the one before: a scan sends it again, of a source the last volume is kept.
+void StagedSession::begin_to_show() {
+    const bool has_run = std::exchange(has_run_, true);
+    if (!has_run && player_ == nullptr) return;
+    if (!has_run)
+        session_.start();
+    else if (player_ != nullptr)
+        player_->show(asked_for_);
+    else
+        change_to(asked_.back());
+}
+
+void StagedSession::detach() {
+    to_display_.detach();
+    display_ = nullptr;
+}
+
+void StagedSession::update(double now_s) {
+    if (player_ == nullptr) return;
+    std::int64_t wanted = asked_for_;
+    if (timeline_) {
+        timeline_->advance(now_s);
+        wanted = timeline_->step();
+    }
+    const bool keeps_volumes = player_->pool_blocks() == 0;
+    const std::int64_t changes = keeps_volumes ? 0 : session_.figures().changes;
+    if (wanted == asked_for_ && changes == changes_) return;
+    asked_for_ = wanted;
+    changes_ = changes;
+    player_->show(wanted);
+}
+
+void StagedSession::note_drawn(std::int64_t volume, double now_s) {
+    if (timeline_) timeline_->note_shown(step_of(volume), now_s);
+}
+
+std::int64_t StagedSession::step_of(std::int64_t volume) const {
+    return player_ == nullptr ? volume : player_->shown_by(volume).value_or(asked_for_);
+}
+
+bool StagedSession::is_at_work() const {
+    if (player_ == nullptr) return is_running();
+    if (display_ == nullptr) return false;
+    const PlanFates fates = display_->plan_fates();
+    return fates.wanted > std::max(fates.in_use, fates.refused);
+}
+
+bool StagedSession::is_running() const {
+    const SessionFigures figures = session_.figures();
+    return figures.running && !figures.ended;
+}
+
+void StagedSession::start() {
+    const std::scoped_lock lock(starting_);
+    session_.start();
+}
+
+void StagedSession::stop() {
+    const std::scoped_lock lock(starting_);
+    session_.stop();
+}
+
+void StagedSession::record(const std::filesystem::path& scan_toml) {
+    if (is_recorded()) {
+        throw Error(ErrorCode::bad_setting, "is a recording already", scan().path.string(), "copy its files");
+    }
+    RecordingWanted wanted = recording_of(*source_, scan_toml);
+    take_recipe(asked_.back().scan, wanted.scan);
+    session_.record(std::move(wanted));
+    recording_ = scan_toml;
+    is_recording_ = true;
+}
+
+RecorderFigures StagedSession::stop_recording() {
+    const RecorderFigures figures = session_.stop_recording();
+    const bool was_recording = is_recording_.exchange(false);
+    if (was_recording && figures.blocks > 0 && capabilities().has_truth)
+        source_->write_truth(recording_.parent_path() / "truth");
+    return figures;
+}
+
+void StagedSession::change(const Scan& scan) {
+    const ReconstructionPlan plan = scan.plan(source_->block_b_scans());
+    Asked asked{plan, scan};
+    change_to(asked);
+    asked_.push_back(std::move(asked));
+}
+
+void StagedSession::change_to(Asked& asked) {
+    session_.change(asked.plan);
+    if (display_ != nullptr) asked.number = display_->plan_fates().wanted;
+}
+
+// Of those asked for the newest counts; where that cannot work, the settings in use are the ones that stay.
+std::optional<Scan> StagedSession::take_refusal() {
+    if (display_ == nullptr) return {};
+    const PlanFates fates = display_->plan_fates();
+    while (asked_.size() > 1 && asked_[1].number <= fates.in_use) asked_.pop_front();
+    if (asked_.size() == 1 || fates.refused < asked_.back().number) return {};
+    asked_.erase(asked_.begin() + 1, asked_.end());
+    return asked_.front().scan;
+}
+
+RingStatistics StagedSession::ring() const {
+    return display_ == nullptr ? RingStatistics{} : display_->statistics();
+}
+
+std::vector<SessionEvent> StagedSession::take_events() {
+    std::vector<SessionEvent> events = session_.take_events();
+    if (player_ == nullptr) return events;
+    for (const std::string& problem : player_->take_problems())
+        events.push_back({session_.figures().seconds, true, problem});
+    return events;
+}
+
+}  // namespace echolux

@@ -1,0 +1,123 @@
+#include "app/transfer/paraview_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/transfer/transfer_points.h"
+#include "compute/error.h"
+#include "render/presets.h"
+
+namespace echolux {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uintmax_t longest_json = 1 << 20;  // bytes
+constexpr double opacities_per_depth = 100;       // lengths that ParaView's opacity is counted over
+constexpr double opaque = 0.999;                  // nothing in a finite length is more
+constexpr int pieces = 16;                        // straight ones that an opacity's extinction is made of
+
+Json parsed_json(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(path, problem)) {
+        throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
+    }
+    if (std::filesystem::file_size(path, problem) > longest_json || problem) {
+        throw Error(ErrorCode::bad_file, "is not a colour map of at most 1 MiB", path.string(),
+                    "give the JSON file that ParaView exports from its colour map editor");
+    }
+    std::ifstream file(path);
+    Json json = Json::parse(file, nullptr, false);
+    if (!json.is_discarded()) return json;
+    throw Error(ErrorCode::bad_file, "is not JSON", path.string(),
+                "give the JSON file that ParaView exports from its colour map editor");
+}
+
+// ParaView writes a list of maps, of which most files have one.
+const Json& first_map(const Json& json, const std::string& file) {
+    const Json& map = json.is_array() && !json.empty() ? json.front() : json;
+    if (map.is_object() && map.contains("RGBPoints")) return map;
+    throw Error(ErrorCode::bad_setting, "has no colours", file + ", RGBPoints",
+                "export a colour map with points; indexed colours mean no values");
+}
+
+std::vector<double> numbers_of(const Json& list, const std::string& where) {
+    const bool is_list = list.is_array() && std::ranges::all_of(list, [](const Json& one) { return one.is_number(); });
+    if (!is_list) throw Error(ErrorCode::bad_setting, "is not a list of numbers", where, "export the map again");
+    return list.get<std::vector<double>>();
+}
+
+// A point, and between it and the next one the place where half the way is made.
+std::vector<double> straight_opacities(const std::vector<double>& points, const std::string& where) {
+    check_rows({points, 4, where}, 2);
+    std::vector<double> straight;
+    for (std::size_t i = 0; i < points.size(); i += 4) {
+        straight.insert(straight.end(), {points[i], points[i + 1]});
+        if (i + 4 == points.size()) break;
+        const double middle = points[i + 2];
+        if (points[i + 3] != 0 || middle <= 0 || middle >= 1) {
+            throw Error(ErrorCode::bad_setting, "has a sharpness other than 0, or a midpoint outside 0 .. 1", where,
+                        "in ParaView make the opacity of straight lines");
+        }
+        straight.insert(straight.end(),
+                        {std::lerp(points[i], points[i + 4], middle), 0.5 * (points[i + 1] + points[i + 5])});
+    }
+    return straight;
+}
+
+// Opacity a of a length l is extinction -ln(1 - a) / l: a line of the one is a curve of the other.
+std::vector<double> extinctions_of(const std::vector<double>& opacities, const std::string& where) {
+    const PointList list{opacities, 2, where};
+    std::vector<double> extinctions;
+    const auto add = [&](double value, double opacity) {
+        extinctions.insert(extinctions.end(),
+                           {value, -opacities_per_depth * std::log(1 - std::clamp(opacity, 0.0, opaque))});
+    };
+    for (std::size_t i = 0; i + 1 < list.size(); ++i) {
+        const double from = opacities[2 * i + 1];
+        const double to = opacities[2 * i + 3];
+        const int count = from == to ? 1 : pieces;
+        for (int piece = 0; piece < count; ++piece) {
+            const double part = static_cast<double>(piece) / count;
+            add(std::lerp(list.value(i), list.value(i + 1), part), std::lerp(from, to, part));
+        }
+    }
+    add(opacities[opacities.size() - 2], opacities.back());
+    return extinctions;
+}
+
+std::vector<double> gray_extinctions(double first, double last) {
+    std::vector<double> extinctions;
+    for (const TransferNode& node : preset_curve(Preset::gray, {}).nodes) {
+        extinctions.insert(extinctions.end(), {std::lerp(first, last, node.value), node.extinction});
+    }
+    return extinctions;
+}
+
+bool spans(const TransferCurve& curve, double low, double high) {
+    return curve.nodes.front().value == low && curve.nodes.back().value == high;
+}
+
+}  // namespace
+
+TransferCurve read_paraview(const std::filesystem::path& path) {
+    const std::string file = path.string();
+    const Json json = parsed_json(path);
+    const Json& map = first_map(json, file);
+    const std::vector<double> colours = numbers_of(map["RGBPoints"], file + ", RGBPoints");
+    const PointList colour_list{colours, 4, file + ", RGBPoints"};
+    check_rows(colour_list, 2);
+    const std::string where = file + ", Points";
+    const std::vector<double> extinctions =
+        map.contains("Points") ? extinctions_of(straight_opacities(numbers_of(map["Points"], where), where), where)
+                               : gray_extinctions(colour_list.value(0), colour_list.value(colour_list.size() - 1));
+    TransferCurve curve{.nodes = joined(colour_list, {extinctions, 2, where})};
+    curve.is_relative = spans(curve, 0, 1) || spans(curve, -1, 1);
+    return curve;
+}
+
+}  // namespace echolux

@@ -1,0 +1,63 @@
+#include "app/transfer/transfer_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <string>
+
+#include "app/transfer/paraview_file.h"
+#include "app/transfer/transfer_text.h"
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/scan/settings.h"
+
+namespace echolux {
+namespace {
+
+bool has_suffix(const std::filesystem::path& path, std::string_view wanted) {
+    std::string suffix = path.extension().string();
+    std::ranges::transform(suffix, suffix.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return suffix == wanted;
+}
+
+}  // namespace
+
+TransferCurve read_transfer(const std::filesystem::path& path) {
+    if (has_suffix(path, ".json")) return read_paraview(path);
+    TransferText text;
+    Settings settings;
+    settings.bind("transfer", text);
+    settings.read_toml(path);
+    return curve_of(text, path.string());
+}
+
+void check_transfer_name(const std::filesystem::path& path) {
+    if (has_suffix(path, ".toml")) return;
+    throw Error(ErrorCode::bad_setting, "transfer functions are written as TOML", path.string(), "name it *.toml");
+}
+
+void write_transfer(const std::filesystem::path& path, const TransferCurve& curve) {
+    check_transfer_name(path);
+    AtomicFile file(path);
+    if (!(std::ofstream(file.temporary()) << toml_of(curve)).flush()) {
+        throw Error(ErrorCode::output, "cannot be written", path.string(), "is the disk full?");
+    }
+    file.commit();
+}
+
+void load_transfer(View& view) {
+    view.transfer_curve.reset();
+    if (!view.transfer.empty()) view.transfer_curve = read_transfer(view.transfer);
+}
+
+TransferCurve curve_in_use(const View& view, const VolumeGrid& grid, const TransferFunction& function) {
+    TransferCurve curve{.nodes = function.nodes, .unit = grid.unit};
+    for (TransferNode& node : curve.nodes) node.extinction *= view.opacity;
+    const bool is_length_known = std::ranges::any_of(grid.spacing_um, [](double spacing) { return spacing > 0; });
+    const bool is_length_given =
+        view.opacity_length_um > 0 || (view.transfer_curve && view.transfer_curve->length_um > 0);
+    if (is_length_known || is_length_given) curve.length_um = function.length;
+    return curve;
+}
+
+}  // namespace echolux

@@ -1,0 +1,75 @@
+#include "app/transfer/transfer_points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+void check_columns(const PointList& list, double most) {
+    for (std::size_t i = 0; i < list.numbers.size(); ++i) {
+        const double number = list.numbers[i];
+        if (i % list.row == 0 || (number >= 0 && number <= most)) continue;
+        throw Error(
+            ErrorCode::bad_setting,
+            fmt::format("{:g} is not between 0 and {:g}, at the value {:g}", number, most, list.value(i / list.row)),
+            list.where, "correct it");
+    }
+}
+
+}  // namespace
+
+double PointList::at(double where_to, std::size_t column) const {
+    std::size_t after = 0;
+    while (after < size() && value(after) < where_to) ++after;
+    const auto of = [&](std::size_t point) { return numbers[point * row + column]; };
+    if (after == size()) return of(after - 1);
+    if (after == 0 || value(after) == where_to) return of(after);
+    const double part = (where_to - value(after - 1)) / (value(after) - value(after - 1));
+    return std::lerp(of(after - 1), of(after), part);
+}
+
+void check_rows(const PointList& list, std::size_t least) {
+    if (list.numbers.size() % list.row != 0) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} numbers are no whole rows of {}", list.numbers.size(), list.row), list.where,
+                    "each point has a value, then what holds there");
+    }
+    if (list.size() < least) {
+        throw Error(ErrorCode::bad_setting, fmt::format("has {} of at least {} points", list.size(), least), list.where,
+                    "add what is missing");
+    }
+    if (!std::ranges::all_of(list.numbers, [](double number) { return std::abs(number) <= highest_value; })) {
+        throw Error(ErrorCode::bad_setting, "has a number that is not finite or beyond 1e12", list.where, "correct it");
+    }
+    for (std::size_t i = 1; i < list.size(); ++i) {
+        if (list.value(i - 1) < list.value(i)) continue;
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("the value {:g} comes after {:g}", list.value(i), list.value(i - 1)), list.where,
+                    "write the points in ascending order, each value once");
+    }
+}
+
+std::vector<TransferNode> joined(const PointList& colours, const PointList& extinctions) {
+    check_rows(colours, 2);
+    check_rows(extinctions, 2);
+    check_columns(colours, 1);
+    check_columns(extinctions, 1e6);
+    std::vector<double> values;
+    for (std::size_t i = 0; i < colours.size(); ++i) values.push_back(colours.value(i));
+    for (std::size_t i = 0; i < extinctions.size(); ++i) values.push_back(extinctions.value(i));
+    std::ranges::sort(values);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    std::vector<TransferNode> nodes;
+    for (const double value : values) {
+        nodes.push_back(
+            {value, colours.at(value, 1), colours.at(value, 2), colours.at(value, 3), extinctions.at(value, 1)});
+    }
+    return nodes;
+}
+
+}  // namespace echolux

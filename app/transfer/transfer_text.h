@@ -1,0 +1,35 @@
+// A transfer function as settings: the section [transfer] of our own files, of sessions, and of steps that can be taken
+// back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/plan/describe.h"
+#include "render/view/curve.h"
+
+namespace echolux {
+
+struct TransferText {
+    std::int64_t version = 1;  // of this format
+    std::string unit;
+    bool relative = false;
+    double length_um = 0;
+    std::vector<double> colours{};
+    std::vector<double> extinctions{};
+};
+
+template <>
+const std::vector<Field<TransferText>>& describe<TransferText>();
+
+TransferText text_of(const TransferCurve& curve);
+
+// Throws Error{bad_setting} naming `where` and the key.
+TransferCurve curve_of(const TransferText& text, const std::string& where);
+
+// The same as the text of a TOML file; empty: no curve.
+std::string toml_of(const std::optional<TransferCurve>& curve);
+std::optional<TransferCurve> curve_of_toml(const std::string& toml);
+
+}  // namespace echolux

@@ -1,0 +1,220 @@
+#include "bench/display.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "app/live/lone_volume_path.h"
+#include "app/seconds_since.h"
+#include "bench/texture.h"
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Draws from a thread of its own at a steady pace, the view turning.
+class PacedPictures {
+  public:
+    static constexpr std::int64_t enough = 5;  // to speak of a rate
+
+    PacedPictures(VolumePath& path, const BenchDisplay& display)
+        : path_(path), display_(display), thread_([this](const std::stop_token& stop) { draw(stop); }) {}
+
+    std::int64_t count() const { return count_; }
+
+    // Pictures a second, from each finished picture to the next.
+    std::vector<double> rates() {
+        thread_.request_stop();
+        thread_.join();
+        if (failure_) std::rethrow_exception(failure_);
+        return rates_;
+    }
+
+  private:
+    void draw(const std::stop_token& stop) try {
+        const auto pace = std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double>(1 / display_.pictures_per_second));
+        View view;
+        view.width = display_.width;
+        view.height = display_.height;
+        auto due = Clock::now();
+        std::optional<Clock::time_point> last;
+        while (!stop.stop_requested()) {
+            view.azimuth_deg += 0.5;
+            if (const auto picture = path_.picture(view)) {
+                path_.wait(*picture);
+                if (last) rates_.push_back(1 / seconds_since(*last));
+                last = Clock::now();
+                ++count_;
+            }
+            due = std::max(due + pace, Clock::now());
+            std::this_thread::sleep_until(due);
+        }
+    } catch (...) {
+        failure_ = std::current_exception();
+        count_ = enough;  // nobody need wait for more
+    }
+
+    VolumePath& path_;
+    BenchDisplay display_;
+    std::vector<double> rates_;
+    std::exception_ptr failure_;
+    std::atomic<std::int64_t> count_ = 0;
+    std::jthread thread_;  // last: it uses the others
+};
+
+// What is fed, and what becomes of it.
+struct DisplayWay {
+    SampleFormat format = SampleFormat::u16;
+    SpectraPath spectra = SpectraPath::copied;
+    FlowMethod flow = FlowMethod::none;
+
+    bool operator==(const DisplayWay&) const = default;
+};
+
+class DisplayBench {
+  public:
+    DisplayBench(BenchBook& book, const BenchSize& size, const BackendChoice& choice, const BenchDisplay& display)
+        : book_(book), size_(size), choice_(choice), display_(display) {}
+
+    // One way from spectra to textures, made when the first figure wants it and kept for those that follow.
+    VolumePath& path(const DisplayWay& way = {}) {
+        if (!path_ || way != way_) {
+            path_.reset();
+            way_ = way;
+            choice_.spectra = way.spectra;
+            DeviceChoice device;
+            device.name = display_.device;
+            ReconstructionPlan plan = bench_plan(size_, way.format);
+            plan.flow.method = way.flow;
+            path_ = std::make_unique<LoneVolumePath>(plan, choice_, device);
+        }
+        return *path_;
+    }
+
+    std::vector<double> rates(const DisplayWay& way, const BenchSpectra& spectra) {
+        VolumePath& to = path(way);
+        const auto volume = [&] {
+            book_.poll();
+            feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
+        };
+        return rates_of(static_cast<double>(size_.lines()), book_.effort(), volume, [&] { to.finish(); });
+    }
+
+    std::vector<double> rates_beside_pictures(const BenchSpectra& spectra) {
+        VolumePath& to = path();
+        feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
+        PacedPictures pictures(to, display_);
+        std::vector<double> found;
+        do {
+            const std::vector<double> more = rates({}, spectra);
+            found.insert(found.end(), more.begin(), more.end());
+        } while (pictures.count() < PacedPictures::enough);
+        picture_rates_ = pictures.rates();
+        return found;
+    }
+
+    const std::vector<double>& picture_rates() const { return picture_rates_; }
+
+    // Seconds from the last block of a volume to the picture that shows it.
+    std::vector<double> latencies(const BenchSpectra& spectra) {
+        VolumePath& to = path();
+        View view;
+        view.width = display_.width;
+        view.height = display_.height;
+        std::vector<double> found;
+        for (int i = -2; i < display_.volumes; ++i) {
+            book_.poll();
+            const std::int64_t number = volume_++;
+            feed_volume(to, spectra.blocks(), number, spectra.blocks().size() - 1);
+            to.finish();
+            Block last = spectra.blocks().back();
+            last.volume = number;
+            const auto start = Clock::now();
+            const bool is_published = to.feed(last);
+            const auto picture = to.picture(view);
+            if (!is_published || !picture || picture->stamp.volume != number) {
+                throw Error(ErrorCode::device, "a picture does not show the newest volume", "bench");
+            }
+            to.wait(*picture);
+            if (i >= 0) found.push_back(seconds_since(start));  // the first ones warm up
+        }
+        return found;
+    }
+
+    std::string way() const { return path_ ? path_->describe() : ""; }
+
+  private:
+    BenchBook& book_;
+    BenchSize size_;
+    BackendChoice choice_;
+    BenchDisplay display_;
+    DisplayWay way_;
+    std::unique_ptr<VolumePath> path_;
+    std::vector<double> picture_rates_;
+    std::int64_t volume_ = 0;
+};
+
+}  // namespace
+
+std::string bench_display(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
+                          const BenchDisplay& display) {
+    const auto n = std::to_string(size.samples);
+    const double u16_bytes = static_cast<double>(size.samples) * 2, packed_bytes = u16_bytes * 0.75;
+    const std::string a_second = "A-scans/s", from = processor.source_name();
+    const auto spectra = [&](SampleFormat format, MemoryKind kind) {
+        return BenchSpectra(size, format, kind, processor.choice.gpu);
+    };
+    DisplayBench bench(book, size, processor.choice, display);
+    std::optional<BenchSpectra> arriving;
+    const auto from_source = [&]() -> const BenchSpectra& {
+        if (!arriving) arriving.emplace(spectra(SampleFormat::u16, processor.source()));
+        return *arriving;
+    };
+    const auto only_on_a_gpu = [&](const std::string& key, const std::string& meaning,
+                                   const std::function<std::vector<double>()>& values,
+                                   std::initializer_list<BenchLimit> limits) -> void {
+        if (!processor.is_gpu()) return book.skip(key, meaning, "needs a GPU");
+        book.figure(key, meaning, a_second, values, limits);
+    };
+    book.figure("texture/" + n, fmt::format("spectra in {}, into the texture", processor.home_name()), a_second,
+                [&] { return bench.rates({}, spectra(SampleFormat::u16, processor.home())); },
+                {{"linear/" + n}, {"separate/" + n}, {"texture.write", static_cast<double>(size.samples) / 2}});
+    book.figure(
+        "doppler/" + n, "the same, and Doppler into a texture beside it", a_second,
+        [&] { return bench.rates({.flow = FlowMethod::doppler}, spectra(SampleFormat::u16, processor.home())); },
+        {{"texture/" + n}, {"texture.write", static_cast<double>(size.samples) * 3 / 2}});
+    only_on_a_gpu("pinned/" + n, "spectra in pinned memory, into the texture",
+                  [&] { return bench.rates({}, from_source()); }, {{"link.to_device", u16_bytes}});
+    book.figure("rendering/" + n,
+                fmt::format("spectra in {}, while {} pictures/s of {} x {} are drawn", from,
+                            display.pictures_per_second, display.width, display.height),
+                a_second, [&] { return bench.rates_beside_pictures(from_source()); },
+                {{(processor.is_gpu() ? "pinned/" : "texture/") + n}});
+    book.figure("pictures/" + n, "of these, finished", "pictures/s", [&] { return bench.picture_rates(); });
+    book.figure(
+        "latency/" + n,
+        fmt::format("last of {} blocks in {} to a finished picture of the volume, {} x {}",
+                    (size.b_scans + size.block_b_scans - 1) / size.block_b_scans, from, display.width, display.height),
+        "s", [&] { return bench.latencies(from_source()); });
+    book.figure("packed12/" + n, fmt::format("packed 12-bit samples from {} into the texture", from), a_second,
+                [&] {
+                    return bench.rates({.format = SampleFormat::packed12},
+                                       spectra(SampleFormat::packed12, processor.source()));
+                },
+                {{"link.to_device", packed_bytes}});
+    only_on_a_gpu("direct/" + n, "pinned memory, read by the kernel, into the texture",
+                  [&] { return bench.rates({.spectra = SpectraPath::direct}, from_source()); },
+                  {{"link.read", u16_bytes}, {"link.to_device", u16_bytes}});
+    return bench.way();
+}
+
+}  // namespace echolux

@@ -1,0 +1,46 @@
+#include "bench/memory_source.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace echolux {
+
+MemorySource::MemorySource(const ReconstructionPlan& plan, std::vector<Block> blocks, double lines_per_s)
+    : block_b_scans_(plan.block_b_scans), blocks_(std::move(blocks)), lines_per_s_(lines_per_s) {
+    scan_.path = "memory";
+    scan_.format = plan.format;
+    scan_.geometry = plan.geometry;
+    scan_.geometry.line_rate_hz = lines_per_s;
+    scan_.calibration = plan.calibration;
+    take_recipe(plan, scan_);
+}
+
+void MemorySource::start() {
+    start_ = Clock::now();
+    sent_ = 0;
+    lines_ = 0;
+    most_behind_s_ = 0;
+}
+
+Arrival MemorySource::next(std::chrono::milliseconds patience) {
+    const auto count = static_cast<std::uint64_t>(blocks_.size());
+    Block block = blocks_[static_cast<std::size_t>(sent_ % count)];
+    const std::int64_t lines = lines_ + block.b_scans * scan_.geometry.b_repeats * scan_.geometry.lines_per_b_scan();
+    const auto due = start_ + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(static_cast<double>(lines) / lines_per_s_));
+    const auto now = Clock::now();
+    if (due > now + patience) {
+        std::this_thread::sleep_for(patience);
+        return {};
+    }
+    if (due > now) std::this_thread::sleep_until(due);
+    most_behind_s_ = std::max(most_behind_s_, std::chrono::duration<double>(now - due).count());
+    block.volume = static_cast<std::int64_t>(sent_ / count);
+    block.sequence = sent_++;
+    block.time_s = static_cast<double>(lines_) / lines_per_s_;
+    lines_ = lines;
+    return {Arrival::Kind::block, block};
+}
+
+}  // namespace echolux

@@ -1,0 +1,180 @@
+#include "bench/papers.h"
+
+#include <fmt/format.h>
+
+#include "bench/case.h"
+#include "bench/published_figures.h"
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+// In the papers' shapes and with what their times contain: spectra that come from the host and voxels that go back
+// there, or neither.
+BenchCase there_and_back(BenchCase one) {
+    one.from_host = true;
+    one.voxels = VoxelsGo::to_the_host;
+    return one;
+}
+
+BenchCase ao_oct_set(const std::string& prefix) {
+    return there_and_back({.key = prefix + "ao-oct/set",
+                           .meaning = "AO-OCT, volumes of 240 x 240 A-scans of 832 samples",
+                           .recipe = "ao-oct",
+                           .cost = 3,
+                           .samples = 832,
+                           .a_scans = 240,
+                           .b_scans = 240,
+                           .block_b_scans = 48});
+}
+
+BenchCase swept_source(std::int64_t frame) {
+    return there_and_back({.key = fmt::format("ss-oct/{}", frame),
+                           .meaning = fmt::format("swept source, 1024 samples, frames of {} A-scans", frame),
+                           .recipe = "ss-oct",
+                           .samples = 1024,
+                           .a_scans = frame,
+                           .block_b_scans = 1,
+                           .is_batch = true});
+}
+
+BenchCase full_range(const std::string& key, int iterations, bool in_double, std::int64_t batch, int upsample) {
+    return there_and_back(
+        {.key = key,
+         .meaning = fmt::format("DEFR, {} iterations, {}{}, frames of {} A-scans", iterations,
+                                in_double ? "double" : "single", upsample == 2 ? ", up-sampled by two" : "", batch),
+         .recipe = "defr",
+         .changes = {fmt::format("defr.iterations={}", iterations), fmt::format("defr.double_precision={}", in_double),
+                     fmt::format("recipe.upsample={}", upsample)},
+         .cost = 10.0 + 4.0 * iterations * (in_double ? 2 : 1),
+         .a_scans = batch,
+         .block_b_scans = 1});
+}
+
+BenchCase compressive(const std::string& transform, int iterations, double cost) {
+    const bool is_later = iterations == 10;  // 40 % of the samples
+    return {.key = fmt::format("cs.{}/{}", transform, iterations),
+            .meaning = fmt::format("compressive, {}, {} iterations, {} % of the samples, B-scans of 1000 A-scans",
+                                   transform, iterations, is_later ? 40 : 30),
+            .recipe = "compressive",
+            .changes = {"compressive.transform=" + transform, fmt::format("compressive.iterations={}", iterations),
+                        is_later ? "compressive.share=0.4" : "compressive.share=0.3"},
+            .cost = cost,
+            .a_scans = 1000,
+            .block_b_scans = 1};
+}
+
+// Tables 1 and 2 of Wang 2012; `prefix`: of whose figures.
+std::vector<BenchCase> full_range_tables(const std::string& prefix) {
+    std::vector<BenchCase> cases;
+    for (const bool in_double : {false, true}) {
+        for (const int n : published_iterations) {
+            const std::string key = fmt::format("{}defr{}/{}", prefix, in_double ? ".double" : "", n);
+            cases.push_back(full_range(key, n, in_double, 512, 2));
+        }
+    }
+    return cases;
+}
+
+// What the processor that was chosen does.
+std::vector<BenchCase> chosen_cases() {
+    std::vector<BenchCase> cases{ao_oct_set("")};
+    for (const std::int64_t frame : published_frames) cases.push_back(swept_source(frame));
+    for (const BenchCase& one : full_range_tables("")) cases.push_back(one);
+    for (const std::int64_t batch : published_batches) {
+        cases.push_back(full_range(fmt::format("defr.batch/{}", batch), 10, false, batch, 1));
+        cases.back().is_batch = true;
+    }
+    cases.push_back({.key = "structure/2048", .meaning = "the plain chain"});
+    cases.push_back({.key = "doppler/2048", .meaning = "structure and Doppler", .recipe = "doppler", .cost = 2});
+    for (const int iterations : {15, 10}) {
+        cases.push_back(compressive("exact", iterations, 1000));
+        cases.push_back(compressive("nufft", iterations, 100));
+        cases.push_back(compressive("fft", iterations, 50));
+    }
+    return cases;
+}
+
+// What a CPU does beside a GPU.
+std::vector<BenchCase> cpu_cases() {
+    std::vector<BenchCase> cases = full_range_tables("cpu.");
+    cases.push_back(ao_oct_set("cpu."));
+    return cases;
+}
+
+// Bytes of a GPU that 1024 A-scans of a block take, of all buffers of one block under way.
+void measure_memory(BenchBook& book, const BenchProcessor& processor) {
+    const char* key = "defr.memory/1024";
+    const char* meaning = "memory of the GPU for 1024 A-scans of DEFR, not up-sampled";
+    if (!processor.is_gpu()) return book.skip(key, meaning, "of a GPU's memory");
+    BackendChoice choice = processor.choice;
+    choice.streams = 1;
+    const auto bytes_of = [&](std::int64_t lines) {
+        const BenchCase one = full_range("", 10, false, lines, 1);
+        const std::int64_t before = free_device_memory(choice.gpu);
+        const auto planned = make_reconstructor(plan_of(one, {one.samples, lines, 1, 1}), choice);
+        return static_cast<double>(before - free_device_memory(choice.gpu));
+    };
+    book.figure(key, meaning, "B", [&] {
+        constexpr std::int64_t few = 8 * 1024, many = 40 * 1024;
+        bytes_of(few);  // what comes with the first is not of the lines
+        return std::vector{(bytes_of(many) - bytes_of(few)) / ((many - few) / 1024)};
+    });
+}
+
+// The two published ways to the mean spectrum, and ours.
+void measure_means(BenchBook& book, const BenchProcessor& processor) {
+    if (!processor.is_gpu()) return book.skip("mean.serial", "published ways to the mean spectrum", "needs a GPU");
+    try {
+        measure_frame_means(processor.choice.gpu, {}, book.effort(), [&](const Ceiling& way) {
+            book.figure(way.key, way.meaning, way.unit, [&] { return way.rates; }, {{"mean.serial"}});
+        });
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::cancelled) throw;
+        book.skip("mean", "published ways to the mean spectrum", error.line());
+    }
+}
+
+}  // namespace
+
+std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool on_gpu) {
+    std::vector<BenchComparison> rows;
+    for (const PublishedFigure& one : published_figures()) {
+        const bool is_cpus = one.figure.starts_with("cpu.");
+        const std::string key = is_cpus && !on_gpu ? one.figure.substr(4) : one.figure;
+        BenchComparison row{one.paper, one.what, one.hardware, one.unit, one.value, key, 0, 0};
+        if (const BenchFigure* figure = report.find(key); figure != nullptr && figure->spread.median > 0) {
+            const double median = figure->spread.median;
+            row.ours = one.lines > 0 ? static_cast<double>(one.lines) / median : median;
+            row.factor = one.unit == "A-scans/s" ? row.ours / row.published : row.published / row.ours;
+        }
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+BenchReport run_papers(const BenchJob& job, Progress& progress) {
+    auto [processor, extent, report] = start_of(job);
+    report.conditions =
+        "What the papers' times contain: for Shafer, Rasakanthan and Wang spectra come from the host and voxels go "
+        "back, for the others nothing is transferred. Seconds are A-scans over the rate, several blocks under way";
+    BenchBook book(report, extent.effort, progress);
+    const std::vector<BenchCase> cases = chosen_cases();
+    book.begin("papers", std::ssize(cases) + (processor.is_gpu() ? 4 : 2));  // memory, mean spectra
+    for (const BenchCase& one : cases) measure(book, one, extent.size, processor);
+    measure_memory(book, processor);
+    measure_means(book, processor);
+    book.end();
+    if (processor.is_gpu()) {
+        const auto [size, effort] = extent_of(false, job.quick);
+        BenchBook beside(report, effort, progress);
+        const std::vector<BenchCase> slow = cpu_cases();
+        beside.begin("papers, CPU", std::ssize(slow));
+        for (const BenchCase& one : slow) measure(beside, one, size, {{.backend = Backend::cpu}});
+        beside.end();
+    }
+    report.published = beside_the_papers(report, processor.is_gpu());
+    return report;
+}
+
+}  // namespace echolux

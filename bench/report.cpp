@@ -1,0 +1,200 @@
+#include "bench/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace echolux {
+namespace {
+
+// Linear between the sorted values.
+double quantile(const std::vector<double>& sorted, double part) {
+    const double place = part * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// A power of a thousand, for amounts of people's size.
+struct Prefix {
+    double least = 1;
+    const char* letter = "";
+};
+
+Prefix prefix_of(double value, const std::string& unit) {
+    constexpr std::array prefixes{Prefix{1e9, "G"}, Prefix{1e6, "M"},  Prefix{1e3, "k"},
+                                  Prefix{1, ""},    Prefix{1e-3, "m"}, Prefix{1e-6, "u"}};
+    if (value == 0 || !std::isfinite(value) || unit == "%" || unit == "x") return {};
+    for (const Prefix& prefix : prefixes) {
+        if (std::abs(value) >= prefix.least * 0.9995) return prefix;  // rounds to 1.00
+    }
+    return prefixes.back();
+}
+
+std::string three_digits(double value) {
+    if (value == 0 || !std::isfinite(value)) return fmt::format("{}", value);
+    constexpr double rounding_up = 0.000217;  // 9.995 has the digits of 10
+    const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(std::abs(value)) + rounding_up)), 0, 2);
+    return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string with_prefix(const Prefix& prefix, const std::string& unit) {
+    const bool is_joined = unit == "s" || unit == "B" || unit == "B/s" || *prefix.letter == '\0';
+    return fmt::format("{}{}{}", prefix.letter, is_joined ? "" : " ", unit);
+}
+
+// "linear/2048" without its length where the figure beside it has the same.
+std::string limit_name(const BenchRatio& ratio, const BenchFigure& figure) {
+    const std::size_t slash = figure.key.rfind('/');
+    if (slash == std::string::npos) return ratio.of;
+    const std::string length = figure.key.substr(slash + 1);
+    if (ratio.of.size() <= length.size() + 1 || !ratio.of.ends_with(length)) return ratio.of;
+    const std::size_t mark = ratio.of.size() - length.size() - 1;
+    return ratio.of[mark] == '/' || ratio.of[mark] == '.' ? ratio.of.substr(0, mark) : ratio.of;
+}
+
+std::string ratio_text(const BenchFigure& figure) {
+    std::string text;
+    for (const BenchRatio& ratio : figure.ratios) {
+        const std::string value = ratio.value < 1.5 ? three_digits(ratio.value * 100) + " % of"
+                                                    : fmt::format("{} x", three_digits(ratio.value));
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value, limit_name(ratio, figure));
+    }
+    return text;
+}
+
+std::string row(const BenchFigure& figure) {
+    const Spread& s = figure.spread;
+    return fmt::format("| {} | {} | {} | {} | {} |\n", figure.key, figure.meaning,
+                       spelled_amount(s.median, figure.unit), spelled_range(s, figure.unit), ratio_text(figure));
+}
+
+std::string table(const std::string& title, const std::vector<BenchFigure>& figures) {
+    std::string text = fmt::format("| {} | what | median | 10 % .. 90 % | beside its limits |\n", title);
+    text += "|---|---|---|---|---|\n";
+    std::string missing;
+    for (const BenchFigure& figure : figures) {
+        if (figure.skipped.empty()) {
+            text += row(figure);
+        } else {
+            missing +=
+                fmt::format("{}{} ({})", missing.empty() ? "\nNot measured: " : ", ", figure.key, figure.skipped);
+        }
+    }
+    return missing.empty() ? text : text + missing + ".\n";
+}
+
+std::string machine_lines(const BenchReport& report) {
+    const BenchMachine& machine = report.machine;
+    std::string text = fmt::format("{}; {}, {} threads", machine.backend, machine.processor, machine.threads);
+    if (!machine.remark.empty()) text += "; " + machine.remark;
+    if (!machine.driver.empty()) text += "; NVIDIA driver " + machine.driver;
+    if (!machine.display.empty()) text += "; display: " + machine.display;
+    return text + fmt::format(".\n{}{}.\n", report.conditions,
+                              report.quick ? "; quick: the figures say only that it runs" : "");
+}
+
+std::string sheet(const BenchSheet& sheet) {
+    std::string text = fmt::format("\n| {} |", sheet.title);
+    std::string line = "\n|---|";
+    for (const std::string& column : sheet.columns) {
+        text += fmt::format(" {} |", column);
+        line += "---|";
+    }
+    text += line + "\n";
+    for (const BenchSheet::Row& row : sheet.rows) {
+        text += fmt::format("| {} |", row.name);
+        for (const double value : row.values) {
+            text += value > 0 ? fmt::format(" {} |", spelled_amount(value, sheet.unit)) : " |";
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+std::string factor_text(double factor) {
+    return factor > 0 ? three_digits(factor) + " x" : "not measured";
+}
+
+std::string comparisons(const std::vector<BenchComparison>& rows) {
+    std::string text = "\n| paper | what | on | published | ours | factor | figure |\n|---|---|---|---|---|---|---|\n";
+    for (const BenchComparison& row : rows) {
+        text +=
+            fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.paper, row.what, row.hardware,
+                        spelled_amount(row.published, row.unit), row.ours > 0 ? spelled_amount(row.ours, row.unit) : "",
+                        factor_text(row.factor), row.figure);
+    }
+    return text;
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<double> values) {
+    if (values.empty()) return {};
+    std::sort(values.begin(), values.end());
+    return {quantile(values, 0.5), quantile(values, 0.1), quantile(values, 0.9), std::ssize(values)};
+}
+
+const BenchFigure* BenchReport::find(const std::string& key) const {
+    for (const auto* list : {&ceilings, &figures}) {
+        for (const BenchFigure& figure : *list) {
+            if (figure.key == key) return figure.skipped.empty() ? &figure : nullptr;
+        }
+    }
+    return nullptr;
+}
+
+std::string spelled_amount(double value, const std::string& unit) {
+    const Prefix prefix = prefix_of(value, unit);
+    return three_digits(value / prefix.least) + " " + with_prefix(prefix, unit);
+}
+
+std::string spelled_range(const Spread& spread, const std::string& unit) {
+    const Prefix prefix = prefix_of(spread.median, unit);
+    return fmt::format("{} .. {} {}", three_digits(spread.low / prefix.least), three_digits(spread.high / prefix.least),
+                       with_prefix(prefix, unit));
+}
+
+std::string markdown_of(const BenchReport& report) {
+    std::string text = machine_lines(report) + "\n";
+    if (!report.ceilings.empty()) text += table("ceiling", report.ceilings) + "\n";
+    text += table("figure", report.figures);
+    for (const BenchSheet& of : report.sheets) text += sheet(of);
+    if (!report.published.empty()) text += comparisons(report.published);
+    if (report.targets.empty()) return text;
+    text += "\n| target | reached | wanted | |\n|---|---|---|---|\n";
+    for (const BenchTarget& target : report.targets) {
+        text += fmt::format("| {} | {} | {} {} | {} |\n", target.name, spelled_amount(target.reached, target.unit),
+                            target.relation, spelled_amount(target.bound, target.unit), target.met ? "met" : "MISSED");
+    }
+    return text;
+}
+
+std::string text_of(const BenchReport& report) {
+    std::string text = machine_lines(report);
+    for (const auto* list : {&report.ceilings, &report.figures}) {
+        if (!list->empty()) text += "\n";
+        for (const BenchFigure& figure : *list) {
+            const std::string amount = figure.skipped.empty() ? spelled_amount(figure.spread.median, figure.unit)
+                                                              : "not measured: " + figure.skipped;
+            text += fmt::format("{:<19} {:<22} {}{}\n", figure.key, amount, ratio_text(figure),
+                                figure.remark.empty() ? "" : "(" + figure.remark + ")");
+        }
+    }
+    if (!report.published.empty()) text += "\n";
+    for (const BenchComparison& row : report.published) {
+        text += fmt::format("{:<16} {:<55} {:<15} {:>15} {:>16} {}\n", row.paper, row.what, row.hardware,
+                            spelled_amount(row.published, row.unit),
+                            row.ours > 0 ? spelled_amount(row.ours, row.unit) : "", factor_text(row.factor));
+    }
+    for (const BenchTarget& target : report.targets) {
+        text += fmt::format("{:<7} {}: {}; target {} {}\n", target.met ? "met" : "MISSED", target.name,
+                            spelled_amount(target.reached, target.unit), target.relation,
+                            spelled_amount(target.bound, target.unit));
+    }
+    return text;
+}
+
+}  // namespace echolux

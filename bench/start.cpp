@@ -1,0 +1,107 @@
+#include "bench/start.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#ifdef ECHOLUX_RENDER
+#include "render/offscreen.h"
+#endif
+
+namespace echolux {
+namespace {
+
+// The text after `label` on the first line of a file that has it; "" where there is none.
+std::string text_after(const std::string& path, const std::string& label) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t at = line.find(label);
+        if (at == std::string::npos) continue;
+        const std::size_t begin = line.find_first_not_of(" \t:", at + label.size());
+        return begin == std::string::npos ? std::string() : line.substr(begin);
+    }
+    return {};
+}
+
+std::string first_word(const std::string& text) {
+    return text.substr(0, text.find(' '));
+}
+
+const Gpu& gpu_named(const std::string& name, const GpuSurvey& survey) {
+    for (const Gpu& gpu : survey.usable) {
+        if (gpu.name.find(name) != std::string::npos) return gpu;
+    }
+    const std::string reason = survey.refusal.empty() ? "there is none" : survey.refusal;
+    throw Error(ErrorCode::device,
+                name.empty() ? "no GPU can be used: " + reason : fmt::format("no GPU is called '{}'", name), "bench",
+                "see nvidia-smi -L, or choose --backend cpu");
+}
+
+// Which processor reconstructs is settled once, so that all figures are of the same.
+BenchProcessor chosen_processor(const BenchJob& job) {
+    BackendChoice choice;
+    const GpuSurvey& survey = surveyed_gpus();
+    const bool none = survey.usable.empty() && job.gpu.empty();
+    choice.backend = job.backend == Backend::automatic ? (none ? Backend::cpu : Backend::cuda) : job.backend;
+    if (choice.backend == Backend::cuda) choice.gpu = gpu_named(job.gpu, survey).id;
+    return {choice};
+}
+
+// Throws Error{device} before anything is measured where the device that was asked for is not there.
+void check_display([[maybe_unused]] const BenchJob& job) {
+#ifdef ECHOLUX_RENDER
+    if (job.device.empty()) return;
+    DeviceChoice wanted;
+    wanted.name = job.device;
+    const Renderer renderer(wanted);
+#endif
+}
+
+BenchMachine machine_of(const BackendChoice& choice) {
+    BenchMachine machine;
+    machine.processor = processor_name();
+    machine.threads = thread_count();
+    const BenchSize tiny{512, 8, 1, 1};
+    machine.backend = make_reconstructor(bench_plan(tiny), choice)->backend();
+    if (choice.backend == Backend::cuda) {
+        machine.driver = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module for x86_64"));
+        if (machine.driver.empty()) {
+            machine.driver = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module"));
+        }
+    }
+    return machine;
+}
+
+}  // namespace
+
+std::string processor_name() {
+    return text_after("/proc/cpuinfo", "model name");
+}
+
+BenchExtent extent_of(bool gpu, bool quick) {
+    constexpr std::int64_t mib = std::int64_t{1} << 20;
+    if (quick) return {{0, 64, 16, 4}, {8 * mib, 3, 0.005}};
+    if (gpu) return {{0, 512, 512, 16}, {512 * mib, 15, 0.1}};
+    return {{0, 256, 64, 8}, {256 * mib, 9, 0.2}};
+}
+
+BenchStart start_of(const BenchJob& job) {
+    check_display(job);
+    BenchStart start;
+    start.processor = chosen_processor(job);
+    start.extent = extent_of(start.processor.is_gpu(), job.quick);
+    BenchReport& report = start.report;
+    report.machine = machine_of(start.processor.choice);
+    if (job.backend == Backend::automatic && !start.processor.is_gpu()) {
+        report.machine.remark = surveyed_gpus().refusal;
+    }
+    report.a_scans = start.extent.size.a_scans;
+    report.b_scans = start.extent.size.b_scans;
+    report.block_b_scans = start.extent.size.block_b_scans;
+    report.quick = job.quick;
+    return start;
+}
+
+}  // namespace echolux

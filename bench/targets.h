@@ -1,0 +1,26 @@
+// What Echolux wants to reach on an H200 with 2048-sample spectra, and how a report stands to it.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "bench/report.h"
+
+namespace echolux {
+
+// A target whose figure was not measured is missed.
+std::vector<BenchTarget> judged(const BenchReport& report);
+
+// The same of the bench of rendering, 1920 x 1080; `volumes`: recordings for which samples were counted.
+std::vector<BenchTarget> judged_rendering(const BenchReport& report, const std::vector<std::filesystem::path>& volumes);
+
+// The same of the bench of methods: 2048 samples; of the AO-OCT chain the published set of volumes.
+std::vector<BenchTarget> judged_methods(const BenchReport& report);
+
+// The same of the bench of several GPUs, for up to `gpus`.
+std::vector<BenchTarget> judged_scaling(const BenchReport& report, int gpus);
+
+// The same of the bench of movies.
+std::vector<BenchTarget> judged_movie(const BenchReport& report);
+
+}  // namespace echolux

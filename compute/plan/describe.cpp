@@ -1,0 +1,207 @@
+// Checking, reading and writing single values of described fields. Messages say what was expected and what came, so
+// that whoever adds the file's name and line has the whole sentence.
+#include "compute/plan/describe.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+template <class... Cases>
+struct Overloaded : Cases... {
+    using Cases::operator()...;
+};
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+std::string spelled_number(double number) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    return {digits.data(), end};
+}
+
+std::string expectation(const FieldText& field, const Value& like) {
+    const std::string unit = field.unit.empty() ? "" : " " + std::string(field.unit);
+    const std::string range = " from " + spelled_number(field.low) + " to " + spelled_number(field.high) + unit;
+    const auto texts = [&](const std::string&) {
+        std::string list;
+        for (const std::string_view choice : field.choices) list += (list.empty() ? "" : ", ") + std::string(choice);
+        return list.empty() ? "a text in quotes" : "one of " + list;
+    };
+    return std::visit(
+        Overloaded{[](bool) { return std::string("true or false"); },
+                   [&](std::int64_t) { return "a whole number" + range; }, [&](double) { return "a number" + range; },
+                   [&](const std::vector<double>&) { return "a list of numbers" + range; }, texts},
+        like);
+}
+
+[[noreturn]] void reject(const FieldText& field, const Value& like, const std::string& got, std::string_view where) {
+    const std::string near = nearest_name(got, field.choices);
+    throw Error(ErrorCode::bad_setting,
+                "expected " + expectation(field, like) + ", got " + (got.empty() ? "nothing" : got), std::string(where),
+                near.empty() ? "" : "did you mean \"" + near + "\"?");
+}
+
+// A whole real number as an integer, an integer as a real, a number as a list; nothing when the types do not fit.
+std::optional<Value> converted(const Value& like, const Value& value) {
+    if (like.index() == value.index()) return value;
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const auto* real = std::get_if<double>(&value);
+    if (whole == nullptr && real == nullptr) return std::nullopt;
+    const double number = whole != nullptr ? static_cast<double>(*whole) : *real;
+    if (std::holds_alternative<double>(like)) return number;
+    if (std::holds_alternative<std::vector<double>>(like)) return std::vector<double>{number};
+    constexpr double exact = 9007199254740992.0;  // 2^53: beyond it not every integer is a double
+    if (std::holds_alternative<std::int64_t>(like) && std::abs(number) <= exact && number == std::trunc(number)) {
+        return static_cast<std::int64_t>(number);
+    }
+    return std::nullopt;
+}
+
+bool allowed(const FieldText& field, const Value& value) {
+    const auto in_range = [&](double number) { return number >= field.low && number <= field.high; };  // NaN is not
+    return std::visit(Overloaded{[](bool) { return true; },
+                                 [&](std::int64_t number) { return in_range(static_cast<double>(number)); },
+                                 [&](double number) { return in_range(number); },
+                                 [&](const std::string& name) {
+                                     return field.choices.empty() || std::ranges::count(field.choices, name) > 0;
+                                 },
+                                 [&](const std::vector<double>& list) { return std::ranges::all_of(list, in_range); }},
+                      value);
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+template <class T>
+std::optional<T> number_in(std::string_view text) {
+    T number{};
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+std::optional<Value> list_in(std::string_view text) {
+    if (text.starts_with('[') && text.ends_with(']')) text = trimmed(text.substr(1, text.size() - 2));
+    std::vector<double> list;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        const auto number = number_in<double>(trimmed(text.substr(0, comma)));
+        if (!number) return std::nullopt;
+        list.push_back(*number);
+        text = comma == std::string_view::npos ? "" : trimmed(text.substr(comma + 1));
+    }
+    return list;
+}
+
+std::optional<Value> value_in(const Value& like, std::string_view text) {
+    if (std::holds_alternative<bool>(like)) {
+        if (text == "true" || text == "false") return text == "true";
+        return std::nullopt;
+    }
+    if (std::holds_alternative<std::vector<double>>(like)) return list_in(text);
+    if (const auto whole = number_in<std::int64_t>(text)) return *whole;
+    if (const auto real = number_in<double>(text)) return *real;
+    return std::nullopt;
+}
+
+std::string quoted(const std::string& text) {
+    constexpr std::string_view hex = "0123456789ABCDEF";
+    std::string quoted = "\"";
+    for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            quoted += {'\\', c};
+        } else if (code < 0x20 || code == 0x7f) {
+            quoted += {'\\', 'u', '0', '0', hex[code >> 4], hex[code & 15]};
+        } else {
+            quoted += c;
+        }
+    }
+    return quoted + "\"";
+}
+
+std::string with_point(const std::string& digits) {  // TOML tells reals from integers by the point or exponent
+    return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+}
+
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Insertions, deletions, substitutions and swaps of neighbours that turn a into b (optimal string alignment).
+std::size_t edits(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+            const bool swapped =
+                i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+            if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        std::swap(before, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+}  // namespace
+
+Value checked(const FieldText& field, const Value& like, const Value& value, std::string_view where) {
+    const std::optional<Value> fitting = converted(like, value);
+    if (!fitting || !allowed(field, *fitting)) {
+        const auto* text = std::get_if<std::string>(&value);
+        reject(field, like, text != nullptr && !field.choices.empty() ? *text : spelled(value), where);
+    }
+    return *fitting;
+}
+
+Value parsed(const FieldText& field, const Value& like, std::string_view text, std::string_view where) {
+    if (std::holds_alternative<std::string>(like)) return checked(field, like, std::string(text), where);
+    const std::optional<Value> value = value_in(like, trimmed(text));
+    if (!value) reject(field, like, std::string(text), where);
+    return checked(field, like, *value, where);
+}
+
+std::string spelled(const Value& value) {
+    const auto list = [](const std::vector<double>& numbers) {
+        std::string text = "[";
+        for (const double number : numbers) text += (text.size() > 1 ? ", " : "") + with_point(spelled_number(number));
+        return text + "]";
+    };
+    return std::visit(Overloaded{[](bool on) { return std::string(on ? "true" : "false"); },
+                                 [](std::int64_t number) { return std::to_string(number); },
+                                 [](double number) { return with_point(spelled_number(number)); },
+                                 [](const std::string& text) { return quoted(text); }, list},
+                      value);
+}
+
+std::string nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
+    constexpr std::size_t longest = 64;  // of any name we have; a longer one is no slip of the finger
+    if (name.size() > longest) return {};
+    std::string_view nearest;
+    std::size_t fewest = std::max<std::size_t>(1, name.size() / 3) + 1;
+    for (const std::string_view candidate : candidates) {
+        const std::size_t count = edits(name, candidate);
+        if (count < fewest) {
+            fewest = count;
+            nearest = candidate;
+        }
+    }
+    return std::string(nearest);
+}
+
+}  // namespace echolux

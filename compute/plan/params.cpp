@@ -1,0 +1,262 @@
+// The descriptions of every parameter of a scan, its calibration and its recipe.
+#include "compute/plan/params.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t most_samples = std::int64_t{1} << 20;  // of one spectrum: no instrument comes near
+constexpr std::int64_t most_lines = std::int64_t{1} << 24;
+
+}  // namespace
+
+std::int64_t sample_bits(SampleFormat format) {
+    switch (format) {
+        case SampleFormat::u8: return 8;
+        case SampleFormat::u16:
+        case SampleFormat::i16: return 16;
+        case SampleFormat::u32:
+        case SampleFormat::f32: return 32;
+        case SampleFormat::packed12: return 12;
+    }
+    return 0;
+}
+
+std::int64_t line_bytes(const RawFormat& format, const ScanGeometry& geometry) {
+    if (format.line_bytes > 0) return format.line_bytes;
+    return (geometry.samples * format.channels * sample_bits(format.sample_format) + 7) / 8;
+}
+
+template <>
+const std::vector<Field<RawFormat>>& describe<RawFormat>() {
+    using S = RawFormat;
+    constexpr Effect effect = Effect::file;
+    static const std::vector<Field<S>> fields{
+        choice("sample_format", &S::sample_format, {"u8", "u16", "u32", "i16", "f32", "packed12"}, effect,
+               "how one sample is stored; packed12 holds two 12-bit samples in three bytes"),
+        choice("byte_order", &S::byte_order, {"little", "big"}, effect, "byte order of multi-byte samples"),
+        integer("shift", &S::shift, 0, 31, "bits", effect,
+                "right shift of integer samples; 4 for 12 bits in the high end of 16"),
+        integer("bits", &S::bits, 0, 32, "bits", effect,
+                "significant bits after the shift, higher ones are masked off; 0 keeps all"),
+        integer("channels", &S::channels, 1, 64, "", effect, "interferometric channels in the file"),
+        integer("channel", &S::channel, 0, 63, "", effect, "the channel to reconstruct, counted from 0"),
+        choice("channel_layout", &S::channel_layout, {"interleaved", "planar"}, effect,
+               "interleaved: sample by sample; planar: within a line, one channel's spectrum after the other's"),
+        integer("line_bytes", &S::line_bytes, 0, std::int64_t{1} << 32, "bytes", effect,
+                "distance from one line to the next; 0 when lines follow without a gap"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
+    using S = ScanGeometry;
+    constexpr Effect effect = Effect::file;
+    static const std::vector<Field<S>> fields{
+        integer("samples", &S::samples, 0, most_samples, "", effect, "samples of one spectrum of one channel"),
+        integer("a_scans", &S::a_scans, 0, most_lines, "", effect, "A-scan positions in a B-scan"),
+        integer("b_scans", &S::b_scans, 0, most_lines, "", effect, "B-scan positions in a volume"),
+        integer("volumes", &S::volumes, 1, most_lines, "", effect, "volumes in the file"),
+        integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position (MB scans)"),
+        integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position (BM scans)"),
+        flag("depth_flip", &S::depth_flip, effect,
+             "the object lies on the far side of zero delay: depth rows are written in reverse"),
+        number("spacing_a_um", &S::spacing_a_um, 0, 1e6, "um", effect, "distance between A-scans; 0: unknown"),
+        number("spacing_b_um", &S::spacing_b_um, 0, 1e6, "um", effect, "distance between B-scans; 0: unknown"),
+        number("refractive_index", &S::refractive_index, 1, 5, "", effect, "divides optical depth; 1: depth in air"),
+        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines a second; 0: unknown"),
+        choice(
+            "protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
+            "where the B-scans of a volume lie: side by side; two that cross at right angles; three side by side and "
+            "one across"),
+        integer("flyback_lines", &S::flyback_lines, 0, most_lines, "", effect,
+                "lines after each acquired B-scan while the beam returns: recorded, not part of it"),
+        integer("flyback_frames", &S::flyback_frames, 0, most_lines, "", effect,
+                "acquired B-scans after those of each volume while the beam returns: recorded, not part of it"),
+        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan runs backwards"),
+        choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal", "file"}, effect,
+               "how the beam moves along a B-scan: evenly, as a sine (resonant scanner), or as calibration.fast_axis"),
+        number("sinusoidal_part", &S::sinusoidal_part, 0.01, 1, "", effect,
+               "part of half a period of the sine that the lines of a B-scan cover"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<Calibration>>& describe<Calibration>() {
+    using S = Calibration;
+    static const std::vector<Field<S>> fields{
+        choice("dispersion_holds", &S::dispersion_holds, {"theta", "correction"}, Effect::table,
+               "what the dispersion file holds: the phase theta of the sample arm, or the correction exp(+i phase)"),
+        numbers("k_polynomial", &S::k_polynomial, -1e9, 1e9, "samples", Effect::table,
+                "k map as a polynomial: position = sum c_i (j/(n-1))^i"),
+        number("depth_pitch_um", &S::depth_pitch_um, 0, 1e4, "um", Effect::plan,
+               "depth of one bin in air, without zero padding; 0: from the wavelengths, or unknown"),
+        number("centre_wavelength_nm", &S::centre_wavelength_nm, 0, 1e5, "nm", Effect::table,
+               "0: from the wavelengths, or unknown"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<Recipe>>& describe<Recipe>() {
+    using S = Recipe;
+    constexpr Effect table = Effect::table;
+    constexpr Effect plan = Effect::plan;
+    constexpr double any = 1e12;
+    static const std::vector<Field<S>> fields{
+        choice("method", &S::method, {"plain", "defr", "compressive"}, plan,
+               "plain: one transform; defr: full range, both sides of zero delay told apart by their dispersion; "
+               "compressive: the fewest reflectors that explain a part of the samples"),
+        choice("background", &S::background, {"auto", "none", "stored", "frame_mean", "running", "median", "rolling"},
+               plan,
+               "what is subtracted from each spectrum; auto: stored where a background is given, else frame_mean"),
+        number("running_alpha", &S::running_alpha, 1e-6, 1, "", table,
+               "weight of the newest B-scan in the running background"),
+        integer("rolling_width", &S::rolling_width, 1, most_samples, "samples", plan,
+                "background = rolling subtracts the mean over this many samples on either side"),
+        choice("fixed_pattern", &S::fixed_pattern, {"none", "median", "minimum_variance"}, plan,
+               "fixed lines removed in depth over a whole B-scan: complex median, or the least variant segment's mean"),
+        integer("fixed_pattern_segments", &S::fixed_pattern_segments, 2, 4096, "", plan,
+                "segments of a B-scan among which minimum_variance chooses"),
+        integer("upsample", &S::upsample, 1, 4, "", plan, "spectral up-sampling by zero padding: 1, 2 or 4"),
+        flag("upsample_pad", &S::upsample_pad, plan,
+             "pad the spectrum on both sides to a power of two, at least 2048, before up-sampling"),
+        choice(
+            "resample", &S::resample,
+            {"none", "nearest", "linear", "linear_wavelength", "catmull_rom", "lagrange3", "spline", "nufft", "nudft"},
+            plan,
+            "interpolation to uniform k; none with nufft and nudft, which transform the samples where they lie: to "
+            "the accuracy of [nufft], and exactly"),
+        choice("window", &S::window, {"rect", "hann", "hamming", "blackman", "blackman_harris", "tukey", "gaussian"},
+               table, "window on the uniform k grid"),
+        number("tukey_alpha", &S::tukey_alpha, 0, 1, "", table, "tapered fraction of the Tukey window"),
+        number("gaussian_sigma", &S::gaussian_sigma, 0.01, 1, "", table,
+               "sigma of the Gaussian window as a fraction of the spectrum"),
+        choice("shaping", &S::shaping, {"none", "gaussian", "hann"}, table,
+               "reshape the source spectrum (background - dark) to this target, which then replaces the window"),
+        number("shaping_fwhm", &S::shaping_fwhm, 0.01, 10, "", table,
+               "FWHM of the Gaussian target as a fraction of the spectrum"),
+        number("shaping_floor", &S::shaping_floor, 1e-6, 1, "", table,
+               "source levels below this fraction of the maximum are not amplified further"),
+        integer("shaping_smooth", &S::shaping_smooth, 1, 1023, "samples", table,
+                "width of the mean that smooths the source spectrum"),
+        flag("dispersion", &S::dispersion, plan, "apply the dispersion file and the coefficients"),
+        number("a2_rad", &S::a2_rad, -1e5, 1e5, "rad", table, "quadratic dispersion phase at the band edge"),
+        number("a3_rad", &S::a3_rad, -1e5, 1e5, "rad", table, "cubic dispersion phase at the band edge"),
+        number("gdd_fs2", &S::gdd_fs2, -1e9, 1e9, "fs^2", table,
+               "group delay dispersion; needs wavelengths or the absolute scale"),
+        number("tod_fs3", &S::tod_fs3, -1e12, 1e12, "fs^3", table,
+               "third-order dispersion; needs wavelengths or the absolute scale"),
+        integer("zero_padding", &S::zero_padding, 1, 4, "", plan, "transform length factor: 1, 2 or 4"),
+        integer("depth_begin", &S::depth_begin, 0, most_samples * 8, "bins", plan,
+                "first depth bin kept; zero padding does not change the count"),
+        integer("depth_end", &S::depth_end, 0, most_samples * 8, "bins", plan,
+                "first depth bin no longer kept; 0: the end; zero padding does not change the count"),
+        choice("average", &S::average, {"none", "magnitude", "power", "complex"}, plan,
+               "how a_repeats and b_repeats are joined; none keeps every line"),
+        choice("noise_floor", &S::noise_floor, {"none", "amplitude", "power"}, plan,
+               "subtract the calibrated noise floor from the amplitude, or its square from the power"),
+        choice("quantity", &S::quantity, {"db", "intensity", "amplitude", "complex"}, plan, "what a voxel holds"),
+        choice("voxel", &S::voxel, {"u8", "u16", "i16", "f16", "f32", "complex64"}, plan,
+               "how a voxel is stored; f16 is for the screen only; quantity = complex is always complex64"),
+        choice("levels", &S::levels, {"noise_floor", "fixed", "frame"}, plan,
+               "noise_floor: dB, low and high count from the measured noise floor; fixed: as they are; frame: from the "
+               "least and greatest value of each B-scan"),
+        number("low", &S::low, -any, any, "dB or counts", table, "value of the lowest u8/u16 code"),
+        number("high", &S::high, -any, any, "dB or counts", table, "value of the highest u8/u16 code"),
+        number("noise_floor_db", &S::noise_floor_db, -1000, 1000, "dB", table,
+               "level that counts as 0 dB; 0: measured from the first volume, then frozen"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<NufftRecipe>>& describe<NufftRecipe>() {
+    using S = NufftRecipe;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        choice("kernel", &S::kernel, {"gaussian", "kaiser_bessel", "exponential"}, plan,
+               "how a sample is spread over its neighbours on the finer grid; exponential: of a semicircle"),
+        number("oversampling", &S::oversampling, 1.25, 4, "", plan,
+               "R: points of the finer grid for each point of the k grid; accuracy grows with it"),
+        integer("width", &S::width, 2, 12, "points", plan, "W: points of the finer grid that a sample spreads to"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<DefrRecipe>>& describe<DefrRecipe>() {
+    using S = DefrRecipe;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        integer("iterations", &S::iterations, 0, 100, "", plan,
+                "each finds the strongest peaks and takes their false images away; 0: dispersion compensation alone"),
+        number("delta", &S::delta, 0, 1, "", plan,
+               "1: one peak at a time; 0: all above the strongest possible false image of the strongest"),
+        number("threshold", &S::threshold, 0, 1, "", plan,
+               "amplitude above which a peak is found, as a part of the strongest; 0: gamma + delta (1 - gamma)"),
+        flag("residual", &S::residual, plan, "add what is left after the last iteration: noise, and weak peaks"),
+        flag("double_precision", &S::double_precision, plan, "iterate in double; twice the time"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<CompressiveRecipe>>& describe<CompressiveRecipe>() {
+    using S = CompressiveRecipe;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        choice("transform", &S::transform, {"nufft", "exact", "fft"}, plan,
+               "between depth and samples: the fast one of [nufft], a matrix, or one of samples brought to uniform k"),
+        choice("mask", &S::mask, {"all", "uniform", "variable", "file"}, plan,
+               "which samples are used: all; a random part; more where the source (calibration.background) is bright; "
+               "calibration.mask"),
+        number("share", &S::share, 0.01, 1, "", plan, "part of the samples that a random mask leaves"),
+        integer("seed", &S::seed, 0, most_samples, "", plan, "of a random mask"),
+        integer("iterations", &S::iterations, 1, 1000, "", plan,
+                "always as many: the time does not depend on the data"),
+        number("tau_relative", &S::tau_relative, 0, 1, "", plan,
+               "what a reflector has to bring, as a part of the strongest amplitude of the first guess; 1: nothing is "
+               "left"),
+        number("tau", &S::tau, 0, 1e12, "counts", plan, "the same as an amplitude; 0: tau_relative holds"),
+        flag("continuation", &S::continuation, plan, "tau falls to its value over the first 60 % of the iterations"),
+        choice("step", &S::step, {"clamped", "safeguarded", "monotone"}, plan,
+               "Barzilai-Borwein steps, not longer than least_step allows; also not worse than the last five; never "
+               "worse"),
+        number("least_step", &S::least_step, 1e-6, 1e6, "", plan, "least curvature that a step believes in"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
+    using S = FlowRecipe;
+    constexpr Effect table = Effect::table;
+    constexpr Effect plan = Effect::plan;
+    static const std::vector<Field<S>> fields{
+        choice("method", &S::method,
+               {"none", "doppler", "power_doppler", "speckle_variance", "decorrelation", "omag", "cdv", "correlation",
+                "phase_variance"},
+               plan, "what is computed of repeats, or of neighbouring lines where there are none"),
+        integer("window_depth", &S::window_depth, 1, 32, "bins", plan,
+                "depth bins that doppler, power_doppler and cdv average"),
+        integer("window_lines", &S::window_lines, 1, 64, "", plan,
+                "A-scans whose phase steps doppler and power_doppler average"),
+        number("threshold_db", &S::threshold_db, -100, 200, "dB", table,
+               "mean power above the noise from which on flow is shown"),
+        flag("bulk_motion", &S::bulk_motion, plan,
+             "remove the phase step of the whole line before averaging; omag and phase_variance always do"),
+        flag("invert", &S::invert, table, "velocities towards zero delay are positive"),
+        flag("unwrap", &S::unwrap, plan, "velocities beyond the Nyquist velocity, as numbers instead of phasors"),
+        number("angle_deg", &S::angle_deg, 0, 89, "deg", table,
+               "angle between flow and beam: velocities along the flow; 0: axial velocities"),
+        integer("sub_bands", &S::sub_bands, 1, 16, "", plan,
+                "Gaussian sub-bands of the spectrum whose decorrelations are averaged"),
+        integer("correlation_reach", &S::correlation_reach, 1, 8, "", plan,
+                "correlation: pixels on either side in depth and along the B-scan"),
+    };
+    return fields;
+}
+
+}  // namespace echolux

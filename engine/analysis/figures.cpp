@@ -1,0 +1,174 @@
+#include "engine/analysis/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compute/empty_value.h"
+#include "compute/error.h"
+#include "engine/io/voxel_value.h"
+
+namespace echolux {
+namespace {
+
+void require_real(const VolumeGrid& grid) {
+    if (grid.type != VoxelType::complex64) return;
+    throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "--quantity",
+                "choose db, intensity or amplitude");
+}
+
+bool is_db(const VolumeGrid& grid) {
+    return grid.quantity == "db";
+}
+
+// Linear between pixel centres, so that physical proportions are right; never shrinks.
+Figure stretched(const Figure& figure, std::int64_t width, std::int64_t height) {
+    Figure out{width, height, std::vector<float>(static_cast<std::size_t>(width * height)), 1, 1};
+    const auto source = [](std::int64_t i, std::int64_t from, std::int64_t to) {
+        const double at = (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
+        return std::clamp(at, 0.0, static_cast<double>(from - 1));
+    };
+    for (std::int64_t y = 0; y < height; ++y) {
+        const double sy = source(y, figure.height, height);
+        const auto y0 = static_cast<std::int64_t>(sy);
+        const std::int64_t y1 = std::min(y0 + 1, figure.height - 1);
+        const auto fy = static_cast<float>(sy - static_cast<double>(y0));
+        for (std::int64_t x = 0; x < width; ++x) {
+            const double sx = source(x, figure.width, width);
+            const auto x0 = static_cast<std::int64_t>(sx);
+            const std::int64_t x1 = std::min(x0 + 1, figure.width - 1);
+            const auto fx = static_cast<float>(sx - static_cast<double>(x0));
+            const auto at = [&](std::int64_t col, std::int64_t row) {
+                return figure.values[static_cast<std::size_t>(row * figure.width + col)];
+            };
+            const float top = at(x0, y0) + fx * (at(x1, y0) - at(x0, y0));
+            const float bottom = at(x0, y1) + fx * (at(x1, y1) - at(x0, y1));
+            out.values[static_cast<std::size_t>(y * width + x)] = top + fy * (bottom - top);
+        }
+    }
+    return out;
+}
+
+Figure with_square_pixels(const Figure& figure) {
+    constexpr double most_stretch = 16;
+    if (figure.column_um <= 0 || figure.row_um <= 0) return figure;
+    const double ratio = std::clamp(figure.column_um / figure.row_um, 1 / most_stretch, most_stretch);
+    if (ratio >= 1) {
+        return stretched(figure, std::llround(static_cast<double>(figure.width) * ratio), figure.height);
+    }
+    return stretched(figure, figure.width, std::llround(static_cast<double>(figure.height) / ratio));
+}
+
+// Codes below it hold nothing at all: the dB of zero, which would be most of any mean.
+template <class Code>
+double least_of_something(const Code* voxels, const VolumeGrid& grid) {
+    EmptyValue empty;
+    if (is_db(grid)) {
+        for (std::int64_t i = 0; i < grid.voxels(); ++i) empty.add(static_cast<double>(voxels[i]));
+    }
+    return empty.found() ? empty.least_other() : -std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan) {
+    require_real(grid);
+    if (b_scan < 0 || b_scan >= grid.b_scans) {
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "--b-scan",
+                    fmt::format("the volume has B-scans 0 to {}", grid.b_scans - 1));
+    }
+}
+
+void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end) {
+    require_real(grid);
+    if (begin < 0 || begin >= end || end > grid.depth) {
+        throw Error(ErrorCode::bad_setting, fmt::format("depth rows {}:{} are not in the volume", begin, end),
+                    "--en-face", fmt::format("it has rows 0:{}", grid.depth));
+    }
+}
+
+Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
+    const VolumeGrid& grid = volume.grid;
+    check_b_scan(grid, b_scan);
+    Figure figure{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0], is_db(grid)};
+    figure.values.resize(static_cast<std::size_t>(grid.a_scans * grid.depth));
+    with_voxels(volume, [&](const auto* voxels) {
+        const auto* first = voxels + b_scan * grid.a_scans * grid.depth;
+        for (std::int64_t a = 0; a < grid.a_scans; ++a) {
+            for (std::int64_t z = 0; z < grid.depth; ++z) {
+                const double code = static_cast<double>(first[a * grid.depth + z]);
+                figure.values[static_cast<std::size_t>(z * grid.a_scans + a)] =
+                    static_cast<float>(code * grid.scale + grid.offset);
+            }
+        }
+    });
+    return figure;
+}
+
+Figure en_face_figure(const Volume& volume, std::int64_t begin, std::int64_t end) {
+    const VolumeGrid& grid = volume.grid;
+    check_en_face(grid, begin, end);
+    const std::vector<float> top(static_cast<std::size_t>(grid.a_scans * grid.b_scans), 0.0f);
+    return en_face_figure(volume, top, begin, end);
+}
+
+Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, std::int64_t begin, std::int64_t end) {
+    const VolumeGrid& grid = volume.grid;
+    require_real(grid);
+    Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2], is_db(grid)};
+    with_voxels(volume, [&](const auto* voxels) {
+        const double least = least_of_something(voxels, grid);
+        for (std::int64_t i = 0; i < grid.a_scans * grid.b_scans; ++i) {
+            const std::int64_t b = grid.b_scans - 1 - i / grid.a_scans;  // the last B-scan is the top row
+            const std::int64_t line = b * grid.a_scans + i % grid.a_scans;
+            const std::int64_t top = std::lround(surface[static_cast<std::size_t>(line)]);
+            const std::int64_t first = std::clamp<std::int64_t>(top + begin, 0, grid.depth - 1);
+            const std::int64_t last = std::clamp<std::int64_t>(top + end, first + 1, grid.depth);
+            double sum = 0;
+            for (std::int64_t z = first; z < last; ++z) {
+                sum += std::max(static_cast<double>(voxels[line * grid.depth + z]), least);
+            }
+            const double mean = sum / static_cast<double>(last - first);
+            figure.values.push_back(static_cast<float>(mean * grid.scale + grid.offset));
+        }
+    });
+    return figure;
+}
+
+Figure enlarged(const Figure& figure, std::int64_t factor) {
+    Figure large = stretched(figure, figure.width * factor, figure.height * factor);
+    large.column_um = figure.column_um / static_cast<double>(factor);
+    large.row_um = figure.row_um / static_cast<double>(factor);
+    return large;
+}
+
+GrayRange percentile_range(const Figure& figure) {
+    constexpr double share = 0.003;
+    std::vector<float> sorted = figure.values;
+    EmptyValue empty;
+    for (const float value : sorted) empty.add(double{value});
+    if (figure.is_db && empty.found()) std::erase(sorted, static_cast<float>(*empty.found()));
+    std::sort(sorted.begin(), sorted.end());
+    const auto at = [&](double fraction) {
+        return static_cast<double>(sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))]);
+    };
+    return {at(share), at(1 - share)};
+}
+
+Picture gray_picture(const Figure& figure, std::optional<GrayRange> range) {
+    return gray_pixels(with_square_pixels(figure), range.value_or(percentile_range(figure)));
+}
+
+Picture gray_pixels(const Figure& figure, const GrayRange& shown) {
+    const double width = shown.white - shown.black;
+    Picture picture{figure.width, figure.height, 1, {}, {}};
+    for (const float value : figure.values) {
+        const double level = width > 0 ? (static_cast<double>(value) - shown.black) / width : 0;
+        picture.pixels.push_back(static_cast<std::uint8_t>(std::lround(255 * std::clamp(level, 0.0, 1.0))));
+    }
+    return picture;
+}
+
+}  // namespace echolux

@@ -1,0 +1,84 @@
+#include "engine/live/arrivals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "compute/error.h"
+#include "compute/plan/plan_tables.h"
+
+namespace echolux {
+namespace {
+
+constexpr double most_late_s = 1;  // beyond what the line rate says, until a clock is said to leap
+
+bool is_power_of_ten(std::int64_t n) {
+    for (; n >= 10 && n % 10 == 0; n /= 10) {
+    }
+    return n == 1;
+}
+
+}  // namespace
+
+Arrivals::Arrivals(const ReconstructionPlan& plan, std::function<void(std::string)> report)
+    : plan_(plan), report_(std::move(report)) {}
+
+bool Arrivals::admit(const Block& block) {
+    if (!has_right_shape(block)) return false;
+    if (block.sequence < next_sequence_) {
+        count(figures_.repeated, 1, fmt::format("block {} came again, or too late: it is left out", block.sequence));
+        return false;
+    }
+    // A source that counts its losses may leave their numbers out or not: the larger count is the true one.
+    const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
+    const std::int64_t lost = std::max(left_out, block.lost_before);
+    if (lost > 0) count(figures_.lost, lost, fmt::format("{} blocks were lost before block {}", lost, block.sequence));
+    next_sequence_ = block.sequence + 1;
+    watch_clock(block, lost);
+    ++figures_.blocks;
+    if (block.first_b_scan + block.b_scans == plan_.geometry.b_scans) ++figures_.volumes;
+    figures_.lines += block.b_scans * plan_.geometry.b_repeats * plan_.geometry.lines_per_b_scan();
+    figures_.bytes += block.bytes;
+    return true;
+}
+
+void Arrivals::note_lost(std::int64_t blocks) {
+    if (blocks > 0) count(figures_.lost, blocks, fmt::format("{} blocks were lost at the end", blocks));
+}
+
+bool Arrivals::has_right_shape(const Block& block) {
+    try {
+        check_block(block, plan_);
+        return true;
+    } catch (const Error& error) {
+        count(figures_.misshapen, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()));
+        return false;
+    }
+}
+
+void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
+    const double since = block.time_s - time_s_;
+    const double expected = block_s_ * static_cast<double>(1 + lost);
+    const bool leaps = !std::isfinite(since) || since < 0 || since > 3 * expected + most_late_s;
+    if (figures_.blocks > 0 && leaps) {
+        count(figures_.time_jumps, 1,
+              fmt::format("the source's clock leaps by {:.3g} s at block {}", since, block.sequence));
+    }
+    if (std::isfinite(block.time_s)) time_s_ = block.time_s;
+    const ScanGeometry& scan = plan_.geometry;
+    const std::int64_t lines = block.b_scans * scan.b_repeats * scan.lines_per_frame();
+    block_s_ = scan.line_rate_hz > 0 ? static_cast<double>(lines) / scan.line_rate_hz : 0;
+}
+
+void Arrivals::count(std::int64_t& of, std::int64_t by, const std::string& line) {
+    const std::int64_t before = of;
+    of += by;
+    if (before == 0) return report_(line);
+    for (std::int64_t n = before + 1; n <= of && n - before < 1000; ++n) {
+        if (is_power_of_ten(n)) return report_(fmt::format("{} ({} so far)", line, of));
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,68 @@
+#include "engine/live/plan_maker.h"
+
+#include <utility>
+
+namespace echolux {
+
+PlanMaker::PlanMaker(Make make)
+    : make_(std::move(make)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+PlanMaker::~PlanMaker() {
+    thread_.request_stop();
+    thread_.join();
+}
+
+void PlanMaker::want(const ReconstructionPlan& plan) {
+    const std::scoped_lock lock(mutex_);
+    wanted_ = plan;
+    ++number_;
+    wanted_comes_.notify_one();
+}
+
+std::uint64_t PlanMaker::wanted() const {
+    const std::scoped_lock lock(mutex_);
+    return number_;
+}
+
+std::uint64_t PlanMaker::failed() const {
+    const std::scoped_lock lock(mutex_);
+    return failed_;
+}
+
+std::optional<MadePlan> PlanMaker::take() {
+    const std::scoped_lock lock(mutex_);
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    return std::exchange(made_, std::nullopt);
+}
+
+void PlanMaker::put_back(MadePlan made) {
+    const std::scoped_lock lock(mutex_);
+    if (!made_ && made.number > failed_) made_ = std::move(made);
+}
+
+void PlanMaker::work(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (wanted_comes_.wait(lock, stop, [this] { return wanted_.has_value(); })) {
+        ReconstructionPlan plan = *std::exchange(wanted_, std::nullopt);
+        const std::uint64_t number = number_;
+        lock.unlock();
+        std::optional<MadePlan> made;
+        std::exception_ptr failure;
+        try {
+            ChosenReconstructor chosen = make_(plan);
+            made = MadePlan{std::move(plan), std::move(chosen), number};
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        lock.lock();
+        std::swap(made_, made);  // where it failed, none before it counts either
+        failure_ = failure;
+        if (failure) failed_ = number;
+        if (stop.stop_requested()) return;
+        lock.unlock();  // what took the old one's place is let go of here, not under the lock
+        made.reset();
+        lock.lock();
+    }
+}
+
+}  // namespace echolux

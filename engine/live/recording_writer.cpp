@@ -1,0 +1,294 @@
+#include "engine/live/recording_writer.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/direct_file.h"
+#include "engine/io/output_file.h"
+#include "engine/scan/frame_header.h"
+#include "engine/version.h"
+
+namespace echolux {
+namespace {
+
+constexpr double sync_period_s = 0.5;  // half of what may be lost: writing a block takes its time, too
+constexpr std::int64_t raw_step_bytes = 256 << 20;
+constexpr std::int64_t index_step_bytes = 1 << 20;  // on a full disk the last rows and the TOML still find room in it
+
+using Path = std::filesystem::path;
+
+Path beside(const Path& scan_toml, const std::string& ending) {
+    return scan_toml.parent_path() / (scan_toml.stem().string() + ending);
+}
+
+void refuse_existing(const Path& path) {
+    std::error_code unknown;
+    if (!std::filesystem::exists(path, unknown)) return;
+    throw Error(ErrorCode::output, "exists already", path.string(), "choose another name, or replace it (--overwrite)");
+}
+
+void refuse_own_source(const Path& spectra, const Path& raw) {
+    std::error_code missing;
+    if (!std::filesystem::equivalent(spectra, raw, missing)) return;
+    throw Error(ErrorCode::output, "is being replayed", raw.string(), "choose another name");
+}
+
+void check_room(const Path& file, std::int64_t bytes) {
+    std::error_code unknown;
+    const std::filesystem::space_info space =
+        std::filesystem::space(std::filesystem::absolute(file).parent_path(), unknown);
+    if (unknown || space.available >= static_cast<std::uintmax_t>(bytes)) return;
+    throw Error(ErrorCode::output,
+                fmt::format("needs {:.4g} GB, {:.4g} GB are free", static_cast<double>(bytes) * 1e-9,
+                            static_cast<double>(space.available) * 1e-9),
+                file.string(), "record for a shorter time, or to another disk");
+}
+
+// The source's scan as the recording's TOML tells it from the beginning.
+Scan recorded(const RecordingWanted& wanted) {
+    Scan scan = wanted.scan;
+    scan.path = wanted.scan_toml;
+    scan.spectra = std::filesystem::absolute(beside(wanted.scan_toml, ".raw"));
+    scan.file.file = scan.spectra.filename().string();
+    scan.file.offset_bytes = 0;
+    scan.file.trailer_bytes = 0;
+    scan.geometry.volumes = 1;
+    scan.recording = {};
+    scan.recording.index = beside(wanted.scan_toml, ".index.csv").filename().string();
+    scan.recording.program = "Echolux " + std::string(version);
+    return scan;
+}
+
+std::string utc_text(std::chrono::system_clock::time_point time) {
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z", fmt::gmtime(static_cast<std::time_t>(us / 1000000)),
+                       us % 1000000);
+}
+
+}  // namespace
+
+RecordingTools RecordingTools::real() {
+    const auto opener = [](DirectFile::Caching caching) {
+        return [caching](const Path& path, bool replace) -> std::unique_ptr<DurableFile> {
+            using Existing = DirectFile::Existing;
+            return std::make_unique<DirectFile>(path, caching, replace ? Existing::replace : Existing::refuse);
+        };
+    };
+    const auto seconds = [] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    };
+    return {opener(DirectFile::Caching::none), opener(DirectFile::Caching::system), seconds};
+}
+
+void BlockToRecord::add_missing(const BlockToRecord& later) {
+    missing += later.missing;
+    block.b_scans += later.block.b_scans;
+    block.lost_before += later.block.lost_before;
+}
+
+RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
+    : tools_(std::move(tools)), scan_(recorded(wanted)), layout_(scan_) {
+    if (!wanted.replace) {
+        for (const Path& path : {scan_.path, scan_.spectra, index_path()}) refuse_existing(path);
+    }
+    refuse_own_source(wanted.scan.spectra, scan_.spectra);
+    check_can_be_written(scan_.path);
+    check_room(scan_.spectra, wanted.expected_bytes);
+    try {
+        create_files(wanted.replace);
+    } catch (const Error&) {
+        remove_files();
+        throw;
+    }
+    raw_->reserve(std::max(wanted.expected_bytes, raw_step_bytes));
+}
+
+Path RecordingWriter::index_path() const {
+    return scan_.path.parent_path() / scan_.recording.index;
+}
+
+void RecordingWriter::create_files(bool replace) {
+    copy_calibration();
+    raw_ = tools_.open_raw(scan_.spectra, replace);
+    made_.push_back(scan_.spectra);
+    index_ = tools_.open_index(index_path(), replace);
+    made_.push_back(index_path());
+    append(index_heading());
+    sync();
+    scan_.recording.started = utc_text(start_utc_);
+    write_toml();
+    made_.push_back(scan_.path);
+}
+
+void RecordingWriter::remove_files() noexcept {
+    raw_.reset();
+    index_.reset();
+    std::error_code ignored;
+    for (const Path& path : made_) std::filesystem::remove(path, ignored);
+}
+
+void RecordingWriter::take(BlockToRecord block) {
+    scan_.recording.lost_blocks += block.block.lost_before;
+    if (block.missing > 0) {
+        note_missing(block);
+        return;
+    }
+    try {
+        write(block.block);
+    } catch (const Error&) {
+        ++figures_.failed_blocks;
+        block.missing = 1;
+        note_missing(block);
+        throw;
+    }
+}
+
+void RecordingWriter::write(const Block& block) {
+    const double begin = tools_.seconds();
+    IndexRow row = row_of({block, 0});
+    const std::span bytes(block.data, static_cast<std::size_t>(block.bytes));
+    raw_->reserve((row.end() / raw_step_bytes + 1) * raw_step_bytes);
+    expect_sync();
+    raw_->write(row.byte_offset, bytes);
+    const std::int64_t end = layout_.place_of(block.volume, block.first_b_scan, block.b_scans).value().end();
+    constexpr std::byte zero{};
+    if (row.end() < end) raw_->write(end - 1, {&zero, 1});  // flyback that was not sent: a hole, and the file goes on
+    raw_end_ = end;
+    row.crc32 = crc32(bytes);
+    write_missing();
+    append(row);
+    end_ = RecordingEnd::after(block.volume, block.first_b_scan + block.b_scans, layout_.b_scans());
+    ++figures_.blocks;
+    figures_.bytes += block.bytes;
+    figures_.longest_write_s = std::max(figures_.longest_write_s, tools_.seconds() - begin);
+}
+
+void RecordingWriter::note_missing(const BlockToRecord& block) {
+    scan_.recording.missing_blocks += block.missing;
+    if (missing_) {
+        missing_->add_missing(block);
+    } else {
+        missing_ = block;
+        missing_->block.keeper.reset();
+    }
+    expect_sync();
+}
+
+void RecordingWriter::write_missing() {
+    if (!missing_) return;
+    append(row_of(*missing_));
+    missing_.reset();
+}
+
+IndexRow RecordingWriter::row_of(const BlockToRecord& entry) const {
+    const Block& block = entry.block;
+    IndexRow row;
+    row.sequence = block.sequence;
+    row.volume = block.volume;
+    row.first_b_scan = block.first_b_scan;
+    row.b_scans = block.b_scans;
+    const std::int64_t placed = entry.missing > 0 ? 1 : block.b_scans;
+    row.byte_offset = layout_.place_of(block.volume, block.first_b_scan, placed).value().begin;
+    row.bytes = entry.missing > 0 ? 0 : block.bytes;
+    row.time_s = block.time_s;
+    row.arrived_utc = utc(block.arrived);
+    row.lost_before = block.lost_before;
+    row.missing = entry.missing;
+    row.durable_bytes = durable_bytes_;
+    return row;
+}
+
+std::string RecordingWriter::utc(std::chrono::steady_clock::time_point arrived) const {
+    return utc_text(start_utc_ + std::chrono::duration_cast<std::chrono::system_clock::duration>(arrived - start_));
+}
+
+void RecordingWriter::append(const IndexRow& row) {
+    append(text_of(row));
+}
+
+void RecordingWriter::append(std::string_view text) {
+    index_->reserve((index_end_ / index_step_bytes + 2) * index_step_bytes);
+    index_->write(index_end_, std::as_bytes(std::span(text)));
+    index_end_ += static_cast<std::int64_t>(text.size());
+}
+
+void RecordingWriter::expect_sync() {
+    if (!unsynced_since_) unsynced_since_ = tools_.seconds();
+}
+
+double RecordingWriter::seconds_to_sync() const {
+    if (!unsynced_since_) return sync_period_s;
+    return std::clamp(*unsynced_since_ + sync_period_s - tools_.seconds(), 0.0, sync_period_s);
+}
+
+void RecordingWriter::sync_when_due() {
+    if (seconds_to_sync() > 0) return;
+    const double since = *std::exchange(unsynced_since_, tools_.seconds());  // one that fails is tried again in time
+    write_missing();
+    sync();
+    unsynced_since_.reset();
+    figures_.longest_unsynced_s = std::max(figures_.longest_unsynced_s, tools_.seconds() - since);
+}
+
+void RecordingWriter::sync() {
+    raw_->sync();
+    durable_bytes_ = raw_end_;
+    index_->sync();
+    ++figures_.syncs;
+}
+
+void RecordingWriter::finish() {
+    if (end_.is_empty()) return remove_files();
+    raw_->end_at(raw_end_);
+    write_missing();
+    sync();
+    index_->end_at(index_end_);
+    index_->sync();
+    describe_end(scan_, end_, raw_end_);
+    scan_.recording.complete = true;
+    write_toml();
+}
+
+void RecordingWriter::copy_calibration() {
+    CalibrationFiles& files = scan_.calibration_files;
+    const Calibration& calibration = scan_.calibration;
+    const auto copy = [&](std::string& name, const std::vector<double>& numbers, const char* key) {
+        name.clear();
+        if (numbers.empty()) return;
+        const Path path = beside(scan_.path, std::string(".") + key + ".f64");
+        OutputFile file(path);
+        file.write(std::as_bytes(std::span(numbers)));
+        file.commit();
+        make_durable(path);
+        made_.push_back(path);
+        name = path.filename().string();
+    };
+    copy(files.background, calibration.background, "background");
+    copy(files.dark, calibration.dark, "dark");
+    copy(files.k_map, calibration.k_positions, "k_map");
+    copy(files.wavelengths, calibration.wavelengths_nm, "wavelengths");
+    copy(files.dispersion, calibration.dispersion_rad, "dispersion");
+    copy(files.noise_floor, calibration.noise_floor, "noise_floor");
+    copy(files.fast_axis, calibration.fast_axis, "fast_axis");
+    copy(files.mask, calibration.mask, "mask");
+    copy(files.k_jitter, calibration.k_jitter, "k_jitter");
+}
+
+// Under another name first: a power cut leaves the TOML before or the one after, whole.
+void RecordingWriter::write_toml() const {
+    AtomicFile file(scan_.path);
+    Scan unfinished = scan_;
+    unfinished.path = file.temporary();
+    write_scan_toml(unfinished);
+    make_durable(file.temporary());
+    file.commit();
+    make_durable(scan_.path.parent_path());
+}
+
+}  // namespace echolux

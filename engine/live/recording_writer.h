@@ -1,0 +1,114 @@
+// The files of a recording: raw spectra, index, TOML and calibration, written so that at any moment what is on the disk
+// opens up to the last whole block. The order that makes it so: bytes, then their row in the index; both are put on the
+// disk together at least once a second; the TOML that promises less comes first, the one that promises all comes last.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute/place.h"
+#include "engine/io/durable_file.h"
+#include "engine/scan/recording_index.h"
+#include "engine/scan/recording_layout.h"
+#include "engine/scan/scan.h"
+
+namespace echolux {
+
+struct RecordingWanted {
+    std::filesystem::path scan_toml;    // NAME.toml; NAME.raw, NAME.index.csv and calibration files come beside it
+    Scan scan;                          // of the source: its blocks lie in the file as this says
+    std::int64_t expected_bytes = 0;    // 0: unknown; room for them is asked for at once
+    std::int64_t most_blocks_held = 8;  // of the source's pool, at a time
+    bool replace = false;               // a recording that is there already
+};
+
+// What recordings are made with. Tests put other disks and clocks in their place.
+struct RecordingTools {
+    std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&, bool replace)> open_raw;
+    std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&, bool replace)> open_index;
+    std::function<double()> seconds;  // a steady clock
+
+    static RecordingTools real();
+};
+
+// A block and its place in the recording (Block::volume counts from the recording's first), or what is known of blocks
+// that could not be kept.
+struct BlockToRecord {
+    Block block;
+    std::int64_t missing = 0;  // above 0: so many blocks from this one on are missing, and its memory is gone
+
+    void add_missing(const BlockToRecord& later);
+};
+
+struct WrittenFigures {
+    std::int64_t blocks = 0;
+    std::int64_t bytes = 0;
+    std::int64_t failed_blocks = 0;  // that could not be written
+    std::int64_t syncs = 0;
+    double longest_write_s = 0;     // of a block
+    double longest_unsynced_s = 0;  // from the writing of a block until it was known to be on the disk
+};
+
+class RecordingWriter {
+  public:
+    // Creates the files. Throws Error{output}: they exist and may not be replaced, cannot be written, or there is not
+    // enough room; Error{bad_setting}: sizes that no file can have.
+    RecordingWriter(RecordingWanted wanted, RecordingTools tools);
+
+    const RecordingLayout& layout() const { return layout_; }
+    const std::filesystem::path& raw_path() const { return scan_.spectra; }
+    const WrittenFigures& figures() const { return figures_; }
+
+    // Blocks come in the order of the file. Throws Error{output}: the block is missing then; the next one may be
+    // written again.
+    void take(BlockToRecord block);
+
+    double seconds_to_sync() const;  // at most half a second
+
+    // Does nothing before its time. Throws Error{output}.
+    void sync_when_due();
+
+    // The files have their true length, and the TOML says all; where no block came, nothing is left. Throws
+    // Error{output}: what is there opens as a recording that was cut off.
+    void finish();
+
+  private:
+    void create_files(bool replace);
+    void remove_files() noexcept;
+    IndexRow row_of(const BlockToRecord& block) const;
+    void write(const Block& block);
+    void note_missing(const BlockToRecord& block);
+    void write_missing();
+    void append(const IndexRow& row);
+    void append(std::string_view text);
+    void expect_sync();
+    void sync();
+    void copy_calibration();
+    void write_toml() const;
+    std::filesystem::path index_path() const;
+    std::string utc(std::chrono::steady_clock::time_point arrived) const;
+
+    RecordingTools tools_;
+    Scan scan_;  // as the TOML says it
+    RecordingLayout layout_;
+    std::vector<std::filesystem::path> made_;  // files
+    std::unique_ptr<DurableFile> raw_;
+    std::unique_ptr<DurableFile> index_;
+    std::int64_t raw_end_ = 0;
+    std::int64_t index_end_ = 0;
+    std::int64_t durable_bytes_ = 0;        // of the raw file
+    RecordingEnd end_;                      // behind the last block that is whole
+    std::optional<BlockToRecord> missing_;  // not in the index yet
+    std::optional<double> unsynced_since_;  // nothing: all is on the disk
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::chrono::system_clock::time_point start_utc_ = std::chrono::system_clock::now();
+    WrittenFigures figures_;
+};
+
+}  // namespace echolux

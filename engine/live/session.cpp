@@ -1,0 +1,400 @@
+#include "engine/live/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+
+#include "compute/validate.h"
+#include "engine/acquire/block_size.h"
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 100ms;         // of a thread that waits for blocks, until it looks around
+constexpr auto idle_patience = 5ms;      // the same while a changed setting is being made ready
+constexpr auto reconnect_after = 500ms;  // until a source that failed is started again
+constexpr auto healthy_after = 2s;       // a start is said to have worked
+constexpr auto stalled_after = 1s;       // a volume that is fed in part is no longer waited for
+constexpr auto said_again_after = 5s;    // the same line
+constexpr std::size_t most_events = 200;
+constexpr std::size_t most_unseen = 256;  // volumes whose latency is still open
+
+double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+template <class S>
+bool is_same(const S& a, const S& b) {
+    return std::ranges::all_of(describe<S>(), [&](const Field<S>& field) { return field.get(a) == field.get(b); });
+}
+
+// A pool of fewer blocks would be held by what is kept, and nothing could arrive any more.
+bool has_memory_to_retain(const Source& source) {
+    const std::int64_t blocks = (source.scan().geometry.b_scans + source.block_b_scans() - 1) / source.block_b_scans();
+    return source.pool_blocks() == 0 || source.pool_blocks() >= volumes_in_use * blocks;
+}
+
+}  // namespace
+
+// Nothing that others throw ends a thread.
+template <class Work>
+void Session::survive(const Work& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        report(error.line());
+    } catch (const std::exception& error) {
+        report(error.what());
+    }
+}
+
+Session::Session(Source& source, BlockSink& sink)
+    : source_(source), sink_(sink), b_scans_(source.scan().geometry.b_scans), retains_(has_memory_to_retain(source)),
+      queue_(b_scans_), processing_([this](const std::stop_token& stop) { process(stop); }) {}
+
+Session::~Session() {
+    stop();
+    processing_.request_stop();
+    queue_.close();
+    processing_.join();
+    const std::scoped_lock lock(recording_);
+    recorder_.reset();
+}
+
+void Session::start(std::int64_t volumes) {
+    stop();
+    queue_.clear();
+    next_ = {};
+    source_.start();
+    {
+        const std::scoped_lock lock(mutex_);
+        figures_ = {};
+        figures_.running = true;
+        unseen_.clear();
+        acquired_ = processed_ = {};
+        busy_s_ = 0;
+        start_ = Clock::now();
+        end_.reset();
+    }
+    acquiring_ = std::jthread([this, volumes](const std::stop_token& stop) { acquire(stop, volumes); });
+}
+
+void Session::stop() noexcept {
+    acquiring_.request_stop();
+    if (acquiring_.joinable()) acquiring_.join();
+    source_.stop();
+    const std::scoped_lock lock(mutex_);
+    if (figures_.running) end_ = Clock::now();
+    figures_.running = false;
+}
+
+// ---- the thread that acquires
+
+void Session::acquire(const std::stop_token& stop, std::int64_t volumes) {
+    Arrivals arrivals(source_.scan().plan(source_.block_b_scans()), [this](const std::string& line) { report(line); });
+    Numbering base;
+    while (!stop.stop_requested()) {
+        const auto begun = Clock::now();
+        std::string problem;
+        try {
+            return acquire_from(stop, arrivals, base, volumes);
+        } catch (const Error& error) {
+            problem = error.line();
+        } catch (const std::exception& error) {
+            problem = error.what();
+        }
+        base = reconnected(stop, problem, Clock::now() - begun < healthy_after);
+    }
+}
+
+// Until the source ends or is stopped, or has sent so many volumes.
+void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, const Numbering& base,
+                           std::int64_t volumes) {
+    bool ended = false;
+    while (!stop.stop_requested() && !ended) {
+        Arrival arrival = source_.next(patience);
+        Block& block = arrival.block;
+        if (arrival.kind == Arrival::Kind::nothing_yet) continue;
+        if (arrival.kind == Arrival::Kind::ended) {
+            arrivals.note_lost(block.lost_before);
+            ended = true;
+        } else {
+            block.arrived = Clock::now();
+            block.sequence += base.sequence;
+            block.volume += base.volume;
+            block.time_s += base.time_s;
+            if (arrivals.admit(block)) take_in(block);
+            ended = volumes > 0 && arrivals.figures().volumes >= volumes;
+        }
+        const std::scoped_lock lock(mutex_);
+        figures_.arrived = arrivals.figures();
+        figures_.ended = ended;
+    }
+}
+
+// Tries until the source is back; `waits` first where it has failed just after its last start. Where new blocks go on.
+Session::Numbering Session::reconnected(const std::stop_token& stop, const std::string& problem, bool waits) {
+    report(problem);
+    source_.stop();
+    const auto since = Clock::now();
+    std::mutex asleep;
+    std::condition_variable_any woken;
+    for (bool is_back = false; !is_back && !stop.stop_requested(); waits = true) {
+        if (waits) {
+            std::unique_lock lock(asleep);
+            if (woken.wait_for(lock, stop, reconnect_after, [] { return false; }) || stop.stop_requested()) break;
+        }
+        survive([&] {
+            source_.start();
+            is_back = true;
+            report(fmt::format("the source is back after {:.1f} s", seconds_between(since, Clock::now())), false);
+            const std::scoped_lock lock(mutex_);
+            ++figures_.reconnections;
+        });
+    }
+    return {next_.sequence, next_.volume, next_.time_s + seconds_between(since, Clock::now())};
+}
+
+void Session::take_in(const Block& block) {
+    next_ = {block.sequence + 1, block.volume + 1, block.time_s};
+    {
+        const std::scoped_lock lock(recording_);
+        if (recorder_ && !recorder_->offer(block)) report_recorder();
+    }
+    note_arrival(block);
+    queue_.push(block);
+}
+
+void Session::note_arrival(const Block& block) {
+    std::optional<Block> newest;
+    if (retains_ && block.memory != MemoryKind::device) newest = block;
+    const std::scoped_lock lock(mutex_);
+    std::swap(newest_, newest);  // the one before is let go of outside the lock
+    if (ends_volume(block)) {
+        unseen_.emplace_back(block.volume, block.arrived);
+        if (unseen_.size() > most_unseen) unseen_.pop_front();
+    }
+    acquired_.add(lines_of(block), block.arrived);
+}
+
+// ---- the thread that reconstructs
+
+void Session::process(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        const std::optional<Block> block = queue_.take(expects_change_ ? idle_patience : patience);
+        survive([&] {
+            if (block)
+                feed(*block);
+            else
+                look_around();
+        });
+    }
+}
+
+// While nothing comes.
+void Session::look_around() {
+    if (!is_between_volumes()) return sink_.collect();
+    is_within_volume_ = false;
+    if (take_change(BlockSink::Moment::between_volumes))
+        reprocess();
+    else
+        sink_.collect();
+}
+
+// Nothing is fed in part, or its rest will hardly come.
+bool Session::is_between_volumes() const {
+    if (!is_within_volume_ || Clock::now() - fed_at_ > stalled_after) return true;
+    const std::scoped_lock lock(mutex_);
+    return !figures_.running || figures_.ended;
+}
+
+void Session::feed(const Block& block) {
+    take_change(block.first_b_scan == 0 ? BlockSink::Moment::between_volumes : BlockSink::Moment::within_volume);
+    const auto begun = Clock::now();
+    const bool was_fed = fed(block);
+    fed_at_ = Clock::now();
+    is_within_volume_ = was_fed && !ends_volume(block);
+    const std::scoped_lock lock(mutex_);
+    busy_s_ += seconds_between(begun, fed_at_);
+    figures_.waiting.add(seconds_between(block.arrived, begun));
+    figures_.feeding.add(seconds_between(begun, fed_at_));
+    if (!was_fed) return;
+    ++figures_.fed_blocks;
+    figures_.fed_lines += lines_of(block);
+    processed_.add(lines_of(block), fed_at_);
+    if (ends_volume(block)) ++figures_.finished_volumes;
+}
+
+// False: the block's volume will not be finished.
+bool Session::fed(const Block& block) {
+    std::int64_t SessionFigures::*counter = &SessionFigures::failed_volumes;
+    bool was_fed = false;
+    if (block.first_b_scan == 0) is_given_up_ = false;
+    survive([&] {
+        was_fed = sink_.feed(block);
+        counter = &SessionFigures::dropped_volumes;
+    });
+    if (was_fed) {
+        retain(block);
+        return true;
+    }
+    coming_.clear();
+    if (counter == &SessionFigures::failed_volumes) queue_.give_up_current();
+    const std::scoped_lock lock(mutex_);
+    if (!std::exchange(is_given_up_, true)) ++(figures_.*counter);
+    return false;
+}
+
+// The last whole volume is kept until the next one is whole, for settings that change when nothing comes any more.
+void Session::retain(const Block& block) {
+    if (!retains_) return;
+    if (block.first_b_scan == 0) coming_.clear();
+    coming_.push_back(block);
+    if (!ends_volume(block)) return;
+    if (coming_.front().first_b_scan == 0) retained_.swap(coming_);
+    coming_.clear();
+}
+
+// First what is looked at, in the picture that is there; then all in order. What arrives meanwhile goes first.
+void Session::reprocess() {
+    if (retained_.empty()) return;
+    const std::int64_t seen = looked_at_;
+    const auto holds_it = [&](const Block& block) {
+        return seen >= block.first_b_scan && seen < block.first_b_scan + block.b_scans;
+    };
+    const auto first = std::ranges::find_if(retained_, holds_it);
+    if (first != retained_.end()) sink_.rework(*first);
+    for (const Block& block : retained_) {
+        if (queue_.figures().waiting > 0 || !sink_.feed(block)) return;
+    }
+    sink_.finish();
+    const std::scoped_lock lock(mutex_);
+    ++figures_.reprocessed_volumes;
+}
+
+bool Session::take_change(BlockSink::Moment moment) {
+    bool is_taken = false;
+    bool is_refused = true;
+    survive([&] {
+        is_taken = sink_.take_change(moment);
+        is_refused = false;
+    });
+    if (is_taken || is_refused) expects_change_ = false;
+    if (!is_taken) return false;
+    const std::scoped_lock lock(mutex_);
+    ++figures_.changes;
+    return true;
+}
+
+std::int64_t Session::lines_of(const Block& block) const {
+    const ScanGeometry& scan = source_.scan().geometry;
+    return block.b_scans * scan.b_repeats * scan.lines_per_b_scan();
+}
+
+// ---- any thread
+
+void Session::change(const ReconstructionPlan& plan) {
+    const Scan& scan = source_.scan();
+    if (!is_same(plan.format, scan.format) || !is_same(plan.geometry, scan.geometry)) {
+        throw Error(ErrorCode::bad_setting, "format and geometry are the source's", "scan", "open the source anew");
+    }
+    validate(plan);
+    expects_change_ = true;
+    sink_.change(plan);
+}
+
+void Session::record(RecordingWanted wanted) {
+    if (figures().recorder) throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
+    auto recorder = std::make_unique<Recorder>(std::move(wanted));  // makes files, for which no block waits
+    const std::scoped_lock lock(recording_);
+    recorder_ = std::move(recorder);
+    missing_said_ = 0;
+}
+
+RecorderFigures Session::stop_recording() {
+    std::unique_ptr<Recorder> ending;
+    {
+        const std::scoped_lock lock(recording_);
+        ending = std::move(recorder_);
+    }
+    if (!ending) return {};
+    ending->finish();
+    if (const std::optional<Error> problem = ending->problem()) report(problem->line());
+    const RecorderFigures figures = ending->figures();
+    if (figures.blocks == 0) report("no block was recorded: no file is left");
+    return figures;
+}
+
+void Session::shown(std::int64_t volume) {
+    const auto now = Clock::now();
+    const std::scoped_lock lock(mutex_);
+    while (!unseen_.empty() && unseen_.front().first <= volume) {
+        if (unseen_.front().first == volume) figures_.shown.add(seconds_between(unseen_.front().second, now));
+        unseen_.pop_front();
+    }
+}
+
+bool Session::drain(std::chrono::milliseconds most) {
+    const auto until = Clock::now() + most;
+    while (!queue_.is_idle()) {
+        if (Clock::now() > until) return false;
+        std::this_thread::sleep_for(1ms);
+    }
+    return true;
+}
+
+SessionFigures Session::figures() const {
+    SessionFigures figures;
+    {
+        const std::scoped_lock lock(mutex_);
+        figures = figures_;
+        figures.seconds = seconds();
+        const auto now = Clock::now();
+        figures.acquired_a_scans_per_s = acquired_.per_s(now);
+        figures.processed_a_scans_per_s = processed_.per_s(now);
+        figures.load = busy_s_ / std::max(figures.seconds, 1e-9);
+    }
+    figures.queue = queue_.figures();
+    const std::scoped_lock lock(recording_);
+    if (recorder_) figures.recorder = recorder_->figures();
+    return figures;
+}
+
+// When it begins, and whenever it has grown tenfold. `recording_` is held.
+void Session::report_recorder() {
+    const std::int64_t missing = std::max<std::int64_t>(recorder_->figures().missing_blocks, 1);
+    if (missing_said_ > 0 && missing < 10 * missing_said_) return;
+    missing_said_ = missing;
+    if (const std::optional<Error> problem = recorder_->problem()) report(problem->line());
+}
+
+std::optional<Block> Session::newest_block() const {
+    const std::scoped_lock lock(mutex_);
+    return newest_;
+}
+
+std::vector<SessionEvent> Session::take_events() {
+    const std::scoped_lock lock(mutex_);
+    std::vector<SessionEvent> events(events_.begin(), events_.end());
+    events_.clear();
+    return events;
+}
+
+void Session::report(const std::string& line, bool is_trouble) {
+    const std::scoped_lock lock(mutex_);
+    const auto now = Clock::now();
+    std::erase_if(said_, [&](const auto& said) { return now - said.second > said_again_after; });
+    if (said_.size() > most_events || !said_.emplace(line, now).second) return;
+    events_.push_back({seconds(), is_trouble, line});
+    if (events_.size() > most_events) events_.pop_front();
+}
+
+double Session::seconds() const {
+    return seconds_between(start_, end_.value_or(Clock::now()));
+}
+
+}  // namespace echolux

@@ -1,0 +1,170 @@
+// The live system: one thread acquires, one reconstructs; pictures are drawn by whoever owns the screen. Recording gets
+// every block, the display the newest volume. Settings change between blocks; when nothing new arrives, a changed
+// setting works on the volume that came last (M. Sylwestrzak et al., JBO 17(10), 2012).
+//
+// Errors and drops travel as data: nothing that a source, a disk or a GPU does ends a session.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "compute/error.h"
+#include "engine/acquire/source.h"
+#include "engine/live/arrivals.h"
+#include "engine/live/block_sink.h"
+#include "engine/live/display_queue.h"
+#include "engine/live/latency.h"
+#include "engine/live/recent_rate.h"
+#include "engine/live/recorder.h"
+
+namespace echolux {
+
+struct SessionEvent {
+    double time_s = 0;  // since the start
+    bool is_trouble = true;
+    std::string line;  // as Error::line()
+};
+
+struct SessionFigures {
+    bool running = false;
+    bool ended = false;           // the source has no more blocks
+    double seconds = 0;           // since the start
+    ArrivalFigures arrived;       // from the source
+    QueueFigures queue;           // to the display
+    std::int64_t fed_blocks = 0;  // that were reconstructed
+    std::int64_t fed_lines = 0;
+    std::int64_t finished_volumes = 0;     // that were reconstructed whole
+    std::int64_t dropped_volumes = 0;      // no slot was free, or a device was lost on the way
+    std::int64_t failed_volumes = 0;       // reconstructing threw
+    std::int64_t reprocessed_volumes = 0;  // worked on again with changed settings
+    std::int64_t changes = 0;              // of settings that came into use
+    std::int64_t reconnections = 0;
+    double acquired_a_scans_per_s = 0;   // lately
+    double processed_a_scans_per_s = 0;  // lately
+    double load = 0;                     // share of the time spent on reconstructing, or waiting for the GPU
+    Latency waiting;                     // of a block, from its arrival until it is reconstructed
+    Latency feeding;                     // of a block
+    Latency shown;                       // of a volume, from the arrival of its last block until its first picture
+    std::optional<RecorderFigures> recorder;
+};
+
+class Session {
+  public:
+    // Both outlive the session. Blocks that the sink cannot take in time are left out, not waited for.
+    Session(Source& source, BlockSink& sink);
+    ~Session();  // stops
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // All figures but the recorder's begin anew. Ends by itself after so many volumes; 0: never. Throws what starting
+    // the source throws.
+    void start(std::int64_t volumes = 0);
+
+    // Acquires nothing more; what has been acquired is still reconstructed, also with settings that change later.
+    void stop() noexcept;
+
+    // From any thread. The plan keeps the source's format and geometry. Throws Error{bad_setting} for what cannot work.
+    void change(const ReconstructionPlan& plan);
+
+    // All blocks from the next volume on. Throws Error{bad_setting, output}.
+    void record(RecordingWanted wanted);
+    // Where no block was recorded, no file is left.
+    RecorderFigures stop_recording();
+
+    // The B-scan position that people look at: reworked before the others when a setting changes at rest.
+    void look_at(std::int64_t b_scan) { looked_at_ = b_scan; }
+
+    // A picture that shows `volume` is finished.
+    void shown(std::int64_t volume);
+
+    // Waits until all that was acquired is reconstructed or left out, at most `patience`. False: it took longer.
+    bool drain(std::chrono::milliseconds patience);
+
+    SessionFigures figures() const;
+
+    // The newest block that came, shared with whoever works on it besides; nothing: none yet, it lies on a GPU, or the
+    // source has no memory to spare.
+    std::optional<Block> newest_block() const;
+
+    // What happened since the last call; the oldest are left out where nobody asks.
+    std::vector<SessionEvent> take_events();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    // What a source counts from zero at each start goes on where it was when it comes back.
+    struct Numbering {
+        std::uint64_t sequence = 0;
+        std::int64_t volume = 0;
+        double time_s = 0;
+    };
+
+    void acquire(const std::stop_token& stop, std::int64_t volumes);
+    void acquire_from(const std::stop_token& stop, Arrivals& arrivals, const Numbering& base, std::int64_t volumes);
+    Numbering reconnected(const std::stop_token& stop, const std::string& problem, bool waits);
+    void take_in(const Block& block);
+    void note_arrival(const Block& block);
+
+    void process(const std::stop_token& stop);
+    void feed(const Block& block);
+    bool fed(const Block& block);
+    void retain(const Block& block);
+    bool is_between_volumes() const;
+    void look_around();
+    void reprocess();
+    bool take_change(BlockSink::Moment moment);
+
+    template <class Work>
+    void survive(const Work& work);
+    std::int64_t lines_of(const Block& block) const;
+    bool ends_volume(const Block& block) const { return block.first_b_scan + block.b_scans == b_scans_; }
+    void report_recorder();
+    void report(const std::string& line, bool is_trouble = true);
+    double seconds() const;
+
+    Source& source_;
+    BlockSink& sink_;
+    const std::int64_t b_scans_;  // of a volume
+    const bool retains_;          // the source has memory for it
+    DisplayQueue queue_;
+    std::atomic<bool> expects_change_ = false;  // a plan is being made ready
+    std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position
+    Numbering next_;                            // of the block after the last one; of the thread that acquires
+
+    mutable std::mutex recording_;  // held while the recorder is exchanged or given a block
+    std::unique_ptr<Recorder> recorder_;
+    std::int64_t missing_said_ = 0;  // blocks of the recording
+
+    mutable std::mutex mutex_;  // of what follows
+    Clock::time_point start_ = Clock::now();
+    std::optional<Clock::time_point> end_;
+    SessionFigures figures_;
+    std::optional<Block> newest_;
+    std::deque<SessionEvent> events_;
+    std::map<std::string, Clock::time_point> said_;                  // lately
+    std::deque<std::pair<std::int64_t, Clock::time_point>> unseen_;  // volumes, and when their last block arrived
+    mutable RecentRate acquired_, processed_;                        // A-scans
+    double busy_s_ = 0;                                              // reconstructing
+
+    // Of the thread that processes: what was fed of a volume, and of the last one that was fed whole.
+    bool is_within_volume_ = false;
+    Clock::time_point fed_at_{};
+    bool is_given_up_ = false;  // the volume that is fed, and counted
+    std::vector<Block> coming_;
+    std::vector<Block> retained_;
+
+    std::jthread acquiring_;
+    std::jthread processing_;
+};
+
+}  // namespace echolux

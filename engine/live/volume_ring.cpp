@@ -1,0 +1,180 @@
+#include "engine/live/volume_ring.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+void require(bool holds, const char* what) {
+    if (!holds) throw Error(ErrorCode::bad_setting, what, "volume ring");
+}
+
+}  // namespace
+
+VolumeRing::VolumeRing(std::size_t slots, std::int64_t slices, Publishing publishing)
+    : slots_(slots), slices_(slices), publishing_(publishing) {
+    require(slots >= 2, "a ring has at least two slots: one is shown, one is written");
+    require(slices >= 1, "a volume has at least one slice");
+}
+
+// A slot with a published volume that is not the newest is free: pictures of it, if any, are submitted.
+bool VolumeRing::is_free(std::size_t slot) const {
+    return !slots_[slot].writing && !slots_[slot].reading && slot != newest_;
+}
+
+std::optional<WriteTicket> VolumeRing::acquire_write(const VolumeStamp& stamp) {
+    const std::scoped_lock lock(mutex_);
+    require(!written_, "one volume is written at a time");
+    std::optional<std::size_t> chosen;  // the one whose pictures are done first
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        if (is_free(i) && (!chosen || slots_[i].last_read < slots_[*chosen].last_read)) chosen = i;
+    }
+    if (!chosen) {
+        ++statistics_.dropped;
+        return std::nullopt;
+    }
+    Slot& slot = slots_[*chosen];
+    slot.serial = ++serial_;
+    slot.stamp = stamp;
+    slot.filled_to = 0;
+    slot.writing = true;
+    slot.shown = false;
+    written_ = chosen;
+    return WriteTicket{*chosen, slot.serial, slot.last_read, ++write_values_};
+}
+
+void VolumeRing::hand_over(WriteTicket& ticket, std::int64_t filled_to) {
+    const std::scoped_lock lock(mutex_);
+    require(written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial && ticket.signal == write_values_,
+            "this volume is not being written");
+    require(!reworking_, "what is written again is handed over by itself");
+    Slot& slot = slots_[ticket.slot];
+    require(filled_to > slot.filled_to && filled_to <= slices_, "slices are handed over in their order");
+    slot.filled_to = filled_to;
+    ++statistics_.handed_over;
+    slot.last_written = write_submitted_ = ticket.signal;
+    if (filled_to == slices_) {
+        publish(ticket.slot);
+    } else {
+        ticket.signal = ++write_values_;
+    }
+}
+
+void VolumeRing::publish(std::size_t slot) {
+    if (newest_ && !slots_[*newest_].shown && !slots_[*newest_].reading) ++statistics_.late;
+    slots_[slot].writing = false;
+    written_.reset();
+    newest_ = slot;
+    ++statistics_.published;
+}
+
+std::optional<WriteTicket> VolumeRing::acquire_rework(std::int64_t volume) {
+    const std::scoped_lock lock(mutex_);
+    require(!written_, "one volume is written at a time");
+    if (!newest_ || slots_[*newest_].stamp.volume != volume || slots_[*newest_].reading) return std::nullopt;
+    Slot& slot = slots_[*newest_];
+    slot.serial = ++serial_;
+    slot.writing = reworking_ = true;
+    written_ = newest_;
+    return WriteTicket{*newest_, slot.serial, slot.last_read, ++write_values_};
+}
+
+void VolumeRing::hand_over_rework(const WriteTicket& ticket) {
+    const std::scoped_lock lock(mutex_);
+    require(reworking_ && written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial,
+            "this volume is not being written again");
+    slots_[ticket.slot].last_written = write_submitted_ = ticket.signal;
+    slots_[ticket.slot].writing = reworking_ = false;
+    written_.reset();
+    ++statistics_.handed_over;
+}
+
+void VolumeRing::abandon(const WriteTicket& ticket) {
+    const std::scoped_lock lock(mutex_);
+    require(written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial, "this volume is not being written");
+    slots_[ticket.slot].writing = false;
+    written_.reset();
+    if (std::exchange(reworking_, false)) return;
+    slots_[ticket.slot].filled_to = 0;
+    ++statistics_.abandoned;
+}
+
+ReadTicket::Part VolumeRing::part_of(std::size_t slot) const {
+    return {slot, slots_[slot].serial, slots_[slot].filled_to, slots_[slot].stamp};
+}
+
+// The slot that is written, where pictures may see it already.
+std::optional<std::size_t> VolumeRing::partial() const {
+    const bool is_seen = publishing_ == Publishing::rolling && written_ && slots_[*written_].filled_to > 0;
+    return is_seen ? written_ : std::nullopt;
+}
+
+std::optional<ReadTicket> VolumeRing::acquire_read() {
+    const std::scoped_lock lock(mutex_);
+    require(reader_ == 0, "one picture is made at a time");
+    if (reworking_) return std::nullopt;
+    const std::optional<std::size_t> newest = partial() ? partial() : newest_;
+    if (!newest) return std::nullopt;
+    ReadTicket ticket;
+    ticket.newest = part_of(*newest);
+    ticket.wait = slots_[*newest].last_written;
+    slots_[*newest].reading = true;
+    if (newest != newest_ && newest_) {
+        ticket.previous = part_of(*newest_);
+        ticket.wait = std::max(ticket.wait, slots_[*newest_].last_written);
+        slots_[*newest_].reading = true;
+    }
+    ticket.signal = reader_ = ++read_values_;
+    return ticket;
+}
+
+void VolumeRing::end_read(const ReadTicket& ticket, bool was_submitted) {
+    require(reader_ != 0 && reader_ == ticket.signal, "this picture is not being made");
+    reader_ = 0;
+    const auto end = [&](const ReadTicket::Part& part) {
+        Slot& slot = slots_[part.slot];
+        slot.reading = false;
+        if (!was_submitted) {
+            const bool is_replaced = !slot.writing && part.slot != newest_;
+            if (is_replaced && !slot.shown && part.filled_to == slices_) ++statistics_.late;
+            return;
+        }
+        slot.last_read = ticket.signal;
+        if (!slot.shown && slot.serial == part.serial) ++statistics_.shown;
+        slot.shown = true;
+    };
+    end(ticket.newest);
+    if (ticket.previous) end(*ticket.previous);
+}
+
+void VolumeRing::submitted(const ReadTicket& ticket) {
+    const std::scoped_lock lock(mutex_);
+    end_read(ticket, true);
+    read_submitted_ = ticket.signal;
+    ++statistics_.pictures;
+}
+
+void VolumeRing::abandon(const ReadTicket& ticket) {
+    const std::scoped_lock lock(mutex_);
+    end_read(ticket, false);
+}
+
+std::uint64_t VolumeRing::written_submitted() const {
+    const std::scoped_lock lock(mutex_);
+    return write_submitted_;
+}
+
+std::uint64_t VolumeRing::read_submitted() const {
+    const std::scoped_lock lock(mutex_);
+    return read_submitted_;
+}
+
+RingStatistics VolumeRing::statistics() const {
+    const std::scoped_lock lock(mutex_);
+    return statistics_;
+}
+
+}  // namespace echolux

@@ -1,0 +1,294 @@
+#include "engine/offline/reconstruction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <utility>
+
+#include "compute/calibrate/calibrate.h"
+#include "compute/error.h"
+#include "compute/methods/defr.h"
+#include "compute/validate.h"
+#include "engine/memory_budget.h"
+#include "engine/offline/block_stream.h"
+#include "engine/scan/noise_floor.h"
+#include "engine/scan/provenance.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines to keep all cores busy, small for memory
+constexpr std::int64_t blocks_of_a_device = 3;                // one is copied to the GPU, one computed, one copied back
+constexpr std::int64_t noise_b_scans = 8;
+constexpr std::int64_t noise_bytes = std::int64_t{64} << 20;
+const BackendChoice on_the_cpu{.backend = Backend::cpu};
+
+std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geometry) {
+    return std::clamp<std::int64_t>(block_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1,
+                                    geometry.b_scans);
+}
+
+// Evenly spaced B-scans of the first volume, as one block.
+Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t most) {
+    const std::int64_t count = std::min(most, scan.geometry.b_scans);
+    const std::int64_t bytes = reader.bytes_per_b_scan();
+    auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(count * bytes));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t position = (2 * i + 1) * scan.geometry.b_scans / (2 * count);
+        reader.read(0, position, 1,
+                    std::span(*memory).subspan(static_cast<std::size_t>(i * bytes), static_cast<std::size_t>(bytes)));
+    }
+    Block block;
+    block.data = memory->data();
+    block.bytes = std::ssize(*memory);
+    block.b_scans = count;
+    block.keeper = memory;
+    return block;
+}
+
+std::int64_t blocks_under_way(const BackendChoice& backend) {
+    const bool spread = backend.gpus != 1 && !surveyed_gpus().usable.empty();
+    return blocks_of_a_device * (spread ? std::ssize(chosen_gpus(backend, surveyed_gpus())) : 1);
+}
+
+// What `blocks` at a time, the noise floor and whole B-scans in between take, besides the volume itself.
+std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::int64_t b_scans, std::int64_t blocks) {
+    constexpr std::int64_t bytes_a_bin = 16;  // complex bins and values in f32
+    const ScanGeometry& geometry = scan.geometry;
+    const std::int64_t lines = b_scans * geometry.lines_per_b_scan() * geometry.b_repeats;
+    const std::int64_t bins = lines * geometry.samples * scan.recipe.zero_padding / 2;
+    return (blocks + 3) * b_scans * reader.bytes_per_b_scan() + bins * bytes_a_bin;
+}
+
+// Blocks that have been submitted; none is left under way when this goes, because they write to memory of ours.
+class UnderWay {
+  public:
+    UnderWay(Reconstructor& reconstructor, std::int64_t most, std::function<void(std::int64_t b_scans)> done)
+        : reconstructor_(reconstructor), most_(most), done_(std::move(done)) {}
+    ~UnderWay() {
+        while (!blocks_.empty()) {
+            try {
+                reconstructor_.wait(taken().completion);
+            } catch (...) {  // another error is on its way already
+            }
+        }
+    }
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+    void submit(const Block& block, const Places& places) {
+        blocks_.push_back({reconstructor_.submit(block, places), block.b_scans});
+        while (std::ssize(blocks_) > most_) wait_for_oldest();
+    }
+
+    void wait_for_all() {
+        while (!blocks_.empty()) wait_for_oldest();
+    }
+
+  private:
+    struct Submitted {
+        Completion completion;
+        std::int64_t b_scans;
+    };
+
+    Submitted taken() {
+        const Submitted oldest = blocks_.front();
+        blocks_.pop_front();
+        return oldest;
+    }
+
+    void wait_for_oldest() {
+        const Submitted oldest = taken();
+        reconstructor_.wait(oldest.completion);
+        done_(oldest.b_scans);
+    }
+
+    Reconstructor& reconstructor_;
+    std::int64_t most_;
+    std::function<void(std::int64_t)> done_;
+    std::deque<Submitted> blocks_;
+};
+
+}  // namespace
+
+double noise_floor_of(const Scan& scan) {
+    SpectraReader reader(scan);
+    const std::int64_t most =
+        std::clamp<std::int64_t>(noise_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1, noise_b_scans);
+    const Block block = sampled_b_scans(scan, reader, most);
+    return noise_floor_for_recipe(scan.plan(block.b_scans), block);
+}
+
+Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend)
+    : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)),
+      backend_(backend) {
+    require_backend(backend);
+    planned_grid(scan_);  // refuses an impossible recipe before anything is read
+    require_memory(working_bytes(scan_, reader_, block_b_scans_, blocks_under_way(backend)), scan_.path.string(),
+                   "set scan.b_scans smaller, or use a machine with more memory");
+    if (needs_noise_floor(scan_.recipe, scan_.flow)) {
+        scan_.recipe.noise_floor_db = noise_floor_of(scan_);
+    }
+    plan(backend);
+    warn_of_common_fringes();
+    warn_of_weak_dispersion();
+    warn_of_emptiness();
+}
+
+void Reconstruction::plan(const BackendChoice& backend) {
+    auto [reconstructor, reason] = choose_reconstructor(scan_.plan(block_b_scans_), backend);
+    const bool on_gpu = reconstructor->processor() == Backend::cuda;
+    reconstructor_ = std::move(reconstructor);
+    pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
+    may_fall_back_ = on_gpu && !insists_on_gpu(backend);
+    figures_.backend = reconstructor_->backend();
+    if (reason.empty()) return;
+    if (surveyed_gpus().usable.empty()) {
+        figures_.backend += ", " + reason;  // nothing went wrong
+    } else {
+        warnings_.push_back(reason);
+    }
+}
+
+// The GPU failed: once it is set up anew, then the CPU takes over.
+void Reconstruction::fall_back(const Error& problem) {
+    reconstructor_.reset();
+    const bool again = std::exchange(may_rebuild_, false);
+    warnings_.push_back(problem.line() + (again ? ": the GPU is set up again" : ": the CPU reconstructs instead"));
+    plan(again ? backend_ : on_the_cpu);
+}
+
+void Reconstruction::warn_of_common_fringes() {
+    constexpr double most = 0.5;
+    const Background background = chosen_background(scan_.recipe, scan_.calibration);
+    if (background != Background::frame_mean && background != Background::running) return;
+    const CommonFringe fringe = strongest_common_fringe(scan_.plan(1), sampled_b_scans(scan_, reader_, 1));
+    if (fringe.share <= most) return;
+    warnings_.push_back(fmt::format(
+        "recipe.background: {:.0f} % of the light at depth bin {} is the same in all A-scans; the mean of the "
+        "B-scan takes it away, which is wrong for a mirror or flat interface and right for a fixed line "
+        "(to keep it, record calibration.background or set recipe.background = rolling)",
+        fringe.share * 100, fringe.bin));
+}
+
+void Reconstruction::warn_of_weak_dispersion() {
+    if (scan_.recipe.method != Method::defr) return;
+    const double gamma = defr_tables(scan_.plan(1)).gamma;
+    if (gamma <= weak_diversity) return;
+    warnings_.push_back(
+        fmt::format("recipe.method: the dispersion is weak for full range (gamma = {:.2f}, {} is much): false images "
+                    "go away slowly "
+                    "(take defr.iterations = 20 or more, or put glass into one arm)",
+                    gamma, weak_diversity));
+}
+
+void Reconstruction::warn_of_emptiness() {
+    constexpr double most = 0.999;
+    if (scan_.recipe.method != Method::compressive) return;
+    const double share = empty_share(scan_.plan(1), sampled_b_scans(scan_, reader_, 1));
+    if (share <= most) return;
+    const bool is_absolute = scan_.compressive.tau > 0;
+    warnings_.push_back(fmt::format("compressive.{}: {:.2f} % of the depth bins are left empty (try a tenth of it)",
+                                    is_absolute ? "tau" : "tau_relative", share * 100));
+}
+
+VolumeGrid Reconstruction::grid(const ScanPart& part) const {
+    const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
+    if (part.volume < 0 || part.volume >= scan_.geometry.volumes) {
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no volume {}", part.volume), "--volume",
+                    fmt::format("the scan has volumes 0 to {}", scan_.geometry.volumes - 1));
+    }
+    if (part.begin < 0 || part.begin >= end || end > scan_.geometry.b_scans) {
+        throw Error(ErrorCode::bad_setting, fmt::format("B-scans {}:{} are not in the scan", part.begin, end),
+                    "--blocks", fmt::format("it has B-scans 0:{}", scan_.geometry.b_scans));
+    }
+    VolumeGrid grid = planned_grid(scan_);
+    grid.b_scans = grid.b_scans / scan_.geometry.b_scans * (end - part.begin);
+    return grid;
+}
+
+Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
+    FlowedVolume volume{{grid(part), {}, {}}, {}};
+    make(volume, part, progress);
+    return std::move(volume.structure);
+}
+
+FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progress) {
+    FlowedVolume volume{{grid(part), {}, {}}, {}};
+    if (std::optional<VolumeGrid> flow = planned_flow_grid(scan_.plan(1))) {
+        flow->b_scans = volume.structure.grid.b_scans;
+        volume.flow = Volume{*flow, {}, {}};
+    }
+    make(volume, part, progress);
+    return volume;
+}
+
+void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
+    const auto start = std::chrono::steady_clock::now();
+    if (!reconstructor_) plan(on_the_cpu);  // what failed the last time
+    allocate(volume.structure);
+    if (volume.flow) allocate(*volume.flow);
+    for (bool filled = false; !filled;) {
+        try {
+            prime(part, progress);
+            fill(volume, part, progress);
+            filled = true;
+        } catch (const Error& problem) {
+            if (!may_fall_back_ || problem.code() != ErrorCode::device) throw;
+            fall_back(problem);
+        }
+    }
+    volume.structure.provenance = provenance(part);
+    if (volume.flow) volume.flow->provenance = volume.structure.provenance;
+    figures_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Reconstruction::allocate(Volume& volume) const {
+    require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with --blocks A:B");
+    volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
+}
+
+void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
+    const std::int64_t slices_per_b_scan = reconstructor_->grid().b_scans / scan_.geometry.b_scans;
+    const auto place_in = [&](Volume& target) {
+        const std::int64_t line_bytes = target.grid.depth * bytes_of(target.grid.type);
+        return Place{PlaceKind::host_linear, target.voxels.data(), part.begin * slices_per_b_scan, line_bytes,
+                     target.grid.a_scans * line_bytes};
+    };
+    Places places(place_in(volume.structure));
+    if (volume.flow) places.flow = place_in(*volume.flow);
+    const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
+    const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
+    progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
+    BlockStream blocks(reader_, *pool_, part.volume, part.begin, end, block_b_scans_);
+    UnderWay under_way(*reconstructor_, blocks_under_way(backend_),
+                       [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
+    while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, places);
+    under_way.wait_for_all();
+    figures_.a_scans += (end - part.begin) * lines_per_b_scan;
+    progress.end();
+}
+
+// The running background of a part is that of the whole volume: it has to see the B-scans before the part.
+void Reconstruction::prime(const ScanPart& part, Progress& progress) {
+    if (scan_.recipe.background != Background::running || part.begin == 0) return;
+    progress.begin("follow the background", part.begin, "B-scans");
+    BlockStream blocks(reader_, *pool_, part.volume, 0, part.begin, block_b_scans_);
+    while (const std::optional<Block> block = blocks.next()) {
+        reconstructor_->prime(*block);
+        progress.advance(block->b_scans);
+    }
+    progress.end();
+}
+
+std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& part) const {
+    std::map<std::string, std::string> lines = provenance_of(scan_, reconstructor_->backend());
+    lines["volume"] = std::to_string(part.volume);
+    lines["first_b_scan"] = std::to_string(part.begin);
+    return lines;
+}
+
+}  // namespace echolux

@@ -1,0 +1,86 @@
+// A scan on disk to volumes in memory, as fast as the machine can: reads ahead while it reconstructs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "compute/backend.h"
+#include "compute/error.h"
+#include "engine/block_pool.h"
+#include "engine/io/volume_file.h"
+#include "engine/progress.h"
+#include "engine/scan/scan.h"
+
+namespace echolux {
+
+// Some B-scan positions of one volume. Parts put one after the other are, bit for bit, the whole.
+struct ScanPart {
+    std::int64_t volume = 0;
+    std::int64_t begin = 0;  // B-scan positions [begin, end)
+    std::int64_t end = 0;    // 0: the last
+};
+
+// What recipe.noise_floor_db becomes where the recipe leaves it open: of evenly spaced B-scans of the first volume.
+// Throws Error{bad_file, bad_setting}.
+double noise_floor_of(const Scan& scan);
+
+struct ReconstructionFigures {
+    std::string backend;       // of the reconstructor, and why it is no GPU where that was left open
+    std::int64_t a_scans = 0;  // lines reconstructed
+    double seconds = 0;        // reading and reconstructing
+};
+
+// A volume, and the flow of the same moment on the same voxels.
+struct FlowedVolume {
+    Volume structure;
+    std::optional<Volume> flow;  // codes, as planned_flow_grid() says
+};
+
+class Reconstruction {
+  public:
+    // Plans; measures the noise floor where the recipe leaves it open. Throws Error{bad_setting, bad_file,
+    // out_of_memory, device}.
+    explicit Reconstruction(Scan scan, const BackendChoice& backend = {});
+
+    const Scan& scan() const { return scan_; }  // with the noise floor that was measured
+    const ReconstructionFigures& figures() const { return figures_; }
+
+    // What the user should know before trusting the result, one line each.
+    const std::vector<std::string>& warnings() const { return warnings_; }
+
+    // The geometry of a part; throws Error{bad_setting} when it does not lie in the scan.
+    VolumeGrid grid(const ScanPart& part) const;
+
+    // Throws Error{out_of_memory} before it allocates what the machine cannot hold.
+    Volume run(const ScanPart& part, Progress& progress);
+
+    // The same with the flow, where scan().flow has a method.
+    FlowedVolume run_with_flow(const ScanPart& part, Progress& progress);
+
+  private:
+    void plan(const BackendChoice& backend);
+    void fall_back(const Error& problem);
+    void make(FlowedVolume& volume, const ScanPart& part, Progress& progress);
+    void allocate(Volume& volume) const;
+    void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
+    void warn_of_common_fringes();
+    void warn_of_weak_dispersion();
+    void warn_of_emptiness();
+    void prime(const ScanPart& part, Progress& progress);
+    std::map<std::string, std::string> provenance(const ScanPart& part) const;
+
+    Scan scan_;
+    SpectraReader reader_;
+    std::int64_t block_b_scans_;
+    std::unique_ptr<Reconstructor> reconstructor_;
+    std::optional<BlockPool> pool_;
+    BackendChoice backend_;
+    bool may_fall_back_ = false;  // to the CPU, from a GPU that nobody insisted on
+    bool may_rebuild_ = true;     // before that
+    ReconstructionFigures figures_;
+    std::vector<std::string> warnings_;
+};
+
+}  // namespace echolux

@@ -1,0 +1,43 @@
+#include "engine/scan/frame_header.h"
+
+#include <zlib.h>
+
+#include <bit>
+#include <cstring>
+
+namespace echolux {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "headers are copied as they lie in memory");
+
+constexpr std::size_t checked_bytes = 28;  // of the header: all but the checksum
+
+}  // namespace
+
+std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t crc) {
+    return static_cast<std::uint32_t>(::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+std::array<std::byte, frame_header_bytes> frame_header(std::uint64_t sequence, double time_s,
+                                                       std::span<const std::byte> frame) {
+    return FrameStamp(static_cast<std::uint32_t>(frame.size())).header(sequence, time_s, crc32(frame));
+}
+
+FrameStamp::FrameStamp(std::uint32_t frame_bytes)
+    : frame_bytes_(frame_bytes),
+      joining_(static_cast<std::uint32_t>(::crc32_combine_gen(static_cast<z_off_t>(frame_bytes)))) {}
+
+std::array<std::byte, frame_header_bytes> FrameStamp::header(std::uint64_t sequence, double time_s,
+                                                             std::uint32_t frame_crc) const {
+    std::array<std::byte, frame_header_bytes> header{};
+    std::memcpy(header.data(), "ECHOLUX1", 8);
+    std::memcpy(header.data() + 8, &sequence, 8);
+    std::memcpy(header.data() + 16, &time_s, 8);
+    std::memcpy(header.data() + 24, &frame_bytes_, 4);
+    const std::uint32_t own = crc32(std::span(header).first(checked_bytes));
+    const auto joined = static_cast<std::uint32_t>(::crc32_combine_op(own, frame_crc, joining_));
+    std::memcpy(header.data() + checked_bytes, &joined, 4);
+    return header;
+}
+
+}  // namespace echolux

@@ -1,0 +1,97 @@
+#include "engine/scan/recording_cut.h"
+
+#include <algorithm>
+#include <deque>
+#include <fstream>
+#include <span>
+#include <vector>
+
+#include "compute/error.h"
+#include "engine/scan/frame_header.h"
+#include "engine/scan/recording_index.h"
+#include "engine/scan/recording_layout.h"
+
+namespace echolux {
+namespace {
+
+// Follows the rows of an index. Rows of blocks that were on the disk when a later row was written are taken at their
+// word; the bytes of the others, at most those of the last second, may not have come through a power cut.
+class WholeBlocks {
+  public:
+    explicit WholeBlocks(Scan& scan)
+        : layout_(scan), notes_(scan.recording), size_(static_cast<std::int64_t>(file_size(scan.spectra))),
+          raw_(scan.spectra, std::ios::binary) {
+        notes_.missing_blocks = 0;
+        notes_.lost_blocks = 0;
+    }
+
+    // False: nothing behind this row counts.
+    bool take(const IndexRow& row) {
+        while (!doubtful_.empty() && doubtful_.front().end() <= row.durable_bytes) accept_first();
+        if (!fits(row)) return false;
+        doubtful_.push_back(row);
+        return true;
+    }
+
+    RecordingEnd finish() {
+        while (!doubtful_.empty() && is_whole(doubtful_.front())) accept_first();
+        return end_;
+    }
+
+    std::int64_t file_bytes() const { return size_; }
+
+  private:
+    bool fits(const IndexRow& row) const {
+        constexpr std::int64_t most = std::int64_t{1} << 40;
+        const auto is_count = [](std::int64_t number) { return number >= 0 && number <= most; };
+        if (!is_count(row.missing) || !is_count(row.lost_before)) return false;
+        if (row.missing > 0) return row.bytes == 0;
+        const auto place = layout_.place_of(row.volume, row.first_b_scan, row.b_scans);
+        return place && place->begin == row.byte_offset && place->takes(row.bytes) && place->end() <= size_;
+    }
+
+    void accept_first() {
+        const IndexRow row = doubtful_.front();
+        doubtful_.pop_front();
+        notes_.missing_blocks += row.missing;
+        notes_.lost_blocks += row.lost_before;
+        if (row.missing > 0) return;
+        end_ = RecordingEnd::after(row.volume, row.first_b_scan + row.b_scans, layout_.b_scans());
+    }
+
+    bool is_whole(const IndexRow& row) {
+        constexpr std::int64_t piece = 1 << 20;
+        std::vector<char> bytes(static_cast<std::size_t>(std::min(piece, row.bytes)));
+        std::uint32_t crc = 0;
+        raw_.seekg(row.byte_offset);
+        for (std::int64_t left = row.bytes; left > 0;) {
+            const std::int64_t count = std::min(piece, left);
+            if (!raw_.read(bytes.data(), count)) return false;
+            crc = crc32(std::as_bytes(std::span(bytes)).first(static_cast<std::size_t>(count)), crc);
+            left -= count;
+        }
+        return crc == row.crc32;
+    }
+
+    RecordingLayout layout_;
+    RecordingNotes& notes_;
+    std::int64_t size_;
+    std::ifstream raw_;
+    std::deque<IndexRow> doubtful_;
+    RecordingEnd end_;
+};
+
+}  // namespace
+
+void end_at_last_whole_block(Scan& scan) {
+    WholeBlocks blocks(scan);
+    read_index(scan.path.parent_path() / scan.recording.index, [&](const IndexRow& row) { return blocks.take(row); });
+    const RecordingEnd end = blocks.finish();
+    if (end.is_empty()) {
+        throw Error(ErrorCode::bad_file, "was cut off before its first whole block", scan.spectra.string(),
+                    "there is nothing to open");
+    }
+    describe_end(scan, end, blocks.file_bytes());
+}
+
+}  // namespace echolux

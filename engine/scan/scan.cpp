@@ -1,0 +1,260 @@
+// Opening and writing scans: see scan.h.
+#include "engine/scan/scan.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+
+#include "compute/error.h"
+#include "compute/methods/k_jitter.h"
+#include "compute/validate.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/calibration_file.h"
+#include "engine/io/foreign/thorlabs_oct.h"
+#include "engine/io/volume_file.h"
+#include "engine/scan/octproz_scan.h"
+#include "engine/scan/recording_cut.h"
+#include "engine/scan/scan_pattern.h"
+#include "engine/scan/sd01raw2.h"
+
+namespace echolux {
+
+template <>
+const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
+    using S = SpectraFile;
+    constexpr Effect effect = Effect::file;
+    constexpr std::int64_t most = std::int64_t{1} << 50;
+    static const std::vector<Field<S>> fields{
+        text("file", &S::file, effect, "the raw spectra, relative to the TOML file"),
+        integer("offset_bytes", &S::offset_bytes, 0, most, "bytes", effect, "header before the first acquired B-scan"),
+        integer("frame_offset_bytes", &S::frame_offset_bytes, 0, most, "bytes", effect,
+                "header before the lines of each acquired B-scan"),
+        integer("trailer_bytes", &S::trailer_bytes, 0, most, "bytes", effect, "footer after the last line"),
+    };
+    return fields;
+}
+
+template <>
+const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
+    using S = CalibrationFiles;
+    static const std::vector<Field<S>> fields{
+        text("background", &S::background, Effect::table, "file: spectrum with the sample arm blocked, in counts"),
+        text("dark", &S::dark, Effect::table, "file: spectrum without light, in counts"),
+        text("k_map", &S::k_map, Effect::table, "file: sample position of each point of the uniform k grid"),
+        text("wavelengths", &S::wavelengths, Effect::table, "file: wavelength of each sample in nm, instead of k_map"),
+        text("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid"),
+        text("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample"),
+        text("fast_axis", &S::fast_axis, Effect::plan,
+             "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file"),
+        text("mask", &S::mask, Effect::plan,
+             "file: 1 for each sample that is used, 0 for the others, for compressive.mask = file"),
+        text("k_jitter", &S::k_jitter, Effect::plan,
+             "file: offset and stretch of the samples on the k grid, for each A-scan or acquired B-scan"),
+    };
+    return fields;
+}
+
+void load_calibration(Scan& scan) {
+    const CalibrationFiles& files = scan.calibration_files;
+    Calibration& calibration = scan.calibration;
+    const int k_maps = !files.k_map.empty() + !files.wavelengths.empty() + !calibration.k_polynomial.empty();
+    if (k_maps > 1) {
+        throw Error(ErrorCode::bad_setting, "k_map, wavelengths and k_polynomial exclude each other",
+                    scan.path.string() + ", calibration", "keep the one that is right");
+    }
+    if (k_maps == 1) calibration.k_positions.clear();  // of a self-describing format
+    const std::filesystem::path folder = scan.path.parent_path();
+    const auto load = [&](const std::string& file, std::vector<double>& numbers, const char* key, std::int64_t length,
+                          std::int64_t columns = 1) {
+        if (file.empty()) return;
+        numbers = read_calibration(folder / file, length, std::string("calibration.") + key, columns);
+    };
+    const std::int64_t samples = scan.geometry.samples;
+    load(files.background, calibration.background, "background", samples);
+    load(files.dark, calibration.dark, "dark", samples);
+    load(files.k_map, calibration.k_positions, "k_map", samples);
+    load(files.wavelengths, calibration.wavelengths_nm, "wavelengths", samples);
+    load(files.dispersion, calibration.dispersion_rad, "dispersion", samples);
+    load(files.noise_floor, calibration.noise_floor, "noise_floor", 0);
+    load(files.fast_axis, calibration.fast_axis, "fast_axis", scan.geometry.lines_per_b_scan());
+    load(files.mask, calibration.mask, "mask", samples);
+    load(files.k_jitter, calibration.k_jitter, "k_jitter", 0, 2);
+    check_k_positions(calibration.k_positions, samples, (folder / files.k_map).string() + ", calibration.k_map");
+    check_wavelengths(calibration.wavelengths_nm, (folder / files.wavelengths).string() + ", calibration.wavelengths");
+    check_k_jitter(calibration.k_jitter, scan.geometry, (folder / files.k_jitter).string() + ", calibration.k_jitter");
+}
+
+namespace {
+
+// Scans that need no TOML.
+struct ForeignScan {
+    bool (*owns)(const std::filesystem::path& path);
+    void (*describe)(const std::filesystem::path& path, Scan& scan);
+};
+constexpr std::array<ForeignScan, 3> foreign_scans{
+    {{is_sd01raw2, describe_sd01raw2}, {is_thorlabs_oct, describe_thorlabs}, {is_octproz_scan, describe_octproz}}};
+
+// Null: none.
+const ForeignScan* foreign_scan(const std::filesystem::path& path) {
+    const auto found =
+        std::ranges::find_if(foreign_scans, [&](const ForeignScan& format) { return format.owns(path); });
+    return found == foreign_scans.end() ? nullptr : &*found;
+}
+
+// A picture or a volume given for a scan is a likely mistake, and the parser's words would not help.
+void refuse_results(const std::filesystem::path& path) {
+    constexpr std::array pictures{std::string_view("\x89PNG"), std::string_view("\xff\xd8\xff")};
+    constexpr std::array volumes{
+        std::string_view("NRRD"),     std::string_view("ObjectType"),
+        std::string_view("II*"),      std::string_view("MM\0*", 4),
+        std::string_view("\x1f\x8b"), std::string_view("\x5c\x01\0\0", 4)};  // 348: the header size of NIfTI
+    std::array<char, 16> start{};
+    std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+    const std::string_view bytes(start.data(), start.size());
+    const auto begins_with = [bytes](std::string_view magic) { return bytes.starts_with(magic); };
+    if (std::ranges::any_of(pictures, begins_with)) {
+        throw Error(ErrorCode::bad_file, "is a picture, not a scan", path.string(), "give the scan's TOML file");
+    }
+    const bool is_named_volume = is_volume_name(path) && foreign_scan(path) == nullptr;
+    if (is_named_volume || std::ranges::any_of(volumes, begins_with)) {
+        throw Error(ErrorCode::bad_file, "is a volume, not a scan", path.string(),
+                    "echolux view and render show it, echolux convert writes other formats; to reconstruct, give the "
+                    "scan's TOML file");
+    }
+}
+
+// Nor would they of what is no text at all.
+void refuse_what_is_no_text(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (std::filesystem::is_directory(path, problem)) {
+        throw Error(ErrorCode::bad_file, "is a folder, not a scan", path.string(), "give the scan's TOML file");
+    }
+    std::array<char, 4096> start{};
+    std::ifstream file(path, std::ios::binary);
+    file.read(start.data(), start.size());
+    const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
+    if (bytes.find('\0') == bytes.npos) return;
+    throw Error(ErrorCode::bad_file, "is neither a scan's TOML file nor of a format that is known", path.string(),
+                "where it holds raw spectra, echolux info --guess proposes how to describe them");
+}
+
+void locate_spectra(Scan& scan) {
+    const std::string where = scan.path.string() + ", scan.file";
+    if (scan.file.file.empty()) {
+        throw Error(ErrorCode::bad_setting, "is missing", where, "name the file that holds the raw spectra");
+    }
+    scan.spectra = std::filesystem::absolute(scan.path.parent_path() / scan.file.file).lexically_normal();
+    std::error_code problem;
+    if (!std::filesystem::exists(scan.spectra, problem)) {
+        throw Error(ErrorCode::bad_file, scan.spectra.string() + " does not exist", where,
+                    "names are relative to the TOML file");
+    }
+    if (!std::filesystem::is_regular_file(scan.spectra, problem)) {
+        throw Error(ErrorCode::bad_file, scan.spectra.string() + " is not a file", where);
+    }
+}
+
+}  // namespace
+
+VolumeGrid planned_grid(const Scan& scan) {
+    try {
+        return planned_grid(scan.plan(1));
+    } catch (const Error& error) {
+        throw Error(error.code(), error.problem(), scan.path.string() + ", " + error.where(), error.remedy());
+    }
+}
+
+ReconstructionPlan Scan::plan(std::int64_t block_b_scans) const {
+    return {format, geometry, calibration, recipe, flow, nufft, defr, compressive, block_b_scans};
+}
+
+bool is_recipe_section(std::string_view section) {
+    return std::ranges::count(recipe_sections, section) > 0;
+}
+
+void bind_recipe(Settings& settings, Scan& scan) {
+    settings.bind("recipe", scan.recipe);
+    settings.bind("flow", scan.flow);
+    settings.bind("nufft", scan.nufft);
+    settings.bind("defr", scan.defr);
+    settings.bind("compressive", scan.compressive);
+}
+
+void bind(Settings& settings, Scan& scan) {
+    settings.bind("scan", scan.file);
+    settings.bind("scan", scan.format);
+    settings.bind("scan", scan.geometry);
+    settings.bind("calibration", scan.calibration_files);
+    settings.bind("calibration", scan.calibration);
+    bind_recipe(settings, scan);
+    settings.bind("recording", scan.recording);
+}
+
+Scan open_scan(const std::filesystem::path& path, std::span<const std::string> assignments) {
+    Scan scan;
+    scan.path = path;
+    Settings settings;
+    bind(settings, scan);
+    refuse_results(path);
+    if (const ForeignScan* foreign = foreign_scan(path)) {
+        foreign->describe(path, scan);
+    } else {
+        refuse_what_is_no_text(path);
+        settings.read_toml(path);
+    }
+    for (const std::string& assignment : assignments) settings.set_assignment(assignment);
+    SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
+    check_protocol(scan.geometry, path.string());
+    locate_spectra(scan);
+    if (scan.recording.was_cut()) {
+        end_at_last_whole_block(scan);
+        layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
+    }
+    check_file_size(layout, scan.geometry, static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra)),
+                    scan.spectra.string());
+    load_calibration(scan);
+    return scan;
+}
+
+Scan describe_scan(const std::filesystem::path& path, std::span<const std::string> assignments,
+                   const std::function<void(Scan&)>& hear) {
+    Scan scan;
+    scan.path = path;
+    Settings settings;
+    bind(settings, scan);
+    if (!path.empty()) {
+        refuse_results(path);
+        refuse_what_is_no_text(path);
+        settings.read_toml(path);
+    }
+    for (const std::string& assignment : assignments) settings.set_assignment(assignment);
+    hear(scan);
+    const std::string where = path.empty() ? "the scan" : path.string();
+    spectra_layout(scan.file, scan.format, scan.geometry, where);
+    check_protocol(scan.geometry, where);
+    load_calibration(scan);
+    return scan;
+}
+
+bool describes_itself(const std::filesystem::path& path) {
+    return foreign_scan(path) != nullptr;
+}
+
+std::string scan_toml(const Scan& scan) {
+    Scan copy = scan;
+    Settings settings;
+    bind(settings, copy);
+    return settings.toml();
+}
+
+void write_scan_toml(const Scan& scan) {
+    AtomicFile file(scan.path);
+    std::ofstream stream(file.temporary(), std::ios::binary);
+    stream << "# A scan for Echolux: what is left out has its default (echolux info).\n\n" << scan_toml(scan);
+    stream.close();
+    if (!stream) throw Error(ErrorCode::output, "cannot be written", scan.path.string(), "is the disk full?");
+    file.commit();
+}
+
+}  // namespace echolux

@@ -1,0 +1,151 @@
+#include "engine/scan/scan_pattern.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr double unknown_field_um = 1000;
+
+double extent(double spacing_um, std::int64_t count) {
+    return spacing_um > 0 ? spacing_um * static_cast<double>(count) : unknown_field_um;
+}
+
+// Of point `index` of `count` points that share `size` evenly.
+double centred(double index, std::int64_t count, double size) {
+    return (index - static_cast<double>(count - 1) / 2) * (size / static_cast<double>(count));
+}
+
+ScanPlane along_x(const ScanGeometry& geometry, const FieldSize& size, double y_um) {
+    const double end = centred(static_cast<double>(geometry.a_scans - 1), geometry.a_scans, size.x_um);
+    return {{-end, y_um}, {end, y_um}};
+}
+
+ScanPlane along_y(const ScanGeometry& geometry, const FieldSize& size) {
+    const double end = centred(static_cast<double>(geometry.a_scans - 1), geometry.a_scans, size.y_um);
+    return {{0, -end}, {0, end}};
+}
+
+// The A-scan at which the beam is at each line of a B-scan, by a curve from 0 to 1.
+template <class Curve>
+std::vector<double> spread(std::int64_t lines, std::int64_t a_scans, const Curve& curve) {
+    std::vector<double> places;
+    for (std::int64_t line = 0; line < lines; ++line) places.push_back(curve(line) * static_cast<double>(a_scans - 1));
+    return places;
+}
+
+std::vector<double> fast_axis_places(const ScanGeometry& g, std::span<const double> curve) {
+    const std::int64_t lines = g.lines_per_b_scan();
+    if (g.fast_axis == FastAxis::uniform || g.a_scans == 1) {
+        std::vector<double> places;
+        for (std::int64_t line = 0; line < lines; ++line) places.push_back(static_cast<double>(line / g.a_repeats));
+        return places;
+    }
+    if (g.fast_axis == FastAxis::sinusoidal) {
+        const double end = std::numbers::pi / 2 * g.sinusoidal_part;
+        return spread(lines, g.a_scans, [&](std::int64_t line) {
+            const double u = 2 * static_cast<double>(line) / static_cast<double>(lines - 1) - 1;
+            return (std::sin(end * u) / std::sin(end) + 1) / 2;
+        });
+    }
+    if (static_cast<std::int64_t>(curve.size()) != lines || curve.front() == curve.back()) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("needs one position for each of the {} lines of a B-scan, got {}", lines, curve.size()),
+                    "calibration.fast_axis", "or set scan.fast_axis = uniform");
+    }
+    return spread(lines, g.a_scans, [&](std::int64_t line) {
+        return (curve[static_cast<std::size_t>(line)] - curve.front()) / (curve.back() - curve.front());
+    });
+}
+
+}  // namespace
+
+FieldSize field_size(const ScanGeometry& g) {
+    const double x_um = extent(g.spacing_a_um, g.a_scans);
+    return {x_um, g.protocol == Protocol::raster ? extent(g.spacing_b_um, g.b_scans) : x_um};
+}
+
+void check_protocol(const ScanGeometry& geometry, const std::string& where) {
+    if (geometry.protocol == Protocol::raster) return;
+    const bool is_cross = geometry.protocol == Protocol::cross;
+    const std::int64_t most = is_cross ? 2 : 4;
+    if (geometry.b_scans <= most) return;
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("the protocol {} has {} B-scans, got {}", is_cross ? "cross" : "four_slices", most,
+                            geometry.b_scans),
+                where + ", scan.b_scans", fmt::format("give {}, or choose the protocol raster", most));
+}
+
+std::vector<ScanPlane> scan_planes(const ScanGeometry& g, const FieldSize& size) {
+    check_protocol(g, "scan pattern");
+    std::vector<ScanPlane> planes;
+    if (g.protocol == Protocol::cross) {
+        planes = {along_x(g, size, 0), along_y(g, size)};
+    } else if (g.protocol == Protocol::four_slices) {
+        const double apart = g.spacing_b_um > 0 ? g.spacing_b_um : size.y_um / 4;
+        planes = {along_x(g, size, -apart), along_x(g, size, 0), along_x(g, size, apart), along_y(g, size)};
+    }
+    for (auto b = static_cast<std::int64_t>(planes.size()); b < g.b_scans; ++b) {
+        planes.push_back(along_x(g, size, centred(static_cast<double>(b), g.b_scans, size.y_um)));
+    }
+    planes.resize(static_cast<std::size_t>(g.b_scans));
+    return planes;
+}
+
+std::vector<ScanPlane> scan_planes(const ScanGeometry& geometry) {
+    return scan_planes(geometry, field_size(geometry));
+}
+
+ScanPattern::ScanPattern(const ScanGeometry& geometry, const FieldSize& size, std::span<const double> fast_axis)
+    : geometry_(geometry), planes_(scan_planes(geometry, size)), a_scans_(fast_axis_places(geometry, fast_axis)),
+      frames_(geometry.frames_per_volume() + geometry.flyback_frames), lines_per_frame_(geometry.lines_per_frame()) {}
+
+FieldPoint ScanPattern::point(std::int64_t b_scan, double a_scan) const {
+    const auto& [first, last] = planes_[static_cast<std::size_t>(b_scan)];
+    if (geometry_.a_scans == 1) return first;
+    const double step = static_cast<double>(geometry_.a_scans - 1);
+    return {first.x_um + a_scan * ((last.x_um - first.x_um) / step),
+            first.y_um + a_scan * ((last.y_um - first.y_um) / step)};
+}
+
+double ScanPattern::a_scan_of(std::int64_t frame, std::int64_t line) const {
+    const bool backwards = geometry_.bidirectional && frame % 2 == 1;
+    return a_scans_[static_cast<std::size_t>(backwards ? geometry_.lines_per_b_scan() - 1 - line : line)];
+}
+
+PatternLine ScanPattern::at(std::int64_t frame, std::int64_t line) const {
+    const bool is_flyback = frame >= geometry_.frames_per_volume() || line >= geometry_.lines_per_b_scan();
+    if (is_flyback) return {on_the_way(frame, line), frame, line, true};
+    return {point(frame / geometry_.b_repeats, a_scan_of(frame, line)), frame, line, false};
+}
+
+// Half a period of a cosine: without a jump of the speed, which mirrors could not follow.
+FieldPoint ScanPattern::on_the_way(std::int64_t frame, std::int64_t line) const {
+    const std::int64_t last_frame = geometry_.frames_per_volume() - 1;
+    const std::int64_t left = std::min(frame, last_frame);  // the frame that the beam comes from
+    const std::int64_t next = left == last_frame ? 0 : left + 1;
+    const std::int64_t lines = geometry_.lines_per_b_scan();
+    const std::int64_t done = (frame - left) * lines_per_frame_ + line - lines + 1;
+    const std::int64_t all = geometry_.flyback_lines + (next == 0 ? geometry_.flyback_frames * lines_per_frame_ : 0);
+    const double part = (1 - std::cos(std::numbers::pi * static_cast<double>(done) / static_cast<double>(all + 1))) / 2;
+    const FieldPoint from = at(left, lines - 1).beam;
+    const FieldPoint to = at(next, 0).beam;
+    return {from.x_um + part * (to.x_um - from.x_um), from.y_um + part * (to.y_um - from.y_um)};
+}
+
+std::vector<PatternLine> scan_pattern(const ScanGeometry& geometry, const FieldSize& size,
+                                      std::span<const double> fast_axis) {
+    const ScanPattern pattern(geometry, size, fast_axis);
+    std::vector<PatternLine> lines;
+    for (std::int64_t frame = 0; frame < pattern.frames(); ++frame) {
+        for (std::int64_t line = 0; line < pattern.lines_per_frame(); ++line) lines.push_back(pattern.at(frame, line));
+    }
+    return lines;
+}
+
+}  // namespace echolux

@@ -1,0 +1,216 @@
+// Settings: see settings.h. The only file that knows toml++.
+#include "engine/scan/settings.h"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::uintmax_t longest_toml = 1 << 20;  // bytes; whatever is longer was not written by hand
+
+std::string remedy_for(const std::string& nearest) {
+    return nearest.empty() ? "" : "did you mean \"" + nearest + "\"?";
+}
+
+std::string place_in(const std::string& file, const toml::source_region& source) {
+    return file + " line " + std::to_string(source.begin.line);
+}
+
+template <class Parse>
+toml::table understood(const Parse& parse, const std::string& where) {
+    try {
+        return parse();
+    } catch (const toml::parse_error& error) {
+        const toml::source_position& at = error.source().begin;
+        const std::string line =
+            at.line == 0 ? "" : " line " + std::to_string(at.line) + " column " + std::to_string(at.column);
+        throw Error(ErrorCode::bad_file, std::string(error.description()), where + line,
+                    "the file must be TOML: [section], then key = value");
+    }
+}
+
+toml::table parsed_toml(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (!std::filesystem::exists(path, problem)) {
+        throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
+    }
+    if (!std::filesystem::is_regular_file(path, problem)) {
+        throw Error(ErrorCode::bad_file, "is not a file", path.string());
+    }
+    if (std::filesystem::file_size(path, problem) > longest_toml || problem) {
+        throw Error(ErrorCode::bad_file, "is not a TOML file of at most 1 MiB", path.string(),
+                    "give the TOML file of a scan, view or transfer function, not its raw spectra");
+    }
+    return understood([&] { return toml::parse_file(path.string()); }, path.string());
+}
+
+std::optional<Value> list_of(const toml::array& array) {
+    std::vector<double> list;
+    for (const toml::node& element : array) {
+        const std::optional<double> number = element.value<double>();
+        if (!element.is_number() || !number) return std::nullopt;
+        list.push_back(*number);
+    }
+    return list;
+}
+
+std::optional<Value> value_of_node(const toml::node& node) {
+    if (const auto* boolean = node.as_boolean()) return boolean->get();
+    if (const auto* integer = node.as_integer()) return integer->get();
+    if (const auto* real = node.as_floating_point()) return real->get();
+    if (const auto* text = node.as_string()) return text->get();
+    if (const auto* array = node.as_array()) return list_of(*array);
+    return std::nullopt;
+}
+
+Value known_value(const toml::node& node, const std::string& where) {
+    const std::optional<Value> value = value_of_node(node);
+    if (!value) throw Error(ErrorCode::bad_setting, "expected one value or a list of numbers", where);
+    return *value;
+}
+
+std::vector<TomlEntry> entries_of(const toml::table& table, const std::string& file) {
+    std::vector<TomlEntry> entries;
+    for (const auto& [key, node] : table) {
+        const std::string where = place_in(file, node.source()) + ", " + std::string(key.str());
+        entries.push_back({std::string(key.str()), known_value(node, where), where});
+    }
+    return entries;
+}
+
+std::vector<TomlEntry> keys_of(const toml::table& root, const std::string& file) {
+    std::vector<TomlEntry> entries;
+    for (const auto& [section, content] : root) {
+        const toml::table* table = content.as_table();
+        const std::string name(section.str());
+        if (table == nullptr) {
+            throw Error(ErrorCode::bad_setting, "key outside of a section",
+                        place_in(file, content.source()) + ", " + name, "write it below a line such as [scan]");
+        }
+        for (const auto& [key, node] : *table) {
+            const std::string whole = name + "." + std::string(key.str());
+            const std::string place = place_in(file, node.source());
+            entries.push_back({whole, known_value(node, place + ", " + whole), place});
+        }
+    }
+    return entries;
+}
+
+std::string_view section_of(std::string_view key) {
+    const std::size_t dot = key.find('.');
+    return dot == std::string_view::npos ? "" : key.substr(0, dot);
+}
+
+std::string_view name_of(std::string_view key) {
+    return key.substr(key.find('.') + 1);
+}  // npos + 1 is 0
+
+}  // namespace
+
+std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name) {
+    const std::string file = path.string();
+    const std::string heading = "[[" + name + "]]";
+    const toml::table root = parsed_toml(path);
+    std::vector<std::vector<TomlEntry>> tables;
+    for (const auto& [key, content] : root) {
+        const toml::array* array = content.as_array();
+        const bool is_list = key.str() == name && array != nullptr;
+        if (!is_list || !array->is_homogeneous(toml::node_type::table)) {
+            throw Error(ErrorCode::bad_setting, "expected nothing but tables " + heading,
+                        place_in(file, content.source()) + ", " + std::string(key.str()),
+                        "write it below a line " + heading);
+        }
+        for (const toml::node& node : *array) tables.push_back(entries_of(*node.as_table(), file));
+    }
+    if (tables.empty()) {
+        throw Error(ErrorCode::bad_setting, "has no table " + heading, file, "write at least one");
+    }
+    return tables;
+}
+
+std::vector<TomlEntry> toml_entries(const std::filesystem::path& path) {
+    return keys_of(parsed_toml(path), path.string());
+}
+
+std::vector<TomlEntry> toml_entries(std::string_view text, const std::string& where) {
+    return keys_of(understood([&] { return toml::parse(text); }, where), where);
+}
+
+BoundField& Settings::find(std::string_view key, std::string_view where) {
+    std::vector<std::string_view> sections;
+    std::vector<std::string_view> names;  // of the key's section
+    std::string elsewhere;                // a field of that name in another section
+    for (BoundField& field : fields_) {
+        if (field.key() == key) return field;
+        sections.push_back(field.section);
+        if (field.section == section_of(key)) names.push_back(field.name);
+        if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();
+    }
+    const std::string place = std::string(where) + ", " + std::string(key);
+    if (!elsewhere.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, remedy_for(elsewhere));
+    if (names.empty()) {
+        const std::string section = nearest_name(section_of(key), sections);
+        throw Error(ErrorCode::bad_setting,
+                    section_of(key).empty() ? std::string("names no section")
+                                            : "unknown section [" + std::string(section_of(key)) + "]",
+                    place, remedy_for(section));
+    }
+    const std::string near = nearest_name(name_of(key), names);
+    throw Error(ErrorCode::bad_setting, "unknown key", place,
+                remedy_for(near.empty() ? "" : std::string(section_of(key)) + "." + near));
+}
+
+void Settings::set(std::string_view key, std::string_view text, std::string_view where) {
+    const BoundField& field = find(key, where);
+    field.set(parsed(field, field.default_value, text, std::string(where) + ", " + field.key()));
+}
+
+void Settings::set_assignment(std::string_view assignment) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string_view::npos) {
+        throw Error(ErrorCode::bad_setting, "expected KEY=VALUE, got " + std::string(assignment), "command line",
+                    "for example recipe.window=hann");
+    }
+    set(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+void Settings::take(const std::vector<TomlEntry>& entries) {
+    std::vector<std::pair<const BoundField*, Value>> values;  // set only when all are right
+    for (const TomlEntry& entry : entries) {
+        const BoundField& field = find(entry.name, entry.where);
+        values.emplace_back(&field, checked(field, field.default_value, entry.value, entry.where + ", " + entry.name));
+    }
+    for (const auto& [field, value] : values) field->set(value);
+}
+
+void Settings::read_toml(const std::filesystem::path& path) {
+    take(toml_entries(path));
+}
+
+std::string Settings::toml(bool all) const {
+    return toml_where([&](const BoundField& field) { return all || field.get() != field.default_value; });
+}
+
+std::string Settings::toml_where(const std::function<bool(const BoundField&)>& is_kept) const {
+    std::vector<std::string> sections;
+    for (const BoundField& field : fields_) {
+        if (std::ranges::count(sections, field.section) == 0) sections.push_back(field.section);
+    }
+    std::string text;
+    for (const std::string& section : sections) {
+        std::string lines;
+        for (const BoundField& field : fields_) {
+            if (field.section != section || !is_kept(field)) continue;
+            lines += std::string(field.name) + " = " + spelled(field.get()) + "\n";
+        }
+        if (!lines.empty()) text += (text.empty() ? "[" : "\n[") + section + "]\n" + lines;
+    }
+    return text;
+}
+
+}  // namespace echolux

@@ -1,0 +1,121 @@
+#include "engine/scan/time_points.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/natural_order.h"
+
+namespace echolux {
+namespace {
+
+// Linear in the product of the lengths, whatever the pattern: after a *, the last one alone is tried again.
+bool fits(std::string_view pattern, std::string_view name) {
+    constexpr auto none = std::string_view::npos;
+    std::size_t p = 0, n = 0, star = none, from = 0;
+    while (n < name.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            from = n;
+        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+            ++p, ++n;
+        } else if (star != none) {
+            p = star + 1;
+            n = ++from;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == none;
+}
+
+std::vector<std::filesystem::path> volumes_in(const std::filesystem::path& folder, std::string_view pattern) {
+    std::vector<std::filesystem::path> files;
+    std::error_code problem;
+    for (std::filesystem::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
+        const std::filesystem::path& path = at->path();
+        if (fits(pattern, path.filename().string()) && is_volume_name(path)) files.push_back(path);
+    }
+    std::ranges::sort(files, is_before_naturally_named);
+    return files;
+}
+
+std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path) {
+    std::error_code problem;
+    if (is_pattern(path)) {
+        const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+        auto files = volumes_in(folder, path.filename().string());
+        if (!files.empty()) return files;
+        throw Error(ErrorCode::bad_file, "no volume file has such a name", path.string(),
+                    "* stands for any text, ? for any letter");
+    }
+    if (is_volume_name(path) || !std::filesystem::is_directory(path, problem)) return {path};
+    auto files = volumes_in(path, "*");
+    if (!files.empty()) return files;
+    throw Error(ErrorCode::bad_file, "holds no volume files", path.string(),
+                "volumes are .nrrd, .nii, .nii.gz, .tif, .mha, .mhd, .h5, .ome.zarr and the like");
+}
+
+}  // namespace
+
+bool is_pattern(const std::filesystem::path& path) {
+    std::error_code problem;
+    return path.filename().string().find_first_of("*?") != std::string::npos && !std::filesystem::exists(path, problem);
+}
+
+// A file that cannot be opened does not hide the others: what they have in common is taken from the first that can be.
+TimePoints::TimePoints(const std::filesystem::path& path)
+    : name_((path.has_filename() ? path : path.parent_path()).filename().string()), files_(volumes_of(path)) {
+    std::exception_ptr problem;
+    for (std::int64_t step = 0; !first_ && step < std::ssize(files_); ++step) {
+        try {
+            first_ = file_of(step);
+        } catch (const Error&) {
+            if (!problem) problem = std::current_exception();
+        }
+    }
+    if (!first_) std::rethrow_exception(problem);
+    if (files_.size() == 1) files_.clear();
+}
+
+TimePoints::~TimePoints() = default;
+
+std::int64_t TimePoints::count() const {
+    return files_.empty() ? first_->time_points() : std::ssize(files_);
+}
+
+double TimePoints::step_s() const {
+    return files_.empty() ? first_->step_s() : 0;
+}
+
+// The mutex is held.
+std::shared_ptr<SeriesFile> TimePoints::file_of(std::int64_t step) const {
+    if (files_.empty()) return first_;
+    const auto found = std::ranges::find(open_, step, &OpenFile::step);
+    if (found != open_.end()) {
+        std::rotate(open_.begin(), found, found + 1);
+    } else {
+        auto file = std::make_shared<SeriesFile>(files_[static_cast<std::size_t>(step)]);
+        if (open_.size() == most_open) open_.pop_back();
+        open_.insert(open_.begin(), {step, std::move(file)});
+    }
+    return open_.front().file;
+}
+
+Volume TimePoints::read(std::int64_t step) const {
+    const std::scoped_lock lock(mutex_);
+    return file_of(step)->read(within_file(step));
+}
+
+std::vector<VolumeGrid> TimePoints::levels(std::int64_t step) const {
+    const std::scoped_lock lock(mutex_);
+    return file_of(step)->levels();
+}
+
+std::vector<std::byte> TimePoints::read_box(std::int64_t step, std::size_t level, const VolumeBox& box) const {
+    const std::scoped_lock lock(mutex_);
+    return file_of(step)->read_box(within_file(step), level, box);
+}
+
+}  // namespace echolux

@@ -1,0 +1,186 @@
+#include "engine/simulate/instrument.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include "compute/error.h"
+#include "compute/parallel_for.h"
+#include "engine/memory_budget.h"
+#include "engine/simulate/counter_random.h"
+
+namespace echolux {
+namespace {
+
+Simulation validated(const Simulation& simulation) {
+    check(simulation, "simulation");
+    Simulation s = with_scene_defaults(simulation);
+    // The products are taken in long double: they can neither overflow nor wrap.
+    const long double frame_bytes = 2.0L * s.samples * (1.0L * s.a_scans * s.a_repeats + s.flyback_lines);
+    const long double bytes = frame_bytes * (1.0L * s.b_scans * s.b_repeats + s.flyback_frames) * s.volumes;
+    if (frame_bytes >= 0x1p32L) {
+        throw Error(ErrorCode::bad_setting, "one B-scan would be larger than 4 GiB", "simulation.a_scans",
+                    "choose fewer A-scans, repeats or samples");
+    }
+    if (bytes > 0x1p50L) {
+        throw Error(ErrorCode::bad_setting, "the recording would be larger than a petabyte", "simulation.volumes",
+                    "choose fewer volumes, B-scans or A-scans");
+    }
+    require_memory(static_cast<std::int64_t>(frame_bytes), "simulation", "choose fewer A-scans, repeats or samples");
+    return s;
+}
+
+}  // namespace
+
+// What one thread needs for a line, kept from line to line.
+struct Instrument::Workspace {
+    std::optional<FieldPoint> beam;  // for which the tissue was added up
+    Blood::Section section;          // of a line that is alone at its y
+    SlabLists lists;
+    std::vector<float> fixed;    // moments of tissue
+    std::vector<float> moments;  // and of blood
+    std::vector<float> fringes;
+};
+
+Instrument::Instrument(const Simulation& simulation)
+    : s_(validated(simulation)), spectrometer_(s_), scenery_(s_, spectrometer_.z_max_um() / s_.refractive_index),
+      pattern_(scan_geometry(s_), field_size(scan_geometry(s_))), camera_(s_, spectrometer_),
+      sum_(spectrometer_, scenery_.deepest_um * s_.refractive_index), arm_(s_, scenery_, spectrometer_, sum_),
+      tissue_(arm_, hashed(seed(), 1)), blood_(arm_, hashed(seed(), 2)) {
+    add_reflectors();
+}
+
+void Instrument::add_reflectors() {
+    mirror_fringes_.resize(static_cast<std::size_t>(s_.samples));
+    for (std::size_t p = 0; p < mirror_fringes_.size(); ++p) {
+        double fringe = 0;
+        for (const Reflector& reflector : scenery_.reflectors) {
+            const double phase = 2 * spectrometer_.k_per_um[p] * s_.refractive_index * reflector.depth_um;
+            fringe += reflector.amplitude * arm_.sensitivity(reflector.depth_um) *
+                      std::cos(phase + spectrometer_.theta_rad[p]);
+        }
+        mirror_fringes_[p] = static_cast<float>(fringe);
+    }
+}
+
+void Instrument::add(const SlabLists& lists, std::vector<float>& moments) const {
+    for (std::int64_t slab = 0; slab < sum_.slabs(); ++slab) {
+        const SlabLists::List& list = lists.lists[static_cast<std::size_t>(slab)];
+        sum_.add(slab,
+                 {list.u.data(), list.real.data(), list.imaginary.data(), static_cast<std::int64_t>(list.u.size())},
+                 moments);
+    }
+}
+
+FieldPoint Instrument::beam(std::int64_t line) const {
+    const std::int64_t lines = pattern_.lines_per_frame();
+    return scenery_.in_scene(pattern_.at(line / lines, line % lines).beam);
+}
+
+void Instrument::record(std::int64_t volume, std::int64_t first, std::int64_t count, std::span<std::uint16_t> counts,
+                        Progress& progress) {
+    const std::int64_t begin = first * pattern_.lines_per_frame();
+    const std::int64_t end = begin + count * pattern_.lines_per_frame();
+    for (std::int64_t line = begin; line < end;) {
+        const Run run = run_from(line, end);
+        tissue_.prepare(run.box);
+        expose(run, volume,
+               counts.subspan(static_cast<std::size_t>((run.begin - begin) * s_.samples),
+                              static_cast<std::size_t>((run.end - run.begin) * s_.samples)),
+               progress);
+        line = run.end;
+    }
+}
+
+// As many lines as see no more tissue than some whole B-scans do: the beam reaches a few B-scans anyway, so twice its
+// reach costs little.
+Instrument::Run Instrument::run_from(std::int64_t begin, std::int64_t end) const {
+    const double reach = arm_.reach_um();
+    const double most_um2 = (scenery_.width_um + 2 * reach) * (8 * s_.beam_radius_um + 2 * reach);
+    const FieldPoint start = beam(begin);
+    Run run{begin, begin, {start.x_um, start.x_um, start.y_um, start.y_um}, {}};
+    std::vector<double> shared;  // y of more than one line
+    double last_y = std::nan("");
+    for (; run.end < end; ++run.end) {
+        const auto [x, y] = beam(run.end);
+        const BeamBox box{std::min(run.box.x_low, x), std::max(run.box.x_high, x), std::min(run.box.y_low, y),
+                          std::max(run.box.y_high, y)};
+        const double um2 = (box.x_high - box.x_low + 2 * reach) * (box.y_high - box.y_low + 2 * reach);
+        if (run.end > begin && um2 > most_um2) break;
+        run.box = box;
+        if (y == last_y && (shared.empty() || shared.back() != y)) shared.push_back(y);
+        last_y = y;
+    }
+    std::ranges::sort(shared);
+    shared.erase(std::ranges::unique(shared).begin(), shared.end());
+    std::vector<Blood::Section> sections(shared.size());
+    parallel_for(0, static_cast<std::int64_t>(shared.size()), [&](std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        sections[at] = blood_.section(shared[at], run.box.x_low, run.box.x_high);
+    });
+    for (std::size_t i = 0; i < shared.size(); ++i) run.sections.emplace(shared[i], std::move(sections[i]));
+    return run;
+}
+
+void Instrument::expose(const Run& run, std::int64_t volume, std::span<std::uint16_t> counts,
+                        Progress& progress) const {
+    const std::int64_t batch = 64 * s_.a_repeats;  // lines between two looks at the progress
+    std::mutex progress_mutex;
+    parallel_for(0, (run.end - run.begin + batch - 1) / batch, [&](std::int64_t piece) {
+        const std::int64_t begin = run.begin + piece * batch;
+        const std::int64_t end = std::min(run.end, begin + batch);
+        Workspace work;
+        work.lists.lists.resize(static_cast<std::size_t>(sum_.slabs()));
+        work.fringes.resize(static_cast<std::size_t>(s_.samples));
+        for (std::int64_t line = begin; line < end; ++line) {
+            expose_line(run, volume, line, work,
+                        counts.subspan(static_cast<std::size_t>((line - run.begin) * s_.samples),
+                                       static_cast<std::size_t>(s_.samples)));
+        }
+        const std::lock_guard lock(progress_mutex);
+        progress.advance(end - begin);
+    });
+}
+
+void Instrument::expose_line(const Run& run, std::int64_t volume, std::int64_t line, Workspace& work,
+                             std::span<std::uint16_t> counts) const {
+    const FieldPoint at = beam(line);
+    if (work.beam != at) {
+        work.beam = at;
+        work.fixed.assign(sum_.moments(), 0);
+        work.lists.clear();
+        tissue_.gather(at.x_um, at.y_um, work.lists);
+        add(work.lists, work.fixed);
+    }
+    const std::int64_t of_all = volume * pattern_.lines() + line;
+    work.moments = work.fixed;
+    work.lists.clear();
+    blood_.gather(section_at(run, at, work), at.x_um, time_s(of_all), work.lists);
+    add(work.lists, work.moments);
+    sum_.fringes(work.moments, work.fringes);
+    for (std::size_t p = 0; p < work.fringes.size(); ++p) work.fringes[p] += mirror_fringes_[p];
+    camera_.expose(work.fringes, static_cast<std::uint64_t>(of_all), counts);
+}
+
+const Blood::Section& Instrument::section_at(const Run& run, const FieldPoint& at, Workspace& work) const {
+    const auto shared = run.sections.find(at.y_um);
+    if (shared != run.sections.end()) return shared->second;
+    work.section = blood_.section(at.y_um, at.x_um, at.x_um);
+    return work.section;
+}
+
+Scan Instrument::scan() const {
+    Scan scan;
+    scan.file.frame_offset_bytes = 32;
+    scan.format.bits = s_.adc_bits;
+    scan.geometry = scan_geometry(s_);
+    scan.recipe.background = Background::stored;
+    scan.recipe.a2_rad = s_.a2_rad;
+    scan.recipe.a3_rad = s_.a3_rad;
+    const double deepest_bin = std::ceil(scenery_.deepest_um / pitch_um());
+    scan.recipe.depth_end = std::min(static_cast<std::int64_t>(deepest_bin), s_.samples / 2);
+    return scan;
+}
+
+}  // namespace echolux

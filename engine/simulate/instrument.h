@@ -1,0 +1,78 @@
+// The simulated instrument: all its parts put together in the order in which they need one another, exposing one
+// acquired B-scan after the other along the scan pattern.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "engine/progress.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/scan_pattern.h"
+#include "engine/simulate/blood.h"
+#include "engine/simulate/camera.h"
+#include "engine/simulate/tissue.h"
+
+namespace echolux {
+
+class Instrument {
+  public:
+    // Throws Error{bad_setting, out_of_memory}.
+    explicit Instrument(const Simulation& simulation);
+    Instrument(const Instrument&) = delete;
+    Instrument& operator=(const Instrument&) = delete;
+
+    // Spectra of acquired B-scans [first, first + count) of a volume, flyback included, line after line. The same for
+    // any division into calls and any number of threads. Throws Error{cancelled}.
+    void record(std::int64_t volume, std::int64_t first, std::int64_t count, std::span<std::uint16_t> counts,
+                Progress& progress);
+
+    // What is recorded and how to reconstruct it, without names of files: frames with a header of 32 bytes.
+    Scan scan() const;
+
+    const Simulation& simulation() const { return s_; }  // with its scene's defaults
+    const Spectrometer& spectrometer() const { return spectrometer_; }
+    const Scenery& scenery() const { return scenery_; }
+    const Camera& camera() const { return camera_; }
+    const ScanPattern& pattern() const { return pattern_; }
+    double pitch_um() const { return spectrometer_.pitch_um / s_.refractive_index; }
+
+    // Of a line, counted from the first one of the first volume.
+    double time_s(std::int64_t line) const { return static_cast<double>(line) / s_.line_rate_hz; }
+
+  private:
+    using Sections = std::map<double, Blood::Section>;  // by y
+    struct Workspace;
+
+    // Lines [begin, end) of a volume, counted through all of its frames, that share tissue.
+    struct Run {
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+        BeamBox box{};
+        Sections sections;  // where several lines are at the same y
+    };
+
+    std::uint64_t seed() const { return static_cast<std::uint64_t>(s_.seed); }
+    FieldPoint beam(std::int64_t line) const;
+    void add_reflectors();
+    void add(const SlabLists& lists, std::vector<float>& moments) const;
+    Run run_from(std::int64_t begin, std::int64_t end) const;
+    void expose(const Run& run, std::int64_t volume, std::span<std::uint16_t> counts, Progress& progress) const;
+    void expose_line(const Run& run, std::int64_t volume, std::int64_t line, Workspace& work,
+                     std::span<std::uint16_t> counts) const;
+    const Blood::Section& section_at(const Run& run, const FieldPoint& at, Workspace& work) const;
+
+    Simulation s_;
+    Spectrometer spectrometer_;
+    Scenery scenery_;
+    ScanPattern pattern_;
+    Camera camera_;
+    SpectrumSum sum_;
+    SampleArm arm_;
+    Tissue tissue_;
+    Blood blood_;
+    std::vector<float> mirror_fringes_;  // the same for all lines
+};
+
+}  // namespace echolux

@@ -1,0 +1,87 @@
+// A simulated instrument: spectra of scenes whose truth is known, computed without Fourier transform or interpolation
+// so that reconstruction can be checked against it. Optics, noise and file formats: docs/simulator.md.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "compute/plan/describe.h"
+#include "compute/plan/params.h"
+#include "engine/progress.h"
+
+namespace echolux {
+
+enum class Scene { mirror, layers, vessel, capillary, retina };
+enum class Relief { flat, tilted, curved };  // of the scene "layers"
+
+// Section [simulation] of the settings; described in simulation.cpp. Where 0 means "as the scene has it", see
+// with_scene_defaults().
+struct Simulation {
+    Scene scene = Scene::vessel;
+    std::int64_t seed = 1;
+
+    // The scan.
+    std::int64_t samples = 1024;
+    std::int64_t a_scans = 128;
+    std::int64_t b_scans = 128;
+    std::int64_t volumes = 1;
+    std::int64_t a_repeats = 1;
+    std::int64_t b_repeats = 1;
+    Protocol protocol = Protocol::raster;
+    std::int64_t flyback_lines = 0;
+    std::int64_t flyback_frames = 0;
+    bool bidirectional = false;
+    FastAxis fast_axis = FastAxis::uniform;
+    double sinusoidal_part = 0.9;
+    double spacing_a_um = 0;
+    double spacing_b_um = 0;
+    double line_rate_hz = 70'000;
+    double refractive_index = 0;
+
+    // Spectrometer.
+    double centre_nm = 845;
+    double bandwidth_nm = 105;
+    double span_nm = 190;
+    double curve2_nm = 2.5;
+    double curve3_nm = -0.8;
+    double a2_rad = 0;
+    double a3_rad = 0;
+    bool roll_off = true;
+
+    // Camera.
+    std::int64_t adc_bits = 12;
+    double dark_counts = 120;
+    double reference_level = 0.6;
+    double full_well_electrons = 400'000;
+    double read_noise_electrons = 150;
+
+    // Sample arm.
+    double beam_radius_um = 10;
+    bool confocal = true;
+    double brightness = 0.014;
+    std::int64_t scatterers_per_cell = 10;
+
+    // Scenes.
+    std::vector<double> mirror_um{120, 300};
+    std::vector<double> mirror_amplitude{0.2, 0.1};
+    Relief relief = Relief::curved;
+    double flow_mm_s = 8;
+    double flow_ul_s = 0.4;
+    double tilt_deg = 5;
+    double heart_rate_hz = 1.2;
+    double pulsation = 0.5;
+};
+
+// What is 0 because the scene decides, filled in: spacings and refractive index; and the B-scans that the protocol has.
+Simulation with_scene_defaults(Simulation simulation);
+
+// How the scan is made; of a simulation with its scene's defaults.
+ScanGeometry scan_geometry(const Simulation& simulation);
+
+// Writes an ordinary scan: `scan_toml`, the raw spectra, calibration files and the folder truth/ beside it. The same
+// Simulation gives the same bytes for any number of threads. Throws Error{bad_setting, output, cancelled}; no partial
+// file is left under a final name.
+void simulate(const Simulation& simulation, const std::filesystem::path& scan_toml, Progress& progress);
+
+}  // namespace echolux

@@ -1,0 +1,161 @@
+#include "engine/simulate/spectrum_sum.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace echolux {
+namespace {
+
+// Eight floats worked on together. GCC and Clang turn it into whatever registers there are, with the same results.
+using Eight [[gnu::vector_size(32)]] = float;
+constexpr std::int64_t eight = 8;
+
+void load(Eight& values, const float* from) {
+    std::memcpy(&values, from, sizeof(values));
+}
+void store(float* to, const Eight& values) {
+    std::memcpy(to, &values, sizeof(values));
+}
+
+// Fewer than eight: the rest is zero.
+void load_some(Eight& values, const float* from, std::int64_t count) {
+    values = Eight{};
+    for (std::int64_t i = 0; i < std::min(count, eight); ++i) values[i] = from[i];
+}
+
+constexpr double greatest_x = 14;  // of 2 (k - k0) d: thicker slabs need fewer moments in all, but more a scatterer
+constexpr double tolerance = 1e-5;
+constexpr std::int64_t most_orders = 48;  // greatest_x and tolerance need 27
+
+// J_order(x) for any sign of x.
+double bessel(std::int64_t order, double x) {
+    const double value = std::cyl_bessel_j(static_cast<double>(order), std::abs(x));
+    return x < 0 && order % 2 == 1 ? -value : value;
+}
+
+}  // namespace
+
+SpectrumSum::SpectrumSum(const Spectrometer& spectrometer, double deepest_um)
+    : samples_(static_cast<std::int64_t>(spectrometer.k_per_um.size())) {
+    const double k0 = spectrometer.k0_per_um;
+    half_um_ = greatest_x / (2 * (spectrometer.k_per_um.front() - k0));
+    slabs_ = static_cast<std::int64_t>(deepest_um / (2 * half_um_)) + 1;
+    slabs_ += slabs_ % 2;
+    while (order_ < greatest_x || 2 * bessel(order_, greatest_x) > tolerance) ++order_;
+
+    const std::int64_t blocks = (samples_ + lanes - 1) / lanes;
+    bessel_.resize(static_cast<std::size_t>(blocks * order_ * lanes));
+    phase_.resize(static_cast<std::size_t>(blocks * slabs_ * 2 * lanes));
+    for (std::int64_t p = 0; p < samples_; ++p) {
+        const std::int64_t block = p / lanes;
+        const std::int64_t lane = p % lanes;
+        const double k = spectrometer.k_per_um[static_cast<std::size_t>(p)] - k0;
+        for (std::int64_t q = 0; q < order_; ++q) {
+            const auto at = static_cast<std::size_t>((block * order_ + q) * lanes + lane);
+            bessel_[at] = static_cast<float>(bessel(q, 2 * k * half_um_));
+        }
+        for (std::int64_t slab = 0; slab < slabs_; ++slab) {
+            const double centre_um = (2 * static_cast<double>(slab) + 1) * half_um_;
+            const double angle = 2 * k * centre_um + spectrometer.theta_rad[static_cast<std::size_t>(p)];
+            const auto at = static_cast<std::size_t>((block * slabs_ + slab) * 2 * lanes + lane);
+            phase_[at] = static_cast<float>(std::cos(angle));
+            phase_[at + lanes] = static_cast<float>(std::sin(angle));
+        }
+    }
+}
+
+std::int64_t SpectrumSum::slab_of(double optical_um) const {
+    return static_cast<std::int64_t>(std::floor(optical_um / (2 * half_um_)));
+}
+
+float SpectrumSum::place_in(std::int64_t slab, double optical_um) const {
+    return static_cast<float>(optical_um / half_um_ - (2 * static_cast<double>(slab) + 1));
+}
+
+void SpectrumSum::add(std::int64_t slab, const SlabScatterers& scatterers, std::span<float> moments) const {
+    std::array<Eight, 2 * most_orders> sums{};  // eight partial sums each, so that the order of adding is fixed
+    for (std::int64_t first = 0; first < scatterers.count; first += eight) {
+        Eight u, real, imaginary;
+        if (const std::int64_t left = scatterers.count - first; left >= eight) {
+            load(u, scatterers.u + first);
+            load(real, scatterers.real + first);
+            load(imaginary, scatterers.imaginary + first);
+        } else {
+            load_some(u, scatterers.u + first, left);
+            load_some(real, scatterers.real + first, left);
+            load_some(imaginary, scatterers.imaginary + first, left);
+        }
+        Eight last_real = u * real;  // T_(q+1) = 2 u T_q - T_(q-1), from T_(-1) = T_1 = u
+        Eight last_imaginary = u * imaginary;
+        for (std::size_t q = 0; q < static_cast<std::size_t>(order_); ++q) {
+            sums[2 * q] += real;
+            sums[2 * q + 1] += imaginary;
+            const Eight next_real = 2 * u * real - last_real;
+            const Eight next_imaginary = 2 * u * imaginary - last_imaginary;
+            last_real = real;
+            last_imaginary = imaginary;
+            real = next_real;
+            imaginary = next_imaginary;
+        }
+    }
+    float* moment = moments.data() + slab * 2 * order_;
+    for (std::int64_t q = 0; q < order_; ++q) {
+        float real = 0;
+        float imaginary = 0;
+        for (std::int64_t j = 0; j < eight; ++j) {
+            real += sums[static_cast<std::size_t>(2 * q)][j];
+            imaginary += sums[static_cast<std::size_t>(2 * q + 1)][j];
+        }
+        const float weight = q == 0 ? 1.0F : 2.0F;
+        const std::array<float, 4> turned{real, -imaginary, -real, imaginary};  // real part after 0..3 factors of i
+        moment[q] += weight * turned[static_cast<std::size_t>(q % 4)];
+        moment[order_ + q] += weight * turned[static_cast<std::size_t>((q + 3) % 4)];
+    }
+}
+
+void SpectrumSum::fringes(std::span<const float> moments, std::span<float> fringes) const {
+    const auto is_empty = [&](std::int64_t slab) {
+        const float* begin = moments.data() + slab * 2 * order_;
+        return std::all_of(begin, begin + 4 * order_, [](float moment) { return moment == 0; });
+    };
+    std::int64_t first_slab = 0;
+    std::int64_t end_slab = slabs_;
+    while (first_slab < end_slab && is_empty(first_slab)) first_slab += 2;
+    while (first_slab < end_slab && is_empty(end_slab - 2)) end_slab -= 2;
+
+    const std::int64_t blocks = (samples_ + lanes - 1) / lanes;
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        Eight out[2] = {};
+        for (std::int64_t slab = first_slab; slab < end_slab; slab += 2) {
+            const float* row = moments.data() + slab * 2 * order_;
+            Eight sums[4][2] = {};
+            for (std::int64_t q = 0; q < order_; ++q) {
+                const float* table = bessel_.data() + (block * order_ + q) * lanes;
+                Eight bessel[2];
+                load(bessel[0], table);
+                load(bessel[1], table + eight);
+                for (int r = 0; r < 4; ++r) {
+                    const float moment = row[r * order_ + q];
+                    sums[r][0] += moment * bessel[0];
+                    sums[r][1] += moment * bessel[1];
+                }
+            }
+            const float* phase = phase_.data() + (block * slabs_ + slab) * 2 * lanes;
+            for (int half = 0; half < 2; ++half) {
+                Eight turn[4];  // cosine and sine for the first slab, then for the second
+                for (int i = 0; i < 4; ++i) load(turn[i], phase + half * eight + i * lanes);
+                out[half] += sums[0][half] * turn[0] - sums[1][half] * turn[1];
+                out[half] += sums[2][half] * turn[2] - sums[3][half] * turn[3];
+            }
+        }
+        float block_fringes[lanes];
+        store(block_fringes, out[0]);
+        store(block_fringes + eight, out[1]);
+        const std::int64_t first = block * lanes;
+        std::copy_n(block_fringes, std::min(lanes, samples_ - first), fringes.data() + first);
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,50 @@
+// The spectrum of many scatterers, sum a cos(2 k z + theta), exactly but fast. Scatterers are grouped into slabs of
+// depth with centre z_c and half thickness d. Within one, u = (z - z_c) / d lies in [-1, 1] and (Jacobi-Anger)
+//   exp(2i k z) = exp(2i k0 z) exp(2i (k - k0) z_c) sum_q (2 - [q = 0]) i^q J_q(x) T_q(u),   x = 2 (k - k0) d.
+// So a line needs a few moments of T_q(u) a slab, and one real matrix product with a table of J_q(x), shared by all
+// lines and slabs. The series is cut where the rest is below 1e-5.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/simulate/spectrometer.h"
+
+namespace echolux {
+
+// Scatterers of one slab: place in the slab, and amplitude * exp(2i k0 z). Three arrays of equal length.
+struct SlabScatterers {
+    const float* u = nullptr;
+    const float* real = nullptr;
+    const float* imaginary = nullptr;
+    std::int64_t count = 0;
+};
+
+class SpectrumSum {
+  public:
+    // For scatterers from 0 to `deepest_um`, depth in air.
+    SpectrumSum(const Spectrometer& spectrometer, double deepest_um);
+
+    std::int64_t slabs() const { return slabs_; }
+    std::size_t moments() const { return static_cast<std::size_t>(slabs_ * 2 * order_); }
+
+    std::int64_t slab_of(double optical_um) const;               // may lie outside [0, slabs())
+    float place_in(std::int64_t slab, double optical_um) const;  // u
+    void add(std::int64_t slab, const SlabScatterers& scatterers, std::span<float> moments) const;
+
+    // fringes[p] = sum over all slabs; replaces what is there.
+    void fringes(std::span<const float> moments, std::span<float> fringes) const;
+
+  private:
+    static constexpr std::int64_t lanes = 16;  // samples treated together
+
+    std::int64_t samples_ = 0;
+    std::int64_t slabs_ = 0;  // even: the product takes two at a time
+    std::int64_t order_ = 0;
+    double half_um_ = 0;
+    std::vector<float> bessel_;  // [blocks of samples][order][lanes]
+    std::vector<float> phase_;   // [blocks of samples][slabs][2][lanes], real and imaginary
+};
+
+}  // namespace echolux

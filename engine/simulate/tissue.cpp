@@ -1,0 +1,208 @@
+#include "engine/simulate/tissue.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute/parallel_for.h"
+#include "engine/simulate/counter_random.h"
+
+namespace echolux {
+namespace {
+
+struct Placed {
+    Echo echo;
+    float x, y;
+};
+
+// One lateral column: fills itself with the scatterers of layers and of tube walls.
+class Column {
+  public:
+    Column(const SampleArm& arm, double corner_x, double corner_y, std::uint64_t key)
+        : arm_(arm), scenery_(arm.scenery), half_(arm.cell_um() / 2), x_(corner_x + half_), y_(corner_y + half_),
+          key_(key) {
+        for (const Boundary& boundary : scenery_.boundaries) {
+            heights_.push_back(scenery_.height_um(boundary, x_, y_));
+            along_x_.push_back((scenery_.height_um(boundary, x_ + half_, y_) - heights_.back()) / half_);
+            along_y_.push_back((scenery_.height_um(boundary, x_, y_ + half_) - heights_.back()) / half_);
+        }
+        for (const Tube& tube : scenery_.tubes) {
+            const double off_axis = std::abs(x_ - scenery_.x_um(tube, y_));
+            if (off_axis < outer_radius(tube) + 4 * half_) near_.push_back(&tube);
+        }
+    }
+
+    std::vector<Placed> filled() {
+        for (std::size_t i = 0; i < scenery_.layers.size(); ++i) add_layer(i);
+        for (std::size_t i = 0; i < near_.size(); ++i) add_wall(*near_[i], hashed(key_, 1000 + i));
+        return std::move(placed_);
+    }
+
+  private:
+    static double outer_radius(const Tube& tube) { return tube.radius_um + tube.wall_um; }
+
+    double off_axis(const Tube& tube, double x, double y, double z) const {
+        const double dx = x - scenery_.x_um(tube, y);
+        const double dz = z - scenery_.z_um(tube, y);
+        return std::sqrt(dx * dx + dz * dz);
+    }
+
+    std::int64_t count_in(double thickness, std::uint64_t key) const {
+        const double mean = arm_.density * 4 * half_ * half_ * std::max(thickness, 0.0);
+        return static_cast<std::int64_t>(mean + fraction(hashed(key)));  // its expectation is the mean
+    }
+
+    void add_layer(std::size_t i) {
+        const std::uint64_t key = hashed(key_, i);
+        const std::int64_t count = count_in(heights_[i + 1] - heights_[i], key);
+        for (std::int64_t n = 0; n < count; ++n) {
+            const auto [dx, dy, part] = drawn(key, n);
+            const double top = heights_[i] + along_x_[i] * dx + along_y_[i] * dy;
+            const double bottom = heights_[i + 1] + along_x_[i + 1] * dx + along_y_[i + 1] * dy;
+            const double z = top + (bottom - top) * part;
+            const bool in_tube = std::any_of(near_.begin(), near_.end(), [&, x = x_ + dx, y = y_ + dy](const Tube* t) {
+                return off_axis(*t, x, y, z) < outer_radius(*t);
+            });
+            if (!in_tube) place(x_ + dx, y_ + dy, z, scenery_.layers[i].brightness);
+        }
+    }
+
+    void add_wall(const Tube& tube, std::uint64_t key) {
+        if (tube.wall_um == 0) return;
+        const double outer = outer_radius(tube) + half_ * std::abs(scenery_.z_slope(tube, y_));
+        const std::int64_t count = count_in(2 * outer, key);
+        for (std::int64_t n = 0; n < count; ++n) {
+            const auto [dx, dy, part] = drawn(key, n);
+            const double z = scenery_.z_um(tube, y_) + outer * (2 * part - 1);
+            const double distance = off_axis(tube, x_ + dx, y_ + dy, z);
+            const bool in_wall = distance >= tube.radius_um && distance < outer_radius(tube);
+            if (in_wall) place(x_ + dx, y_ + dy, z, tube.wall_brightness);
+        }
+    }
+
+    struct Drawn {
+        double dx, dy, part;
+    };
+
+    Drawn drawn(std::uint64_t key, std::int64_t n) const {
+        const std::uint64_t name = key + 2 * static_cast<std::uint64_t>(n);
+        const std::uint64_t lateral = hashed(name + 1);
+        return {(2 * low_fraction(lateral) - 1) * half_, (2 * high_fraction(lateral) - 1) * half_,
+                fraction(hashed(name + 2))};
+    }
+
+    void place(double x, double y, double z, double brightness) {
+        if (z < 0 || z >= scenery_.deepest_um) return;
+        const double amplitude = arm_.amplitude(brightness, z, scenery_.loss(heights_, x, y, z));
+        placed_.push_back({arm_.echo(z, amplitude), static_cast<float>(x), static_cast<float>(y)});
+    }
+
+    const SampleArm& arm_;
+    const Scenery& scenery_;
+    double half_;
+    double x_, y_;  // the middle
+    std::uint64_t key_;
+    std::vector<double> heights_, along_x_, along_y_;  // the boundaries here, as planes
+    std::vector<const Tube*> near_;
+    std::vector<Placed> placed_;
+};
+
+}  // namespace
+
+Tissue::Tissue(const SampleArm& arm, std::uint64_t seed) : arm_(arm), seed_(seed) {}
+
+std::int64_t Tissue::column_of(double x) const {
+    return static_cast<std::int64_t>(std::floor(x / arm_.cell_um()));
+}
+
+void Tissue::prepare(const BeamBox& box) {
+    const double reach = arm_.reach_um();
+    const std::int64_t first_column = column_of(box.x_low - reach);
+    const std::int64_t columns = column_of(box.x_high + reach) - first_column + 1;
+    if (first_column != first_column_ || columns != columns_) strips_.clear();
+    first_column_ = first_column;
+    columns_ = columns;
+    const std::int64_t first = column_of(box.y_low - reach);
+    const std::int64_t last = column_of(box.y_high + reach);
+    std::erase_if(strips_, [&](const auto& entry) { return entry.first < first || entry.first > last; });
+    std::vector<std::int64_t> missing;
+    for (std::int64_t row = first; row <= last; ++row) {
+        if (!strips_.contains(row)) missing.push_back(row);
+    }
+    std::vector<Strip> made(missing.size());
+    parallel_for(0, static_cast<std::int64_t>(missing.size()), [&](std::int64_t i) {
+        made[static_cast<std::size_t>(i)] = strip(missing[static_cast<std::size_t>(i)]);
+    });
+    for (std::size_t i = 0; i < missing.size(); ++i) strips_.emplace(missing[i], std::move(made[i]));
+}
+
+Tissue::Strip Tissue::strip(std::int64_t row) const {
+    std::vector<std::vector<Placed>> placed;
+    Strip strip;
+    strip.start.resize(static_cast<std::size_t>(arm_.sum.slabs() * columns_ + 1));
+    for (std::int64_t c = 0; c < columns_; ++c) {
+        const auto name = static_cast<std::uint64_t>(first_column_ + c);
+        const double cell = arm_.cell_um();
+        Column column(arm_, static_cast<double>(first_column_ + c) * cell, static_cast<double>(row) * cell,
+                      hashed(seed_, static_cast<std::uint64_t>(row), name));
+        placed.push_back(column.filled());
+        for (const Placed& one : placed.back()) {
+            ++strip.start[static_cast<std::size_t>(one.echo.slab * columns_ + c + 1)];
+        }
+    }
+    for (std::size_t i = 1; i < strip.start.size(); ++i) strip.start[i] += strip.start[i - 1];
+    for (auto* list : {&strip.x, &strip.y, &strip.u, &strip.real, &strip.imaginary}) {
+        list->resize(static_cast<std::size_t>(strip.start.back()));
+    }
+    for (std::int64_t c = 0; c < columns_; ++c) {
+        std::vector<std::int64_t> next(static_cast<std::size_t>(arm_.sum.slabs()), 0);
+        for (const Placed& one : placed[static_cast<std::size_t>(c)]) {
+            const auto slab = static_cast<std::size_t>(one.echo.slab);
+            const std::int64_t start = strip.start[static_cast<std::size_t>(one.echo.slab * columns_ + c)];
+            const auto at = static_cast<std::size_t>(start + next[slab]++);
+            strip.x[at] = one.x;
+            strip.y[at] = one.y;
+            strip.u[at] = one.echo.u;
+            strip.real[at] = one.echo.real;
+            strip.imaginary[at] = one.echo.imaginary;
+        }
+    }
+    return strip;
+}
+
+void Tissue::gather(double x, double y, SlabLists& lists) const {
+    const std::int64_t first = std::max<std::int64_t>(column_of(x - arm_.reach_um()) - first_column_, 0);
+    const std::int64_t last = std::min(column_of(x + arm_.reach_um()) - first_column_, columns_ - 1);
+    const auto low = strips_.lower_bound(column_of(y - arm_.reach_um()));
+    const auto high = strips_.upper_bound(column_of(y + arm_.reach_um()));
+    const auto beam_x = static_cast<float>(x);
+    const auto beam_y = static_cast<float>(y);
+    const auto inverse_square = static_cast<float>(1 / (arm_.beam_um * arm_.beam_um));
+    for (std::int64_t slab = 0; slab < arm_.sum.slabs(); ++slab) {
+        SlabLists::List& list = lists.lists[static_cast<std::size_t>(slab)];
+        for (auto entry = low; entry != high; ++entry) {
+            const Strip& strip = entry->second;
+            const auto begin = static_cast<std::size_t>(strip.start[static_cast<std::size_t>(slab * columns_ + first)]);
+            const auto end =
+                static_cast<std::size_t>(strip.start[static_cast<std::size_t>(slab * columns_ + last + 1)]);
+            const std::size_t old = list.u.size();
+            const std::size_t count = end - begin;
+            list.u.resize(old + count);
+            list.real.resize(old + count);
+            list.imaginary.resize(old + count);
+            std::copy_n(strip.u.data() + begin, count, list.u.data() + old);
+            float* __restrict real = list.real.data() + old;
+            float* __restrict imaginary = list.imaginary.data() + old;
+            const float* at_x = strip.x.data() + begin;
+            const float* at_y = strip.y.data() + begin;
+            const float* from_real = strip.real.data() + begin;
+            const float* from_imaginary = strip.imaginary.data() + begin;
+            for (std::size_t i = 0; i < count; ++i) {
+                const float weight = beam_weight(at_x[i] - beam_x, at_y[i] - beam_y, inverse_square);
+                real[i] = from_real[i] * weight;
+                imaginary[i] = from_imaginary[i] * weight;
+            }
+        }
+    }
+}
+
+}  // namespace echolux

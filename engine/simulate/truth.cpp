@@ -1,0 +1,227 @@
+#include "engine/simulate/truth.h"
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <span>
+
+#include "compute/error.h"
+#include "engine/io/output_file.h"
+#include "engine/scan/settings.h"
+
+namespace echolux {
+
+template <>
+const std::vector<Field<TruthFacts>>& describe<TruthFacts>() {
+    using S = TruthFacts;
+    constexpr Effect effect = Effect::file;
+    constexpr std::int64_t most = std::int64_t{1} << 20;
+    constexpr double far = 1e9;
+    static const std::vector<Field<S>> fields{
+        text("scene", &S::scene, effect, "what was looked at"),
+        integer("a_scans", &S::a_scans, 0, most, "", effect, "A-scans in a B-scan"),
+        integer("b_scans", &S::b_scans, 0, most, "", effect, "B-scans in a volume"),
+        integer("depth_bins", &S::depth_bins, 0, most, "", effect, "rows of labels.u8"),
+        number("pitch_um", &S::pitch_um, 0, far, "um", effect, "of a depth bin, in the medium"),
+        number("spacing_a_um", &S::spacing_a_um, 0, far, "um", effect, "between A-scans"),
+        number("spacing_b_um", &S::spacing_b_um, 0, far, "um", effect, "between B-scans"),
+        integer("boundaries", &S::boundaries, 0, 99, "", effect, "height maps in boundaries_um.f32"),
+        numbers("tube_radius_um", &S::tube_radius_um, 0, far, "um", effect, "of each lumen"),
+        numbers("tube_peak_mm_s", &S::tube_peak_mm_s, -far, far, "mm/s", effect,
+                "speed along the slow axis in the middle of each lumen, mean over time"),
+        number("heart_rate_hz", &S::heart_rate_hz, 0, far, "Hz", effect, "0: steady"),
+        number("pulsation", &S::pulsation, 0, 1, "", effect, "speed = mean * (1 + pulsation * sin(2 pi heart_rate t))"),
+        numbers("reflector_um", &S::reflector_um, 0, far, "um", effect, "depths"),
+        numbers("reflector_amplitude", &S::reflector_amplitude, 0, 1, "", effect,
+                "fringe relative to the reference light, without roll-off and focus"),
+    };
+    return fields;
+}
+
+namespace {
+
+std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights, double x, double y, double z) {
+    for (std::size_t t = 0; t < scenery.tubes.size(); ++t) {
+        const Tube& tube = scenery.tubes[t];
+        const double distance = std::hypot(x - scenery.x_um(tube, y), z - scenery.z_um(tube, y));
+        const auto number = static_cast<std::uint8_t>(t);
+        if (distance < tube.radius_um) return lumen_label + number;
+        if (distance < tube.radius_um + tube.wall_um) return wall_label + number;
+    }
+    for (std::size_t i = 0; i + 1 < heights.size(); ++i) {
+        if (z >= heights[i] && z < heights[i + 1]) return static_cast<std::uint8_t>(i + 1);
+    }
+    return 0;
+}
+
+TruthFacts facts_of(const Simulation& s, const Scenery& scenery, double pitch_um) {
+    TruthFacts facts;
+    facts.scene = std::get<std::string>(value_of(s, "scene"));
+    facts.a_scans = s.a_scans;
+    facts.b_scans = s.b_scans;
+    facts.depth_bins = s.samples / 2;
+    facts.pitch_um = pitch_um;
+    facts.spacing_a_um = s.spacing_a_um;
+    facts.spacing_b_um = s.spacing_b_um;
+    facts.boundaries = static_cast<std::int64_t>(scenery.boundaries.size());
+    for (const Tube& tube : scenery.tubes) {
+        facts.tube_radius_um.push_back(tube.radius_um);
+        facts.tube_peak_mm_s.push_back(tube.peak_mm_s);
+    }
+    facts.heart_rate_hz = scenery.heart_rate_hz;
+    facts.pulsation = scenery.pulsation;
+    for (const Reflector& reflector : scenery.reflectors) {
+        facts.reflector_um.push_back(reflector.depth_um);
+        facts.reflector_amplitude.push_back(reflector.amplitude);
+    }
+    return facts;
+}
+
+// Where the A-scans of the volume lie in the scene.
+class Places {
+  public:
+    Places(const Simulation& simulation, const Scenery& scenery)
+        : scenery_(scenery), pattern_(scan_geometry(simulation), field_size(scan_geometry(simulation))) {}
+
+    FieldPoint operator()(std::int64_t b_scan, std::int64_t a_scan) const {
+        return scenery_.in_scene(pattern_.point(b_scan, static_cast<double>(a_scan)));
+    }
+
+  private:
+    const Scenery& scenery_;
+    ScanPattern pattern_;
+};
+
+void write_boundaries(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery,
+                      const Places& places) {
+    OutputFile file(path);
+    std::vector<float> row(static_cast<std::size_t>(facts.a_scans));
+    for (const Boundary& boundary : scenery.boundaries) {
+        for (std::int64_t b = 0; b < facts.b_scans; ++b) {
+            for (std::int64_t a = 0; a < facts.a_scans; ++a) {
+                const auto [x, y] = places(b, a);
+                row[static_cast<std::size_t>(a)] = static_cast<float>(scenery.height_um(boundary, x, y));
+            }
+            file.write(std::as_bytes(std::span(row)));
+        }
+    }
+    file.commit();
+}
+
+void write_axes(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery,
+                const Places& places) {
+    OutputFile file(path);
+    std::vector<Truth::Axis> row(static_cast<std::size_t>(facts.a_scans));
+    for (const Tube& tube : scenery.tubes) {
+        for (std::int64_t b = 0; b < facts.b_scans; ++b) {
+            for (std::int64_t a = 0; a < facts.a_scans; ++a) {
+                const auto [x, y] = places(b, a);
+                row[static_cast<std::size_t>(a)] = {static_cast<float>(scenery.x_um(tube, y) - x),
+                                                    static_cast<float>(scenery.z_um(tube, y)),
+                                                    static_cast<float>(scenery.z_slope(tube, y))};
+            }
+            file.write(std::as_bytes(std::span(row)));
+        }
+    }
+    file.commit();
+}
+
+// One B-scan of labels after the other, so that memory does not grow with the scan.
+void write_labels(const std::filesystem::path& folder, const TruthFacts& facts, const Scenery& scenery,
+                  const Places& places) {
+    OutputFile labels_file(folder / "labels.u8");
+    OutputFile en_face_file(folder / "en_face.u8");
+    std::vector<std::uint8_t> labels(static_cast<std::size_t>(facts.depth_bins));
+    std::vector<double> heights(scenery.boundaries.size());
+    for (std::int64_t b = 0; b < facts.b_scans; ++b) {
+        for (std::int64_t a = 0; a < facts.a_scans; ++a) {
+            const auto [x, y] = places(b, a);
+            for (std::size_t i = 0; i < heights.size(); ++i) {
+                heights[i] = scenery.height_um(scenery.boundaries[i], x, y);
+            }
+            std::uint8_t lumen = 0;
+            for (std::size_t bin = 0; bin < labels.size(); ++bin) {
+                labels[bin] = label_at(scenery, heights, x, y, static_cast<double>(bin) * facts.pitch_um);
+                if (labels[bin] >= lumen_label && labels[bin] < wall_label) lumen = 1;
+            }
+            labels_file.write(std::as_bytes(std::span(labels)));
+            en_face_file.write(std::as_bytes(std::span(&lumen, 1)));
+        }
+    }
+    labels_file.commit();
+    en_face_file.commit();
+}
+
+template <class T>
+std::vector<T> read_array(const std::filesystem::path& path, std::int64_t count) {
+    const std::uintmax_t wanted = static_cast<std::uintmax_t>(count) * sizeof(T);
+    std::error_code problem;
+    const std::uintmax_t there = std::filesystem::file_size(path, problem);
+    if (problem || there != wanted) {
+        throw Error(
+            ErrorCode::bad_file,
+            problem ? "cannot be read" : "holds " + std::to_string(there) + " bytes, not " + std::to_string(wanted),
+            path.string(), "simulate the scan again");
+    }
+    std::vector<T> values(static_cast<std::size_t>(count));
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));
+    std::ifstream file(path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file) throw Error(ErrorCode::bad_file, "cannot be read", path.string());
+    return values;
+}
+
+}  // namespace
+
+double Truth::boundary_bin(std::int64_t boundary, std::int64_t a_scan, std::int64_t b_scan) const {
+    const std::int64_t at = (boundary * facts.b_scans + b_scan) * facts.a_scans + a_scan;
+    return static_cast<double>(boundaries_um.at(static_cast<std::size_t>(at))) / facts.pitch_um;
+}
+
+double Truth::axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, double depth_um, double time_s) const {
+    const double beat = 1 + facts.pulsation * std::sin(2 * std::numbers::pi * facts.heart_rate_hz * time_s);
+    for (std::size_t t = 0; t < facts.tube_radius_um.size(); ++t) {
+        const std::int64_t b = static_cast<std::int64_t>(t) * facts.b_scans + b_scan;
+        const Axis& axis = axes.at(static_cast<std::size_t>(b * facts.a_scans + a_scan));
+        const double r = std::hypot(static_cast<double>(axis.x_um), depth_um - static_cast<double>(axis.z_um)) /
+                         facts.tube_radius_um[t];
+        if (r < 1) return facts.tube_peak_mm_s[t] * (1 - r * r) * beat * static_cast<double>(axis.z_slope);
+    }
+    return 0;
+}
+
+void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
+                 double pitch_um) {
+    TruthFacts facts = facts_of(simulation, scenery, pitch_um);
+    const Places places(simulation, scenery);
+    write_boundaries(folder / "boundaries_um.f32", facts, scenery, places);
+    write_axes(folder / "tubes.f32", facts, scenery, places);
+    write_labels(folder, facts, scenery, places);
+    Settings settings;
+    settings.bind("truth", facts);
+    const std::string toml = settings.toml(true);
+    OutputFile file(folder / "truth.toml");
+    file.write(std::as_bytes(std::span(toml)));
+    file.commit();
+}
+
+Truth read_truth(const std::filesystem::path& folder) {
+    Truth truth;
+    TruthFacts& facts = truth.facts;
+    Settings settings;
+    settings.bind("truth", facts);
+    settings.read_toml(folder / "truth.toml");
+    const std::int64_t lines = facts.a_scans * facts.b_scans;
+    const auto tubes = static_cast<std::int64_t>(facts.tube_radius_um.size());
+    if (facts.tube_peak_mm_s.size() != facts.tube_radius_um.size()) {
+        throw Error(ErrorCode::bad_file, "tube_peak_mm_s and tube_radius_um differ in length",
+                    (folder / "truth.toml").string(), "simulate the scan again");
+    }
+    truth.boundaries_um = read_array<float>(folder / "boundaries_um.f32", facts.boundaries * lines);
+    truth.axes = read_array<Truth::Axis>(folder / "tubes.f32", tubes * lines);
+    truth.labels = read_array<std::uint8_t>(folder / "labels.u8", lines * facts.depth_bins);
+    truth.en_face = read_array<std::uint8_t>(folder / "en_face.u8", lines);
+    return truth;
+}
+
+}  // namespace echolux

@@ -1,0 +1,265 @@
+#include "ui/workspace/calibrating.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "app/jobs/calibrate_job.h"
+#include "app/stage/live_session.h"
+#include "app/stage/pane_view.h"
+#include "compute/error.h"
+#include "engine/io/calibration_file.h"
+#include "ui/workspace/workspace.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t lines_of_a_mean = 1000;
+
+// Raw spectra that the host can read.
+std::optional<Block> newest_block(Workspace& work) {
+    const LiveSession* live = work.live();
+    if (live == nullptr || work.scan() == nullptr) return std::nullopt;
+    std::optional<Block> block = live->newest_block();
+    if (!block || block->data == nullptr || block->memory == MemoryKind::device) return std::nullopt;
+    return block;
+}
+
+bool is_running(Workspace& work) {
+    const LiveSession* live = work.live();
+    return live != nullptr && !live->is_recorded() && live->is_running();
+}
+
+// One B-scan of the block: the one that is looked at where the block holds it, else the one in its middle.
+Block shown_b_scan(Workspace& work, const Block& block) {
+    const ScanGeometry& geometry = work.scan()->geometry;
+    std::int64_t within = block.b_scans / 2;
+    if (const std::optional<VolumeGrid> grid = work.stage().exhibit()->grid()) {
+        const std::int64_t shown = voxel_index(work.cross_um()[2], *grid, 2) - block.first_b_scan;
+        if (shown >= 0 && shown < block.b_scans) within = shown;
+    }
+    const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(work.scan()->format, geometry);
+    const std::int64_t stride = block.frames.stride_bytes > 0 ? block.frames.stride_bytes : frame_bytes;
+    const std::int64_t before = within * geometry.b_repeats * stride;
+    Block one = block;
+    one.data += before;
+    one.bytes -= before;
+    one.first_b_scan = 0;
+    one.b_scans = 1;
+    return one;
+}
+
+}  // namespace
+
+template <>
+const std::vector<Field<MirrorFacts>>& describe<MirrorFacts>() {
+    using S = MirrorFacts;
+    static const std::vector<Field<S>> fields{
+        choice("sides", &S::sides, {"same", "opposite"}, Effect::view,
+               "of zero delay on which the two mirrors stand: on the way from one to the other, did the peak pass it? "
+               "The recorded mirrors get narrow with either answer, other depths with the right one"),
+        flag("wavelength_rises", &S::wavelength_rises, Effect::view,
+             "along the samples of a spectrum, as behind most gratings"),
+        number("displacement_um", &S::displacement_um, 0, 100'000, "um", Effect::view,
+               "way of the mirror from the first place to the second, in air; 0: unknown, depths stay in bins"),
+        number("centre_wavelength_nm", &S::centre_wavelength_nm, 0, 10'000, "nm", Effect::view,
+               "of the middle of the k range; 0: unknown, velocities stay in rad"),
+    };
+    return fields;
+}
+
+Calibrating::Calibrating() {
+    settings_.bind("alignment", wanted);
+    settings_.bind("mirrors", facts);
+}
+
+std::string_view name_of(Spectrum which) {
+    constexpr std::array<std::string_view, kinds_of_spectra> names{"dark", "background", "mirror 1", "mirror 2"};
+    return names[static_cast<std::size_t>(which)];
+}
+
+void Calibrating::forget() {
+    ++opened_;
+    taken_ = {};
+    stop_taking();
+    found_.reset();
+    alignment_.reset();
+    read_.reset();
+    watch_.forget();
+}
+
+void Calibrating::update(Workspace& work) {
+    if (taking_) add_lines(work);
+}
+
+// ---- taking means
+
+bool Calibrating::can_take(Workspace& work) const {
+    return newest_block(work).has_value();
+}
+
+void Calibrating::take(Spectrum which) {
+    stop_taking();
+    taking_ = which;
+}
+
+void Calibrating::stop_taking() {
+    taking_.reset();
+    survey_.reset();
+    surveyed_.reset();
+}
+
+double Calibrating::share_taken() const {
+    return survey_ ? static_cast<double>(survey_->lines()) / static_cast<double>(lines_of_a_mean) : 0;
+}
+
+const TakenSpectrum* Calibrating::taken(Spectrum which) const {
+    const auto& taken = taken_[static_cast<std::size_t>(which)];
+    return taken ? &*taken : nullptr;
+}
+
+void Calibrating::give(Spectrum which, TakenSpectrum taken) {
+    taken_[static_cast<std::size_t>(which)] = std::move(taken);
+}
+
+void Calibrating::add_lines(Workspace& work) {
+    const bool more_will_come = is_running(work);  // asked first: nothing that came before is missed
+    const std::optional<Block> block = newest_block(work);
+    if (block && surveyed_ != block->sequence) {
+        const Scan& scan = *work.scan();
+        if (!survey_) survey_.emplace(scan.format, scan.geometry);
+        surveyed_ = block->sequence;
+        survey_->add(*block, {0, std::min(lines_of(*block, scan.geometry), lines_of_a_mean - survey_->lines())});
+    }
+    if (survey_ && (survey_->lines() == lines_of_a_mean || !more_will_come)) return finish_taking(work);
+    if (!more_will_come) stop_taking();
+}
+
+void Calibrating::finish_taking(Workspace& work) {
+    const Spectrum which = *taking_;
+    const TakenSpectrum taken{survey_->mean(), survey_->lines(), work.now_s()};
+    stop_taking();
+    give(which, taken);
+    const std::string comment = fmt::format("{}, counts, mean of {} lines", name_of(which), taken.lines);
+    if (which == Spectrum::dark) keep(work, "dark", "calibration.dark", taken.counts, comment);
+    if (which == Spectrum::background) keep(work, "background", "calibration.background", taken.counts, comment);
+}
+
+// A job writes the file; then the settings name it, with what else goes with it.
+void Calibrating::keep(Workspace& work, std::string_view name, const std::string& key, std::vector<double> values,
+                       const std::string& comment, std::map<std::string, Value> with) {
+    work.jobs().start(
+        fmt::format("writing the {}", name),
+        [this, &work, opened = opened_, path = work.new_name(fmt::format("{}-", name), ".csv"), key, comment,
+         values = std::move(values), with = std::move(with)](Progress& progress) {
+            progress.begin("write", 0, "");
+            write_calibration(path, values, comment);
+            return [this, &work, opened, path, key, with] {
+                std::map<std::string, Value> changes = with;
+                changes[key] = path.string();
+                if (opened != opened_ || !work.change_together(key, changes)) return;
+                work.notices().settle("calibration");
+                work.notices().note("calibration", "kept as " + path.string());
+            };
+        },
+        [&work](const Error& error) { work.notices().trouble("calibration", error); });
+}
+
+// ---- mirrors
+
+bool Calibrating::can_compute(Workspace& work) const {
+    const bool has_background = taken(Spectrum::background) != nullptr ||
+                                (work.scan() != nullptr && !work.scan()->calibration.background.empty());
+    return taken(Spectrum::mirror_1) != nullptr && taken(Spectrum::mirror_2) != nullptr && has_background;
+}
+
+void Calibrating::compute(Workspace& work) {
+    if (!can_compute(work)) {
+        throw Error(ErrorCode::bad_setting, "two mirrors and a background are needed", "calibration.k_map",
+                    "take the background without a sample, then the mirror at two depths");
+    }
+    const Calibration& known = work.scan()->calibration;
+    const TakenSpectrum* background = taken(Spectrum::background);
+    const TakenSpectrum* dark = taken(Spectrum::dark);
+    MirrorPair pair;
+    pair.mirrors = {taken(Spectrum::mirror_1)->counts, taken(Spectrum::mirror_2)->counts};
+    pair.background = background != nullptr ? background->counts : known.background;
+    pair.dark = dark != nullptr ? dark->counts : known.dark;
+    pair.sides = facts.sides;
+    pair.k_falls = facts.wavelength_rises;
+    pair.displacement_um = facts.displacement_um;
+    pair.centre_wavelength_nm = facts.centre_wavelength_nm;
+    found_ = calibrated_by_mirrors(pair);
+}
+
+void Calibrating::apply(Workspace& work) {
+    compute(work);
+    // Whatever said the same before gives way.
+    std::map<std::string, Value> with{
+        {"calibration.wavelengths", std::string()},
+        {"calibration.k_polynomial", std::vector<double>{}},
+        {"calibration.dispersion", std::string()},
+        {"calibration.depth_pitch_um", found_->depth_pitch_um},
+        {"calibration.centre_wavelength_nm", found_->centre_wavelength_nm},
+        {"recipe.dispersion", true},
+        {"recipe.a2_rad", found_->a2_rad},
+        {"recipe.a3_rad", found_->a3_rad},
+        {"recipe.gdd_fs2", 0.0},
+        {"recipe.tod_fs3", 0.0},
+    };
+    if (work.scan()->recipe.resample == Resample::none) with["recipe.resample"] = std::string("lagrange3");
+    keep(work, "k-map", "calibration.k_map", found_->k_positions,
+         "sample position of each point of the uniform k grid, from two mirrors", std::move(with));
+}
+
+// ---- dispersion
+
+bool Calibrating::can_search(Workspace& work) const {
+    const bool is_busy =
+        std::ranges::any_of(work.jobs().states(), [this](const JobState& job) { return job.id == search_; });
+    return !is_busy && newest_block(work).has_value();
+}
+
+void Calibrating::search_dispersion(Workspace& work) {
+    if (!can_search(work)) return;
+    const Block block = shown_b_scan(work, *newest_block(work));
+    const ReconstructionPlan plan = work.scan()->plan(1);
+    DispersionSearch search;
+    search.depth_begin = plan.recipe.depth_begin / plan.recipe.zero_padding;
+    search.depth_end = plan.recipe.depth_end / plan.recipe.zero_padding;
+    search_ = work.jobs().start(
+        "searching the dispersion",
+        [this, &work, opened = opened_, block, plan, search](Progress& progress) -> Jobs::LastStep {
+            const DispersionFound found = searched_dispersion(plan, block, search, progress);
+            return [this, &work, opened, found] {
+                if (opened != opened_) return;
+                work.change_together(
+                    "recipe.a2_rad",
+                    {{"recipe.dispersion", true}, {"recipe.a2_rad", found.a2_rad}, {"recipe.a3_rad", found.a3_rad}});
+            };
+        },
+        [&work](const Error& error) { work.notices().trouble("recipe", error); });
+}
+
+// ---- the alignment view
+
+void Calibrating::look(Workspace& work) {
+    const std::optional<Block> block = newest_block(work);
+    if (is_still || !block) return;
+    const ReconstructionPlan plan = work.scan()->plan(1);
+    if (!alignment_ || !alignment_->fits(plan)) {
+        alignment_.emplace(plan);
+        read_.reset();
+    }
+    if (read_ == block->sequence && read_as_ == wanted) return;
+    if (read_as_ != wanted) alignment_->forget();
+    read_ = block->sequence;
+    read_as_ = wanted;
+    watch_.add(alignment_->read(*block, wanted), work.now_s());
+}
+
+}  // namespace echolux

@@ -1,0 +1,57 @@
+#include "ui/workspace/notices.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace echolux {
+
+void Notices::trouble(std::string_view place, const Error& error) {
+    trouble(place, error.line());
+}
+
+void Notices::trouble(std::string_view place, std::string_view line) {
+    add({.is_trouble = true, .place = std::string(place), .line = std::string(line)});
+}
+
+void Notices::note(std::string_view place, std::string_view line) {
+    add({.is_trouble = false, .place = std::string(place), .line = std::string(line)});
+}
+
+void Notices::add(Notice notice) {
+    constexpr std::size_t most = 1000;
+    notice.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    if (!notices_.empty()) {
+        Notice& last = notices_.back();
+        if (last.line == notice.line && last.place == notice.place && last.is_trouble == notice.is_trouble) {
+            notice.number = last.number;
+            notice.times = last.times + 1;
+            last = std::move(notice);
+            return;
+        }
+    }
+    notice.number = next_++;
+    notices_.push_back(std::move(notice));
+    if (notices_.size() > most) notices_.pop_front();
+}
+
+void Notices::settle(std::string_view place) {
+    for (Notice& notice : notices_) {
+        if (notice.is_trouble && notice.place == place) notice.stands = false;
+    }
+}
+
+void Notices::dismiss(std::uint64_t number) {
+    for (Notice& notice : notices_) {
+        if (notice.number == number) notice.stands = false;
+    }
+}
+
+const Notice* Notices::standing(std::string_view place) const {
+    const auto stands = [&](const Notice& notice) {
+        return notice.is_trouble && notice.stands && notice.place == place;
+    };
+    const auto newest = std::find_if(notices_.rbegin(), notices_.rend(), stands);
+    return newest == notices_.rend() ? nullptr : &*newest;
+}
+
+}  // namespace echolux

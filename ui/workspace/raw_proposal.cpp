@@ -1,0 +1,170 @@
+#include "ui/workspace/raw_proposal.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "app/open/proposed_scan.h"
+#include "compute/error.h"
+#include "engine/offline/reconstruction.h"
+#include "ui/workspace/workspace_parts.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::int64_t preview_edge = 384;  // pixels of each half of the preview
+
+struct Preview {
+    Picture picture;
+    std::string problem;
+};
+
+// Numbers in rows, [rows][columns].
+struct Rows {
+    std::int64_t rows = 0, columns = 0;
+    std::vector<float> values{};
+};
+
+// The whole range from the 1st to the 99th percentile in gray, enlarged or reduced to a square.
+std::vector<std::uint8_t> gray_square(const Rows& rows) {
+    std::vector<float> sorted = rows.values;
+    std::ranges::sort(sorted);
+    const float low = sorted[sorted.size() / 100];
+    const float range = std::max(sorted[sorted.size() - 1 - sorted.size() / 100] - low, 1e-20f);
+    std::vector<std::uint8_t> gray;
+    gray.reserve(static_cast<std::size_t>(preview_edge * preview_edge));
+    for (std::int64_t y = 0; y < preview_edge; ++y) {
+        for (std::int64_t x = 0; x < preview_edge; ++x) {
+            const std::int64_t row = y * rows.rows / preview_edge;
+            const std::int64_t column = x * rows.columns / preview_edge;
+            const float value = rows.values[static_cast<std::size_t>(row * rows.columns + column)];
+            gray.push_back(static_cast<std::uint8_t>(255 * std::clamp((value - low) / range, 0.0f, 1.0f)));
+        }
+    }
+    return gray;
+}
+
+// A B-scan as it stands in the file: a line each A-scan.
+Rows spectra_of(const Scan& scan, std::int64_t b_scan) {
+    SpectraReader reader(scan);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
+    reader.read(0, b_scan, 1, bytes);
+    const ScanGeometry& geometry = scan.geometry;
+    Rows rows{geometry.lines_per_b_scan(), geometry.samples};
+    const std::int64_t line = line_bytes(scan.format, geometry);
+    for (std::int64_t y = 0; y < rows.rows; ++y) {
+        const std::vector<float> samples =
+            raw_samples(scan.format, std::span(bytes).subspan(static_cast<std::size_t>(y * line)), geometry.samples);
+        rows.values.insert(rows.values.end(), samples.begin(), samples.end());
+    }
+    silence_the_impossible(rows.values);
+    return rows;
+}
+
+// Depth downwards.
+Rows depths_of(const Scan& scan, std::int64_t b_scan, Progress& progress) {
+    Reconstruction reconstruction(scan, {.backend = Backend::cpu});
+    const Volume volume = reconstruction.run({0, b_scan, b_scan + 1}, progress);
+    Rows rows{volume.grid.depth, volume.grid.a_scans};
+    rows.values.resize(static_cast<std::size_t>(rows.rows * rows.columns));
+    std::vector<float> voxels(static_cast<std::size_t>(volume.grid.voxels()));
+    std::memcpy(voxels.data(), volume.voxels.data(), volume.voxels.size());
+    for (std::int64_t a = 0; a < rows.columns; ++a) {
+        for (std::int64_t z = 0; z < rows.rows; ++z) {
+            rows.values[static_cast<std::size_t>(z * rows.columns + a)] =
+                voxels[static_cast<std::size_t>(a * rows.rows + z)];
+        }
+    }
+    silence_the_impossible(rows.values);
+    return rows;
+}
+
+// What cannot be opened like this says so in the preview's place.
+Preview preview_of(Scan scan, Progress& progress) {
+    try {
+        scan.recipe.voxel = VoxelType::f32;
+        const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, scan.spectra.string());
+        check_file_size(layout, scan.geometry, static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra)),
+                        scan.spectra.string());
+        const std::int64_t middle = scan.geometry.b_scans / 2;
+        std::vector<std::uint8_t> pixels = gray_square(spectra_of(scan, middle));
+        const std::vector<std::uint8_t> below = gray_square(depths_of(scan, middle, progress));
+        pixels.insert(pixels.end(), below.begin(), below.end());
+        return {{preview_edge, 2 * preview_edge, 1, std::move(pixels), {}}, {}};
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::cancelled) throw;
+        return {{}, error.line()};
+    }
+}
+
+}  // namespace
+
+void Workspace::RawProposal::take(const RawGuess& guess) {
+    scan = scan_of_guess(file, guess);
+    is_stale = true;
+}
+
+void Workspace::Parts::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
+    proposal = std::make_shared<RawProposal>();
+    proposal->file = path;
+    proposal->guesses = guesses;
+    bind(proposal->settings, proposal->scan);
+    proposal->take(guesses.empty() ? RawGuess{} : guesses.front());
+    if (guesses.empty()) {
+        notices.note("files", path.string() +
+                                  ": no shape of spectra fits by itself; samples, A-scans and B-scans are "
+                                  "to be given");
+    }
+}
+
+void Workspace::Parts::preview_proposal() {
+    if (!proposal || !proposal->is_stale) return;
+    const std::vector<JobState> under_way = jobs.states();
+    if (std::ranges::count(under_way, previewing, &JobState::id) > 0) return;
+    proposal->is_stale = false;
+    previewing = jobs.start(
+        "looking at " + proposal->file.filename().string(),
+        [asked = std::weak_ptr(proposal), scan = proposal->scan](Progress& progress) {
+            return [asked, preview = preview_of(scan, progress)] {
+                const std::shared_ptr<RawProposal> still_there = asked.lock();
+                if (!still_there) return;
+                still_there->preview = preview.picture;
+                still_there->problem = preview.problem;
+            };
+        },
+        to("files"));
+}
+
+// An earlier description is somebody's work: it is not written over.
+void Workspace::Parts::accept_proposal() {
+    if (!proposal) return;
+    jobs.start(
+        "describing " + proposal->file.filename().string(),
+        [this, scan = proposal->scan](Progress&) {
+            std::error_code problem;
+            if (std::filesystem::exists(scan.path, problem)) {
+                throw Error(ErrorCode::output, "is there already", scan.path.string(), "open or rename it");
+            }
+            write_scan_toml(scan);
+            return [this, path = scan.path] {
+                proposal.reset();
+                open_path(path);
+            };
+        },
+        to("files"));
+}
+
+Workspace::RawProposal* Workspace::raw_proposal() {
+    return parts_->proposal.get();
+}
+
+void Workspace::accept_raw_proposal() {
+    parts_->accept_proposal();
+}
+
+void Workspace::drop_raw_proposal() {
+    parts_->jobs.cancel(parts_->previewing);
+    parts_->proposal.reset();
+}
+
+}  // namespace echolux

@@ -1,0 +1,152 @@
+// All that somebody works with, without a window: what is open, every setting with undo, actions, jobs, notices, and
+// what of it outlasts the program. The window draws it and calls it; tests do the same without one. One thread, the one
+// that draws, calls everything here; nothing here waits for a disk, a device or an instrument.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/figure/figure_job.h"
+#include "app/jobs/jobs.h"
+#include "app/session/undo.h"
+#include "app/session/window_settings.h"
+#include "app/stage/stage.h"
+#include "compute/backend.h"
+#include "engine/acquire/source.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/settings.h"
+#include "render/view/view.h"
+#include "ui/workspace/actions.h"
+#include "ui/workspace/notices.h"
+
+namespace echolux {
+
+class Calibrating;   // ui/workspace/calibrating.h
+struct MovieWanted;  // app/movie/movie_plan.h
+
+struct WorkspaceOptions {
+    DeviceChoice device;
+    BackendChoice backend;
+    std::filesystem::path state_folder;    // of recent files, presets, autosave, layout; empty: nothing is kept
+    std::vector<std::string> assignments;  // "view.mode=mip", over what is restored
+};
+
+// How an edit of a setting stands: a slider that is dragged makes many, which are undone as one.
+enum class Edit { under_way, done };
+
+class Workspace {
+  public:
+    // Throws Error{device, bad_setting}.
+    explicit Workspace(const WorkspaceOptions& options);
+    ~Workspace();
+    Workspace(const Workspace&) = delete;
+    Workspace& operator=(const Workspace&) = delete;
+
+    Stage& stage();
+    Jobs& jobs();
+    Notices& notices();
+    Actions& actions();  // the window adds its own
+    Calibrating& calibrating();
+
+    // Once a picture: takes what jobs and sessions have ready, saves now and then. `now_s`: seconds that never run
+    // backwards. Throws Error{device} where the graphics device is lost.
+    void update(double now_s);
+    // Something is under way: update() is to be called again soon, even where nobody touches anything.
+    bool is_busy() const;
+
+    // After Error{device} from here or from drawing, when whatever holds the renderer (screens) has been let go: makes
+    // all of it anew, at most twice in a minute. False: it is not there yet and may be asked for again after a pause
+    // (stage().has_renderer() is false), or it is lost again and again, and a notice says what helps.
+    bool device_lost(const Error& error);
+
+    double now_s() const;
+
+    // ---- what is open. Slow parts run as jobs; what fails becomes a notice.
+
+    // A volume, series, scan TOML, raw file, session TOML, picture of ours (restores its view), transfer function. A
+    // raw file that nothing describes becomes a proposal: see raw_proposal().
+    void open(const std::filesystem::path& path);
+    void open_source(const SourceWanted& source);
+    void close();
+    bool is_open();
+    void start_source();  // a job each; nothing where no live source is open
+    void stop_source();
+    LiveSession* live();  // what is open, where spectra make it; else nullptr
+
+    const std::vector<std::filesystem::path>& recent() const;  // newest first
+    struct RawProposal;                                        // ui/workspace/raw_proposal.h
+    RawProposal* raw_proposal();                               // that waits for an answer; nullptr: none
+    void accept_raw_proposal();                                // writes the TOML beside the file and opens it
+    void drop_raw_proposal();
+
+    // ---- settings: sections view, window always; scan, calibration, recipe, flow where a scan or source is open.
+
+    View& view();  // for moving cameras: call view_edited() after
+    void view_edited(Edit edit);
+    const WindowSettings& window() const;
+    const Scan* scan() const;  // as it is set now; nullptr: no scan or source is open
+
+    const std::vector<BoundField>& fields() const;
+    const BoundField* field(std::string_view key) const;  // nullptr: not there now
+
+    // Wrong values become a notice of the key's section and change nothing; returns whether it was taken.
+    bool change(std::string_view key, const Value& value, Edit edit = Edit::done);
+    // Several, that are undone as one; all of them or none. `title`: a key or section that stands for them.
+    bool change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit = Edit::done);
+    bool reset(std::string_view key);
+    // A curve that was drawn by hand, in the volume's values, takes the place of preset, file and range.
+    bool set_transfer_curve(const TransferCurve& curve, Edit edit = Edit::done);
+
+    bool can_undo() const;
+    bool can_redo() const;
+    void undo();
+    void redo();
+
+    // ---- what is looked at in all panes: lengths from the centre of the volume (depth, A-scans, B-scans), um or
+    // voxels
+    const std::array<double, 3>& cross_um() const;
+    void set_cross_um(const std::array<double, 3>& cross);
+
+    // ---- keeping
+    void save_session(const std::filesystem::path& path);  // everything as one TOML: a job
+    void save_volume(const std::filesystem::path& path);   // what is shown now: a job
+    // The view at full quality, with all settings in it: jobs. Up to 4096 x 4096 pixels of 8 bits it is drawn between
+    // the pictures of the window; others have a renderer of their own. PNG or TIFF, by the name.
+    void take_screenshot(const std::filesystem::path& path);  // of 8 bits
+    void take_picture(const std::filesystem::path& path, PictureBits bits);
+    // How much of the picture that is drawn between those of the window is done, 0 to 1. Nothing: none is.
+    std::optional<double> share_of_picture() const;
+    // A B-scan, if none is named that under the cross, and a projection, with axes; PDF, SVG or PNG.
+    void save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style);
+    enum class TableKind { a_scan, echoes };  // under the cross; the strongest echo of each A-scan of the B-scan there
+    void save_table(const std::filesystem::path& path, TableKind kind);
+    // Of the view as it is now, beside the picture, by a renderer of its own: a job, which leaves a whole movie of what
+    // was made where it is cancelled. The codec goes by the name.
+    void make_movie(const std::filesystem::path& path, const MovieWanted& wanted);
+    void save_preset(const std::string& name);  // of the view, recipe and flow, by a name of one's own
+    void use_preset(const std::string& name);
+    std::vector<std::string> presets() const;
+
+    // "echolux-2026-11-22-143005.png" in window.record_folder, or the next that is not there yet. `kind`: "session-".
+    std::filesystem::path new_name(const std::string& kind, const std::string& ending) const;
+    std::filesystem::path session_file() const;  // where it was saved, or restored from; empty: nowhere yet
+    bool has_last_session() const;               // of the program that ran before
+    void restore_last_session();
+
+    // A recording begins under a name of its own in window.record_folder.
+    void start_recording();
+    void stop_recording();
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace echolux

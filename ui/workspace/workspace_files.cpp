@@ -1,0 +1,291 @@
+// Opening and closing: a job does what is slow, its last step puts the result on the stage and brings the settings in
+// line with it.
+#include <algorithm>
+#include <utility>
+
+#include "app/open/file_kind.h"
+#include "app/stage/open_exhibit.h"
+#include "app/transfer/transfer_file.h"
+#include "compute/error.h"
+#include "engine/acquire/source_kinds.h"
+#include "engine/io/picture_file.h"
+#include "engine/scan/time_points.h"
+#include "ui/workspace/workspace_parts.h"
+
+namespace echolux {
+namespace {
+
+// Older pictures of `echolux render` carry their view alone.
+std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
+    const PictureTexts texts = picture_texts(path);
+    for (const char* name : {text_session, "view"}) {
+        const auto text = texts.find(name);
+        if (text != texts.end()) return toml_entries(text->second, path.string());
+    }
+    throw Error(ErrorCode::bad_file, "is a picture without settings", path.string(),
+                "pictures that Echolux has made restore their view");
+}
+
+bool is_of_exhibit(std::string_view key) {
+    const std::string_view section = section_of(key);
+    return section != "view" && section != "window" && section != "source" && section != "session";
+}
+
+// The window belongs to the person at it: what others saved may arrange its panes, but not choose its folders.
+void leave_the_window(Values& looks) {
+    std::erase_if(
+        looks, [](const auto& entry) { return section_of(entry.first) == "window" && entry.first != "window.layout"; });
+}
+
+std::string name_of(const WhatIsOpen& what) {
+    return what.file.empty() ? what.source : std::filesystem::path(what.file).filename().string();
+}
+
+SeriesBudget series_budget(const WindowSettings& window) {
+    constexpr double gb = 1e9;
+    return {static_cast<std::int64_t>(gb * window.series_memory_gb),
+            static_cast<std::int64_t>(gb * window.series_gpu_gb)};
+}
+
+SourceWanted source_of(const Opening& opening) {
+    SourceWanted wanted;
+    wanted.name = opening.what.source;
+    wanted.scan = opening.what.scan;
+    wanted.assignments = lines_of(opening.what.assignments);
+    wanted.settings = opening.source;
+    return wanted;
+}
+
+}  // namespace
+
+std::string Workspace::Parts::scan_assignments() const {
+    std::vector<std::string> list;
+    for (const std::string& assignment : options.assignments) {
+        if (is_of_exhibit(assignment)) list.push_back(assignment);
+    }
+    return text_of_lines(list);
+}
+
+std::string Workspace::Parts::assignments_for(const std::filesystem::path& file) const {
+    std::error_code problem;
+    const bool is_scan = !is_volume_name(file) && !is_pattern(file) && !std::filesystem::is_directory(file, problem);
+    return is_scan ? scan_assignments() : "";
+}
+
+void Workspace::Parts::open_path(const std::filesystem::path& given) {
+    std::error_code problem;
+    const std::filesystem::path path = std::filesystem::absolute(given, problem).lexically_normal();
+    jobs.cancel(opening);
+    opening = jobs.start(
+        "opening " + path.filename().string(),
+        [this, asked = path](Progress& progress) -> Jobs::LastStep {
+            std::filesystem::path file = asked;
+            progress.begin("looking at the file", 0, "");
+            switch (kind_of_file(file)) {
+                case FileKind::exhibit:
+                    return [this, what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file)}] {
+                        open_wanted({.what = what, .source = {}});
+                    };
+                case FileKind::session:
+                    return [this, file, session = session_of(toml_entries(file), file.string())] {
+                        session_file = file;
+                        note_recent(file);
+                        restore_foreign(session, file);
+                    };
+                case FileKind::picture:
+                    return [this, file, session = session_of(entries_of_picture(file), file.string())] {
+                        restore_foreign(session, file);
+                    };
+                case FileKind::preset:
+                    return [this, preset = session_of(toml_entries(file), file.string())] { use_preset(preset); };
+                case FileKind::transfer:
+                    read_transfer(file);
+                    return [this, file] { take({{"view.transfer", file.string()}}, "view.transfer", Edit::done); };
+                case FileKind::spectra: return [this, file, guesses = guess_raw(file)] { propose(file, guesses); };
+            }
+            return {};
+        },
+        to("files"));
+}
+
+// The one of the program before, which is nobody's file.
+void Workspace::Parts::open_session(const std::filesystem::path& path) {
+    attempt("files", [&] { restore(session_of(toml_entries(path), path.string())); });
+}
+
+void Workspace::Parts::open_wanted(const Opening& wanted) {
+    const std::string place = wanted.what.file.empty() ? "source" : "files";
+    if (!attempt(place, [&] { refuse_while_recording(); })) return;
+    jobs.cancel(opening);
+    const BackendChoice backend = stage.backend();
+    opening = jobs.start(
+        "opening " + name_of(wanted.what),
+        [this, wanted, backend, most = series_budget(book.window())](Progress& progress) -> Jobs::LastStep {
+            MakeExhibit make =
+                wanted.what.file.empty()
+                    ? open_live_exhibit(source_of(wanted), backend, progress)
+                    : open_exhibit(wanted.what.file, lines_of(wanted.what.assignments), backend, most, progress);
+            return [this, wanted, made = std::move(make)] { show(made, wanted); };
+        },
+        to(place));
+}
+
+// Whoever records wants all of it: only stopping the recording ends it.
+void Workspace::Parts::refuse_while_recording() const {
+    if (!is_recording()) return;
+    throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
+}
+
+void Workspace::Parts::show(const MakeExhibit& make, const Opening& wanted) {
+    refuse_while_recording();  // one may have begun since
+    close();
+    stage.show(make);
+    take_over(wanted);
+    notices.settle("files");
+    notices.settle("source");
+    if (!wanted.what.file.empty()) note_recent(wanted.what.file);
+    if (wanted.what.file.empty()) start_source();
+}
+
+void Workspace::Parts::take_over(const Opening& wanted) {
+    open = wanted.what;
+    book.set_source(wanted.source);
+    book.set_scan(live() == nullptr ? std::nullopt : std::optional(live()->scan()));
+    if (Timeline* time = stage.exhibit()->timeline()) time->go_to(wanted.what.step);
+    set_cross({wanted.what.cross_um.at(0), wanted.what.cross_um.at(1), wanted.what.cross_um.at(2)});
+    Values looks = default_looks();
+    const auto add = [&](const Values& values) {
+        for (const auto& [key, value] : values) looks.insert_or_assign(key, value);
+    };
+    add(wanted.looks);
+    const bool is_asked = wanted.looks.empty() || !was_opened;  // what the command line says stands over a session
+    if (is_asked) add(asked_looks());
+    was_opened = true;
+    use(looks);
+    history = {};
+}
+
+// Sessions and pictures come from anybody: none of them may have a library loaded into the program.
+void Workspace::Parts::restore_foreign(RestoredSession session, const std::filesystem::path& from) {
+    std::string& source = session.open.source;
+    leave_the_window(session.looks);
+    if (SourceName(source).kind == "plugin") {
+        notices.note("source", from.filename().string() +
+                                   " was made with a plugin, which only you can open: echolux view --source " + source);
+        source.clear();
+    }
+    restore(session);
+}
+
+void Workspace::Parts::restore(const RestoredSession& session) {
+    if (!session.open.is_nothing()) {
+        WhatIsOpen what = session.open;
+        what.assignments = text_of_lines(assignments_of(session));
+        return open_wanted({std::move(what), session.source, session.looks});
+    }
+    Values looks = default_looks();
+    for (const auto& [key, value] : session.looks) looks.insert_or_assign(key, value);
+    use(looks);
+}
+
+void Workspace::Parts::use_preset(const RestoredSession& preset) {
+    Values wanted = preset.looks;
+    leave_the_window(wanted);
+    if (book.scan() != nullptr) wanted.insert(preset.scan.begin(), preset.scan.end());
+    use(wanted);
+}
+
+// Heights are found in what is shown, so they come after all else.
+void Workspace::Parts::use(const Values& looks) {
+    Values wanted = looks;
+    Values heights;
+    if (auto node = wanted.extract("view.flatten"); !node.empty() && node.mapped() != Value(std::string())) {
+        notices.note("view", "the volume is shown as recorded, not flattened");
+    }
+    for (const char* key : {"view.top_from", "view.bottom_from"}) {
+        if (auto node = wanted.extract(key); !node.empty()) heights.insert(std::move(node));
+    }
+    if (take(wanted, "view", Edit::done)) take(heights, "view", Edit::done);
+}
+
+// Instruments take their time to start and to stop, and pictures go on meanwhile; of several wishes the last one
+// counts.
+void Workspace::Parts::start_source() {
+    if (live() == nullptr || live()->is_recorded()) return;
+    jobs.start(
+        "starting the source",
+        [source = stage.exhibit()->shared_live()](Progress& progress) -> Jobs::LastStep {
+            progress.begin("start", 0, "");
+            source->start();
+            return {};
+        },
+        to("source"));
+}
+
+void Workspace::Parts::stop_source() {
+    if (live() == nullptr || live()->is_recorded()) return;
+    jobs.start(
+        "stopping the source",
+        [source = stage.exhibit()->shared_live()](Progress& progress) -> Jobs::LastStep {
+            progress.begin("stop", 0, "");
+            source->stop();
+            return {};
+        },
+        to("source"));
+}
+
+void Workspace::Parts::close() {
+    stop_source();  // which goes when that has been done
+    stage.clear();
+    open = {};
+    history = {};
+    cross_um = {};
+    drop_pictures_to_keep();
+    book.set_scan(std::nullopt);
+    calibrating.forget();
+}
+
+void Workspace::Parts::note_recent(const std::filesystem::path& path) {
+    attempt("files", [&] { state.add_recent(path); });
+}
+
+void Workspace::open(const std::filesystem::path& path) {
+    parts_->open_path(path);
+}
+
+void Workspace::open_source(const SourceWanted& source) {
+    std::vector<std::string> assignments = lines_of(parts_->scan_assignments());
+    assignments.insert(assignments.end(), source.assignments.begin(), source.assignments.end());
+    WhatIsOpen what{.source = source.name, .scan = source.scan.string(), .assignments = text_of_lines(assignments)};
+    parts_->open_wanted({std::move(what), source.settings});
+}
+
+void Workspace::close() {
+    parts_->jobs.cancel(parts_->opening);
+    parts_->attempt("source", [&] {
+        parts_->refuse_while_recording();
+        parts_->close();
+    });
+}
+
+bool Workspace::is_open() {
+    return parts_->stage.exhibit() != nullptr;
+}
+
+void Workspace::start_source() {
+    parts_->start_source();
+}
+
+void Workspace::stop_source() {
+    parts_->stop_source();
+}
+
+LiveSession* Workspace::live() {
+    return parts_->live();
+}
+
+const std::vector<std::filesystem::path>& Workspace::recent() const {
+    return parts_->state.recent();
+}
+
+}  // namespace echolux

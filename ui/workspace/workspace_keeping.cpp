@@ -1,0 +1,193 @@
+// What outlasts the moment: sessions, presets, recordings.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+
+#include "app/transfer/transfer_text.h"
+#include "compute/error.h"
+#include "engine/io/volume_file.h"
+#include "ui/workspace/workspace_parts.h"
+
+namespace echolux {
+namespace {
+
+std::string now_text() {
+    return fmt::format("{:%Y-%m-%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+}
+
+}  // namespace
+
+WhatIsOpen Workspace::Parts::what_is_open() const {
+    WhatIsOpen what = open;
+    what.cross_um.assign(cross_um.begin(), cross_um.end());
+    Exhibit* exhibit = stage.exhibit();
+    if (exhibit != nullptr && exhibit->timeline() != nullptr) what.step = exhibit->timeline()->step();
+    return what;
+}
+
+std::string Workspace::Parts::session_text() const {
+    return session_toml(what_is_open(), book);
+}
+
+bool Workspace::Parts::has_session() const {
+    return was_opened || last_session.empty();
+}
+
+void Workspace::Parts::autosave() {
+    const double every_s = book.window().autosave_s;
+    if (!state.is_there() || !has_session() || every_s == 0 || now_s - autosaved_s < every_s) return;
+    autosaved_s = now_s;
+    std::string text = session_text();
+    if (text == autosaved) return;
+    state.keep_running_session(text);
+    autosaved = std::move(text);
+}
+
+std::filesystem::path Workspace::Parts::keeping_folder() const {
+    const std::string& folder = book.window().record_folder;
+    std::error_code problem;  // it may be gone
+    return folder.empty() ? std::filesystem::current_path(problem) : std::filesystem::absolute(folder, problem);
+}
+
+// "echolux-2026-11-22-143005.toml", or the next that is not there yet.
+std::filesystem::path Workspace::Parts::new_name(const std::string& kind, const std::string& ending) const {
+    const std::string stem = "echolux-" + kind + now_text();
+    std::filesystem::path path = keeping_folder() / (stem + ending);
+    std::error_code problem;
+    for (int i = 2; std::filesystem::exists(path, problem); ++i) {
+        path = keeping_folder() / fmt::format("{}-{}{}", stem, i, ending);
+    }
+    return path;
+}
+
+void Workspace::save_session(const std::filesystem::path& path) {
+    parts_->jobs.start(
+        "saving the session",
+        [parts = parts_.get(), path, text = parts_->session_text()](Progress& progress) {
+            progress.begin("write", 0, "");
+            write_text(path, text);
+            return [parts, path] {
+                parts->session_file = path;
+                parts->note_recent(std::filesystem::absolute(path).lexically_normal());
+                parts->notices.note("files", "session saved as " + path.string());
+            };
+        },
+        parts_->to("files"));
+}
+
+// What is shown now, by the format that its name says.
+void Workspace::save_volume(const std::filesystem::path& path) {
+    parts_->attempt("export", [&] {
+        Exhibit* exhibit = parts_->stage.exhibit();
+        const VolumeToCome coming = exhibit == nullptr ? VolumeToCome{} : exhibit->begin_reading();
+        if (!coming) throw Error(ErrorCode::output, "there is no volume to be saved yet", path.string());
+        check_volume_name(path, exhibit->grid()->type);
+        parts_->jobs.start(
+            "saving " + path.filename().string(),
+            [parts = parts_.get(), path, coming](Progress& progress) {
+                progress.begin("read", 0, "");
+                const std::shared_ptr<const Volume> volume = coming();
+                progress.begin("write", 0, "");
+                write_volume(path, *volume);
+                return [parts, path] { parts->notices.note("export", "saved " + path.string()); };
+            },
+            parts_->to("export"));
+    });
+}
+
+std::filesystem::path Workspace::new_name(const std::string& kind, const std::string& ending) const {
+    return parts_->new_name(kind, ending);
+}
+
+std::filesystem::path Workspace::session_file() const {
+    return parts_->session_file;
+}
+
+bool Workspace::has_last_session() const {
+    return !parts_->last_session.empty();
+}
+
+void Workspace::restore_last_session() {
+    if (has_last_session()) parts_->open_session(parts_->last_session);
+}
+
+// ---- presets
+
+void Workspace::save_preset(const std::string& name) {
+    parts_->attempt("files", [&] {
+        const auto is_of_preset = [](const BoundField& field) {
+            constexpr std::array<std::string_view, 13> of_one_volume{
+                "width",       "height",          "target_um", "near_um", "slices", "clip_low", "clip_high",
+                "clip_planes", "plane_offset_um", "distances", "angles",  "time_s", "text"};
+            const bool is_of_one = field.section == "view" && std::ranges::count(of_one_volume, field.name) > 0;
+            return !is_of_one && (field.section == "view" || is_recipe_section(field.section));
+        };
+        std::string text =
+            "# Settings of one's own for Echolux.\n\n" + parts_->book.settings().toml_where(is_of_preset);
+        if (view().transfer.empty() && view().transfer_curve) text += "\n" + toml_of(view().transfer_curve);
+        parts_->state.save_preset(name, text);
+        parts_->notices.note("files", "preset \"" + name + "\" saved");
+    });
+}
+
+void Workspace::use_preset(const std::string& name) {
+    parts_->attempt("files", [&] {
+        const std::filesystem::path path = parts_->state.preset(name);
+        parts_->state.finish();
+        parts_->use_preset(session_of(toml_entries(path), path.string()));
+    });
+}
+
+std::vector<std::string> Workspace::presets() const {
+    return parts_->state.presets();
+}
+
+// ---- recordings
+
+void Workspace::start_recording() {
+    parts_->attempt("source", [&] {
+        LiveSession* live = parts_->live();
+        if (live == nullptr || live->is_recorded()) {
+            throw Error(ErrorCode::bad_setting, "nothing comes that could be recorded", "recording",
+                        "open the simulator, a camera or a replay");
+        }
+        if (parts_->is_recording()) return;
+        const std::filesystem::path path = parts_->new_name("", ".toml");
+        live->record(path);
+        parts_->notices.note("source", "recording to " + path.string());
+    });
+}
+
+bool Workspace::Parts::is_ending_recording() const {
+    return std::ranges::any_of(jobs.states(), [this](const JobState& job) { return job.id == ending_recording; });
+}
+
+bool Workspace::Parts::is_recording() const {
+    return is_ending_recording() || (live() != nullptr && live()->is_recording());
+}
+
+// What has come is still being written: a job waits for the disk.
+void Workspace::stop_recording() {
+    Parts& parts = *parts_;
+    if (parts.live() == nullptr || !parts.live()->is_recording() || parts.is_ending_recording()) return;
+    const std::shared_ptr<LiveSession> live = parts.stage.exhibit()->shared_live();
+    parts.ending_recording = parts.jobs.start(
+        "ending the recording",
+        [&parts, live](Progress& progress) {
+            progress.begin("write", 0, "");
+            const RecorderFigures figures = live->stop_recording();
+            return [&parts, figures] {
+                const std::string missing =
+                    figures.missing_blocks == 0 ? "" : fmt::format(", {} are missing", figures.missing_blocks);
+                parts.notices.note("source", fmt::format("recorded {} blocks, {:.4g} MB{}", figures.blocks,
+                                                         1e-6 * static_cast<double>(figures.bytes), missing));
+            };
+        },
+        parts.to("source"));
+}
+
+}  // namespace echolux

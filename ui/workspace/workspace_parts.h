@@ -1,0 +1,146 @@
+// What the workspace is made of, for its own files: which parts there are, and how an opened thing, a change of
+// settings and a picture to be kept pass through them.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/open/open_volume.h"
+#include "app/session/picture_record.h"
+#include "app/session/session_text.h"
+#include "app/session/settings_book.h"
+#include "app/stage/live_session.h"
+#include "ui/workspace/calibrating.h"
+#include "ui/workspace/raw_proposal.h"
+#include "ui/workspace/state_folder.h"
+#include "ui/workspace/workspace.h"
+
+namespace echolux {
+
+// Something that is to be shown, and what it is to look like.
+struct Opening {
+    WhatIsOpen what;
+    SourceSettings source;
+    Values looks{};
+};
+
+// A picture of the view that is drawn, pass by pass, beside those of the panes, then written.
+struct PictureToKeep {
+    std::filesystem::path path;
+    View view;
+    std::string session;   // that it carries,
+    PictureRecord record;  // with this, completed when it is written
+    VolumeSource source;   // of what it shows
+    std::optional<double> begun_s;
+    std::int64_t passes = 0;  // that are done, of view.rest_samples
+};
+
+struct Workspace::Parts {
+    explicit Parts(const WorkspaceOptions& options);
+    ~Parts();
+
+    // Whether `work` went well; its error becomes trouble of that place.
+    bool attempt(std::string_view place, const std::function<void()>& work);
+    Jobs::Failed to(std::string_view place);  // where the error of a job goes
+
+    // ---- settings (workspace_settings.cpp)
+    // `fails`: it was taken, but the job that brings it about cannot do so.
+    bool take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+              const std::function<void()>& fails = {});
+    void take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                           const std::function<void()>& fails);
+    void find_missing_heights();
+    void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
+    void bring_about(const Change& change);
+    void restore_window();
+    Values asked_looks() const;  // what the command line says of the view
+
+    // ---- what is open (workspace_files.cpp)
+    void open_path(const std::filesystem::path& path);
+    void open_session(const std::filesystem::path& path);
+    void open_wanted(const Opening& opening);
+    void show(const MakeExhibit& make, const Opening& opening);
+    bool is_ending_recording() const;
+    bool is_recording() const;  // or the end of a recording is being written
+    void refuse_while_recording() const;
+    void take_over(const Opening& opening);
+    void restore(const RestoredSession& session);
+    void restore_foreign(RestoredSession session, const std::filesystem::path& from);
+    void use_preset(const RestoredSession& preset);
+    void use(const Values& looks);
+    void close();
+    void start_source();
+    void stop_source();
+    void note_recent(const std::filesystem::path& path);
+    // Of the command line, one a line: for what is reconstructed.
+    std::string scan_assignments() const;
+    std::string assignments_for(const std::filesystem::path& file) const;
+
+    // ---- raw files (raw_proposal.cpp)
+    void propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses);
+    void preview_proposal();
+    void accept_proposal();
+
+    // ---- keeping (workspace_keeping.cpp)
+    WhatIsOpen what_is_open() const;
+    std::string session_text() const;
+    bool has_session() const;  // worth the place of the last one
+    void autosave();
+
+    // ---- pictures (workspace_pictures.cpp)
+    Exhibit& shown_for(const std::filesystem::path& path);
+    VolumeSource file_shown() const;  // its settings and time point as they are now
+    VolumeSource volume_shown(const std::filesystem::path& path, bool voxels_suffice);
+    std::array<std::int64_t, 3> cross_voxel() const;
+    void draw_picture_beside(const std::filesystem::path& path, PictureBits bits);
+    void start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
+    void draw_picture_to_keep();
+    void drop_pictures_to_keep();
+    void write_picture(const PictureToKeep& kept, Image image);
+
+    std::filesystem::path keeping_folder() const;
+    std::filesystem::path new_name(const std::string& kind, const std::string& ending) const;
+
+    void hear_session();
+    void settings_were_refused(const Scan& in_use);
+    void revive();
+    LiveSession* live() const;
+    void set_cross(const std::array<double, 3>& wanted);
+
+    WorkspaceOptions options;
+    StateFolder state;
+    Notices notices;
+    SettingsBook book;
+    UndoHistory history;
+    Actions actions;
+    std::array<double, 3> cross_um{};
+    bool is_cross_inside = false;  // of the volume, which may not be there yet
+    double now_s = 0;
+
+    WhatIsOpen open;                        // as it was opened
+    std::uint64_t opening = 0;              // the job under way
+    bool was_opened = false;                // something, since the program began
+    std::filesystem::path last_session;     // of the program that ran before; empty: none
+    std::filesystem::path session_file;     // where it was saved, or restored from
+    std::shared_ptr<RawProposal> proposal;  // jobs hold it weakly
+    std::uint64_t previewing = 0;           // the job under way
+
+    Values wanted_heights;               // as soon as there is a volume to find them in
+    std::uint64_t finding_heights = 0;   // the job under way
+    std::uint64_t ending_recording = 0;  // the job, which uses what is open
+
+    std::deque<PictureToKeep> to_keep;
+    std::string autosaved;
+    double autosaved_s = 0;
+    Calibrating calibrating;
+    std::deque<double> losses_s;  // of the graphics device, lately
+
+    mutable Stage stage;
+    Jobs jobs;  // ends first: last steps refer to all of the above
+};
+
+}  // namespace echolux

@@ -1,0 +1,212 @@
+// Pictures, figures and tables of what is shown, made beside the window. Small pictures are followed like a pane until
+// nothing gets better; large ones and those of 16 bits have a renderer of their own, on a job's thread.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/figure/figure_format.h"
+#include "app/jobs/render_job.h"
+#include "compute/error.h"
+#include "engine/io/picture_file.h"
+#include "ui/workspace/workspace_parts.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t picture_pane = 8;              // of the renderer, beside those of the window
+constexpr std::int64_t most_followed = 4096 * 4096;  // pixels: a pane's memory goes with them
+
+bool is_changing(Exhibit& exhibit) {
+    const bool plays = exhibit.timeline() != nullptr && exhibit.timeline()->plays();
+    const LiveSession* live = exhibit.live();
+    return plays || (live != nullptr && !live->is_recorded() && live->is_running());
+}
+
+// At least as many as a pane shows at rest.
+std::int64_t rays_of(const View& view) {
+    return std::max(view.samples, view.rest_samples);
+}
+
+// The voxel at `centre_um` from the middle of the volume, along one of its edges.
+std::int64_t voxel_at(double centre_um, double spacing_um, std::int64_t count) {
+    const double at = centre_um / (spacing_um > 0 ? spacing_um : 1) + 0.5 * static_cast<double>(count - 1);
+    return std::clamp<std::int64_t>(std::llround(at), 0, count - 1);
+}
+
+}  // namespace
+
+// ---- pictures
+
+void Workspace::take_screenshot(const std::filesystem::path& path) {
+    take_picture(path, PictureBits::eight);
+}
+
+void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits) {
+    Parts& parts = *parts_;
+    parts.attempt("export", [&] {
+        const Exhibit& shown = parts.shown_for(path);
+        check_picture_output(path);
+        const View& view = parts.book.view();
+        if (bits != PictureBits::eight || view.width * view.height > most_followed) {
+            return parts.draw_picture_beside(path, bits);
+        }
+        PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt, 0};
+        kept.view.rest_samples = rays_of(view);
+        kept.record.samples = kept.view.rest_samples;
+        kept.record.device = parts.stage.renderer().device_name();
+        kept.record.backend = shown.way();
+        note_range(kept.record, shown.chosen_range());
+        parts.to_keep.push_back(std::move(kept));
+    });
+}
+
+std::optional<double> Workspace::share_of_picture() const {
+    if (parts_->to_keep.empty()) return {};
+    const PictureToKeep& kept = parts_->to_keep.front();
+    return static_cast<double>(kept.passes) / static_cast<double>(kept.view.rest_samples);
+}
+
+Exhibit& Workspace::Parts::shown_for(const std::filesystem::path& path) {
+    if (stage.exhibit() != nullptr) return *stage.exhibit();
+    throw Error(ErrorCode::bad_setting, "there is nothing to take a picture of", path.string());
+}
+
+VolumeSource Workspace::Parts::file_shown() const {
+    VolumeSource source{.input = open.file, .shown = {}, .settings = lines_of(open.assignments), .part = {}};
+    for (const std::string& assignment : book.assignments()) source.settings.push_back(assignment);
+    source.part.volume = what_is_open().step;
+    if (stage.exhibit() != nullptr) source.chosen = stage.exhibit()->chosen_range();
+    return source;
+}
+
+// Where flow or planes belong to it, voxels alone are not all that is shown: the file is opened again.
+VolumeSource Workspace::Parts::volume_shown(const std::filesystem::path& path, bool voxels_suffice) {
+    Exhibit& exhibit = shown_for(path);
+    VolumeSource source = file_shown();
+    if (!voxels_suffice && (exhibit.flow_grid() || exhibit.has_planes())) {
+        if (!source.input.empty()) return source;
+        throw Error(ErrorCode::bad_setting, "flow and planes of a running source are in no such picture", path.string(),
+                    "save it with 8 bits and at most 4096 x 4096 pixels, or record first");
+    }
+    source.shown = exhibit.begin_reading();
+    if (source.shown) return source;
+    throw Error(ErrorCode::output, "there is no volume yet", path.string(), "wait for the first");
+}
+
+void Workspace::Parts::draw_picture_beside(const std::filesystem::path& path, PictureBits bits) {
+    RenderJob job;
+    static_cast<VolumeSource&>(job) = volume_shown(path, false);
+    job.output = path;
+    job.bits = bits;
+    job.view = book.view();
+    job.view.samples = rays_of(job.view);
+    job.session = session_text();
+    job.backend = stage.exhibit()->way();
+    job.device = options.device;
+    start_export(path, [job](Progress& progress) { run(job, progress); });
+}
+
+// `work` writes the file of that name.
+void Workspace::Parts::start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work) {
+    jobs.start(
+        "saving " + path.filename().string(),
+        [this, path, work](Progress& progress) {
+            work(progress);
+            return [this, path] { notices.note("export", "saved " + path.string()); };
+        },
+        to("export"));
+}
+
+// ---- small ones, pass by pass
+
+void Workspace::Parts::draw_picture_to_keep() {
+    constexpr double most_s = 60;
+    if (to_keep.empty() || stage.exhibit() == nullptr) return;
+    PictureToKeep& kept = to_keep.front();
+    if (!kept.begun_s) kept.begun_s = now_s;
+    Exhibit& exhibit = *stage.exhibit();
+    const bool is_late = now_s - *kept.begun_s > most_s;
+    std::optional<FollowedPicture> followed;
+    try {
+        followed = exhibit.follow(kept.view, now_s, picture_pane);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::device) to_keep.pop_front();  // the next ones may be possible
+        throw;
+    }
+    if (followed) kept.passes = followed->passes;
+    if (!followed && !is_late) return;
+    if (!followed) {
+        const std::string path = std::exchange(to_keep.front().path, {}).string();
+        to_keep.pop_front();
+        throw Error(ErrorCode::output, "there was no volume to take a picture of", path);
+    }
+    const bool is_sharp = followed->pitch <= 1 && followed->passes > 0;
+    if (!followed->is_final && !(is_sharp && is_changing(exhibit)) && !is_late) return;
+    const PictureToKeep done = std::move(kept);
+    to_keep.pop_front();
+    write_picture(done, stage.renderer().read(followed->drawing));
+}
+
+// What they show is gone.
+void Workspace::Parts::drop_pictures_to_keep() {
+    for (const PictureToKeep& kept : to_keep)
+        notices.trouble("export", "not finished, not saved: " + kept.path.string());
+    to_keep.clear();
+}
+
+void Workspace::Parts::write_picture(const PictureToKeep& kept, Image image) {
+    start_export(kept.path, [kept, picture = std::make_shared<const Image>(std::move(image))](Progress& progress) {
+        progress.begin("write", picture->height, "rows");
+        PictureRecord record = kept.record;
+        note_input(record, kept.source);
+        const auto writer = create_picture(kept.path, {picture->width, picture->height},
+                                           texts_of_picture(with_record(kept.session, record)));
+        writer->write(std::as_bytes(std::span(picture->pixels)));
+        writer->finish();
+    });
+}
+
+// ---- figures and tables
+
+void Workspace::save_figure(const std::filesystem::path& path, FigureContent content, const FigureStyle& style) {
+    Parts& parts = *parts_;
+    parts.attempt("export", [&] {
+        FigureJob job;
+        static_cast<VolumeSource&>(job) = parts.volume_shown(path, true);
+        check_figure_name(path);
+        if (!content.b_scan) content.b_scan = parts.cross_voxel()[2];
+        job.output = path;
+        job.content = std::move(content);
+        job.style = style;
+        job.view = parts.book.view();
+        job.view.samples = rays_of(job.view);
+        job.device = parts.options.device;
+        parts.start_export(path, [job](Progress& progress) { run(job, progress); });
+    });
+}
+
+void Workspace::save_table(const std::filesystem::path& path, TableKind kind) {
+    Parts& parts = *parts_;
+    parts.attempt("export", [&] {
+        TableJob job;
+        static_cast<VolumeSource&>(job) = parts.volume_shown(path, true);
+        const std::array<std::int64_t, 3> voxel = parts.cross_voxel();
+        job.output = path;
+        if (kind == TableKind::a_scan)
+            job.a_scan = {voxel[1], voxel[2]};
+        else
+            job.b_scan = voxel[2];
+        parts.start_export(path, [job](Progress& progress) { run(job, progress); });
+    });
+}
+
+// Depth row, A-scan, B-scan under the cross.
+std::array<std::int64_t, 3> Workspace::Parts::cross_voxel() const {
+    const std::optional<VolumeGrid> grid = stage.exhibit() == nullptr ? std::nullopt : stage.exhibit()->grid();
+    if (!grid) return {};
+    return {voxel_at(cross_um[0], grid->spacing_um[0], grid->depth),
+            voxel_at(cross_um[1], grid->spacing_um[1], grid->a_scans),
+            voxel_at(cross_um[2], grid->spacing_um[2], grid->b_scans)};
+}
+
+}  // namespace echolux

@@ -1,0 +1,232 @@
+// Settings of the workspace: how a change is checked, brought about and taken back.
+#include <algorithm>
+#include <utility>
+
+#include "app/open/height_maps.h"
+#include "app/transfer/transfer_text.h"
+#include "compute/error.h"
+#include "ui/workspace/workspace_parts.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::array height_keys{"view.top_from", "view.bottom_from"};
+
+bool changes(const Values& wanted, const char* key, const SettingsBook& book) {
+    const auto found = wanted.find(key);
+    return found != wanted.end() && found->second != book.field(key)->get();
+}
+
+// That would make another volume of the one on the device.
+void refuse_flattening(const Values& wanted) {
+    const auto found = wanted.find("view.flatten");
+    if (found == wanted.end() || found->second == Value(std::string())) return;
+    throw Error(ErrorCode::bad_setting, "is for kept pictures, not for the window", "view.flatten",
+                "echolux render --flatten surface; here view.top_from and view.bottom_from count from the surface");
+}
+
+}  // namespace
+
+Values Workspace::Parts::asked_looks() const {
+    View view;
+    Settings settings;
+    settings.bind("view", view);
+    Values looks;
+    for (const std::string& assignment : options.assignments) {
+        if (section_of(assignment) != "view") continue;
+        settings.set_assignment(assignment);
+        const std::string key = assignment.substr(0, assignment.find('='));
+        for (const BoundField& field : settings.fields()) {
+            if (field.key() == key) looks[key] = field.get();
+        }
+    }
+    return looks;
+}
+
+// What the window was like when the program ended, and what the command line says of it.
+void Workspace::Parts::restore_window() {
+    WindowSettings window;
+    Settings settings;
+    settings.bind("window", window);
+    if (const std::filesystem::path last = state.last_session(); !last.empty()) {
+        attempt("window", [&] {
+            std::vector<TomlEntry> entries = toml_entries(last);
+            std::erase_if(entries, [](const TomlEntry& entry) { return section_of(entry.name) != "window"; });
+            settings.take(entries);
+        });
+    }
+    for (const std::string& assignment : options.assignments) {
+        if (section_of(assignment) == "window") settings.set_assignment(assignment);
+    }
+    Values values;
+    for (const BoundField& field : settings.fields()) values[field.key()] = field.get();
+    attempt("window", [&] { book.apply(values, [](const Change&) {}); });
+}
+
+bool Workspace::Parts::take(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                            const std::function<void()>& fails) {
+    const bool moves_heights =
+        std::ranges::any_of(height_keys, [&](const char* key) { return changes(wanted, key, book); });
+    if (std::ranges::any_of(height_keys, [&](const char* key) { return wanted.contains(key); })) wanted_heights.clear();
+    return attempt(section_of(title), [&] {
+        refuse_flattening(wanted);
+        if (moves_heights) return take_with_heights(wanted, title, recorded, fails);
+        set_values(wanted, title, recorded);
+        notices.settle(section_of(title));
+    });
+}
+
+void Workspace::Parts::set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded) {
+    Change change = book.apply(wanted, [this](const Change& made) { bring_about(made); });
+    if (!recorded) return;
+    change.title = title;
+    history.add(change, *recorded == Edit::done);
+}
+
+// What a live session has to know of it.
+void Workspace::Parts::bring_about(const Change& change) {
+    const auto concerns_it = [](const auto& entry) { return is_of_scan(entry.first); };
+    LiveSession* session = live();
+    if (session != nullptr && std::ranges::any_of(change.after, concerns_it)) session->change(*book.scan());
+}
+
+// The tissue's surface is searched, or a map is read, before a view may count from it: a job does both, with the volume
+// as it is now. Of several wishes the last one counts.
+void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
+                                         const std::function<void()>& fails) {
+    jobs.cancel(finding_heights);
+    Cut cut = book.view();
+    const auto name_in = [&](const char* key, const std::string& now) {
+        const auto found = wanted.find(key);
+        return found == wanted.end() ? now : std::get<std::string>(found->second);
+    };
+    cut.top_from = name_in("view.top_from", cut.top_from);
+    cut.bottom_from = name_in("view.bottom_from", cut.bottom_from);
+    cut.flatten.clear();
+    if (!has_height_maps(cut)) {
+        set_values(wanted, title, recorded);
+        wanted_heights.clear();
+        if (stage.exhibit() != nullptr) stage.exhibit()->set_heights({});
+        return;
+    }
+    if (stage.exhibit() == nullptr) {
+        throw Error(ErrorCode::bad_setting, "there is no volume whose surface could be found",
+                    "view.top_from, view.bottom_from", "open one first");
+    }
+    const VolumeToCome coming = stage.exhibit()->begin_reading();
+    if (!coming) {
+        wanted_heights = wanted;
+        return;
+    }
+    finding_heights = jobs.start(
+        "finding heights",
+        [this, cut, shown = stage.exhibit()->life(), wanted, title, recorded, coming](Progress& progress) {
+            progress.begin("heights", 0, "");
+            Volume volume = *coming();
+            HeightMaps maps = prepared_heights(cut, volume);
+            return [this, shown, wanted, title, recorded, found = std::move(maps)] {
+                if (shown.expired()) return;
+                stage.exhibit()->set_heights(found);
+                set_values(wanted, title, recorded);
+            };
+        },
+        [this, fails](const Error& error) {
+            notices.trouble("view", error);
+            if (fails) fails();
+        });
+}
+
+// A view may count from a surface only where its maps are on the device: until they are, again or for the first time,
+// it counts from the volume's ends.
+void Workspace::Parts::find_missing_heights() {
+    Exhibit* exhibit = stage.exhibit();
+    if (exhibit == nullptr) return wanted_heights.clear();
+    View& view = book.view();
+    if (has_height_maps(view) && !exhibit->has_heights()) {
+        wanted_heights = {{"view.top_from", view.top_from}, {"view.bottom_from", view.bottom_from}};
+        view.top_from.clear();
+        view.bottom_from.clear();
+        book.view_edited();
+    }
+    if (!wanted_heights.empty() && exhibit->grid()) take(std::exchange(wanted_heights, {}), "view", std::nullopt);
+}
+
+bool Workspace::change(std::string_view key, const Value& value, Edit edit) {
+    return parts_->take({{std::string(key), value}}, std::string(key), edit);
+}
+
+bool Workspace::change_together(const std::string& title, const std::map<std::string, Value>& values, Edit edit) {
+    return parts_->take(values, title, edit);
+}
+
+bool Workspace::reset(std::string_view key) {
+    const BoundField* field = this->field(key);
+    return field != nullptr && change(key, Value(field->default_value));
+}
+
+bool Workspace::set_transfer_curve(const TransferCurve& curve, Edit edit) {
+    return parts_->attempt("view", [&] {
+        const std::string key(curve_key);
+        parts_->set_values({{key, toml_of(curve)},
+                            {"view.transfer", std::string()},
+                            {"view.low", lowest_value},
+                            {"view.high", highest_value}},
+                           key, edit);
+    });
+}
+
+void Workspace::view_edited(Edit edit) {
+    parts_->attempt("view", [&] {
+        Change change = parts_->book.view_edited();
+        change.title = "view";
+        parts_->history.add(change, edit == Edit::done);
+    });
+}
+
+void Workspace::undo() {
+    if (!can_undo()) return;
+    const Change step = parts_->history.undo();
+    const auto redo_step = [this] {
+        if (can_redo()) parts_->history.redo();
+    };
+    if (!parts_->take(step.before, step.title, std::nullopt, redo_step)) redo_step();
+}
+
+void Workspace::redo() {
+    if (!can_redo()) return;
+    const Change step = parts_->history.redo();
+    const auto undo_step = [this] {
+        if (can_undo()) parts_->history.undo();
+    };
+    if (!parts_->take(step.after, step.title, std::nullopt, undo_step)) undo_step();
+}
+
+bool Workspace::can_undo() const {
+    return parts_->history.can_undo();
+}
+
+bool Workspace::can_redo() const {
+    return parts_->history.can_redo();
+}
+
+View& Workspace::view() {
+    return parts_->book.view();
+}
+
+const WindowSettings& Workspace::window() const {
+    return parts_->book.window();
+}
+
+const Scan* Workspace::scan() const {
+    return parts_->book.scan();
+}
+
+const std::vector<BoundField>& Workspace::fields() const {
+    return parts_->book.fields();
+}
+
+const BoundField* Workspace::field(std::string_view key) const {
+    return parts_->book.field(key);
+}
+
+}  // namespace echolux
