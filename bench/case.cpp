@@ -33,8 +33,8 @@ BenchSize size_of(const BenchCase& one, const BenchSize& run, bool on_gpu) {
     return size;
 }
 
-ReconstructionPlan plan_of(const BenchCase& one, const BenchSize& size) {
-    const ReconstructionPlan chain = bench_plan(size);
+ReconstructionSpec plan_of(const BenchCase& one, const BenchSize& size) {
+    const ReconstructionSpec chain = bench_plan(size);
     Scan scan;
     scan.format = chain.format;
     scan.geometry = chain.geometry;

@@ -30,7 +30,7 @@ struct BenchCase {
 BenchSize size_of(const BenchCase& one, const BenchSize& run, bool on_gpu);
 
 // Throws Error{bad_setting}.
-ReconstructionPlan plan_of(const BenchCase& one, const BenchSize& size);
+ReconstructionSpec plan_of(const BenchCase& one, const BenchSize& size);
 
 // The same volume for each processor that shares the work. Throws Error{device, out_of_memory}.
 std::vector<BenchSpectra> spectra_of(const BenchCase& one, const BenchSize& size, const BenchProcessor& processor);

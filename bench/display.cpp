@@ -93,7 +93,7 @@ class DisplayBench {
             choice_.spectra = way.spectra;
             DeviceChoice device;
             device.name = display_.device;
-            ReconstructionPlan plan = bench_plan(size_, way.format);
+            ReconstructionSpec plan = bench_plan(size_, way.format);
             plan.flow.method = way.flow;
             path_ = std::make_unique<LoneVolumePath>(plan, choice_, device);
         }

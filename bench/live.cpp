@@ -38,8 +38,8 @@ constexpr ProtocolRow published[] = {
     {"3-D, 100 x 100", 100, 100, 33, 75, 13, 9},        {"3-D, 140 x 140", 140, 140, 70, 117, 9, 5},
 };
 
-ReconstructionPlan plan_of(const BenchSize& size, bool flow) {
-    ReconstructionPlan plan = bench_plan(size);
+ReconstructionSpec plan_of(const BenchSize& size, bool flow) {
+    ReconstructionSpec plan = bench_plan(size);
     plan.calibration.centre_wavelength_nm = 845;
     plan.geometry.line_rate_hz = 70'000;
     if (flow) plan.flow.method = FlowMethod::doppler;
@@ -58,7 +58,7 @@ class LiveBench {
     // Volumes at `volumes_per_s`, a picture loop of 60 a second beside.
     void run_live(const std::string& key, const BenchSize& size, double volumes_per_s, bool flow) {
         book_.begin(fmt::format("live, {:.0f} volumes/s", volumes_per_s), 6);
-        const ReconstructionPlan plan = plan_of(size, flow);
+        const ReconstructionSpec plan = plan_of(size, flow);
         const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         MemorySource source(plan, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
         LoneVolumePath path(plan, processor_.choice, device_);

@@ -37,7 +37,7 @@ Target target_of(const BenchProcessor& processor, const Reconstructor& reconstru
 
 class VolumeLoop {
   public:
-    VolumeLoop(const ReconstructionPlan& plan, const BenchProcessor& processor, VoxelsGo go)
+    VolumeLoop(const ReconstructionSpec& plan, const BenchProcessor& processor, VoxelsGo go)
         : reconstructor_(make_reconstructor(plan, processor.choice)) {
         for (const BenchProcessor& one : processor.each()) targets_.push_back(target_of(one, *reconstructor_, go));
     }
@@ -71,7 +71,7 @@ class VolumeLoop {
 
 }  // namespace
 
-std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionPlan& plan,
+std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& plan,
                                const BenchProcessor& processor, std::span<const BenchSpectra> spectra, VoxelsGo go) {
     VolumeLoop loop(plan, processor, go);
     const auto volume = [&] {
@@ -81,7 +81,7 @@ std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const Rec
     return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { loop.finish(); });
 }
 
-std::vector<double> submission_seconds(BenchBook& book, const ReconstructionPlan& plan, const BenchProcessor& processor,
+std::vector<double> submission_seconds(BenchBook& book, const ReconstructionSpec& plan, const BenchProcessor& processor,
                                        std::span<const BenchSpectra> spectra) {
     constexpr int repetitions = 100;
     VolumeLoop loop(plan, processor, VoxelsGo::nowhere);

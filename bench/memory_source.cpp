@@ -6,7 +6,7 @@
 
 namespace echolux {
 
-MemorySource::MemorySource(const ReconstructionPlan& plan, std::vector<Block> blocks, double lines_per_s)
+MemorySource::MemorySource(const ReconstructionSpec& plan, std::vector<Block> blocks, double lines_per_s)
     : block_b_scans_(plan.block_b_scans), blocks_(std::move(blocks)), lines_per_s_(lines_per_s) {
     scan_.path = "memory";
     scan_.format = plan.format;

@@ -78,8 +78,8 @@ void fill(std::byte* to, const BenchSize& size, SampleFormat format, std::int64_
 
 }  // namespace
 
-ReconstructionPlan bench_plan(const BenchSize& size, SampleFormat format) {
-    ReconstructionPlan plan;
+ReconstructionSpec bench_plan(const BenchSize& size, SampleFormat format) {
+    ReconstructionSpec plan;
     plan.format.sample_format = format;
     plan.geometry.samples = size.samples;
     plan.geometry.a_scans = size.a_scans;
@@ -100,7 +100,7 @@ ReconstructionPlan bench_plan(const BenchSize& size, SampleFormat format) {
 }
 
 BenchSpectra::BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKind memory, const DeviceId& gpu) {
-    const ReconstructionPlan plan = bench_plan(size, format);
+    const ReconstructionSpec plan = bench_plan(size, format);
     const std::int64_t bytes_a_line = line_bytes(plan.format, plan.geometry);
     const std::int64_t bytes = bytes_a_line * size.lines();
     memory_ = block_memory(bytes, memory == MemoryKind::device ? MemoryKind::host : memory);

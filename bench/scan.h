@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "compute/block_memory.h"
-#include "compute/reconstructor.h"
+#include "compute/place.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -20,7 +21,7 @@ struct BenchSize {
 };
 
 // Lagrange-3 + dispersion + Hann + dB to u8, stored background.
-ReconstructionPlan bench_plan(const BenchSize& size, SampleFormat format = SampleFormat::u16);
+ReconstructionSpec bench_plan(const BenchSize& size, SampleFormat format = SampleFormat::u16);
 
 // One volume of spectra, 12 bits a sample, as u16 or packed12.
 class BenchSpectra {

@@ -35,7 +35,7 @@ std::string texture_refusal(const BackendChoice& choice, const std::string& devi
     }
 }
 
-std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const ReconstructionPlan& plan,
+std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& plan,
                                   const BackendChoice& choice, const std::string& device, const BenchSpectra& spectra) {
     DeviceChoice wanted;
     wanted.name = device;

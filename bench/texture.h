@@ -19,7 +19,7 @@ void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_
 std::string texture_refusal(const BackendChoice& choice, const std::string& device);
 
 // A-scans a second. Throws what VolumePath throws.
-std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const ReconstructionPlan& plan,
+std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& plan,
                                   const BackendChoice& choice, const std::string& device, const BenchSpectra& spectra);
 
 }  // namespace echolux

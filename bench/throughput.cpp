@@ -14,7 +14,7 @@ void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor
     const double bytes_moved = static_cast<double>(size.samples) * 2.5;  // u16 in, half as many u8 out
     const std::string there = fmt::format("{0} to {0}", processor.home_name());
     std::optional<BenchSpectra> made;
-    const auto measured = [&](const ReconstructionPlan& plan, const BenchProcessor& with) {
+    const auto measured = [&](const ReconstructionSpec& plan, const BenchProcessor& with) {
         if (!made) made.emplace(size, SampleFormat::u16, with.home(), with.choice.gpu);
         return loop_rates(book, size, plan, with, {&*made, 1});
     };
@@ -29,7 +29,7 @@ void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor
     book.figure("linear/" + n, "the whole chain, " + there, "A-scans/s",
                 [&] { return measured(bench_plan(size), processor); },
                 {{"separate/" + n}, {"fft." + n}, {"memory.copy", bytes_moved}});
-    ReconstructionPlan exact = bench_plan(size);
+    ReconstructionSpec exact = bench_plan(size);
     exact.recipe.resample = Resample::nudft;
     book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",
                 [&] { return measured(exact, processor); }, {{"linear/" + n}});

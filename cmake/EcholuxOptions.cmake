@@ -40,6 +40,11 @@ else()
     set(march ${ECHOLUX_MARCH})
 endif()
 
+# All of it can become a part of the shared library, which shows nothing but its interface.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
 add_library(echolux_flags INTERFACE)
 target_include_directories(echolux_flags INTERFACE ${CMAKE_SOURCE_DIR})
 # errno and traps are not used; leaving them out changes no result and lets loops with sqrt and min vectorise.
@@ -66,11 +71,16 @@ if(ECHOLUX_COVERAGE)
     target_link_options(echolux_flags INTERFACE --coverage)
 endif()
 
+set(ECHOLUX_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <complex> <cstdint> <filesystem> <functional> <map>
+    <memory> <numeric> <optional> <span> <string> <string_view> <thread> <variant> <vector>)
+
 # echolux_room(NAME): the library echolux_NAME from every source below the current folder. A new file joins by being there.
+# Headers of the standard library are compiled once for all of them: they take most of the time of a usual file.
 function(echolux_room name)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
     add_library(echolux_${name} STATIC ${sources})
     target_link_libraries(echolux_${name} PUBLIC echolux_flags)
+    target_precompile_headers(echolux_${name} PRIVATE ${ECHOLUX_COMMON_HEADERS})
 endfunction()
 
 # echolux_sanitized(PROGRAM): what a program needs besides flags when sanitizers watch it.

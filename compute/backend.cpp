@@ -19,20 +19,20 @@ namespace {
 GpuSurvey look() {
     return cuda::survey();
 }
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan& plan, const BackendChoice& choice) {
+std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& plan, const BackendChoice& choice) {
     return cuda::plan_on_gpu(plan, choice);
 }
 #else
 GpuSurvey look() {
     return {{}, "this build has no CUDA backend"};
 }
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan&, const BackendChoice&) {
+std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec&, const BackendChoice&) {
     throw Error(ErrorCode::device, "this build has no CUDA backend", "cuda");  // no GPU is ever found
 }
 #endif
 
 // `left_out`: why some of all are.
-std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionPlan& plan, const BackendChoice& choice,
+std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& plan, const BackendChoice& choice,
                                             std::string& left_out) {
     refuse_what_gpus_cannot(plan);
     BackendChoice one = choice;
@@ -102,7 +102,7 @@ DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_lea
     return found;
 }
 
-void refuse_what_gpus_cannot(const ReconstructionPlan& plan) {
+void refuse_what_gpus_cannot(const ReconstructionSpec& plan) {
     if (plan.calibration.k_jitter.empty()) return;
     throw Error(ErrorCode::device, "works on the CPU only", "calibration.k_jitter", "choose --backend auto or cpu");
 }
@@ -125,7 +125,7 @@ void require_backend(const BackendChoice& choice) {
     }
 }
 
-ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& survey,
+ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& plan, const GpuSurvey& survey,
                                const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu) {
     if (survey.usable.empty()) return {plan_on_cpu(plan), survey.refusal};
     std::string refusal;
@@ -138,7 +138,7 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& 
     return {plan_on_cpu(plan), refusal + ": the CPU reconstructs instead"};
 }
 
-ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice) {
+ChosenReconstructor choose_reconstructor(const ReconstructionSpec& plan, const BackendChoice& choice) {
     require_backend(choice);
     if (choice.backend == Backend::cpu) return {plan_on_cpu(plan), {}};
     const GpuSurvey& survey = surveyed_gpus();
@@ -154,7 +154,7 @@ ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const B
     return chosen;
 }
 
-std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice) {
+std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& plan, const BackendChoice& choice) {
     return choose_reconstructor(plan, choice).reconstructor;
 }
 

@@ -57,7 +57,7 @@ DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_lea
                                   const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on);
 
 // Throws Error{device} naming what of a plan works on the CPU only.
-void refuse_what_gpus_cannot(const ReconstructionPlan& plan);
+void refuse_what_gpus_cannot(const ReconstructionSpec& plan);
 
 // Whether the CPU will not do.
 bool insists_on_gpu(const BackendChoice& choice);
@@ -75,13 +75,13 @@ struct ChosenReconstructor {
 // Backend::automatic takes the CPU where there is no GPU and where the GPU refuses the plan: it fails, or has too
 // little memory. Who insists_on_gpu() gets the error. What goes wrong later is for who feeds: a device that fails can
 // be set up anew, memory that is missing cannot.
-ChosenReconstructor choose_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice = {});
+ChosenReconstructor choose_reconstructor(const ReconstructionSpec& plan, const BackendChoice& choice = {});
 
 // The same without the reason.
-std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionPlan& plan, const BackendChoice& choice = {});
+std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& plan, const BackendChoice& choice = {});
 
 // The rule by itself, for Backend::automatic, any survey and any way to plan on a GPU.
-ChosenReconstructor gpu_or_cpu(const ReconstructionPlan& plan, const GpuSurvey& survey,
+ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& plan, const GpuSurvey& survey,
                                const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu);
 
 }  // namespace echolux

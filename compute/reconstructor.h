@@ -14,18 +14,6 @@ namespace echolux {
 
 enum class Backend { automatic, cpu, cuda };
 
-struct ReconstructionPlan {
-    RawFormat format;
-    ScanGeometry geometry;
-    Calibration calibration;
-    Recipe recipe;
-    FlowRecipe flow;
-    NufftRecipe nufft;
-    DefrRecipe defr;
-    CompressiveRecipe compressive;
-    std::int64_t block_b_scans = 1;  // most B-scan positions in one block
-};
-
 // Identifies submitted work; values grow in order of submission.
 struct Completion {
     std::uint64_t value = 0;
@@ -65,10 +53,10 @@ class Reconstructor {
 };
 
 // What `plan` would write, without allocating anything. Throws Error{bad_setting} naming the key that cannot work.
-VolumeGrid planned_grid(const ReconstructionPlan& plan);
-std::optional<VolumeGrid> planned_flow_grid(const ReconstructionPlan& plan);
+VolumeGrid planned_grid(const ReconstructionSpec& plan);
+std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& plan);
 
 // Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory}.
-std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionPlan& plan);
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& plan);
 
 }  // namespace echolux

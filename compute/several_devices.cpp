@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compute/error.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 
 namespace echolux {
 namespace {
@@ -29,7 +29,7 @@ bool is_on_a_surface(const Places& places) {
 
 }  // namespace
 
-SeveralDevices::SeveralDevices(const ReconstructionPlan& plan, std::vector<std::unique_ptr<Reconstructor>> devices)
+SeveralDevices::SeveralDevices(const ReconstructionSpec& plan, std::vector<std::unique_ptr<Reconstructor>> devices)
     : is_running_(chosen_background(plan.recipe, plan.calibration) == Background::running),
       devices_(std::move(devices)), turns_(devices_.size() * turns_a_device) {}
 
@@ -105,7 +105,7 @@ void SeveralDevices::finish(Turn& turn) {
     if (completion.value > 0) devices_[turn.device]->wait(completion);
 }
 
-std::unique_ptr<Reconstructor> over_devices(const ReconstructionPlan& plan,
+std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& plan,
                                             std::vector<std::unique_ptr<Reconstructor>> devices) {
     if (devices.size() == 1) return std::move(devices.front());
     return std::make_unique<SeveralDevices>(plan, std::move(devices));

@@ -21,7 +21,7 @@ namespace echolux {
 class SeveralDevices : public Reconstructor {
   public:
     // At least one, all of this plan.
-    SeveralDevices(const ReconstructionPlan& plan, std::vector<std::unique_ptr<Reconstructor>> devices);
+    SeveralDevices(const ReconstructionSpec& plan, std::vector<std::unique_ptr<Reconstructor>> devices);
     ~SeveralDevices() override;
 
     const VolumeGrid& grid() const override { return devices_.front()->grid(); }
@@ -58,7 +58,7 @@ class SeveralDevices : public Reconstructor {
 };
 
 // Where there is one device, that one itself.
-std::unique_ptr<Reconstructor> over_devices(const ReconstructionPlan& plan,
+std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& plan,
                                             std::vector<std::unique_ptr<Reconstructor>> devices);
 
 }  // namespace echolux

@@ -10,8 +10,10 @@
 #include "compute/methods/compressive.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/methods/nudft.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/require.h"
 #include "compute/plan/tables.h"
+#include "compute/reconstructor.h"
 
 namespace echolux {
 namespace {
@@ -61,17 +63,6 @@ void validate_vector(const std::vector<double>& values, std::int64_t wanted, con
             "replace it");
 }
 
-void require_monotone(const std::vector<double>& numbers, const std::string& where) {
-    const bool ascending = numbers.size() < 2 || numbers[1] > numbers[0];
-    for (std::size_t i = 1; i < numbers.size(); ++i) {
-        const bool goes_on = ascending ? numbers[i] > numbers[i - 1] : numbers[i] < numbers[i - 1];
-        require(goes_on,
-                fmt::format("must rise or fall all along, but number {} (counted from 0) is {} after {}", i, numbers[i],
-                            numbers[i - 1]),
-                where, "");
-    }
-}
-
 void validate_k_map(const Calibration& calibration, std::int64_t samples) {
     const bool two_maps =
         !calibration.wavelengths_nm.empty() + !calibration.k_positions.empty() + !calibration.k_polynomial.empty() > 1;
@@ -85,7 +76,7 @@ void validate_k_map(const Calibration& calibration, std::int64_t samples) {
     check_k_positions(k_grid(calibration, samples).positions, samples, "calibration.k_polynomial");
 }
 
-void validate_k_jitter(const ReconstructionPlan& plan) {
+void validate_k_jitter(const ReconstructionSpec& plan) {
     if (plan.calibration.k_jitter.empty()) return;
     check_k_jitter(plan.calibration.k_jitter, plan.geometry, "calibration.k_jitter");
     require(plan.recipe.method == Method::plain && plan.recipe.resample == Resample::nufft,
@@ -93,7 +84,7 @@ void validate_k_jitter(const ReconstructionPlan& plan) {
             "set recipe.resample = nufft and recipe.method = plain, or leave the file out");
 }
 
-void validate_calibration(const ReconstructionPlan& plan) {
+void validate_calibration(const ReconstructionSpec& plan) {
     const std::int64_t samples = plan.geometry.samples;
     const Calibration& calibration = plan.calibration;
     validate_vector(calibration.background, samples, "calibration.background", "samples");
@@ -118,7 +109,7 @@ void validate_fast_axis(const ScanGeometry& geometry, const Calibration& calibra
     require_monotone(calibration.fast_axis, "calibration.fast_axis");
 }
 
-void validate_background(const ReconstructionPlan& plan) {
+void validate_background(const ReconstructionSpec& plan) {
     const Background background = chosen_background(plan.recipe, plan.calibration);
     require(background != Background::stored || !plan.calibration.background.empty(), "no background is given",
             "recipe.background", "name a file in calibration.background or choose frame_mean");
@@ -139,7 +130,7 @@ void validate_background(const ReconstructionPlan& plan) {
             fmt::format("give at most {}", plan.geometry.lines_per_b_scan() / 2));
 }
 
-void validate_spectrum(const ReconstructionPlan& plan) {
+void validate_spectrum(const ReconstructionSpec& plan) {
     const Recipe& recipe = plan.recipe;
     require_one_two_four(recipe.upsample, "recipe.upsample");
     require_one_two_four(recipe.zero_padding, "recipe.zero_padding");
@@ -160,7 +151,7 @@ void validate_spectrum(const ReconstructionPlan& plan) {
             "give calibration.wavelengths, or depth_pitch_um and centre_wavelength_nm, or use a2_rad and a3_rad");
 }
 
-void validate_defr(const ReconstructionPlan& plan) {
+void validate_defr(const ReconstructionSpec& plan) {
     const Recipe& recipe = plan.recipe;
     if (recipe.method != Method::defr) return;
     const bool on_grid = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
@@ -179,7 +170,7 @@ void validate_defr(const ReconstructionPlan& plan) {
                               : "set it to true");
 }
 
-void validate_mask(const ReconstructionPlan& plan) {
+void validate_mask(const ReconstructionSpec& plan) {
     if (plan.recipe.method != Method::compressive) return;
     const std::vector<double>& mask = plan.calibration.mask;
     const SensingMask chosen = plan.compressive.mask;
@@ -195,7 +186,7 @@ void validate_mask(const ReconstructionPlan& plan) {
             "calibration.mask", "1: the sample is used, 0: it is not");
 }
 
-void validate_compressive(const ReconstructionPlan& plan) {
+void validate_compressive(const ReconstructionSpec& plan) {
     const Recipe& recipe = plan.recipe;
     if (recipe.method != Method::compressive) return;
     require(recipe.zero_padding == 1,
@@ -214,7 +205,7 @@ void validate_compressive(const ReconstructionPlan& plan) {
 }
 
 // Shaping, a variable mask and the search for full range look at the spectrum of the source.
-void validate_source(const ReconstructionPlan& plan) {
+void validate_source(const ReconstructionSpec& plan) {
     const bool is_known = !plan.calibration.background.empty();
     const bool looks = (plan.recipe.method == Method::defr && is_known) || plan.recipe.shaping != Shaping::none ||
                        (plan.recipe.method == Method::compressive && plan.compressive.mask == SensingMask::variable);
@@ -226,7 +217,7 @@ void validate_source(const ReconstructionPlan& plan) {
             "record it with the reference arm open, and make sure that it is not exchanged with calibration.dark");
 }
 
-void validate_depth(const ReconstructionPlan& plan) {
+void validate_depth(const ReconstructionSpec& plan) {
     const Recipe& recipe = plan.recipe;
     const std::int64_t bins = lengths_of(plan.geometry, recipe).bins;
     const std::int64_t unpadded = bins / recipe.zero_padding;
@@ -245,7 +236,7 @@ void validate_depth(const ReconstructionPlan& plan) {
                         most_bins));
 }
 
-void validate_voxels(const ReconstructionPlan& plan) {
+void validate_voxels(const ReconstructionSpec& plan) {
     const Recipe& recipe = plan.recipe;
     require(recipe.voxel != VoxelType::i16, "reconstruction writes no i16", "recipe.voxel", "choose u8, u16 or f32");
     require(recipe.voxel != VoxelType::complex64 || recipe.quantity == Quantity::complex,
@@ -263,55 +254,7 @@ void validate_voxels(const ReconstructionPlan& plan) {
 
 }  // namespace
 
-void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where) {
-    require_monotone(positions, where);
-    const double slack = 0.01 * static_cast<double>(samples);  // real maps leave the spectrum by a little
-    const double last = static_cast<double>(samples - 1);
-    for (const double position : positions) {
-        require(position >= -slack && position <= last + slack,
-                fmt::format("position {} is outside 0..{} by more than 1 % of the samples", position, samples - 1),
-                where, "positions count samples of the raw spectrum from 0");
-    }
-}
-
-void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where) {
-    require_monotone(wavelengths_nm, where);
-    for (const double wavelength : wavelengths_nm) {
-        require(wavelength > 0, fmt::format("{} nm is no wavelength", wavelength), where, "");
-    }
-}
-
-Background chosen_background(const Recipe& recipe, const Calibration& calibration) {
-    if (recipe.background != Background::automatic) return recipe.background;
-    return calibration.background.empty() ? Background::frame_mean : Background::stored;
-}
-
-Resample chosen_resample(const Recipe& recipe, const Calibration& calibration) {
-    const bool mapped = !calibration.wavelengths_nm.empty() || !calibration.k_positions.empty() ||
-                        !calibration.k_polynomial.empty() || !calibration.k_jitter.empty();
-    return mapped ? recipe.resample : Resample::none;
-}
-
-bool needs_whole_b_scans(const Recipe& recipe) {
-    return recipe.fixed_pattern != FixedPattern::none || recipe.average != Average::none;
-}
-
-bool needs_noise_floor(const Recipe& recipe, const FlowRecipe& flow) {
-    const bool counted_from_it = recipe.quantity == Quantity::db && recipe.levels == Levels::noise_floor;
-    return recipe.noise_floor_db == 0 && (counted_from_it || flow.method != FlowMethod::none);
-}
-
-bool needs_frame_range(const Recipe& recipe) {
-    const bool codes = recipe.voxel == VoxelType::u8 || recipe.voxel == VoxelType::u16;
-    return recipe.levels == Levels::frame && codes && recipe.quantity != Quantity::complex;
-}
-
-DepthRange kept_depth(const Recipe& recipe, std::int64_t bins) {
-    const std::int64_t end = recipe.depth_end * recipe.zero_padding;
-    return {recipe.depth_begin * recipe.zero_padding, end == 0 ? bins : end};
-}
-
-void validate(const ReconstructionPlan& plan) {
+void validate(const ReconstructionSpec& plan) {
     check(plan.format, "scan");
     check(plan.geometry, "scan");
     check(plan.calibration, "calibration");
@@ -336,7 +279,7 @@ void validate(const ReconstructionPlan& plan) {
     require(plan.block_b_scans >= 1, "a block must hold at least one B-scan", "block", "give a positive number");
 }
 
-VolumeGrid planned_grid(const ReconstructionPlan& plan) {
+VolumeGrid planned_grid(const ReconstructionSpec& plan) {
     validate(plan);
     const Recipe& recipe = plan.recipe;
     const ScanGeometry& geometry = plan.geometry;

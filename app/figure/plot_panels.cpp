@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "app/figure/figure_format.h"
-#include "app/jobs/calibration_plots.h"
 #include "compute/error.h"
 #include "engine/version.h"
 

@@ -35,4 +35,8 @@ std::vector<double> decibels_of(const std::vector<double>& amplitude, double ref
 // Throws what write_figure() throws.
 void write_plot(const std::filesystem::path& path, const std::vector<FigureRow>& rows);
 
+// Before work begins; an empty name is no plot. Throws what check_figure_name() throws, also where the program was
+// built without figures.
+void check_plot_name(const std::filesystem::path& path);
+
 }  // namespace echolux

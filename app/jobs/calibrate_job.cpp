@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
 #include "compute/calibrate/probe.h"
 #include "compute/error.h"
@@ -36,7 +37,7 @@ void check_within(const Interval& chosen, std::int64_t all, const char* what) {
 }
 
 // Whole B-scans and kept depths where nothing is chosen.
-DispersionSearch search_in(const DispersionJob& job, const Scan& scan, const ReconstructionPlan& plan) {
+DispersionSearch search_in(const DispersionJob& job, const Scan& scan, const ReconstructionSpec& plan) {
     DispersionSearch search = job.search;
     const std::int64_t padding = scan.recipe.zero_padding;
     const bool is_chosen = job.rows.begin != 0 || job.rows.end != 0;
@@ -161,7 +162,7 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     }
     SpectraReader reader(scan);
     const RawPart part = read_part(reader, b_scan, 1);
-    const ReconstructionPlan plan = scan.plan(1);
+    const ReconstructionSpec plan = scan.plan(1);
     const DispersionSearch search = search_in(job, scan, plan);
     const DispersionFound found = searched_dispersion(plan, part.block, search, progress);
     require_sharper(found, job.scan);
@@ -178,7 +179,7 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     return found;
 }
 
-DispersionFound searched_dispersion(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted,
+DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
                                     Progress& progress) {
     constexpr double steps = 100;
     double told = 0;

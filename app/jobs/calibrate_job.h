@@ -73,7 +73,7 @@ struct DispersionJob {
 DispersionFound run(const DispersionJob& job, Progress& progress);
 
 // searched_dispersion() that tells how far it is, and is cancelled like other work.
-DispersionFound searched_dispersion(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted,
+DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
                                     Progress& progress);
 
 }  // namespace echolux

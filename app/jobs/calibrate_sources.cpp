@@ -48,7 +48,7 @@ SpectrumSurvey survey_of(const Scan& scan, Progress& progress) {
     return survey;
 }
 
-MeanProfile mean_profile(const Scan& scan, const ReconstructionPlan& plan, Progress& progress) {
+MeanProfile mean_profile(const Scan& scan, const ReconstructionSpec& plan, Progress& progress) {
     MeanProfile profile(plan);
     for_each_b_scan(scan, progress, [&](const Block& block) { profile.add(block); });
     return profile;

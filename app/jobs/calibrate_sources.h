@@ -32,7 +32,7 @@ SpectrumSurvey survey_of(const Scan& scan, Progress& progress);
 
 // The scan's first volume through a plan of one B-scan at a time. Throws what MeanProfile throws, Error{bad_file,
 // cancelled}.
-MeanProfile mean_profile(const Scan& scan, const ReconstructionPlan& plan, Progress& progress);
+MeanProfile mean_profile(const Scan& scan, const ReconstructionSpec& plan, Progress& progress);
 
 // Counts [samples]. `samples`: what it must have, as `like` has; 0: any. Throws Error{bad_file}, what open_scan()
 // throws, Error{cancelled}.

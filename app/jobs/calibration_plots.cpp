@@ -87,7 +87,7 @@ Probe amplitudes(const SearchedDispersion& searched, Recipe recipe, std::int64_t
     recipe.quantity = Quantity::amplitude;
     recipe.voxel = VoxelType::f32;
     recipe.levels = Levels::fixed;
-    ReconstructionPlan plan = searched.plan;
+    ReconstructionSpec plan = searched.plan;
     plan.calibration.noise_floor.clear();
     return probed(plan, recipe, b_scan);
 }

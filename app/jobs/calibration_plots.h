@@ -11,10 +11,6 @@
 
 namespace echolux {
 
-// Before work begins; an empty name is no plot. Throws what check_figure_name() throws, also where the program was
-// built without figures.
-void check_plot_name(const std::filesystem::path& path);
-
 // All throw what Paper throws.
 
 // `floor`: amplitude of each depth bin, in counts; `name`: which mean it is.
@@ -26,7 +22,7 @@ void plot_mirrors(const std::filesystem::path& path, const MirrorCalibration& fo
 
 // A B-scan before and after, and the mean level over depth of what the search looked at.
 struct SearchedDispersion {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     Recipe before, after;
     DispersionSearch search;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
 #include "app/session/text_writer.h"
 #include "compute/calibrate/depth_peak.h"
@@ -16,7 +17,7 @@ namespace echolux {
 namespace {
 
 // Uncoupled lines, in air, fine in depth; the mean of a mirror's own lines is never taken away, for it is the mirror.
-ReconstructionPlan for_mirrors(ReconstructionPlan plan, const std::vector<double>& background) {
+ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double>& background) {
     if (!background.empty()) plan.calibration.background = background;
     plan.calibration.fast_axis.clear();
     plan.calibration.k_jitter.clear();
@@ -32,7 +33,7 @@ ReconstructionPlan for_mirrors(ReconstructionPlan plan, const std::vector<double
 }
 
 // One line of counts as a scan would hold it.
-ReconstructionPlan for_spectrum(ReconstructionPlan plan, std::int64_t samples) {
+ReconstructionSpec for_spectrum(ReconstructionSpec plan, std::int64_t samples) {
     plan.format = {};
     plan.format.sample_format = SampleFormat::f32;
     plan.geometry = {};
@@ -63,7 +64,7 @@ class Mirrors {
   private:
     MeanProfile of_scan(const SpectrumSource& source) {
         const Scan mirror = open_scan(source, scan_ ? std::vector<std::string>{} : job_.settings);
-        ReconstructionPlan plan = mirror.plan(1);
+        ReconstructionSpec plan = mirror.plan(1);
         if (scan_) {
             plan.calibration = scan_->calibration;
             plan.recipe = scan_->recipe;

@@ -26,7 +26,7 @@ class DisplaySwitch : public BlockSink {
     void finish() override {
         given(true, [](BlockSink& display) { return display.finish(), true; });
     }
-    void change(const ReconstructionPlan& plan) override {
+    void change(const ReconstructionSpec& plan) override {
         given(true, [&](BlockSink& display) { return display.change(plan), true; });
     }
     bool take_change(Moment moment) override {

@@ -32,14 +32,14 @@ class NoDisplay : public BlockSink {
     bool rework(const Block&) override { return true; }
     void collect() override {}
     void finish() override {}
-    void change(const ReconstructionPlan&) override {}
+    void change(const ReconstructionSpec&) override {}
     bool take_change(Moment) override { return false; }
 };
 
 // Everything that shows what a session reconstructs.
 class Display {
   public:
-    Display(const LiveJob& job, const ReconstructionPlan& plan)
+    Display(const LiveJob& job, const ReconstructionSpec& plan)
         : path_(plan, job.backend, job.device, {.publishing = job.publishing}), view_(job.view),
           most_per_s_(job.pictures_per_s) {
         if (!job.processed.empty()) processed_.emplace(job.processed);

@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/plan_tables.h"
-#include "compute/validate.h"
 #include "engine/scan/noise_floor.h"
 
 namespace echolux {
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr auto look_around = 50ms;
 constexpr auto most_wait = 10s;  // for a first block
 
-bool is_usable(const Block& block, const ReconstructionPlan& plan) {
+bool is_usable(const Block& block, const ReconstructionSpec& plan) {
     try {
         check_block(block, plan);
         return block.memory != MemoryKind::device;
@@ -39,8 +39,8 @@ class Started {
 
 }  // namespace
 
-ReconstructionPlan live_plan(Source& source, Progress& progress) {
-    ReconstructionPlan plan = source.scan().plan(source.block_b_scans());
+ReconstructionSpec live_plan(Source& source, Progress& progress) {
+    ReconstructionSpec plan = source.scan().plan(source.block_b_scans());
     if (!needs_noise_floor(plan.recipe, plan.flow)) return plan;
     const Started started(source);
     const auto until = std::chrono::steady_clock::now() + most_wait;

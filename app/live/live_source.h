@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 #include "engine/acquire/source.h"
 #include "engine/live/recorder.h"
 #include "engine/progress.h"
@@ -13,7 +13,7 @@ namespace echolux {
 // What the source says, with the noise floor measured from its first block where the recipe leaves it open: the source
 // is started for that, waited for at most 10 s, and stopped. `progress` is only asked whether to go on. Throws what the
 // source throws, Error{bad_setting, cancelled}.
-ReconstructionPlan live_plan(Source& source, Progress& progress);
+ReconstructionSpec live_plan(Source& source, Progress& progress);
 
 // All that a recording of the source to `scan_toml` needs to know but how much is expected.
 RecordingWanted recording_of(const Source& source, const std::filesystem::path& scan_toml);

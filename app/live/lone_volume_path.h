@@ -14,7 +14,7 @@ struct LoneRenderer {
 class LoneVolumePath : private LoneRenderer, public VolumePath {
   public:
     // Chooses a pair of devices. Throws Error{bad_setting, out_of_memory, device}.
-    LoneVolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, const DeviceChoice& device,
+    LoneVolumePath(const ReconstructionSpec& plan, const BackendChoice& backend, const DeviceChoice& device,
                    const VolumePathOptions& options = {})
         : LoneRenderer{Renderer(beside(device, backend))}, VolumePath(plan, backend, lone, options) {}
 };

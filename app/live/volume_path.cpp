@@ -40,10 +40,10 @@ const char* way_to(SlotKind kind) {
 
 }  // namespace
 
-VolumePath::VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, Renderer& renderer,
+VolumePath::VolumePath(const ReconstructionSpec& plan, const BackendChoice& backend, Renderer& renderer,
                        const VolumePathOptions& options)
     : plan_(plan), backend_(backend), options_(options), renderer_(renderer),
-      maker_([this](ReconstructionPlan& wanted) { return made_for(wanted); }) {
+      maker_([this](ReconstructionSpec& wanted) { return made_for(wanted); }) {
     pair_devices();
     build();
 }
@@ -74,7 +74,7 @@ void VolumePath::build() {
 }
 
 // On the thread that makes plans.
-ChosenReconstructor VolumePath::made_for(ReconstructionPlan& plan) const {
+ChosenReconstructor VolumePath::made_for(ReconstructionSpec& plan) const {
     if (options_.complete) options_.complete(plan);
     std::unique_lock lock(exchanging_);
     const BackendChoice backend = backend_;

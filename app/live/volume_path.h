@@ -28,7 +28,7 @@ struct VolumePathOptions {
     std::size_t slots = pictures_under_way + 2;
     SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
     Sharer share = echolux::share;
-    std::function<void(ReconstructionPlan&)> complete = {};  // what a changed plan leaves open, on a thread of its own
+    std::function<void(ReconstructionSpec&)> complete = {};  // what a changed plan leaves open, on a thread of its own
 };
 
 // A picture under way on the graphics device, and what it shows.
@@ -62,7 +62,7 @@ struct ReadVolume {
     std::int64_t filled_to = 0;
     VolumeGrid grid;
     std::vector<std::byte> voxels;
-    ReconstructionPlan plan;  // in use now
+    ReconstructionSpec plan;  // in use now
 };
 
 // What became of the plans that were asked for, which are counted from 1 on; 0: the one of the beginning, or none.
@@ -82,7 +82,7 @@ class VolumePath : public BlockSink {
   public:
     // Takes the renderer's ring; the renderer outlives it, and is best chosen beside() the backend. Plans and
     // allocates. Throws Error{bad_setting, out_of_memory, device}.
-    VolumePath(const ReconstructionPlan& plan, const BackendChoice& backend, Renderer& renderer,
+    VolumePath(const ReconstructionSpec& plan, const BackendChoice& backend, Renderer& renderer,
                const VolumePathOptions& options = {});
     ~VolumePath() override;
     VolumePath(const VolumePath&) = delete;
@@ -111,7 +111,7 @@ class VolumePath : public BlockSink {
 
     // Settings that change: the new reconstructor is made on a thread of its own. Where voxels keep their size, type
     // and meaning the slots stay, otherwise there is a new ring.
-    void change(const ReconstructionPlan& plan) override { maker_.want(plan); }
+    void change(const ReconstructionSpec& plan) override { maker_.want(plan); }
     bool take_change(Moment moment) override;
 
     // ---- the thread that draws. All of it throws Error{device} when the display's device is lost; who feeds goes on.
@@ -165,7 +165,7 @@ class VolumePath : public BlockSink {
   private:
     void pair_devices();
     void build();
-    ChosenReconstructor made_for(ReconstructionPlan& plan) const;
+    ChosenReconstructor made_for(ReconstructionSpec& plan) const;
     void install(ChosenReconstructor chosen);
     bool fits(const Reconstructor& coming) const;
     void put_to_use(MadePlan made);
@@ -192,7 +192,7 @@ class VolumePath : public BlockSink {
     template <class Read>
     auto drawn_at_once(const Read& read);
 
-    ReconstructionPlan plan_;
+    ReconstructionSpec plan_;
     BackendChoice backend_;
     VolumePathOptions options_;
     VolumeGrid grid_;

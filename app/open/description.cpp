@@ -8,8 +8,8 @@
 
 #include "app/open/open_volume.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "compute/validate.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/io/voxel_value.h"

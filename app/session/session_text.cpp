@@ -5,6 +5,7 @@
 
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
+#include "render/view/view.h"
 
 namespace echolux {
 namespace {
@@ -67,12 +68,11 @@ std::string text_of_lines(const std::vector<std::string>& lines) {
     return text;
 }
 
-std::string session_toml(const WhatIsOpen& open, const SettingsBook& book) {
+std::string session_toml(const WhatIsOpen& open, const View& view, const std::string& settings) {
     WhatIsOpen said = open;
-    Settings settings;
-    settings.bind("session", said);
-    const View& view = book.view();
-    std::vector<std::string> parts{settings.toml(true), book.toml()};
+    Settings session;
+    session.bind("session", said);
+    std::vector<std::string> parts{session.toml(true), settings};
     if (view.transfer.empty()) parts.push_back(toml_of(view.transfer_curve));
     std::string text = session_head;
     for (const std::string& part : parts) {

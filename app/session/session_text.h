@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "app/session/picture_record.h"
-#include "app/session/settings_book.h"
+#include "app/session/window_settings.h"
 #include "engine/acquire/source.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {
+
+struct View;
 
 // How each begins.
 inline constexpr const char* session_head = "# A session of Echolux: echolux view opens it.\n";
@@ -37,8 +39,8 @@ const std::vector<Field<WhatIsOpen>>& describe<WhatIsOpen>();
 std::vector<std::string> lines_of(const std::string& text);
 std::string text_of_lines(const std::vector<std::string>& lines);
 
-// Without assignments that the book has made since.
-std::string session_toml(const WhatIsOpen& open, const SettingsBook& book);
+// `settings`: the sections of everything that differs from its default, as SettingsBook::toml() writes them.
+std::string session_toml(const WhatIsOpen& open, const View& view, const std::string& settings);
 
 // What a session's text says; what it leaves out has its default.
 struct RestoredSession {

@@ -50,10 +50,6 @@ void check_window(const WindowSettings& window) {
 
 }  // namespace
 
-std::string_view section_of(std::string_view key) {
-    return key.substr(0, key.find('.'));
-}
-
 const Values& default_looks() {
     static const Values looks = [] {
         const View view;
@@ -62,11 +58,6 @@ const Values& default_looks() {
         return values;
     }();
     return looks;
-}
-
-std::string assignment_of(const std::string& key, const Value& value) {
-    const auto* text = std::get_if<std::string>(&value);
-    return key + "=" + (text != nullptr ? *text : spelled(value));
 }
 
 SettingsBook::SettingsBook() {

@@ -18,11 +18,6 @@
 
 namespace echolux {
 
-using Values = std::map<std::string, Value>;  // by key
-
-// Beside the described keys: the curve of `view`, as the text of a transfer function file; empty: that of the preset.
-inline constexpr std::string_view curve_key = "view.transfer_curve";
-
 class SettingsBook {
   public:
     SettingsBook();
@@ -81,12 +76,7 @@ class SettingsBook {
     Values settled_;
 };
 
-std::string_view section_of(std::string_view key);
-
 // Every field of the view at its default.
 const Values& default_looks();
-
-// "recipe.window=hann", as command lines have it.
-std::string assignment_of(const std::string& key, const Value& value);
 
 }  // namespace echolux

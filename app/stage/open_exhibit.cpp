@@ -6,7 +6,7 @@
 #include "app/stage/file_exhibit.h"
 #include "app/stage/session_exhibit.h"
 #include "compute/error.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/scan/time_points.h"
@@ -54,7 +54,7 @@ MakeExhibit open_recorded(const std::filesystem::path& path, const std::vector<s
     progress.advance(1);
     progress.end();
     auto player = std::make_unique<ScanPlayer>(std::move(scan), MemoryKind::pinned);
-    ReconstructionPlan plan = player->scan().plan(player->block_b_scans());
+    ReconstructionSpec plan = player->scan().plan(player->block_b_scans());
     plan.recipe.noise_floor_db = floor_db;
     return on_stage(std::make_unique<StagedSession>(std::move(player), plan), backend);
 }
@@ -73,7 +73,7 @@ MakeExhibit open_live_exhibit(const SourceWanted& wanted, const BackendChoice& b
     std::unique_ptr<Source> source = open_source(told);
     check_can_be_shown(source->scan());
     progress.begin("measure the noise floor", 0, "");
-    const ReconstructionPlan plan = live_plan(*source, progress);
+    const ReconstructionSpec plan = live_plan(*source, progress);
     progress.end();
     return on_stage(std::make_unique<StagedSession>(std::move(source), plan), backend);
 }

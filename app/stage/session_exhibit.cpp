@@ -10,8 +10,8 @@
 namespace echolux {
 namespace {
 
-ReconstructionPlan completed(const StagedSession& session) {
-    ReconstructionPlan plan = session.plan();
+ReconstructionSpec completed(const StagedSession& session) {
+    ReconstructionSpec plan = session.plan();
     session.complete(plan);
     return plan;
 }
@@ -21,7 +21,7 @@ ReconstructionPlan completed(const StagedSession& session) {
 SessionExhibit::SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer)
     : session_(std::move(session)),
       path_(completed(*session_), backend, renderer,
-            {.complete = [part = session_.get()](ReconstructionPlan& plan) { part->complete(plan); }}),
+            {.complete = [part = session_.get()](ReconstructionSpec& plan) { part->complete(plan); }}),
       way_(path_.describe()) {
     session_->attach(path_);
 }

@@ -5,7 +5,7 @@
 
 #include "app/live/live_source.h"
 #include "compute/error.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/scan/noise_floor.h"
 
@@ -19,7 +19,7 @@ std::optional<Timeline> timeline_of(const ScanPlayer* player) {
 
 }  // namespace
 
-StagedSession::StagedSession(std::unique_ptr<Source> source, const ReconstructionPlan& plan)
+StagedSession::StagedSession(std::unique_ptr<Source> source, const ReconstructionSpec& plan)
     : source_(std::move(source)), player_(dynamic_cast<ScanPlayer*>(source_.get())),
       first_floor_db_(plan.recipe.noise_floor_db), asked_{{plan, source_->scan()}}, timeline_(timeline_of(player_)),
       session_(*source_, to_display_) {}
@@ -27,7 +27,7 @@ StagedSession::StagedSession(std::unique_ptr<Source> source, const Reconstructio
 StagedSession::~StagedSession() = default;
 
 // Of a scan as `reconstruct` measures it; live from what came last.
-void StagedSession::complete(ReconstructionPlan& plan) const {
+void StagedSession::complete(ReconstructionSpec& plan) const {
     if (!needs_noise_floor(plan.recipe, plan.flow)) return;
     plan.recipe.noise_floor_db = first_floor_db_;
     if (player_ != nullptr) {
@@ -137,7 +137,7 @@ RecorderFigures StagedSession::stop_recording() {
 }
 
 void StagedSession::change(const Scan& scan) {
-    const ReconstructionPlan plan = scan.plan(source_->block_b_scans());
+    const ReconstructionSpec plan = scan.plan(source_->block_b_scans());
     Asked asked{plan, scan};
     change_to(asked);
     asked_.push_back(std::move(asked));

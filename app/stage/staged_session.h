@@ -21,16 +21,16 @@ namespace echolux {
 class StagedSession : public LiveSession {
   public:
     // `source`: a ScanPlayer is a recorded scan, all else is live. `plan`: as the source says, complete.
-    StagedSession(std::unique_ptr<Source> source, const ReconstructionPlan& plan);
+    StagedSession(std::unique_ptr<Source> source, const ReconstructionSpec& plan);
     ~StagedSession() override;
 
     // ---- for who shows it
 
     std::string name() const { return source_->name(); }
-    const ReconstructionPlan& plan() const { return asked_.back().plan; }  // that is wanted; may be open after a change
+    const ReconstructionSpec& plan() const { return asked_.back().plan; }  // that is wanted; may be open after a change
 
     // Fills in what a changed plan leaves open: the noise floor. From any thread.
-    void complete(ReconstructionPlan& plan) const;
+    void complete(ReconstructionSpec& plan) const;
 
     // What is there is shown on the new display; a recorded scan that never ran is started, a live source waits for
     // start(). Throws Error{device, bad_file}.
@@ -77,7 +77,7 @@ class StagedSession : public LiveSession {
   private:
     // Settings that were asked for, and the number by which the display knows them.
     struct Asked {
-        ReconstructionPlan plan;
+        ReconstructionSpec plan;
         Scan scan;
         std::uint64_t number = 0;
     };

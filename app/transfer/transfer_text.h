@@ -4,12 +4,16 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compute/plan/describe.h"
 #include "render/view/curve.h"
 
 namespace echolux {
+
+// Beside the described keys of the view: its curve, as the text of a transfer function file; empty: that of the preset.
+inline constexpr std::string_view curve_key = "view.transfer_curve";
 
 struct TransferText {
     std::int64_t version = 1;  // of this format

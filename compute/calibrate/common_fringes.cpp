@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-CommonFringe strongest_common_fringe(const ReconstructionPlan& plan, const Block& block) {
+CommonFringe strongest_common_fringe(const ReconstructionSpec& plan, const Block& block) {
     constexpr double least_above_median = 10;  // 10 dB: quieter depths prove nothing
     Recipe recipe = plan.recipe;
     recipe.method = Method::plain;

@@ -20,7 +20,7 @@ struct Trial {
 // Entropies under trial coefficients, of spectra that already carry the plan's own dispersion.
 class Sharpness {
   public:
-    Sharpness(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted, const GoesOn& goes_on)
+    Sharpness(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted, const GoesOn& goes_on)
         : entropy_(depth_entropy(isolated_spectra(plan, block, wanted), wanted.processor)), goes_on_(goes_on),
           turned_(index(plan.geometry.samples), 0.0) {
         const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
@@ -64,7 +64,7 @@ class Sharpness {
 
 }  // namespace
 
-DispersionFound searched_dispersion(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted,
+DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
                                     const GoesOn& goes_on) {
     constexpr int cycles = 3;
     Sharpness sharpness(plan, block, wanted, goes_on);

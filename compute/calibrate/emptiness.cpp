@@ -6,9 +6,9 @@
 
 namespace echolux {
 
-double empty_share(const ReconstructionPlan& given, const Block& block) {
+double empty_share(const ReconstructionSpec& given, const Block& block) {
     constexpr std::int64_t most_lines = 16;
-    ReconstructionPlan plan = given;
+    ReconstructionSpec plan = given;
     plan.geometry = {};
     plan.geometry.samples = given.geometry.samples;
     plan.geometry.a_scans = std::min(most_lines, given.geometry.lines_per_b_scan());

@@ -41,7 +41,7 @@ std::vector<float> depth_gate(const Range& depths, std::int64_t points) {
     return gate;
 }
 
-std::vector<std::complex<float>> shown_turn(const ReconstructionPlan& plan, std::int64_t points) {
+std::vector<std::complex<float>> shown_turn(const ReconstructionSpec& plan, std::int64_t points) {
     std::vector<std::complex<float>> turn(index(points), 1.0F);
     if (!plan.recipe.dispersion) return turn;
     const std::vector<double> theta = dispersion_phase(plan.recipe, plan.calibration, k_grid(plan.calibration, points));
@@ -60,7 +60,7 @@ void scale_to_one(std::vector<std::complex<float>>& values) {
 
 }  // namespace
 
-SpectraOnGrid isolated_spectra(const ReconstructionPlan& plan, const Block& block, const DispersionSearch& wanted) {
+SpectraOnGrid isolated_spectra(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted) {
     const std::int64_t n = plan.geometry.samples;
     const std::vector<float> spectra = windowed_spectra(plan, block);
     const Range depths =

@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-ReconstructionPlan for_amplitudes(ReconstructionPlan plan) {
+ReconstructionSpec for_amplitudes(ReconstructionSpec plan) {
     plan.flow = {};
     plan.calibration.noise_floor.clear();
     plan.geometry.depth_flip = false;
@@ -22,7 +22,7 @@ ReconstructionPlan for_amplitudes(ReconstructionPlan plan) {
 
 }  // namespace
 
-MeanProfile::MeanProfile(const ReconstructionPlan& plan) : reconstructor_(plan_on_cpu(for_amplitudes(plan))) {
+MeanProfile::MeanProfile(const ReconstructionSpec& plan) : reconstructor_(plan_on_cpu(for_amplitudes(plan))) {
     amplitudes_.resize(index(grid().depth * grid().a_scans * plan.block_b_scans));
     sum_.resize(index(grid().depth));
     power_.resize(sum_.size());

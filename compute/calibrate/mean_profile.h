@@ -14,7 +14,7 @@ class MeanProfile {
   public:
     // A-scans come out as the plan's recipe says, but uncropped, as amplitudes in counts and with no noise floor
     // subtracted. Throws what planning throws.
-    explicit MeanProfile(const ReconstructionPlan& plan);
+    explicit MeanProfile(const ReconstructionSpec& plan);
 
     // A block of the plan, in host memory; blocks of a volume in their order.
     void add(const Block& block);

@@ -168,7 +168,7 @@ void turn_k(MirrorCalibration& found) {
 
 std::vector<double> mirror_profile(std::span<const double> fringe, const std::vector<double>& k_positions,
                                    const std::vector<double>& theta_rad) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.format.sample_format = SampleFormat::f32;
     plan.geometry.samples = std::ssize(fringe);
     plan.geometry.a_scans = 1;

@@ -6,11 +6,12 @@
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
 #include "compute/plan/tables.h"
+#include "compute/reconstructor.h"
 
 namespace echolux {
 
-Probe probed(const ReconstructionPlan& given, const Recipe& recipe, const Block& block) {
-    ReconstructionPlan plan = given;
+Probe probed(const ReconstructionSpec& given, const Recipe& recipe, const Block& block) {
+    ReconstructionSpec plan = given;
     plan.recipe = recipe;
     plan.flow = {};
     plan.calibration.k_jitter.clear();  // whose lines these are is not known here: the nominal k map will do
@@ -47,7 +48,7 @@ std::vector<float> spectra_of(std::span<const std::complex<float>> bins, std::in
     return spectra;
 }
 
-std::vector<float> windowed_spectra(const ReconstructionPlan& plan, const Block& block) {
+std::vector<float> windowed_spectra(const ReconstructionSpec& plan, const Block& block) {
     Recipe recipe = plan.recipe;
     recipe.method = Method::plain;
     recipe.dispersion = false;
@@ -57,7 +58,7 @@ std::vector<float> windowed_spectra(const ReconstructionPlan& plan, const Block&
     recipe.zero_padding = 1;
     recipe.quantity = Quantity::complex;
     recipe.voxel = VoxelType::complex64;
-    ReconstructionPlan without_floor = plan;
+    ReconstructionSpec without_floor = plan;
     without_floor.calibration.noise_floor.clear();
     const Probe probe = probed(without_floor, recipe, block);
     const auto* bins = reinterpret_cast<const std::complex<float>*>(probe.voxels.data());

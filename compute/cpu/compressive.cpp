@@ -4,7 +4,7 @@
 
 namespace echolux {
 
-CompressiveTables::CompressiveTables(const ReconstructionPlan& plan)
+CompressiveTables::CompressiveTables(const ReconstructionSpec& plan)
     : sensing_tables(echolux::sensing_tables(plan)), recipe(plan.compressive) {
     if (recipe.transform == SensingTransform::exact) matrix = std::make_unique<SensingMatrix>(sensing_tables);
 }

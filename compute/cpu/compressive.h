@@ -15,7 +15,7 @@ namespace echolux {
 
 // What the threads of a plan share.
 struct CompressiveTables {
-    explicit CompressiveTables(const ReconstructionPlan& plan);
+    explicit CompressiveTables(const ReconstructionSpec& plan);
 
     std::unique_ptr<Sensing> sensing() const;
 

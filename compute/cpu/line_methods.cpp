@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-LineMethodMaker line_methods(const ReconstructionPlan& plan, const PlainTables& plain, const LineFormat& format,
+LineMethodMaker line_methods(const ReconstructionSpec& plan, const PlainTables& plain, const LineFormat& format,
                              DepthRange kept) {
     const std::int64_t rolling = plain.rolling_width;
     if (plan.recipe.method == Method::defr) {

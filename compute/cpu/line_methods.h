@@ -12,7 +12,7 @@ namespace echolux {
 // Makes one for each thread; the tables that they share live as long as this. `plain` must outlive it too.
 using LineMethodMaker = std::function<std::unique_ptr<LineMethod>()>;
 
-LineMethodMaker line_methods(const ReconstructionPlan& plan, const PlainTables& plain, const LineFormat& format,
+LineMethodMaker line_methods(const ReconstructionSpec& plan, const PlainTables& plain, const LineFormat& format,
                              DepthRange kept);
 
 }  // namespace echolux

@@ -29,7 +29,7 @@ CpuRunner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables&
     if (flow_tables) flow.emplace(*flow_tables);
 }
 
-CpuRunner::CpuRunner(const ReconstructionPlan& plan)
+CpuRunner::CpuRunner(const ReconstructionSpec& plan)
     : plan_(plan), grid_(planned_grid(plan)), flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry),
       plain_(plain_tables(plan)), kept_(kept_depth(plan.recipe, plain_.lengths.bins)),
       make_method_(line_methods(plan, plain_, format_, kept_)),
@@ -283,7 +283,7 @@ void CpuRunner::store_velocities(const Block& block, const Place& place) {
     });
 }
 
-std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionPlan& plan) {
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& plan) {
     try {
         return std::make_unique<CpuRunner>(plan);
     } catch (const std::bad_alloc&) {

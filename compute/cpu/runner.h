@@ -21,7 +21,7 @@ namespace echolux {
 
 class CpuRunner : public Reconstructor {
   public:
-    explicit CpuRunner(const ReconstructionPlan& plan);
+    explicit CpuRunner(const ReconstructionSpec& plan);
 
     const VolumeGrid& grid() const override { return grid_; }
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
@@ -75,7 +75,7 @@ class CpuRunner : public Reconstructor {
     void find_bulk_motion(const Block& block);
     void store_velocities(const Block& block, const Place& place);
 
-    ReconstructionPlan plan_;
+    ReconstructionSpec plan_;
     VolumeGrid grid_;
     std::optional<VolumeGrid> flow_grid_;
     LineFormat format_;

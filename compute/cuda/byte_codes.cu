@@ -3,7 +3,7 @@
 #include "compute/cuda/byte_codes.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/voxel_value.cuh"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 
 namespace echolux::cuda {
 namespace {

@@ -12,7 +12,7 @@ WeightedTables unweighted(const PlainTables& plain, bool fused) {
     return {plain, std::vector<float>(plain.real_weight.size(), 1.0f), fused};
 }
 
-std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionPlan& plan, const SensingTables& tables,
+std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& plan, const SensingTables& tables,
                                             std::int64_t most_lines) {
     if (plan.compressive.transform != SensingTransform::exact) return sensing_by_grid(tables, most_lines);
     const ScanGeometry& geometry = plan.geometry;
@@ -21,7 +21,7 @@ std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionPlan& plan, cons
 
 }  // namespace
 
-CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionPlan& plan, const PlainTables& plain,
+CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionSpec& plan, const PlainTables& plain,
                                                  DepthRange kept, std::int64_t most_lines, bool on_chip)
     : sensing_(sensing_tables(plan)), recipe_(plan.compressive), kept_(kept), most_lines_(most_lines),
       rolling_width_(plain.rolling_width) {

@@ -21,7 +21,7 @@ class CompressiveDeviceTables {
   public:
     // Of a valid plan, on the current device; `plain` lives longer. About `most_lines` lines are given in one call.
     // `on_chip`: in one kernel where that is possible. Throws Error{device, out_of_memory}.
-    CompressiveDeviceTables(const ReconstructionPlan& plan, const PlainTables& plain, DepthRange kept,
+    CompressiveDeviceTables(const ReconstructionSpec& plan, const PlainTables& plain, DepthRange kept,
                             std::int64_t most_lines, bool on_chip);
 
     // How, in a few words for people.

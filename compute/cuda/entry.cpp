@@ -117,7 +117,7 @@ GpuSurvey survey() noexcept {
     }
 }
 
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionPlan& plan, const BackendChoice& choice) {
+std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& plan, const BackendChoice& choice) {
     const NumberedGpu& one = usable_gpu(choice.gpu);
     const CurrentDevice current(one.index);
     return std::make_unique<CudaRunner>(plan, choice, one.index, one.gpu.name);

@@ -4,7 +4,7 @@
 
 namespace echolux::cuda {
 
-FlowStage::FlowStage(const ReconstructionPlan& plan, const FlowTables& tables)
+FlowStage::FlowStage(const ReconstructionSpec& plan, const FlowTables& tables)
     : tables_(tables), geometry_(plan.geometry), mixes_(uploaded(line_mixes(plan.geometry, plan.calibration))),
       filters_(uploaded(tables.filters)) {}
 

@@ -18,7 +18,7 @@ struct FlowWork;
 class FlowStage {
   public:
     // Of a plan that has flow.
-    FlowStage(const ReconstructionPlan& plan, const FlowTables& tables);
+    FlowStage(const ReconstructionSpec& plan, const FlowTables& tables);
 
   private:
     friend class FlowPass;

@@ -5,7 +5,7 @@
 #include "compute/cuda/fused_launch.cuh"
 #include "compute/methods/nudft.h"
 #include "compute/methods/nufft.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 
 namespace echolux::cuda {
 namespace {
@@ -57,14 +57,14 @@ int store_bytes(const FusedWork& work) {
 
 }  // namespace
 
-bool FusedKernel::fits(const ReconstructionPlan& plan, const PlainTables& tables) {
+bool FusedKernel::fits(const ReconstructionSpec& plan, const PlainTables& tables) {
     const std::int64_t transform = tables.lengths.transform;
     return plan.recipe.method == Method::plain && !uses_nudft(plan) && !uses_nufft(plan) &&
            has_transform_size(transform) && tables.upsample == 1 && tables.rolling_width == 0 &&
            !tables.resample.prefilter && tables.resample.taps <= 4 && shared_bytes(transform, 0) <= most_shared_bytes();
 }
 
-bool FusedKernel::makes_voxels(const ReconstructionPlan& plan, const PlainTables& tables) {
+bool FusedKernel::makes_voxels(const ReconstructionSpec& plan, const PlainTables& tables) {
     const bool line_by_line = !needs_whole_b_scans(plan.recipe) && !needs_frame_range(plan.recipe) &&
                               plan.geometry.fast_axis == FastAxis::uniform;
     return line_by_line &&
@@ -75,7 +75,7 @@ bool FusedKernel::makes_both(const Recipe& recipe) {
     return ByteOfDecibel::fits(recipe);
 }
 
-FusedKernel::FusedKernel(const ReconstructionPlan& plan, const PlainTables& tables, const VoxelTables& voxels)
+FusedKernel::FusedKernel(const ReconstructionSpec& plan, const PlainTables& tables, const VoxelTables& voxels)
     : plan_(plan), lengths_(tables.lengths), voxels_(voxels) {
     const FourTaps four(tables.resample, lengths_);
     base_ = uploaded(four.base);

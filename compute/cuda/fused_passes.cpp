@@ -12,7 +12,7 @@ constexpr std::int64_t cached_bytes = std::int64_t{16} << 20;
 
 }  // namespace
 
-FusedPasses::FusedPasses(const ReconstructionPlan& plan, const BlockShape& shape, const FusedKernel& kernel,
+FusedPasses::FusedPasses(const ReconstructionSpec& plan, const BlockShape& shape, const FusedKernel& kernel,
                          const FlowStage* flow, cudaStream_t stream)
     : lines_of_a_position_(plan.geometry.b_repeats * shape.frame_lines),
       position_bytes_(lines_of_a_position_ * line_bytes(plan.format, plan.geometry)),

@@ -8,7 +8,7 @@
 
 namespace echolux::cuda {
 
-LineMethods line_methods(const ReconstructionPlan& plan, const PlainTables& plain, const LineFormat& format,
+LineMethods line_methods(const ReconstructionSpec& plan, const PlainTables& plain, const LineFormat& format,
                          DepthRange kept, std::int64_t most_lines, bool fused) {
     if (plan.recipe.method == Method::defr) {
         const auto tables = std::make_shared<DefrDeviceTables>(plain, defr_tables(plan), plan.defr, kept, fused);

@@ -21,7 +21,7 @@ struct LineMethods {
 
 // The plan is valid and `plain` lives longer than the methods. At most about `most_lines` lines are given in one call.
 // `fused`: in one kernel what can be. Throws Error{device, out_of_memory}.
-LineMethods line_methods(const ReconstructionPlan& plan, const PlainTables& plain, const LineFormat& format,
+LineMethods line_methods(const ReconstructionSpec& plan, const PlainTables& plain, const LineFormat& format,
                          DepthRange kept, std::int64_t most_lines, bool fused);
 
 }  // namespace echolux::cuda

@@ -10,7 +10,7 @@
 #include "compute/cuda/memory.h"
 #include "compute/cuda/subtraction.h"
 #include "compute/methods/nudft.h"
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux::cuda {
 
@@ -18,7 +18,7 @@ namespace echolux::cuda {
 class NudftTables {
   public:
     // On the current device, of a valid plan. Throws Error{device, out_of_memory}.
-    explicit NudftTables(const ReconstructionPlan& plan) : NudftTables(plan, NudftMatrix(plan)) {}
+    explicit NudftTables(const ReconstructionSpec& plan) : NudftTables(plan, NudftMatrix(plan)) {}
 
     Operand operand() const { return operand_; }
     const ProductShape& shape() const { return shape_; }
@@ -32,7 +32,7 @@ class NudftTables {
     void multiply(cudaStream_t stream, const std::byte* spectra, float* bins, std::byte* workspace) const;
 
   private:
-    NudftTables(const ReconstructionPlan& plan, const NudftMatrix& matrix);
+    NudftTables(const ReconstructionSpec& plan, const NudftMatrix& matrix);
 
     Operand operand_;
     ProductShape shape_;

@@ -209,13 +209,13 @@ std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t most_lines) {
 
 }  // namespace
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionPlan& plan, bool fused)
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& plan, bool fused)
     : NufftDeviceTables(plan, nufft_tables(plan), fused) {}
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionPlan& plan, const NufftTables& tables, bool fused)
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& plan, const NufftTables& tables, bool fused)
     : NufftDeviceTables(plan, tables, grid_taps(tables), fused) {}
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionPlan& plan, const NufftTables& tables, const GridTaps& grid,
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& plan, const NufftTables& tables, const GridTaps& grid,
                                      bool fused)
     : real_(tables.real), grid_(tables.grid), points_(grid.points), taps_(grid.taps), repeated_(grid.repeated),
       first_bin_(tables.first_bin), depth_(std::ssize(tables.correction)), base_(uploaded(grid.base)),

@@ -10,7 +10,7 @@
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/subtraction.h"
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux::cuda {
 
@@ -19,14 +19,14 @@ class NufftDeviceTables {
   public:
     // Of a valid plan, on the current device. `fused`: in one kernel where that is possible. Throws Error{device,
     // out_of_memory}.
-    NufftDeviceTables(const ReconstructionPlan& plan, bool fused);
+    NufftDeviceTables(const ReconstructionSpec& plan, bool fused);
 
     bool in_one_kernel() const { return twiddles_.bytes() > 0; }
 
   private:
     friend class NufftLines;
-    NufftDeviceTables(const ReconstructionPlan& plan, const NufftTables& tables, bool fused);
-    NufftDeviceTables(const ReconstructionPlan& plan, const NufftTables& tables, const GridTaps& grid, bool fused);
+    NufftDeviceTables(const ReconstructionSpec& plan, const NufftTables& tables, bool fused);
+    NufftDeviceTables(const ReconstructionSpec& plan, const NufftTables& tables, const GridTaps& grid, bool fused);
 
     bool real_;              // grids are
     std::int64_t grid_;      // its points

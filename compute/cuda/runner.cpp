@@ -39,7 +39,7 @@ CudaRunner::Worker::~Worker() {
     cudaStreamSynchronize(stream);
 }
 
-CudaRunner::CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choice, int device, std::string gpu_name)
+CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, int device, std::string gpu_name)
     : plan_(plan), device_(device), gpu_name_(std::move(gpu_name)), grid_(planned_grid(plan)),
       flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry), plain_(plain_tables(plan)),
       kept_(kept_depth(plan.recipe, plain_.lengths.bins)), voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),

@@ -30,7 +30,7 @@ namespace echolux::cuda {
 class CudaRunner : public Reconstructor {
   public:
     // `device` is current. Throws Error{bad_setting, device, out_of_memory}.
-    CudaRunner(const ReconstructionPlan& plan, const BackendChoice& choice, int device, std::string gpu_name);
+    CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choice, int device, std::string gpu_name);
     ~CudaRunner() override;
 
     const VolumeGrid& grid() const override { return grid_; }
@@ -83,7 +83,7 @@ class CudaRunner : public Reconstructor {
     static void hold(Listener& listener, const Block& block, const Work& work);
 
     std::optional<CurrentDevice> at_the_end_;  // the first member: all others are given back on their device
-    ReconstructionPlan plan_;
+    ReconstructionSpec plan_;
     int device_;
     std::string gpu_name_;
     VolumeGrid grid_;

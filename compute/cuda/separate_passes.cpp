@@ -12,7 +12,7 @@ constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;  // of bins and val
 
 }  // namespace
 
-SeparatePasses::SeparatePasses(const ReconstructionPlan& plan, const BlockShape& shape, const VoxelStage& voxels,
+SeparatePasses::SeparatePasses(const ReconstructionSpec& plan, const BlockShape& shape, const VoxelStage& voxels,
                                const FlowStage* flow, std::int64_t depth, std::unique_ptr<LineMethod> method,
                                cudaStream_t stream)
     : recipe_(plan.recipe), shape_(shape), voxels_(voxels), depth_(depth), method_(std::move(method)), stream_(stream),

@@ -9,7 +9,7 @@
 
 #include "compute/cuda/memory.h"
 #include "compute/cuda/sensing.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 
 namespace echolux::cuda {
 

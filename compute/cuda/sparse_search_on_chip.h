@@ -8,7 +8,7 @@
 
 #include "compute/cuda/memory.h"
 #include "compute/methods/compressive.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 
 namespace echolux::cuda {
 

@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(threads_of_a_slice)
     }
 }
 
-Joining joining_of(const ReconstructionPlan& plan, const BlockShape& shape, const DeviceBuffer& mixes) {
+Joining joining_of(const ReconstructionSpec& plan, const BlockShape& shape, const DeviceBuffer& mixes) {
     const ScanGeometry& geometry = plan.geometry;
     Joining joining;
     joining.joined = shape.joined;
@@ -132,7 +132,7 @@ CodeRange range_of(const Recipe& recipe) {
 
 }  // namespace
 
-VoxelStage::VoxelStage(const VoxelTables& tables, const ReconstructionPlan& plan, const BlockShape& shape)
+VoxelStage::VoxelStage(const VoxelTables& tables, const ReconstructionSpec& plan, const BlockShape& shape)
     : tables_(tables), mixes_(uploaded(line_mixes(plan.geometry, plan.calibration))),
       joining_(joining_of(plan, shape, mixes_)), noise_floor_(uploaded(tables.noise_floor)) {}
 

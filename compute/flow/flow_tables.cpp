@@ -9,6 +9,7 @@
 #include "compute/indexing.h"
 #include "compute/plan/require.h"
 #include "compute/plan/tables.h"
+#include "compute/reconstructor.h"
 
 namespace echolux {
 namespace {
@@ -20,11 +21,11 @@ bool is_doppler(FlowMethod method) {
 }
 
 // Doppler wants the shortest interval, angiography the longest.
-bool looks_across_frames(const ReconstructionPlan& plan) {
+bool looks_across_frames(const ReconstructionSpec& plan) {
     return plan.geometry.b_repeats > 1 && (!is_doppler(plan.flow.method) || plan.geometry.a_repeats == 1);
 }
 
-Looks looks_of(const ReconstructionPlan& plan) {
+Looks looks_of(const ReconstructionSpec& plan) {
     const ScanGeometry& geometry = plan.geometry;
     const std::int64_t frame = geometry.lines_per_b_scan();
     if (looks_across_frames(plan)) {
@@ -37,7 +38,7 @@ Looks looks_of(const ReconstructionPlan& plan) {
 }
 
 // mm/s that a phase of pi stands for, along the flow where its angle is known; 0: unknown.
-double v_max_mm_s(const ReconstructionPlan& plan) {
+double v_max_mm_s(const ReconstructionSpec& plan) {
     const double interval_s = look_interval_s(plan);
     if (interval_s == 0) return 0;
     const double axial_um_s = effective_wavelength_um(plan) / (4 * plan.geometry.refractive_index * interval_s);
@@ -81,7 +82,7 @@ FlowTables FlowTables::for_bins_times(float factor) const {
     return scaled;
 }
 
-FlowTables flow_tables(const ReconstructionPlan& plan, double weight_sum, DepthRange kept) {
+FlowTables flow_tables(const ReconstructionSpec& plan, double weight_sum, DepthRange kept) {
     const FlowRecipe& flow = plan.flow;
     FlowTables tables;
     tables.method = flow.method;
@@ -108,7 +109,7 @@ FlowTables flow_tables(const ReconstructionPlan& plan, double weight_sum, DepthR
     return tables;
 }
 
-double effective_wavelength_um(const ReconstructionPlan& plan) {
+double effective_wavelength_um(const ReconstructionSpec& plan) {
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     if (grid.k_max_per_um == 0) return plan.calibration.centre_wavelength_nm / 1000;
     const SpectralWeight weight = spectral_weight(plan.recipe, plan.calibration, grid);
@@ -124,14 +125,14 @@ double effective_wavelength_um(const ReconstructionPlan& plan) {
     return sum > 0 && moment > 0 ? 2 * pi * sum / moment : 0;
 }
 
-double look_interval_s(const ReconstructionPlan& plan) {
+double look_interval_s(const ReconstructionSpec& plan) {
     const ScanGeometry& geometry = plan.geometry;
     if (geometry.line_rate_hz == 0) return 0;
     const std::int64_t lines = looks_across_frames(plan) ? geometry.lines_per_frame() : std::int64_t{1};
     return static_cast<double>(lines) / geometry.line_rate_hz;
 }
 
-void validate_flow(const ReconstructionPlan& plan) {
+void validate_flow(const ReconstructionSpec& plan) {
     const ScanGeometry& geometry = plan.geometry;
     const FlowMethod method = plan.flow.method;
     if (method == FlowMethod::none) return;
@@ -156,7 +157,7 @@ void validate_flow(const ReconstructionPlan& plan) {
             "give calibration.wavelengths or calibration.centre_wavelength_nm");
 }
 
-std::optional<VolumeGrid> planned_flow_grid(const ReconstructionPlan& plan) {
+std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& plan) {
     VolumeGrid grid = planned_grid(plan);
     if (plan.flow.method == FlowMethod::none) return std::nullopt;
     const bool phasors = plan.flow.method == FlowMethod::doppler && !plan.flow.unwrap;

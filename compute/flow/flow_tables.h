@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/reconstructor.h"
+#include "compute/plan/choices.h"
+#include "compute/plan/params.h"
 #include "compute/steps/looks.h"
 #include "compute/steps/phasor.h"
-#include "compute/validate.h"
 
 namespace echolux {
 
@@ -36,15 +36,15 @@ struct FlowTables {
 };
 
 // Of a plan that has been validated and has flow.
-FlowTables flow_tables(const ReconstructionPlan& plan, double weight_sum, DepthRange kept);
+FlowTables flow_tables(const ReconstructionSpec& plan, double weight_sum, DepthRange kept);
 
 // lambda_e: of the centroid of source spectrum times window; 0: unknown.
-double effective_wavelength_um(const ReconstructionPlan& plan);
+double effective_wavelength_um(const ReconstructionSpec& plan);
 
 // Between looks; 0: unknown.
-double look_interval_s(const ReconstructionPlan& plan);
+double look_interval_s(const ReconstructionSpec& plan);
 
 // Throws Error{bad_setting} naming the key that cannot work.
-void validate_flow(const ReconstructionPlan& plan);
+void validate_flow(const ReconstructionSpec& plan);
 
 }  // namespace echolux

@@ -10,7 +10,6 @@
 #include "compute/methods/nufft.h"
 #include "compute/plan/tables.h"
 #include "compute/steps/sparse.h"
-#include "compute/validate.h"
 
 namespace echolux {
 namespace {
@@ -25,7 +24,7 @@ double chance(std::uint64_t seed, std::uint64_t number) {
 }
 
 // How likely a random mask takes each sample, by comparison.
-std::vector<double> likelihoods(const ReconstructionPlan& plan) {
+std::vector<double> likelihoods(const ReconstructionSpec& plan) {
     std::vector<double> weights(index(plan.geometry.samples), 1.0);
     if (plan.compressive.mask == SensingMask::uniform) return weights;
     constexpr double least = 0.05;  // of the dark ends too some are wanted
@@ -39,7 +38,7 @@ std::vector<double> likelihoods(const ReconstructionPlan& plan) {
 }
 
 // Those with the largest chance^(1 / likelihood).
-std::vector<std::int32_t> random_samples(const ReconstructionPlan& plan) {
+std::vector<std::int32_t> random_samples(const ReconstructionSpec& plan) {
     const std::vector<double> weights = likelihoods(plan);
     const auto seed = static_cast<std::uint64_t>(plan.compressive.seed);
     std::vector<double> keys(weights.size());
@@ -56,7 +55,7 @@ std::vector<std::int32_t> random_samples(const ReconstructionPlan& plan) {
 }
 
 // What the finer grid is, or the k grid itself.
-void add_grid(SensingTables& tables, const ReconstructionPlan& plan) {
+void add_grid(SensingTables& tables, const ReconstructionSpec& plan) {
     const double scale = std::sqrt(static_cast<double>(tables.length));
     if (tables.on_k_grid) {
         tables.grid = tables.length;
@@ -99,7 +98,7 @@ int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe) {
     return 1 + static_cast<int>(std::clamp(doublings, 0.0, SearchRules<double>::most_tries - 1.0));
 }
 
-std::vector<std::int32_t> sensed_samples(const ReconstructionPlan& plan) {
+std::vector<std::int32_t> sensed_samples(const ReconstructionSpec& plan) {
     std::vector<std::int32_t> samples;
     switch (plan.compressive.mask) {
         case SensingMask::all:
@@ -115,7 +114,7 @@ std::vector<std::int32_t> sensed_samples(const ReconstructionPlan& plan) {
     }
 }
 
-SensingTables sensing_tables(const ReconstructionPlan& plan) {
+SensingTables sensing_tables(const ReconstructionSpec& plan) {
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     SensingTables tables;
     tables.samples = sensed_samples(plan);

@@ -21,7 +21,7 @@ double highest_bin(const std::vector<std::complex<double>>& values) {
 }
 
 // The spectrum of the source behind the window, or the window where no background is known.
-std::vector<double> windowed_source(const ReconstructionPlan& plan, const KGrid& grid,
+std::vector<double> windowed_source(const ReconstructionSpec& plan, const KGrid& grid,
                                     const std::vector<double>& window) {
     if (plan.calibration.background.empty()) return window;
     std::vector<double> source = source_on_grid(plan.recipe, plan.calibration, grid);
@@ -31,7 +31,7 @@ std::vector<double> windowed_source(const ReconstructionPlan& plan, const KGrid&
 
 }  // namespace
 
-DefrTables defr_tables(const ReconstructionPlan& plan) {
+DefrTables defr_tables(const ReconstructionSpec& plan) {
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     Recipe undispersed = plan.recipe;
     undispersed.dispersion = false;

@@ -6,7 +6,7 @@
 #include <complex>
 #include <vector>
 
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -21,6 +21,6 @@ struct DefrTables {
 inline constexpr double weak_diversity = 0.6;
 
 // The plan's geometry and calibration are valid.
-DefrTables defr_tables(const ReconstructionPlan& plan);
+DefrTables defr_tables(const ReconstructionSpec& plan);
 
 }  // namespace echolux

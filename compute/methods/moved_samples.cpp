@@ -13,7 +13,7 @@ namespace echolux {
 namespace {
 
 // A phase of 40 rad along half the spectrum turns by 0.08 rad in a piece: an error of 2e-8.
-CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionPlan& plan) {
+CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& plan) {
     const std::int64_t n = plan.geometry.samples;
     const KGrid grid = k_grid(plan.calibration, n);
     const CubicSpline position_at(counted(n), points_of_grid(grid).samples);
@@ -36,7 +36,7 @@ CubicPieces<float> kernel_of_root(const SpreadingKernel& kernel) {
 
 }  // namespace
 
-MovedSamples moved_samples(const ReconstructionPlan& plan) {
+MovedSamples moved_samples(const ReconstructionSpec& plan) {
     const SpreadingKernel kernel(plan.nufft);
     const std::int64_t transform = lengths_of(plan.geometry, plan.recipe).transform;
     const std::int64_t grid = finer_grid(plan.nufft, transform);

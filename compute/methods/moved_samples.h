@@ -9,7 +9,7 @@
 
 #include "compute/methods/k_jitter.h"
 #include "compute/plan/cubic_pieces.h"
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -25,6 +25,6 @@ struct MovedSamples {
 };
 
 // Of a plan that is valid and has calibration.k_jitter.
-MovedSamples moved_samples(const ReconstructionPlan& plan);
+MovedSamples moved_samples(const ReconstructionSpec& plan);
 
 }  // namespace echolux

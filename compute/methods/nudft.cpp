@@ -7,11 +7,11 @@
 
 #include "compute/indexing.h"
 #include "compute/methods/sample_points.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "compute/validate.h"
 
 namespace echolux {
-NudftMatrix::NudftMatrix(const ReconstructionPlan& plan) {
+NudftMatrix::NudftMatrix(const ReconstructionSpec& plan) {
     const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
     const DepthRange kept = kept_depth(plan.recipe, lengths.bins);
     first_bin_ = kept.begin;
@@ -33,7 +33,7 @@ double NudftMatrix::largest() const {
     return largest;
 }
 
-bool uses_nudft(const ReconstructionPlan& plan) {
+bool uses_nudft(const ReconstructionSpec& plan) {
     return chosen_resample(plan.recipe, plan.calibration) == Resample::nudft;
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -14,7 +14,7 @@ namespace echolux {
 class NudftMatrix {
   public:
     // The plan is valid.
-    explicit NudftMatrix(const ReconstructionPlan& plan);
+    explicit NudftMatrix(const ReconstructionSpec& plan);
 
     std::int64_t depth() const { return depth_; }  // rows: the depth bins kept
     std::int64_t samples() const { return static_cast<std::int64_t>(points_.size()); }
@@ -33,7 +33,7 @@ class NudftMatrix {
 };
 
 // Whether this plan goes through the matrix. Without a k map it does not: the plain transform is exact then.
-bool uses_nudft(const ReconstructionPlan& plan);
+bool uses_nudft(const ReconstructionSpec& plan);
 
 // Elements of the largest matrix that is accepted: 2 GiB on the CPU.
 inline constexpr std::int64_t most_nudft_elements = std::int64_t{1} << 28;

@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "compute/methods/sample_points.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "compute/validate.h"
 
 namespace echolux {
 
-bool uses_nufft(const ReconstructionPlan& plan) {
+bool uses_nufft(const ReconstructionSpec& plan) {
     return chosen_resample(plan.recipe, plan.calibration) == Resample::nufft;
 }
 
@@ -27,7 +27,7 @@ FinerGrid finer_grid_of(const NufftRecipe& recipe, std::vector<double> points, s
     return finer;
 }
 
-NufftTables nufft_tables(const ReconstructionPlan& plan) {
+NufftTables nufft_tables(const ReconstructionSpec& plan) {
     const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
     const DepthRange kept = kept_depth(plan.recipe, lengths.bins);
     const SamplePoints samples = sample_points(plan);

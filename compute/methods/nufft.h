@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compute/methods/spread_samples.h"
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -22,10 +22,10 @@ struct NufftTables {
 };
 
 // Whether this plan goes this way. Without a k map it does not: the plain transform is exact then.
-bool uses_nufft(const ReconstructionPlan& plan);
+bool uses_nufft(const ReconstructionSpec& plan);
 
 // The plan is valid.
-NufftTables nufft_tables(const ReconstructionPlan& plan);
+NufftTables nufft_tables(const ReconstructionSpec& plan);
 
 // Samples at `points` of a k grid `length` points long, spread over its finer grid, and what that does to depth bins
 // [first, first + bins): correction multiplies it away.

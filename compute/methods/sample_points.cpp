@@ -18,7 +18,7 @@ std::vector<double> shares_of_grid(const std::vector<double>& points) {
     return shares;
 }
 
-SamplePoints sample_points(const ReconstructionPlan& plan) {
+SamplePoints sample_points(const ReconstructionSpec& plan) {
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     const SpectrumPoints points = points_of_samples(plan.calibration, grid);
     SamplePoints samples{points.on_grid, spectral_weight_at(points, plan.recipe, plan.calibration, grid)};

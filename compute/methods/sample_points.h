@@ -5,7 +5,7 @@
 #include <complex>
 #include <vector>
 
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -18,6 +18,6 @@ struct SamplePoints {
 std::vector<double> shares_of_grid(const std::vector<double>& points);
 
 // Of a plan that is valid. Samples beyond the grid have no weight.
-SamplePoints sample_points(const ReconstructionPlan& plan);
+SamplePoints sample_points(const ReconstructionSpec& plan);
 
 }  // namespace echolux

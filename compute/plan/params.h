@@ -201,4 +201,19 @@ struct FlowRecipe {
     std::int64_t correlation_reach = 2;  // pixels around each, for correlation
 };
 
+// ---- all of it ------------------------------------------------------------------------------------------------------
+
+// What is asked of a reconstructor.
+struct ReconstructionSpec {
+    RawFormat format;
+    ScanGeometry geometry;
+    Calibration calibration;
+    Recipe recipe;
+    FlowRecipe flow;
+    NufftRecipe nufft;
+    DefrRecipe defr;
+    CompressiveRecipe compressive;
+    std::int64_t block_b_scans = 1;  // most B-scan positions in one block
+};
+
 }  // namespace echolux

@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-PlainTables plain_tables(const ReconstructionPlan& plan) {
+PlainTables plain_tables(const ReconstructionSpec& plan) {
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     PlainTables tables;
     tables.lengths = lengths_of(plan.geometry, plan.recipe);
@@ -23,7 +23,7 @@ PlainTables plain_tables(const ReconstructionPlan& plan) {
     return tables;
 }
 
-VoxelTables voxel_tables(const ReconstructionPlan& plan, double weight_sum, DepthRange kept) {
+VoxelTables voxel_tables(const ReconstructionSpec& plan, double weight_sum, DepthRange kept) {
     VoxelTables tables;
     tables.depth = kept.end - kept.begin;
     tables.scale = static_cast<float>(1 / weight_sum);
@@ -38,7 +38,7 @@ VoxelTables voxel_tables(const ReconstructionPlan& plan, double weight_sum, Dept
     return tables;
 }
 
-BlockShape block_shape(const ReconstructionPlan& plan, const VolumeGrid& grid) {
+BlockShape block_shape(const ReconstructionSpec& plan, const VolumeGrid& grid) {
     BlockShape shape;
     shape.frame_lines = plan.geometry.lines_per_b_scan();
     shape.frames = plan.block_b_scans * plan.geometry.b_repeats;
@@ -47,7 +47,7 @@ BlockShape block_shape(const ReconstructionPlan& plan, const VolumeGrid& grid) {
     return shape;
 }
 
-void check_block(const Block& block, const ReconstructionPlan& plan) {
+void check_block(const Block& block, const ReconstructionSpec& plan) {
     const auto require = [](bool holds, const auto& problem) {
         if (!holds) throw Error(ErrorCode::bad_setting, problem(), "block");
     };

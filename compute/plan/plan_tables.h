@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute/place.h"
+#include "compute/plan/choices.h"
+#include "compute/plan/params.h"
 #include "compute/plan/tables.h"
-#include "compute/reconstructor.h"
-#include "compute/validate.h"
 
 namespace echolux {
 
@@ -36,8 +37,8 @@ struct CodeRange {
 };
 
 // Of a plan that has been validated.
-PlainTables plain_tables(const ReconstructionPlan& plan);
-VoxelTables voxel_tables(const ReconstructionPlan& plan, double weight_sum, DepthRange kept);
+PlainTables plain_tables(const ReconstructionSpec& plan);
+VoxelTables voxel_tables(const ReconstructionSpec& plan, double weight_sum, DepthRange kept);
 
 // How blocks and volumes of a plan are counted.
 struct BlockShape {
@@ -49,9 +50,9 @@ struct BlockShape {
     std::int64_t lines() const { return frames * frame_lines; }
 };
 
-BlockShape block_shape(const ReconstructionPlan& plan, const VolumeGrid& grid);
+BlockShape block_shape(const ReconstructionSpec& plan, const VolumeGrid& grid);
 
 // Throws Error{bad_setting} when the block does not hold what the plan says.
-void check_block(const Block& block, const ReconstructionPlan& plan);
+void check_block(const Block& block, const ReconstructionSpec& plan);
 
 }  // namespace echolux

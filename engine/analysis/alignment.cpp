@@ -11,6 +11,7 @@
 #include "compute/calibrate/roll_off.h"
 #include "compute/indexing.h"
 #include "compute/plan/tables.h"
+#include "compute/reconstructor.h"
 #include "compute/steps/line_format.h"
 
 namespace echolux {
@@ -83,7 +84,7 @@ const std::vector<Field<AlignmentWanted>>& describe<AlignmentWanted>() {
 // Some lines of counts without background to complex bins.
 class Alignment::Lines {
   public:
-    Lines(ReconstructionPlan plan, std::int64_t lines) {
+    Lines(ReconstructionSpec plan, std::int64_t lines) {
         const std::int64_t samples = plan.geometry.samples;
         const double refractive_index = plan.geometry.refractive_index;
         plan.format = {};
@@ -122,14 +123,14 @@ class Alignment::Lines {
     std::vector<std::complex<float>> bins_;
 };
 
-Alignment::Alignment(const ReconstructionPlan& plan) : plan_(plan) {
+Alignment::Alignment(const ReconstructionSpec& plan) : plan_(plan) {
     prepared(spectra_, 2, false);  // also checks the plan
     weight_sum_ = spectral_weight(plan.recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples)).sum;
 }
 
 Alignment::~Alignment() = default;
 
-bool Alignment::fits(const ReconstructionPlan& plan) const {
+bool Alignment::fits(const ReconstructionSpec& plan) const {
     return alike(plan.format, plan_.format) && alike(plan.geometry, plan_.geometry) &&
            alike(plan.calibration, plan_.calibration) && alike_vectors(plan.calibration, plan_.calibration) &&
            alike(plan.recipe, plan_.recipe);
@@ -147,7 +148,7 @@ LineRange Alignment::range(const Block& block, const AlignmentWanted& wanted) co
 
 Alignment::Lines& Alignment::prepared(std::unique_ptr<Lines>& lines, std::int64_t count, bool for_profiles) const {
     if (lines && lines->lines() == count) return *lines;
-    ReconstructionPlan plan = plan_;
+    ReconstructionSpec plan = plan_;
     plan.recipe = alignment_recipe(plan.recipe);
     plan.recipe.zero_padding = for_profiles ? padding : 1;
     plan.recipe.dispersion = for_profiles && plan.recipe.dispersion;

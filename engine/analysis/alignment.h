@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "compute/calibrate/spectrum_survey.h"
+#include "compute/place.h"
 #include "compute/plan/describe.h"
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -58,11 +59,11 @@ class Alignment {
   public:
     // Of `plan`: format, geometry, calibration, resampling, window, shaping and dispersion. Throws Error{bad_setting}
     // for a plan that cannot work.
-    explicit Alignment(const ReconstructionPlan& plan);
+    explicit Alignment(const ReconstructionSpec& plan);
     ~Alignment();
 
     // Whether `plan` would read the same.
-    bool fits(const ReconstructionPlan& plan) const;
+    bool fits(const ReconstructionSpec& plan) const;
 
     // `block` lies in host memory and is as the plan says; the line and the number of lines are kept inside.
     AlignmentReading read(const Block& block, const AlignmentWanted& wanted);
@@ -81,7 +82,7 @@ class Alignment {
     double fill_windowed(AlignmentReading& reading);
     void fill_a_scan(AlignmentReading& reading, std::int64_t depth_begin, double light) const;
 
-    ReconstructionPlan plan_;
+    ReconstructionSpec plan_;
     double weight_sum_ = 1;            // of the window
     std::unique_ptr<Lines> profiles_;  // with dispersion, zero padded
     std::unique_ptr<Lines> spectra_;   // without: as they enter the transform

@@ -22,7 +22,7 @@ bool is_power_of_ten(std::int64_t n) {
 
 }  // namespace
 
-Arrivals::Arrivals(const ReconstructionPlan& plan, std::function<void(std::string)> report)
+Arrivals::Arrivals(const ReconstructionSpec& plan, std::function<void(std::string)> report)
     : plan_(plan), report_(std::move(report)) {}
 
 bool Arrivals::admit(const Block& block) {

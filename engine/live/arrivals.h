@@ -7,7 +7,7 @@
 #include <string>
 
 #include "compute/place.h"
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -25,7 +25,7 @@ struct ArrivalFigures {
 class Arrivals {
   public:
     // `report` hears one line for each kind of trouble when it begins, and again when it has grown tenfold.
-    Arrivals(const ReconstructionPlan& plan, std::function<void(std::string)> report);
+    Arrivals(const ReconstructionSpec& plan, std::function<void(std::string)> report);
 
     // Whether the block is to be used.
     bool admit(const Block& block);
@@ -40,7 +40,7 @@ class Arrivals {
     void watch_clock(const Block& block, std::int64_t lost);
     void count(std::int64_t& of, std::int64_t by, const std::string& line);
 
-    ReconstructionPlan plan_;
+    ReconstructionSpec plan_;
     std::function<void(std::string)> report_;
     ArrivalFigures figures_;
     std::uint64_t next_sequence_ = 0;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compute/place.h"
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
@@ -27,7 +27,7 @@ class BlockSink {
 
     // From any thread: from some block on, this plan instead. It is made ready beside the work; of several, the last
     // one counts. What cannot work is heard of by take_change().
-    virtual void change(const ReconstructionPlan& plan) = 0;
+    virtual void change(const ReconstructionSpec& plan) = 0;
 
     // Puts a plan to use that has been made ready, if there is one; where the volume's size changes only `between`
     // volumes. Throws Error for a plan that cannot work: the one before stays.

@@ -12,7 +12,7 @@ PlanMaker::~PlanMaker() {
     thread_.join();
 }
 
-void PlanMaker::want(const ReconstructionPlan& plan) {
+void PlanMaker::want(const ReconstructionSpec& plan) {
     const std::scoped_lock lock(mutex_);
     wanted_ = plan;
     ++number_;
@@ -43,7 +43,7 @@ void PlanMaker::put_back(MadePlan made) {
 void PlanMaker::work(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (wanted_comes_.wait(lock, stop, [this] { return wanted_.has_value(); })) {
-        ReconstructionPlan plan = *std::exchange(wanted_, std::nullopt);
+        ReconstructionSpec plan = *std::exchange(wanted_, std::nullopt);
         const std::uint64_t number = number_;
         lock.unlock();
         std::optional<MadePlan> made;

@@ -16,7 +16,7 @@
 namespace echolux {
 
 struct MadePlan {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     ChosenReconstructor chosen;
     std::uint64_t number = 0;  // of the request
 };
@@ -24,13 +24,13 @@ struct MadePlan {
 class PlanMaker {
   public:
     // May complete what the plan leaves open.
-    using Make = std::function<ChosenReconstructor(ReconstructionPlan&)>;
+    using Make = std::function<ChosenReconstructor(ReconstructionSpec&)>;
 
     explicit PlanMaker(Make make);
     ~PlanMaker();  // waits for the one that is being made
 
     // From any thread. Requests are counted from 1 on.
-    void want(const ReconstructionPlan& plan);
+    void want(const ReconstructionSpec& plan);
     std::uint64_t wanted() const;
 
     // What has been made since the last call, once. Throws what making it threw; none that was asked for before the one
@@ -51,7 +51,7 @@ class PlanMaker {
     std::condition_variable_any wanted_comes_;
     std::uint64_t number_ = 0;  // of the newest request
     std::uint64_t failed_ = 0;
-    std::optional<ReconstructionPlan> wanted_;
+    std::optional<ReconstructionSpec> wanted_;
     std::optional<MadePlan> made_;
     std::exception_ptr failure_;
     std::jthread thread_;  // begins last, ends first

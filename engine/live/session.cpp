@@ -297,7 +297,7 @@ std::int64_t Session::lines_of(const Block& block) const {
 
 // ---- any thread
 
-void Session::change(const ReconstructionPlan& plan) {
+void Session::change(const ReconstructionSpec& plan) {
     const Scan& scan = source_.scan();
     if (!is_same(plan.format, scan.format) || !is_same(plan.geometry, scan.geometry)) {
         throw Error(ErrorCode::bad_setting, "format and geometry are the source's", "scan", "open the source anew");

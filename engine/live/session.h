@@ -74,7 +74,7 @@ class Session {
     void stop() noexcept;
 
     // From any thread. The plan keeps the source's format and geometry. Throws Error{bad_setting} for what cannot work.
-    void change(const ReconstructionPlan& plan);
+    void change(const ReconstructionSpec& plan);
 
     // All blocks from the next volume on. Throws Error{bad_setting, output}.
     void record(RecordingWanted wanted);

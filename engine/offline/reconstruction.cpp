@@ -11,7 +11,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "compute/methods/defr.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 #include "engine/memory_budget.h"
 #include "engine/offline/block_stream.h"
 #include "engine/scan/noise_floor.h"

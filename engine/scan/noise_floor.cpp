@@ -6,7 +6,7 @@
 
 namespace echolux {
 
-double noise_floor_for_recipe(const ReconstructionPlan& plan, const Block& block) {
+double noise_floor_for_recipe(const ReconstructionSpec& plan, const Block& block) {
     constexpr double nothing_db = -199;
     const double level = measured_noise_floor_db(plan, block);
     return level < nothing_db ? 0 : std::round(level * 100) / 100;

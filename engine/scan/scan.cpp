@@ -8,7 +8,7 @@
 
 #include "compute/error.h"
 #include "compute/methods/k_jitter.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/foreign/thorlabs_oct.h"
@@ -165,7 +165,7 @@ VolumeGrid planned_grid(const Scan& scan) {
     }
 }
 
-ReconstructionPlan Scan::plan(std::int64_t block_b_scans) const {
+ReconstructionSpec Scan::plan(std::int64_t block_b_scans) const {
     return {format, geometry, calibration, recipe, flow, nufft, defr, compressive, block_b_scans};
 }
 

@@ -53,7 +53,7 @@ struct Scan {
     CompressiveRecipe compressive;
     RecordingNotes recording;  // of a live recording; one that was cut off opens up to its last whole block
 
-    ReconstructionPlan plan(std::int64_t block_b_scans) const;
+    ReconstructionSpec plan(std::int64_t block_b_scans) const;
 };
 
 // The sections of settings that say what is wanted of spectra, and may change while they stream.

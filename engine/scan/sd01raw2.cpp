@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compute/error.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 #include "engine/io/calibration_file.h"
 #include "engine/scan/scan.h"
 

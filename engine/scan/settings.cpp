@@ -9,6 +9,11 @@
 #include "compute/error.h"
 
 namespace echolux {
+
+std::string_view section_of(std::string_view key) {
+    return key.substr(0, key.find('.'));
+}
+
 namespace {
 
 constexpr std::uintmax_t longest_toml = 1 << 20;  // bytes; whatever is longer was not written by hand
@@ -101,9 +106,9 @@ std::vector<TomlEntry> keys_of(const toml::table& root, const std::string& file)
     return entries;
 }
 
-std::string_view section_of(std::string_view key) {
-    const std::size_t dot = key.find('.');
-    return dot == std::string_view::npos ? "" : key.substr(0, dot);
+// "": a key without a section.
+std::string_view section_or_none(std::string_view key) {
+    return key.find('.') == std::string_view::npos ? "" : section_of(key);
 }
 
 std::string_view name_of(std::string_view key) {
@@ -111,6 +116,11 @@ std::string_view name_of(std::string_view key) {
 }  // npos + 1 is 0
 
 }  // namespace
+
+std::string assignment_of(const std::string& key, const Value& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return key + "=" + (text != nullptr ? *text : spelled(value));
+}
 
 std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name) {
     const std::string file = path.string();
@@ -148,21 +158,21 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
     for (BoundField& field : fields_) {
         if (field.key() == key) return field;
         sections.push_back(field.section);
-        if (field.section == section_of(key)) names.push_back(field.name);
+        if (field.section == section_or_none(key)) names.push_back(field.name);
         if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();
     }
     const std::string place = std::string(where) + ", " + std::string(key);
     if (!elsewhere.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, remedy_for(elsewhere));
     if (names.empty()) {
-        const std::string section = nearest_name(section_of(key), sections);
+        const std::string section = nearest_name(section_or_none(key), sections);
         throw Error(ErrorCode::bad_setting,
-                    section_of(key).empty() ? std::string("names no section")
-                                            : "unknown section [" + std::string(section_of(key)) + "]",
+                    section_or_none(key).empty() ? std::string("names no section")
+                                                 : "unknown section [" + std::string(section_or_none(key)) + "]",
                     place, remedy_for(section));
     }
     const std::string near = nearest_name(name_of(key), names);
     throw Error(ErrorCode::bad_setting, "unknown key", place,
-                remedy_for(near.empty() ? "" : std::string(section_of(key)) + "." + near));
+                remedy_for(near.empty() ? "" : std::string(section_or_none(key)) + "." + near));
 }
 
 void Settings::set(std::string_view key, std::string_view text, std::string_view where) {

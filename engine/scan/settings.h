@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,14 @@
 #include "compute/plan/describe.h"
 
 namespace echolux {
+
+using Values = std::map<std::string, Value>;  // by key, e.g. "recipe.window"
+
+// "recipe" of "recipe.window", and of "recipe".
+std::string_view section_of(std::string_view key);
+
+// "recipe.window=hann", as command lines have it.
+std::string assignment_of(const std::string& key, const Value& value);
 
 struct BoundField : FieldText {
     std::string section;

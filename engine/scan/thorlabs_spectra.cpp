@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "compute/error.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 #include "engine/io/foreign/scratch_file.h"
 #include "engine/io/foreign/thorlabs_header.h"
 #include "engine/io/foreign/thorlabs_oct.h"

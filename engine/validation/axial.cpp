@@ -36,7 +36,7 @@ CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial) {
         axial.mirrors.push_back("simulated, " + place);
         for (std::size_t i = 0; i < axial.rows.size(); ++i) {
             const ResamplingMethod method = axial_methods()[i];
-            ReconstructionPlan plan = instrument.plan(1);
+            ReconstructionSpec plan = instrument.plan(1);
             method.choose_in(plan.recipe);
             plan.recipe.zero_padding = 4;
             const PointResponse found = point_response(run.amplitudes(plan, line), 4, main_lobe_bins);

@@ -83,7 +83,7 @@ Scene layers(unsigned seed) {
 // Median over the scenes.
 double suppression_db(ValidationRun& run, const std::vector<Scene>& scenes, const std::vector<Profile>& truths,
                       std::int64_t iterations) {
-    ReconstructionPlan plan = bare_plan(n, std::ssize(scenes));
+    ReconstructionSpec plan = bare_plan(n, std::ssize(scenes));
     plan.recipe.method = Method::defr;
     plan.recipe.window = Window::hann;
     plan.recipe.dispersion = true;

@@ -40,8 +40,8 @@ ModelInstrument::ModelInstrument() : spectrometer_(model()) {
     share_ = share_of_grid(points_);
 }
 
-ReconstructionPlan ModelInstrument::plan(std::int64_t lines) const {
-    ReconstructionPlan plan = bare_plan(samples, lines);
+ReconstructionSpec ModelInstrument::plan(std::int64_t lines) const {
+    ReconstructionSpec plan = bare_plan(samples, lines);
     plan.calibration.wavelengths_nm = spectrometer_.wavelengths_nm;
     plan.recipe.window = Window::hann;
     return plan;

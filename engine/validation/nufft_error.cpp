@@ -87,7 +87,7 @@ CheckTable validated_nufft(ValidationRun& run) {
     for (const PublishedErrors& row : published) {
         if (run.quick() && row.oversampling < 2) continue;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
-            ReconstructionPlan plan = instrument.plan(1);
+            ReconstructionSpec plan = instrument.plan(1);
             plan.recipe.window = Window::rect;
             plan.recipe.resample = Resample::nufft;
             plan.nufft = {kernels[i], row.oversampling, row.width};

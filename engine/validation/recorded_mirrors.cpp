@@ -16,8 +16,8 @@
 #include "compute/calibrate/spectrum_survey.h"
 #include "compute/error.h"
 #include "compute/methods/defr.h"
+#include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
-#include "compute/validate.h"
 #include "engine/scan/scan.h"
 #include "engine/validation/interpolation.h"
 #include "engine/validation/model_instrument.h"
@@ -30,7 +30,7 @@ namespace {
 
 struct RecordedMirror {
     std::string name, file;
-    ReconstructionPlan plan;       // some lines of it to the depth profile, nothing joined and nothing cut off
+    ReconstructionSpec plan;       // some lines of it to the depth profile, nothing joined and nothing cut off
     std::vector<std::byte> lines;  //
     std::vector<float> fringe;     // of the first line: counts less the background
     double bin = 0;                // where the exact transform finds it
@@ -38,9 +38,9 @@ struct RecordedMirror {
 };
 
 // Of a scan's first B-scan as it was acquired: no depth flip, no order of the scan.
-ReconstructionPlan plan_of(const Scan& scan) {
+ReconstructionSpec plan_of(const Scan& scan) {
     constexpr std::int64_t most_lines = 128;
-    ReconstructionPlan plan = scan.plan(1);
+    ReconstructionSpec plan = scan.plan(1);
     plan.geometry = {};
     plan.geometry.samples = scan.geometry.samples;
     plan.geometry.a_scans = std::min(most_lines, scan.geometry.lines_per_b_scan());
@@ -100,7 +100,7 @@ RecordedMirror opened(const std::filesystem::path& path, const std::vector<std::
 
 // Root of the mean power over the lines.
 std::vector<double> profile_of(ValidationRun& run, const RecordedMirror& mirror, const ResamplingMethod& method) {
-    ReconstructionPlan plan = mirror.plan;
+    ReconstructionSpec plan = mirror.plan;
     method.choose_in(plan.recipe);
     const ReconstructedBlock block = run.reconstructed(plan, mirror.lines);
     std::vector<float> power(static_cast<std::size_t>(block.grid.voxels()));
@@ -117,7 +117,7 @@ PointResponse response_in(const std::vector<double>& profile, double main_lobe_b
 }
 
 // Light and window on the k grid.
-Envelope envelope_of(const ReconstructionPlan& plan) {
+Envelope envelope_of(const ReconstructionSpec& plan) {
     const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
     const SpectrumPoints points = points_of_samples(plan.calibration, grid);
     const std::vector<double> share = share_of_grid(points.on_grid);
@@ -174,8 +174,8 @@ std::vector<double> theta_of(const RecordedMirror& mirror) {
                             k_grid(mirror.plan.calibration, mirror.plan.geometry.samples));
 }
 
-ReconstructionPlan full_range_plan(const RecordedMirror& mirror) {
-    ReconstructionPlan plan = mirror.plan;
+ReconstructionSpec full_range_plan(const RecordedMirror& mirror) {
+    ReconstructionSpec plan = mirror.plan;
     plan.format = {};
     plan.format.sample_format = SampleFormat::f32;
     plan.geometry.a_scans = 1;
@@ -252,7 +252,7 @@ void add_full_range(CheckTable& table, ValidationRun& run, const std::vector<Rec
     constexpr double hopeless = 0.95;  // there is no dispersion to speak of
     const std::vector<double> theta = theta_of(mirrors[i]);
     if (std::ranges::all_of(theta, [](double phase) { return phase == 0; })) return;
-    ReconstructionPlan plan = full_range_plan(mirrors[i]);
+    ReconstructionSpec plan = full_range_plan(mirrors[i]);
     const double gamma = defr_tables(plan).gamma;
     if (gamma > hopeless) return;
     for (const Reflections& scene : full_range_scenes(mirrors, i)) {

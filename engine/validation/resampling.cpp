@@ -37,7 +37,7 @@ class Mirrors {
     FoundMirror at(const ResamplingMethod& method, double share_of_range) const {
         const double depth_um = share_of_range * instrument.depth_limit_um();
         const std::vector<float> line = instrument.fringe(depth_um);
-        ReconstructionPlan plan = instrument.plan(1);
+        ReconstructionSpec plan = instrument.plan(1);
         method.choose_in(plan.recipe);
         const std::vector<double> profile = run_.amplitudes(plan, line);
         plan.recipe.zero_padding = 4;

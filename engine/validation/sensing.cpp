@@ -134,7 +134,7 @@ Scenes solved_scenes(ValidationRun& run, const ModelInstrument& instrument, std:
 }
 
 // Mean over the scenes.
-double psnr_db(ValidationRun& run, const ReconstructionPlan& plan, const Scenes& scenes) {
+double psnr_db(ValidationRun& run, const ReconstructionSpec& plan, const Scenes& scenes) {
     const auto bins = run.bins(plan, scenes.spectra);
     double sum = 0;
     for (std::size_t i = 0; i < scenes.truths.size(); ++i) sum += psnr_db(bins.data() + i * modes, scenes.truths[i]);
@@ -153,7 +153,7 @@ CheckTable validated_sensing(ValidationRun& run) {
                      {}};
     const ModelInstrument instrument;
     const Scenes scenes = solved_scenes(run, instrument, run.quick() ? 8 : 24);
-    ReconstructionPlan plan = instrument.plan(std::ssize(scenes.truths));
+    ReconstructionSpec plan = instrument.plan(std::ssize(scenes.truths));
     plan.recipe.method = Method::compressive;
     for (const double light : instrument.source()) plan.calibration.background.push_back(4000 * light);
     plan.compressive.mask = SensingMask::variable;

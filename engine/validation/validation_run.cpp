@@ -22,7 +22,7 @@ std::string ValidationRun::backends() const {
     return all;
 }
 
-ReconstructedBlock ValidationRun::reconstructed(ReconstructionPlan plan, std::span<const std::byte> spectra) {
+ReconstructedBlock ValidationRun::reconstructed(ReconstructionSpec plan, std::span<const std::byte> spectra) {
     plan.block_b_scans = plan.geometry.b_scans;
     const auto reconstructor = make_reconstructor(plan, {.backend = backend_});
     backends_.insert(reconstructor->backend());
@@ -38,7 +38,7 @@ ReconstructedBlock ValidationRun::reconstructed(ReconstructionPlan plan, std::sp
     return result;
 }
 
-std::vector<std::complex<float>> ValidationRun::bins(ReconstructionPlan plan, std::span<const float> spectra) {
+std::vector<std::complex<float>> ValidationRun::bins(ReconstructionSpec plan, std::span<const float> spectra) {
     plan.recipe.quantity = Quantity::complex;
     plan.recipe.voxel = VoxelType::complex64;
     const ReconstructedBlock block = reconstructed(plan, std::as_bytes(spectra));
@@ -47,14 +47,14 @@ std::vector<std::complex<float>> ValidationRun::bins(ReconstructionPlan plan, st
     return bins;
 }
 
-std::vector<double> ValidationRun::amplitudes(const ReconstructionPlan& plan, std::span<const float> spectra) {
+std::vector<double> ValidationRun::amplitudes(const ReconstructionSpec& plan, std::span<const float> spectra) {
     std::vector<double> values;
     for (const std::complex<float>& bin : bins(plan, spectra)) values.push_back(std::abs(std::complex<double>(bin)));
     return values;
 }
 
-ReconstructionPlan bare_plan(std::int64_t samples, std::int64_t lines) {
-    ReconstructionPlan plan;
+ReconstructionSpec bare_plan(std::int64_t samples, std::int64_t lines) {
+    ReconstructionSpec plan;
     plan.format.sample_format = SampleFormat::f32;
     plan.geometry.samples = samples;
     plan.geometry.a_scans = lines;

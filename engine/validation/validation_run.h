@@ -34,13 +34,13 @@ class ValidationRun {
     std::string backends() const;
 
     // The volume of `plan` in these samples. Throws Error{bad_setting, device, out_of_memory, cancelled}.
-    ReconstructedBlock reconstructed(ReconstructionPlan plan, std::span<const std::byte> spectra);
+    ReconstructedBlock reconstructed(ReconstructionSpec plan, std::span<const std::byte> spectra);
 
     // Complex depth bins of f32 spectra, [lines][depth].
-    std::vector<std::complex<float>> bins(ReconstructionPlan plan, std::span<const float> spectra);
+    std::vector<std::complex<float>> bins(ReconstructionSpec plan, std::span<const float> spectra);
 
     // Their amplitudes.
-    std::vector<double> amplitudes(const ReconstructionPlan& plan, std::span<const float> spectra);
+    std::vector<double> amplitudes(const ReconstructionSpec& plan, std::span<const float> spectra);
 
   private:
     Backend backend_;
@@ -50,7 +50,7 @@ class ValidationRun {
 };
 
 // f32 spectra in one B-scan that are linear in k, through the bare transform without a window: nothing is subtracted.
-ReconstructionPlan bare_plan(std::int64_t samples, std::int64_t lines);
+ReconstructionSpec bare_plan(std::int64_t samples, std::int64_t lines);
 
 double decibels(double amplitude_ratio);  // 20 log10
 

@@ -17,8 +17,8 @@ constexpr double refractive_index = 1.38, line_rate_hz = 70'000;
 constexpr std::int64_t lines = 8, bin = 270;
 constexpr double counts = 100;  // of the fringe
 
-ReconstructionPlan flow_plan(const ModelInstrument& instrument, std::int64_t b_scans) {
-    ReconstructionPlan plan = instrument.plan(lines);
+ReconstructionSpec flow_plan(const ModelInstrument& instrument, std::int64_t b_scans) {
+    ReconstructionSpec plan = instrument.plan(lines);
     plan.geometry.b_scans = b_scans;
     plan.geometry.refractive_index = refractive_index;
     plan.geometry.line_rate_hz = line_rate_hz;
@@ -32,7 +32,7 @@ ReconstructionPlan flow_plan(const ModelInstrument& instrument, std::int64_t b_s
 }
 
 // One reflector a B-scan, moving away from zero delay at its velocity.
-std::vector<float> moving(const ModelInstrument& instrument, const ReconstructionPlan& plan,
+std::vector<float> moving(const ModelInstrument& instrument, const ReconstructionSpec& plan,
                           const std::vector<double>& velocities_mm_s, double noise_rms) {
     std::mt19937 random(5);
     std::normal_distribution<double> noise(0, noise_rms);
@@ -67,7 +67,7 @@ struct Regression {
 // Of found on true velocities over +-0.9 v_max, `each` B-scans of one kind.
 Regression regression(ValidationRun& run, const ModelInstrument& instrument, int each, double noise_rms) {
     constexpr int steps = 19;
-    const ReconstructionPlan plan = flow_plan(instrument, std::int64_t{steps} * each);
+    const ReconstructionSpec plan = flow_plan(instrument, std::int64_t{steps} * each);
     const double v_max = planned_flow_grid(plan)->v_max;
     std::vector<double> truth;
     for (int i = 0; i < steps * each; ++i) truth.push_back(v_max * 0.9 * (2.0 * (i % steps) / (steps - 1) - 1));

@@ -61,8 +61,8 @@ void bare_transform(benchmark::State& state) {
 }
 BENCHMARK(bare_transform)->UseRealTime();
 
-ReconstructionPlan standard_plan() {
-    ReconstructionPlan plan;
+ReconstructionSpec standard_plan() {
+    ReconstructionSpec plan;
     plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
     for (std::int64_t j = 0; j < samples; ++j) {
         const double u = 2.0 * static_cast<double>(j) / (samples - 1) - 1;
@@ -77,8 +77,8 @@ ReconstructionPlan standard_plan() {
     return plan;
 }
 
-void reconstruct(benchmark::State& state, void (*change)(ReconstructionPlan&)) {
-    ReconstructionPlan plan = standard_plan();
+void reconstruct(benchmark::State& state, void (*change)(ReconstructionSpec&)) {
+    ReconstructionSpec plan = standard_plan();
     change(plan);
     std::mt19937 random(1);
     std::vector<std::uint16_t> spectra(samples * a_scans * b_scans);
@@ -107,7 +107,7 @@ void reconstruct(benchmark::State& state, void (*change)(ReconstructionPlan&)) {
 }
 
 #define ECHOLUX_CHAIN(name, change) \
-    BENCHMARK_CAPTURE(reconstruct, name, [](ReconstructionPlan& p) { change; })->UseRealTime()
+    BENCHMARK_CAPTURE(reconstruct, name, [](ReconstructionSpec& p) { change; })->UseRealTime()
 
 ECHOLUX_CHAIN(standard, (void)p)->ArgName("threads")->Arg(1)->Arg(2);
 ECHOLUX_CHAIN(real_transform, p.recipe.dispersion = false)->ArgName("threads")->Arg(1);

@@ -18,11 +18,11 @@ constexpr double most_of_tf32 = 5e-3;
 
 class CompressiveOnGpu : public GpuTest, protected SensedScene {
   protected:
-    static Field found(const ReconstructionPlan& plan, const std::vector<float>& spectra, const GpuRun& run = {}) {
+    static Field found(const ReconstructionSpec& plan, const std::vector<float>& spectra, const GpuRun& run = {}) {
         return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
     }
 
-    static Field on_cpu(const ReconstructionPlan& plan, const std::vector<float>& spectra) {
+    static Field on_cpu(const ReconstructionSpec& plan, const std::vector<float>& spectra) {
         return reconstructed<std::complex<float>>(plan, spectra);
     }
 
@@ -32,11 +32,11 @@ class CompressiveOnGpu : public GpuTest, protected SensedScene {
         return run;
     }
 
-    static std::string way(const ReconstructionPlan& plan) {
+    static std::string way(const ReconstructionSpec& plan) {
         return make_reconstructor(plan, {.backend = Backend::cuda})->backend();
     }
 
-    static ReconstructionPlan with_dispersion(ReconstructionPlan plan, double a2) {
+    static ReconstructionSpec with_dispersion(ReconstructionSpec plan, double a2) {
         plan.recipe.dispersion = a2 != 0;
         plan.recipe.a2_rad = a2;
         return plan;
@@ -48,7 +48,7 @@ bool same_bits(const Field& a, const Field& b) {
 }
 
 TEST_F(CompressiveOnGpu, GoesTheWayThatFits) {
-    ReconstructionPlan plan = plan_for(1);
+    ReconstructionSpec plan = plan_for(1);
     EXPECT_NE(way(plan).find("compressive on chip"), std::string::npos);
     plan.compressive.transform = SensingTransform::fft;
     EXPECT_NE(way(plan).find("compressive on chip"), std::string::npos);
@@ -64,7 +64,7 @@ TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
     const std::vector<float> spectra = scenes(lines);
     for (const double a2 : {0.0, 30.0}) {
         for (const StepRule step : {StepRule::clamped, StepRule::safeguarded, StepRule::monotone}) {
-            ReconstructionPlan plan = with_dispersion(plan_for(lines), a2);
+            ReconstructionSpec plan = with_dispersion(plan_for(lines), a2);
             plan.compressive.step = step;
             plan.compressive.continuation = step != StepRule::clamped;  // what is not at its end may branch
             for (const auto transform : {SensingTransform::nufft, SensingTransform::fft, SensingTransform::exact}) {
@@ -85,7 +85,7 @@ TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
 
 TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
     const std::vector<float> spectra = scenes(2);
-    ReconstructionPlan plan = plan_for(2);
+    ReconstructionSpec plan = plan_for(2);
     plan.calibration.mask.assign(n, 0.0);
     for (std::size_t p = 0; p < plan.calibration.mask.size(); ++p) plan.calibration.mask[p] = p % 7 < 3 ? 1 : 0;
     for (const auto mask : {SensingMask::all, SensingMask::uniform, SensingMask::variable, SensingMask::file}) {
@@ -108,7 +108,7 @@ TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
 TEST_F(CompressiveOnGpu, AgreesWhereSamplesAreUpsampled) {
     const std::vector<float> spectra = scenes(3);
     for (const double a2 : {0.0, 30.0}) {
-        ReconstructionPlan plan = with_dispersion(plan_for(3), a2);
+        ReconstructionSpec plan = with_dispersion(plan_for(3), a2);
         plan.compressive.transform = SensingTransform::fft;
         plan.recipe.upsample = 2;
         const Field cpu = on_cpu(plan, spectra);
@@ -121,7 +121,7 @@ TEST_F(CompressiveOnGpu, AgreesWhereSamplesAreUpsampled) {
 TEST_F(CompressiveOnGpu, AgreesForAnyLength) {
     for (const std::int64_t samples : {16, 333, 512, 1000, 1024, 4096, 8192}) {
         for (const double a2 : {0.0, 9.0}) {
-            ReconstructionPlan plan = with_dispersion(plain_plan(samples, 3), a2);
+            ReconstructionSpec plan = with_dispersion(plain_plan(samples, 3), a2);
             plan.recipe.method = Method::compressive;
             plan.compressive.mask = SensingMask::uniform;
             plan.compressive.share = 0.5;
@@ -147,7 +147,7 @@ TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
         truths.push_back(sums.solved({spectra.begin() + l * n, spectra.begin() + (l + 1) * n}));
     for (const auto transform : {SensingTransform::nufft, SensingTransform::exact}) {
         for (const bool continuation : {false, true}) {
-            ReconstructionPlan plan = plan_for(lines);
+            ReconstructionSpec plan = plan_for(lines);
             plan.compressive.transform = transform;
             plan.compressive.continuation = continuation;
             const Field bins = found(plan, spectra);
@@ -165,7 +165,7 @@ TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
 TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> spectra = mirrors(depths);
-    ReconstructionPlan plan = plan_for(std::ssize(depths));
+    ReconstructionSpec plan = plan_for(std::ssize(depths));
     plan.compressive.transform = SensingTransform::exact;
     const Field exact = on_cpu(plan, spectra);
     EXPECT_LE(relative_l2(found(plan, spectra), exact), most_of_tf32);
@@ -184,7 +184,7 @@ TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
     constexpr int lines = 4, most_iterations = 15;
     const std::vector<float> spectra = scenes(lines);
     for (const auto& [on_chip, chirped] : {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
-        ReconstructionPlan plan = plan_for(lines);
+        ReconstructionSpec plan = plan_for(lines);
         plan.compressive.step = StepRule::monotone;
         if (chirped) {
             plan.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
@@ -229,7 +229,7 @@ TEST_F(CompressiveOnGpu, ALargeTauAndAnEmptyLineLeaveNothing) {
     for (const auto transform : {SensingTransform::nufft, SensingTransform::exact}) {
         for (const double a2 : {0.0, 30.0}) {
             for (const bool chosen : {true, false}) {
-                ReconstructionPlan plan = with_dispersion(plan_for(2), a2);
+                ReconstructionSpec plan = with_dispersion(plan_for(2), a2);
                 plan.compressive.transform = transform;
                 const GpuRun run = chosen ? GpuRun{} : in_passes();
                 for (const auto& bin : found(plan, std::vector<float>(2 * n), run)) EXPECT_EQ(bin, Field::value_type());
@@ -247,7 +247,7 @@ TEST_F(CompressiveOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     std::vector<float> spectra;
     for (std::int64_t l = 0; l < lines; ++l)
         std::ranges::copy(scene(static_cast<unsigned>(l % different)), std::back_inserter(spectra));
-    ReconstructionPlan plan = plan_for(a_scans);
+    ReconstructionSpec plan = plan_for(a_scans);
     plan.geometry.b_scans = b_scans;
     for (const auto transform : {SensingTransform::nufft, SensingTransform::exact, SensingTransform::fft}) {
         for (const bool chosen : {true, false}) {

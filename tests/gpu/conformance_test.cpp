@@ -1,7 +1,6 @@
 // Every step, method and option on the GPU against the CPU, over the same table of cases that is held against double
 // precision: normalised mean square error at most 1e-7, and at most one u8 code in ten thousand different, by one. The
 // exact transform on tensor cores has limits of its own (nudft_test.cpp).
-#include "compute/validate.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/vectors.h"
 
@@ -32,7 +31,7 @@ class Conformance : public GpuTest, public testing::WithParamInterface<std::tupl
 
     template <class Voxel>
     Volumes<Voxel> volumes(Quantity quantity, VoxelType voxel) const {
-        ReconstructionPlan plan = one.plan;
+        ReconstructionSpec plan = one.plan;
         plan.recipe.quantity = quantity;
         plan.recipe.voxel = voxel;
         plan.recipe.levels = Levels::fixed;
@@ -130,7 +129,7 @@ TEST_P(Codes, OfAllVectorsAgree) {
 
 // Many voxels, as instruments make them.
 TEST_P(Codes, OfALargeVolumeAgree) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 16};
     plan.recipe.a2_rad = 12;
     plan.recipe.voxel = VoxelType::u8;
@@ -151,13 +150,13 @@ INSTANTIATE_TEST_SUITE_P(Ways, Codes, testing::Bool(),
 // What only looks as if it needed whole B-scans, or another method, takes the fast path.
 class FastPath : public GpuTest {
   protected:
-    static bool taken(const ReconstructionPlan& plan) {
+    static bool taken(const ReconstructionSpec& plan) {
         return make_reconstructor(plan, {.backend = Backend::cuda})->backend().find(", fused)") != std::string::npos;
     }
 };
 
 TEST_F(FastPath, IsTakenWhereItCanBe) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.geometry = {.samples = 1024, .a_scans = 4, .b_scans = 1};
     plan.recipe.levels = Levels::frame;
     EXPECT_TRUE(taken(plan)) << "f32 has no codes to spread";
@@ -189,7 +188,7 @@ TEST_P(OddSizes, AgreeWithTheCpu) {
     const auto [size, fused] = GetParam();
     for (const VoxelType voxel : {VoxelType::f32, VoxelType::u16}) {
         for (const double a2 : {0.0, 9.0}) {
-            ReconstructionPlan plan;
+            ReconstructionSpec plan;
             plan.geometry = {.samples = size.samples, .a_scans = size.a_scans, .b_scans = size.b_scans};
             plan.recipe.background = size.a_scans > 1 ? Background::frame_mean : Background::rolling;
             plan.recipe.rolling_width = 8;

@@ -8,11 +8,11 @@ namespace {
 
 // ---- the truths of the CPU ------------------------------------------------------------------------------------------
 
-std::unique_ptr<Reconstructor> plan_on_chip(const ReconstructionPlan& plan) {
+std::unique_ptr<Reconstructor> plan_on_chip(const ReconstructionSpec& plan) {
     return make_reconstructor(plan, {.backend = Backend::cuda});
 }
 
-std::unique_ptr<Reconstructor> plan_in_passes(const ReconstructionPlan& plan) {
+std::unique_ptr<Reconstructor> plan_in_passes(const ReconstructionSpec& plan) {
     return make_reconstructor(plan, {.backend = Backend::cuda, .fused = false});
 }
 
@@ -52,8 +52,8 @@ std::vector<std::uint16_t> two_sided_spectra(std::int64_t samples, std::int64_t 
     return spectra;
 }
 
-ReconstructionPlan two_sided_plan(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans) {
-    ReconstructionPlan plan;
+ReconstructionSpec two_sided_plan(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans) {
+    ReconstructionSpec plan;
     plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
     plan.recipe.method = Method::defr;
     plan.recipe.background = Background::frame_mean;
@@ -69,7 +69,7 @@ ReconstructionPlan two_sided_plan(std::int64_t samples, std::int64_t a_scans, st
 
 class FullRangeOnGpu : public GpuTest {
   protected:
-    static Field field(const ReconstructionPlan& plan, const std::vector<std::uint16_t>& spectra, GpuRun run) {
+    static Field field(const ReconstructionSpec& plan, const std::vector<std::uint16_t>& spectra, GpuRun run) {
         return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
     }
 
@@ -88,10 +88,10 @@ TEST_F(FullRangeOnGpu, IsHeldToTheTruths) {
 }
 
 TEST_F(FullRangeOnGpu, SaysWhichWayItGoes) {
-    const auto way = [](const ReconstructionPlan& plan, bool fused = true) {
+    const auto way = [](const ReconstructionSpec& plan, bool fused = true) {
         return make_reconstructor(plan, {.backend = Backend::cuda, .fused = fused})->backend();
     };
-    ReconstructionPlan plan = two_sided_plan(2048, 4, 1);
+    ReconstructionSpec plan = two_sided_plan(2048, 4, 1);
     EXPECT_NE(way(plan).find("full range on chip"), std::string::npos) << way(plan);
     EXPECT_NE(way(plan, false).find("full range in passes"), std::string::npos);
     EXPECT_NE(way(two_sided_plan(2000, 4, 1)).find("full range in passes"), std::string::npos);
@@ -104,7 +104,7 @@ TEST_F(FullRangeOnGpu, SaysWhichWayItGoes) {
 TEST_F(FullRangeOnGpu, AgreesWithTheCpuAtAnyLength) {
     for (const std::int64_t samples : {16, 509, 512, 832, 1024, 2048, 2049, 4096, 8192, 16384}) {
         const auto spectra = two_sided_spectra(samples, 12);
-        ReconstructionPlan plan = two_sided_plan(samples, 4, 3);
+        ReconstructionSpec plan = two_sided_plan(samples, 4, 3);
         for (const bool precise : {false, true}) {
             plan.defr.double_precision = precise;
             const Field cpu = field(plan, spectra, on_cpu());
@@ -120,7 +120,7 @@ TEST_F(FullRangeOnGpu, AgreesWithTheCpuWhateverElseIsAsked) {
     const std::int64_t samples = 2048;
     const auto spectra = two_sided_spectra(samples, 24);
     const auto check = [&](const char* what, auto change) {
-        ReconstructionPlan plan = two_sided_plan(samples, 8, 3);
+        ReconstructionSpec plan = two_sided_plan(samples, 8, 3);
         change(plan);
         const Field cpu = field(plan, spectra, on_cpu());
         for (const bool fused : {true, false}) {
@@ -146,7 +146,7 @@ bool same_bits(const Field& a, const Field& b) {
 
 TEST_F(FullRangeOnGpu, BitsDoNotDependOnBlocksAndStreams) {
     const auto spectra = two_sided_spectra(1024, 7 * 61);
-    const ReconstructionPlan plan = two_sided_plan(1024, 61, 7);
+    const ReconstructionSpec plan = two_sided_plan(1024, 61, 7);
     for (const bool fused : {true, false}) {
         const Field whole = field(plan, spectra, on_gpu(fused, 7, 1));
         for (const std::int64_t block : {1, 2, 3}) {
@@ -160,7 +160,7 @@ TEST_F(FullRangeOnGpu, BitsDoNotDependOnBlocksAndStreams) {
 // More lines than go in one launch.
 TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     const std::int64_t samples = 512, lines = 20011;
-    ReconstructionPlan plan = two_sided_plan(samples, lines, 1);
+    ReconstructionSpec plan = two_sided_plan(samples, lines, 1);
     plan.recipe.background = Background::none;
     std::vector<std::uint16_t> spectra = two_sided_spectra(samples, 1);
     spectra.resize(static_cast<std::size_t>(samples * lines));
@@ -179,7 +179,7 @@ TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
 // Dark lines, and ones 3e10 times as bright as the others.
 TEST_F(FullRangeOnGpu, ALineConcernsNoOther) {
     const std::size_t n = 2048;
-    ReconstructionPlan plan = full_range::plan_of(160, 30, 10);
+    ReconstructionSpec plan = full_range::plan_of(160, 30, 10);
     plan.geometry.a_scans = 3;
     std::vector<float> spectra;
     for (const unsigned seed : {1u, 2u, 3u}) {

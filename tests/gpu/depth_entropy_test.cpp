@@ -83,7 +83,7 @@ TEST_F(EntropyOnGpu, SearchFindsWhatTheCpuFinds) {
         const std::vector<float> far = instrument.fringe(k, 500 - 0.2 * static_cast<double>(line), theta);
         for (std::size_t j = 0; j < near.size(); ++j) spectra.push_back(near[j] + 0.4F * far[j] + noise(random));
     }
-    ReconstructionPlan plan = plain_plan(Instrument::samples, a_scans);
+    ReconstructionSpec plan = plain_plan(Instrument::samples, a_scans);
     plan.recipe.window = Window::hann;
     const auto searched = [&](Backend backend, std::int64_t lines) {
         DispersionSearch search;

@@ -18,7 +18,7 @@ namespace echolux {
 
 struct FlowVariant {
     std::string name;
-    void (*choose)(ReconstructionPlan&);
+    void (*choose)(ReconstructionSpec&);
 };
 
 inline std::ostream& operator<<(std::ostream& out, const FlowVariant& one) {
@@ -26,8 +26,8 @@ inline std::ostream& operator<<(std::ostream& out, const FlowVariant& one) {
 }
 
 // Doppler beside u8, as live views want it: sizes that neither warps nor walks along the lines divide.
-inline ReconstructionPlan flow_scan_plan() {
-    ReconstructionPlan plan;
+inline ReconstructionSpec flow_scan_plan() {
+    ReconstructionSpec plan;
     plan.geometry = {.samples = 1024, .a_scans = 75, .b_scans = 5, .line_rate_hz = 70'000};
     plan.recipe.a2_rad = 9;
     plan.recipe.background = Background::none;
@@ -44,7 +44,7 @@ inline ReconstructionPlan flow_scan_plan() {
 }
 
 inline std::vector<FlowVariant> flow_variants() {
-    using Plan = ReconstructionPlan;
+    using Plan = ReconstructionSpec;
     static constexpr auto repeats = [](Plan& p, std::int64_t a, std::int64_t b, FlowMethod method) {
         p.geometry.a_repeats = a;
         p.geometry.b_repeats = b;
@@ -122,7 +122,7 @@ inline std::vector<FlowVariant> flow_variants() {
 
 // Spectra of one volume in the order of time: layers whose phase goes on from line to line, each at its own pace, some
 // brightness noise and noise of the camera between them.
-inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionPlan& plan) {
+inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionSpec& plan) {
     constexpr int reflectors = 14;
     const ScanGeometry& scan = plan.geometry;
     const std::int64_t lines = scan.frames_per_volume() * scan.lines_per_b_scan();
@@ -149,12 +149,12 @@ inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionPlan& 
     return spectra;
 }
 
-inline std::int64_t frame_bytes(const ReconstructionPlan& plan) {
+inline std::int64_t frame_bytes(const ReconstructionSpec& plan) {
     return plan.geometry.lines_per_b_scan() * line_bytes(plan.format, plan.geometry);
 }
 
 // The same acquired B-scans, with bytes of no meaning around them.
-inline std::vector<std::byte> laid_out(const ReconstructionPlan& plan, std::span<const std::byte> frames,
+inline std::vector<std::byte> laid_out(const ReconstructionSpec& plan, std::span<const std::byte> frames,
                                        const FrameLayout& layout) {
     const std::int64_t bytes = frame_bytes(plan), count = std::ssize(frames) / bytes;
     std::vector<std::byte> block(static_cast<std::size_t>(frame_offset(layout, count, bytes)), std::byte{0xa5});
@@ -164,7 +164,7 @@ inline std::vector<std::byte> laid_out(const ReconstructionPlan& plan, std::span
     return block;
 }
 
-inline void run_blocks(Reconstructor& reconstructor, const ReconstructionPlan& plan, std::span<const std::byte> spectra,
+inline void run_blocks(Reconstructor& reconstructor, const ReconstructionSpec& plan, std::span<const std::byte> spectra,
                        const GpuRun& run, const Places& places, const FrameLayout& layout = {}) {
     std::vector<Completion> completions;
     for (std::int64_t first = 0; first < plan.geometry.b_scans; first += run.block_b_scans) {
@@ -187,7 +187,7 @@ struct FlowScan {
 };
 
 // One volume to host memory.
-inline FlowScan flow_scan(ReconstructionPlan plan, std::span<const std::byte> spectra, const GpuRun& run,
+inline FlowScan flow_scan(ReconstructionSpec plan, std::span<const std::byte> spectra, const GpuRun& run,
                           const FrameLayout& layout = {}) {
     plan.block_b_scans = run.block_b_scans;
     const auto reconstructor = make_reconstructor(plan, run.choice);
@@ -201,7 +201,7 @@ inline FlowScan flow_scan(ReconstructionPlan plan, std::span<const std::byte> sp
     return scan;
 }
 
-inline std::vector<std::byte> structure_scan(ReconstructionPlan plan, std::span<const std::byte> spectra,
+inline std::vector<std::byte> structure_scan(ReconstructionSpec plan, std::span<const std::byte> spectra,
                                              const GpuRun& run) {
     plan.block_b_scans = run.block_b_scans;
     const auto reconstructor = make_reconstructor(plan, run.choice);

@@ -33,7 +33,7 @@ std::vector<std::byte> voxels_at(const Place& place) {
 
 // A way through textures of Vulkan that lets the test see their places.
 struct SeenPath {
-    SeenPath(const ReconstructionPlan& plan, SlotKind kind) {
+    SeenPath(const ReconstructionSpec& plan, SlotKind kind) {
         VolumePathOptions options;
         options.first_kind = kind;
         options.share = [this](const auto& exported, const auto& written, const auto& read) {
@@ -54,7 +54,7 @@ TEST_F(Sharing, FlowLiesBesideTheStructure) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
         for (const FlowMethod method : {FlowMethod::doppler, FlowMethod::power_doppler}) {
             SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", " << static_cast<int>(method));
-            ReconstructionPlan plan = flow_scan_plan();
+            ReconstructionSpec plan = flow_scan_plan();
             plan.flow.method = method;
             plan.block_b_scans = 2;
             SeenPath seen(plan, kind);

@@ -11,11 +11,11 @@ namespace {
 
 // ---- the truths of the CPU ------------------------------------------------------------------------------------------
 
-std::unique_ptr<Reconstructor> plan_fused(const ReconstructionPlan& plan) {
+std::unique_ptr<Reconstructor> plan_fused(const ReconstructionSpec& plan) {
     return make_reconstructor(plan, {.backend = Backend::cuda});
 }
 
-std::unique_ptr<Reconstructor> plan_separate(const ReconstructionPlan& plan) {
+std::unique_ptr<Reconstructor> plan_separate(const ReconstructionSpec& plan) {
     return make_reconstructor(plan, {.backend = Backend::cuda, .fused = false});
 }
 
@@ -46,7 +46,7 @@ TEST_F(FlowOnGpu, IsHeldToTruthsAndVectors) {
 
 class GpuFlow : public GpuTest, public testing::WithParamInterface<std::tuple<FlowVariant, bool>> {
   protected:
-    ReconstructionPlan plan = flow_scan_plan();
+    ReconstructionSpec plan = flow_scan_plan();
     std::vector<std::uint16_t> spectra;
 
     void SetUp() override {
@@ -115,11 +115,11 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuFlow, testing::Combine(testing::ValuesIn(f
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 TEST_F(FlowOnGpu, GoesToEveryKindOfPlace) {
-    const ReconstructionPlan plan = flow_scan_plan();
+    const ReconstructionSpec plan = flow_scan_plan();
     const auto spectra = drifting_reflectors(plan);
     const FlowScan expected = flow_scan(plan, bytes_of_lines(spectra), {.block_b_scans = 2});
     const auto reconstructor = [&] {
-        ReconstructionPlan blocks = plan;
+        ReconstructionSpec blocks = plan;
         blocks.block_b_scans = 2;
         return make_reconstructor(blocks, {.backend = Backend::cuda});
     }();
@@ -144,7 +144,7 @@ TEST_F(FlowOnGpu, GoesToEveryKindOfPlace) {
 }
 
 TEST_F(FlowOnGpu, IsRefusedWhereThePlanHasNone) {
-    ReconstructionPlan plan = flow_scan_plan();
+    ReconstructionSpec plan = flow_scan_plan();
     plan.flow = {};
     const auto spectra = drifting_reflectors(plan);
     const auto reconstructor = make_reconstructor(plan, {.backend = Backend::cuda});
@@ -156,7 +156,7 @@ TEST_F(FlowOnGpu, IsRefusedWhereThePlanHasNone) {
 
 // Headers before acquired B-scans and flyback after them stay out, whatever memory they lie in.
 TEST_F(FlowOnGpu, LeavesOutWhatLiesBetweenFrames) {
-    ReconstructionPlan plan = flow_scan_plan();
+    ReconstructionSpec plan = flow_scan_plan();
     plan.geometry.b_repeats = 2;
     plan.recipe.average = Average::power;
     plan.recipe.background = Background::frame_mean;

@@ -51,7 +51,7 @@ struct GpuRun {
     MemoryKind from = MemoryKind::host;
 };
 
-inline std::int64_t b_scan_bytes(const ReconstructionPlan& plan) {
+inline std::int64_t b_scan_bytes(const ReconstructionSpec& plan) {
     return plan.geometry.b_repeats * plan.geometry.lines_per_b_scan() * line_bytes(plan.format, plan.geometry);
 }
 
@@ -75,7 +75,7 @@ inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std
 }
 
 // All volumes of a scan, in order, to `place` (of the first volume; the others follow `volume_bytes` later).
-inline void run_scan(Reconstructor& reconstructor, const ReconstructionPlan& plan, std::span<const std::byte> spectra,
+inline void run_scan(Reconstructor& reconstructor, const ReconstructionSpec& plan, std::span<const std::byte> spectra,
                      const GpuRun& run, Place place, std::int64_t volume_bytes) {
     std::vector<Completion> completions;
     std::uint64_t sequence = 0;
@@ -96,7 +96,7 @@ inline void run_scan(Reconstructor& reconstructor, const ReconstructionPlan& pla
 
 // All volumes of a scan in pageable host memory.
 template <class Voxel>
-std::vector<Voxel> voxels_of(ReconstructionPlan plan, std::span<const std::byte> spectra, const GpuRun& run) {
+std::vector<Voxel> voxels_of(ReconstructionSpec plan, std::span<const std::byte> spectra, const GpuRun& run) {
     plan.block_b_scans = run.block_b_scans;
     const auto reconstructor = make_reconstructor(plan, run.choice);
     const std::int64_t bytes = reconstructor->grid().bytes();

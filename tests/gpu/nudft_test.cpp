@@ -24,7 +24,7 @@ class ExactTransformVectors : public GpuTest, public testing::WithParamInterface
 
 TEST_P(ExactTransformVectors, AreAsCloseAsTheOperandsAllow) {
     const VectorCase one = read_vector_case(GetParam());
-    ReconstructionPlan plan = one.plan;
+    ReconstructionSpec plan = one.plan;
     plan.recipe.levels = Levels::fixed;
     plan.recipe.quantity = one.field.empty() ? Quantity::amplitude : Quantity::complex;
     plan.recipe.voxel = one.field.empty() ? VoxelType::f32 : VoxelType::complex64;
@@ -43,7 +43,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExactTransformVectors);
 class ExactTransformOnGpu : public GpuTest {
   protected:
     static constexpr std::int64_t samples = 2048, a_scans = 997, b_scans = 7, lines = a_scans * b_scans;
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
 
     ExactTransformOnGpu() {
         plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};

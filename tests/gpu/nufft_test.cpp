@@ -93,7 +93,7 @@ class GridTaps : public testing::TestWithParam<double> {};
 
 TEST_P(GridTaps, SpreadAsTheCpuDoes) {
     const SampledNoise scene;
-    ReconstructionPlan plan = scene.plan_for({GridKernel::kaiser_bessel, 2, 5});
+    ReconstructionSpec plan = scene.plan_for({GridKernel::kaiser_bessel, 2, 5});
     plan.recipe.dispersion = true;
     plan.recipe.a2_rad = GetParam();
     const NufftTables tables = nufft_tables(plan);
@@ -160,7 +160,7 @@ TEST(LinePairs, HaveEveryLineOnceAndOneBackground) {
 
 constexpr double most_error = 1e-10;  // mean square: rounding of floats, a thousand times over
 
-std::string way_of(const ReconstructionPlan& plan, const GpuRun& run) {
+std::string way_of(const ReconstructionSpec& plan, const GpuRun& run) {
     return make_reconstructor(plan, run.choice)->backend();
 }
 
@@ -180,8 +180,8 @@ std::ostream& operator<<(std::ostream& out, const Scan& scan) {
 
 class NufftOnGpu : public GpuTest, public testing::WithParamInterface<Scan> {
   protected:
-    static ReconstructionPlan plan_of(const Scan& scan, std::int64_t a_scans, std::int64_t b_scans) {
-        ReconstructionPlan plan;
+    static ReconstructionSpec plan_of(const Scan& scan, std::int64_t a_scans, std::int64_t b_scans) {
+        ReconstructionSpec plan;
         plan.format.sample_format = scan.format;
         plan.geometry = {.samples = scan.samples, .a_scans = a_scans, .b_scans = b_scans};
         plan.recipe.resample = Resample::nufft;
@@ -202,7 +202,7 @@ class NufftOnGpu : public GpuTest, public testing::WithParamInterface<Scan> {
 
 TEST_P(NufftOnGpu, AgreesWithTheCpuBothWays) {
     const Scan& scan = GetParam();
-    const ReconstructionPlan plan = plan_of(scan, 13, 3);
+    const ReconstructionSpec plan = plan_of(scan, 13, 3);
     std::vector<std::uint16_t> spectra = moving_reflectors(scan.samples, 13 * 3);
     const std::vector<float> as_floats(spectra.begin(), spectra.end());
     const auto bytes = scan.format == SampleFormat::f32 ? bytes_of_lines(as_floats) : bytes_of_lines(spectra);
@@ -243,7 +243,7 @@ TEST_F(NufftTruthOnGpu, IsAsAccurateAsItsKernel) {
     const auto expected = direct_sum();
     for (const NufftError& row : nufft_errors) {
         for (std::size_t i = 0; i < nufft_kernels.size(); ++i) {
-            const ReconstructionPlan plan = plan_for({nufft_kernels[i], row.oversampling, row.width});
+            const ReconstructionSpec plan = plan_for({nufft_kernels[i], row.oversampling, row.width});
             const double error =
                 relative_l2(voxels_of<std::complex<float>>(plan, bytes_of_lines(noise), GpuRun{}), expected);
             EXPECT_LE(error, std::max(1.5 * row.errors[i], row.floor_of_float()))
@@ -253,7 +253,7 @@ TEST_F(NufftTruthOnGpu, IsAsAccurateAsItsKernel) {
 }
 
 TEST_F(NufftTruthOnGpu, CompensatesDispersion) {
-    ReconstructionPlan plan = plan_for(kb(2, 6));
+    ReconstructionSpec plan = plan_for(kb(2, 6));
     plan.recipe.dispersion = true;
     plan.recipe.a2_rad = 40;
     const auto field = voxels_of<std::complex<float>>(plan, bytes_of_lines(noise), GpuRun{});
@@ -268,7 +268,7 @@ bool same_bits(const Field& a, const Field& b) {
 class NufftBits : public NufftOnGpu {};
 
 TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
-    const ReconstructionPlan plan = plan_of(GetParam(), 997, 7);
+    const ReconstructionSpec plan = plan_of(GetParam(), 997, 7);
     const auto spectra = moving_reflectors(GetParam().samples, 997 * 7);
     const auto field = [&](std::int64_t block, int streams) {
         GpuRun run{.block_b_scans = block};
@@ -285,7 +285,7 @@ TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
 
 // Its neighbour, with which a block of threads works on it, does not either; and nothing stays nothing.
 TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
-    ReconstructionPlan plan = plan_of(GetParam(), 5, 1);
+    ReconstructionSpec plan = plan_of(GetParam(), 5, 1);
     plan.recipe.background = Background::none;
     const std::int64_t samples = GetParam().samples;
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, 5);

@@ -12,7 +12,7 @@ namespace {
 
 class GpuRobustness : public GpuTest {
   protected:
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     std::vector<std::uint16_t> spectra = moving_reflectors(512, 8 * 3);
 
     GpuRobustness() {
@@ -159,7 +159,7 @@ TEST_F(GpuRobustness, SubmitAllocatesNothing) {
 }
 
 TEST_F(GpuRobustness, OutOfMemoryIsAnErrorAndNothingElse) {
-    ReconstructionPlan huge = plan;
+    ReconstructionSpec huge = plan;
     huge.geometry = {.samples = 1 << 16, .a_scans = 4, .b_scans = 1 << 22};
     huge.recipe.background = Background::frame_mean;
     huge.block_b_scans = huge.geometry.b_scans;  // 2^38 means: a TiB

@@ -12,18 +12,18 @@ namespace {
 constexpr std::int64_t samples = 1024, a_scans = 9, b_scans = 7;
 
 const std::vector<Variant> variants = variants_and({
-    {"frame_mean", [](ReconstructionPlan&) {}},
+    {"frame_mean", [](ReconstructionSpec&) {}},
     {"flow",
-     [](ReconstructionPlan& p) {
+     [](ReconstructionSpec& p) {
          p.recipe.voxel = VoxelType::u8;
          p.calibration.centre_wavelength_nm = 840;
          p.geometry.line_rate_hz = 70'000;
          p.flow.method = FlowMethod::doppler;
      }},
-    {"nufft", [](ReconstructionPlan& p) { p.recipe.resample = Resample::nufft; }},
-    {"defr", [](ReconstructionPlan& p) { p.recipe.method = Method::defr; }},
+    {"nufft", [](ReconstructionSpec& p) { p.recipe.resample = Resample::nufft; }},
+    {"defr", [](ReconstructionSpec& p) { p.recipe.method = Method::defr; }},
     {"compressive",
-     [](ReconstructionPlan& p) {
+     [](ReconstructionSpec& p) {
          p.recipe.method = Method::compressive;
          p.compressive.mask = SensingMask::uniform;
          p.compressive.iterations = 5;
@@ -32,7 +32,7 @@ const std::vector<Variant> variants = variants_and({
 
 class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface<Variant> {
   protected:
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     std::vector<std::uint16_t> spectra;  // of two volumes
 
     SeveralDevicesOfAKind() {
@@ -53,7 +53,7 @@ class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface
     // Structure, and flow after it where there is any, of all volumes.
     std::vector<std::byte> voxels(const std::vector<DeviceId>& gpus, std::int64_t block_b_scans,
                                   MemoryKind from = MemoryKind::host) const {
-        ReconstructionPlan blocks = plan;
+        ReconstructionSpec blocks = plan;
         blocks.block_b_scans = block_b_scans;
         std::vector<std::unique_ptr<Reconstructor>> devices;
         for (const DeviceId& gpu : gpus) {
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, SeveralOnOneGpu, testing::ValuesIn(variants),
 // Spectra and voxels stay on the GPU whose turn it is; what lies on another is refused.
 class ResidentOnSeveralGpus : public GpuTest {
   protected:
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
 
     void SetUp() override {
         GpuTest::SetUp();

@@ -35,7 +35,7 @@ class Failing : public SharedSlots {
 };
 
 TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
-    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
     VolumePathOptions options;
     options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
         return std::make_unique<Failing>(share(slots, written, read), 3);
@@ -62,7 +62,7 @@ TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
 }
 
 TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
-    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
     int calls = 0;
     VolumePathOptions options;
     options.share = [&](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
@@ -120,7 +120,7 @@ struct LostDisplay {
         feed(*path, plan, spectra, 1);
     }
 
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     PinnedSpectra spectra;
     std::atomic<bool> lost = false;
     VolumePicture picture;

@@ -50,7 +50,7 @@ TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
                 SCOPED_TRACE(testing::Message()
                              << "kind " << static_cast<int>(kind) << ", " << bytes_of(type) << " bytes, "
                              << size.samples << " x " << size.a_scans << " x " << size.b_scans);
-                const ReconstructionPlan plan = plan_of(size, type);
+                const ReconstructionSpec plan = plan_of(size, type);
                 VolumePathOptions options;
                 options.first_kind = kind;
                 LoneVolumePath path(plan, on_gpu, {}, options);
@@ -72,13 +72,13 @@ TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
 }
 
 TEST_F(Sharing, IsChosenByItselfAndSaysSo) {
-    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
     EXPECT_THAT(LoneVolumePath(plan, {}, {}).describe(),
                 testing::AllOf(HasSubstr("cuda ("), HasSubstr("into textures of")));
 }
 
 TEST_F(Sharing, FallsBackToBuffersAndUploads) {
-    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(plan, 1);
     for (const bool buffers_too : {false, true}) {
         VolumePathOptions options;
@@ -92,7 +92,7 @@ TEST_F(Sharing, FallsBackToBuffersAndUploads) {
 }
 
 TEST_F(Sharing, TheCpuUploadsToTheSameGpu) {
-    const ReconstructionPlan plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
     const PinnedSpectra spectra(plan, 1);
     LoneVolumePath path(plan, {.backend = Backend::cpu}, {});
     EXPECT_EQ(path.kind(), SlotKind::upload);
@@ -103,7 +103,7 @@ TEST_F(Sharing, TheCpuUploadsToTheSameGpu) {
 // ---- writing, publishing and drawing at once ------------------------------------------------------------------------
 
 // The picture of two volumes, even and odd, joined at every batch: [parity][batches that are filled].
-std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const ReconstructionPlan& plan,
+std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const ReconstructionSpec& plan,
                                                                       const std::array<PinnedSpectra, 2>& spectra) {
     const VolumeGrid grid = planned_grid(plan);
     const std::array codes{voxels_in_memory(plan, spectra[0].samples, on_gpu),
@@ -133,7 +133,7 @@ constexpr std::int64_t pictures_wanted = 60;
 constexpr std::int64_t most_volumes = 100'000;  // some seconds, within which who draws must have had its turns
 
 Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
-    ReconstructionPlan plan = noise_plan(1024, 128, 64);
+    ReconstructionSpec plan = noise_plan(1024, 128, 64);
     plan.recipe.depth_begin = 16;  // the mean of the spectra outshines everything
     plan.block_b_scans = 16;
     const std::array<PinnedSpectra, 2> spectra{PinnedSpectra(plan, 0), PinnedSpectra(plan, 1)};
@@ -229,7 +229,7 @@ std::size_t free_device_memory() {
 }
 
 void start_and_stop(int cycles) {
-    const ReconstructionPlan plan = plan_of({1024, 128, 64, 0, 0}, VoxelType::u8);  // 4 MiB a slot
+    const ReconstructionSpec plan = plan_of({1024, 128, 64, 0, 0}, VoxelType::u8);  // 4 MiB a slot
     const PinnedSpectra spectra(plan, 0);
     const auto cycle = [&](SlotKind kind) {
         VolumePathOptions options;

@@ -11,14 +11,14 @@ namespace {
 constexpr std::int64_t samples = 1024, a_scans = 9, b_scans = 7;
 
 const std::vector<Variant> variants = variants_and({
-    {"half", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::f16; }},
+    {"half", [](ReconstructionSpec& p) { p.recipe.voxel = VoxelType::f16; }},
     {"complex",
-     [](ReconstructionPlan& p) {
+     [](ReconstructionSpec& p) {
          p.recipe.quantity = Quantity::complex;
          p.recipe.voxel = VoxelType::complex64;
      }},
     {"any_length",
-     [](ReconstructionPlan& p) {
+     [](ReconstructionSpec& p) {
          p.geometry.samples = 832;
          p.calibration.k_polynomial = {1, 800, 20};
      }},
@@ -26,7 +26,7 @@ const std::vector<Variant> variants = variants_and({
 
 class GpuStream : public GpuTest, public testing::WithParamInterface<std::tuple<Variant, bool>> {
   protected:
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     std::vector<std::uint16_t> spectra;  // of two volumes
     bool fused = true;
 
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuStream, testing::Combine(testing::ValuesIn
 class GpuBackground : public GpuTest {};
 
 TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.geometry = {.samples = 1024, .a_scans = 77, .b_scans = 3};
     plan.recipe.quantity = Quantity::intensity;
     for (const Background mode : {Background::frame_mean, Background::median}) {
@@ -175,7 +175,7 @@ TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
 // Offsets that 32 bits do not hold, on either side and on both ways through.
 class GpuLarge : public GpuTest, public testing::WithParamInterface<bool> {
   protected:
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
 
     GpuLarge() { plan.recipe.levels = Levels::fixed; }
 

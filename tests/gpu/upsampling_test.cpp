@@ -22,8 +22,8 @@ std::ostream& operator<<(std::ostream& out, const Chain& chain) {
 
 class UpsamplingBits : public GpuTest {
   protected:
-    static ReconstructionPlan plan_of(const Chain& chain, std::int64_t a_scans, std::int64_t b_scans) {
-        ReconstructionPlan plan;
+    static ReconstructionSpec plan_of(const Chain& chain, std::int64_t a_scans, std::int64_t b_scans) {
+        ReconstructionSpec plan;
         plan.geometry = {.samples = chain.samples, .a_scans = a_scans, .b_scans = b_scans};
         plan.recipe.background = Background::frame_mean;
         plan.recipe.upsample = chain.upsample;
@@ -46,7 +46,7 @@ class UpsamplingOnGpu : public UpsamplingBits, public testing::WithParamInterfac
 
 TEST_P(UpsamplingOnGpu, AgreesWithTheCpuBothWays) {
     const Chain& chain = GetParam();
-    const ReconstructionPlan plan = plan_of(chain, 13, 3);
+    const ReconstructionSpec plan = plan_of(chain, 13, 3);
     const auto spectra = moving_reflectors(chain.samples, 13 * 3);
     const auto cpu =
         voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), {.choice = {.backend = Backend::cpu}});
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
 using Field = std::vector<std::complex<float>>;
 
 TEST_F(UpsamplingBits, DoNotDependOnBlocksAndStreams) {
-    const ReconstructionPlan plan = plan_of({832, 2, true, Resample::linear_wavelength, 8}, 1501, 7);
+    const ReconstructionSpec plan = plan_of({832, 2, true, Resample::linear_wavelength, 8}, 1501, 7);
     const auto spectra = moving_reflectors(832, 1501 * 7);
     const auto field = [&](std::int64_t block, int streams) {
         GpuRun run{.block_b_scans = block};

@@ -26,8 +26,8 @@ ARROWS = {
 COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "error.h", "place.h", "sharing.h", "parallel_for.h",
                       "empty_value.h"}
 
-# Inside the rooms: engine and render meet in ui/app only; the other front ends see what app gives them.
-MEETING_PLACE = Path("ui/app")
+# engine and render meet in app only; the front ends see what app gives them.
+FRONT_ENDS = {"bench", "ui"}
 
 CUDA = re.compile(r"^(cuda|cufft|cublas|cupti|nvrtc|nvtx|cub/|thrust/|cooperative_groups)")
 VULKAN = re.compile(r"^vulkan/")
@@ -96,9 +96,43 @@ def wrong_include(path, quote, name):
 
 
 def meets_elsewhere(path, text):
-    """engine and render are put together in ui/app only."""
+    """engine and render are put together in app only."""
     targets = {name.split("/")[0] for _, _, name in includes(text)}
-    return path.parts[0] == "ui" and not path.is_relative_to(MEETING_PLACE) and {"engine", "render"} <= targets
+    return path.parts[0] in FRONT_ENDS and {"engine", "render"} <= targets
+
+
+def place_of(path, folders):
+    """A folder without folders in it is one place; elsewhere each file is a place of its own."""
+    folder = Path(path).parent
+    return folder if folder in folders and len(folder.parts) > 1 else Path(path)
+
+
+def cycles(root):
+    """Groups of places that include each other, whether directly or by others."""
+    files = {path for path in sources(root) if path.parts[0] in ROOMS}
+    folders = {path.parent for path in files}
+    leaves = {folder for folder in folders if not any(folder in other.parents for other in folders)}
+    arrows = {}
+    for path in sorted(files):
+        place = place_of(path, leaves)
+        arrows.setdefault(place, set())
+        for _, _, name in includes((root / path).read_text(encoding="utf-8")):
+            target = place_of(Path(name), leaves)
+            if Path(name) in files and target != place:
+                arrows[place].add(target)
+    reached = {place: reachable(place, arrows) for place in arrows}
+    return sorted({tuple(sorted(other for other in reached[place] if place in reached[other]))
+                   for place in arrows if place in reached[place]})
+
+
+def reachable(start, arrows):
+    found, waiting = set(), list(arrows[start])
+    while waiting:
+        place = waiting.pop()
+        if place not in found:
+            found.add(place)
+            waiting += arrows.get(place, ())
+    return found
 
 
 def opening_comment_missing(root, path):
@@ -119,11 +153,13 @@ def findings(root):
             if reason:
                 yield f"{path}:{number}: includes {name}: {reason}"
         if meets_elsewhere(path, text):
-            yield f"{path}: includes engine and render: they meet in {MEETING_PLACE} only"
+            yield f"{path}: includes engine and render: they meet in app only"
         if opening_comment_missing(root, path):
             yield f"{path}:1: no opening comment that says what the file is"
         if len(text.splitlines()) > MOST_LINES:
             yield f"{path}: {len(text.splitlines())} lines; more than {MOST_LINES} are hard to live in: split it"
+    for group in cycles(root):
+        yield "these include each other: " + ", ".join(place.as_posix() for place in group)
 
 
 def main():

@@ -32,14 +32,14 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
     // Repeats of one B-scan, field(repeat, a, z), and its flow; noise_db is the mean power of the noise.
     FlowVolumes run(FlowMethod method, std::int64_t repeats, double noise_db,
                     const std::function<std::complex<double>(std::int64_t, std::int64_t, std::int64_t)>& field,
-                    const std::function<void(ReconstructionPlan&)>& choose = {}) const {
+                    const std::function<void(ReconstructionSpec&)>& choose = {}) const {
         Fields fields(a_scans * repeats, bins);
         for (std::int64_t r = 0; r < repeats; ++r) {
             for (std::int64_t a = 0; a < a_scans; ++a) {
                 for (std::int64_t z = 1; z < bins; ++z) fields.at(r * a_scans + a, z) = field(r, a, z);
             }
         }
-        ReconstructionPlan plan = repeats_plan(fields, method, repeats);
+        ReconstructionSpec plan = repeats_plan(fields, method, repeats);
         plan.recipe.noise_floor_db = noise_db + 10 * std::log10(std::log(2.0));  // the floor is a median
         plan.flow.window_depth = 5;
         if (choose) choose(plan);
@@ -54,7 +54,7 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
         return sum / static_cast<double>(volumes.grid.a_scans * (end - begin));
     }
 
-    static void show_all(ReconstructionPlan& plan) { plan.flow.threshold_db = -100; }
+    static void show_all(ReconstructionSpec& plan) { plan.flow.threshold_db = -100; }
 
     // Speckle of mean power 1 that stands still in the upper half and is new in every repeat in the lower one, with
     // noise 30 dB below; `bulk_rms` turns every line as a whole.
@@ -164,7 +164,7 @@ TEST_P(Angiography, StillSceneOfAnyBrightnessStaysDark) {
         };
         const auto share_above = [&](double threshold_db) {
             const auto volumes = run(limit.method, 4, 0, still,
-                                     [&](ReconstructionPlan& plan) { plan.flow.threshold_db = threshold_db; });
+                                     [&](ReconstructionSpec& plan) { plan.flow.threshold_db = threshold_db; });
             std::int64_t above = 0;
             for (const std::uint16_t code : volumes.flow) above += number_of_half(code) > limit.half_of_flow;
             return static_cast<double>(above) / static_cast<double>(volumes.flow.size());
@@ -181,7 +181,7 @@ TEST_P(Angiography, SplitSpectrumScattersLess) {
     const auto found = [&](std::int64_t bands) {
         ComplexNormal normal(14);
         const auto blood = [&](std::int64_t, std::int64_t, std::int64_t) { return normal(); };
-        const auto volumes = run(FlowMethod::decorrelation, 2, -40, blood, [&](ReconstructionPlan& plan) {
+        const auto volumes = run(FlowMethod::decorrelation, 2, -40, blood, [&](ReconstructionSpec& plan) {
             plan.flow.sub_bands = bands;
             plan.flow.threshold_db = -100;
         });

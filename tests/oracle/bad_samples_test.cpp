@@ -14,15 +14,15 @@ constexpr std::int64_t n = 256;
 
 struct Way {
     std::string name;
-    void (*choose)(ReconstructionPlan&);
+    void (*choose)(ReconstructionSpec&);
 };
 
 std::ostream& operator<<(std::ostream& out, const Way& one) {
     return out << one.name;
 }
 
-ReconstructionPlan plan_of(const Way& way, SampleFormat format) {
-    ReconstructionPlan plan = plain_plan(n, 1);
+ReconstructionSpec plan_of(const Way& way, SampleFormat format) {
+    ReconstructionSpec plan = plain_plan(n, 1);
     plan.format.sample_format = format;
     for (std::int64_t j = 0; j < n; ++j) {
         const double u = static_cast<double>(j) / (n - 1);
@@ -94,7 +94,7 @@ class BadSamples : public testing::TestWithParam<Way> {
   protected:
     template <class Sample>
     static void expect_numbers(SampleFormat format, const std::vector<Sample>& line, const std::string& what) {
-        ReconstructionPlan plan = plan_of(GetParam(), format);
+        ReconstructionSpec plan = plan_of(GetParam(), format);
         for (const auto& value : reconstructed<std::complex<float>>(plan, line)) {
             ASSERT_TRUE(std::isfinite(value.real()) && std::isfinite(value.imag())) << what;
         }
@@ -123,7 +123,7 @@ TEST_P(BadSamples, SaturatedCountsAreCounts) {
 }
 
 TEST_P(BadSamples, NothingStaysNothing) {
-    const ReconstructionPlan plan = plan_of(GetParam(), SampleFormat::f32);
+    const ReconstructionSpec plan = plan_of(GetParam(), SampleFormat::f32);
     for (const auto& value : reconstructed<std::complex<float>>(plan, std::vector<float>(n))) {
         EXPECT_EQ(value, std::complex<float>());
     }

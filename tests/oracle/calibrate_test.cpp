@@ -119,7 +119,7 @@ TEST(SpectrumSurvey, FullScaleIsWhatASampleCanHold) {
 
 TEST(WindowedSpectra, AreTheLinesUnderTheWindow) {
     constexpr std::int64_t n = 64;
-    ReconstructionPlan plan = plain_plan(n, 2);
+    ReconstructionSpec plan = plain_plan(n, 2);
     plan.recipe.window = Window::hann;
     std::vector<float> lines;
     std::vector<double> expected;
@@ -204,8 +204,8 @@ class DispersionSearched : public testing::Test {
         return spectra;
     }
 
-    static ReconstructionPlan hann_plan(int count) {
-        ReconstructionPlan plan = plain_plan(Instrument::samples, count);
+    static ReconstructionSpec hann_plan(int count) {
+        ReconstructionSpec plan = plain_plan(Instrument::samples, count);
         plan.recipe.window = Window::hann;
         return plan;
     }
@@ -251,7 +251,7 @@ TEST_F(DispersionOfARegion, IsThatOfItsReflector) {
 
 // The region is where the reflector stands in the picture, which may be partly compensated.
 TEST_F(DispersionOfARegion, IsFoundFromWhateverThePlanHas) {
-    ReconstructionPlan plan = hann_plan(count);
+    ReconstructionSpec plan = hann_plan(count);
     plan.recipe.dispersion = true;
     plan.recipe.a2_rad = 30;
     plan.calibration.dispersion_rad = theta_of(5, 0);
@@ -298,7 +298,7 @@ TEST_F(DispersionSearched, IsThatOfLayers) {
 
 TEST_F(DispersionSearched, StopsWhenAskedTo) {
     const std::vector<float> spectra = lines({{200, 1}}, 0, 1);
-    const ReconstructionPlan plan = plain_plan(Instrument::samples, 1);
+    const ReconstructionSpec plan = plain_plan(Instrument::samples, 1);
     int asked = 0;
     try {
         searched_dispersion(plan, block_of(bytes_of_lines(spectra), 0, 1), {}, [&](double) { return ++asked < 5; });

@@ -13,8 +13,8 @@
 namespace echolux {
 
 // `lines` f32 spectra that are already linear in k go through the bare transform: complex A / samples comes out.
-inline ReconstructionPlan plain_plan(std::int64_t samples, std::int64_t lines) {
-    ReconstructionPlan plan;
+inline ReconstructionSpec plain_plan(std::int64_t samples, std::int64_t lines) {
+    ReconstructionSpec plan;
     plan.format.sample_format = SampleFormat::f32;
     plan.geometry.samples = samples;
     plan.geometry.a_scans = lines;
@@ -54,7 +54,7 @@ Place place_of(std::vector<Voxel>& voxels, const VolumeGrid& grid) {
 
 // One volume given as one block.
 template <class Voxel>
-std::vector<Voxel> reconstructed(ReconstructionPlan plan, std::span<const std::byte> spectra) {
+std::vector<Voxel> reconstructed(ReconstructionSpec plan, std::span<const std::byte> spectra) {
     plan.block_b_scans = plan.geometry.b_scans;
     const auto reconstructor = plan_on_cpu(plan);
     const VolumeGrid& grid = reconstructor->grid();
@@ -64,7 +64,7 @@ std::vector<Voxel> reconstructed(ReconstructionPlan plan, std::span<const std::b
 }
 
 template <class Voxel, class Sample>
-std::vector<Voxel> reconstructed(const ReconstructionPlan& plan, const std::vector<Sample>& lines) {
+std::vector<Voxel> reconstructed(const ReconstructionSpec& plan, const std::vector<Sample>& lines) {
     return reconstructed<Voxel>(plan, bytes_of_lines(lines));
 }
 

@@ -28,7 +28,7 @@ class Chain : public testing::TestWithParam<std::string> {
 
     template <class Voxel>
     std::vector<Voxel> voxels(Quantity quantity) const {
-        ReconstructionPlan plan = expected.plan;
+        ReconstructionSpec plan = expected.plan;
         plan.recipe.quantity = quantity;
         plan.recipe.levels = Levels::fixed;
         const auto found = reconstructed<Voxel>(plan, expected.spectra);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t n = 256, lines = 64;
 
 CommonFringe fringe_of(bool same_phase) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.format.sample_format = SampleFormat::f32;
     plan.geometry.samples = n;
     plan.geometry.a_scans = lines;

@@ -23,7 +23,7 @@ TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
     constexpr int lines = 24;
     const ExplicitSums sums(points());
     const std::vector<float> spectra = scenes(lines);
-    ReconstructionPlan plan = plan_for(lines);
+    ReconstructionSpec plan = plan_for(lines);
     const Field clamped = reconstructed<std::complex<float>>(plan, spectra);
     plan.compressive.continuation = true;
     const Field continued = reconstructed<std::complex<float>>(plan, spectra);
@@ -47,7 +47,7 @@ TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
 TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> lines = mirrors(depths);
-    ReconstructionPlan plan = plan_for(std::ssize(depths));
+    ReconstructionSpec plan = plan_for(std::ssize(depths));
     plan.compressive.transform = SensingTransform::exact;
     const Field exact = reconstructed<std::complex<float>>(plan, lines);
     plan.compressive.transform = SensingTransform::nufft;
@@ -71,7 +71,7 @@ TEST_F(Compressive, TransformsAreAdjoint) {
     for (const double a2 : {0.0, 30.0}) {
         for (const SensingTransform transform :
              {SensingTransform::nufft, SensingTransform::exact, SensingTransform::fft}) {
-            ReconstructionPlan plan = plan_for(1);
+            ReconstructionSpec plan = plan_for(1);
             plan.recipe.dispersion = a2 != 0;
             plan.recipe.a2_rad = a2;
             plan.compressive.transform = transform;
@@ -97,7 +97,7 @@ TEST_F(Compressive, TransformsAreAdjoint) {
 }
 
 TEST_F(Compressive, AMonotoneSearchNeverGetsWorse) {
-    ReconstructionPlan plan = plan_for(1);
+    ReconstructionSpec plan = plan_for(1);
     plan.compressive.step = StepRule::monotone;
     plan.compressive.iterations = 40;
     const CompressiveTables tables(plan);
@@ -147,7 +147,7 @@ TEST_F(Compressive, CurvatureIsBelowItsBound) {
     constexpr std::int64_t samples = 128;
     for (const double a2 : {0.0, 30.0}) {
         for (const bool chirped : {false, true}) {
-            ReconstructionPlan plan = plain_plan(samples, 1);
+            ReconstructionSpec plan = plain_plan(samples, 1);
             plan.recipe.method = Method::compressive;
             plan.recipe.dispersion = a2 != 0;
             plan.recipe.a2_rad = a2;
@@ -181,7 +181,7 @@ TEST_F(Compressive, SamplesThatShareAPointMakeAsManyTriesAsThereAre) {
 // With no more tries than the bound allows a search never gets worse, where the samples lie nineteen times as dense at
 // one end as at the other.
 TEST_F(Compressive, TheBoundSufficesForAStrongChirp) {
-    ReconstructionPlan plan = plan_for(1);
+    ReconstructionSpec plan = plan_for(1);
     plan.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
     plan.compressive.mask = SensingMask::all;
     plan.compressive.iterations = 30;
@@ -198,7 +198,7 @@ TEST_F(Compressive, TheBoundSufficesForAStrongChirp) {
 }
 
 TEST_F(Compressive, ALargeTauLeavesNothing) {
-    ReconstructionPlan plan = plan_for(1);
+    ReconstructionSpec plan = plan_for(1);
     plan.compressive.tau_relative = 1;
     for (const auto& bin : reconstructed<std::complex<float>>(plan, scene(1))) EXPECT_EQ(bin, std::complex<float>());
     for (const auto& bin : reconstructed<std::complex<float>>(plan_for(1), std::vector<float>(n))) {
@@ -207,7 +207,7 @@ TEST_F(Compressive, ALargeTauLeavesNothing) {
 }
 
 TEST_F(Compressive, AllSamplesOfAUniformGridGiveThePlainTransform) {
-    ReconstructionPlan plan = plain_plan(n, 1);
+    ReconstructionSpec plan = plain_plan(n, 1);
     const std::vector<float> spectrum = scene(2);
     const Field plain = reconstructed<std::complex<float>>(plan, spectrum);
     plan.recipe.method = Method::compressive;
@@ -231,7 +231,7 @@ TEST_F(Compressive, DispersionIsPartOfTheModel) {
         const double kappa = 2 * x[p] / static_cast<double>(n - 1) - 1;
         line[p] = static_cast<float>(800 * std::cos(2 * pi * 300 * x[p] / n + a2 * kappa * kappa + 0.4));
     }
-    ReconstructionPlan plan = plan_for(1);
+    ReconstructionSpec plan = plan_for(1);
     plan.recipe.dispersion = true;
     plan.recipe.a2_rad = a2;
     const Field bins = reconstructed<std::complex<float>>(plan, line);
@@ -246,7 +246,7 @@ TEST_F(Compressive, DispersionIsPartOfTheModel) {
 
 // It leaves none of its own: levels would not be comparable.
 TEST_F(Compressive, CountsFromTheNoiseOfOneTransform) {
-    ReconstructionPlan plan = plan_for(2);
+    ReconstructionSpec plan = plan_for(2);
     plan.recipe.quantity = Quantity::db;
     plan.recipe.voxel = VoxelType::f32;
     plan.recipe.resample = Resample::nudft;
@@ -262,7 +262,7 @@ TEST_F(Compressive, CountsFromTheNoiseOfOneTransform) {
 }
 
 TEST_F(Compressive, MasksTakeTheShareThatIsWanted) {
-    ReconstructionPlan plan = plan_for(1);
+    ReconstructionSpec plan = plan_for(1);
     for (const SensingMask mask : {SensingMask::uniform, SensingMask::variable}) {
         plan.compressive.mask = mask;
         const auto samples = sensed_samples(plan);
@@ -287,7 +287,7 @@ TEST_F(Compressive, MasksTakeTheShareThatIsWanted) {
 
 TEST_F(Compressive, ImpossibleSettingsAreRefusedWithTheReason) {
     const auto refused = [&](const char* text, auto change) {
-        ReconstructionPlan plan = plan_for(1);
+        ReconstructionSpec plan = plan_for(1);
         change(plan);
         try {
             planned_grid(plan);

@@ -21,7 +21,7 @@ TEST(SearchForFullRange, WhatIsLeftOfASpectrumNeverGrows) {
     std::mt19937 random(3);
     std::normal_distribution<double> noise;
     for (const double delta : {0.0, 0.3, 1.0}) {
-        ReconstructionPlan plan = plan_of(60, 10, 0);
+        ReconstructionSpec plan = plan_of(60, 10, 0);
         plan.defr.delta = delta;
         const DefrTables tables = defr_tables(plan);
         std::vector<double> spectrum(n);
@@ -45,7 +45,7 @@ TEST(SearchForFullRange, GammaIsWhatTheSourceAndTheDispersionMakeIt) {
     }
     // A Gaussian source of FWHM w in kappa, in closed form.
     const double w = 0.3, a2 = 100;
-    ReconstructionPlan plan = plan_of(a2, 0, 10);
+    ReconstructionSpec plan = plan_of(a2, 0, 10);
     plan.recipe.window = Window::rect;
     plan.recipe.shaping_smooth = 1;
     for (std::int64_t j = 0; j < n; ++j) {
@@ -61,7 +61,7 @@ TEST(SearchForFullRange, GammaIsWhatTheSourceAndTheDispersionMakeIt) {
 
 TEST(SearchForFullRange, ImpossibleSettingsAreRefusedWithTheReason) {
     const auto refusal = [](auto change) {
-        ReconstructionPlan plan = plan_of(160, 0, 10);
+        ReconstructionSpec plan = plan_of(160, 0, 10);
         change(plan);
         try {
             planned_grid(plan);

@@ -23,15 +23,15 @@ class Dispersion : public testing::Test {
         return phase;
     }
 
-    ReconstructionPlan plan() const {
-        ReconstructionPlan plan = plain_plan(Instrument::samples, 1);
+    ReconstructionSpec plan() const {
+        ReconstructionSpec plan = plain_plan(Instrument::samples, 1);
         plan.recipe.window = Window::hann;
         plan.recipe.zero_padding = 4;
         return plan;
     }
 
     // Peak of |A|^2 in bins without zero padding.
-    Peak power_peak(const ReconstructionPlan& plan, const std::vector<float>& spectrum) const {
+    Peak power_peak(const ReconstructionSpec& plan, const std::vector<float>& spectrum) const {
         std::vector<double> power;
         for (const double a : amplitudes(reconstructed<std::complex<float>>(plan, spectrum))) {
             power.push_back(a * a + 1e-18);
@@ -44,7 +44,7 @@ class Dispersion : public testing::Test {
 
     Peak compensated(const std::vector<double>& present, const std::vector<double>& removed,
                      PhaseMeaning meaning = PhaseMeaning::theta) const {
-        ReconstructionPlan with = plan();
+        ReconstructionSpec with = plan();
         with.recipe.dispersion = true;
         with.calibration.dispersion_rad = removed;
         with.calibration.dispersion_holds = meaning;
@@ -87,7 +87,7 @@ TEST_F(Dispersion, CorrectionFileIsMultipliedAsItIs) {
 }
 
 TEST_F(Dispersion, CoefficientsCountFromTheMiddleOfTheBand) {
-    ReconstructionPlan with = plan();
+    ReconstructionSpec with = plan();
     with.recipe.dispersion = true;
     with.recipe.a2_rad = 38;
     with.recipe.a3_rad = -9;
@@ -125,7 +125,7 @@ TEST_F(Dispersion, GaussianBroadensByTheFormula) {
             sharp.push_back(static_cast<float>(source * std::cos(phase)));
             dispersed.push_back(static_cast<float>(source * std::cos(phase + a2 * edge * edge)));
         }
-        ReconstructionPlan bare = plan();
+        ReconstructionSpec bare = plan();
         bare.recipe.window = Window::rect;
         const double x = a2 * width * width / (4 * std::numbers::ln2);
         const Peak before = power_peak(bare, sharp), after = power_peak(bare, dispersed);

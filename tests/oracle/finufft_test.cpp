@@ -88,7 +88,7 @@ class Finufft : public testing::Test {
     }
 
     std::vector<std::complex<float>> found_by_type1(const NufftRecipe& nufft) const {
-        ReconstructionPlan plan = plain_plan(n, 1);
+        ReconstructionSpec plan = plain_plan(n, 1);
         plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
         plan.recipe.resample = Resample::nufft;
         plan.nufft = nufft;
@@ -96,7 +96,7 @@ class Finufft : public testing::Test {
     }
 
     std::vector<float> found_by_type2(const NufftRecipe& nufft) const {
-        ReconstructionPlan plan = plain_plan(n, 1);
+        ReconstructionSpec plan = plain_plan(n, 1);
         plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
         plan.recipe.method = Method::compressive;
         plan.nufft = nufft;

@@ -69,7 +69,7 @@ class FixedLines : public testing::Test {
 
     // What the mode took away from the first line, against the truth.
     Errors errors_of(FixedPattern mode) const {
-        ReconstructionPlan plan = plain_plan(samples, lines);
+        ReconstructionSpec plan = plain_plan(samples, lines);
         plan.recipe.fixed_pattern = mode;
         const auto left = reconstructed<std::complex<float>>(plan, spectra);
         Errors errors;
@@ -123,7 +123,7 @@ TEST_F(FixedLines, IdenticalLinesVanish) {
     std::vector<float> same;
     for (std::size_t l = 0; l < 16; ++l) same.insert(same.end(), spectra.begin(), spectra.begin() + samples);
     for (const FixedPattern mode : {FixedPattern::median, FixedPattern::minimum_variance}) {
-        ReconstructionPlan plan = plain_plan(samples, 16);
+        ReconstructionSpec plan = plain_plan(samples, 16);
         plan.recipe.fixed_pattern = mode;
         for (const auto a : reconstructed<std::complex<float>>(plan, same)) ASSERT_NEAR(std::abs(a), 0, 1e-6);
     }

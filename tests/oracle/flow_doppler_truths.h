@@ -23,16 +23,16 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
 
     const Instrument instrument;
 
-    FlowVolumes run(const ReconstructionPlan& plan, const std::vector<float>& spectra) const {
+    FlowVolumes run(const ReconstructionSpec& plan, const std::vector<float>& spectra) const {
         return flow_of(GetParam(), plan, bytes_of_lines(spectra));
     }
-    FlowVolumes run(const ReconstructionPlan& plan, const Fields& fields) const {
+    FlowVolumes run(const ReconstructionSpec& plan, const Fields& fields) const {
         return run(plan, spectra_of(fields));
     }
 
     // The instrument at 70 kHz, looking at `b_scans` reflectors.
-    ReconstructionPlan instrument_plan(std::int64_t b_scans) const {
-        ReconstructionPlan plan = plain_plan(Instrument::samples, lines);
+    ReconstructionSpec instrument_plan(std::int64_t b_scans) const {
+        ReconstructionSpec plan = plain_plan(Instrument::samples, lines);
         plan.geometry.b_scans = b_scans;
         plan.geometry.refractive_index = refractive_index;
         plan.geometry.line_rate_hz = 70'000;
@@ -49,7 +49,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     }
 
     // The reflector of each B-scan moves with its velocity, away from zero delay where positive.
-    std::vector<float> moving(const ReconstructionPlan& plan, const std::vector<double>& velocities_mm_s,
+    std::vector<float> moving(const ReconstructionSpec& plan, const std::vector<double>& velocities_mm_s,
                               double noise_rms) const {
         std::mt19937 random(5);
         std::normal_distribution<double> noise(0, noise_rms);
@@ -76,7 +76,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     // Of measured on true velocities over +-0.9 v_max, `each` of one kind.
     Regression regression(int each, double noise_rms) const {
         constexpr int steps = 19;
-        ReconstructionPlan plan = instrument_plan(std::int64_t{steps} * each);
+        ReconstructionSpec plan = instrument_plan(std::int64_t{steps} * each);
         const double v_max = planned_flow_grid(plan)->v_max;
         std::vector<double> truth;
         for (int i = 0; i < steps * each; ++i) truth.push_back(v_max * 0.9 * (2.0 * (i % steps) / (steps - 1) - 1));
@@ -94,7 +94,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
 
     // Noise of the samples for this signal-to-noise ratio at the reflector's bin.
     double noise_for(double snr_db) const {
-        ReconstructionPlan plan = instrument_plan(1);
+        ReconstructionSpec plan = instrument_plan(1);
         const double signal = double{run(plan, moving(plan, {0.0}, 0)).structure[static_cast<std::size_t>(bin())]};
         constexpr double hann_noise = 1.5;  // mean of w^2 over the square of the mean of w
         return std::sqrt(signal * std::pow(10, -snr_db / 10) * Instrument::samples / hann_noise);
@@ -102,7 +102,7 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
 };
 
 TEST_P(Doppler, CountsInTheWavelengthOfTheCentroid) {
-    const ReconstructionPlan plan = instrument_plan(1);
+    const ReconstructionSpec plan = instrument_plan(1);
     EXPECT_NEAR(effective_wavelength_um(plan) * 1000, 838.69, 0.1);
     EXPECT_NEAR(planned_flow_grid(plan)->v_max, 838.69e-6 * 70'000 / (4 * refractive_index), 0.002);
 }
@@ -125,7 +125,7 @@ TEST_P(Doppler, MeasuresWithoutBiasAt20Decibel) {
 
 // v = 1.05 v_max has the phase of -0.95 v_max.
 TEST_P(Doppler, WrapsBeyondTheNyquistVelocity) {
-    const ReconstructionPlan plan = instrument_plan(2);
+    const ReconstructionSpec plan = instrument_plan(2);
     const double v_max = planned_flow_grid(plan)->v_max;
     const FlowVolumes volumes = run(plan, moving(plan, {1.05 * v_max, -1.05 * v_max}, 0));
     EXPECT_NEAR(std::arg(volumes.phasor(4, bin(), 0)), -0.95 * pi, 0.01);
@@ -134,7 +134,7 @@ TEST_P(Doppler, WrapsBeyondTheNyquistVelocity) {
 
 // On the far side of zero delay, which is what a flipped scan shows, the same bin moves the other way.
 TEST_P(Doppler, TellsDirections) {
-    ReconstructionPlan plan = instrument_plan(1);
+    ReconstructionSpec plan = instrument_plan(1);
     const double velocity = planned_flow_grid(plan)->v_max / 3;
     const auto away = moving(plan, {velocity}, 0);
     EXPECT_NEAR(std::arg(run(plan, away).phasor(4, bin())), pi / 3, 0.02);
@@ -153,7 +153,7 @@ TEST_P(Doppler, ScattersAsTheNoiseSays) {
         ComplexNormal normal(3);
         Fields fields(many, bins);
         for (auto& value : fields.values) value = 1.0 + noise * normal();
-        ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+        ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
         plan.flow.window_depth = plan.flow.window_lines = 1;
         const FlowVolumes volumes = run(plan, fields);
         double sum = 0;
@@ -176,7 +176,7 @@ TEST_P(Doppler, AveragesPhasorsNotAngles) {
             fields.at(a, z) = std::polar(1.0, 0.97 * pi * static_cast<double>(a)) + 0.1 * normal();
         }
     }
-    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
     plan.flow.window_depth = 9;
     plan.flow.window_lines = 16;
     const FlowVolumes volumes = run(plan, fields);
@@ -193,7 +193,7 @@ TEST_P(Doppler, SeamHoldsNoSlowVoxel) {
     for (std::int64_t a = 0; a < many; ++a) {
         for (std::int64_t z = 9; z < 56; ++z) fields.at(a, z) = std::polar(1.0, phase_at(z) * static_cast<double>(a));
     }
-    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
     plan.recipe.noise_floor_db = -60;
     const FlowVolumes volumes = run(plan, fields);
     int crossings = 0;
@@ -210,7 +210,7 @@ TEST_P(Doppler, SeamHoldsNoSlowVoxel) {
 
 TEST_P(Doppler, BulkMotionIsRemoved) {
     const MovingTissue tissue;
-    ReconstructionPlan plan = field_plan(tissue.fields, FlowMethod::doppler);
+    ReconstructionSpec plan = field_plan(tissue.fields, FlowMethod::doppler);
     plan.recipe.noise_floor_db = -20;
     plan.flow.window_depth = 5;
     const double before = MovingTissue::rms(run(plan, tissue.fields));
@@ -226,7 +226,7 @@ TEST_P(Doppler, BulkMotionIsRemoved) {
 // Where less than half of the tissue stands still nobody knows what the tissue did: nothing is removed.
 TEST_P(Doppler, BulkMotionOfMostlyMovingLinesIsLeftAlone) {
     const MovingTissue tissue(0.7);
-    ReconstructionPlan plan = field_plan(tissue.fields, FlowMethod::doppler);
+    ReconstructionSpec plan = field_plan(tissue.fields, FlowMethod::doppler);
     plan.recipe.noise_floor_db = -20;
     const FlowVolumes before = run(plan, tissue.fields);
     plan.flow.bulk_motion = true;
@@ -247,7 +247,7 @@ TEST_P(Doppler, UnwrapsAParabolaOfThreePi) {
             for (std::int64_t z = 10; z < 120; ++z)
                 fields.at(a, z) = std::polar(1.0, phase_at(z) * static_cast<double>(a));
         }
-        ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+        ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
         plan.recipe.noise_floor_db = -60;
         plan.flow.window_depth = 1;
         plan.flow.unwrap = true;
@@ -271,7 +271,7 @@ TEST_P(Doppler, RunsBeginBesideTheLineBefore) {
             fields.at(a, z) = std::polar(amplitude, phase * static_cast<double>(a));
         }
     }
-    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
     plan.recipe.noise_floor_db = -60;
     plan.flow.window_depth = plan.flow.window_lines = 1;
     plan.flow.unwrap = true;
@@ -287,7 +287,7 @@ TEST_P(Doppler, RunsBeginBesideTheLineBefore) {
 TEST_P(Doppler, StatesItsNyquistVelocity) {
     const Fields fields(24, 32);
     const double line_rate_hz = 70'000, wavelength_mm = 840e-6;
-    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
     plan.geometry.refractive_index = 1.33;
     plan.recipe.average = Average::power;
     const double of_lines = wavelength_mm * line_rate_hz / (4 * 1.33);
@@ -314,13 +314,13 @@ TEST_P(Doppler, StatesItsNyquistVelocity) {
 TEST_P(Doppler, ComparesTheRightLines) {
     constexpr std::int64_t bins = 32;
     Fields fields(24, bins);
-    const auto expect_phase = [&](const ReconstructionPlan& plan, double phase) {
+    const auto expect_phase = [&](const ReconstructionSpec& plan, double phase) {
         const FlowVolumes volumes = run(plan, fields);
         for (std::int64_t a = 0; a < volumes.grid.a_scans; ++a) {
             EXPECT_NEAR(std::arg(volumes.phasor(a, 16)), phase, 0.006) << a;
         }
     };
-    ReconstructionPlan plan = field_plan(fields, FlowMethod::doppler);
+    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
     plan.recipe.average = Average::power;
     for (std::int64_t line = 0; line < 24; ++line) {
         for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, 0.3 * static_cast<double>(line));
@@ -349,7 +349,7 @@ TEST_P(Doppler, PowerDopplerShowsWhatChanges) {
     for (std::int64_t a = 0; a < many; ++a) {
         for (std::int64_t z = 1; z < bins; ++z) fields.at(a, z) = (z < 32 ? 10.0 : 10.0 * normal()) + 0.1 * normal();
     }
-    ReconstructionPlan plan = field_plan(fields, FlowMethod::power_doppler);
+    ReconstructionSpec plan = field_plan(fields, FlowMethod::power_doppler);
     plan.recipe.noise_floor_db = -20 + 10 * std::log10(std::log(2.0));  // a median
     plan.flow.window_depth = 8;
     plan.flow.window_lines = 16;

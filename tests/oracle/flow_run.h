@@ -19,7 +19,7 @@ namespace echolux {
 // A backend under test: CPU in oracle_tests, CUDA in gpu_tests.
 struct FlowMachine {
     std::string name;
-    std::unique_ptr<Reconstructor> (*plan)(const ReconstructionPlan&);
+    std::unique_ptr<Reconstructor> (*plan)(const ReconstructionSpec&);
 };
 
 inline std::ostream& operator<<(std::ostream& out, const FlowMachine& one) {
@@ -55,7 +55,7 @@ struct FlowVolumes {
 };
 
 // One volume, `block_b_scans` positions at a time (0: all at once). The structure is f32.
-inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionPlan plan, std::span<const std::byte> spectra,
+inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec plan, std::span<const std::byte> spectra,
                            std::int64_t block_b_scans = 0) {
     plan.block_b_scans = block_b_scans == 0 ? plan.geometry.b_scans : block_b_scans;
     const auto reconstructor = machine.plan(plan);
@@ -115,8 +115,8 @@ inline std::vector<float> spectra_of(const Fields& fields) {
 }
 
 // A plan whose scaled bins are those fields, without noise floor: nothing is masked but by the test's own choice.
-inline ReconstructionPlan field_plan(const Fields& fields, FlowMethod method) {
-    ReconstructionPlan plan = plain_plan(2 * fields.bins, fields.lines());
+inline ReconstructionSpec field_plan(const Fields& fields, FlowMethod method) {
+    ReconstructionSpec plan = plain_plan(2 * fields.bins, fields.lines());
     plan.geometry.line_rate_hz = 70'000;
     plan.calibration.centre_wavelength_nm = 840;
     plan.recipe.quantity = Quantity::intensity;
@@ -127,8 +127,8 @@ inline ReconstructionPlan field_plan(const Fields& fields, FlowMethod method) {
 }
 
 // As b_repeats of one B-scan.
-inline ReconstructionPlan repeats_plan(const Fields& fields, FlowMethod method, std::int64_t repeats) {
-    ReconstructionPlan plan = field_plan(fields, method);
+inline ReconstructionSpec repeats_plan(const Fields& fields, FlowMethod method, std::int64_t repeats) {
+    ReconstructionSpec plan = field_plan(fields, method);
     plan.geometry.a_scans = fields.lines() / repeats;
     plan.geometry.b_repeats = repeats;
     plan.recipe.average = Average::power;

@@ -23,7 +23,7 @@ namespace echolux {
 // A way of searching under test.
 struct FullRangeMachine {
     std::string name;
-    std::unique_ptr<Reconstructor> (*plan)(const ReconstructionPlan&);
+    std::unique_ptr<Reconstructor> (*plan)(const ReconstructionSpec&);
 };
 
 inline std::ostream& operator<<(std::ostream& out, const FullRangeMachine& one) {
@@ -86,8 +86,8 @@ inline Profile truth_of(const std::vector<Reflector>& scene) {
     return profile;
 }
 
-inline ReconstructionPlan plan_of(double a2, double a3, std::int64_t iterations) {
-    ReconstructionPlan plan = plain_plan(n, 1);
+inline ReconstructionSpec plan_of(double a2, double a3, std::int64_t iterations) {
+    ReconstructionSpec plan = plain_plan(n, 1);
     plan.recipe.method = Method::defr;
     plan.recipe.window = Window::hann;
     plan.recipe.dispersion = true;
@@ -131,7 +131,7 @@ class FullRange : public testing::TestWithParam<FullRangeMachine> {
     using Profile = full_range::Profile;
 
     // `spectra`: one or more, one after the other.
-    Profile found(ReconstructionPlan plan, const std::vector<float>& spectra) const {
+    Profile found(ReconstructionSpec plan, const std::vector<float>& spectra) const {
         plan.geometry.a_scans = std::ssize(spectra) / n;
         const auto reconstructor = GetParam().plan(plan);
         const VolumeGrid& grid = reconstructor->grid();
@@ -183,7 +183,7 @@ TEST_P(FullRange, SuppressesThoseOfTwelveLayers) {
 TEST_P(FullRange, WithoutIterationsIsTheCompensatedTransform) {
     const std::vector<float> spectrum = full_range::spectrum_of(full_range::layers(7), 80, -20);
     const Profile full = found(full_range::plan_of(80, -20, 0), spectrum);
-    ReconstructionPlan plan = full_range::plan_of(80, -20, 0);
+    ReconstructionSpec plan = full_range::plan_of(80, -20, 0);
     plan.recipe.method = Method::plain;
     const Profile half = found(plan, spectrum);
     ASSERT_EQ(full.size(), 2 * half.size());
@@ -203,7 +203,7 @@ TEST_P(FullRange, TheOtherSignOfDispersionMirrorsTheDepth) {
 }
 
 TEST_P(FullRange, ZeroDelayIsInTheMiddle) {
-    ReconstructionPlan plan = full_range::plan_of(160, 0, 5);
+    ReconstructionSpec plan = full_range::plan_of(160, 0, 5);
     plan.calibration.depth_pitch_um = 2;
     EXPECT_EQ(planned_grid(plan).depth, n);
     EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, -n);  // n / 2 bins of 2 um
@@ -221,7 +221,7 @@ TEST_P(FullRange, ZeroDelayIsInTheMiddle) {
 TEST_P(FullRange, SingleAndDoublePrecisionAgree) {
     const std::vector<float> spectrum = full_range::spectrum_of(full_range::layers(11), 160, 30);
     for (const auto& [iterations, limit_db] : {std::pair{10, -40.0}, {20, -8.2}}) {
-        ReconstructionPlan plan = full_range::plan_of(160, 30, iterations);
+        ReconstructionSpec plan = full_range::plan_of(160, 30, iterations);
         const Profile single = found(plan, spectrum);
         plan.defr.double_precision = true;
         const Profile precise = found(plan, spectrum);
@@ -244,7 +244,7 @@ TEST_P(FullRange, WhatItLeavesNeverGrows) {
     for (const double delta : {0.0, 0.3, 1.0}) {
         double before = INFINITY;
         for (std::int64_t iterations = 1; iterations <= 12; ++iterations) {
-            ReconstructionPlan plan = full_range::plan_of(60, 10, iterations);
+            ReconstructionSpec plan = full_range::plan_of(60, 10, iterations);
             plan.defr.delta = delta;
             Profile left = found(plan, spectrum);
             plan.defr.residual = false;
@@ -260,7 +260,7 @@ TEST_P(FullRange, WhatItLeavesNeverGrows) {
 
 TEST_P(FullRange, NothingStaysNothing) {
     for (const bool residual : {false, true}) {
-        ReconstructionPlan plan = full_range::plan_of(160, 30, 10);
+        ReconstructionSpec plan = full_range::plan_of(160, 30, 10);
         plan.defr.residual = residual;
         for (const auto& value : found(plan, std::vector<float>(n))) EXPECT_EQ(value, 0.0);
     }

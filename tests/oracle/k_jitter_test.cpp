@@ -21,8 +21,8 @@ class KJitterTest : public testing::Test, protected SampledNoise {
     ~KJitterTest() override { set_thread_count(0); }
 
     // Two volumes of 3 x 2 acquired B-scans of 4 x 2 lines.
-    ReconstructionPlan mirror_plan() const {
-        ReconstructionPlan plan = plan_for({GridKernel::kaiser_bessel, 2, 6});
+    ReconstructionSpec mirror_plan() const {
+        ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 6});
         plan.geometry.a_scans = 4;
         plan.geometry.a_repeats = 2;
         plan.geometry.b_scans = 3;
@@ -59,7 +59,7 @@ class KJitterTest : public testing::Test, protected SampledNoise {
     }
 
     // Both volumes, in blocks.
-    static Field both_volumes(ReconstructionPlan plan, const std::vector<float>& lines, std::int64_t block_b_scans) {
+    static Field both_volumes(ReconstructionSpec plan, const std::vector<float>& lines, std::int64_t block_b_scans) {
         plan.block_b_scans = block_b_scans;
         const ScanGeometry& geometry = plan.geometry;
         const auto reconstructor = plan_on_cpu(plan);
@@ -118,7 +118,7 @@ TEST_F(KJitterTest, ThatIsNoneChangesNothing) {
     for (const GridKernel which : nufft_kernels) {
         for (const auto [oversampling, width] : {Kernel{2, 2}, {2, 3}, {2, 8}, {2, 12}, {1.5, 5}, {1.25, 3}}) {
             for (const double a2 : {0.0, 40.0}) {
-                ReconstructionPlan plan = plan_for({which, oversampling, width});
+                ReconstructionSpec plan = plan_for({which, oversampling, width});
                 plan.recipe.window = Window::hann;
                 plan.recipe.zero_padding = 2;
                 plan.recipe.dispersion = a2 != 0;
@@ -134,7 +134,7 @@ TEST_F(KJitterTest, ThatIsNoneChangesNothing) {
 }
 
 TEST_F(KJitterTest, OfEveryAScanIsTakenOut) {
-    ReconstructionPlan plan = mirror_plan();
+    ReconstructionSpec plan = mirror_plan();
     const std::vector<double> rows = random_rows(96);
     const std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
     EXPECT_GT(phase_spread(both_volumes(plan, lines, 3)), 0.5) << "there is nothing to take out";
@@ -143,14 +143,14 @@ TEST_F(KJitterTest, OfEveryAScanIsTakenOut) {
 }
 
 TEST_F(KJitterTest, OfEveryBScanIsTakenOut) {
-    ReconstructionPlan plan = mirror_plan();
+    ReconstructionSpec plan = mirror_plan();
     const std::vector<double> rows = random_rows(12);
     plan.calibration.k_jitter = rows;
     expect_one_mirror(both_volumes(plan, spectra(rows, 8, instrument.pixel_k), 3));
 }
 
 TEST_F(KJitterTest, OfOneVolumeIsThatOfAll) {
-    ReconstructionPlan plan = mirror_plan();
+    ReconstructionSpec plan = mirror_plan();
     const std::vector<double> rows = random_rows(48);
     plan.calibration.k_jitter = rows;
     std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
@@ -160,7 +160,7 @@ TEST_F(KJitterTest, OfOneVolumeIsThatOfAll) {
 }
 
 TEST_F(KJitterTest, NeedsNoKMap) {
-    ReconstructionPlan plan = mirror_plan();
+    ReconstructionSpec plan = mirror_plan();
     plan.calibration.wavelengths_nm.clear();
     plan.calibration.k_jitter = random_rows(12);
     expect_one_mirror(both_volumes(plan, spectra(plan.calibration.k_jitter, 8, instrument.uniform_k), 3));
@@ -170,7 +170,7 @@ TEST_F(KJitterTest, NeedsNoKMap) {
 TEST_F(KJitterTest, MovesNeitherWindowNorDispersion) {
     constexpr double a2 = 60;
     const double k_min = instrument.uniform_k.front(), span = instrument.uniform_k.back() - k_min;
-    ReconstructionPlan plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
+    ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
     plan.geometry.a_scans = 2;
     plan.recipe.window = Window::hann;
     plan.recipe.dispersion = true;
@@ -193,7 +193,7 @@ TEST_F(KJitterTest, MovesNeitherWindowNorDispersion) {
 }
 
 TEST_F(KJitterTest, BlocksAndThreadsChangeNoBit) {
-    ReconstructionPlan plan = mirror_plan();
+    ReconstructionSpec plan = mirror_plan();
     const std::vector<double> rows = random_rows(96);
     plan.calibration.k_jitter = rows;
     const std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
@@ -206,8 +206,8 @@ TEST_F(KJitterTest, BlocksAndThreadsChangeNoBit) {
 }
 
 TEST_F(KJitterTest, RefusesWhatCannotBe) {
-    const auto refusal = [&](const std::function<void(ReconstructionPlan&)>& spoil) {
-        ReconstructionPlan plan = mirror_plan();
+    const auto refusal = [&](const std::function<void(ReconstructionSpec&)>& spoil) {
+        ReconstructionSpec plan = mirror_plan();
         plan.calibration.k_jitter = random_rows(48);
         spoil(plan);
         try {
@@ -219,10 +219,10 @@ TEST_F(KJitterTest, RefusesWhatCannotBe) {
         return std::string("accepted");
     };
     const auto rows_of = [](std::vector<double> rows) {
-        return [rows](ReconstructionPlan& plan) { plan.calibration.k_jitter = rows; };
+        return [rows](ReconstructionSpec& plan) { plan.calibration.k_jitter = rows; };
     };
     const auto one_row = [](double offset, double stretch) {
-        return [=](ReconstructionPlan& plan) {
+        return [=](ReconstructionSpec& plan) {
             plan.calibration.k_jitter[6] = offset;
             plan.calibration.k_jitter[7] = stretch;
         };
@@ -244,11 +244,11 @@ TEST_F(KJitterTest, RefusesWhatCannotBe) {
     EXPECT_EQ(refusal(one_row(250, 1)).find(of_row + " moves an end of the spectrum by 250 samples"), 0U);
     EXPECT_EQ(refusal(one_row(0, 1.5)).find(of_row + " moves"), 0U);
     for (const Resample other : {Resample::spline, Resample::lagrange3, Resample::nudft, Resample::none}) {
-        const std::string line = refusal([=](ReconstructionPlan& plan) { plan.recipe.resample = other; });
+        const std::string line = refusal([=](ReconstructionSpec& plan) { plan.recipe.resample = other; });
         EXPECT_NE(line.find("set recipe.resample = nufft"), std::string::npos) << line;
     }
     for (const Method other : {Method::compressive, Method::defr}) {
-        const std::string line = refusal([=](ReconstructionPlan& plan) { plan.recipe.method = other; });
+        const std::string line = refusal([=](ReconstructionSpec& plan) { plan.recipe.method = other; });
         EXPECT_NE(line.find("recipe.method = plain"), std::string::npos) << line;
     }
 }

@@ -26,7 +26,7 @@ std::vector<float> noise() {
 class NoiseOnly : public testing::Test {
   protected:
     const std::vector<float> spectra = noise();
-    ReconstructionPlan plan = plain_plan(samples, lines);
+    ReconstructionSpec plan = plain_plan(samples, lines);
 
     NoiseOnly() {
         plan.recipe.quantity = Quantity::amplitude;
@@ -52,7 +52,7 @@ TEST_F(NoiseOnly, RayleighLeavesAFifth) {
 
 // Added up block by block, whatever the plan says of depth and levels: eta = sqrt(pi) / 2 of the root mean power.
 TEST_F(NoiseOnly, ProfileIsTheMeanOfAllBlocks) {
-    ReconstructionPlan scan = plan;
+    ReconstructionSpec scan = plan;
     scan.geometry.a_scans = lines / 4;
     scan.geometry.b_scans = 4;
     scan.recipe.depth_begin = 20;

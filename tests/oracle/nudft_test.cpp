@@ -33,8 +33,8 @@ class ExactTransform : public testing::Test {
     const Instrument instrument;
     const std::int64_t n = Instrument::samples;
 
-    ReconstructionPlan plan_for(Resample resample, std::int64_t zero_padding) const {
-        ReconstructionPlan plan = plain_plan(n, 1);
+    ReconstructionSpec plan_for(Resample resample, std::int64_t zero_padding) const {
+        ReconstructionSpec plan = plain_plan(n, 1);
         plan.recipe.window = Window::hann;
         plan.recipe.resample = resample;
         plan.recipe.zero_padding = zero_padding;
@@ -72,7 +72,7 @@ class ExactTransform : public testing::Test {
 TEST_F(ExactTransform, IsTheSumOverTheTrueWavenumbers) {
     const std::vector<float> line = mirror(0.6);
     const auto expected = direct_sum(line, 1, 0, n / 2);
-    ReconstructionPlan plan = plan_for(Resample::nudft, 1);
+    ReconstructionSpec plan = plan_for(Resample::nudft, 1);
     EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, line), expected), 1e-6);
     plan.calibration.k_positions.clear();
     plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
@@ -82,7 +82,7 @@ TEST_F(ExactTransform, IsTheSumOverTheTrueWavenumbers) {
 TEST_F(ExactTransform, ZoomIsTheSumOnAFinerGrid) {
     const std::vector<float> line = mirror(0.6);
     const auto mirror_bin = std::llround(instrument.bin_of(0.6 * instrument.depth_limit_um));
-    ReconstructionPlan plan = plan_for(Resample::nudft, 4);
+    ReconstructionSpec plan = plan_for(Resample::nudft, 4);
     plan.recipe.depth_begin = mirror_bin - 8;
     plan.recipe.depth_end = mirror_bin + 9;
     const auto zoomed = reconstructed<std::complex<float>>(plan, line);
@@ -93,7 +93,7 @@ TEST_F(ExactTransform, ZoomIsTheSumOnAFinerGrid) {
 // Samples that are uniform in k: nothing is left of the difference between the two transforms.
 TEST_F(ExactTransform, OfAUniformSpectrumIsTheFourierTransform) {
     const std::vector<float> line = instrument.fringe(instrument.uniform_k, 0.4 * instrument.depth_limit_um);
-    ReconstructionPlan plan = plan_for(Resample::none, 2);
+    ReconstructionSpec plan = plan_for(Resample::none, 2);
     const auto fourier = in_double(reconstructed<std::complex<float>>(plan, line));
     plan.recipe.resample = Resample::nudft;
     for (std::size_t j = 0; j < plan.calibration.k_positions.size(); ++j) {

@@ -18,7 +18,7 @@ TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
     const auto expected = direct_sum();
     for (const NufftError& row : nufft_errors) {
         for (std::size_t i = 0; i < nufft_kernels.size(); ++i) {
-            const ReconstructionPlan plan = plan_for({nufft_kernels[i], row.oversampling, row.width});
+            const ReconstructionSpec plan = plan_for({nufft_kernels[i], row.oversampling, row.width});
             const double error = relative_l2(reconstructed<std::complex<float>>(plan, noise), expected);
             EXPECT_LE(error, std::max(1.5 * row.errors[i], row.floor_of_float()))
                 << "R " << row.oversampling << ", W " << row.width << ", kernel " << i;
@@ -30,7 +30,7 @@ TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
 }
 
 TEST_F(FastTransform, CompensatesDispersion) {
-    ReconstructionPlan plan = plan_for({GridKernel::kaiser_bessel, 2, 6});
+    ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 6});
     plan.recipe.dispersion = true;
     plan.recipe.a2_rad = 40;
     const auto expected = direct_sum(40);
@@ -38,7 +38,7 @@ TEST_F(FastTransform, CompensatesDispersion) {
 }
 
 TEST_F(FastTransform, OfAUniformGridIsThePlainTransform) {
-    ReconstructionPlan plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
+    ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
     plan.calibration.wavelengths_nm.clear();
     for (std::int64_t j = 0; j < n; ++j) plan.calibration.k_positions.push_back(static_cast<double>(j));
     const auto fast = reconstructed<std::complex<float>>(plan, noise);
@@ -48,7 +48,7 @@ TEST_F(FastTransform, OfAUniformGridIsThePlainTransform) {
 }
 
 TEST_F(FastTransform, ZoomsAndCropsAsTheOthersDo) {
-    ReconstructionPlan plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
+    ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
     plan.recipe.zero_padding = 2;
     plan.recipe.depth_begin = 100;
     plan.recipe.depth_end = 300;
@@ -92,7 +92,7 @@ TEST(SpreadingKernels, ExistWhereverTheirSettingsMayBe) {
 }
 
 TEST_F(FastTransform, RefusesKernelsThatCannotBe) {
-    const auto refusal = [](const ReconstructionPlan& plan) {
+    const auto refusal = [](const ReconstructionSpec& plan) {
         try {
             planned_grid(plan);
         } catch (const Error& error) {

@@ -28,8 +28,8 @@ struct SampledNoise {
         return line;
     }();
 
-    ReconstructionPlan plan_for(const NufftRecipe& nufft) const {
-        ReconstructionPlan plan = plain_plan(n, 1);
+    ReconstructionSpec plan_for(const NufftRecipe& nufft) const {
+        ReconstructionSpec plan = plain_plan(n, 1);
         plan.recipe.resample = Resample::nufft;
         plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
         plan.nufft = nufft;

@@ -48,7 +48,7 @@ enum class Correction { none, as_given, opposite };
 class RecordedMirror : public Recorded {
   protected:
     Peak peak(const std::string& name, Resample resample, Correction correction) const {
-        ReconstructionPlan plan = plain_plan(n, 1);
+        ReconstructionSpec plan = plain_plan(n, 1);
         plan.calibration.background = column("dark_ref");
         plan.calibration.k_positions = column("k_linear_positions");
         plan.calibration.dispersion_rad = column("dispersion_phase_rad");
@@ -90,8 +90,8 @@ TEST_F(RecordedMirror, CorrectionNarrowsOneSideAndWidensTheOther) {
 // What was reflected on either side of zero delay, added: a recording of full range whose dispersion is weak.
 class RecordedFullRange : public Recorded {
   protected:
-    ReconstructionPlan plan() const {
-        ReconstructionPlan plan = plain_plan(n, 1);
+    ReconstructionSpec plan() const {
+        ReconstructionSpec plan = plain_plan(n, 1);
         plan.calibration.k_positions = column("k_linear_positions");
         plan.calibration.dispersion_rad = column("dispersion_phase_rad");
         plan.calibration.dispersion_holds = PhaseMeaning::correction;
@@ -118,7 +118,7 @@ class RecordedFullRange : public Recorded {
         const std::vector<double> second = fringes_of("mirror2", "dark_sample2");
         std::vector<float> both;
         for (std::size_t p = 0; p < n; ++p) both.push_back(static_cast<float>(first[p] + second[p]));
-        ReconstructionPlan searching = plan();
+        ReconstructionSpec searching = plan();
         searching.defr.iterations = iterations;
         return amplitudes(reconstructed<std::complex<float>>(searching, both));
     }
@@ -159,7 +159,7 @@ TEST_F(RecordedVolume, LevelsAndSurfaceAreThoseOfNumPy) {
     file.read(reinterpret_cast<char*>(spectra.data()), static_cast<std::streamsize>(spectra.size() * 2));
     ASSERT_TRUE(file);
 
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.geometry = {.samples = n, .a_scans = 100, .b_scans = 100};
     plan.calibration.k_positions = column("k_linear_positions");
     plan.calibration.dispersion_rad = column("dispersion_phase_rad");
@@ -191,7 +191,7 @@ class RecordedSource : public Recorded {
     // FWHM of a mirror made of the recorded light, shaped to a Hann spectrum.
     double shaped_fwhm(bool dark_known) const {
         const std::vector<double> reference = column("dark_ref"), dark = column("dark_not");
-        ReconstructionPlan plan = plain_plan(n, 1);
+        ReconstructionSpec plan = plain_plan(n, 1);
         plan.calibration.background = reference;
         if (dark_known) plan.calibration.dark = dark;
         plan.recipe.background = Background::stored;

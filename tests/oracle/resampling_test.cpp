@@ -43,8 +43,8 @@ class Resampling : public testing::TestWithParam<Method> {
   protected:
     const Instrument instrument;
 
-    ReconstructionPlan plan_for(Resample resample, std::int64_t upsample, std::int64_t zero_padding) const {
-        ReconstructionPlan plan = plain_plan(Instrument::samples, 1);
+    ReconstructionSpec plan_for(Resample resample, std::int64_t upsample, std::int64_t zero_padding) const {
+        ReconstructionSpec plan = plain_plan(Instrument::samples, 1);
         plan.recipe.window = Window::hann;
         plan.recipe.resample = resample;
         plan.recipe.upsample = upsample;
@@ -99,7 +99,7 @@ TEST(ResamplingFromWavelengths, AgreesWithThePositions) {
     const Instrument instrument;
     const double depth_um = 0.4 * instrument.depth_limit_um;
     for (const Resample resample : {Resample::linear_wavelength, Resample::linear, Resample::lagrange3}) {
-        ReconstructionPlan plan = plain_plan(Instrument::samples, 1);
+        ReconstructionSpec plan = plain_plan(Instrument::samples, 1);
         plan.recipe.window = Window::hann;
         plan.recipe.resample = resample;
         plan.recipe.zero_padding = 4;

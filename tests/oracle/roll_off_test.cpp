@@ -44,7 +44,7 @@ class RollOff : public testing::Test {
             const double phase = pi * share * static_cast<double>(i % samples) + 0.1 * static_cast<double>(i / samples);
             spectra.push_back(static_cast<float>(height * std::cos(phase) + noise_rms * noise(random)));
         }
-        ReconstructionPlan plan = plain_plan(samples, lines);
+        ReconstructionSpec plan = plain_plan(samples, lines);
         plan.recipe.window = Window::hann;
         plan.recipe.zero_padding = points_per_bin;
         MeanProfile profile(plan);

@@ -32,8 +32,8 @@ struct SensedScene {
         return x;
     }
 
-    ReconstructionPlan plan_for(std::int64_t lines) const {
-        ReconstructionPlan plan = plain_plan(n, lines);
+    ReconstructionSpec plan_for(std::int64_t lines) const {
+        ReconstructionSpec plan = plain_plan(n, lines);
         plan.recipe.method = Method::compressive;
         plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
         for (const double k : instrument.pixel_k) plan.calibration.background.push_back(4000 * instrument.source(k));

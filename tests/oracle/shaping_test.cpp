@@ -39,7 +39,7 @@ double target(Shaping shaping, double u) {
 
 class SpectralShaping : public testing::TestWithParam<Shaping> {
   protected:
-    ReconstructionPlan plan = plain_plan(n, 1);
+    ReconstructionSpec plan = plain_plan(n, 1);
 
     SpectralShaping() { plan.recipe.zero_padding = 4; }
 

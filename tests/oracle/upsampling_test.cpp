@@ -18,7 +18,7 @@ constexpr std::size_t n = 256;
 
 // The chain's points of the k grid for one line. With zero_padding 2 the one-sided profile lacks only the bin at n, and
 // that follows from the zeros behind the line.
-std::vector<double> points_of(ReconstructionPlan plan, const std::vector<float>& line) {
+std::vector<double> points_of(ReconstructionSpec plan, const std::vector<float>& line) {
     plan.recipe.zero_padding = 2;
     const auto field = reconstructed<std::complex<float>>(plan, line);
     std::vector<double> sums;
@@ -43,8 +43,8 @@ std::vector<double> positions(double first, double last) {
     return at;
 }
 
-ReconstructionPlan plan_at(std::vector<double> at, Resample resample, std::int64_t upsample) {
-    ReconstructionPlan plan = plain_plan(n, 1);
+ReconstructionSpec plan_at(std::vector<double> at, Resample resample, std::int64_t upsample) {
+    ReconstructionSpec plan = plain_plan(n, 1);
     plan.calibration.k_positions = std::move(at);
     plan.recipe.resample = resample;
     plan.recipe.upsample = upsample;
@@ -80,7 +80,7 @@ TEST(Upsampling, PaddedImpulseHasThePaddedPeriod) {
     std::vector<float> impulse(n, 0.0f);
     impulse[100] = 1;
     const auto at = positions(90, 90 + (n - 1) * 0.5);
-    ReconstructionPlan plan = plan_at(at, Resample::nearest, 2);
+    ReconstructionSpec plan = plan_at(at, Resample::nearest, 2);
     plan.recipe.upsample_pad = true;
     const std::vector<double> points = points_of(plan, impulse);
     for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], dirichlet(at[j] - 100, 2048), 1e-6) << at[j];
@@ -90,7 +90,7 @@ TEST(Upsampling, RecordedSamplesStay) {
     const std::vector<float> line = random_line();
     for (const bool pad : {false, true}) {
         for (const std::int64_t factor : {1, 2, 4}) {
-            ReconstructionPlan plan = plan_at(positions(0, n - 1), Resample::nearest, factor);
+            ReconstructionSpec plan = plan_at(positions(0, n - 1), Resample::nearest, factor);
             plan.recipe.upsample_pad = pad;
             const std::vector<double> points = points_of(plan, line);
             for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], line[j], 1e-6) << factor << " " << j;

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "compute/reconstructor.h"
+#include "compute/plan/params.h"
 
 namespace echolux {
 
 struct Variant {
     std::string name;
-    void (*choose)(ReconstructionPlan&);
+    void (*choose)(ReconstructionSpec&);
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Variant& one) {
@@ -22,30 +22,30 @@ inline std::ostream& operator<<(std::ostream& out, const Variant& one) {
 // `more` are those that a test has beside these.
 inline std::vector<Variant> variants_and(const std::vector<Variant>& more) {
     std::vector<Variant> all{
-        {"codes", [](ReconstructionPlan& p) { p.recipe.voxel = VoxelType::u8; }},
-        {"real_transform", [](ReconstructionPlan& p) { p.recipe.a2_rad = 0; }},
-        {"running", [](ReconstructionPlan& p) { p.recipe.background = Background::running; }},
+        {"codes", [](ReconstructionSpec& p) { p.recipe.voxel = VoxelType::u8; }},
+        {"real_transform", [](ReconstructionSpec& p) { p.recipe.a2_rad = 0; }},
+        {"running", [](ReconstructionSpec& p) { p.recipe.background = Background::running; }},
         {"running_repeats",
-         [](ReconstructionPlan& p) {
+         [](ReconstructionSpec& p) {
              p.recipe.background = Background::running;
              p.geometry.b_repeats = 2;
              p.recipe.average = Average::power;
          }},
-        {"median", [](ReconstructionPlan& p) { p.recipe.background = Background::median; }},
-        {"rolling", [](ReconstructionPlan& p) { p.recipe.background = Background::rolling; }},
-        {"fixed_pattern", [](ReconstructionPlan& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
+        {"median", [](ReconstructionSpec& p) { p.recipe.background = Background::median; }},
+        {"rolling", [](ReconstructionSpec& p) { p.recipe.background = Background::rolling; }},
+        {"fixed_pattern", [](ReconstructionSpec& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
         {"repeats_apart",
-         [](ReconstructionPlan& p) {
+         [](ReconstructionSpec& p) {
              p.geometry.a_repeats = 2;
              p.geometry.b_repeats = 3;
          }},
         {"frame_levels",
-         [](ReconstructionPlan& p) {
+         [](ReconstructionSpec& p) {
              p.recipe.voxel = VoxelType::u16;
              p.recipe.levels = Levels::frame;
          }},
         {"spline_upsampled",
-         [](ReconstructionPlan& p) {
+         [](ReconstructionSpec& p) {
              p.recipe.resample = Resample::spline;
              p.recipe.upsample = 2;
          }},

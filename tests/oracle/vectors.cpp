@@ -35,7 +35,7 @@ void assign(S& object, const std::string& name, const std::string& text) {
     throw std::runtime_error("no setting " + name);
 }
 
-void assign(ReconstructionPlan& plan, const std::string& section, const std::string& name, const std::string& text) {
+void assign(ReconstructionSpec& plan, const std::string& section, const std::string& name, const std::string& text) {
     if (section == "format") return assign(plan.format, name, text);
     if (section == "geometry") return assign(plan.geometry, name, text);
     if (section == "recipe") return assign(plan.recipe, name, text);
@@ -63,8 +63,8 @@ std::vector<std::string> names_in(const std::filesystem::path& list) {
 }
 
 // The plan; `expected` gets the lines of the section of that name.
-ReconstructionPlan read_plan(const std::filesystem::path& path, std::map<std::string, double>& expected) {
-    ReconstructionPlan plan;
+ReconstructionSpec read_plan(const std::filesystem::path& path, std::map<std::string, double>& expected) {
+    ReconstructionSpec plan;
     std::ifstream settings(path / "settings.txt");
     for (std::string line; std::getline(settings, line);) {
         const std::size_t dot = line.find('.'), space = line.find(' ');

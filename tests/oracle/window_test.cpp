@@ -35,7 +35,7 @@ const Figures figures[] = {
 
 // w / sum(w) as the chain applies it.
 std::vector<double> applied_window(Window window) {
-    ReconstructionPlan plan = plain_plan(n, n);
+    ReconstructionSpec plan = plain_plan(n, n);
     plan.recipe.window = window;
     plan.recipe.depth_end = 1;
     std::vector<float> impulses(n * n, 0.0f);

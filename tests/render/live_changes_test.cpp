@@ -31,19 +31,19 @@ class LiveChanges : public Rendering {
     }
 
     // A plan with another dispersion: same slots; with another range: other slots.
-    ReconstructionPlan with_dispersion(double a2_rad) const {
-        ReconstructionPlan plan = plan_;
+    ReconstructionSpec with_dispersion(double a2_rad) const {
+        ReconstructionSpec plan = plan_;
         plan.recipe.a2_rad = a2_rad;
         return plan;
     }
-    ReconstructionPlan with_range(double high) const {
-        ReconstructionPlan plan = plan_;
+    ReconstructionSpec with_range(double high) const {
+        ReconstructionSpec plan = plan_;
         plan.recipe.high = high;
         return plan;
     }
 
     // Until the change has been made ready and is taken.
-    void take(const ReconstructionPlan& plan, Moment moment) {
+    void take(const ReconstructionSpec& plan, Moment moment) {
         path_->change(plan);
         while (!path_->take_change(moment)) std::this_thread::yield();
     }
@@ -58,7 +58,7 @@ class LiveChanges : public Rendering {
         return whole;
     }
 
-    ReconstructionPlan plan_ = noise_plan(64, 13, 6);
+    ReconstructionSpec plan_ = noise_plan(64, 13, 6);
     std::vector<std::uint16_t> spectra_ = noise_spectra(plan_, 0);
     std::unique_ptr<VolumePath> path_;
 };
@@ -89,7 +89,7 @@ TEST_F(LiveChanges, AnotherMeaningOfTheVoxelsWaitsForTheNextVolume) {
 
 TEST_F(LiveChanges, AnotherSizeOfTheVolumeWorks) {
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
-    ReconstructionPlan cropped = plan_;
+    ReconstructionSpec cropped = plan_;
     cropped.recipe.depth_end = 20;
     take(cropped, Moment::between_volumes);
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
@@ -113,7 +113,7 @@ TEST_F(LiveChanges, SomeBScansAreReworkedInPlace) {
 }
 
 TEST_F(LiveChanges, APlanThatCannotBeMadeLeavesTheOneBefore) {
-    ReconstructionPlan impossible = plan_;
+    ReconstructionSpec impossible = plan_;
     impossible.recipe.depth_begin = 1000;
     path_->change(impossible);
     const auto refused = [&] {

@@ -31,7 +31,7 @@ void await(const Condition& condition) {
 // Sends volumes of noise without end, as far as it is allowed to.
 class GatedSource : public FaultySource {
   public:
-    explicit GatedSource(const ReconstructionPlan& plan)
+    explicit GatedSource(const ReconstructionSpec& plan)
         : FaultySource(scan_of(plan), plan.block_b_scans, {echolux::testing::send()},
                        [plan](const Block& block, std::span<std::byte> bytes) {
                            const std::vector<std::uint16_t> samples = noise_spectra(plan, block.volume);
@@ -53,7 +53,7 @@ class GatedSource : public FaultySource {
     }
 
   private:
-    static Scan scan_of(const ReconstructionPlan& plan) {
+    static Scan scan_of(const ReconstructionSpec& plan) {
         Scan scan;
         scan.path = "noise";
         scan.format = plan.format;
@@ -69,7 +69,7 @@ class GatedSource : public FaultySource {
 
 class LiveSession : public Rendering {
   protected:
-    VolumePath& make_path(const ReconstructionPlan& plan) {
+    VolumePath& make_path(const ReconstructionSpec& plan) {
         DeviceChoice device;
         device.loses = [this] { return lost_.load(); };
         path_ = std::make_unique<LoneVolumePath>(plan, BackendChoice{.backend = Backend::cpu}, device);
@@ -83,8 +83,8 @@ class LiveSession : public Rendering {
         return view;
     }
 
-    static ReconstructionPlan small_plan() {
-        ReconstructionPlan plan = noise_plan(64, 13, 6);
+    static ReconstructionSpec small_plan() {
+        ReconstructionSpec plan = noise_plan(64, 13, 6);
         plan.block_b_scans = 3;
         return plan;
     }
@@ -103,7 +103,7 @@ class LiveSession : public Rendering {
 
 // Slots of 32768 depths are more than any device has: they are made only when the setting changes.
 TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
-    ReconstructionPlan plan = noise_plan(65536, 3, 4);
+    ReconstructionSpec plan = noise_plan(65536, 3, 4);
     plan.block_b_scans = 2;
     plan.recipe.depth_end = 16;
     GatedSource source(plan);
@@ -112,7 +112,7 @@ TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
     source.allow(1);
     session.start();
     await_volume(0);
-    ReconstructionPlan deeper = plan;
+    ReconstructionSpec deeper = plan;
     deeper.recipe.depth_end = 0;
     session.change(deeper);
     std::vector<SessionEvent> events;
@@ -126,7 +126,7 @@ TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
     source.allow(2);
     await_volume(1);
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, noise_spectra(plan, 1)));
-    ReconstructionPlan fitting = plan;
+    ReconstructionSpec fitting = plan;
     fitting.recipe.depth_end = 20;
     session.change(fitting);
     await([&] { return session.figures().reprocessed_volumes == 1; });
@@ -137,7 +137,7 @@ TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
 }
 
 TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
-    const ReconstructionPlan plan = small_plan();
+    const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     VolumePath& path = make_path(plan);
     Session session(source, path);
@@ -163,7 +163,7 @@ TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
 
 // Each is the volume that it says, however many came since.
 TEST_F(LiveSession, VolumesAreTakenByOthersWhilePicturesGoOn) {
-    const ReconstructionPlan plan = small_plan();
+    const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     VolumePath& path = make_path(plan);
     Session session(source, path);
@@ -190,7 +190,7 @@ TEST_F(LiveSession, VolumesAreTakenByOthersWhilePicturesGoOn) {
 // All threads at once, for the thread sanitizer: acquiring, reconstructing, drawing, making plans, and whoever turns
 // settings and views.
 TEST_F(LiveSession, SettingsAndViewsMayChangeWhileAllOfItRuns) {
-    const ReconstructionPlan plan = small_plan();
+    const ReconstructionSpec plan = small_plan();
     GatedSource source(plan);
     VolumePath& path = make_path(plan);
     Session session(source, path);
@@ -199,7 +199,7 @@ TEST_F(LiveSession, SettingsAndViewsMayChangeWhileAllOfItRuns) {
     source.allow(1 << 20);
     View view = small_view();
     for (int i = 0; i < 60; ++i) {
-        ReconstructionPlan changed = plan;
+        ReconstructionSpec changed = plan;
         changed.recipe.a2_rad = i;
         if (i % 4 == 0) changed.recipe.high = 60 + i;
         if (i % 7 == 0) changed.recipe.depth_end = 20;

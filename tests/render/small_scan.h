@@ -11,9 +11,9 @@
 namespace echolux::test {
 
 // u16 spectra to codes that span 60 dB: their meaning does not depend on the volume.
-inline ReconstructionPlan noise_plan(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans,
+inline ReconstructionSpec noise_plan(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans,
                                      VoxelType type = VoxelType::u8) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.geometry.samples = samples;
     plan.geometry.a_scans = a_scans;
     plan.geometry.b_scans = b_scans;
@@ -26,7 +26,7 @@ inline ReconstructionPlan noise_plan(std::int64_t samples, std::int64_t a_scans,
     return plan;
 }
 
-inline std::vector<std::uint16_t> noise_spectra(const ReconstructionPlan& plan, std::int64_t volume) {
+inline std::vector<std::uint16_t> noise_spectra(const ReconstructionSpec& plan, std::int64_t volume) {
     const ScanGeometry& scan = plan.geometry;
     std::vector<std::uint16_t> samples(static_cast<std::size_t>(scan.samples * scan.a_scans * scan.b_scans));
     std::mt19937 random(static_cast<std::uint32_t>(volume + 1));
@@ -35,7 +35,7 @@ inline std::vector<std::uint16_t> noise_spectra(const ReconstructionPlan& plan, 
 }
 
 // B-scans [begin, end) of a volume.
-inline Block block_of(const ReconstructionPlan& plan, std::span<const std::byte> spectra, std::int64_t volume,
+inline Block block_of(const ReconstructionSpec& plan, std::span<const std::byte> spectra, std::int64_t volume,
                       std::int64_t begin, std::int64_t end, MemoryKind memory = MemoryKind::host) {
     const std::int64_t b_scan_bytes = plan.geometry.samples * plan.geometry.a_scans * 2;
     Block block;
@@ -51,10 +51,10 @@ inline Block block_of(const ReconstructionPlan& plan, std::span<const std::byte>
 }
 
 // A whole volume, in host memory.
-inline std::vector<std::byte> voxels_in_memory(const ReconstructionPlan& plan,
+inline std::vector<std::byte> voxels_in_memory(const ReconstructionSpec& plan,
                                                const std::vector<std::uint16_t>& samples,
                                                const BackendChoice& backend = {.backend = Backend::cpu}) {
-    ReconstructionPlan at_once = plan;
+    ReconstructionSpec at_once = plan;
     at_once.block_b_scans = plan.geometry.b_scans;
     const auto reconstructor = make_reconstructor(at_once, backend);
     const VolumeGrid& grid = reconstructor->grid();

@@ -47,7 +47,7 @@ high = 60
         turn_until_there();
     }
 
-    std::vector<std::byte> expected(const ReconstructionPlan& plan, std::int64_t volume) const {
+    std::vector<std::byte> expected(const ReconstructionSpec& plan, std::int64_t volume) const {
         return voxels_in_memory(plan, noise_spectra(plan_, volume));
     }
     void turn_until_voxels_are(const std::vector<std::byte>& voxels) {
@@ -64,7 +64,7 @@ high = 60
         return scan;
     }
 
-    ReconstructionPlan plan_ = noise_plan(64, 13, 6);
+    ReconstructionSpec plan_ = noise_plan(64, 13, 6);
 };
 
 TEST_F(ScansOnStage, AScanIsReconstructedAndItsVolumesAreStepped) {
@@ -121,7 +121,7 @@ TEST_F(ScansOnStage, AChangedSettingReworksWhatIsShown) {
     turn_until_shown(1);
     const Image before = followed();
     exhibit().live()->look_at(3);
-    ReconstructionPlan plan = plan_;
+    ReconstructionSpec plan = plan_;
     plan.recipe.window = Window::rect;
     exhibit().live()->change(changed([](Scan& scan) { scan.recipe.window = Window::rect; }));
     turn_until_voxels_are(expected(plan, 1));
@@ -187,7 +187,7 @@ TEST_F(ScansOnStage, ComesBackWithItsSettingsWhenTheDeviceIsLost) {
     open_scan_on_stage();
     exhibit().timeline()->go_to(2);
     turn_until_shown(2);
-    ReconstructionPlan plan = plan_;
+    ReconstructionSpec plan = plan_;
     plan.recipe.window = Window::rect;
     exhibit().live()->change(changed([](Scan& scan) { scan.recipe.window = Window::rect; }));
     turn_until_voxels_are(expected(plan, 2));

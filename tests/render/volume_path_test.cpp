@@ -17,8 +17,8 @@ namespace {
 
 using testing::HasSubstr;
 
-ReconstructionPlan small_plan(VoxelType type = VoxelType::u8) {
-    ReconstructionPlan plan = noise_plan(64, 13, 6, type);
+ReconstructionSpec small_plan(VoxelType type = VoxelType::u8) {
+    ReconstructionSpec plan = noise_plan(64, 13, 6, type);
     plan.block_b_scans = 3;
     return plan;
 }
@@ -34,7 +34,7 @@ View small_view() {
 
 class Path : public Rendering {
   protected:
-    VolumePath& make(const ReconstructionPlan& plan, const VolumePathOptions& options = {}) {
+    VolumePath& make(const ReconstructionSpec& plan, const VolumePathOptions& options = {}) {
         plan_ = plan;
         DeviceChoice device;
         device.validation = true;
@@ -57,7 +57,7 @@ class Path : public Rendering {
         return renderer().render(small_view()).pixels;
     }
 
-    ReconstructionPlan plan_;
+    ReconstructionSpec plan_;
     std::atomic<bool> lost_ = false;  // from the next submission on
     std::unique_ptr<VolumePath> path_;
 };
@@ -287,7 +287,7 @@ std::ptrdiff_t open_descriptors() {
 }
 
 void start_and_stop(int cycles) {
-    const ReconstructionPlan plan = small_plan();
+    const ReconstructionSpec plan = small_plan();
     const std::vector<std::uint16_t> spectra = noise_spectra(plan, 0);
     const auto samples = std::as_bytes(std::span(spectra));
     const auto cycle = [&] {

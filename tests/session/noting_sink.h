@@ -43,7 +43,7 @@ class NotingSink : public BlockSink {
     }
     void collect() override {}
     void finish() override {}
-    void change(const ReconstructionPlan& plan) override {
+    void change(const ReconstructionSpec& plan) override {
         const std::scoped_lock lock(mutex_);
         wanted_ = plan.recipe.high;
     }
@@ -80,8 +80,8 @@ inline void run_to_end(Session& session) {
     ASSERT_TRUE(session.drain(std::chrono::hours(1)));
 }
 
-inline ReconstructionPlan plan_with(const Source& source, double high) {
-    ReconstructionPlan plan = source.scan().plan(1);
+inline ReconstructionSpec plan_with(const Source& source, double high) {
+    ReconstructionSpec plan = source.scan().plan(1);
     plan.recipe.high = high;
     return plan;
 }

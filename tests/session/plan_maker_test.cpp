@@ -12,8 +12,8 @@
 namespace echolux {
 namespace {
 
-ReconstructionPlan plan(double high) {
-    ReconstructionPlan plan = testing::live_scan().plan(1);
+ReconstructionSpec plan(double high) {
+    ReconstructionSpec plan = testing::live_scan().plan(1);
     plan.recipe.high = high;
     return plan;
 }
@@ -28,7 +28,7 @@ MadePlan awaited(PlanMaker& maker) {
 TEST(PlanMaker, OfManyTheLastOneCounts) {
     std::counting_semaphore<> go(0);
     std::atomic<int> begun = 0, made = 0;
-    PlanMaker maker([&](const ReconstructionPlan& wanted) {
+    PlanMaker maker([&](const ReconstructionSpec& wanted) {
         ++begun;
         go.acquire();
         ++made;
@@ -49,7 +49,7 @@ TEST(PlanMaker, OfManyTheLastOneCounts) {
 
 TEST(PlanMaker, WhereTheNewestFailsNoneBeforeItIsGivenAnyMore) {
     std::atomic<int> begun = 0;
-    PlanMaker maker([&](const ReconstructionPlan& wanted) {
+    PlanMaker maker([&](const ReconstructionSpec& wanted) {
         ++begun;
         if (wanted.recipe.high == 20) throw Error(ErrorCode::bad_setting, "twenty");
         return ChosenReconstructor{plan_on_cpu(wanted), ""};
@@ -68,7 +68,7 @@ TEST(PlanMaker, WhereTheNewestFailsNoneBeforeItIsGivenAnyMore) {
 }
 
 TEST(PlanMaker, GivesBackWhatCannotBeUsedYetUnlessThereIsANewerOne) {
-    PlanMaker maker([](const ReconstructionPlan& wanted) { return ChosenReconstructor{plan_on_cpu(wanted), ""}; });
+    PlanMaker maker([](const ReconstructionSpec& wanted) { return ChosenReconstructor{plan_on_cpu(wanted), ""}; });
     maker.want(plan(10));
     maker.put_back(awaited(maker));
     MadePlan first = awaited(maker);
@@ -81,7 +81,7 @@ TEST(PlanMaker, GivesBackWhatCannotBeUsedYetUnlessThereIsANewerOne) {
 }
 
 TEST(PlanMaker, SaysWhatCannotBeMadeOnce) {
-    PlanMaker maker([](const ReconstructionPlan& wanted) -> ChosenReconstructor {
+    PlanMaker maker([](const ReconstructionSpec& wanted) -> ChosenReconstructor {
         if (wanted.recipe.high == 13) throw Error(ErrorCode::out_of_memory, "too large", "plan");
         return {plan_on_cpu(wanted), ""};
     });

@@ -159,7 +159,7 @@ TEST(Session, ASettingThatCannotWorkIsRefusedOrReported) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send(4), end()});
     Session session(source, sink);
-    ReconstructionPlan impossible = plan_with(source, 50);
+    ReconstructionSpec impossible = plan_with(source, 50);
     impossible.recipe.depth_begin = 1000;
     EXPECT_THROW(session.change(impossible), Error);
     session.change(plan_with(source, 13));

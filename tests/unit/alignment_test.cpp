@@ -26,7 +26,7 @@ double decibels(double power) {
 // Mirror lines that are linear in k, of a source as bright everywhere.
 class AlignmentOfAMirror : public testing::Test {
   protected:
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     std::mt19937 random{7};
 
     AlignmentOfAMirror() {
@@ -215,7 +215,7 @@ TEST_F(AlignmentOfAMirror, DarknessHasNoPeak) {
 TEST_F(AlignmentOfAMirror, FitsAsLongAsNothingChanged) {
     const Alignment alignment(plan);
     EXPECT_TRUE(alignment.fits(plan));
-    ReconstructionPlan other = plan;
+    ReconstructionSpec other = plan;
     other.recipe.a2_rad = 1;
     EXPECT_FALSE(alignment.fits(other));
     other = plan;
@@ -257,7 +257,7 @@ TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
     std::vector<std::uint16_t> counts(static_cast<std::size_t>(s.samples * s.a_scans));
     SilentProgress silent;
     instrument.record(0, 0, 1, counts, silent);
-    ReconstructionPlan plan = instrument.scan().plan(1);
+    ReconstructionSpec plan = instrument.scan().plan(1);
     const std::vector<float> background = instrument.camera().background(), no_light = instrument.camera().dark();
     plan.calibration.background.assign(background.begin(), background.end());
     plan.calibration.dark.assign(no_light.begin(), no_light.end());

@@ -115,7 +115,7 @@ TEST(BenchPapers, TablesShowTheRows) {
 TEST(BenchCase, IsTheShippedRecipeWithItsChanges) {
     const BenchCase one{.key = "k", .meaning = "m", .recipe = "defr", .changes = {"defr.iterations=3"}};
     const BenchSize size{512, 8, 4, 2};
-    const ReconstructionPlan plan = plan_of(one, size);
+    const ReconstructionSpec plan = plan_of(one, size);
     EXPECT_EQ(plan.recipe.method, Method::defr);
     EXPECT_EQ(plan.recipe.upsample, 2);
     EXPECT_EQ(plan.defr.iterations, 3);

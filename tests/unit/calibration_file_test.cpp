@@ -1,6 +1,6 @@
 // Calibration vectors from files, and what is refused.
 #include "engine/io/calibration_file.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 
 #include <algorithm>
 #include <bit>

@@ -76,7 +76,7 @@ TEST(Backends, AGpuThatTakesThePlanIsKept) {
 
 // Of what works on the CPU only, every GPU is told off before it is tried.
 TEST(Backends, KJitterStaysOnTheCpu) {
-    ReconstructionPlan plan = plain_plan(64, 2);
+    ReconstructionSpec plan = plain_plan(64, 2);
     EXPECT_NO_THROW(refuse_what_gpus_cannot(plan));
     plan.recipe.resample = Resample::nufft;
     plan.calibration.k_jitter = {0.5, 1, -0.5, 1};
@@ -166,7 +166,7 @@ TEST(Backends, SeveralGpusInsistOnCuda) {
 }
 
 TEST(Backends, AnImpossibleRecipeIsRefusedByAll) {
-    ReconstructionPlan plan = plain_plan(64, 2);
+    ReconstructionSpec plan = plain_plan(64, 2);
     plan.recipe.depth_end = 4000;
     for (const Backend backend : {Backend::automatic, Backend::cpu}) {
         EXPECT_THROW(make_reconstructor(plan, {.backend = backend}), Error);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t n = 16;
 
-ReconstructionPlan plan_for(Background background, std::int64_t lines) {
-    ReconstructionPlan plan = plain_plan(n, lines);
+ReconstructionSpec plan_for(Background background, std::int64_t lines) {
+    ReconstructionSpec plan = plain_plan(n, lines);
     plan.format.sample_format = SampleFormat::u16;
     plan.recipe.background = background;
     return plan;
@@ -26,7 +26,7 @@ std::vector<std::uint16_t> random_lines(std::size_t lines, unsigned most) {
 
 using Field = std::vector<std::complex<float>>;
 
-Field field_of(const ReconstructionPlan& plan, const std::vector<std::uint16_t>& spectra) {
+Field field_of(const ReconstructionSpec& plan, const std::vector<std::uint16_t>& spectra) {
     return reconstructed<std::complex<float>>(plan, spectra);
 }
 
@@ -41,7 +41,7 @@ TEST(FrameMean, LeavesExactlyWhatIsNotInTheMean) {
         auto& sample = spectra[l * n + l / 2 % n];
         sample = static_cast<std::uint16_t>(sample + static_cast<int>(left[l]));
     }
-    ReconstructionPlan plan = plan_for(Background::frame_mean, lines);
+    ReconstructionSpec plan = plan_for(Background::frame_mean, lines);
     plan.recipe.depth_end = 1;
     const Field field = field_of(plan, spectra);
     for (std::size_t l = 0; l < lines; ++l) ASSERT_EQ(field[l].real() * float{n}, left[l]) << l;
@@ -52,7 +52,7 @@ TEST(FrameMean, ConstantShiftChangesNoBit) {
     const auto spectra = random_lines(lines, 30000);
     auto shifted = spectra;
     for (auto& x : shifted) x = static_cast<std::uint16_t>(x + 2000);
-    const ReconstructionPlan plan = plan_for(Background::frame_mean, lines);
+    const ReconstructionSpec plan = plan_for(Background::frame_mean, lines);
     EXPECT_EQ(field_of(plan, spectra), field_of(plan, shifted));
 }
 
@@ -64,7 +64,7 @@ TEST(FrameMean, OrderOfLinesChangesNoBit) {
         reversed.insert(reversed.end(), spectra.begin() + static_cast<std::ptrdiff_t>(l * n),
                         spectra.begin() + static_cast<std::ptrdiff_t>((l + 1) * n));
     }
-    const ReconstructionPlan plan = plan_for(Background::frame_mean, lines);
+    const ReconstructionSpec plan = plan_for(Background::frame_mean, lines);
     const Field forward = field_of(plan, spectra), backward = field_of(plan, reversed);
     for (std::size_t l = 0; l < lines; ++l) {
         for (std::size_t z = 0; z < n / 2; ++z) {
@@ -74,7 +74,7 @@ TEST(FrameMean, OrderOfLinesChangesNoBit) {
 }
 
 TEST(FrameMean, EveryBScanHasItsOwn) {
-    ReconstructionPlan plan = plan_for(Background::frame_mean, 4);
+    ReconstructionSpec plan = plan_for(Background::frame_mean, 4);
     plan.geometry.b_scans = 3;
     std::vector<std::uint16_t> spectra;
     for (const std::uint16_t level : {100, 900, 40000}) spectra.insert(spectra.end(), 4 * n, level);
@@ -82,7 +82,7 @@ TEST(FrameMean, EveryBScanHasItsOwn) {
 }
 
 TEST(MedianBackground, IgnoresTheFewAndHalvesTheMiddle) {
-    ReconstructionPlan plan = plan_for(Background::median, 4);
+    ReconstructionSpec plan = plan_for(Background::median, 4);
     plan.recipe.depth_end = 1;
     std::vector<std::uint16_t> spectra(4 * n, 0);
     const std::uint16_t at_zero[] = {10, 65535, 13, 0};  // median 11.5
@@ -92,7 +92,7 @@ TEST(MedianBackground, IgnoresTheFewAndHalvesTheMiddle) {
 }
 
 TEST(StoredBackground, IsSubtractedAsItIs) {
-    ReconstructionPlan plan = plan_for(Background::stored, 3);
+    ReconstructionSpec plan = plan_for(Background::stored, 3);
     plan.calibration.background.assign(n, 0);
     plan.calibration.background[5] = 1000.25;
     plan.recipe.depth_end = 1;
@@ -107,7 +107,7 @@ TEST(StoredBackground, IsSubtractedAsItIs) {
 
 // b <- (1 - alpha) b + alpha mean, over acquired B-scans, the first one taken whole, before it is subtracted.
 TEST(RunningBackground, FollowsTheLevel) {
-    ReconstructionPlan plan = plan_for(Background::running, 2);
+    ReconstructionSpec plan = plan_for(Background::running, 2);
     plan.recipe.running_alpha = 0.25;
     plan.recipe.depth_end = 1;
     plan.geometry.b_scans = 3;
@@ -123,7 +123,7 @@ TEST(RunningBackground, FollowsTheLevel) {
 
 TEST(AutomaticBackground, IsTheStoredOneWhereThereIsOne) {
     const auto spectra = random_lines(8, 5000);
-    ReconstructionPlan automatic = plan_for(Background::automatic, 8), chosen = plan_for(Background::frame_mean, 8);
+    ReconstructionSpec automatic = plan_for(Background::automatic, 8), chosen = plan_for(Background::frame_mean, 8);
     EXPECT_EQ(field_of(automatic, spectra), field_of(chosen, spectra));
     automatic.calibration.background.assign(n, 2345.0);
     chosen.calibration.background = automatic.calibration.background;

@@ -27,7 +27,7 @@ double lumen_flow_ul_s(double flow_ul_s) {
     const Simulation s = recording.simulation();
 
     const Scan scan = open_scan(recording.folder() / "scan.toml");
-    ReconstructionPlan plan = scan.plan(s.b_scans);
+    ReconstructionSpec plan = scan.plan(s.b_scans);
     plan.flow = {.method = FlowMethod::doppler, .window_depth = 3, .window_lines = 4, .threshold_db = -100};
     plan.recipe.noise_floor_db = -60;
     plan.recipe.quantity = Quantity::intensity;

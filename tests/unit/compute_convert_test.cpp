@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t n = 16;
 
-ReconstructionPlan plan_for(const RawFormat& format, std::int64_t lines) {
-    ReconstructionPlan plan = plain_plan(n, lines);
+ReconstructionSpec plan_for(const RawFormat& format, std::int64_t lines) {
+    ReconstructionSpec plan = plain_plan(n, lines);
     plan.format = format;
     plan.recipe.depth_end = 1;
     return plan;
@@ -176,7 +176,7 @@ TEST(Convert, ChannelsAreKeptApart) {
 TEST(Convert, OrderOfSamplesStays) {
     std::vector<std::uint16_t> line(n, 0);
     line[3] = 1600;
-    ReconstructionPlan plan = plan_for({}, 1);
+    ReconstructionSpec plan = plan_for({}, 1);
     plan.recipe.depth_end = 8;
     const auto field = reconstructed<std::complex<float>>(plan, line);
     for (std::size_t b = 0; b < 8; ++b) {

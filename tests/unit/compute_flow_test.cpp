@@ -8,7 +8,7 @@
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "compute/validate.h"
+#include "compute/plan/choices.h"
 #include "tests/oracle/flow_run.h"
 
 namespace echolux {
@@ -18,20 +18,20 @@ constexpr std::int64_t n = 128, a_scans = 13, b_scans = 5;
 
 struct Way {
     std::string name;
-    void (*choose)(ReconstructionPlan&);
+    void (*choose)(ReconstructionSpec&);
 };
 
 std::ostream& operator<<(std::ostream& out, const Way& one) {
     return out << one.name;
 }
 
-void with_repeats(ReconstructionPlan& plan, FlowMethod method) {
+void with_repeats(ReconstructionSpec& plan, FlowMethod method) {
     plan.flow.method = method;
     plan.geometry.b_repeats = 3;
     plan.recipe.average = Average::power;
 }
 
-using Plan = ReconstructionPlan;
+using Plan = ReconstructionSpec;
 const Way ways[] = {
     {"doppler", [](Plan& p) { p.flow.method = FlowMethod::doppler; }},
     {"doppler_bulk", [](Plan& p) { p.flow = {.method = FlowMethod::doppler, .bulk_motion = true}; }},
@@ -55,7 +55,7 @@ const Way ways[] = {
 
 class FlowBlocks : public testing::TestWithParam<Way> {
   protected:
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     std::vector<std::uint16_t> spectra;
 
     FlowBlocks() {
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, FlowBlocks, testing::ValuesIn(ways), [](const aut
 struct Fault {
     std::string name;
     std::string key;
-    void (*make)(ReconstructionPlan&);
+    void (*make)(ReconstructionSpec&);
 };
 
 std::ostream& operator<<(std::ostream& out, const Fault& one) {
@@ -214,7 +214,7 @@ const Fault faults[] = {
 class FlowFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(FlowFault, IsRefusedInOneLineThatNamesTheKey) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
     plan.geometry.line_rate_hz = 70'000;
     plan.calibration.centre_wavelength_nm = 840;
@@ -235,7 +235,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, FlowFault, testing::ValuesIn(faults),
                          [](const auto& test) { return test.param.name; });
 
 TEST(FlowPlan, WithoutAMethodHasNoVolume) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
     EXPECT_FALSE(planned_flow_grid(plan).has_value());
     EXPECT_FALSE(plan_on_cpu(plan)->flow_grid().has_value());

@@ -17,7 +17,7 @@ constexpr std::int64_t n = 64;
 struct Fault {
     std::string name;
     std::string key;  // must be named in the message
-    std::function<void(ReconstructionPlan&)> make;
+    std::function<void(ReconstructionSpec&)> make;
 };
 
 std::vector<double> ramp(std::int64_t count) {
@@ -28,7 +28,7 @@ std::vector<double> ramp(std::int64_t count) {
 
 const double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-using P = ReconstructionPlan;
+using P = ReconstructionSpec;
 const Fault faults[] = {
     {"no_samples", "samples", [](P& p) { p.geometry.samples = 0; }},
     {"negative_samples", "samples", [](P& p) { p.geometry.samples = -64; }},

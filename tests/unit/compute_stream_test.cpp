@@ -20,13 +20,13 @@ constexpr std::int64_t n = 256, a_scans = 9, b_scans = 7;
 
 const std::vector<Variant> variants = variants_and({
     {"nudft",
-     [](ReconstructionPlan& p) {
+     [](ReconstructionSpec& p) {
          p.recipe.resample = Resample::nudft;
          p.calibration.k_polynomial = {1, n - 10, 6};
      }},
-    {"no_background", [](ReconstructionPlan& p) { p.recipe.background = Background::none; }},
+    {"no_background", [](ReconstructionSpec& p) { p.recipe.background = Background::none; }},
     {"stored",
-     [](ReconstructionPlan& p) {
+     [](ReconstructionSpec& p) {
          p.recipe.background = Background::stored;
          p.calibration.background.assign(n, 2250.25);
      }},
@@ -34,7 +34,7 @@ const std::vector<Variant> variants = variants_and({
 
 class Stream : public testing::TestWithParam<Variant> {
   protected:
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     std::vector<std::uint16_t> spectra;  // of two volumes
 
     Stream() {
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, Stream, testing::ValuesIn(variants),
 
 // 2^31 samples pass through: the same memory again and again, at positions that grow.
 TEST(StreamOfTwoToThe31Samples, EveryBlockGivesTheSameBits) {
-    ReconstructionPlan plan;
+    ReconstructionSpec plan;
     plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
     plan.format.sample_format = SampleFormat::u8;
     plan.recipe.voxel = VoxelType::u8;
@@ -157,7 +157,7 @@ struct Free {
 // Four lines a GiB apart, written to B-scans a GiB apart: only the touched pages of this memory exist.
 TEST(LargeOffsets, LinesAndPlacesBeyond32Bits) {
     constexpr std::int64_t gap = std::int64_t{3} << 29;
-    ReconstructionPlan plan = plain_plan(64, 1);
+    ReconstructionSpec plan = plain_plan(64, 1);
     plan.geometry.b_scans = 4;
     plan.block_b_scans = 4;
     plan.format.line_bytes = gap;

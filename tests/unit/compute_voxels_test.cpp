@@ -27,8 +27,8 @@ std::vector<float> random_spectra() {
     return spectra;
 }
 
-ReconstructionPlan plan_for(Quantity quantity, VoxelType voxel, Levels levels) {
-    ReconstructionPlan plan = plain_plan(n, lines);
+ReconstructionSpec plan_for(Quantity quantity, VoxelType voxel, Levels levels) {
+    ReconstructionSpec plan = plain_plan(n, lines);
     plan.geometry.b_scans = b_scans;
     plan.recipe.quantity = quantity;
     plan.recipe.voxel = voxel;
@@ -82,7 +82,7 @@ void expect_codes(const std::vector<Code>& codes, const std::vector<float>& valu
 template <class Code>
 void expect_fixed_codes(VoxelType type, Quantity quantity) {
     const auto spectra = random_spectra();
-    const ReconstructionPlan plan = plan_for(quantity, type, Levels::fixed);
+    const ReconstructionSpec plan = plan_for(quantity, type, Levels::fixed);
     const auto values = reconstructed<float>(plan_for(quantity, VoxelType::f32, Levels::fixed), spectra);
     const auto codes = reconstructed<Code>(plan, spectra);
     expect_codes(codes, values, 0, values.size(), plan.recipe.low, plan.recipe.high);
@@ -104,9 +104,9 @@ TEST(Codes, AreTheNearestOfTheFixedLevels) {
 
 TEST(Codes, CountFromTheNoiseFloor) {
     const auto spectra = random_spectra();
-    ReconstructionPlan above = plan_for(Quantity::db, VoxelType::u8, Levels::noise_floor);
+    ReconstructionSpec above = plan_for(Quantity::db, VoxelType::u8, Levels::noise_floor);
     above.recipe.noise_floor_db = 10;
-    ReconstructionPlan absolute = plan_for(Quantity::db, VoxelType::u8, Levels::fixed);
+    ReconstructionSpec absolute = plan_for(Quantity::db, VoxelType::u8, Levels::fixed);
     absolute.recipe.low += 10;
     absolute.recipe.high += 10;
     const auto a = reconstructed<std::uint8_t>(above, spectra), b = reconstructed<std::uint8_t>(absolute, spectra);
@@ -130,7 +130,7 @@ TEST(Codes, OfFrameLevelsFillEachBScan) {
 }
 
 template <class Voxel>
-void expect_floor(const ReconstructionPlan& plan, const std::vector<float>& spectra) {
+void expect_floor(const ReconstructionSpec& plan, const std::vector<float>& spectra) {
     const auto voxels = reconstructed<Voxel>(plan, spectra);
     for (const Voxel v : voxels) {
         if constexpr (std::is_integral_v<Voxel>) {
@@ -152,7 +152,7 @@ TEST(EmptySpectra, GiveTheFloorAndNeverNaN) {
              {Background::frame_mean, Background::median, Background::running, Background::rolling}) {
             for (const Levels levels : {Levels::fixed, Levels::noise_floor, Levels::frame}) {
                 const auto plan = [&](Quantity quantity, VoxelType voxel) {
-                    ReconstructionPlan with = plan_for(quantity, voxel, levels);
+                    ReconstructionSpec with = plan_for(quantity, voxel, levels);
                     with.recipe.background = background;
                     with.recipe.resample = Resample::lagrange3;
                     with.recipe.window = Window::hann;
@@ -170,7 +170,7 @@ TEST(EmptySpectra, GiveTheFloorAndNeverNaN) {
 }
 
 TEST(EmptySpectra, HaveAFiniteNoiseFloor) {
-    ReconstructionPlan plan = plan_for(Quantity::db, VoxelType::f32, Levels::noise_floor);
+    ReconstructionSpec plan = plan_for(Quantity::db, VoxelType::f32, Levels::noise_floor);
     plan.block_b_scans = b_scans;
     const std::vector<float> zeros(n * lines * b_scans, 0.0f);
     EXPECT_TRUE(std::isfinite(measured_noise_floor_db(plan, block_of(bytes_of_lines(zeros), 0, b_scans))));
@@ -178,7 +178,7 @@ TEST(EmptySpectra, HaveAFiniteNoiseFloor) {
 
 TEST(DepthRange, IsCutBeforeAnythingElse) {
     const auto spectra = random_spectra();
-    ReconstructionPlan plan = plan_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
+    ReconstructionSpec plan = plan_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
     const auto whole = reconstructed<float>(plan, spectra);
     plan.recipe.depth_begin = 5;
     plan.recipe.depth_end = 12;
@@ -193,7 +193,7 @@ TEST(DepthRange, IsCutBeforeAnythingElse) {
 
 TEST(Places, KeepTheirStridesAndGaps) {
     const auto spectra = random_spectra();
-    ReconstructionPlan plan = plan_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
+    ReconstructionSpec plan = plan_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
     const auto wanted = reconstructed<float>(plan, spectra);
     constexpr std::size_t a_pitch = depth + 3, b_pitch = a_pitch * lines + 11;
     std::vector<float> padded(b_pitch * b_scans, -1.0f);

@@ -46,7 +46,7 @@ TEST(Half, StaysAtTheGreatestInsteadOfInfinity) {
 }
 
 TEST(HalfVoxels, AreTheRoundedValues) {
-    ReconstructionPlan plan = plain_plan(64, 2);
+    ReconstructionSpec plan = plain_plan(64, 2);
     plan.recipe.quantity = Quantity::db;
     plan.recipe.voxel = VoxelType::f32;
     std::vector<float> spectra;

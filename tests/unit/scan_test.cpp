@@ -41,7 +41,7 @@ TEST_F(ScanTest, OpensWithItsCalibrationAndAssignments) {
     EXPECT_EQ(scan_.calibration.k_positions, (std::vector<double>{-0.01, 1, 2, 3}));
     EXPECT_EQ(scan_.calibration.dispersion_rad.at(2), 0.2);
     EXPECT_EQ(scan_.calibration.dispersion_holds, PhaseMeaning::correction);
-    const ReconstructionPlan plan = scan_.plan(3);
+    const ReconstructionSpec plan = scan_.plan(3);
     EXPECT_EQ(plan.recipe.window, Window::hamming);
     EXPECT_EQ(plan.recipe.zero_padding, 2);
     EXPECT_EQ(plan.geometry.a_scans, 3);

@@ -61,7 +61,7 @@ using Notes = std::vector<std::string>;
 
 class SeveralDevicesTest : public testing::Test {
   protected:
-    ReconstructionPlan plan = plain_plan(64, 2);
+    ReconstructionSpec plan = plain_plan(64, 2);
     Notes notes;
     Place place;
 

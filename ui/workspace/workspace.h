@@ -22,7 +22,6 @@
 #include "engine/acquire/source.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
-#include "render/view/view.h"
 #include "ui/workspace/actions.h"
 #include "ui/workspace/notices.h"
 
@@ -30,6 +29,7 @@ namespace echolux {
 
 class Calibrating;   // ui/workspace/calibrating.h
 struct MovieWanted;  // app/movie/movie_plan.h
+struct View;         // render/view/view.h
 
 struct WorkspaceOptions {
     DeviceChoice device;

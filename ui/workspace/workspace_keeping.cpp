@@ -30,7 +30,7 @@ WhatIsOpen Workspace::Parts::what_is_open() const {
 }
 
 std::string Workspace::Parts::session_text() const {
-    return session_toml(what_is_open(), book);
+    return session_toml(what_is_open(), book.view(), book.toml());
 }
 
 bool Workspace::Parts::has_session() const {

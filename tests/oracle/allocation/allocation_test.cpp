@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-std::int64_t allocations_of_submit(ReconstructionPlan plan) {
+std::int64_t allocations_of_submit(ReconstructionSpec plan) {
     plan.format.sample_format = SampleFormat::u16;
     plan.block_b_scans = 2;
     std::vector<std::uint16_t> spectra;
@@ -33,7 +33,7 @@ std::int64_t allocations_of_submit(ReconstructionPlan plan) {
 
 class SubmitAllocatesNothing : public testing::TestWithParam<int> {
   protected:
-    ReconstructionPlan plan = plain_plan(256, 12);
+    ReconstructionSpec plan = plain_plan(256, 12);
 
     void SetUp() override {
         set_thread_count(GetParam());

@@ -1,0 +1,68 @@
+#include "compute/plan/choices.h"
+
+#include <fmt/format.h>
+
+#include "compute/plan/require.h"
+
+namespace echolux {
+
+void require_monotone(const std::vector<double>& numbers, const std::string& where) {
+    const bool ascending = numbers.size() < 2 || numbers[1] > numbers[0];
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+        const bool goes_on = ascending ? numbers[i] > numbers[i - 1] : numbers[i] < numbers[i - 1];
+        require(goes_on,
+                fmt::format("must rise or fall all along, but number {} (counted from 0) is {} after {}", i, numbers[i],
+                            numbers[i - 1]),
+                where, "");
+    }
+}
+
+void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where) {
+    require_monotone(positions, where);
+    const double slack = 0.01 * static_cast<double>(samples);  // real maps leave the spectrum by a little
+    const double last = static_cast<double>(samples - 1);
+    for (const double position : positions) {
+        require(position >= -slack && position <= last + slack,
+                fmt::format("position {} is outside 0..{} by more than 1 % of the samples", position, samples - 1),
+                where, "positions count samples of the raw spectrum from 0");
+    }
+}
+
+void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where) {
+    require_monotone(wavelengths_nm, where);
+    for (const double wavelength : wavelengths_nm) {
+        require(wavelength > 0, fmt::format("{} nm is no wavelength", wavelength), where, "");
+    }
+}
+
+Background chosen_background(const Recipe& recipe, const Calibration& calibration) {
+    if (recipe.background != Background::automatic) return recipe.background;
+    return calibration.background.empty() ? Background::frame_mean : Background::stored;
+}
+
+Resample chosen_resample(const Recipe& recipe, const Calibration& calibration) {
+    const bool mapped = !calibration.wavelengths_nm.empty() || !calibration.k_positions.empty() ||
+                        !calibration.k_polynomial.empty() || !calibration.k_jitter.empty();
+    return mapped ? recipe.resample : Resample::none;
+}
+
+bool needs_whole_b_scans(const Recipe& recipe) {
+    return recipe.fixed_pattern != FixedPattern::none || recipe.average != Average::none;
+}
+
+bool needs_noise_floor(const Recipe& recipe, const FlowRecipe& flow) {
+    const bool counted_from_it = recipe.quantity == Quantity::db && recipe.levels == Levels::noise_floor;
+    return recipe.noise_floor_db == 0 && (counted_from_it || flow.method != FlowMethod::none);
+}
+
+bool needs_frame_range(const Recipe& recipe) {
+    const bool codes = recipe.voxel == VoxelType::u8 || recipe.voxel == VoxelType::u16;
+    return recipe.levels == Levels::frame && codes && recipe.quantity != Quantity::complex;
+}
+
+DepthRange kept_depth(const Recipe& recipe, std::int64_t bins) {
+    const std::int64_t end = recipe.depth_end * recipe.zero_padding;
+    return {recipe.depth_begin * recipe.zero_padding, end == 0 ? bins : end};
+}
+
+}  // namespace echolux
