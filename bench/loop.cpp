@@ -47,7 +47,7 @@ class VolumeLoop {
         for (std::size_t i = 0; i < spectra.front().blocks().size(); ++i) {
             const std::size_t turn = submitted_++ % targets_.size();
             under_way_.push_back(reconstructor_->submit(spectra[turn].blocks()[i], targets_[turn].places));
-            if (under_way_.size() > most_under_way) wait_for_oldest();
+            if (under_way_.size() > max_under_way) wait_for_oldest();
         }
     }
 
@@ -56,7 +56,7 @@ class VolumeLoop {
     }
 
   private:
-    static constexpr std::size_t most_under_way = 64;
+    static constexpr std::size_t max_under_way = 64;
 
     void wait_for_oldest() {
         reconstructor_->wait(under_way_.front());

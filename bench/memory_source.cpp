@@ -20,7 +20,7 @@ void MemorySource::start() {
     start_ = Clock::now();
     sent_ = 0;
     lines_ = 0;
-    most_behind_s_ = 0;
+    max_behind_s_ = 0;
 }
 
 Arrival MemorySource::next(std::chrono::milliseconds patience) {
@@ -35,7 +35,7 @@ Arrival MemorySource::next(std::chrono::milliseconds patience) {
         return {};
     }
     if (due > now) std::this_thread::sleep_until(due);
-    most_behind_s_ = std::max(most_behind_s_, std::chrono::duration<double>(now - due).count());
+    max_behind_s_ = std::max(max_behind_s_, std::chrono::duration<double>(now - due).count());
     block.volume = static_cast<std::int64_t>(sent_ / count);
     block.sequence = sent_++;
     block.time_s = static_cast<double>(lines_) / lines_per_s_;

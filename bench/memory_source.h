@@ -24,7 +24,7 @@ class MemorySource : public Source {
     void stop() noexcept override {}
 
     // How far the clock has run ahead of what was taken, at most: above a block's time, the taker was too slow.
-    double most_behind_s() const { return most_behind_s_; }
+    double max_behind_s() const { return max_behind_s_; }
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ class MemorySource : public Source {
     Clock::time_point start_;
     std::uint64_t sent_ = 0;
     std::int64_t lines_ = 0;  // of all blocks sent
-    double most_behind_s_ = 0;
+    double max_behind_s_ = 0;
 };
 
 }  // namespace echolux

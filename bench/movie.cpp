@@ -80,7 +80,7 @@ class MovieBench {
         return view;
     }
 
-    FilmedVolumes volume() {
+    MovieTimePoints volume() {
         const BenchVolume made = bench_volume({plan_.edge, plan_.edge, plan_.edge});
         renderer_.set_volume(made.grid, made.voxels.data());
         return {.grid = made.grid};
@@ -106,7 +106,7 @@ class MovieBench {
         for (std::int64_t frame = 0; frame < plan_.frames; ++frame) {
             book_.poll();
             coming.push_back(renderer_.begin(path_.view(frame)));
-            if (coming.size() > MovieEncoding::most_waiting) take();
+            if (coming.size() > MovieEncoding::max_waiting) take();
         }
         while (!coming.empty()) take();
     }
@@ -114,7 +114,7 @@ class MovieBench {
     std::unique_ptr<MovieWriter> movie() {
         auto made = create_movie(
             file_.path,
-            {.width = plan_.width, .height = plan_.height, .rate = path_.rate(), .most_pictures = plan_.frames});
+            {.width = plan_.width, .height = plan_.height, .rate = path_.rate(), .max_pictures = plan_.frames});
         encoder_ = made->encoder();
         return made;
     }

@@ -10,13 +10,13 @@
 namespace echolux {
 
 void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end) {
-    constexpr double most_seconds = 10;
+    constexpr double max_seconds = 10;
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < end; ++i) {
         Block block = blocks[i];
         block.volume = number;
         while (!path.feed(block)) {
-            if (i > 0 || seconds_since(start) > most_seconds) {
+            if (i > 0 || seconds_since(start) > max_seconds) {
                 throw Error(ErrorCode::device, "a volume was given up on its way to the texture", "bench");
             }
             std::this_thread::yield();

@@ -38,7 +38,7 @@ struct GpuSurvey {
     std::string refusal;  // why there is none, or why some are left out: one line; empty: nothing to say
 };
 
-// Looks once. Never throws: a build without CUDA, a missing or old driver, a GPU that this build has no code for are
+// Repeats once. Never throws: a build without CUDA, a missing or old driver, a GPU that this build has no code for are
 // reasons in `refusal`.
 const GpuSurvey& surveyed_gpus();
 

@@ -200,7 +200,7 @@ void validate_compressive(const ReconstructionSpec& plan) {
     require(plan.flow.sub_bands == 1 || plan.flow.method == FlowMethod::none,
             "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
     const auto elements = static_cast<std::int64_t>(sensed_samples(plan).size()) * plan.geometry.samples / 2;
-    require(plan.compressive.transform != SensingTransform::exact || elements <= most_nudft_elements,
+    require(plan.compressive.transform != SensingTransform::exact || elements <= max_nudft_elements,
             fmt::format("a matrix of {} elements is too large", elements), "compressive.transform", "choose nufft");
 }
 
@@ -227,13 +227,13 @@ void validate_depth(const ReconstructionSpec& plan) {
     const DepthRange kept = kept_depth(recipe, bins);
     require(kept.begin < kept.end, fmt::format("no depth bin is left from {} on", recipe.depth_begin),
             "recipe.depth_begin", fmt::format("there are {} depth bins, see also recipe.depth_end", unpadded));
-    const std::int64_t most_bins = most_nudft_elements / plan.geometry.samples;
-    require(!uses_nudft(plan) || kept.end - kept.begin <= most_bins,
+    const std::int64_t max_bins = max_nudft_elements / plan.geometry.samples;
+    require(!uses_nudft(plan) || kept.end - kept.begin <= max_bins,
             fmt::format("a matrix of {} depth bins of {} samples is too large", kept.end - kept.begin,
                         plan.geometry.samples),
             "recipe.resample",
             fmt::format("keep at most {} bins by recipe.depth_begin, depth_end and zero_padding, or choose spline",
-                        most_bins));
+                        max_bins));
 }
 
 void validate_voxels(const ReconstructionSpec& plan) {

@@ -67,8 +67,8 @@ Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool re
     : edge_(edge), reduces_(reduces), own_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
       dilated_(device, shape_of(voxels, edge_, vk::Format::eR32G32Sfloat), "brick texture"),
       classes_(device, shape_of(voxels, edge_, vk::Format::eR32Uint), "brick texture"),
-      least_(reducing(device, reduces_, vk::SamplerReductionMode::eMin)),
-      most_(reducing(device, reduces_, vk::SamplerReductionMode::eMax)),
+      min_(reducing(device, reduces_, vk::SamplerReductionMode::eMin)),
+      max_(reducing(device, reduces_, vk::SamplerReductionMode::eMax)),
       from_voxels_(device, range_types, sizeof(std::int32_t)), from_neighbours_(device, dilate_types) {
     from_voxels_.set_image(shared::binding_brick_ranges, own_.view());
     from_neighbours_.set_image(shared::binding_dilate_source, own_.view());
@@ -78,8 +78,8 @@ Bricks::Bricks(const gpu::Device& device, vk::Extent3D voxels, int edge, bool re
 Bricks::Bricks(const gpu::Device& device, const gpu::DeviceImage& volume)
     : Bricks(device, volume.shape().extent, edge_for(volume.shape().extent),
              can_reduce(device, volume.shape().format)) {
-    from_voxels_.set_image(shared::binding_brick_least, volume.view(), *least_);
-    from_voxels_.set_image(shared::binding_brick_most, volume.view(), *most_);
+    from_voxels_.set_image(shared::binding_brick_min, volume.view(), *min_);
+    from_voxels_.set_image(shared::binding_brick_max, volume.view(), *max_);
 }
 
 void Bricks::record_first_use(const vk::raii::CommandBuffer& commands) const {

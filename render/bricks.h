@@ -44,8 +44,8 @@ class Bricks {
     gpu::DeviceImage own_;      // of each brick alone
     gpu::DeviceImage dilated_;  // with its neighbours
     gpu::DeviceImage classes_;
-    vk::raii::Sampler least_;
-    vk::raii::Sampler most_;
+    vk::raii::Sampler min_;
+    vk::raii::Sampler max_;
     gpu::Bindings from_voxels_;
     gpu::Bindings from_neighbours_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array binding_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer};
 constexpr std::size_t bytes = shared::histogram_bins * sizeof(std::uint32_t);
-constexpr std::int64_t most_groups = 1024;
+constexpr std::int64_t max_groups = 1024;
 
 glm::ivec4 packed(const Indices& indices, std::int64_t last) {
     return {indices[0], indices[1], indices[2], last};
@@ -97,7 +97,7 @@ void HistogramCounter::count(const VolumeTexture& volume, std::span<const VoxelB
         for (const shared::HistogramPart& part : parts) {
             commands.pushConstants<shared::HistogramPart>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                                           part);
-            commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.extent.w, most_groups)), 1, 1);
+            commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.extent.w, max_groups)), 1, 1);
         }
         gpu::record_order(commands);
         record_copy(commands, counts_.handle(), counted_.handle());

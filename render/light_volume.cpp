@@ -9,7 +9,7 @@ namespace echolux {
 namespace {
 
 constexpr std::int64_t voxels_per_cell = 4;  // along each axis
-constexpr std::int64_t most_cells = 128;
+constexpr std::int64_t max_cells = 128;
 
 vk::raii::Sampler sampler(const gpu::Device& device, vk::BorderColor outside) {
     return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
@@ -89,7 +89,7 @@ void record_pass(const vk::raii::CommandBuffer& commands, const gpu::Bindings& b
 
 std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid) {
     const auto cells = [](std::int64_t voxels) {
-        return std::clamp<std::int64_t>((voxels + voxels_per_cell - 1) / voxels_per_cell, 1, most_cells);
+        return std::clamp<std::int64_t>((voxels + voxels_per_cell - 1) / voxels_per_cell, 1, max_cells);
     };
     return {cells(grid.depth), cells(grid.a_scans), cells(grid.b_scans)};
 }

@@ -13,7 +13,7 @@ namespace echolux {
 namespace {
 
 // Of what is cast at a time: bounds the memory that it takes.
-constexpr std::int64_t most_columns = 4096;
+constexpr std::int64_t max_columns = 4096;
 
 constexpr std::size_t channels = 4;
 
@@ -182,11 +182,11 @@ void Renderer::Parts::still(const Scene& scene, const View& view, PictureBits bi
     bool is_first = true;
     for (Region tile{0, 0, 0, 0}; tile.top < view.height; tile.top += tile.height) {
         tile.height = view.height - tile.top;
-        tile.width = std::min(most_columns, view.width);
+        tile.width = std::min(max_columns, view.width);
         tile.height = rows_at_a_time({.scene = scene, .view = view, .region = tile});
         rows.resize(static_cast<std::size_t>(view.width * tile.height) * bytes_per_pixel(bits));
         for (tile.left = 0; tile.left < view.width; tile.left += tile.width) {
-            tile.width = std::min(most_columns, view.width - tile.left);
+            tile.width = std::min(max_columns, view.width - tile.left);
             const bool is_last = tile.top + tile.height == view.height && tile.left + tile.width == view.width;
             const Shot shot{.scene = scene, .view = view, .region = tile};
             place(rows, view.width, bits, tile,
@@ -286,7 +286,7 @@ std::vector<double> Renderer::texture_rates(int repetitions) {
                           [&] { return echolux::texture_rates(parts_->device, parts_->queue, repetitions); });
 }
 
-CastFigures Renderer::cast_figures() const {
+CastStats Renderer::cast_stats() const {
     return parts_->raycaster.figures();
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compute/types.h"
-#include "render/cast_figures.h"
+#include "render/cast_stats.h"
 #include "render/device_choice.h"
 #include "render/heights.h"
 #include "render/histogram.h"
@@ -221,7 +221,7 @@ class Renderer {
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y, const ShownSlots& shown);
 
     // What casting rays has cost the device so far.
-    CastFigures cast_figures() const;
+    CastStats cast_stats() const;
 
     // Everything that ever came back from the device: pictures, measures, volumes; and, apart from that, statistics,
     // which are histograms of 1 KiB.

@@ -4,26 +4,28 @@
 namespace echolux {
 namespace {
 
-// What `begun_film` held is finished before memory is taken for another size.
-Film& film_of(std::optional<Film>& film, gpu::Queue& queue, const gpu::Device& device, const View& view) {
-    if (film && film->columns() == view.width && film->rows() == view.height) return *film;
+// What `begun_accumulation` held is finished before memory is taken for another size.
+AccumulationBuffer& accumulation_of(std::optional<AccumulationBuffer>& accumulation, gpu::Queue& queue,
+                                    const gpu::Device& device, const View& view) {
+    if (accumulation && accumulation->columns() == view.width && accumulation->rows() == view.height)
+        return *accumulation;
     queue.wait_for_all();
-    film.reset();
-    return film.emplace(device, view.width, view.height);
+    accumulation.reset();
+    return accumulation.emplace(device, view.width, view.height);
 }
 
 const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot) {
     if (shot.view.samples == 1) return *parts.raycaster.cast(shot).image;
-    Film& film = film_of(parts.begun_film, parts.queue, parts.device, shot.view);
+    AccumulationBuffer& accumulation = accumulation_of(parts.begun_accumulation, parts.queue, parts.device, shot.view);
     try {
         for (std::int64_t number = 0; number < shot.view.samples; ++number)
-            parts.raycaster.cast({.scene = shot.scene, .view = shot.view, .pass = {&film, number}});
+            parts.raycaster.cast({.scene = shot.scene, .view = shot.view, .pass = {&accumulation, number}});
     } catch (...) {
         parts.queue.wait_for_all();
-        parts.begun_film.reset();
+        parts.begun_accumulation.reset();
         throw;
     }
-    return *parts.resolver.resolve(parts.still_pictures, film, 1, shot.region, sheet_of(shot)).image;
+    return *parts.resolver.resolve(parts.still_pictures, accumulation, 1, shot.region, sheet_of(shot)).image;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double rest_s = 0.08;       // without a change until the full picture is begun
 constexpr double coarsest_pitch = 2;  // pixels
-constexpr double least_coarse_pitch = 1.25;
+constexpr double min_coarse_pitch = 1.25;
 constexpr double longest_step = 1.75;  // voxels: four such steps are what the smallest bricks vouch for
 
 double frame_s(const View& view) {
@@ -69,7 +69,7 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
         view_ = view;
         serials_ = serials;
         changed_s_ = now_s;
-        prepare_film();
+        prepare_accumulation();
         move(scene, chain);
     } else if (!shown_.is_final && is_resting(now_s)) {
         refine(scene, chain);
@@ -79,19 +79,20 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
 // Of what failed, a part may have been submitted or nothing, not even the film's first use.
 void ProgressivePicture::begin_anew() {
     shown_ = {};
-    if (film_) film_->is_fresh = true;
+    if (accumulation_) accumulation_->is_fresh = true;
 }
 
-void ProgressivePicture::prepare_film() {
-    if (film_ && film_->columns() == view_.width && film_->rows() == view_.height) return;
+void ProgressivePicture::prepare_accumulation() {
+    if (accumulation_ && accumulation_->columns() == view_.width && accumulation_->rows() == view_.height) return;
     queue_.wait_for_all();  // what casts on it, of passes that failed too
-    film_.reset();
-    film_.emplace(device_, view_.width, view_.height);
+    accumulation_.reset();
+    accumulation_.emplace(device_, view_.width, view_.height);
 }
 
 std::optional<double> ProgressivePicture::expected_seconds(const Scene& scene, double pitch) {
     const View view = coarse_view(view_, scene.grid(), pitch);
-    return raycaster_.expected_seconds({.scene = scene, .view = view, .pass = {.film = &*film_, .pitch = pitch}});
+    return raycaster_.expected_seconds(
+        {.scene = scene, .view = view, .pass = {.accumulation = &*accumulation_, .pitch = pitch}});
 }
 
 // In full, or with as many coarse rays as there is time for: it goes with their number.
@@ -101,13 +102,13 @@ double ProgressivePicture::pitch_for(const Scene& scene) {
     const auto coarsest = expected_seconds(scene, coarsest_pitch);
     if (!full || !coarsest) return coarsest_pitch;
     if (*full <= frame) return 1;
-    return std::clamp(coarsest_pitch * std::sqrt(*coarsest / frame), least_coarse_pitch, coarsest_pitch);
+    return std::clamp(coarsest_pitch * std::sqrt(*coarsest / frame), min_coarse_pitch, coarsest_pitch);
 }
 
 void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
     const double pitch = pitch_for(scene);
     const View view = coarse_view(view_, scene.grid(), pitch);
-    const Shot shot{.scene = scene, .view = view, .pass = {.film = &*film_, .pitch = pitch}};
+    const Shot shot{.scene = scene, .view = view, .pass = {.accumulation = &*accumulation_, .pitch = pitch}};
     submitted_ = raycaster_.cast(shot, chain).value;
     group_rows_cast_ = 0;
     show(scene, pitch, 1);
@@ -116,7 +117,7 @@ void ProgressivePicture::move(const Scene& scene, const gpu::Chain& chain) {
 // A part of the next pass; the first in full is the one without jitter. What it makes is shown when it is whole.
 void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
     const std::int64_t number = shown_.pitch == 1 ? shown_.passes : 0;
-    Shot shot{.scene = scene, .view = view_, .pass = {.film = &*film_, .number = number}};
+    Shot shot{.scene = scene, .view = view_, .pass = {.accumulation = &*accumulation_, .number = number}};
     const std::int64_t rows = shot.group_rows();
     shot.part.first = group_rows_cast_;
     shot.part.end = std::min(rows, group_rows_cast_ + raycaster_.group_rows_within(frame_s(view_), shot));
@@ -127,7 +128,7 @@ void ProgressivePicture::refine(const Scene& scene, const gpu::Chain& chain) {
 
 void ProgressivePicture::show(const Scene& scene, double pitch, std::int64_t passes) {
     const Shot shot{.scene = scene, .view = view_};
-    shown_.picture = resolver_.resolve(pictures_, *film_, pitch, shot.region, sheet_of(shot));
+    shown_.picture = resolver_.resolve(pictures_, *accumulation_, pitch, shot.region, sheet_of(shot));
     shown_.pitch = pitch;
     shown_.passes = passes;
     shown_.is_final = pitch == 1 && passes >= view_.rest_samples;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "render/film.h"
+#include "render/accumulation_buffer.h"
 #include "render/raycaster.h"
 #include "render/resolver.h"
 
@@ -53,7 +53,7 @@ class ProgressivePicture {
                  const gpu::Chain& chain);
     std::optional<double> expected_seconds(const Scene& scene, double pitch);
     double pitch_for(const Scene& scene);
-    void prepare_film();
+    void prepare_accumulation();
     void move(const Scene& scene, const gpu::Chain& chain);
     void refine(const Scene& scene, const gpu::Chain& chain);
     void show(const Scene& scene, double pitch, std::int64_t passes);
@@ -64,7 +64,7 @@ class ProgressivePicture {
     Raycaster& raycaster_;
     Resolver& resolver_;
     ResolvedPictures pictures_;
-    std::optional<Film> film_;
+    std::optional<AccumulationBuffer> accumulation_;
     View view_;
     SceneSerials serials_{};
     double changed_s_ = 0;

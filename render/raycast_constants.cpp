@@ -28,7 +28,7 @@ int slices_constant(const View& view) {
 
 int output_constant(const Shot& shot) {
     if (shot.output == RayOutput::measures) return shared::output_measures;
-    return shot.pass.film != nullptr ? shared::output_mean : shared::output_colour;
+    return shot.pass.accumulation != nullptr ? shared::output_mean : shared::output_colour;
 }
 
 }  // namespace

@@ -14,9 +14,9 @@
 namespace echolux {
 namespace {
 
-constexpr double least_transmittance = 0.002;  // half a step of an 8-bit picture
-constexpr double elsewhere = 1e12;             // squared pixels
-constexpr double box_line_width = 1.5;         // pixels, of a picture 1024 pixels high
+constexpr double min_transmittance = 0.002;  // half a step of an 8-bit picture
+constexpr double elsewhere = 1e12;           // squared pixels
+constexpr double box_line_width = 1.5;       // pixels, of a picture 1024 pixels high
 
 // Where a run is thin, a step may be as long as two voxels: 1, 2 or 4 steps in one.
 double thin_stride(const View& view) {
@@ -133,7 +133,7 @@ shared::RaycastFrame raycast_frame(const Shot& shot, const TransferFunction& fun
     frame.gradient_step = packed(view.gradient_radius * edge / extent);
     frame.per_difference = packed(smallest / (2 * view.gradient_radius * edge));
     frame.picture = packed(static_cast<double>(view.width), static_cast<double>(view.height), view.step * smallest,
-                           view.end_early ? least_transmittance : 0);
+                           view.end_early ? min_transmittance : 0);
     frame.region = packed(static_cast<double>(region.left), static_cast<double>(region.top),
                           static_cast<double>(shot.columns()), static_cast<double>(shot.rows()));
     set_lookup(frame, volume, view, function);

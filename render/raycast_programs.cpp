@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_programs = 32;
+constexpr std::size_t max_programs = 32;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ const vk::raii::Pipeline& RaycastPrograms::of(const RaycastConstants& constants,
         found->second.used = ++used_;
         return found->second.pipeline;
     }
-    if (programs_.size() >= most_programs) {
+    if (programs_.size() >= max_programs) {
         queue_.wait_for_all();  // what is under way may use it; compiling takes longer
         programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& entry) { return entry.second.used; }));
     }

@@ -41,7 +41,7 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
 
 constexpr double longest_submission_s = 0.1;
 
-constexpr std::size_t most_panes = 4;  // of a window, which are cast without waiting for each other
+constexpr std::size_t max_panes = 4;  // of a window, which are cast without waiting for each other
 
 constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
 
@@ -79,9 +79,9 @@ vk::raii::Sampler made_sampler(const gpu::Device& device) {
 
 // The largest extinction of the table of which a longer step of a thin run absorbs less than 1 %.
 float thin_extinction(const shared::RaycastFrame& frame) {
-    constexpr float most_absorbed = 0.01F;
+    constexpr float max_absorbed = 0.01F;
     const float step = frame.picture.z * frame.run.y;
-    return most_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.z * step, 1e-30F));
+    return max_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.z * step, 1e-30F));
 }
 
 void check_scene(const Shot& shot) {
@@ -141,7 +141,7 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
     });
     prepare_noise();
     make_frames(picture_frames_, pictures_under_way);
-    make_frames(film_frames_, most_panes * pictures_under_way);
+    make_frames(accumulation_frames_, max_panes * pictures_under_way);
 }
 
 void Raycaster::make_frames(Frames& frames, std::size_t count) {
@@ -199,8 +199,9 @@ void Raycaster::prepare_picture(Frame& frame, const Shot& shot) {
 
 // The output that is not wanted is bound too: to nothing that matters.
 void Raycaster::prepare_output(Frame& frame, const Shot& shot) {
-    if (shot.pass.film == nullptr) prepare_picture(frame, shot);
-    const vk::ImageView target = shot.pass.film != nullptr ? shot.pass.film->mean.view() : frame.picture->view();
+    if (shot.pass.accumulation == nullptr) prepare_picture(frame, shot);
+    const vk::ImageView target =
+        shot.pass.accumulation != nullptr ? shot.pass.accumulation->mean.view() : frame.picture->view();
     const bool colour = frame.constants[shared::constant_output] == shared::output_colour;
     frame.bindings.set_image(shared::binding_picture, colour ? target : absent_.plane.view());
     frame.bindings.set_image(shared::binding_measures, colour ? absent_.floats.view() : target);
@@ -263,7 +264,7 @@ void Raycaster::fill_tables(Frame& frame, const Shot& shot) {
 }
 
 Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
-    Frame& frame = (shot.pass.film == nullptr ? picture_frames_ : film_frames_).take();
+    Frame& frame = (shot.pass.accumulation == nullptr ? picture_frames_ : accumulation_frames_).take();
     queue_.wait(frame.value);
     learn_paces();
     frame.constants = raycast_constants(shot, device_.is_software());
@@ -276,7 +277,7 @@ Raycaster::Frame& Raycaster::prepared_frame(const Shot& shot) {
 
 void Raycaster::learn_paces() {
     learn_paces(picture_frames_);
-    learn_paces(film_frames_);
+    learn_paces(accumulation_frames_);
 }
 
 void Raycaster::learn_paces(const Frames& frames) {
@@ -304,14 +305,14 @@ std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
 
 // On a film nothing is drawn: that is for the picture which is made of it.
 void Raycaster::prepare_annotations(Frame& frame, const Shot& shot) {
-    const bool draws = shot.output == RayOutput::colour && shot.pass.film == nullptr;
+    const bool draws = shot.output == RayOutput::colour && shot.pass.accumulation == nullptr;
     if (!draws) return frame.annotations.clear();
     annotator_.prepare(frame.annotations, sheet_of(shot), shot.region, *frame.picture);
 }
 
 void Raycaster::record_inputs(const vk::raii::CommandBuffer& commands, Frame& frame, const Shot& shot) {
-    if (shot.pass.film != nullptr) {
-        if (shot.pass.film->is_fresh) shot.pass.film->mean.record_first_use(commands);
+    if (shot.pass.accumulation != nullptr) {
+        if (shot.pass.accumulation->is_fresh) shot.pass.accumulation->mean.record_first_use(commands);
     } else if (frame.is_fresh) {
         frame.picture->record_first_use(commands);
     }
@@ -358,7 +359,7 @@ void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& c
             if (ends) annotator_.record(commands, frame.annotations);
         };
         frame.value = queue_.submit(record, frame.stopwatch.around(chain, begins, ends));
-        (shot.pass.film != nullptr ? shot.pass.film->is_fresh : frame.is_fresh) = false;
+        (shot.pass.accumulation != nullptr ? shot.pass.accumulation->is_fresh : frame.is_fresh) = false;
     }
 }
 
@@ -379,7 +380,7 @@ CastPicture Raycaster::cast(const Shot& shot, const gpu::Chain& chain) {
         throw;
     }
     frame.timed = &pace_of(shot);
-    const gpu::DeviceImage& image = shot.pass.film != nullptr ? shot.pass.film->mean : *frame.picture;
+    const gpu::DeviceImage& image = shot.pass.accumulation != nullptr ? shot.pass.accumulation->mean : *frame.picture;
     return {&image, frame.value, &frame.stopwatch};
 }
 

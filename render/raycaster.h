@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "render/accumulation_buffer.h"
 #include "render/annotations/annotator.h"
 #include "render/bricks.h"
-#include "render/cast_figures.h"
-#include "render/film.h"
+#include "render/cast_stats.h"
 #include "render/light_volume.h"
 #include "render/pace.h"
 #include "render/raycast_programs.h"
@@ -81,7 +81,7 @@ class Raycaster {
     bool holds(const CastPicture& picture) const;
 
     // What casting has cost the device so far.
-    const CastFigures& figures() const { return figures_; }
+    const CastStats& figures() const { return figures_; }
 
   private:
     // What one picture under way needs for itself.
@@ -153,9 +153,9 @@ class Raycaster {
     gpu::DeviceImage noise_;
     LightVolume light_volume_;
     Annotator annotator_;
-    Frames picture_frames_;  // whose pictures are kept
-    Frames film_frames_;     // of panes, of which several are cast for one picture of a window
-    CastFigures figures_;
+    Frames picture_frames_;       // whose pictures are kept
+    Frames accumulation_frames_;  // of panes, of which several are cast for one picture of a window
+    CastStats figures_;
     std::map<RaycastConstants, Pace> paces_;
 };
 

@@ -136,15 +136,16 @@ struct Renderer::Parts {
                                          const std::function<void()>& pause) {
         const std::int64_t passes = shot.view.samples;
         if (passes == 1 && depth == PictureDepth::codes) return read_back.pixels(*raycaster.cast(shot, chain).image);
-        Film film(device, shot.region.width, shot.region.height);
+        AccumulationBuffer accumulation(device, shot.region.width, shot.region.height);
         try {
             for (std::int64_t number = 0; number < passes; ++number) {
-                raycaster.cast({.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&film, number}},
-                               share_of(chain, number == 0, number + 1 == passes));
+                raycaster.cast(
+                    {.scene = shot.scene, .view = shot.view, .region = shot.region, .pass = {&accumulation, number}},
+                    share_of(chain, number == 0, number + 1 == passes));
                 pause();
             }
             return read_back.pixels(
-                *resolver.resolve(still_pictures, film, 1, shot.region, sheet_of(shot), depth).image);
+                *resolver.resolve(still_pictures, accumulation, 1, shot.region, sheet_of(shot), depth).image);
         } catch (...) {
             queue.wait_for_all();  // earlier passes use the film
             throw;
@@ -167,11 +168,11 @@ struct Renderer::Parts {
 
     // As many rows of the region as are cast soon enough: for so long nobody hears of progress.
     std::int64_t rows_at_a_time(const Shot& shot) {
-        constexpr std::int64_t least_rows = 64, most_rows = 1024;
+        constexpr std::int64_t min_rows = 64, max_rows = 1024;
         constexpr double patience_s = 0.2;
         const double passes = static_cast<double>(shot.view.samples);
         const std::int64_t rows = raycaster.group_rows_within(patience_s / passes, shot) * shared::group_height;
-        return std::min(std::clamp(rows, least_rows, most_rows), shot.region.height);
+        return std::min(std::clamp(rows, min_rows, max_rows), shot.region.height);
     }
 
     Scene scene_of(const ShownSlots& shown, const View& view) {
@@ -246,7 +247,8 @@ struct Renderer::Parts {
     Raycaster raycaster;
     Resolver resolver;
     ResolvedPictures still_pictures;
-    std::optional<Film> begun_film;  // of pictures that are begun: one after the other, as the queue works
+    std::optional<AccumulationBuffer>
+        begun_accumulation;  // of pictures that are begun: one after the other, as the queue works
     HistogramCounter histograms;
     std::map<std::size_t, ProgressivePicture> panes;
     std::shared_ptr<PreparedVolume> volume;  // of a file

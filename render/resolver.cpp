@@ -63,8 +63,8 @@ Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
       annotator_(device), bindings_(made_bindings(device)), as_it_is_(pipeline_for(device, bindings_, 0)),
       enlarged_(pipeline_for(device, bindings_, 1)) {}
 
-Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Film& film, const Region& region,
-                                          PictureDepth depth) {
+Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const AccumulationBuffer& accumulation,
+                                          const Region& region, PictureDepth depth) {
     Frame& frame = *pictures.frames_[pictures.next_];
     pictures.next_ = (pictures.next_ + 1) % pictures.frames_.size();
     queue_.wait(frame.value);
@@ -81,14 +81,14 @@ Resolver::Frame& Resolver::prepared_frame(ResolvedPictures& pictures, const Film
         frame.picture.emplace(device_, shape, fmt::format("picture of {} x {} pixels", region.width, region.height));
         frame.is_fresh = true;
     }
-    frame.bindings.set_image(shared::binding_resolve_film, film.mean.view(), *sampler_);
+    frame.bindings.set_image(shared::binding_resolve_accumulation, accumulation.mean.view(), *sampler_);
     frame.bindings.set_image(shared::binding_resolve_picture, frame.picture->view());
     return frame;
 }
 
-ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const Film& film, double pitch, const Region& region,
-                                  const Sheet& sheet, PictureDepth depth) {
-    Frame& frame = prepared_frame(pictures, film, region, depth);
+ResolvedPicture Resolver::resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
+                                  const Region& region, const Sheet& sheet, PictureDepth depth) {
+    Frame& frame = prepared_frame(pictures, accumulation, region, depth);
     annotator_.prepare(frame.annotations, sheet, region, *frame.picture);
     const vk::raii::Pipeline& shader = pitch == 1 ? as_it_is_ : enlarged_;
     const Scale scale = scale_of(pitch, region.width, region.height);

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "render/accumulation_buffer.h"
 #include "render/annotations/annotator.h"
-#include "render/film.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"
 
@@ -53,12 +53,13 @@ class Resolver {
 
     // The picture of a region, `pitch` pixels from ray to ray of the film, with what of `sheet` is drawn over it, as
     // the next one of `pictures`. Throws Error{out_of_memory}.
-    ResolvedPicture resolve(ResolvedPictures& pictures, const Film& film, double pitch, const Region& region,
-                            const Sheet& sheet, PictureDepth depth = PictureDepth::codes);
+    ResolvedPicture resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
+                            const Region& region, const Sheet& sheet, PictureDepth depth = PictureDepth::codes);
 
   private:
     using Frame = ResolvedPictures::Frame;
-    Frame& prepared_frame(ResolvedPictures& pictures, const Film& film, const Region& region, PictureDepth depth);
+    Frame& prepared_frame(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, const Region& region,
+                          PictureDepth depth);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;

@@ -17,10 +17,10 @@ constexpr double um_per_mm = 1000;
 
 void check_poses(const std::vector<BScanPose>& poses, const VolumeGrid& volume) {
     const auto count = static_cast<std::int64_t>(poses.size());
-    if (count == volume.b_scans && count <= shared::most_planes) return;
+    if (count == volume.b_scans && count <= shared::max_planes) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} poses for {} B-scans in space, of which there may be {}", count, volume.b_scans,
-                            shared::most_planes),
+                            shared::max_planes),
                 "scan planes", "give one for each B-scan, or show them as a volume");
 }
 

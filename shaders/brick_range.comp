@@ -8,12 +8,12 @@
 layout(local_size_x = range_group) in;
 layout(constant_id = 0) const int edge = 4;  // voxels
 layout(constant_id = 1) const bool reduces = true;
-layout(constant_id = 2) const bool knows_least = true;  // else as little as can be, which takes half the time
+layout(constant_id = 2) const bool knows_min = true;  // else as little as can be, which takes half the time
 
 layout(push_constant) uniform Part { int slices; };  // of the volume, from the first: no more are looked at
 
-layout(set = 0, binding = binding_brick_least) uniform sampler3D least_of;
-layout(set = 0, binding = binding_brick_most) uniform sampler3D most_of;
+layout(set = 0, binding = binding_brick_min) uniform sampler3D min_of;
+layout(set = 0, binding = binding_brick_max) uniform sampler3D max_of;
 layout(set = 0, binding = binding_brick_ranges) uniform writeonly image3D ranges;
 
 const float unknown = -3e38;
@@ -25,15 +25,15 @@ vec2 joined(vec2 a, vec2 b) {
 }
 
 vec2 reduced(ivec3 at, ivec3 size) {
-    vec3 corner = min(vec3(at + 1), vec3(size) - 0.5) / vec3(textureSize(most_of, 0));
-    return vec2(knows_least ? textureLod(least_of, corner, 0.0).r : unknown, textureLod(most_of, corner, 0.0).r);
+    vec3 corner = min(vec3(at + 1), vec3(size) - 0.5) / vec3(textureSize(max_of, 0));
+    return vec2(knows_min ? textureLod(min_of, corner, 0.0).r : unknown, textureLod(max_of, corner, 0.0).r);
 }
 
 vec2 fetched(ivec3 at, ivec3 size) {
-    vec2 range = vec2(texelFetch(most_of, at, 0).r);
+    vec2 range = vec2(texelFetch(max_of, at, 0).r);
     for (int i = 1; i < 8; ++i) {
         ivec3 near = min(at + (ivec3(i, i >> 1, i >> 2) & 1), size - 1);
-        range = joined(range, vec2(texelFetch(most_of, near, 0).r));
+        range = joined(range, vec2(texelFetch(max_of, near, 0).r));
     }
     return range;
 }
@@ -41,11 +41,11 @@ vec2 fetched(ivec3 at, ivec3 size) {
 void main() {
     uint invocation = gl_LocalInvocationIndex;
     ivec3 brick = ivec3(gl_GlobalInvocationID.x / 8, gl_WorkGroupID.yz);
-    ivec3 size = textureSize(most_of, 0);
+    ivec3 size = textureSize(max_of, 0);
     size.z = min(size.z, slices);
     ivec3 corner = brick * edge + 2 * (ivec3(invocation, invocation >> 1, invocation >> 2) & 1);
-    float inside = texelFetch(most_of, min(corner, size - 1), 0).r;
-    vec2 range = vec2(knows_least ? inside : unknown, inside);
+    float inside = texelFetch(max_of, min(corner, size - 1), 0).r;
+    vec2 range = vec2(knows_min ? inside : unknown, inside);
     for (int z = 0; z < edge; z += 4)
         for (int y = 0; y < edge; y += 4)
             for (int x = 0; x < edge; x += 4) {

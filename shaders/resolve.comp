@@ -10,13 +10,13 @@ layout(push_constant) uniform Scale {
     float rays_per_pixel;
     float columns, rows;  // of rays: the film may be larger
 };
-layout(set = 0, binding = binding_resolve_film) uniform sampler2D film;
+layout(set = 0, binding = binding_resolve_accumulation) uniform sampler2D accumulation;
 layout(set = 0, binding = binding_resolve_picture) uniform writeonly image2D picture;
 
 vec4 seen_at(ivec2 here) {
-    if (!enlarges) return texelFetch(film, here, 0);
+    if (!enlarges) return texelFetch(accumulation, here, 0);
     vec2 ray = clamp((vec2(here) + 0.5) * rays_per_pixel, vec2(0.5), vec2(columns, rows) - 0.5);
-    return textureLod(film, ray / vec2(textureSize(film, 0)), 0.0);
+    return textureLod(accumulation, ray / vec2(textureSize(accumulation, 0)), 0.0);
 }
 
 void main() {

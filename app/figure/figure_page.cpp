@@ -13,8 +13,8 @@ namespace echolux {
 namespace {
 
 constexpr double points_per_mm = 72 / 25.4;
-constexpr double most_height = 1.4;  // of a picture, in widths of the page
-constexpr double line_feed = 1.2;    // em
+constexpr double max_height = 1.4;  // of a picture, in widths of the page
+constexpr double line_feed = 1.2;   // em
 constexpr Gray black = 0, white = 1;
 
 // All lengths of the page follow the size of its text.
@@ -189,9 +189,9 @@ class PanelPainter {
 
     // In the lower right corner, on a plate: pictures are bright and dark.
     void draw_scale_bar(Paper& paper, const Box& box) const {
-        constexpr double most_of_width = 0.3;
+        constexpr double max_of_width = 0.3;
         const Measure& m = measure_;
-        const double length_um = round_below(most_of_width * panel_.width_um);
+        const double length_um = round_below(max_of_width * panel_.width_um);
         const std::string label = length_text(length_um, true);
         const double length = box.width * length_um / panel_.width_um;
         const double inner = std::max(length, text_width(label, m.text));
@@ -235,7 +235,7 @@ PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, doubl
             place.margins.push_back(painter.margins(place.height));
             around += place.margins.back().left + place.margins.back().right;
         }
-        place.height = std::clamp((page_width - around) / aspects, 1.0, most_height * page_width);
+        place.height = std::clamp((page_width - around) / aspects, 1.0, max_height * page_width);
         place.width = around + place.height * aspects;
     }
     for (const Margins& margin : place.margins) {

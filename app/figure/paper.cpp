@@ -23,7 +23,7 @@ namespace echolux {
 namespace {
 
 constexpr double points_per_inch = 72;
-constexpr double most_pixels = 32767;  // of a side: cairo's own limit
+constexpr double max_pixels = 32767;  // of a side: cairo's own limit
 
 struct Destroy {
     void operator()(cairo_t* context) const { cairo_destroy(context); }
@@ -115,11 +115,11 @@ struct Paper::Drawing {
             return svg;
         }
         const double width = std::round(page.width * scale()), height = std::round(page.height * scale());
-        if (width <= most_pixels && height <= most_pixels) {
+        if (width <= max_pixels && height <= max_pixels) {
             return cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width), static_cast<int>(height));
         }
         throw Error(ErrorCode::bad_setting, fmt::format("{:.0f} x {:.0f} pixels are too many", width, height),
-                    "figure.dpi", fmt::format("at most {:.0f} a side", most_pixels));
+                    "figure.dpi", fmt::format("at most {:.0f} a side", max_pixels));
     }
 
     void name_document() {

@@ -66,10 +66,10 @@ MirrorCalibration calibrated(const MirrorPair& pair, const MirrorJob& job) {
 
 // Finite, and no larger than anything that is ever meant.
 void check_range(double range_rad) {
-    constexpr double most_rad = 10'000;
-    if (range_rad > 0 && range_rad <= most_rad) return;
+    constexpr double max_rad = 10'000;
+    if (range_rad > 0 && range_rad <= max_rad) return;
     throw Error(ErrorCode::bad_setting, fmt::format("{} rad are no range", range_rad), "--range",
-                fmt::format("give more than 0 and at most {}", most_rad));
+                fmt::format("give more than 0 and at most {}", max_rad));
 }
 
 void check_length(double length, const char* option) {

@@ -261,11 +261,11 @@ FigurePanel fall_off_panel(const RollOffFound& found, const DepthScale& scale) {
 }
 
 FigurePanel spots_panel(const RollOffFound& found, const DepthScale& scale, const char* label, const std::string& unit,
-                        const std::vector<double>& values, double least_span) {
+                        const std::vector<double>& values, double min_span) {
     std::vector<double> depths;
     for (const RolledMirror& mirror : found.mirrors) depths.push_back(mirror.reading.bin * scale.of_bin);
     ValueRange range = range_with_margin(values);
-    const double missing = std::max(0.0, least_span - (range.high - range.low)) / 2;
+    const double missing = std::max(0.0, min_span - (range.high - range.low)) / 2;
     range = {range.low - missing, range.high + missing};
     FigurePanel panel =
         curve_panel(axis_across(scale.label, scale.unit, {0, static_cast<double>(found.bins) * scale.of_bin}),

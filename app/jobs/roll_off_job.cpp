@@ -107,7 +107,7 @@ class Mirrors {
 // Of mirrors by depth.
 void require_different_depths(const RollOffFound& found) {
     const auto same = std::ranges::adjacent_find(found.mirrors, [&](const RolledMirror& a, const RolledMirror& b) {
-        return b.reading.bin - a.reading.bin < least_share_between * static_cast<double>(found.bins);
+        return b.reading.bin - a.reading.bin < min_share_between * static_cast<double>(found.bins);
     });
     if (same == found.mirrors.end()) return;
     throw Error(ErrorCode::bad_file,
@@ -116,13 +116,13 @@ void require_different_depths(const RollOffFound& found) {
 }
 
 // Of the range: mirrors that lie closer together say nothing of a fall-off.
-constexpr double least_span = 0.1;
+constexpr double min_span = 0.1;
 
 void fit_fall_off(RollOffFound& found) {
     if (found.mirrors.size() < 2) return;
     require_different_depths(found);
     const double span_bins = found.mirrors.back().reading.bin - found.mirrors.front().reading.bin;
-    if (span_bins < least_span * static_cast<double>(found.bins)) return;
+    if (span_bins < min_span * static_cast<double>(found.bins)) return;
     std::vector<double> shares, levels;
     for (const RolledMirror& mirror : found.mirrors) {
         shares.push_back(mirror.reading.bin / static_cast<double>(found.bins));

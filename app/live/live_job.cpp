@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto look_around = 50ms;
-constexpr auto most_to_drain = 60s;  // a CPU may have two volumes before it when the source stops
+constexpr auto max_to_drain = 60s;  // a CPU may have two volumes before it when the source stops
 
 // Where blocks are only recorded.
 class NoDisplay : public BlockSink {
@@ -41,7 +41,7 @@ class Display {
   public:
     Display(const LiveJob& job, const ReconstructionSpec& plan)
         : path_(plan, job.backend, job.device, {.publishing = job.publishing}), view_(job.view),
-          most_per_s_(job.pictures_per_s) {
+          max_per_s_(job.pictures_per_s) {
         if (!job.processed.empty()) processed_.emplace(job.processed);
     }
 
@@ -49,7 +49,7 @@ class Display {
 
     // Of what `session` reconstructs; lives shorter than both.
     std::unique_ptr<PictureLoop> pictures_of(Session& session) {
-        return std::make_unique<PictureLoop>(path_, view_, most_per_s_, [this, &session](std::int64_t volume) {
+        return std::make_unique<PictureLoop>(path_, view_, max_per_s_, [this, &session](std::int64_t volume) {
             session.shown(volume);
             if (processed_) keep(volume);
         });
@@ -89,7 +89,7 @@ class Display {
 
     LoneVolumePath path_;
     View view_;
-    double most_per_s_;
+    double max_per_s_;
     std::optional<ProcessedVolumes> processed_;
     std::int64_t kept_ = -1;
 };
@@ -151,10 +151,10 @@ class Events {
         for (const SessionEvent& event : session_.take_events()) note(event);
     }
     void note(const SessionEvent& event) {
-        constexpr std::size_t most_events = 1000;
+        constexpr std::size_t max_events = 1000;
         if (heard_) heard_(event);
         kept_.push_back(event);
-        if (kept_.size() > most_events) kept_.erase(kept_.begin());
+        if (kept_.size() > max_events) kept_.erase(kept_.begin());
     }
 
   private:
@@ -181,7 +181,7 @@ void watch(const LiveJob& job, Session& session, const PictureLoop* pictures, Pr
         if (error.code() != ErrorCode::cancelled) throw;
     }
     session.stop();
-    if (!session.drain(most_to_drain))
+    if (!session.drain(max_to_drain))
         events.note({session.figures().seconds, true, "what was acquired last is not reconstructed"});
 }
 

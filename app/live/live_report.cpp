@@ -15,7 +15,7 @@ Json object_of(const Latency& latency) {
     return {{"count", latency.count()},
             {"median_s", latency.percentile_s(0.5)},
             {"p99_s", latency.percentile_s(0.99)},
-            {"most_s", latency.most_s()}};
+            {"most_s", latency.max_s()}};
 }
 
 Json object_of(const ArrivalFigures& f) {
@@ -30,15 +30,11 @@ Json object_of(const ArrivalFigures& f) {
 }
 
 Json object_of(const QueueFigures& f) {
-    return {{"pushed_blocks", f.pushed},
-            {"taken_blocks", f.taken},
-            {"overtaken_blocks", f.overtaken},
-            {"overtaken_volumes", f.overtaken_volumes},
-            {"incomplete_blocks", f.incomplete},
-            {"incomplete_volumes", f.incomplete_volumes},
-            {"given_up_blocks", f.given_up},
-            {"waiting_blocks", f.waiting},
-            {"most_waiting_blocks", f.most_waiting}};
+    return {{"pushed_blocks", f.pushed},           {"taken_blocks", f.taken},
+            {"overtaken_blocks", f.overtaken},     {"overtaken_volumes", f.overtaken_volumes},
+            {"incomplete_blocks", f.incomplete},   {"incomplete_volumes", f.incomplete_volumes},
+            {"given_up_blocks", f.given_up},       {"waiting_blocks", f.waiting},
+            {"most_waiting_blocks", f.max_waiting}};
 }
 
 Json object_of(const RingStatistics& f) {
@@ -73,7 +69,7 @@ Json object_of(const RecorderFigures& f) {
             {"missing_blocks", f.missing_blocks},
             {"lost_blocks", f.lost_blocks},
             {"refused_blocks", f.refused_blocks},
-            {"most_blocks_held", f.most_blocks_held},
+            {"most_blocks_held", f.max_blocks_held},
             {"syncs", f.syncs},
             {"longest_write_s", f.longest_write_s},
             {"longest_unsynced_s", f.longest_unsynced_s}};
@@ -81,7 +77,7 @@ Json object_of(const RecorderFigures& f) {
 
 std::string latency_text(const Latency& latency) {
     return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, most {:.1f} ms", 1e3 * latency.percentile_s(0.5),
-                       1e3 * latency.percentile_s(0.99), 1e3 * latency.most_s());
+                       1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_around = 50ms;
-constexpr auto most_wait = 10s;  // for a first block
+constexpr auto max_wait = 10s;  // for a first block
 
 bool is_usable(const Block& block, const ReconstructionSpec& plan) {
     try {
@@ -43,7 +43,7 @@ ReconstructionSpec live_plan(Source& source, Progress& progress) {
     ReconstructionSpec plan = source.scan().plan(source.block_b_scans());
     if (!needs_noise_floor(plan.recipe, plan.flow)) return plan;
     const Started started(source);
-    const auto until = std::chrono::steady_clock::now() + most_wait;
+    const auto until = std::chrono::steady_clock::now() + max_wait;
     while (std::chrono::steady_clock::now() < until) {
         progress.advance(0);
         const Arrival arrival = source.next(look_around);
@@ -59,7 +59,7 @@ RecordingWanted recording_of(const Source& source, const std::filesystem::path& 
     RecordingWanted wanted;
     wanted.scan_toml = scan_toml;
     wanted.scan = source.scan();
-    if (source.pool_blocks() > 0) wanted.most_blocks_held = std::max<std::int64_t>(1, source.pool_blocks() / 2);
+    if (source.pool_blocks() > 0) wanted.max_blocks_held = std::max<std::int64_t>(1, source.pool_blocks() / 2);
     return wanted;
 }
 

@@ -27,7 +27,7 @@ struct PictureFigures {
 class PictureLoop {
   public:
     // `shown` hears of each volume that a finished picture shows whole, on the loop's thread.
-    PictureLoop(VolumePath& path, View view, double most_per_s, std::function<void(std::int64_t volume)> shown);
+    PictureLoop(VolumePath& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
     ~PictureLoop();
 
     void set_view(const View& view);

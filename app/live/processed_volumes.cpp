@@ -23,7 +23,7 @@ ProcessedVolumes::~ProcessedVolumes() {
 
 bool ProcessedVolumes::has_room() const {
     const std::scoped_lock lock(mutex_);
-    return waiting_.size() < most_waiting && !figures_.problem;
+    return waiting_.size() < max_waiting && !figures_.problem;
 }
 
 void ProcessedVolumes::add(std::int64_t number, const VolumeGrid& grid,

@@ -46,7 +46,7 @@ class ProcessedVolumes {
     ProcessedFigures finish();
 
   private:
-    static constexpr std::size_t most_waiting = 4;
+    static constexpr std::size_t max_waiting = 4;
 
     struct Waiting {
         std::int64_t number;

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_under_way = 64;  // blocks; no reconstructor works on as many at a time
+constexpr std::size_t max_under_way = 64;  // blocks; no reconstructor works on as many at a time
 
 // Of the values that codes can hold; floats span what the recipe asks for.
 ValueRange range_of(const VolumeGrid& grid, const Recipe& recipe) {
@@ -261,7 +261,7 @@ bool VolumePath::reworked(const Block& block) {
 }
 
 void VolumePath::submit(const Block& block) {
-    if (under_way_.size() == most_under_way) {
+    if (under_way_.size() == max_under_way) {
         reconstructor_->wait(under_way_.front());  // done long ago
         under_way_.pop_front();
     }

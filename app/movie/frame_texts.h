@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/movie/film_set.h"
+#include "app/movie/movie_scene.h"
 #include "app/session/picture_record.h"
 
 namespace echolux {

@@ -20,7 +20,7 @@ namespace echolux {
 
 class MovieEncoding {
   public:
-    static constexpr std::size_t most_waiting = 4;  // that are drawn, and as many that are taken
+    static constexpr std::size_t max_waiting = 4;  // that are drawn, and as many that are taken
 
     explicit MovieEncoding(std::unique_ptr<MovieWriter> writer);
     ~MovieEncoding();  // without finish(): what has been handed over is dropped
@@ -55,8 +55,8 @@ class MovieEncoding {
 
     std::unique_ptr<MovieWriter> writer_;  // of the thread that encodes, then of finish()
     std::string encoder_;
-    WaitingLine<Drawn> drawn_{most_waiting};
-    WaitingLine<Taken> taken_{most_waiting};
+    WaitingLine<Drawn> drawn_{max_waiting};
+    WaitingLine<Taken> taken_{max_waiting};
     std::mutex mutex_;
     std::exception_ptr failure_;  // the first; under the mutex
     double busy_s_ = 0;           // of the thread that encodes, then of everybody

@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "app/movie/film_set.h"
 #include "app/movie/frame_texts.h"
 #include "app/movie/movie_encoding.h"
+#include "app/movie/movie_scene.h"
 #include "app/seconds_since.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
@@ -49,7 +49,7 @@ MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& fi
                        .width = first.width,
                        .height = first.height,
                        .rate = plan.rate(),
-                       .most_pictures = plan.frames(),
+                       .max_pictures = plan.frames(),
                        .has_alpha = first.transparent,
                        .crf = job.crf,
                        .may_use_hardware = job.may_use_hardware,
@@ -63,7 +63,7 @@ MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& fi
     return format;
 }
 
-void draw(const MovieJob& job, const MoviePlan& plan, FilmSet& stage, MovieEncoding& encoding, MovieCodec codec,
+void draw(const MovieJob& job, const MoviePlan& plan, MovieScene& stage, MovieEncoding& encoding, MovieCodec codec,
           Progress& progress) {
     Transfers transfers;
     std::optional<FrameTexts> texts;
@@ -106,8 +106,8 @@ MadeMovie run(const MovieJob& job, Progress& progress) {
     const MovieCodec codec = movie_codec(job.output, job.codec);
     const View start = sized(job.view, codec);
     check_view(start);
-    FilmSet stage(job, movie_path(job.wanted.path), progress);
-    const MoviePlan plan(job.wanted, start, stage.filmed());
+    MovieScene stage(job, movie_path(job.wanted.path), progress);
+    const MoviePlan plan(job.wanted, start, stage.time_points());
     MovieEncoding encoding(create_movie(job.output, format_of(job, plan, plan.view(0), stage.provenance())));
     const auto begun = std::chrono::steady_clock::now();
     progress.begin("movie", plan.frames(), "frames");

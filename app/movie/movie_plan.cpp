@@ -75,7 +75,7 @@ MoviePath movie_path(const std::string& text) {
     return path;
 }
 
-MoviePlan::MoviePlan(const MovieWanted& wanted, const View& view, const FilmedVolumes& volumes)
+MoviePlan::MoviePlan(const MovieWanted& wanted, const View& view, const MovieTimePoints& volumes)
     : path_(movie_path(wanted.path)), view_(view), volumes_(volumes), along_(wanted.along), plane_(wanted.plane) {
     if (wanted.step_s > 0) volumes_.step_s = wanted.step_s;
     if (path_.goes_through_time && volumes_.steps < 2) {
@@ -110,9 +110,9 @@ void MoviePlan::set_length(const MovieWanted& wanted) {
         frames_ = wanted.frames;
     else
         frames_ = wanted.seconds > 0 ? std::llround(wanted.seconds * rate_.per_s()) : natural_frames();
-    if (frames_ >= 1 && frames_ <= most_movie_frames) return;
+    if (frames_ >= 1 && frames_ <= max_movie_frames) return;
     throw Error(ErrorCode::bad_setting, fmt::format("a movie of {} pictures cannot be made", frames_),
-                wanted.frames > 0 ? "--frames" : "--seconds", fmt::format("1 to {} are possible", most_movie_frames));
+                wanted.frames > 0 ? "--frames" : "--seconds", fmt::format("1 to {} are possible", max_movie_frames));
 }
 
 // Key frames in their own time, each time point once, each layer once.

@@ -19,7 +19,7 @@
 
 namespace echolux {
 
-inline constexpr std::int64_t most_movie_frames = 1'000'000;
+inline constexpr std::int64_t max_movie_frames = 1'000'000;
 
 enum class SweepAxis { depth, a_scans, b_scans };
 enum class SweptPlane { slice, clip };
@@ -44,7 +44,7 @@ struct MoviePath {
 MoviePath movie_path(const std::string& text);
 
 // The volumes that are filmed.
-struct FilmedVolumes {
+struct MovieTimePoints {
     VolumeGrid grid;
     std::int64_t steps = 1;
     double step_s = 0;  // 0: unknown
@@ -53,7 +53,7 @@ struct FilmedVolumes {
 class MoviePlan {
   public:
     // Throws Error{bad_setting} for lengths that contradict each other, a series of one time point to go through, ...
-    MoviePlan(const MovieWanted& wanted, const View& view, const FilmedVolumes& volumes);
+    MoviePlan(const MovieWanted& wanted, const View& view, const MovieTimePoints& volumes);
 
     std::int64_t frames() const { return frames_; }
     const FrameRate& rate() const { return rate_; }
@@ -78,7 +78,7 @@ class MoviePlan {
 
     MoviePath path_;
     View view_;
-    FilmedVolumes volumes_;
+    MovieTimePoints volumes_;
     SweepAxis along_;
     SweptPlane plane_;
     std::int64_t frames_ = 0;

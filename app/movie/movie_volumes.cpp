@@ -24,8 +24,8 @@ class Unheard : public Progress {
     Progress& movie_;
 };
 
-FilmedVolume filmed(Volume&& structure, std::optional<Volume>&& flow, const ScanGeometry& geometry) {
-    FilmedVolume volume{.structure = std::make_shared<const Volume>(std::move(structure)), .geometry = geometry};
+MovieVolume time_points(Volume&& structure, std::optional<Volume>&& flow, const ScanGeometry& geometry) {
+    MovieVolume volume{.structure = std::make_shared<const Volume>(std::move(structure)), .geometry = geometry};
     if (flow) volume.flow = std::make_shared<const Volume>(std::move(*flow));
     return volume;
 }
@@ -38,17 +38,17 @@ class OneVolume : public MovieVolumes {
   public:
     explicit OneVolume(OpenedVolume&& opened)
         : warnings_(std::move(opened.warnings)),
-          volume_(filmed(std::move(opened.volume), std::move(opened.flow), opened.geometry)) {
+          volume_(time_points(std::move(opened.volume), std::move(opened.flow), opened.geometry)) {
         volume_.scan = kept(opened.scan);
         volume_.backend = opened.figures.backend;
     }
 
-    std::optional<FilmedVolume> read(std::int64_t, Progress&) override { return volume_; }
+    std::optional<MovieVolume> read(std::int64_t, Progress&) override { return volume_; }
     std::vector<std::string> take_warnings() override { return std::exchange(warnings_, {}); }
 
   private:
     std::vector<std::string> warnings_;
-    FilmedVolume volume_;
+    MovieVolume volume_;
 };
 
 // Read ahead by a thread of its own while earlier steps are drawn.
@@ -59,8 +59,8 @@ class SeriesVolumes : public MovieVolumes {
     std::int64_t steps() const override { return series_.steps(); }
     double step_s() const override { return series_.step_s(); }
 
-    std::optional<FilmedVolume> read(std::int64_t step, Progress& progress) override {
-        if (series_.is_in_boxes()) return FilmedVolume{.structure = series_.read(step)};  // too large to be read ahead
+    std::optional<MovieVolume> read(std::int64_t step, Progress& progress) override {
+        if (series_.is_in_boxes()) return MovieVolume{.structure = series_.read(step)};  // too large to be read ahead
         series_.want(step, 1, 0, steps() - 1);
         auto volume = series_.volume(step);
         while (!volume) {
@@ -69,7 +69,7 @@ class SeriesVolumes : public MovieVolumes {
             volume = series_.volume(step);
         }
         if (!*volume) return {};
-        return FilmedVolume{.structure = *volume};
+        return MovieVolume{.structure = *volume};
     }
 
     std::vector<std::string> take_warnings() override { return series_.take_problems(); }
@@ -85,10 +85,11 @@ class ScanVolumes : public MovieVolumes {
     std::int64_t steps() const override { return reconstruction_.scan().geometry.volumes; }
     double step_s() const override { return step_s_; }
 
-    std::optional<FilmedVolume> read(std::int64_t step, Progress& progress) override {
+    std::optional<MovieVolume> read(std::int64_t step, Progress& progress) override {
         Unheard unheard(progress);
         FlowedVolume made = reconstruction_.run_with_flow({.volume = step}, unheard);
-        FilmedVolume volume = filmed(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
+        MovieVolume volume =
+            time_points(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
         volume.scan = kept(reconstruction_.scan());
         volume.backend = reconstruction_.figures().backend;
         return volume;

@@ -14,7 +14,7 @@
 
 namespace echolux {
 
-struct FilmedVolume {
+struct MovieVolume {
     std::shared_ptr<const Volume> structure;
     std::shared_ptr<const Volume> flow{};  // of the same moment; nullptr: none
     ScanGeometry geometry{};               // of a scan
@@ -31,7 +31,7 @@ class MovieVolumes {
 
     // The volume of a step, which is asked for once and in ascending order; steps may be left out. Nothing: it cannot
     // be read, and a warning says why.
-    virtual std::optional<FilmedVolume> read(std::int64_t step, Progress& progress) = 0;
+    virtual std::optional<MovieVolume> read(std::int64_t step, Progress& progress) = 0;
 
     // Since the last call, one line each.
     virtual std::vector<std::string> take_warnings() = 0;

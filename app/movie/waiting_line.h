@@ -14,12 +14,12 @@ namespace echolux {
 template <class Thing>
 class WaitingLine {
   public:
-    explicit WaitingLine(std::size_t most) : most_(most) {}
+    explicit WaitingLine(std::size_t most) : max_(most) {}
 
     // False: nobody takes any more, and it is gone.
     bool put(Thing thing) {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return things_.size() < most_ || is_closed_; });
+        changed_.wait(lock, [&] { return things_.size() < max_ || is_closed_; });
         if (is_closed_) return false;
         things_.push_back(std::move(thing));
         changed_.notify_all();
@@ -54,7 +54,7 @@ class WaitingLine {
     }
 
   private:
-    const std::size_t most_;
+    const std::size_t max_;
     std::mutex mutex_;  // of what follows
     std::condition_variable changed_;
     std::deque<Thing> things_;

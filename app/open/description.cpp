@@ -110,16 +110,16 @@ Description described_scan(const std::filesystem::path& path, const std::vector<
 }
 
 // Codes of the first time point, read some B-scans at a time.
-std::pair<double, double> least_and_most(SeriesFile& file) {
+std::pair<double, double> min_and_max(SeriesFile& file) {
     const VolumeGrid& grid = file.header().grid;
     double least = std::numeric_limits<double>::infinity(), most = -least;
     for (std::int64_t begin = 0, end = 0; begin < grid.b_scans; begin = end) {
         end = std::min(begin + file.b_scans_together(), grid.b_scans);
         Volume part{grid, file.read(0, {begin, end}), {}};
         part.grid.b_scans = end - begin;
-        const auto [least_of_part, most_of_part] = least_and_most(part);
-        least = std::min(least, least_of_part);
-        most = std::max(most, most_of_part);
+        const auto [min_of_part, max_of_part] = min_and_max(part);
+        least = std::min(least, min_of_part);
+        most = std::max(most, max_of_part);
     }
     return {least, most};
 }
@@ -157,11 +157,11 @@ Description described_volume(const std::filesystem::path& path) {
         description.facts.push_back({"format", format->name, "", ""});
     for (Fact& fact : grid_facts(grid)) description.facts.push_back(std::move(fact));
     add_time_facts(file, description.facts);
-    constexpr std::int64_t most_looked_through = std::int64_t{2} << 30;  // a quarter of a minute
-    if (grid.bytes() > most_looked_through) {
+    constexpr std::int64_t max_looked_through = std::int64_t{2} << 30;  // a quarter of a minute
+    if (grid.bytes() > max_looked_through) {
         description.facts.push_back({"values", std::monostate{}, "", "not looked through: it is larger than 2 GiB"});
     } else if (grid.type != VoxelType::complex64) {
-        const auto [least, most] = least_and_most(file);
+        const auto [least, most] = min_and_max(file);
         const char* remark = file.time_points() > 1 ? "of the first time point" : "";
         description.facts.push_back({"least value", least * grid.scale + grid.offset, grid.unit, remark});
         description.facts.push_back({"greatest value", most * grid.scale + grid.offset, grid.unit, remark});

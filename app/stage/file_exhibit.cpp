@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_coarse_bytes = 256LL << 20;  // of what stands for a large volume at first
+constexpr std::int64_t max_coarse_bytes = 256LL << 20;  // of what stands for a large volume at first
 
 }  // namespace
 
@@ -46,7 +46,7 @@ std::optional<FileExhibit::OnDevice> FileExhibit::coarse_one() {
     const Series& series = staged_->series;
     const std::int64_t step = std::max<std::int64_t>(staged_->timeline.step(), 0);
     const std::vector<VolumeGrid> levels = series.levels(step);
-    const auto is_small = [](const VolumeGrid& grid) { return grid.bytes() <= most_coarse_bytes; };
+    const auto is_small = [](const VolumeGrid& grid) { return grid.bytes() <= max_coarse_bytes; };
     const auto level = std::ranges::find_if(levels, is_small);
     if (level == levels.end()) return {};
     return on_device(voxels_of(series, step, static_cast<std::size_t>(level - levels.begin())), -1);

@@ -7,8 +7,8 @@ namespace echolux {
 namespace {
 
 constexpr double unknown_step_s = 0.1;
-constexpr double least_step_s = 1e-6, most_step_s = 1e6;  // that are believed
-constexpr double most_passed = 1e15;                      // steps between two looks at the clock
+constexpr double min_step_s = 1e-6, max_step_s = 1e6;  // that are believed
+constexpr double max_passed = 1e15;                    // steps between two looks at the clock
 constexpr double slowest = 0.05, fastest = 50;
 constexpr std::size_t lately = 32;  // steps that were shown
 
@@ -19,7 +19,7 @@ std::int64_t round_modulo(std::int64_t value, std::int64_t by) {
 }  // namespace
 
 Timeline::Timeline(std::int64_t steps, double step_s)
-    : steps_(std::max<std::int64_t>(steps, 1)), has_times_(step_s >= least_step_s && step_s <= most_step_s),
+    : steps_(std::max<std::int64_t>(steps, 1)), has_times_(step_s >= min_step_s && step_s <= max_step_s),
       step_s_(has_times_ ? step_s : unknown_step_s), last_(steps_ - 1) {}
 
 std::int64_t Timeline::waiting() const {
@@ -81,7 +81,7 @@ void Timeline::advance(double now_s) {
     if (!plays_) return;
     if (!due_s_) due_s_ = now_s + interval_s();
     if (now_s < *due_s_) return;
-    const auto passed = static_cast<std::int64_t>(std::min((now_s - *due_s_) / interval_s(), most_passed)) + 1;
+    const auto passed = static_cast<std::int64_t>(std::min((now_s - *due_s_) / interval_s(), max_passed)) + 1;
     *due_s_ += static_cast<double>(passed) * interval_s();
     const std::int64_t from = std::min(step_, last_);
     const bool ends = !loops_ && from + passed >= last_;

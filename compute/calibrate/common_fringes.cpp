@@ -10,7 +10,7 @@
 namespace echolux {
 
 CommonFringe strongest_common_fringe(const ReconstructionSpec& plan, const Block& block) {
-    constexpr double least_above_median = 10;  // 10 dB: quieter depths prove nothing
+    constexpr double min_above_median = 10;  // 10 dB: quieter depths prove nothing
     Recipe recipe = plan.recipe;
     recipe.method = Method::plain;
     recipe.background = Background::rolling;  // takes the slow source spectrum, leaves all fringes
@@ -36,7 +36,7 @@ CommonFringe strongest_common_fringe(const ReconstructionSpec& plan, const Block
     std::vector<double> sorted(power.begin() + static_cast<std::ptrdiff_t>(begin), power.end());
     if (sorted.empty()) return {};
     std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
-    const double least = least_above_median * sorted[sorted.size() / 2];
+    const double least = min_above_median * sorted[sorted.size() / 2];
 
     std::size_t strongest = begin;
     for (std::size_t z = begin; z < mean.size(); ++z) {

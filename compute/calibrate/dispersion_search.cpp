@@ -78,10 +78,10 @@ DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block&
     Trial best;
     double range = wanted.range_rad;
     for (int cycle = 0; cycle < cycles; ++cycle, range /= 4) {
-        best.a2 = least_along(along([&](double a2) { return Trial{a2, best.a3}; }), best.a2, range);
-        best.a3 = least_along(along([&](double a3) { return Trial{best.a2, a3}; }), best.a3, range);
+        best.a2 = min_along(along([&](double a2) { return Trial{a2, best.a3}; }), best.a2, range);
+        best.a3 = min_along(along([&](double a3) { return Trial{best.a2, a3}; }), best.a3, range);
     }
-    const Minimum least = least_nearby(
+    const Minimum least = min_nearby(
         [&](double a2, double a3) {
             return sharpness.at(Trial{a2, a3});
         },

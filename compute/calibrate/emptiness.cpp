@@ -7,11 +7,11 @@
 namespace echolux {
 
 double empty_share(const ReconstructionSpec& given, const Block& block) {
-    constexpr std::int64_t most_lines = 16;
+    constexpr std::int64_t max_lines = 16;
     ReconstructionSpec plan = given;
     plan.geometry = {};
     plan.geometry.samples = given.geometry.samples;
-    plan.geometry.a_scans = std::min(most_lines, given.geometry.lines_per_b_scan());
+    plan.geometry.a_scans = std::min(max_lines, given.geometry.lines_per_b_scan());
     plan.calibration.fast_axis.clear();
     plan.calibration.noise_floor.clear();
     Block first = block;

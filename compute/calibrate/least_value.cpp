@@ -33,7 +33,7 @@ double golden_section(const std::function<double(double)>& f, double low, double
 
 }  // namespace
 
-double least_along(const ValuesAt& f, double centre, double range) {
+double min_along(const ValuesAt& f, double centre, double range) {
     constexpr int half = 20;             // points of the grid on either side
     std::vector<double> places{centre};  // first, so that it wins where all are alike
     for (int i = -half; i <= half; ++i) {
@@ -46,7 +46,7 @@ double least_along(const ValuesAt& f, double centre, double range) {
     return golden_section(at, best - range / half, best + range / half);
 }
 
-Minimum least_nearby(const std::function<double(double, double)>& f, const std::array<double, 2>& start, double step) {
+Minimum min_nearby(const std::function<double(double, double)>& f, const std::array<double, 2>& start, double step) {
     int calls = 0;
     const auto valued = [&](double x, double y) {
         ++calls;

@@ -13,7 +13,7 @@ using ValuesAt = std::function<std::vector<double>(const std::vector<double>&)>;
 
 // Of f in centre - range .. centre + range: a grid of 41 points at once, then a golden section between the neighbours
 // of the best. 56 values.
-double least_along(const ValuesAt& f, double centre, double range);
+double min_along(const ValuesAt& f, double centre, double range);
 
 struct Minimum {
     std::array<double, 2> place{};
@@ -21,6 +21,6 @@ struct Minimum {
 };
 
 // The nearest minimum of f, beginning with steps of `step`; to a ten-thousandth of them, or 120 calls.
-Minimum least_nearby(const std::function<double(double, double)>& f, const std::array<double, 2>& start, double step);
+Minimum min_nearby(const std::function<double(double, double)>& f, const std::array<double, 2>& start, double step);
 
 }  // namespace echolux

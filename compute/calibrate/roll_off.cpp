@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr double least_peak_db = 13;  // of one line of noise, one in a million reaches that
+constexpr double min_peak_db = 13;  // of one line of noise, one in a million reaches that
 
 double decibels(double power) {
     return 10 * std::log10(std::max(power, 1e-30));
@@ -57,8 +57,8 @@ void check_depths(std::span<const double> shares) {
     require(shares.size() >= 2, "one depth says nothing of a fall-off", "roll-off", "record a mirror at other depths");
     std::vector<double> sorted(shares.begin(), shares.end());
     std::sort(sorted.begin(), sorted.end());
-    const auto same = std::adjacent_find(sorted.begin(), sorted.end(),
-                                         [](double a, double b) { return b - a < least_share_between; });
+    const auto same =
+        std::adjacent_find(sorted.begin(), sorted.end(), [](double a, double b) { return b - a < min_share_between; });
     require(same == sorted.end(), "two mirrors stand at the same depth", "roll-off",
             "record each at a depth of its own, and name it once");
 }
@@ -88,7 +88,7 @@ std::optional<MirrorReading> mirror_reading(std::span<const double> amplitude, s
     constexpr auto fine = static_cast<double>(points_per_bin);
     const double level = decibels(peak.height * peak.height);
     const MirrorReading reading{peak.bin / fine, level, level - decibels(noise), peak.fwhm / fine};
-    if (peak.height <= 0 || reading.snr_db < least_peak_db) return std::nullopt;
+    if (peak.height <= 0 || reading.snr_db < min_peak_db) return std::nullopt;
     return reading;
 }
 

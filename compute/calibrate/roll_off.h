@@ -45,7 +45,7 @@ struct FallOff {
 };
 
 // Mirrors nearer to each other than this stand at the same depth.
-inline constexpr double least_share_between = 1e-3;
+inline constexpr double min_share_between = 1e-3;
 
 // Least squares through levels at different depths, at least two. Throws Error{bad_setting} for fewer, and where two
 // lie at the same depth.

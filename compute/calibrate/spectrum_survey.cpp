@@ -27,7 +27,7 @@ const std::byte* line_at(const Block& block, const RawFormat& format, const Scan
 
 SpectrumSurvey::SpectrumSurvey(const RawFormat& format, const ScanGeometry& geometry)
     : format_(format), geometry_(geometry), reader_(format, geometry), full_scale_(full_scale(format)),
-      sum_(index(geometry.samples), 0.0), least_(sum_.size(), std::numeric_limits<double>::max()),
+      sum_(index(geometry.samples), 0.0), min_(sum_.size(), std::numeric_limits<double>::max()),
       greatest_(sum_.size(), std::numeric_limits<double>::lowest()) {}
 
 void SpectrumSurvey::add(const Block& block, const LineRange& range) {
@@ -38,7 +38,7 @@ void SpectrumSurvey::add(const Block& block, const LineRange& range) {
             for (std::size_t p = 0; p < sum_.size(); ++p) {
                 const auto value = static_cast<double>(read(samples, static_cast<std::int64_t>(p)));
                 sum_[p] += value;
-                least_[p] = std::min(least_[p], value);
+                min_[p] = std::min(min_[p], value);
                 greatest_[p] = std::max(greatest_[p], value);
                 clipped_ += value >= full ? 1 : 0;
             }

@@ -39,7 +39,7 @@ class SpectrumSurvey {
 
     // Counts [samples], after shift and mask; of at least one line.
     std::vector<double> mean() const;
-    const std::vector<double>& least() const { return least_; }
+    const std::vector<double>& least() const { return min_; }
     const std::vector<double>& greatest() const { return greatest_; }
 
   private:
@@ -49,7 +49,7 @@ class SpectrumSurvey {
     std::optional<double> full_scale_;
     std::int64_t lines_ = 0;
     std::int64_t clipped_ = 0;
-    std::vector<double> sum_, least_, greatest_;
+    std::vector<double> sum_, min_, greatest_;
 };
 
 }  // namespace echolux

@@ -39,42 +39,42 @@ std::span<const Angiogram> AngiogramLine::of(const PositionBins& bins, std::int6
 
 template <class Method>
 void AngiogramLine::each_voxel(const PositionBins& bins, std::int64_t position) {
-    const Looks& looks = tables_.looks;
-    const Phasor* bulk = bins.bulk == nullptr ? nullptr : bins.bulk + position * looks.pairs();
+    const Repeats& repeats = tables_.repeats;
+    const Phasor* bulk = bins.bulk == nullptr ? nullptr : bins.bulk + position * repeats.pairs();
     const auto bulk_of = [&](std::int64_t series, std::int64_t pair) {
-        return bulk == nullptr ? Phasor{1, 0} : bulk[series * (looks.count - 1) + pair];
+        return bulk == nullptr ? Phasor{1, 0} : bulk[series * (repeats.count - 1) + pair];
     };
     for (std::int64_t z = 0; z < tables_.depth; ++z) {
-        const auto look = [&](std::int64_t series, std::int64_t i) {
-            return bin(bins.line(looks.line(position, series, i)), z);
+        const auto repeat = [&](std::int64_t series, std::int64_t i) {
+            return bin(bins.line(repeats.line(position, series, i)), z);
         };
-        found_[index(z)] = angiogram<Method>(looks, look, bulk_of);
+        found_[index(z)] = angiogram<Method>(repeats, repeat, bulk_of);
     }
 }
 
-// The mean power of a position's looks; values begin at zero.
+// The mean power of a position's repeats; values begin at zero.
 void AngiogramLine::add_power(const PositionBins& bins, std::int64_t position) {
-    const Looks& looks = tables_.looks;
-    const float share = 1 / static_cast<float>(looks.series * looks.count);
+    const Repeats& repeats = tables_.repeats;
+    const float share = 1 / static_cast<float>(repeats.series * repeats.count);
     std::fill(found_.begin(), found_.end(), Angiogram{});
-    for (std::int64_t series = 0; series < looks.series; ++series) {
-        for (std::int64_t i = 0; i < looks.count; ++i) {
-            const float* line = bins.line(looks.line(position, series, i));
+    for (std::int64_t series = 0; series < repeats.series; ++series) {
+        for (std::int64_t i = 0; i < repeats.count; ++i) {
+            const float* line = bins.line(repeats.line(position, series, i));
             for (std::int64_t z = 0; z < tables_.depth; ++z) found_[index(z)].power += share * power_of(bin(line, z));
         }
     }
 }
 
 void AngiogramLine::split_spectrum(const PositionBins& bins, std::int64_t position) {
-    const Looks& looks = tables_.looks;
+    const Repeats& repeats = tables_.repeats;
     add_power(bins, position);
-    const float share = 1 / static_cast<float>(looks.series * tables_.bands);
-    for (std::int64_t i = 0; i < looks.series * tables_.bands; ++i) {
+    const float share = 1 / static_cast<float>(repeats.series * tables_.bands);
+    for (std::int64_t i = 0; i < repeats.series * tables_.bands; ++i) {
         const std::int64_t series = i / tables_.bands, band = i % tables_.bands;
         std::fill(decorrelation_.begin(), decorrelation_.end(), Decorrelation{});
-        band_amplitudes(bins.line(looks.line(position, series, 0)), band, earlier_);
-        for (std::int64_t look = 1; look < looks.count; ++look) {
-            band_amplitudes(bins.line(looks.line(position, series, look)), band, later_);
+        band_amplitudes(bins.line(repeats.line(position, series, 0)), band, earlier_);
+        for (std::int64_t repeat = 1; repeat < repeats.count; ++repeat) {
+            band_amplitudes(bins.line(repeats.line(position, series, repeat)), band, later_);
             for (std::size_t z = 0; z < found_.size(); ++z) decorrelation_[z].add(earlier_[z], later_[z]);
             std::swap(earlier_, later_);
         }
@@ -91,34 +91,34 @@ void AngiogramLine::band_amplitudes(const float* line, std::int64_t band, std::v
 }
 
 void AngiogramLine::differential_variance(const PositionBins& bins, std::int64_t position) {
-    const Looks& looks = tables_.looks;
+    const Repeats& repeats = tables_.repeats;
     add_power(bins, position);
-    for (std::int64_t series = 0; series < looks.series; ++series) {
+    for (std::int64_t series = 0; series < repeats.series; ++series) {
         std::fill(variance_.begin(), variance_.end(), ComplexDifferentialVariance{});
-        for (std::int64_t look = 1; look < looks.count; ++look) {
+        for (std::int64_t repeat = 1; repeat < repeats.count; ++repeat) {
             steps_.clear();
-            steps_.add(bins.line(looks.line(position, series, look - 1)), bins.line(looks.line(position, series, look)),
-                       {1, 0});
+            steps_.add(bins.line(repeats.line(position, series, repeat - 1)),
+                       bins.line(repeats.line(position, series, repeat)), {1, 0});
             over_depth_.sum_along_depth(steps_, tables_.window_depth, shares_);
             for (std::size_t z = 0; z < found_.size(); ++z) variance_[z].add(over_depth_.at(z));
         }
-        const float share = 1 / static_cast<float>(looks.series);
+        const float share = 1 / static_cast<float>(repeats.series);
         for (std::size_t z = 0; z < found_.size(); ++z) found_[z].value += share * variance_[z].value();
     }
 }
 
 void AngiogramLine::correlation(const PositionBins& bins, std::int64_t position) {
-    const Looks& looks = tables_.looks;
+    const Repeats& repeats = tables_.repeats;
     const std::int64_t width = 2 * tables_.reach + 1;
     add_power(bins, position);
-    const float share = 1 / static_cast<float>(looks.pairs());
-    const WindowSpan positions(position, width, looks.positions);
-    for (std::int64_t pair = 0; pair < looks.pairs(); ++pair) {
-        const std::int64_t series = pair / (looks.count - 1), look = pair % (looks.count - 1);
+    const float share = 1 / static_cast<float>(repeats.pairs());
+    const WindowSpan positions(position, width, repeats.positions);
+    for (std::int64_t pair = 0; pair < repeats.pairs(); ++pair) {
+        const std::int64_t series = pair / (repeats.count - 1), repeat = pair % (repeats.count - 1);
         std::fill(columns_.begin(), columns_.end(), CorrelationSums{});
         for (std::int64_t p = positions.begin; p < positions.end; ++p) {
-            const float* earlier = bins.line(looks.line(p, series, look));
-            const float* later = bins.line(looks.line(p, series, look + 1));
+            const float* earlier = bins.line(repeats.line(p, series, repeat));
+            const float* later = bins.line(repeats.line(p, series, repeat + 1));
             for (std::int64_t z = 0; z < tables_.depth; ++z) {
                 columns_[index(z)].add(std::sqrt(power_of(bin(earlier, z))), std::sqrt(power_of(bin(later, z))));
             }

@@ -31,12 +31,12 @@ void add_lines(const Read& read, const std::byte* lines, std::int64_t line_bytes
 }  // namespace
 
 FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
-                                 const Calibration& calibration, double running_alpha, std::int64_t most_frames)
+                                 const Calibration& calibration, double running_alpha, std::int64_t max_frames)
     : mode_(mode), lines_(lines), lines_per_frame_(geometry.lines_per_b_scan()), frames_per_b_scan_(geometry.b_repeats),
       running_alpha_(running_alpha) {
     const auto samples = static_cast<std::size_t>(lines.samples());
     const bool each = found_for_each_frame(mode);
-    const std::size_t frames = each ? static_cast<std::size_t>(most_frames) : 1;
+    const std::size_t frames = each ? static_cast<std::size_t>(max_frames) : 1;
     whole_.assign(frames * samples, 0.0f);
     rest_.assign(frames * samples, 0.0f);
     if (mode == Background::stored) split(calibration.background.data(), lines.samples());

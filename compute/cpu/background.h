@@ -22,7 +22,7 @@ class FrameBackground {
   public:
     // `mode` is none, stored, frame_mean, running, median or rolling (which acts along the line: nothing to find here).
     FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
-                    const Calibration& calibration, double running_alpha, std::int64_t most_frames);
+                    const Calibration& calibration, double running_alpha, std::int64_t max_frames);
 
     // Finds the backgrounds of all acquired B-scans of the block.
     void find(const Block& block);

@@ -28,7 +28,7 @@ std::complex<double> mean_of(const Column& bins, std::int64_t begin, std::int64_
     return sum / static_cast<double>(end - begin);
 }
 
-std::complex<float> least_variant_mean(const Column& bins, std::int64_t lines, std::int64_t segments) {
+std::complex<float> min_variant_mean(const Column& bins, std::int64_t lines, std::int64_t segments) {
     std::complex<double> best;
     double least = std::numeric_limits<double>::infinity();
     for (std::int64_t s = 0; s < segments; ++s) {
@@ -52,7 +52,7 @@ void remove_fixed_pattern(FixedPattern mode, std::int64_t segments, std::complex
                           std::int64_t depth, std::int64_t z, float* column) {
     const Column bins{b_scan + z, depth};
     const std::complex<float> pattern =
-        mode == FixedPattern::median ? median_pattern(bins, lines, column) : least_variant_mean(bins, lines, segments);
+        mode == FixedPattern::median ? median_pattern(bins, lines, column) : min_variant_mean(bins, lines, segments);
     for (std::int64_t l = 0; l < lines; ++l) bins[l] -= pattern;
 }
 

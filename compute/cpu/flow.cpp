@@ -10,7 +10,7 @@
 namespace echolux {
 
 FlowLine::FlowLine(const FlowTables& tables)
-    : tables_(tables), steps_(tables.looks, tables.depth, tables.window_positions + 1), over_lines_(tables.depth),
+    : tables_(tables), steps_(tables.repeats, tables.depth, tables.window_positions + 1), over_lines_(tables.depth),
       mean_(tables.depth), angiogram_(tables), mixed_(index(tables.depth)), codes_(mixed_.size()) {
     for (std::int64_t z = 0; z < tables.depth; ++z) {
         shares_.push_back(1 / static_cast<float>(WindowSpan(z, tables.window_depth, tables.depth).size()));
@@ -18,12 +18,12 @@ FlowLine::FlowLine(const FlowTables& tables)
 }
 
 void FlowLine::find_bulk(const PositionBins& bins, std::int64_t position, Phasor* bulk) const {
-    const Looks& looks = tables_.looks;
-    const BulkShare share{tables_.least_power};
-    for (std::int64_t pair = 0; pair < looks.pairs(); ++pair) {
-        const std::int64_t series = pair / (looks.count - 1), look = pair % (looks.count - 1);
-        const float* earlier = bins.line(looks.line(position, series, look));
-        const float* later = bins.line(looks.line(position, series, look + 1));
+    const Repeats& repeats = tables_.repeats;
+    const BulkShare share{tables_.min_power};
+    for (std::int64_t pair = 0; pair < repeats.pairs(); ++pair) {
+        const std::int64_t series = pair / (repeats.count - 1), repeat = pair % (repeats.count - 1);
+        const float* earlier = bins.line(repeats.line(position, series, repeat));
+        const float* later = bins.line(repeats.line(position, series, repeat + 1));
         BulkSum sum;
         Phasor estimate;
         for (int pass = 0; pass <= BulkShare::trimmings; ++pass) {
@@ -43,15 +43,15 @@ void FlowLine::begin(const PositionBins& bins) {
 void FlowLine::store(const RecordedPositions& from, std::byte* target) {
     if (tables_.method == FlowMethod::doppler) {
         mean_steps(from);
-        const PhasorCode code{tables_.least_power, tables_.negative};
+        const PhasorCode code{tables_.min_power, tables_.negative};
         for (std::size_t z = 0; z < codes_.size(); ++z) codes_[z] = code(mean_.at(z));
     } else if (tables_.method == FlowMethod::power_doppler) {
         mean_steps(from);
-        const PowerDoppler db{tables_.least_power, tables_.noise_power};
+        const PowerDoppler db{tables_.min_power, tables_.noise_power};
         for (std::size_t z = 0; z < codes_.size(); ++z) codes_[z] = Half{}(db(mean_.at(z)));
     } else {
         mean_angiogram(from);
-        const AngiogramCode code{tables_.least_power, tables_.unit};
+        const AngiogramCode code{tables_.min_power, tables_.unit};
         for (std::size_t z = 0; z < codes_.size(); ++z) codes_[z] = code(mixed_[z]);
     }
     store_codes(target);
@@ -60,7 +60,7 @@ void FlowLine::store(const RecordedPositions& from, std::byte* target) {
 void FlowLine::phases(const RecordedPositions& from, float* phase) {
     mean_steps(from);
     for (std::size_t z = 0; z < codes_.size(); ++z) {
-        const bool known = mean_.power[z] >= tables_.least_power;
+        const bool known = mean_.power[z] >= tables_.min_power;
         phase[z] = known ? phase_of(mean_.at(z), tables_.negative) : std::numeric_limits<float>::quiet_NaN();
     }
 }
@@ -81,9 +81,9 @@ void FlowLine::mean_steps(const RecordedPositions& from) {
 }
 
 void FlowLine::add_window(std::int64_t position, float weight) {
-    const Looks& looks = tables_.looks;
-    const WindowSpan window(std::min(position, looks.positions - 1), tables_.window_positions, looks.positions);
-    const float share = weight / static_cast<float>(window.size() * looks.pairs());
+    const Repeats& repeats = tables_.repeats;
+    const WindowSpan window(std::min(position, repeats.positions - 1), tables_.window_positions, repeats.positions);
+    const float share = weight / static_cast<float>(window.size() * repeats.pairs());
     for (std::int64_t p = window.begin; p < window.end; ++p) over_lines_.add(steps_.of(p), share);
 }
 

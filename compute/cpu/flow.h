@@ -20,7 +20,7 @@ class FlowLine {
   public:
     explicit FlowLine(const FlowTables& tables);
 
-    // Directions of the bulk steps between the looks of a recorded A-scan position, [pairs].
+    // Directions of the bulk steps between the repeats of a recorded A-scan position, [pairs].
     void find_bulk(const PositionBins& bins, std::int64_t position, Phasor* bulk) const;
 
     // What follows is about these bins: A-scans that follow one another share work.

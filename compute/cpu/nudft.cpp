@@ -49,9 +49,9 @@ NudftPanels::NudftPanels(const NudftMatrix& matrix)
 }
 
 NudftLines::NudftLines(const NudftPanels& matrix, const LineFormat& format, std::int64_t rolling_width)
-    : matrix_(matrix), subtract_(format, rolling_width), spectra_(index(most_lines * matrix.samples()), 0.0f),
-      bins_(index(most_lines * matrix.count() * NudftPanels::bins)) {
-    for (std::int64_t l = 0; l < most_lines; ++l) {
+    : matrix_(matrix), subtract_(format, rolling_width), spectra_(index(max_lines * matrix.samples()), 0.0f),
+      bins_(index(max_lines * matrix.count() * NudftPanels::bins)) {
+    for (std::int64_t l = 0; l < max_lines; ++l) {
         bins_of_line_.push_back(bins_.data() + l * matrix.count() * NudftPanels::bins);
     }
 }
@@ -63,7 +63,7 @@ std::span<const std::complex<float>* const> NudftLines::reconstruct(std::span<co
     }
     const std::int64_t whole = (count + lines_in_registers - 1) / lines_in_registers * lines_in_registers;
     for (std::int64_t i = 0; i < matrix_.count(); ++i) {
-        NudftPanels::Row sums[most_lines] = {};
+        NudftPanels::Row sums[max_lines] = {};
         multiply(matrix_.panel(i), whole, sums);
         for (std::int64_t l = 0; l < count; ++l) {
             std::complex<float>* bins = bins_.data() + (l * matrix_.count() + i) * NudftPanels::bins;

@@ -42,18 +42,18 @@ class NudftLines : public LineMethod {
   public:
     NudftLines(const NudftPanels& matrix, const LineFormat& format, std::int64_t rolling_width);
 
-    std::int64_t lines_at_once() const override { return most_lines; }
+    std::int64_t lines_at_once() const override { return max_lines; }
     std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) override;
 
   private:
-    static constexpr std::int64_t most_lines = 32;
+    static constexpr std::int64_t max_lines = 32;
 
     void multiply(const NudftPanels::Row* panel, std::int64_t lines, NudftPanels::Row* sums) const;
 
     const NudftPanels& matrix_;
     Subtraction subtract_;
-    std::vector<float> spectra_;             // [most_lines][samples]
-    std::vector<std::complex<float>> bins_;  // [most_lines][whole panels]
+    std::vector<float> spectra_;             // [max_lines][samples]
+    std::vector<std::complex<float>> bins_;  // [max_lines][whole panels]
     std::vector<const std::complex<float>*> bins_of_line_;
 };
 

@@ -51,7 +51,7 @@ CpuRunner::CpuRunner(const ReconstructionSpec& plan)
     }
     if (!flow_tables_) return;
     const std::int64_t positions = plan.block_b_scans * plan.geometry.a_scans;
-    if (flow_tables_->removes_bulk) bulk_.resize(static_cast<std::size_t>(positions * flow_tables_->looks.pairs()));
+    if (flow_tables_->removes_bulk) bulk_.resize(static_cast<std::size_t>(positions * flow_tables_->repeats.pairs()));
     if (flow_tables_->unwraps) phases_.resize(static_cast<std::size_t>(positions * voxel_tables_.depth));
 }
 
@@ -238,7 +238,7 @@ void CpuRunner::store_frames(const Block& block, const Place& place) {
 
 PositionBins CpuRunner::position_bins(std::int64_t b) const {
     const std::int64_t lines = plan_.geometry.b_repeats * shape_.frame_lines;
-    const std::int64_t pairs = plan_.geometry.a_scans * flow_tables_->looks.pairs();
+    const std::int64_t pairs = plan_.geometry.a_scans * flow_tables_->repeats.pairs();
     return {bins_.data() + b * lines * voxel_tables_.depth, voxel_tables_.depth,
             bulk_.empty() ? nullptr : bulk_.data() + b * pairs};
 }
@@ -264,10 +264,10 @@ void CpuRunner::bins_to_flow(const Block& block, const Place& place) {
 }
 
 void CpuRunner::find_bulk_motion(const Block& block) {
-    const Looks& looks = flow_tables_->looks;
-    deal(block.b_scans * looks.positions, run_of_lines, [&](Worker& worker, std::int64_t i) {
-        const std::int64_t b = i / looks.positions, position = i % looks.positions;
-        Phasor* bulk = bulk_.data() + (b * plan_.geometry.a_scans + position) * looks.pairs();
+    const Repeats& repeats = flow_tables_->repeats;
+    deal(block.b_scans * repeats.positions, run_of_lines, [&](Worker& worker, std::int64_t i) {
+        const std::int64_t b = i / repeats.positions, position = i % repeats.positions;
+        Phasor* bulk = bulk_.data() + (b * plan_.geometry.a_scans + position) * repeats.pairs();
         worker.flow->find_bulk(position_bins(b), position, bulk);
     });
 }

@@ -91,7 +91,7 @@ class CpuRunner : public Reconstructor {
     std::vector<Worker> workers_;
     std::vector<std::complex<float>> bins_;  // [frames][lines][depth]
     std::vector<float> values_;              // [output lines][depth], for levels = frame
-    std::vector<Phasor> bulk_;               // [b_scans][a_scans][pairs of looks], for flow without bulk motion
+    std::vector<Phasor> bulk_;               // [b_scans][a_scans][pairs of repeats], for flow without bulk motion
     std::vector<float> phases_;              // [b_scans][a_scans][depth], for unwrapped velocities
 };
 

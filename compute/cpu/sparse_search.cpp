@@ -31,18 +31,18 @@ const std::vector<std::complex<float>>& SparseSearch::run(const float* samples) 
     std::ranges::fill(profile_, std::complex<float>{});
     std::transform(samples, samples + residual_.size(), residual_.begin(), std::negate<float>{});
     objectives_.clear();
-    most_tries_ = 0;
+    max_tries_ = 0;
     for (std::int64_t i = 0; i < recipe_.iterations; ++i) {
         sensing_->to_depth(residual_.data(), gradient_.data());
         if (i == 0) begin();
         rules_.begin_iteration(recipe_, i);
         StepSums<double> sums = tried();
         int tries = 1;
-        for (; tries < rules_.most_tries && !rules_.accepts(recipe_, sums); ++tries) {
+        for (; tries < rules_.max_tries && !rules_.accepts(recipe_, sums); ++tries) {
             rules_.shorten();
             sums = tried();
         }
-        most_tries_ = std::max(most_tries_, tries);
+        max_tries_ = std::max(max_tries_, tries);
         profile_.swap(next_);
         for (std::size_t p = 0; p < residual_.size(); ++p) residual_[p] += change_[p];
         objectives_.push_back(rules_.objective(sums));

@@ -24,7 +24,7 @@ class SparseSearch {
     const std::vector<double>& objectives() const { return objectives_; }
 
     // Of one iteration of the last run.
-    int most_tries() const { return most_tries_; }
+    int max_tries() const { return max_tries_; }
 
   private:
     void begin();
@@ -36,7 +36,7 @@ class SparseSearch {
     std::vector<std::complex<float>> profile_, gradient_, next_, step_;
     std::vector<float> residual_, change_;
     std::vector<double> objectives_;
-    int most_tries_ = 0;
+    int max_tries_ = 0;
 };
 
 }  // namespace echolux

@@ -6,7 +6,7 @@
 
 #include "compute/cpu/bins.h"
 #include "compute/steps/flow.h"
-#include "compute/steps/looks.h"
+#include "compute/steps/repeats.h"
 
 namespace echolux {
 
@@ -28,17 +28,17 @@ struct StepPlanes {
     std::vector<float> re, im, power;  // [depth]
 };
 
-// The sums over the pairs of looks of an A-scan position, kept for the neighbours whose windows hold it too.
+// The sums over the pairs of repeats of an A-scan position, kept for the neighbours whose windows hold it too.
 class PositionSteps {
   public:
     // `kept` positions that follow one another.
-    PositionSteps(const Looks& looks, std::int64_t depth, std::int64_t kept);
+    PositionSteps(const Repeats& repeats, std::int64_t depth, std::int64_t kept);
 
     void begin(const PositionBins& bins);
     const StepPlanes& of(std::int64_t position);
 
   private:
-    Looks looks_;
+    Repeats looks_;
     PositionBins bins_{};
     std::vector<StepPlanes> steps_;
     std::vector<std::int64_t> held_;  // position of each; -1: none

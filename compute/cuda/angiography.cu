@@ -1,6 +1,6 @@
 // Angiography on the GPU (docs/algorithms.md, Flow): a block of threads for each output line, a thread for a depth bin.
-// An estimate says of one recorded A-scan position and one bin how much its looks differ; bins are read as often as it
-// wants, from the caches.
+// An estimate says of one recorded A-scan position and one bin how much its repeats differ; bins are read as often as
+// it wants, from the caches.
 #include "compute/cuda/flow_work.h"
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
@@ -8,28 +8,28 @@
 namespace echolux::cuda {
 namespace {
 
-// The looks at one bin of an A-scan position.
-struct LooksAt {
+// The repeats at one bin of an A-scan position.
+struct RepeatsAt {
     const FlowWork& work;
     std::int64_t slow;
     std::int64_t position;
     int z;
 
-    __device__ Phasor operator()(std::int64_t series, std::int64_t look) const {
-        return FlowWork::look(work.column(slow, z) + work.looks.line(position, series, look) * work.stride);
+    __device__ Phasor operator()(std::int64_t series, std::int64_t repeat) const {
+        return FlowWork::phasor_at(work.column(slow, z) + work.repeats.line(position, series, repeat) * work.stride);
     }
 };
 
-// A method that looks at nothing but the voxel itself.
+// A method that repeats at nothing but the voxel itself.
 template <class Method>
 struct OfVoxel {
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
-        return angiogram<Method>(work.looks, LooksAt{work, slow, position, z},
+        return angiogram<Method>(work.repeats, RepeatsAt{work, slow, position, z},
                                  [&](std::int64_t s, std::int64_t i) { return work.bulk_of(slow, position, s, i); });
     }
 };
 
-// Only the mean power of the looks; values are added by who asks.
+// Only the mean power of the repeats; values are added by who asks.
 struct PowerOnly {
     __device__ void first(Phasor) {}
     __device__ void next(Phasor, Phasor, Phasor) {}
@@ -44,14 +44,14 @@ struct OfBands {
 
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
         const auto no_bulk = [](std::int64_t, std::int64_t) { return Phasor{1, 0}; };
-        Angiogram mean = angiogram<PowerOnly>(work.looks, LooksAt{work, slow, position, z}, no_bulk);
+        Angiogram mean = angiogram<PowerOnly>(work.repeats, RepeatsAt{work, slow, position, z}, no_bulk);
         for (std::int64_t band = 0; band < bands; ++band) {
             const BandBin filtered{filters + band * (2 * reach + 1), reach, work.depth};
-            const auto look = [&](std::int64_t series, std::int64_t i) {
-                const float2* line = work.column(slow, 0) + work.looks.line(position, series, i) * work.stride;
-                return filtered([&](std::int64_t at) { return FlowWork::look(line + at); }, z);
+            const auto repeat = [&](std::int64_t series, std::int64_t i) {
+                const float2* line = work.column(slow, 0) + work.repeats.line(position, series, i) * work.stride;
+                return filtered([&](std::int64_t at) { return FlowWork::phasor_at(line + at); }, z);
             };
-            mean.value += angiogram<Decorrelation>(work.looks, look, no_bulk).value;
+            mean.value += angiogram<Decorrelation>(work.repeats, repeat, no_bulk).value;
         }
         mean.value /= static_cast<float>(bands);
         return mean;
@@ -63,24 +63,25 @@ struct OfDepthWindow {
     std::int64_t width;
 
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
-        const Looks& looks = work.looks;
-        Angiogram mean = angiogram<PowerOnly>(looks, LooksAt{work, slow, position, z}, [](std::int64_t, std::int64_t) {
-            return Phasor{1, 0};
-        });
+        const Repeats& repeats = work.repeats;
+        Angiogram mean =
+            angiogram<PowerOnly>(repeats, RepeatsAt{work, slow, position, z}, [](std::int64_t, std::int64_t) {
+                return Phasor{1, 0};
+            });
         const WindowSpan window(z, width, work.depth);
-        for (std::int64_t s = 0; s < looks.series; ++s) {
+        for (std::int64_t s = 0; s < repeats.series; ++s) {
             ComplexDifferentialVariance variance;
-            for (std::int64_t i = 1; i < looks.count; ++i) {
+            for (std::int64_t i = 1; i < repeats.count; ++i) {
                 PhaseStep sum;
                 for (std::int64_t at = window.begin; at < window.end; ++at) {
-                    const LooksAt look{work, slow, position, static_cast<int>(at)};
-                    sum.add(phase_step(look(s, i - 1), look(s, i)));
+                    const RepeatsAt repeat{work, slow, position, static_cast<int>(at)};
+                    sum.add(phase_step(repeat(s, i - 1), repeat(s, i)));
                 }
                 variance.add(sum);
             }
             mean.value += variance.value();
         }
-        mean.value /= static_cast<float>(looks.series);
+        mean.value /= static_cast<float>(repeats.series);
         return mean;
     }
 };
@@ -90,24 +91,25 @@ struct OfNeighbourhood {
     std::int64_t reach;
 
     __device__ Angiogram operator()(const FlowWork& work, std::int64_t slow, std::int64_t position, int z) const {
-        const Looks& looks = work.looks;
-        Angiogram mean = angiogram<PowerOnly>(looks, LooksAt{work, slow, position, z}, [](std::int64_t, std::int64_t) {
-            return Phasor{1, 0};
-        });
-        const WindowSpan positions(position, 2 * reach + 1, looks.positions), bins(z, 2 * reach + 1, work.depth);
-        for (std::int64_t s = 0; s < looks.series; ++s) {
-            for (std::int64_t i = 1; i < looks.count; ++i) {
+        const Repeats& repeats = work.repeats;
+        Angiogram mean =
+            angiogram<PowerOnly>(repeats, RepeatsAt{work, slow, position, z}, [](std::int64_t, std::int64_t) {
+                return Phasor{1, 0};
+            });
+        const WindowSpan positions(position, 2 * reach + 1, repeats.positions), bins(z, 2 * reach + 1, work.depth);
+        for (std::int64_t s = 0; s < repeats.series; ++s) {
+            for (std::int64_t i = 1; i < repeats.count; ++i) {
                 CorrelationSums sums;
                 for (std::int64_t p = positions.begin; p < positions.end; ++p) {
                     for (std::int64_t at = bins.begin; at < bins.end; ++at) {
-                        const LooksAt look{work, slow, p, static_cast<int>(at)};
-                        sums.add(std::sqrt(power_of(look(s, i - 1))), std::sqrt(power_of(look(s, i))));
+                        const RepeatsAt repeat{work, slow, p, static_cast<int>(at)};
+                        sums.add(std::sqrt(power_of(repeat(s, i - 1))), std::sqrt(power_of(repeat(s, i))));
                     }
                 }
                 mean.value += sums.value(static_cast<float>(positions.size() * bins.size()));
             }
         }
-        mean.value /= static_cast<float>(looks.pairs());
+        mean.value /= static_cast<float>(repeats.pairs());
         return mean;
     }
 };
@@ -126,7 +128,7 @@ __global__ void store_angiograms(FlowWork work, Estimate estimate, AngiogramCode
 }  // namespace
 
 void enqueue_angiography(cudaStream_t stream, const FlowWork& work, const FlowTables& tables, const Phasor* filters) {
-    const AngiogramCode code{tables.least_power, tables.unit};
+    const AngiogramCode code{tables.min_power, tables.unit};
     const auto store = [&](auto estimate) {
         store_angiograms<<<static_cast<unsigned>(work.outputs()), threads_of_a_line, 0, stream>>>(work, estimate, code);
         checked_launch("compare looks");

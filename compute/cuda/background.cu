@@ -121,15 +121,15 @@ __global__ void blend_frames(double* running, FoundBackground found, std::int64_
 }  // namespace
 
 FrameBackground::FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
-                                 const Calibration& calibration, double running_alpha, std::int64_t most_frames,
+                                 const Calibration& calibration, double running_alpha, std::int64_t max_frames,
                                  RunningState* running)
     : mode_(mode), lines_(lines), lines_per_frame_(geometry.lines_per_b_scan()), running_alpha_(running_alpha),
       running_(running) {
     const std::int64_t samples = lines.samples();
     if (found_for_each_frame(mode)) {
-        whole_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(float)});
-        rest_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(float)});
-        found_ = DeviceBuffer(most_frames * samples * std::int64_t{sizeof(double)});
+        whole_ = DeviceBuffer(max_frames * samples * std::int64_t{sizeof(float)});
+        rest_ = DeviceBuffer(max_frames * samples * std::int64_t{sizeof(float)});
+        found_ = DeviceBuffer(max_frames * samples * std::int64_t{sizeof(double)});
         return;
     }
     std::vector<float> whole(static_cast<std::size_t>(samples), 0.0f), rest = whole;

@@ -26,7 +26,7 @@ class FrameBackground {
   public:
     // As compute/cpu/background.h; `running` is needed by that mode alone and lives longer.
     FrameBackground(Background mode, const LineFormat& lines, const ScanGeometry& geometry,
-                    const Calibration& calibration, double running_alpha, std::int64_t most_frames,
+                    const Calibration& calibration, double running_alpha, std::int64_t max_frames,
                     RunningState* running);
 
     // Enqueues the search for the backgrounds of `frames` acquired B-scans. Blocks of all workers come in sequence

@@ -16,9 +16,9 @@ const std::byte* as_kernels_see(const std::byte* pinned) {
 
 }  // namespace
 
-BlockInput::BlockInput(SpectraPath path, std::int64_t frame_bytes, std::int64_t most_frames)
-    : path_(path), frame_bytes_(frame_bytes), most_frames_(most_frames),
-      on_device_(path == SpectraPath::copied ? most_frames * frame_bytes : 0) {}
+BlockInput::BlockInput(SpectraPath path, std::int64_t frame_bytes, std::int64_t max_frames)
+    : path_(path), frame_bytes_(frame_bytes), max_frames_(max_frames),
+      on_device_(path == SpectraPath::copied ? max_frames * frame_bytes : 0) {}
 
 const std::byte* BlockInput::bring(cudaStream_t stream, const Block& block, std::int64_t frames) {
     const std::byte* first = block.data + frame_offset(block.frames, 0, frame_bytes_);
@@ -35,7 +35,7 @@ const std::byte* BlockInput::bring(cudaStream_t stream, const Block& block, std:
 // Into pinned memory, by all cores.
 const std::byte* BlockInput::staged(const std::byte* first, std::int64_t stride, std::int64_t frames) {
     constexpr std::int64_t piece = std::int64_t{1} << 20;
-    staging_.reserve(most_frames_ * frame_bytes_);
+    staging_.reserve(max_frames_ * frame_bytes_);
     const std::int64_t pieces_of_a_frame = (frame_bytes_ + piece - 1) / piece;
     parallel_for(0, frames * pieces_of_a_frame, [&](std::int64_t i) {
         const std::int64_t frame = i / pieces_of_a_frame, begin = i % pieces_of_a_frame * piece;
@@ -48,7 +48,7 @@ const std::byte* BlockInput::staged(const std::byte* first, std::int64_t stride,
 const std::byte* BlockInput::copied(cudaStream_t stream, const std::byte* first, std::int64_t stride,
                                     std::int64_t frames) {
     const auto frame = static_cast<std::size_t>(frame_bytes_), rows = static_cast<std::size_t>(frames);
-    on_device_.reserve(most_frames_ * frame_bytes_);
+    on_device_.reserve(max_frames_ * frame_bytes_);
     const cudaError_t result =
         stride == frame_bytes_ ? cudaMemcpyAsync(on_device_.data(), first, rows * frame, cudaMemcpyDefault, stream)
                                : cudaMemcpy2DAsync(on_device_.data(), frame, first, static_cast<std::size_t>(stride),

@@ -12,9 +12,9 @@ namespace echolux::cuda {
 
 class BlockInput {
   public:
-    // For blocks of at most `most_frames` acquired B-scans of `frame_bytes` each. What pinned blocks need is allocated
+    // For blocks of at most `max_frames` acquired B-scans of `frame_bytes` each. What pinned blocks need is allocated
     // here, what other ones need besides with the first of them. Throws Error{out_of_memory}.
-    BlockInput(SpectraPath path, std::int64_t frame_bytes, std::int64_t most_frames);
+    BlockInput(SpectraPath path, std::int64_t frame_bytes, std::int64_t max_frames);
 
     // The stream's former work is done. The block's first `frames` acquired B-scans, without a gap; its memory is used
     // until the stream is done. Throws Error{bad_setting, out_of_memory, device}.
@@ -26,7 +26,7 @@ class BlockInput {
 
     SpectraPath path_;
     std::int64_t frame_bytes_;
-    std::int64_t most_frames_;
+    std::int64_t max_frames_;
     DeviceBuffer on_device_;
     PinnedBuffer staging_;
 };

@@ -14,19 +14,19 @@ __global__ void __launch_bounds__(threads) find_bulk_steps(FlowWork work, BulkSh
     using Reduce = cub::BlockReduce<BulkSum, threads>;
     __shared__ typename Reduce::TempStorage storage;
     __shared__ Phasor estimate;
-    const std::int64_t pairs_of_a_series = work.looks.count - 1, pairs = work.looks.pairs();
+    const std::int64_t pairs_of_a_series = work.repeats.count - 1, pairs = work.repeats.pairs();
     const std::int64_t looked_at = blockIdx.x / pairs, pair = blockIdx.x % pairs;
-    const std::int64_t slow = looked_at / work.looks.positions, position = looked_at % work.looks.positions;
-    const std::int64_t line = work.looks.line(position, pair / pairs_of_a_series, pair % pairs_of_a_series);
+    const std::int64_t slow = looked_at / work.repeats.positions, position = looked_at % work.repeats.positions;
+    const std::int64_t line = work.repeats.line(position, pair / pairs_of_a_series, pair % pairs_of_a_series);
     const float2* earlier = work.column(slow, 0) + line * work.stride;
-    const float2* later = earlier + work.looks.step * work.stride;
+    const float2* later = earlier + work.repeats.step * work.stride;
     if (threadIdx.x == 0) estimate = {};
     BulkSum total;
     for (int pass = 0; pass <= BulkShare::trimmings; ++pass) {
         __syncthreads();
         BulkSum sum;
         for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += threads) {
-            sum.add(share(FlowWork::look(earlier + z), FlowWork::look(later + z), estimate));
+            sum.add(share(FlowWork::phasor_at(earlier + z), FlowWork::phasor_at(later + z), estimate));
         }
         total = Reduce(storage).Reduce(sum, [](BulkSum a, const BulkSum& b) {
             a.add(b);
@@ -40,9 +40,9 @@ __global__ void __launch_bounds__(threads) find_bulk_steps(FlowWork work, BulkSh
 
 }  // namespace
 
-void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float least_power, Phasor* steps) {
-    const auto blocks = static_cast<unsigned>(work.looked_at() * work.looks.pairs());
-    find_bulk_steps<<<blocks, threads, 0, stream>>>(work, BulkShare{least_power}, steps);
+void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float min_power, Phasor* steps) {
+    const auto blocks = static_cast<unsigned>(work.looked_at() * work.repeats.pairs());
+    find_bulk_steps<<<blocks, threads, 0, stream>>>(work, BulkShare{min_power}, steps);
     checked_launch("find bulk motion");
 }
 

@@ -13,8 +13,8 @@ WeightedTables unweighted(const PlainTables& plain, bool fused) {
 }
 
 std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& plan, const SensingTables& tables,
-                                            std::int64_t most_lines) {
-    if (plan.compressive.transform != SensingTransform::exact) return sensing_by_grid(tables, most_lines);
+                                            std::int64_t max_lines) {
+    if (plan.compressive.transform != SensingTransform::exact) return sensing_by_grid(tables, max_lines);
     const ScanGeometry& geometry = plan.geometry;
     return sensing_by_matrix(tables, geometry.frames_per_volume() * geometry.lines_per_b_scan());
 }
@@ -22,13 +22,13 @@ std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& plan, cons
 }  // namespace
 
 CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionSpec& plan, const PlainTables& plain,
-                                                 DepthRange kept, std::int64_t most_lines, bool on_chip)
-    : sensing_(sensing_tables(plan)), recipe_(plan.compressive), kept_(kept), most_lines_(most_lines),
+                                                 DepthRange kept, std::int64_t max_lines, bool on_chip)
+    : sensing_(sensing_tables(plan)), recipe_(plan.compressive), kept_(kept), max_lines_(max_lines),
       rolling_width_(plain.rolling_width) {
     if (on_chip && SparseSearchOnChip::fits(sensing_)) {
         on_chip_.emplace(sensing_, recipe_, kept);
     } else {
-        on_device_ = sensing_of(plan, sensing_, most_lines);
+        on_device_ = sensing_of(plan, sensing_, max_lines);
         samples_ = uploaded(sensing_.samples);
     }
     if (sensing_.on_k_grid) k_grid_.emplace(unweighted(plain, on_chip));
@@ -42,7 +42,7 @@ const char* CompressiveDeviceTables::way() const {
 CompressiveLines::CompressiveLines(const CompressiveDeviceTables& tables, const LineFormat& format, cudaStream_t stream)
     : tables_(tables), stream_(stream) {
     const std::int64_t spectrum_bytes = tables.sensing_.length * std::int64_t{sizeof(float)};
-    lines_at_once_ = std::clamp<std::int64_t>(work_bytes / spectrum_bytes, 1, tables.most_lines_);
+    lines_at_once_ = std::clamp<std::int64_t>(work_bytes / spectrum_bytes, 1, tables.max_lines_);
     if (!tables.on_chip_) {
         search_.emplace(*tables.on_device_, tables.recipe_, enough_tries(tables.sensing_, tables.recipe_), stream);
         lines_at_once_ = std::min(lines_at_once_, search_->lines_at_once());

@@ -19,10 +19,10 @@ namespace echolux::cuda {
 // On the device, shared by all workers.
 class CompressiveDeviceTables {
   public:
-    // Of a valid plan, on the current device; `plain` lives longer. About `most_lines` lines are given in one call.
+    // Of a valid plan, on the current device; `plain` lives longer. About `max_lines` lines are given in one call.
     // `on_chip`: in one kernel where that is possible. Throws Error{device, out_of_memory}.
     CompressiveDeviceTables(const ReconstructionSpec& plan, const PlainTables& plain, DepthRange kept,
-                            std::int64_t most_lines, bool on_chip);
+                            std::int64_t max_lines, bool on_chip);
 
     // How, in a few words for people.
     const char* way() const;
@@ -33,7 +33,7 @@ class CompressiveDeviceTables {
     SensingTables sensing_;
     CompressiveRecipe recipe_;
     DepthRange kept_;
-    std::int64_t most_lines_;
+    std::int64_t max_lines_;
     std::optional<SparseSearchOnChip> on_chip_;
     std::unique_ptr<SensingOnDevice> on_device_;  // else
     DeviceBuffer samples_;                        // int32 [sensed]

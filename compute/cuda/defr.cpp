@@ -24,9 +24,9 @@ DefrDeviceTables::DefrDeviceTables(const PlainTables& plain, const DefrTables& t
     if (on_chip) twiddles = uploaded(transform_twiddles(points));
 }
 
-DefrLines::DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t most_lines,
+DefrLines::DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t max_lines,
                      cudaStream_t stream)
-    : windowed_(tables.windowed, format, most_lines, stream),
+    : windowed_(tables.windowed, format, max_lines, stream),
       search_(tables.on_chip ? search_on_chip(tables, stream)
                              : search_in_passes(tables, windowed_.lines_at_once(), stream)),
       depth_(tables.kept.end - tables.kept.begin), bins_(lines_at_once() * depth_ * std::int64_t{sizeof(float2)}) {}

@@ -41,7 +41,7 @@ class FullRangeSearch {
 
 // The tables live longer. Throw Error{device, out_of_memory}.
 std::unique_ptr<FullRangeSearch> search_on_chip(const DefrDeviceTables& tables, cudaStream_t stream);
-std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables, std::int64_t most_lines,
+std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables, std::int64_t max_lines,
                                                   cudaStream_t stream);
 
 // Whether a search of so many points has a place on the chip of the current device.
@@ -49,8 +49,8 @@ bool search_fits_on_chip(std::int64_t points);
 
 class DefrLines : public LineMethod {
   public:
-    // The tables live longer. At most about `most_lines` lines in one call. Throws Error{device, out_of_memory}.
-    DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t most_lines, cudaStream_t stream);
+    // The tables live longer. At most about `max_lines` lines in one call. Throws Error{device, out_of_memory}.
+    DefrLines(const DefrDeviceTables& tables, const LineFormat& format, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return windowed_.lines_at_once(); }
     DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;

@@ -11,19 +11,19 @@
 namespace echolux::cuda {
 namespace {
 
-// A block has one recorded A-scan position: sums over its window's lines, and all pairs of looks at them.
+// A block has one recorded A-scan position: sums over its window's lines, and all pairs of repeats at them.
 __global__ void sum_over_lines(FlowWork work, std::int64_t window, float4* sums) {
-    const Looks& looks = work.looks;
-    const std::int64_t slow = blockIdx.x / looks.positions, position = blockIdx.x % looks.positions;
-    const WindowSpan span(position, window, looks.positions);
+    const Repeats& repeats = work.repeats;
+    const std::int64_t slow = blockIdx.x / repeats.positions, position = blockIdx.x % repeats.positions;
+    const WindowSpan span(position, window, repeats.positions);
     for (int z = static_cast<int>(threadIdx.x); z < work.depth; z += static_cast<int>(blockDim.x)) {
         const float2* column = work.column(slow, z);
         PhaseStep sum;
         for (std::int64_t p = span.begin; p < span.end; ++p) {
-            for (std::int64_t s = 0; s < looks.series; ++s) {
-                Phasor earlier = FlowWork::look(column + looks.line(p, s, 0) * work.stride);
-                for (std::int64_t i = 1; i < looks.count; ++i) {
-                    const Phasor later = FlowWork::look(column + looks.line(p, s, i) * work.stride);
+            for (std::int64_t s = 0; s < repeats.series; ++s) {
+                Phasor earlier = FlowWork::phasor_at(column + repeats.line(p, s, 0) * work.stride);
+                for (std::int64_t i = 1; i < repeats.count; ++i) {
+                    const Phasor later = FlowWork::phasor_at(column + repeats.line(p, s, i) * work.stride);
                     sum.add(phase_step(earlier, later, work.bulk_of(slow, p, s, i - 1)));
                     earlier = later;
                 }
@@ -46,7 +46,7 @@ struct WindowMean {
 
   private:
     __device__ PhaseStep at(const FlowWork& work, std::int64_t slow, std::int64_t recorded, int z) const {
-        const std::int64_t positions = work.looks.positions, position = min(recorded, positions - 1);
+        const std::int64_t positions = work.repeats.positions, position = min(recorded, positions - 1);
         const WindowSpan lines(position, window_positions, positions), bins(z, window_depth, work.depth);
         const float4* line = sums + (slow * positions + position) * work.depth;
         PhaseStep sum;
@@ -54,7 +54,7 @@ struct WindowMean {
             const float4 value = __ldg(line + i);
             sum.add({{value.x, value.y}, value.z});
         }
-        return sum.times(1.0f / static_cast<float>(lines.size() * bins.size() * work.looks.pairs()));
+        return sum.times(1.0f / static_cast<float>(lines.size() * bins.size() * work.repeats.pairs()));
     }
 };
 
@@ -108,8 +108,8 @@ __device__ inline bool is_known(float phase) {
 
 // A block has one slow position and goes along its A-scans. phases: [slow][wrapped, of this line | unwrapped, of the
 // line before][depth].
-__global__ void __launch_bounds__(unwrapping_threads) store_unwrapped(FlowWork work, WindowMean mean, float least_power,
-                                                                      bool negative, VelocityCode code, float* phases) {
+__global__ void __launch_bounds__(unwrapping_threads)
+    store_unwrapped(FlowWork work, WindowMean mean, float min_power, bool negative, VelocityCode code, float* phases) {
     using Scan = cub::BlockScan<Turns, unwrapping_threads>;
     __shared__ typename Scan::TempStorage storage;
     const std::int64_t slow = blockIdx.x;
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(unwrapping_threads) store_unwrapped(FlowWork w
     for (int a = 0; a < work.a_scans; ++a) {
         for (int z = thread; z < work.depth; z += unwrapping_threads) {
             const PhaseStep step = mean(work, slow, a, z);
-            wrapped[z] = step.power >= least_power ? phase_of(step, negative) : NAN;
+            wrapped[z] = step.power >= min_power ? phase_of(step, negative) : NAN;
         }
         __syncthreads();
         const TargetRow row = work.row(slow, a);
@@ -153,13 +153,13 @@ void enqueue_two_kernels(cudaStream_t stream, const FlowWork& work, const FlowTa
     const WindowMean mean{buffers.sums, tables.window_positions, tables.window_depth};
     const auto blocks = static_cast<unsigned>(work.outputs());
     if (tables.method == FlowMethod::power_doppler) {
-        const PowerDopplerCode code{{tables.least_power, tables.noise_power}};
+        const PowerDopplerCode code{{tables.min_power, tables.noise_power}};
         store_means<<<blocks, threads_of_a_line, 0, stream>>>(work, mean, code);
     } else if (tables.unwraps) {
         store_unwrapped<<<static_cast<unsigned>(work.slow_positions), unwrapping_threads, 0, stream>>>(
-            work, mean, tables.least_power, tables.negative, VelocityCode{tables.mm_s_per_rad}, buffers.phases);
+            work, mean, tables.min_power, tables.negative, VelocityCode{tables.mm_s_per_rad}, buffers.phases);
     } else {
-        const PhasorCode code{tables.least_power, tables.negative};
+        const PhasorCode code{tables.min_power, tables.negative};
         store_means<<<blocks, threads_of_a_line, 0, stream>>>(work, mean, code);
     }
 }
@@ -167,11 +167,12 @@ void enqueue_two_kernels(cudaStream_t stream, const FlowWork& work, const FlowTa
 }  // namespace
 
 bool doppler_needs_buffers(const FlowTables& tables, bool mixes) {
-    const Looks& looks = tables.looks;
-    const bool neighbours = looks.count == 2 && looks.step == 1 && looks.series == 1 && looks.position_step == 1;
+    const Repeats& repeats = tables.repeats;
+    const bool neighbours =
+        repeats.count == 2 && repeats.step == 1 && repeats.series == 1 && repeats.position_step == 1;
     if (tables.method == FlowMethod::power_doppler) return true;
     if (tables.method != FlowMethod::doppler) return false;
-    return !neighbours || mixes || tables.removes_bulk || tables.unwraps || tables.window_positions > most_lines ||
+    return !neighbours || mixes || tables.removes_bulk || tables.unwraps || tables.window_positions > max_lines ||
            tables.window_depth > lanes / 2;
 }
 
@@ -180,7 +181,7 @@ void enqueue_doppler(cudaStream_t stream, const FlowWork& work, const FlowTables
     if (doppler_needs_buffers(tables, work.mixes != nullptr)) {
         enqueue_two_kernels(stream, work, tables, buffers);
     } else {
-        launch_walk_of<most_lines>(stream, work, tables, {tables.least_power, tables.negative});
+        launch_walk_of<max_lines>(stream, work, tables, {tables.min_power, tables.negative});
     }
     checked_launch("find phase steps");
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr int lanes = 32;
 
-constexpr int most_lines = 8;       // of its window
+constexpr int max_lines = 8;        // of its window
 constexpr int warps = 4;            // of a block
 constexpr int walk = 32;            // A-scans that a warp goes along
 __device__ const float2 nothing{};  // that lanes beyond the ends of depth see
@@ -52,9 +52,9 @@ class NeighbourSteps {
         has_second_ = is_inside && z + 1 < work.depth;
         stride_ = is_inside ? static_cast<int>(work.stride) : 0;
         bin_ = is_inside ? work.column(slow, z) + first * work.stride : &nothing;
-        earlier_ = look();
+        earlier_ = bins_here();
         bin_ += stride_;
-        later_ = look();
+        later_ = bins_here();
     }
 
     // `has_next`: there is a line beyond those of this step.
@@ -62,7 +62,7 @@ class NeighbourSteps {
         const StepPair steps{phase_step(earlier_.first, later_.first), phase_step(earlier_.second, later_.second)};
         earlier_ = later_;
         bin_ += has_next ? stride_ : 0;
-        later_ = look();
+        later_ = bins_here();
         return steps;
     }
 
@@ -72,7 +72,9 @@ class NeighbourSteps {
         Phasor second;
     };
 
-    __device__ Bins look() const { return {FlowWork::look(bin_), has_second_ ? FlowWork::look(bin_ + 1) : Phasor{}}; }
+    __device__ Bins bins_here() const {
+        return {FlowWork::phasor_at(bin_), has_second_ ? FlowWork::phasor_at(bin_ + 1) : Phasor{}};
+    }
 
     bool has_second_;
     int stride_;
@@ -94,7 +96,7 @@ class LineWindow {
             if (line < 0) {
                 add({});
             } else {
-                take(line, static_cast<int>(work.looks.positions));
+                take(line, static_cast<int>(work.repeats.positions));
             }
         }
     }
@@ -184,7 +186,7 @@ __global__ void __launch_bounds__(warps* lanes)
     const int lane = static_cast<int>(threadIdx.x) % lanes;
     const int z = 2 * (warp * overlap.storing() + lane - overlap.before);
     const bool stores = lane >= overlap.before && lane < lanes - overlap.after;
-    const int positions = static_cast<int>(work.looks.positions), walks = walks_along(positions);
+    const int positions = static_cast<int>(work.repeats.positions), walks = walks_along(positions);
     const int slow = static_cast<int>(blockIdx.x) / walks;
     const int first = static_cast<int>(blockIdx.x) % walks * walk, end = min(first + walk, positions);
 
@@ -224,7 +226,7 @@ __global__ void __launch_bounds__(warps* lanes)
 
 template <int lines, int depth>
 void launch_walk(cudaStream_t stream, const FlowWork& work, int width, const PhasorCode& code) {
-    const std::int64_t walks = work.slow_positions * walks_along(static_cast<int>(work.looks.positions));
+    const std::int64_t walks = work.slow_positions * walks_along(static_cast<int>(work.repeats.positions));
     const int stored = 2 * warps * Overlap(width).storing();
     const dim3 blocks(static_cast<unsigned>(walks), static_cast<unsigned>((work.depth + stored - 1) / stored));
     store_phasors<lines, depth><<<blocks, warps * lanes, 0, stream>>>(work, width, code);

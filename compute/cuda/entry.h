@@ -9,7 +9,7 @@
 
 namespace echolux::cuda {
 
-// Looks at the driver and at every GPU, each of which runs a trivial kernel. Throws nothing.
+// Repeats at the driver and at every GPU, each of which runs a trivial kernel. Throws nothing.
 GpuSurvey survey() noexcept;
 
 // On the GPU that `choice` names, or the first that can be used. Throws Error{bad_setting, device, out_of_memory}.

@@ -79,10 +79,10 @@ std::int64_t Fft::whole_batches(std::int64_t n, std::int64_t lines) {
     return (lines + batch(n) - 1) / batch(n) * batch(n);
 }
 
-std::int64_t Fft::lines_at_once(std::int64_t n, std::int64_t most_lines) {
+std::int64_t Fft::lines_at_once(std::int64_t n, std::int64_t max_lines) {
     constexpr std::int64_t bytes = std::int64_t{64} << 20;
     const std::int64_t affordable = bytes / (std::int64_t{sizeof(cufftComplex)} * n);
-    return std::clamp(affordable / batch(n) * batch(n), batch(n), whole_batches(n, most_lines));
+    return std::clamp(affordable / batch(n) * batch(n), batch(n), whole_batches(n, max_lines));
 }
 
 DeviceBuffer Fft::line_memory(std::int64_t n, std::int64_t lines, std::int64_t line_bytes) {

@@ -40,8 +40,8 @@ class Fft {
     // `lines` rounded up to whole batches: what both buffers of execute() must hold.
     static std::int64_t whole_batches(std::int64_t n, std::int64_t lines);
 
-    // Lines of one call: whole batches, as many as `most_lines` and 64 MiB of complex lines ask for, at least one.
-    static std::int64_t lines_at_once(std::int64_t n, std::int64_t most_lines);
+    // Lines of one call: whole batches, as many as `max_lines` and 64 MiB of complex lines ask for, at least one.
+    static std::int64_t lines_at_once(std::int64_t n, std::int64_t max_lines);
 
     // Zeroed memory for the lines of whole batches. Throws Error{out_of_memory}.
     static DeviceBuffer line_memory(std::int64_t n, std::int64_t lines, std::int64_t line_bytes);

@@ -8,16 +8,16 @@ FlowStage::FlowStage(const ReconstructionSpec& plan, const FlowTables& tables)
     : tables_(tables), geometry_(plan.geometry), mixes_(uploaded(line_mixes(plan.geometry, plan.calibration))),
       filters_(uploaded(tables.filters)) {}
 
-FlowPass::FlowPass(const FlowStage& stage, std::int64_t most_positions, cudaStream_t stream)
+FlowPass::FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream)
     : stage_(stage), stream_(stream) {
     const FlowTables& tables = stage.tables_;
-    const std::int64_t looked_at = most_positions * tables.looks.positions;
+    const std::int64_t looked_at = max_positions * tables.repeats.positions;
     if (tables.removes_bulk) {
-        bulk_ = DeviceBuffer(looked_at * tables.looks.pairs() * std::int64_t{sizeof(Phasor)});
+        bulk_ = DeviceBuffer(looked_at * tables.repeats.pairs() * std::int64_t{sizeof(Phasor)});
     }
     if (!doppler_needs_buffers(tables, stage.mixes_.bytes() > 0)) return;
     sums_ = DeviceBuffer(looked_at * tables.depth * std::int64_t{sizeof(float4)});
-    if (tables.unwraps) phases_ = DeviceBuffer(most_positions * 2 * tables.depth * std::int64_t{sizeof(float)});
+    if (tables.unwraps) phases_ = DeviceBuffer(max_positions * 2 * tables.depth * std::int64_t{sizeof(float)});
 }
 
 FlowWork FlowPass::work_on(const DeviceBins& bins, std::int64_t positions, std::int64_t first_frame,
@@ -29,7 +29,7 @@ FlowWork FlowPass::work_on(const DeviceBins& bins, std::int64_t positions, std::
     work.stride = bins.stride;
     work.position_lines = geometry.b_repeats * geometry.lines_per_b_scan();
     work.slow_positions = positions;
-    work.looks = tables.looks;
+    work.repeats = tables.repeats;
     work.depth = static_cast<int>(tables.depth);
     work.a_scans = static_cast<int>(geometry.a_scans);
     work.depth_flip = tables.depth_flip;
@@ -47,7 +47,7 @@ void FlowPass::enqueue(const DeviceBins& bins, std::int64_t positions, std::int6
                        const DeviceTarget& target) {
     const FlowTables& tables = stage_.tables_;
     const FlowWork work = work_on(bins, positions, first_frame, target);
-    if (tables.removes_bulk) enqueue_bulk_steps(stream_, work, tables.least_power, bulk_.as<Phasor>());
+    if (tables.removes_bulk) enqueue_bulk_steps(stream_, work, tables.min_power, bulk_.as<Phasor>());
     if (tables.method == FlowMethod::doppler || tables.method == FlowMethod::power_doppler) {
         enqueue_doppler(stream_, work, tables, {sums_.as<float4>(), phases_.as<float>()});
     } else {

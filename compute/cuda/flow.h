@@ -32,7 +32,7 @@ class FlowStage {
 class FlowPass {
   public:
     // The stage lives longer. Throws Error{out_of_memory}.
-    FlowPass(const FlowStage& stage, std::int64_t most_positions, cudaStream_t stream);
+    FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream);
 
     // `positions` slow positions, of which line 0 belongs to frame number `first_frame` of the volume. `target` has
     // places for a_scans output lines of each.

@@ -19,7 +19,7 @@ struct FlowWork {
     std::int64_t stride = 0;          // bins from line to line
     std::int64_t position_lines = 0;  // lines of a slow position
     std::int64_t slow_positions = 0;
-    Looks looks;
+    Repeats repeats;
     int depth = 0;
     int a_scans = 0;  // output lines of a slow position
     bool depth_flip = false;
@@ -29,13 +29,13 @@ struct FlowWork {
     std::int64_t frames_of_a_position = 1;
     const LineMix* mixes = nullptr;  // [a_scans]; null: A-scans are recorded lines
 
-    const Phasor* bulk = nullptr;  // [slow][looks.positions][series][count - 1]; null: nothing is removed
+    const Phasor* bulk = nullptr;  // [slow][repeats.positions][series][count - 1]; null: nothing is removed
 
     DeviceTarget target;
     std::int64_t first_slice = 0;  // of it
 
     std::int64_t outputs() const { return slow_positions * a_scans; }
-    std::int64_t looked_at() const { return slow_positions * looks.positions; }  // recorded A-scan positions
+    std::int64_t looked_at() const { return slow_positions * repeats.positions; }  // recorded A-scan positions
 
 #ifdef __CUDACC__
     // Bin z of line 0 of a slow position.
@@ -43,15 +43,15 @@ struct FlowWork {
         return bins + slow * position_lines * stride + z;
     }
 
-    __device__ static Phasor look(const float2* bin) {
+    __device__ static Phasor phasor_at(const float2* bin) {
         const float2 value = __ldg(bin);
         return {value.x, value.y};
     }
 
     __device__ Phasor bulk_of(std::int64_t slow, std::int64_t position, std::int64_t series, std::int64_t pair) const {
         if (bulk == nullptr) return {1, 0};
-        const std::int64_t known = min(position, looks.positions - 1);
-        return bulk[((slow * looks.positions + known) * looks.series + series) * (looks.count - 1) + pair];
+        const std::int64_t known = min(position, repeats.positions - 1);
+        return bulk[((slow * repeats.positions + known) * repeats.series + series) * (repeats.count - 1) + pair];
     }
 
     __device__ bool is_reversed(std::int64_t slow) const {
@@ -89,12 +89,12 @@ struct FlowWork {
 };
 
 struct DopplerBuffers {
-    float4* sums = nullptr;   // [slow][looks.positions][depth]: product, power
+    float4* sums = nullptr;   // [slow][repeats.positions][depth]: product, power
     float* phases = nullptr;  // [slow][2][depth]
 };
 
 // Bulk steps of all pairs, to `steps`, as FlowWork::bulk wants them.
-void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float least_power, Phasor* steps);
+void enqueue_bulk_steps(cudaStream_t stream, const FlowWork& work, float min_power, Phasor* steps);
 
 // Whether one kernel does it, without buffers.
 bool doppler_needs_buffers(const FlowTables& tables, bool mixes);

@@ -184,8 +184,8 @@ class MeansBench {
 
 void measure_frame_means(const DeviceId& gpu, const FrameMeans& of, const CeilingEffort& effort,
                          const CeilingFound& found) {
-    constexpr std::int64_t most_b_scans = 65535;  // blocks of a grid in y and z
-    if (of.b_scans > most_b_scans) {
+    constexpr std::int64_t max_b_scans = 65535;  // blocks of a grid in y and z
+    if (of.b_scans > max_b_scans) {
         throw Error(ErrorCode::bad_setting, "more than 65535 B-scans", "mean", "choose fewer");
     }
     const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);

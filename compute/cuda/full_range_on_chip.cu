@@ -149,7 +149,7 @@ bool search_fits_on_chip(std::int64_t points) {
     if (!has_transform_size(points)) return false;
     int bytes = 0;
     with_transform_size(points, [&](auto size) { bytes = shared_bytes<decltype(size)>; });
-    return bytes <= most_shared_bytes();
+    return bytes <= max_shared_bytes();
 }
 
 std::unique_ptr<FullRangeSearch> search_on_chip(const DefrDeviceTables& tables, cudaStream_t stream) {

@@ -93,10 +93,10 @@ __global__ void end(SearchState<Real> state, bool residual, std::int64_t first, 
 template <class Real>
 class SearchInPasses : public FullRangeSearch {
   public:
-    SearchInPasses(const DefrDeviceTables& tables, std::int64_t most_lines, cudaStream_t stream)
-        : tables_(tables), stream_(stream), left_(most_lines * tables.points * std::int64_t{sizeof(Real)}),
-          bins_(Fft::line_memory(tables.points, most_lines, tables.points * std::int64_t{sizeof(Complex)})),
-          found_(most_lines * tables.points * std::int64_t{sizeof(Complex)}),
+    SearchInPasses(const DefrDeviceTables& tables, std::int64_t max_lines, cudaStream_t stream)
+        : tables_(tables), stream_(stream), left_(max_lines * tables.points * std::int64_t{sizeof(Real)}),
+          bins_(Fft::line_memory(tables.points, max_lines, tables.points * std::int64_t{sizeof(Complex)})),
+          found_(max_lines * tables.points * std::int64_t{sizeof(Complex)}),
           to_depth_(in_double ? Fft::Kind::double_forward : Fft::Kind::complex_forward, tables.points, tables.points,
                     tables.points, stream),
           from_depth_(in_double ? Fft::Kind::double_inverse : Fft::Kind::complex_inverse, tables.points, tables.points,
@@ -134,10 +134,10 @@ class SearchInPasses : public FullRangeSearch {
 
 }  // namespace
 
-std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables, std::int64_t most_lines,
+std::unique_ptr<FullRangeSearch> search_in_passes(const DefrDeviceTables& tables, std::int64_t max_lines,
                                                   cudaStream_t stream) {
-    if (tables.recipe.double_precision) return std::make_unique<SearchInPasses<double>>(tables, most_lines, stream);
-    return std::make_unique<SearchInPasses<float>>(tables, most_lines, stream);
+    if (tables.recipe.double_precision) return std::make_unique<SearchInPasses<double>>(tables, max_lines, stream);
+    return std::make_unique<SearchInPasses<float>>(tables, max_lines, stream);
 }
 
 }  // namespace echolux::cuda

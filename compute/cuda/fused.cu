@@ -61,14 +61,14 @@ bool FusedKernel::fits(const ReconstructionSpec& plan, const PlainTables& tables
     const std::int64_t transform = tables.lengths.transform;
     return plan.recipe.method == Method::plain && !uses_nudft(plan) && !uses_nufft(plan) &&
            has_transform_size(transform) && tables.upsample == 1 && tables.rolling_width == 0 &&
-           !tables.resample.prefilter && tables.resample.taps <= 4 && shared_bytes(transform, 0) <= most_shared_bytes();
+           !tables.resample.prefilter && tables.resample.taps <= 4 && shared_bytes(transform, 0) <= max_shared_bytes();
 }
 
 bool FusedKernel::makes_voxels(const ReconstructionSpec& plan, const PlainTables& tables) {
     const bool line_by_line = !needs_whole_b_scans(plan.recipe) && !needs_frame_range(plan.recipe) &&
                               plan.geometry.fast_axis == FastAxis::uniform;
     return line_by_line &&
-           shared_bytes(tables.lengths.transform, bytes_of(stored_type(plan.recipe))) <= most_shared_bytes();
+           shared_bytes(tables.lengths.transform, bytes_of(stored_type(plan.recipe))) <= max_shared_bytes();
 }
 
 bool FusedKernel::makes_both(const Recipe& recipe) {

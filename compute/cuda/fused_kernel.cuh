@@ -51,7 +51,7 @@ struct FusedSize : TransformSize<log2_n> {
     using Transform = TransformSize<log2_n>;
     static constexpr int groups = Transform::threads < 128 ? 128 / Transform::threads : 1;  // of a block
     static constexpr int block = Transform::threads * groups;
-    static constexpr int least_blocks = block > 128 ? 512 / block : 5;  // of a multiprocessor
+    static constexpr int min_blocks = block > 128 ? 512 / block : 5;  // of a multiprocessor
     static constexpr int exchange_bytes = Transform::exchange_points * static_cast<int>(sizeof(ComplexPair));
 };
 
@@ -173,7 +173,7 @@ __device__ inline void store_row(const FusedWork& work, const std::byte* row, co
 
 // Shared memory: `groups` exchanges, then two rows of voxels for each group where there are voxels.
 template <int log2_n, class Source, class Voxel>
-__global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::least_blocks)
+__global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::min_blocks)
     fused(const __grid_constant__ FusedWork work) {
     using Size = FusedSize<log2_n>;
     constexpr int n = Size::n, threads = Size::threads;

@@ -41,9 +41,9 @@ void FusedPasses::enqueue(const RawPositions& positions, const BlockTargets& tar
     }
 }
 
-FusedLines::FusedLines(const FusedKernel& kernel, std::int64_t most_lines, cudaStream_t stream)
-    : kernel_(kernel), lines_at_once_(most_lines), stream_(stream),
-      bins_(most_lines * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)}) {}
+FusedLines::FusedLines(const FusedKernel& kernel, std::int64_t max_lines, cudaStream_t stream)
+    : kernel_(kernel), lines_at_once_(max_lines), stream_(stream),
+      bins_(max_lines * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)}) {}
 
 DeviceBins FusedLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {
     kernel_.bins(stream_, raw, lines, background, bins_.as<float2>());

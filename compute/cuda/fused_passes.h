@@ -33,7 +33,7 @@ class FusedPasses : public Passes {
 class FusedLines : public LineMethod {
   public:
     // Lines of whole acquired B-scans. The kernel lives longer. Throws Error{out_of_memory}.
-    FusedLines(const FusedKernel& kernel, std::int64_t most_lines, cudaStream_t stream);
+    FusedLines(const FusedKernel& kernel, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
     DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;

@@ -9,16 +9,16 @@
 namespace echolux::cuda {
 
 LineMethods line_methods(const ReconstructionSpec& plan, const PlainTables& plain, const LineFormat& format,
-                         DepthRange kept, std::int64_t most_lines, bool fused) {
+                         DepthRange kept, std::int64_t max_lines, bool fused) {
     if (plan.recipe.method == Method::defr) {
         const auto tables = std::make_shared<DefrDeviceTables>(plain, defr_tables(plan), plan.defr, kept, fused);
-        return {[tables, format, most_lines](cudaStream_t stream) {
-                    return std::make_unique<DefrLines>(*tables, format, most_lines, stream);
+        return {[tables, format, max_lines](cudaStream_t stream) {
+                    return std::make_unique<DefrLines>(*tables, format, max_lines, stream);
                 },
                 tables->on_chip ? "full range on chip" : "full range in passes"};
     }
     if (plan.recipe.method == Method::compressive) {
-        const auto tables = std::make_shared<CompressiveDeviceTables>(plan, plain, kept, most_lines, fused);
+        const auto tables = std::make_shared<CompressiveDeviceTables>(plan, plain, kept, max_lines, fused);
         return {[tables, format](cudaStream_t stream) {
                     return std::make_unique<CompressiveLines>(*tables, format, stream);
                 },
@@ -31,14 +31,14 @@ LineMethods line_methods(const ReconstructionSpec& plan, const PlainTables& plai
     }
     if (uses_nufft(plan)) {
         const auto tables = std::make_shared<NufftDeviceTables>(plan, fused && plain.rolling_width == 0);
-        return {[tables, format, rolling = plain.rolling_width, most_lines](cudaStream_t stream) {
-                    return std::make_unique<NufftLines>(*tables, format, rolling, most_lines, stream);
+        return {[tables, format, rolling = plain.rolling_width, max_lines](cudaStream_t stream) {
+                    return std::make_unique<NufftLines>(*tables, format, rolling, max_lines, stream);
                 },
                 tables->in_one_kernel() ? "nufft on chip" : "nufft in passes"};
     }
     const auto tables = std::make_shared<WeightedTables>(plain_weighted_tables(plain, fused));
-    return {[tables, format, kept, most_lines](cudaStream_t stream) {
-                return std::make_unique<PlainMethod>(*tables, format, kept, most_lines, stream);
+    return {[tables, format, kept, max_lines](cudaStream_t stream) {
+                return std::make_unique<PlainMethod>(*tables, format, kept, max_lines, stream);
             },
             tables->one_kernel() ? "separate passes, up-sampled on chip" : "separate passes"};
 }

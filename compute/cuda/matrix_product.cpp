@@ -92,9 +92,9 @@ void MatrixProduct::choose() {
     cublasLtMatmulPreference_t handle = nullptr;
     checked(lt().create_preference(&handle), "choose an algorithm");
     const Owned<cublasLtMatmulPreference_t> preference(handle, lt().destroy_preference);
-    const std::uint64_t most_workspace = std::uint64_t{32} << 20;  // what NVIDIA advises for the largest GPUs
+    const std::uint64_t max_workspace = std::uint64_t{32} << 20;  // what NVIDIA advises for the largest GPUs
     checked(
-        lt().set_preference(handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most_workspace, sizeof(most_workspace)),
+        lt().set_preference(handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &max_workspace, sizeof(max_workspace)),
         "choose an algorithm");
     const std::uint32_t whole_sums = CUBLASLT_REDUCTION_SCHEME_NONE;
     checked(lt().set_preference(handle, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &whole_sums, sizeof(whole_sums)),

@@ -36,7 +36,7 @@ CurrentDevice::~CurrentDevice() {
     if (cudaSetDevice(former_) != cudaSuccess) cudaGetLastError();
 }
 
-int most_shared_bytes() {
+int max_shared_bytes() {
     int device = 0, bytes = 0;
     checked(cudaGetDevice(&device), "ask for the device");
     checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "ask for shared memory");

@@ -37,7 +37,7 @@ class CurrentDevice {
 void require_on_device(const void* data, const char* where);
 
 // That a block of threads can ask for on the current device.
-int most_shared_bytes();
+int max_shared_bytes();
 
 // Memory of the device or, pinned, of the host. Empty ones own nothing.
 enum class Side { device, pinned };

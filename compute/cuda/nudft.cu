@@ -195,9 +195,9 @@ int bits_of(const RawFormat& format) {
 // Lines of a product: enough to fill the GPU, few enough that spectra, matrix and bins of one product stay in a large
 // L2 cache. It depends on the scan alone, not on blocks, and with it the algorithm and the bits.
 std::int64_t lines_of_product(const ScanGeometry& geometry, std::int64_t rows) {
-    constexpr std::int64_t best = 2048, step = 128, most_bytes = std::int64_t{64} << 20;
+    constexpr std::int64_t best = 2048, step = 128, max_bytes = std::int64_t{64} << 20;
     const std::int64_t all = geometry.frames_per_volume() * geometry.lines_per_b_scan();
-    const std::int64_t bounded = most_bytes / (rows * std::int64_t{sizeof(float)}) / step * step;
+    const std::int64_t bounded = max_bytes / (rows * std::int64_t{sizeof(float)}) / step * step;
     return std::clamp(rounded_up(all, step), step, std::max(step, std::min(best, bounded)));
 }
 

@@ -39,7 +39,7 @@ struct NufftWork {
 template <int log2_n>
 struct NufftSize : TransformSize<log2_n> {
     using Transform = TransformSize<log2_n>;
-    static constexpr int least_blocks = 512 / Transform::threads;
+    static constexpr int min_blocks = 512 / Transform::threads;
     static constexpr int exchange_bytes = Transform::exchange_points * static_cast<int>(sizeof(ComplexPair));
 };
 
@@ -113,7 +113,7 @@ struct ComplexGrid {
 
 // A block takes two lines. Shared memory: one exchange, which has the spectra before.
 template <int log2_n, class Source, class Grid>
-__global__ void __launch_bounds__(NufftSize<log2_n>::threads, NufftSize<log2_n>::least_blocks)
+__global__ void __launch_bounds__(NufftSize<log2_n>::threads, NufftSize<log2_n>::min_blocks)
     transform_samples(const __grid_constant__ NufftWork work) {
     using Size = NufftSize<log2_n>;
     extern __shared__ ComplexPair exchange[];
@@ -164,7 +164,7 @@ bool fits_on_chip(const GridTaps& grid, std::int64_t samples) {
     bool fits = false;
     with_transform_size(grid.points, [&](auto size) {
         constexpr std::int64_t bytes = NufftSize<size.log2_n>::exchange_bytes;
-        fits = bytes <= most_shared_bytes() && (samples + grid.repeated) * complex_bytes <= bytes;
+        fits = bytes <= max_shared_bytes() && (samples + grid.repeated) * complex_bytes <= bytes;
     });
     return fits;
 }
@@ -203,8 +203,8 @@ __global__ void correct(float2* bins, std::int64_t stride, std::int64_t depth, c
 // Of bins that are written and read again soon: they stay in the second-level cache.
 constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 
-std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t most_lines) {
-    return std::clamp<std::int64_t>(cached_bytes / (depth * complex_bytes), 1, most_lines);
+std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t max_lines) {
+    return std::clamp<std::int64_t>(cached_bytes / (depth * complex_bytes), 1, max_lines);
 }
 
 }  // namespace
@@ -233,10 +233,10 @@ NufftLines::Passes::Passes(const NufftDeviceTables& tables, const LineFormat& fo
                 tables.real_ ? tables.grid_ / 2 + 1 : tables.grid_, stream) {}
 
 NufftLines::NufftLines(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
-                       std::int64_t most_lines, cudaStream_t stream)
+                       std::int64_t max_lines, cudaStream_t stream)
     : tables_(tables), format_(format), stream_(stream),
-      lines_at_once_(tables.in_one_kernel() ? lines_in_one_kernel(tables.depth_, most_lines)
-                                            : Fft::lines_at_once(tables.grid_, most_lines)) {
+      lines_at_once_(tables.in_one_kernel() ? lines_in_one_kernel(tables.depth_, max_lines)
+                                            : Fft::lines_at_once(tables.grid_, max_lines)) {
     if (tables.in_one_kernel()) {
         stride_ = tables.depth_;
         bins_ = DeviceBuffer(lines_at_once_ * stride_ * complex_bytes);

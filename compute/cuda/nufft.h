@@ -46,7 +46,7 @@ class NufftLines : public LineMethod {
   public:
     // The tables live longer. `rolling_width` 0: no rolling background. Throws Error{device, out_of_memory}.
     NufftLines(const NufftDeviceTables& tables, const LineFormat& format, std::int64_t rolling_width,
-               std::int64_t most_lines, cudaStream_t stream);
+               std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
     DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;

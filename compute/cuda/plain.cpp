@@ -20,8 +20,8 @@ WeightedTables plain_weighted_tables(const PlainTables& tables, bool fused) {
 }
 
 PlainMethod::PlainMethod(const WeightedTables& tables, const LineFormat& format, DepthRange kept,
-                         std::int64_t most_lines, cudaStream_t stream)
-    : weighted_(tables, format, most_lines, stream), first_bin_(kept.begin),
+                         std::int64_t max_lines, cudaStream_t stream)
+    : weighted_(tables, format, max_lines, stream), first_bin_(kept.begin),
       bins_of_a_line_(cuda::bins_of_a_line(tables)),
       transform_(kind_of(tables), tables.of_plan().lengths.transform, tables.of_plan().lengths.transform,
                  bins_of_a_line_, stream) {

@@ -15,8 +15,8 @@ WeightedTables plain_weighted_tables(const PlainTables& tables, bool fused);
 
 class PlainMethod : public LineMethod {
   public:
-    // The tables live longer. At most about `most_lines` lines in one call. Throws Error{device, out_of_memory}.
-    PlainMethod(const WeightedTables& tables, const LineFormat& format, DepthRange kept, std::int64_t most_lines,
+    // The tables live longer. At most about `max_lines` lines in one call. Throws Error{device, out_of_memory}.
+    PlainMethod(const WeightedTables& tables, const LineFormat& format, DepthRange kept, std::int64_t max_lines,
                 cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return weighted_.lines_at_once(); }

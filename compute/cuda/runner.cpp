@@ -12,7 +12,7 @@
 namespace echolux::cuda {
 namespace {
 
-constexpr int most_streams = 16;
+constexpr int max_streams = 16;
 constexpr int listeners = 2;                                 // one block is copied while the mean of another is found
 constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;  // that the fused kernel makes at a time for other passes
 
@@ -54,7 +54,7 @@ CudaRunner::CudaRunner(const ReconstructionSpec& plan, const BackendChoice& choi
     }
     if (!in_one_kernel_) voxels_.emplace(voxel_tables_, plan, shape_);
     if (flow_grid_) flow_.emplace(plan, flow_tables(plan, plain_.weight.sum, kept_));
-    for (int i = 0; i < std::clamp(choice.streams, 1, most_streams); ++i) {
+    for (int i = 0; i < std::clamp(choice.streams, 1, max_streams); ++i) {
         workers_.push_back(std::make_unique<Worker>(*this, choice));
     }
     for (int i = 0; running_ && i < listeners; ++i) listeners_.push_back(std::make_unique<Listener>(*this, choice));

@@ -45,9 +45,9 @@ class SensingOnDevice {
     virtual std::unique_ptr<Sensing> on(cudaStream_t stream) const = 0;
 };
 
-// Through a grid of any length, with cuFFT. About `most_lines` lines are given at most. Throws Error{device,
+// Through a grid of any length, with cuFFT. About `max_lines` lines are given at most. Throws Error{device,
 // out_of_memory}.
-std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t most_lines);
+std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t max_lines);
 
 // By the matrix: float operands rounded to tf32, sums in float. `scan_lines`: of the whole scan; they, not blocks,
 // decide how many go into one product, and with it the order of its sums. A call costs a whole product, so that large

@@ -103,9 +103,9 @@ std::vector<float2> turns_of(const SensingTables& tables) {
     return turns;
 }
 
-SensingShape shape_of(const SensingTables& tables, std::int64_t most_lines) {
+SensingShape shape_of(const SensingTables& tables, std::int64_t max_lines) {
     const std::int64_t sensed = std::ssize(tables.samples);
-    return {Fft::lines_at_once(tables.grid, most_lines), sensed, sensed, tables.modes, tables.modes};
+    return {Fft::lines_at_once(tables.grid, max_lines), sensed, sensed, tables.modes, tables.modes};
 }
 
 template <class Point>
@@ -158,8 +158,8 @@ class ByGrid : public Sensing {
 
 class Grids : public SensingOnDevice {
   public:
-    Grids(const SensingTables& tables, std::int64_t most_lines)
-        : shape_(shape_of(tables, most_lines)), real_(tables.real), begin_(uploaded(tables.spread.begin)),
+    Grids(const SensingTables& tables, std::int64_t max_lines)
+        : shape_(shape_of(tables, max_lines)), real_(tables.real), begin_(uploaded(tables.spread.begin)),
           samples_(uploaded(tables.spread.samples)), weights_(uploaded(tables.spread.weights)),
           first_(uploaded(tables.spread.first)), from_weights_(uploaded(tables.spread.from_weights)),
           turns_(uploaded(turns_of(tables))), correction_(uploaded(tables.correction)) {
@@ -190,8 +190,8 @@ class Grids : public SensingOnDevice {
 
 }  // namespace
 
-std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t most_lines) {
-    return std::make_unique<Grids>(tables, most_lines);
+std::unique_ptr<SensingOnDevice> sensing_by_grid(const SensingTables& tables, std::int64_t max_lines) {
+    return std::make_unique<Grids>(tables, max_lines);
 }
 
 }  // namespace echolux::cuda

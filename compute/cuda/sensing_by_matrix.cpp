@@ -15,10 +15,10 @@ namespace {
 // Of a product, as many as its operands leave room for: a search keeps four profiles and two sets of samples of a line.
 // They depend on the scan alone, not on blocks, and with them the algorithm and the bits.
 std::int64_t lines_of_product(std::int64_t scan_lines, std::int64_t mode_pitch, std::int64_t sample_pitch) {
-    constexpr std::int64_t best = 4096, step = 128, most_bytes = std::int64_t{256} << 20;
+    constexpr std::int64_t best = 4096, step = 128, max_bytes = std::int64_t{256} << 20;
     const std::int64_t line_bytes =
         4 * mode_pitch * std::int64_t{sizeof(float2)} + 2 * sample_pitch * std::int64_t{sizeof(float)};
-    const std::int64_t affordable = most_bytes / line_bytes / step * step;
+    const std::int64_t affordable = max_bytes / line_bytes / step * step;
     return std::clamp(rounded_up(scan_lines, step), step, std::clamp(affordable, step, best));
 }
 

@@ -96,7 +96,7 @@ DeviceBuffer uploaded_weights(const Rounds& rounds, const SpreadSamples& spread)
 bool SparseSearchOnChip::fits(const SensingTables& tables) {
     const std::int64_t modes = tables.modes;
     if (tables.grid * stretch_of(tables) != 4 * modes || (modes != 512 && modes != 1024 && modes != 2048)) return false;
-    return shared_bytes(modes, std::ssize(tables.samples), tables.real) <= most_shared_bytes();
+    return shared_bytes(modes, std::ssize(tables.samples), tables.real) <= max_shared_bytes();
 }
 
 SparseSearchOnChip::SparseSearchOnChip(const SensingTables& tables, const CompressiveRecipe& recipe, DepthRange kept)

@@ -64,7 +64,7 @@ struct RealGrid : SearchSize<log2_modes + 1> {
     using Size = TransformSize<log2_modes + 1>;
     using Point = float;
     static constexpr int n = Size::n, points = 2 * n, threads = Size::threads, modes_of_a_thread = 8;
-    static constexpr int least_blocks = threads == 128 ? 4 : 512 / threads;  // of a multiprocessor
+    static constexpr int min_blocks = threads == 128 ? 4 : 512 / threads;  // of a multiprocessor
     static_assert(modes_of_a_thread * threads == n / 2);
 
     __device__ static Point turned(const OnChipWork&, int, float value) { return value; }
@@ -111,7 +111,7 @@ struct ComplexGrid : SearchSize<log2_modes + 2> {
     using Size = TransformSize<log2_modes + 2>;
     using Point = float2;
     static constexpr int n = Size::n, points = n, threads = Size::threads, modes_of_a_thread = 4;
-    static constexpr int least_blocks = 768 / threads;  // of a multiprocessor
+    static constexpr int min_blocks = 768 / threads;  // of a multiprocessor
     static_assert(modes_of_a_thread * threads == n / 4);
 
     __device__ static Point turned(const OnChipWork& work, int p, float value) {
@@ -166,7 +166,7 @@ class BlockSearch {
             float2 next[modes_of_a_thread];
             StepSums<float> sums;
 #pragma unroll 1
-            for (int tries = 0; tries < rules.most_tries; ++tries) {
+            for (int tries = 0; tries < rules.max_tries; ++tries) {
                 if (tries > 0) rules.shorten();
                 sums = tried(rules.length(), rules.threshold(), next);
                 if (rules.accepts(work_.recipe, sums)) break;
@@ -295,7 +295,7 @@ class BlockSearch {
 };
 
 template <class Grid>
-__global__ void __launch_bounds__(Grid::threads, Grid::least_blocks)
+__global__ void __launch_bounds__(Grid::threads, Grid::min_blocks)
     search_lines(const __grid_constant__ OnChipWork work) {
     constexpr int modes = Grid::modes_of_a_thread * Grid::threads;
     extern __shared__ float2 shared[];

@@ -47,9 +47,9 @@ __global__ void __launch_bounds__(threads_of_a_line)
 
 }  // namespace
 
-Subtraction::Subtraction(const LineFormat& format, std::int64_t rolling_width, std::int64_t most_lines)
+Subtraction::Subtraction(const LineFormat& format, std::int64_t rolling_width, std::int64_t max_lines)
     : format_(format), rolling_width_(rolling_width) {
-    if (rolling_width > 0) sums_ = DeviceBuffer(most_lines * format.samples() * std::int64_t{sizeof(double)});
+    if (rolling_width > 0) sums_ = DeviceBuffer(max_lines * format.samples() * std::int64_t{sizeof(double)});
 }
 
 void Subtraction::enqueue(cudaStream_t stream, const std::byte* raw, std::int64_t lines,

@@ -10,7 +10,7 @@ namespace echolux::cuda {
 class Subtraction {
   public:
     // `rolling_width` 0: no rolling background. Throws Error{out_of_memory}.
-    Subtraction(const LineFormat& format, std::int64_t rolling_width, std::int64_t most_lines);
+    Subtraction(const LineFormat& format, std::int64_t rolling_width, std::int64_t max_lines);
 
     // spectra: [lines][samples], `pitch` floats from line to line.
     void enqueue(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,

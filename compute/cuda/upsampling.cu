@@ -41,7 +41,7 @@ template <int log2_n>
 struct HalfSize : TransformSize<log2_n> {
     using Transform = TransformSize<log2_n>;
     static constexpr int padded = 2 * Transform::n;
-    static constexpr int least_blocks = Transform::threads > 128 ? 1 : 384 / Transform::threads;
+    static constexpr int min_blocks = Transform::threads > 128 ? 1 : 384 / Transform::threads;
 
     // Every phase is a line, the last one where the exchange is.
     static constexpr std::int64_t shared_bytes(std::int64_t upsample) {
@@ -115,7 +115,7 @@ __device__ inline void resample_and_weigh(const UpsamplingWork<Weight>& work, Li
 
 // A block takes two lines.
 template <int log2_n, class Weight>
-__global__ void __launch_bounds__(HalfSize<log2_n>::threads, HalfSize<log2_n>::least_blocks)
+__global__ void __launch_bounds__(HalfSize<log2_n>::threads, HalfSize<log2_n>::min_blocks)
     upsample_lines(const __grid_constant__ UpsamplingWork<Weight> work) {
     using Size = HalfSize<log2_n>;
     extern __shared__ float4 phases[];  // [upsample][padded / 2], two samples of both lines each
@@ -166,7 +166,7 @@ bool UpsamplingKernel::fits(const PlainTables& tables) {
                           has_transform_size(padded / 2) && !tables.resample.prefilter && tables.rolling_width == 0;
     if (!possible) return false;
     bool fits = false;
-    with_half_size(padded, [&](auto size) { fits = size.shared_bytes(tables.upsample) <= most_shared_bytes(); });
+    with_half_size(padded, [&](auto size) { fits = size.shared_bytes(tables.upsample) <= max_shared_bytes(); });
     return fits;
 }
 

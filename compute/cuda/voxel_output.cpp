@@ -23,9 +23,9 @@ cudaMemoryType type_of(const void* data) {
 
 }  // namespace
 
-VoxelOutput::VoxelOutput(const VolumeGrid& grid, std::int64_t most_slices)
+VoxelOutput::VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices)
     : grid_(grid), line_bytes_(grid.depth * bytes_of(grid.type)), slice_bytes_(grid.a_scans * line_bytes_),
-      most_slices_(most_slices) {}
+      max_slices_(max_slices) {}
 
 DeviceTarget VoxelOutput::begin(cudaStream_t stream, const Place& place, std::int64_t first, std::int64_t count) {
     if (place.data == nullptr || first < place.first_b_scan) refuse("it does not hold the block's B-scans");
@@ -43,8 +43,8 @@ DeviceTarget VoxelOutput::begin(cudaStream_t stream, const Place& place, std::in
     const cudaMemoryType memory = type_of(to_);
     if (memory == cudaMemoryTypeDevice) refuse("device memory is no host memory", "use a device_linear place");
     staged_ = memory == cudaMemoryTypeUnregistered;
-    on_device_.reserve(most_slices_ * slice_bytes_);
-    if (staged_) staging_.reserve(most_slices_ * slice_bytes_);
+    on_device_.reserve(max_slices_ * slice_bytes_);
+    if (staged_) staging_.reserve(max_slices_ * slice_bytes_);
     return packed(on_device_.data());
 }
 

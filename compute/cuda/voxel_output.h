@@ -10,8 +10,8 @@ namespace echolux::cuda {
 
 class VoxelOutput {
   public:
-    // Volumes of `grid`, at most `most_slices` at a time; buffers come with the first host place.
-    VoxelOutput(const VolumeGrid& grid, std::int64_t most_slices);
+    // Volumes of `grid`, at most `max_slices` at a time; buffers come with the first host place.
+    VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices);
 
     // The stream's former work is done. What is enqueued after this may write slices [first, first + count) of the
     // volume. Throws Error{bad_setting} for a place that is not what it says, or that does not hold them;
@@ -40,7 +40,7 @@ class VoxelOutput {
     VolumeGrid grid_;
     std::int64_t line_bytes_;
     std::int64_t slice_bytes_;  // packed
-    std::int64_t most_slices_;
+    std::int64_t max_slices_;
     Place place_;              // of the work under way
     std::byte* to_ = nullptr;  // its first slice, in host memory
     std::int64_t count_ = 0;   // slices

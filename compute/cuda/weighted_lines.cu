@@ -93,11 +93,11 @@ float* WeightedLines::Spectra::first() const {
     return memory.as<float>() + before;
 }
 
-WeightedLines::WeightedLines(const WeightedTables& tables, const LineFormat& format, std::int64_t most_lines,
+WeightedLines::WeightedLines(const WeightedTables& tables, const LineFormat& format, std::int64_t max_lines,
                              cudaStream_t stream)
     : tables_(tables), lengths_(tables.of_plan().lengths), format_(format), upsampled_(tables.of_plan().upsample > 1),
       filtered_(tables.of_plan().resample.prefilter), stream_(stream),
-      lines_at_once_(Fft::lines_at_once(lengths_.transform, most_lines)),
+      lines_at_once_(Fft::lines_at_once(lengths_.transform, max_lines)),
       weighted_(Fft::line_memory(lengths_.transform, lines_at_once_, lengths_.transform * tables.point_bytes())) {
     if (!tables.one_kernel()) prepare_passes();
 }

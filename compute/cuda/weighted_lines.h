@@ -53,8 +53,8 @@ class WeightedTables {
 
 class WeightedLines {
   public:
-    // The tables live longer. At most about `most_lines` lines in one call. Throws Error{device, out_of_memory}.
-    WeightedLines(const WeightedTables& tables, const LineFormat& format, std::int64_t most_lines, cudaStream_t stream);
+    // The tables live longer. At most about `max_lines` lines in one call. Throws Error{device, out_of_memory}.
+    WeightedLines(const WeightedTables& tables, const LineFormat& format, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const { return lines_at_once_; }
 

@@ -21,14 +21,14 @@ bool is_doppler(FlowMethod method) {
 }
 
 // Doppler wants the shortest interval, angiography the longest.
-bool looks_across_frames(const ReconstructionSpec& plan) {
+bool repeats_across_frames(const ReconstructionSpec& plan) {
     return plan.geometry.b_repeats > 1 && (!is_doppler(plan.flow.method) || plan.geometry.a_repeats == 1);
 }
 
-Looks looks_of(const ReconstructionSpec& plan) {
+Repeats repeats_of(const ReconstructionSpec& plan) {
     const ScanGeometry& geometry = plan.geometry;
     const std::int64_t frame = geometry.lines_per_b_scan();
-    if (looks_across_frames(plan)) {
+    if (repeats_across_frames(plan)) {
         return {geometry.b_repeats, frame, geometry.a_repeats, 1, geometry.a_repeats, geometry.a_scans};
     }
     if (geometry.a_repeats > 1) {
@@ -39,7 +39,7 @@ Looks looks_of(const ReconstructionSpec& plan) {
 
 // mm/s that a phase of pi stands for, along the flow where its angle is known; 0: unknown.
 double v_max_mm_s(const ReconstructionSpec& plan) {
-    const double interval_s = look_interval_s(plan);
+    const double interval_s = repeat_interval_s(plan);
     if (interval_s == 0) return 0;
     const double axial_um_s = effective_wavelength_um(plan) / (4 * plan.geometry.refractive_index * interval_s);
     return axial_um_s / 1000 / std::cos(plan.flow.angle_deg * pi / 180);
@@ -76,7 +76,7 @@ void add_sub_bands(FlowTables& tables, std::int64_t bands, std::int64_t zero_pad
 FlowTables FlowTables::for_bins_times(float factor) const {
     FlowTables scaled = *this;
     scaled.noise_power *= factor * factor;
-    scaled.least_power *= factor * factor;
+    scaled.min_power *= factor * factor;
     if (method == FlowMethod::speckle_variance) scaled.unit *= factor * factor;
     if (method == FlowMethod::omag) scaled.unit *= factor;
     return scaled;
@@ -86,7 +86,7 @@ FlowTables flow_tables(const ReconstructionSpec& plan, double weight_sum, DepthR
     const FlowRecipe& flow = plan.flow;
     FlowTables tables;
     tables.method = flow.method;
-    tables.looks = looks_of(plan);
+    tables.repeats = repeats_of(plan);
     tables.depth = kept.end - kept.begin;
     tables.window_depth = flow.window_depth;
     tables.window_positions = flow.window_lines;
@@ -99,7 +99,7 @@ FlowTables flow_tables(const ReconstructionSpec& plan, double weight_sum, DepthR
     tables.negative = plan.geometry.depth_flip != flow.invert;
     const double noise = mean_noise_power(plan.recipe) * weight_sum * weight_sum;
     tables.noise_power = static_cast<float>(noise);
-    tables.least_power = static_cast<float>(noise * std::pow(10, flow.threshold_db / 10));
+    tables.min_power = static_cast<float>(noise * std::pow(10, flow.threshold_db / 10));
     if (flow.method == FlowMethod::speckle_variance) tables.unit = tables.noise_power;
     if (flow.method == FlowMethod::omag) tables.unit = static_cast<float>(std::sqrt(noise));
     tables.mm_s_per_rad = static_cast<float>(v_max_mm_s(plan) / pi);
@@ -125,10 +125,10 @@ double effective_wavelength_um(const ReconstructionSpec& plan) {
     return sum > 0 && moment > 0 ? 2 * pi * sum / moment : 0;
 }
 
-double look_interval_s(const ReconstructionSpec& plan) {
+double repeat_interval_s(const ReconstructionSpec& plan) {
     const ScanGeometry& geometry = plan.geometry;
     if (geometry.line_rate_hz == 0) return 0;
-    const std::int64_t lines = looks_across_frames(plan) ? geometry.lines_per_frame() : std::int64_t{1};
+    const std::int64_t lines = repeats_across_frames(plan) ? geometry.lines_per_frame() : std::int64_t{1};
     return static_cast<double>(lines) / geometry.line_rate_hz;
 }
 
@@ -148,7 +148,7 @@ void validate_flow(const ReconstructionSpec& plan) {
     require(!geometry.bidirectional || geometry.b_repeats == 1,
             "from one repeat of a B-scan to the next the interval changes along a bidirectional scan", "flow.method",
             "scan in one direction, or choose none");
-    require(method != FlowMethod::phase_variance || looks_of(plan).count >= 3,
+    require(method != FlowMethod::phase_variance || repeats_of(plan).count >= 3,
             "the variance of phase steps needs two of them", "flow.method", "scan at least 3 repeats");
     const bool speeds = method == FlowMethod::doppler && plan.flow.unwrap;
     require(!speeds || geometry.line_rate_hz > 0, "velocities in mm/s need the line rate", "flow.unwrap",

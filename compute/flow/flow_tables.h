@@ -7,14 +7,14 @@
 
 #include "compute/plan/choices.h"
 #include "compute/plan/params.h"
-#include "compute/steps/looks.h"
 #include "compute/steps/phasor.h"
+#include "compute/steps/repeats.h"
 
 namespace echolux {
 
 struct FlowTables {
     FlowMethod method = FlowMethod::none;
-    Looks looks;
+    Repeats repeats;
     std::int64_t depth = 0;             // kept bins
     std::int64_t window_depth = 1;      // Doppler, CDV
     std::int64_t window_positions = 1;  // Doppler: A-scan positions
@@ -24,7 +24,7 @@ struct FlowTables {
     bool negative = false;        // velocities change sign
     bool depth_flip = false;      // rows are written in reverse
     float noise_power = 1;        // mean, of bins that are not scaled
-    float least_power = 0;        // likewise: less mean power, and nothing is said
+    float min_power = 0;          // likewise: less mean power, and nothing is said
     float unit = 1;               // of an angiogram's values
     float mm_s_per_rad = 0;       // of velocities
     std::int64_t bands = 1;       // sub-bands of the spectrum, each a filter along depth
@@ -41,8 +41,8 @@ FlowTables flow_tables(const ReconstructionSpec& plan, double weight_sum, DepthR
 // lambda_e: of the centroid of source spectrum times window; 0: unknown.
 double effective_wavelength_um(const ReconstructionSpec& plan);
 
-// Between looks; 0: unknown.
-double look_interval_s(const ReconstructionSpec& plan);
+// Between repeats; 0: unknown.
+double repeat_interval_s(const ReconstructionSpec& plan);
 
 // Throws Error{bad_setting} naming the key that cannot work.
 void validate_flow(const ReconstructionSpec& plan);

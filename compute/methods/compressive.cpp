@@ -81,7 +81,7 @@ std::complex<double> SensingTables::element(std::size_t p, std::int64_t m) const
 // The large sieve: points of a circle that are all delta of a turn apart see at most (M + 1 / delta) of the norm of M
 // neighbouring orders (H. L. Montgomery, Bull. Amer. Math. Soc. 84, 547 (1978)). Without turns these are the orders of
 // both sides; with turns a sample is the real part of one side's, of twice the norm.
-double SensingTables::most_curvature() const {
+double SensingTables::max_curvature() const {
     const double n = static_cast<double>(length);
     std::vector<double> on_circle;
     for (const double x : points) on_circle.push_back(x - n * std::floor(x / n));
@@ -94,8 +94,8 @@ double SensingTables::most_curvature() const {
 int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe) {
     if (recipe.step == StepRule::clamped) return 1;
     const double least = std::min(1.0, recipe.least_step);  // a search begins with 1
-    const double doublings = std::ceil(std::log2(tables.most_curvature() / least));
-    return 1 + static_cast<int>(std::clamp(doublings, 0.0, SearchRules<double>::most_tries - 1.0));
+    const double doublings = std::ceil(std::log2(tables.max_curvature() / least));
+    return 1 + static_cast<int>(std::clamp(doublings, 0.0, SearchRules<double>::max_tries - 1.0));
 }
 
 std::vector<std::int32_t> sensed_samples(const ReconstructionSpec& plan) {

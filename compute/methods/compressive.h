@@ -40,11 +40,11 @@ struct SensingTables {
 
     // |A|^2, the most that |y|^2 can be of |x|^2 = sum over m of w[m] |x[m]|^2, is not above this; infinite where two
     // samples share a point.
-    double most_curvature() const;
+    double max_curvature() const;
 };
 
 // Tries after which a step of an iteration needs no further one, each being half as long as the one before: from the
-// curvature |A|^2 on every step descends. At most SearchRules::most_tries.
+// curvature |A|^2 on every step descends. At most SearchRules::max_tries.
 int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe);
 
 // The plan is valid.

@@ -36,6 +36,6 @@ class NudftMatrix {
 bool uses_nudft(const ReconstructionSpec& plan);
 
 // Elements of the largest matrix that is accepted: 2 GiB on the CPU.
-inline constexpr std::int64_t most_nudft_elements = std::int64_t{1} << 28;
+inline constexpr std::int64_t max_nudft_elements = std::int64_t{1} << 28;
 
 }  // namespace echolux

@@ -4,8 +4,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_samples = std::int64_t{1} << 20;  // of one spectrum: no instrument comes near
-constexpr std::int64_t most_lines = std::int64_t{1} << 24;
+constexpr std::int64_t max_samples = std::int64_t{1} << 20;  // of one spectrum: no instrument comes near
+constexpr std::int64_t max_lines = std::int64_t{1} << 24;
 
 }  // namespace
 
@@ -53,10 +53,10 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
     using S = ScanGeometry;
     constexpr Effect effect = Effect::file;
     static const std::vector<Field<S>> fields{
-        integer("samples", &S::samples, 0, most_samples, "", effect, "samples of one spectrum of one channel"),
-        integer("a_scans", &S::a_scans, 0, most_lines, "", effect, "A-scan positions in a B-scan"),
-        integer("b_scans", &S::b_scans, 0, most_lines, "", effect, "B-scan positions in a volume"),
-        integer("volumes", &S::volumes, 1, most_lines, "", effect, "volumes in the file"),
+        integer("samples", &S::samples, 0, max_samples, "", effect, "samples of one spectrum of one channel"),
+        integer("a_scans", &S::a_scans, 0, max_lines, "", effect, "A-scan positions in a B-scan"),
+        integer("b_scans", &S::b_scans, 0, max_lines, "", effect, "B-scan positions in a volume"),
+        integer("volumes", &S::volumes, 1, max_lines, "", effect, "volumes in the file"),
         integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position (MB scans)"),
         integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position (BM scans)"),
         flag("depth_flip", &S::depth_flip, effect,
@@ -69,9 +69,9 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
             "protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
             "where the B-scans of a volume lie: side by side; two that cross at right angles; three side by side and "
             "one across"),
-        integer("flyback_lines", &S::flyback_lines, 0, most_lines, "", effect,
+        integer("flyback_lines", &S::flyback_lines, 0, max_lines, "", effect,
                 "lines after each acquired B-scan while the beam returns: recorded, not part of it"),
-        integer("flyback_frames", &S::flyback_frames, 0, most_lines, "", effect,
+        integer("flyback_frames", &S::flyback_frames, 0, max_lines, "", effect,
                 "acquired B-scans after those of each volume while the beam returns: recorded, not part of it"),
         flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan runs backwards"),
         choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal", "file"}, effect,
@@ -113,7 +113,7 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
                "what is subtracted from each spectrum; auto: stored where a background is given, else frame_mean"),
         number("running_alpha", &S::running_alpha, 1e-6, 1, "", table,
                "weight of the newest B-scan in the running background"),
-        integer("rolling_width", &S::rolling_width, 1, most_samples, "samples", plan,
+        integer("rolling_width", &S::rolling_width, 1, max_samples, "samples", plan,
                 "background = rolling subtracts the mean over this many samples on either side"),
         choice("fixed_pattern", &S::fixed_pattern, {"none", "median", "minimum_variance"}, plan,
                "fixed lines removed in depth over a whole B-scan: complex median, or the least variant segment's mean"),
@@ -149,9 +149,9 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         number("tod_fs3", &S::tod_fs3, -1e12, 1e12, "fs^3", table,
                "third-order dispersion; needs wavelengths or the absolute scale"),
         integer("zero_padding", &S::zero_padding, 1, 4, "", plan, "transform length factor: 1, 2 or 4"),
-        integer("depth_begin", &S::depth_begin, 0, most_samples * 8, "bins", plan,
+        integer("depth_begin", &S::depth_begin, 0, max_samples * 8, "bins", plan,
                 "first depth bin kept; zero padding does not change the count"),
-        integer("depth_end", &S::depth_end, 0, most_samples * 8, "bins", plan,
+        integer("depth_end", &S::depth_end, 0, max_samples * 8, "bins", plan,
                 "first depth bin no longer kept; 0: the end; zero padding does not change the count"),
         choice("average", &S::average, {"none", "magnitude", "power", "complex"}, plan,
                "how a_repeats and b_repeats are joined; none keeps every line"),
@@ -213,7 +213,7 @@ const std::vector<Field<CompressiveRecipe>>& describe<CompressiveRecipe>() {
                "which samples are used: all; a random part; more where the source (calibration.background) is bright; "
                "calibration.mask"),
         number("share", &S::share, 0.01, 1, "", plan, "part of the samples that a random mask leaves"),
-        integer("seed", &S::seed, 0, most_samples, "", plan, "of a random mask"),
+        integer("seed", &S::seed, 0, max_samples, "", plan, "of a random mask"),
         integer("iterations", &S::iterations, 1, 1000, "", plan,
                 "always as many: the time does not depend on the data"),
         number("tau_relative", &S::tau_relative, 0, 1, "", plan,

@@ -1,21 +1,21 @@
-// What repeated looks at a voxel say about movement (docs/algorithms.md, Flow): one functor a method. Each is given the
-// looks in the order of time: `first`, then `next` for every pair, then `value`. Bins are not yet scaled.
+// What repeated repeats at a voxel say about movement (docs/algorithms.md, Flow): one functor a method. Each is given
+// the repeats in the order of time: `first`, then `next` for every pair, then `value`. Bins are not yet scaled.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "compute/steps/flow.h"
-#include "compute/steps/looks.h"
+#include "compute/steps/repeats.h"
 
 namespace echolux {
 
-// Variance of the amplitude (Mariampillai et al. 2008), in units of the bins' power. Welford's sums, so that looks that
-// are the same give zero.
+// Variance of the amplitude (Mariampillai et al. 2008), in units of the bins' power. Welford's sums, so that repeats
+// that are the same give zero.
 struct SpeckleVariance {
     float count = 0, mean = 0, sum = 0;
 
-    ECHOLUX_HD void first(Phasor look) { add(std::sqrt(power_of(look))); }
+    ECHOLUX_HD void first(Phasor repeat) { add(std::sqrt(power_of(repeat))); }
     ECHOLUX_HD void next(Phasor, Phasor later, Phasor) { add(std::sqrt(power_of(later))); }
     ECHOLUX_HD float value() const { return sum / count; }
 
@@ -96,7 +96,7 @@ struct ComplexDifferentialVariance {
     }
 };
 
-// Sums over a window of two looks' amplitudes, and what correlation mapping makes of them: 1 - Pearson's coefficient
+// Sums over a window of two repeats' amplitudes, and what correlation mapping makes of them: 1 - Pearson's coefficient
 // (Jonathan et al. 2011).
 struct CorrelationSums {
     float x = 0, y = 0, xx = 0, yy = 0, xy = 0;
@@ -147,7 +147,7 @@ struct BandBin {
     }
 };
 
-// Mean over the series of looks, and the mean power of all looks, which decides whether the value is shown.
+// Mean over the series of repeats, and the mean power of all repeats, which decides whether the value is shown.
 struct Angiogram {
     float value = 0;
     float power = 0;
@@ -156,32 +156,32 @@ struct Angiogram {
 // Of one voxel. look(series, i) and bulk(series, pair) give phasors.
 ECHOLUX_HD_CALLER
 template <class Method, class Look, class Bulk>
-ECHOLUX_HD Angiogram angiogram(const Looks& looks, const Look& look, const Bulk& bulk) {
+ECHOLUX_HD Angiogram angiogram(const Repeats& repeats, const Look& repeat, const Bulk& bulk) {
     Angiogram sum;
-    for (std::int64_t s = 0; s < looks.series; ++s) {
+    for (std::int64_t s = 0; s < repeats.series; ++s) {
         Method method;
-        Phasor earlier = look(s, 0);
+        Phasor earlier = repeat(s, 0);
         method.first(earlier);
         sum.power += power_of(earlier);
-        for (std::int64_t i = 1; i < looks.count; ++i) {
-            const Phasor later = look(s, i);
+        for (std::int64_t i = 1; i < repeats.count; ++i) {
+            const Phasor later = repeat(s, i);
             method.next(earlier, later, bulk(s, i - 1));
             sum.power += power_of(later);
             earlier = later;
         }
         sum.value += method.value();
     }
-    const auto series = static_cast<float>(looks.series);
-    return {sum.value / series, sum.power / (series * static_cast<float>(looks.count))};
+    const auto series = static_cast<float>(repeats.series);
+    return {sum.value / series, sum.power / (series * static_cast<float>(repeats.count))};
 }
 
 // The voxel: the value over `unit` (1, or the noise's power or amplitude), as a half; 0 below the threshold.
 struct AngiogramCode {
-    float least_power = 0;
+    float min_power = 0;
     float unit = 1;
 
     ECHOLUX_HD std::uint16_t operator()(const Angiogram& one) const {
-        return one.power >= least_power ? Half{}(one.value / unit) : std::uint16_t{0};
+        return one.power >= min_power ? Half{}(one.value / unit) : std::uint16_t{0};
     }
 };
 

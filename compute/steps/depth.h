@@ -11,7 +11,7 @@
 namespace echolux {
 
 // Least power that is told apart from nothing: -200 dB. Zero and NaN become this.
-inline constexpr float least_power = 1e-20f;
+inline constexpr float min_power = 1e-20f;
 
 // a b + c, on a GPU rounded once.
 ECHOLUX_HD inline float multiply_add(float a, float b, float c) {
@@ -75,7 +75,7 @@ struct Decibel {
 
     ECHOLUX_HD float operator()(float power) const {
         constexpr float db_per_octave = 3.0102999566f;
-        return multiply_add(Log2{}(power > least_power ? power : least_power), db_per_octave, -reference_db);
+        return multiply_add(Log2{}(power > min_power ? power : min_power), db_per_octave, -reference_db);
     }
 };
 
@@ -113,12 +113,12 @@ ECHOLUX_HD inline Quantised<Code> codes_over(float low, float high) {
 struct Half {
     ECHOLUX_HD std::uint16_t operator()(float value) const {
         constexpr std::uint32_t greatest = 0x477fe000u;  // 65504
-        constexpr std::uint32_t least_normal = 0x38800000u;
+        constexpr std::uint32_t min_normal = 0x38800000u;
         const auto bits = std::bit_cast<std::uint32_t>(value);
         const std::uint32_t sign = bits >> 16 & 0x8000u;
         const std::uint32_t magnitude = bits & 0x7fffffffu;
         if (magnitude >= greatest) return static_cast<std::uint16_t>(sign | 0x7bffu);
-        if (magnitude >= least_normal) {
+        if (magnitude >= min_normal) {
             const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
             return static_cast<std::uint16_t>(sign | (rounded - 0x38000000u) >> 13);
         }

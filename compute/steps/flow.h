@@ -1,4 +1,4 @@
-// Phase steps between looks at the same place (docs/algorithms.md, Flow): sums of complex products, never of angles
+// Phase steps between repeats at the same place (docs/algorithms.md, Flow): sums of complex products, never of angles
 // (Kasai et al. 1985), and what is made of them. "Power" and bins are as they leave the transform, not yet scaled.
 #pragma once
 
@@ -24,10 +24,10 @@ struct WindowSpan {
     ECHOLUX_HD std::int64_t size() const { return end - begin; }
 };
 
-// Sums, or means, over pairs of looks.
+// Sums, or means, over pairs of repeats.
 struct PhaseStep {
     Phasor product;   // of the later look and the conjugate of the earlier
-    float power = 0;  // mean of the two looks' powers
+    float power = 0;  // mean of the two repeats' powers
 
     ECHOLUX_HD void add(const PhaseStep& other) {
         product.re += other.product.re;
@@ -71,11 +71,11 @@ struct BulkSum {
 struct BulkShare {
     static constexpr int trimmings = 3;
     static constexpr float cosine_of_most = 0.92106099f;  // 0.4 rad
-    float least_power = 0;
+    float min_power = 0;
 
     ECHOLUX_HD BulkSum operator()(Phasor earlier, Phasor later, Phasor estimate) const {
         const PhaseStep step = phase_step(earlier, later, {1, 0});
-        if (!(step.power >= least_power)) return {};
+        if (!(step.power >= min_power)) return {};
         const float along = phase_difference(step.product, estimate).re;
         const bool first = estimate.re == 0 && estimate.im == 0;
         const bool still = first || along >= cosine_of_most * std::sqrt(power_of(step.product));
@@ -98,12 +98,12 @@ ECHOLUX_HD inline Phasor bulk_step(const BulkSum& last) {
 
 // Of the mean over a window: two signed bytes, real part in the lower one, 127 = 1; 0 where nothing is known.
 struct PhasorCode {
-    float least_power = 0;
+    float min_power = 0;
     bool negative = false;  // velocities change sign
 
     ECHOLUX_HD std::uint16_t operator()(const PhaseStep& mean) const {
         const Phasor unit = direction_of(mean.product);
-        const float length = mean.power >= least_power ? 127.0f : 0.0f;
+        const float length = mean.power >= min_power ? 127.0f : 0.0f;
         return static_cast<std::uint16_t>(byte(length * unit.re) | byte((negative ? -length : length) * unit.im) << 8);
     }
 
@@ -119,11 +119,11 @@ struct PhasorCode {
 
 // Power of what changed from look to look (two-pulse canceller), in dB above the noise; 0 below it or where masked.
 struct PowerDoppler {
-    float least_power = 0;
+    float min_power = 0;
     float noise_power = 1;
 
     ECHOLUX_HD float operator()(const PhaseStep& mean) const {
-        if (!(mean.power >= least_power)) return 0;
+        if (!(mean.power >= min_power)) return 0;
         const float changed = (mean.power - mean.product.re) / noise_power;
         return changed > 1 ? Decibel{}(changed) : 0.0f;
     }

@@ -27,9 +27,9 @@ ECHOLUX_HD inline Phasor phase_difference(Phasor a, Phasor b) {
 ECHOLUX_HD inline Phasor direction_of(Phasor a) {
     const float power = power_of(a);
 #ifdef __CUDA_ARCH__
-    constexpr float least_normal = 1.17549435e-38f;
+    constexpr float min_normal = 1.17549435e-38f;
     float share;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(share) : "f"(power > least_normal ? power : least_normal));
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(share) : "f"(power > min_normal ? power : min_normal));
     return {a.re * share, a.im * share};
 #else
     const float share = power > 0 ? 1 / std::sqrt(power) : 0.0f;

@@ -82,7 +82,7 @@ ECHOLUX_HD inline void add_change(float residual, float change, StepSums<Real>& 
 template <class Real>
 class SearchRules {
   public:
-    static constexpr int most_tries = 40;  // of one iteration, each half as long as the one before
+    static constexpr int max_tries = 40;  // of one iteration, each half as long as the one before
 
     // largest: amplitude of the first gradient, a tau from which on nothing is found; energy: |y|^2.
     ECHOLUX_HD void begin(const CompressiveRecipe& recipe, Real largest, Real energy) {
@@ -116,11 +116,11 @@ class SearchRules {
     // What is not a number is taken too: it gets no better.
     ECHOLUX_HD bool accepts(const CompressiveRecipe& recipe, const StepSums<Real>& sums) const {
         if (recipe.step == StepRule::clamped) return true;
-        constexpr Real rounding = static_cast<Real>(1e-6), least_descent = static_cast<Real>(0.01);
+        constexpr Real rounding = static_cast<Real>(1e-6), min_descent = static_cast<Real>(0.01);
         Real most = left_ / 2 + tau_ * amplitudes_;
         if (recipe.step == StepRule::safeguarded) {
             for (const Real value : values_) most = value > most ? value : most;
-            most -= least_descent / 2 * curvature_ * sums.step;
+            most -= min_descent / 2 * curvature_ * sums.step;
         }
         return !(objective(sums) > most * (1 + rounding));
     }

@@ -7,8 +7,8 @@
 namespace echolux {
 namespace {
 
-constexpr double most_bytes = 16 << 20;
-constexpr double most_s = 1.0 / 60;
+constexpr double max_bytes = 16 << 20;
+constexpr double max_s = 1.0 / 60;
 constexpr std::int64_t few_blocks = 4;     // however little memory there is
 constexpr std::int64_t usual_blocks = 16;  // however small volumes are
 
@@ -29,8 +29,8 @@ std::int64_t block_size(const SourceSettings& settings, const Scan& scan, double
     const double most = static_cast<double>(std::max<std::int64_t>(scan.geometry.b_scans, 1));
     double b_scans = static_cast<double>(settings.block_b_scans);
     if (settings.block_b_scans == 0) {
-        b_scans = most_bytes / position_bytes(scan);
-        if (line_rate_hz > 0) b_scans = std::min(b_scans, most_s * line_rate_hz / position_lines(scan.geometry));
+        b_scans = max_bytes / position_bytes(scan);
+        if (line_rate_hz > 0) b_scans = std::min(b_scans, max_s * line_rate_hz / position_lines(scan.geometry));
     }
     return static_cast<std::int64_t>(std::clamp(b_scans, 1.0, most));
 }

@@ -12,8 +12,8 @@ namespace {
 
 // For packets that the kernel keeps until Aravis takes them: some milliseconds of a fast camera. Linux gives less where
 // net.core.rmem_max says so.
-constexpr std::int64_t least_socket_bytes = std::int64_t{4} << 20;
-constexpr std::int64_t most_socket_bytes = std::int64_t{256} << 20;
+constexpr std::int64_t min_socket_bytes = std::int64_t{4} << 20;
+constexpr std::int64_t max_socket_bytes = std::int64_t{256} << 20;
 
 }  // namespace
 
@@ -197,7 +197,7 @@ AravisObject<ArvStream> GenicamCamera::stream() {
     }));
     if (!stream) throw Error(ErrorCode::device, "opens no stream", name_, "is a firewall in the way?");
     if (ARV_IS_GV_STREAM(stream.get())) {
-        const std::int64_t bytes = std::clamp(2 * payload_bytes(), least_socket_bytes, most_socket_bytes);
+        const std::int64_t bytes = std::clamp(2 * payload_bytes(), min_socket_bytes, max_socket_bytes);
         g_object_set(stream.get(), "socket-buffer", ARV_GV_STREAM_SOCKET_BUFFER_FIXED, "socket-buffer-size",
                      static_cast<gint>(bytes), nullptr);
     }

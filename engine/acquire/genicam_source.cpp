@@ -20,9 +20,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::int64_t images_in_flight = 8;   // where they are copied: for the two blocks at hand, at least so many
-constexpr std::int64_t most_incomplete = 100;  // images in a row: more than a disturbance
-constexpr milliseconds look_around{50};        // while nothing comes: is the camera still there?
+constexpr std::int64_t images_in_flight = 8;  // where they are copied: for the two blocks at hand, at least so many
+constexpr std::int64_t max_incomplete = 100;  // images in a row: more than a disturbance
+constexpr milliseconds look_around{50};       // while nothing comes: is the camera still there?
 
 class GenicamSource : public Source {
   public:
@@ -147,10 +147,10 @@ Arrival GenicamSource::next(milliseconds patience) {
 std::optional<Block> GenicamSource::take(ArvBuffer* image) {
     std::shared_ptr<const void> keeper = buffers_->keep(image);
     if (arv_buffer_get_status(image) != ARV_BUFFER_STATUS_SUCCESS) {
-        if (++incomplete_ < most_incomplete) return std::nullopt;
+        if (++incomplete_ < max_incomplete) return std::nullopt;
         keeper.reset();
         stop();
-        fail(fmt::format("{} images in a row are incomplete", most_incomplete),
+        fail(fmt::format("{} images in a row are incomplete", max_incomplete),
              "set packet size and MTU to 9000 bytes (jumbo frames), and a larger net.core.rmem_max: docs/cameras.md");
     }
     incomplete_ = 0;

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_parts = 64;  // images of an acquired B-scan
+constexpr std::int64_t max_parts = 64;  // images of an acquired B-scan
 
 // The height of images that are whole blocks; 0: the camera has no such images.
 std::int64_t block_image(const ScanGeometry& geometry, std::int64_t b_scans, const ImageHeights& heights) {
@@ -22,7 +22,7 @@ std::int64_t block_image(const ScanGeometry& geometry, std::int64_t b_scans, con
 // The height of images that are an acquired B-scan, or the largest even part of one; 0: none.
 std::int64_t part_image(const ScanGeometry& geometry, const ImageHeights& heights) {
     const std::int64_t frame = geometry.lines_per_frame();
-    for (std::int64_t parts = 1; parts <= most_parts && frame / parts >= heights.low; ++parts) {
+    for (std::int64_t parts = 1; parts <= max_parts && frame / parts >= heights.low; ++parts) {
         if (frame % parts == 0 && heights.allow(frame / parts)) return frame / parts;
     }
     return 0;

@@ -9,7 +9,7 @@
 namespace echolux {
 namespace {
 
-constexpr double most_late_s = 1;  // what begins later, behind a slow disk, is left out until the schedule is met
+constexpr double max_late_s = 1;  // what begins later, behind a slow disk, is left out until the schedule is met
 
 }  // namespace
 
@@ -104,7 +104,7 @@ void PacedSource::send(double start_s, const std::stop_token& stop) {
         if (!clock_->sleep_until(start_s + wanted.time_s(), stop)) return;
         const double late_s = clock_->now_s() - start_s - wanted.time_s();
         std::optional<Block> block;
-        if (late_s <= most_late_s) block = filled(wanted);
+        if (late_s <= max_late_s) block = filled(wanted);
         if (!block) {
             const std::lock_guard lock(mutex_);
             ++lost_;

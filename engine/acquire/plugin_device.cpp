@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-constexpr int most_lines_shown = 100;
+constexpr int max_lines_shown = 100;
 constexpr std::size_t longest_line = 500;
 
 }  // namespace
@@ -84,8 +84,8 @@ void PluginDevice::keep_log(int level, const std::string& line) {
     const std::lock_guard lock(mutex_);
     if (level >= ECHOLUX_LOG_ERROR) {
         last_error_ = line;
-    } else if (level > ECHOLUX_LOG_DEBUG && lines_shown_ <= most_lines_shown) {
-        const bool is_last = lines_shown_++ == most_lines_shown;
+    } else if (level > ECHOLUX_LOG_DEBUG && lines_shown_ <= max_lines_shown) {
+        const bool is_last = lines_shown_++ == max_lines_shown;
         std::clog << fmt::format("plugin {}: {}\n", name(), is_last ? "says more, which is not shown" : line);
     }
 }

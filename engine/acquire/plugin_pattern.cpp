@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_points = std::int64_t{1} << 27;  // 1.2 GB
+constexpr std::int64_t max_points = std::int64_t{1} << 27;  // 1.2 GB
 
 std::uint8_t marks_of(const PatternLine& line, std::int64_t frames_sent) {
     int marks = line.is_flyback ? ECHOLUX_MARK_FLYBACK : 0;
@@ -23,7 +23,7 @@ std::uint8_t marks_of(const PatternLine& line, std::int64_t frames_sent) {
 void play_pattern(PluginDevice& device, const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;
     const std::int64_t frames = geometry.frames_per_volume() + geometry.flyback_frames;
-    if (frames > most_points / geometry.lines_per_frame()) {
+    if (frames > max_points / geometry.lines_per_frame()) {
         device.fail("cannot play a pattern of so many lines: choose a smaller scan");
     }
     const ScanPattern way(geometry, field_size(geometry), scan.calibration.fast_axis);

@@ -252,11 +252,11 @@ void PluginSource::check(const echolux_block& sent) const {
 }
 
 void PluginSource::check_leap(std::int64_t from, std::int64_t to, std::int64_t blocks_in_volume) const {
-    constexpr std::int64_t most_volumes = std::int64_t{1} << 20;
-    constexpr std::int64_t most_blocks = std::int64_t{1} << 60;  // numbers of blocks stay far from overflow
-    if (std::abs(to - from) <= most_volumes && to < most_blocks / blocks_in_volume) return;
+    constexpr std::int64_t max_volumes = std::int64_t{1} << 20;
+    constexpr std::int64_t max_blocks = std::int64_t{1} << 60;  // numbers of blocks stay far from overflow
+    if (std::abs(to - from) <= max_volumes && to < max_blocks / blocks_in_volume) return;
     device_->fail(fmt::format("block {}: volume {} after volume {} is too large a leap, expected at most {} volumes",
-                              sequence_, to, from, most_volumes));
+                              sequence_, to, from, max_volumes));
 }
 
 // Where the plugin does not count, one block follows the other; a frame trigger goes on to the next volume.

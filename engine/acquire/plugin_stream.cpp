@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_blocks = 4096;
+constexpr std::int64_t max_blocks = 4096;
 
 static_assert(static_cast<int>(SampleFormat::u8) == ECHOLUX_U8 && static_cast<int>(SampleFormat::u16) == ECHOLUX_U16 &&
               static_cast<int>(SampleFormat::u32) == ECHOLUX_U32 &&
@@ -74,7 +74,7 @@ echolux_stream wanted_stream(const Scan& scan, const SourceSettings& settings) {
     stream.line_rate_hz = settings.line_rate_hz > 0 ? settings.line_rate_hz : geometry.line_rate_hz;
     stream.exposure_us = settings.exposure_us;
     stream.block_b_scans = block_size(settings, scan, stream.line_rate_hz);
-    stream.blocks = std::min(pool_size(settings, scan, stream.block_b_scans), most_blocks);
+    stream.blocks = std::min(pool_size(settings, scan, stream.block_b_scans), max_blocks);
     return stream;
 }
 
@@ -86,7 +86,7 @@ void accept_stream(const echolux_stream& stream, Scan& scan, const std::string& 
     checks.range("memory", stream.memory, ECHOLUX_HOST, ECHOLUX_DEVICE);
     checks.range("samples", stream.samples, 1, std::int64_t{1} << 20);
     checks.range("frame_offset_bytes", stream.frame_offset_bytes, 0, std::int64_t{1} << 32);
-    checks.range("blocks", stream.blocks, 1, most_blocks);
+    checks.range("blocks", stream.blocks, 1, max_blocks);
     if (!std::isfinite(stream.line_rate_hz)) checks.range("line_rate_hz", -1, 0, 1'000'000'000);
 
     RawFormat& format = scan.format;

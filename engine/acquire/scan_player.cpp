@@ -9,8 +9,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_remembered = 256;  // volumes sent; a picture is a few behind
-constexpr std::size_t most_problems = 100;
+constexpr std::size_t max_remembered = 256;  // volumes sent; a picture is a few behind
+constexpr std::size_t max_problems = 100;
 constexpr std::int64_t more_blocks = 4;  // that are read, worked on, or looked at
 
 std::int64_t blocks_of_two_volumes(const Scan& scan, std::int64_t block_b_scans) {
@@ -21,8 +21,8 @@ std::int64_t blocks_of_two_volumes(const Scan& scan, std::int64_t block_b_scans)
 
 ScanPlayer::ScanPlayer(Scan scan, MemoryKind memory, std::int64_t block_b_scans)
     : scan_(std::move(scan)), block_b_scans_(block_size({.block_b_scans = block_b_scans}, scan_, 0)),
-      most_in_use_(std::min(blocks_of_two_volumes(scan_, block_b_scans_), pool_size({}, scan_, block_b_scans_))),
-      keeps_volumes_(most_in_use_ >= blocks_of_two_volumes(scan_, block_b_scans_)), reader_(scan_),
+      max_in_use_(std::min(blocks_of_two_volumes(scan_, block_b_scans_), pool_size({}, scan_, block_b_scans_))),
+      keeps_volumes_(max_in_use_ >= blocks_of_two_volumes(scan_, block_b_scans_)), reader_(scan_),
       pool_(block_b_scans_ * reader_.bytes_per_b_scan(), memory) {}
 
 double volume_seconds(const Scan& scan) {
@@ -71,7 +71,7 @@ Arrival ScanPlayer::next(std::chrono::milliseconds patience) {
     {
         std::unique_lock lock(use_->mutex);
         if (!runs_) return {Arrival::Kind::ended, {}};
-        const auto can_go_on = [this] { return use_->blocks < most_in_use_ && (stream_ || is_wanted_); };
+        const auto can_go_on = [this] { return use_->blocks < max_in_use_ && (stream_ || is_wanted_); };
         if (!use_->changed.wait_for(lock, patience, can_go_on)) return {};
     }
     try {
@@ -82,7 +82,7 @@ Arrival ScanPlayer::next(std::chrono::milliseconds patience) {
     } catch (const Error& error) {
         stream_.reset();
         const std::scoped_lock lock(use_->mutex);
-        if (problems_.size() < most_problems) problems_.push_back(error.line());
+        if (problems_.size() < max_problems) problems_.push_back(error.line());
     }
     return {};
 }
@@ -92,7 +92,7 @@ void ScanPlayer::begin() {
     const std::int64_t volume = shown_;
     is_wanted_ = false;
     sent_.emplace_back(++number_, volume);
-    if (sent_.size() > most_remembered) sent_.pop_front();
+    if (sent_.size() > max_remembered) sent_.pop_front();
     lock.unlock();
     stream_.emplace(reader_, pool_, volume, 0, scan_.geometry.b_scans, block_b_scans_);
 }

@@ -28,7 +28,7 @@ class ScanPlayer : public Source {
 
     const Scan& scan() const override { return scan_; }
     std::int64_t block_b_scans() const override { return block_b_scans_; }
-    std::int64_t pool_blocks() const override { return keeps_volumes_ ? 0 : most_in_use_; }
+    std::int64_t pool_blocks() const override { return keeps_volumes_ ? 0 : max_in_use_; }
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     std::string name() const override { return scan_.path.filename().string(); }
 
@@ -63,7 +63,7 @@ class ScanPlayer : public Source {
 
     Scan scan_;
     std::int64_t block_b_scans_;
-    std::int64_t most_in_use_;
+    std::int64_t max_in_use_;
     bool keeps_volumes_;  // there is memory for the volume that is shown and one that comes
     SourceCapabilities capabilities_;
     SpectraReader reader_;

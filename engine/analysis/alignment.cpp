@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::int64_t padding = 4;  // so that peaks are read between bins
 // A picture must not wait: longer averages take several blocks.
-constexpr std::int64_t most_lines_at_once = 64;
-constexpr std::int64_t most_samples_at_once = 64 * 2048;
-constexpr double least_peak_db = 10;
+constexpr std::int64_t max_lines_at_once = 64;
+constexpr std::int64_t max_samples_at_once = 64 * 2048;
+constexpr double min_peak_db = 10;
 
 double decibels(double power) {
     return 10 * std::log10(std::max(power, 1e-30));
@@ -141,7 +141,7 @@ LineRange Alignment::range(const Block& block, const AlignmentWanted& wanted) co
     const std::int64_t frame = plan_.geometry.lines_per_b_scan();
     const std::int64_t first = std::clamp<std::int64_t>(wanted.line, 0, lines_of(block, plan_.geometry) - 1);
     const std::int64_t quick =
-        std::clamp<std::int64_t>(most_samples_at_once / plan_.geometry.samples, 1, most_lines_at_once);
+        std::clamp<std::int64_t>(max_samples_at_once / plan_.geometry.samples, 1, max_lines_at_once);
     const std::int64_t most = std::min(quick, frame - first % frame);
     return {first, std::clamp<std::int64_t>(wanted.average, 1, most)};
 }
@@ -221,7 +221,7 @@ void Alignment::fill_a_scan(AlignmentReading& reading, std::int64_t depth_begin,
     figures.peak_db = decibels(peak.height * peak.height);
     figures.floor_db = decibels(floor);
     figures.snr_db = peak.height > 0 ? figures.peak_db - figures.floor_db : 0;
-    figures.has_peak = figures.snr_db >= least_peak_db;
+    figures.has_peak = figures.snr_db >= min_peak_db;
     figures.contrast = light > 0 ? 2 * peak.height / light : 0;
 }
 

@@ -9,7 +9,7 @@ void AlignmentWatch::add(AlignmentReading reading, double time_s) {
     if (newest_ && newest_->a_scan_db.size() != reading.a_scan_db.size()) forget();
     const AlignmentFigures& figures = reading.figures;
     moments_.push_back({time_s, figures.peak_db, figures.snr_db, figures.peak_bin, figures.fwhm_bins});
-    if (moments_.size() > most_moments) moments_.pop_front();
+    if (moments_.size() > max_moments) moments_.pop_front();
     if (holds_) {
         held_db_.resize(reading.a_scan_db.size(), -1000.0F);
         std::transform(held_db_.begin(), held_db_.end(), reading.a_scan_db.begin(), held_db_.begin(),

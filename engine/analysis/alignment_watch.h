@@ -19,7 +19,7 @@ class AlignmentWatch {
         double peak_bin = 0;
         double fwhm_bins = 0;
     };
-    static constexpr std::size_t most_moments = 2000;
+    static constexpr std::size_t max_moments = 2000;
 
     // `time_s` never runs backwards. A reading of another length than before begins everything anew.
     void add(AlignmentReading reading, double time_s);

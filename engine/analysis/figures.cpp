@@ -52,9 +52,9 @@ Figure stretched(const Figure& figure, std::int64_t width, std::int64_t height) 
 }
 
 Figure with_square_pixels(const Figure& figure) {
-    constexpr double most_stretch = 16;
+    constexpr double max_stretch = 16;
     if (figure.column_um <= 0 || figure.row_um <= 0) return figure;
-    const double ratio = std::clamp(figure.column_um / figure.row_um, 1 / most_stretch, most_stretch);
+    const double ratio = std::clamp(figure.column_um / figure.row_um, 1 / max_stretch, max_stretch);
     if (ratio >= 1) {
         return stretched(figure, std::llround(static_cast<double>(figure.width) * ratio), figure.height);
     }
@@ -63,12 +63,12 @@ Figure with_square_pixels(const Figure& figure) {
 
 // Codes below it hold nothing at all: the dB of zero, which would be most of any mean.
 template <class Code>
-double least_of_something(const Code* voxels, const VolumeGrid& grid) {
+double min_of_something(const Code* voxels, const VolumeGrid& grid) {
     EmptyValue empty;
     if (is_db(grid)) {
         for (std::int64_t i = 0; i < grid.voxels(); ++i) empty.add(static_cast<double>(voxels[i]));
     }
-    return empty.found() ? empty.least_other() : -std::numeric_limits<double>::infinity();
+    return empty.found() ? empty.min_other() : -std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
     require_real(grid);
     Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2], is_db(grid)};
     with_voxels(volume, [&](const auto* voxels) {
-        const double least = least_of_something(voxels, grid);
+        const double least = min_of_something(voxels, grid);
         for (std::int64_t i = 0; i < grid.a_scans * grid.b_scans; ++i) {
             const std::int64_t b = grid.b_scans - 1 - i / grid.a_scans;  // the last B-scan is the top row
             const std::int64_t line = b * grid.a_scans + i % grid.a_scans;

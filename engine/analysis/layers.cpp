@@ -13,9 +13,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t search = 7;           // rows around the mean profile's boundary in which each A-scan's is sought
-constexpr std::int64_t least_distance = 12;  // rows between two boundaries
-constexpr double zero_delay_share = 0.04;    // of the depth, ignored
+constexpr std::int64_t search = 7;         // rows around the mean profile's boundary in which each A-scan's is sought
+constexpr std::int64_t min_distance = 12;  // rows between two boundaries
+constexpr double zero_delay_share = 0.04;  // of the depth, ignored
 constexpr std::array<double, 3> speckle{1, 3, 3};  // sigma in voxels
 
 std::int64_t row_above(const std::vector<float>& heights, std::size_t line) {
@@ -53,7 +53,7 @@ std::vector<Edge> strongest_edges(const std::vector<double>& profile, std::int64
     std::vector<Edge> edges;
     for (const Edge& candidate : candidates) {
         const bool is_new = std::all_of(edges.begin(), edges.end(), [&](const Edge& edge) {
-            return std::abs(edge.row - candidate.row) >= least_distance;
+            return std::abs(edge.row - candidate.row) >= min_distance;
         });
         if (is_new && std::ssize(edges) < count) edges.push_back(candidate);
     }

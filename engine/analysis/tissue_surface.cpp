@@ -18,10 +18,10 @@ namespace {
 constexpr std::array<double, 3> speckle{1, 2, 2};  // sigma in voxels: what is averaged before steps are sought
 constexpr double noise_share = 0.1;                // of the voxels are darker than the noise level
 constexpr double bright_share = 0.99;
-constexpr double least_of_bright = 0.002;  // of the bright level: no step below it counts in volumes without noise
-constexpr double standing_out = 0.5;       // share of the strongest contrast that makes a surface
-constexpr std::int64_t refined = 4;        // rows around the contrast's place in which the step is strongest
-constexpr std::int64_t median_reach = 3;   // A-scans and B-scans to either side
+constexpr double min_of_bright = 0.002;   // of the bright level: no step below it counts in volumes without noise
+constexpr double standing_out = 0.5;      // share of the strongest contrast that makes a surface
+constexpr std::int64_t refined = 4;       // rows around the contrast's place in which the step is strongest
+constexpr std::int64_t median_reach = 3;  // A-scans and B-scans to either side
 constexpr std::array<double, 3> lateral{0, 1, 1};
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
@@ -40,7 +40,7 @@ class SurfaceFinder {
     SurfaceFinder(const std::vector<float>& averaged, const Size3& size)
         : averaged_(averaged), size_(size),
           floor_(std::max<double>(quantile(averaged, noise_share),
-                                  least_of_bright * static_cast<double>(quantile(averaged, bright_share)))) {}
+                                  min_of_bright * static_cast<double>(quantile(averaged, bright_share)))) {}
 
     // The step's share of what is on both sides, from -1 to 1; beside noise it stays small.
     double contrast(const AxialSteps& steps, std::int64_t z) const {

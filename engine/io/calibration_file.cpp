@@ -21,14 +21,14 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw numbers are read as they lie in the file");
 
-constexpr std::uintmax_t most_bytes = 256 << 20;  // two numbers of each of some million A-scans, as text
+constexpr std::uintmax_t max_bytes = 256 << 20;  // two numbers of each of some million A-scans, as text
 
 std::string read_all(const std::filesystem::path& path, const std::string& where) {
     std::error_code problem;
     if (!std::filesystem::exists(path, problem)) throw Error(ErrorCode::bad_file, "does not exist", where);
     if (!std::filesystem::is_regular_file(path, problem)) throw Error(ErrorCode::bad_file, "is not a file", where);
     const std::uintmax_t size = std::filesystem::file_size(path, problem);
-    if (problem || size > most_bytes) {
+    if (problem || size > max_bytes) {
         throw Error(ErrorCode::bad_file, "is too long for numbers that calibrate", where, "check the name");
     }
     std::ifstream stream(path, std::ios::binary);

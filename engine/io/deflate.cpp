@@ -8,15 +8,15 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_at_a_time = 1 << 30;  // zlib counts in 32 bits
+constexpr std::size_t max_at_a_time = 1 << 30;  // zlib counts in 32 bits
 
 // Runs `step` (deflate or inflate) until it says Z_STREAM_END or stops moving.
 template <class Step>
 bool run(z_stream& stream, std::span<const std::byte> in, std::span<std::byte> out, const Step& step) {
     std::size_t read = 0, written = 0;
     for (;;) {
-        const std::size_t give = std::min(in.size() - read, most_at_a_time);
-        const std::size_t take = std::min(out.size() - written, most_at_a_time);
+        const std::size_t give = std::min(in.size() - read, max_at_a_time);
+        const std::size_t take = std::min(out.size() - written, max_at_a_time);
         stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in.data() + read));
         stream.avail_in = static_cast<uInt>(give);
         stream.next_out = reinterpret_cast<Bytef*>(out.data() + written);

@@ -234,7 +234,7 @@ class Hdf5Reader : public ImageReader {
 };
 
 // Of a first look at a file, whose chunks may be packed by deflate: 1032 : 1 at best.
-std::int64_t most_memory_for(const std::filesystem::path& path) {
+std::int64_t max_memory_for(const std::filesystem::path& path) {
     constexpr std::int64_t some = 256 << 20, best_packing = 1032, most = 1LL << 40;
     std::error_code missing;
     const std::uintmax_t bytes = std::filesystem::file_size(path, missing);
@@ -257,7 +257,7 @@ std::unique_ptr<ImageReader> open_hdf5_dataset(const std::filesystem::path& path
         reader.read(0, {0, 1});
         reader.read(reader.header().time_points - 1, {slices - 1, slices});
     };
-    if (!survives(first_look, {.most_bytes = most_memory_for(path)})) {
+    if (!survives(first_look, {.max_bytes = max_memory_for(path)})) {
         throw Error(ErrorCode::bad_file, "makes the HDF5 library crash, hang or run out of memory: it is damaged",
                     path.string(), "copy the file again");
     }

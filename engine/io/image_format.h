@@ -30,7 +30,7 @@ struct ImageFormat {
     std::vector<Compression> compressions{Compression::none};  // that can be asked for; the first is the automatic one
 
     // For pictures without an ending of their own (a folder of DICOM files): whether `path`, which exists and whose
-    // ending no other format claims, is one. Looks at little. Null: the ending decides.
+    // ending no other format claims, is one. Repeats at little. Null: the ending decides.
     bool (*owns)(const std::filesystem::path& path) = nullptr;
 
     // Reads the header. Throws Error{bad_file, bad_setting (not part of this build), out_of_memory}.

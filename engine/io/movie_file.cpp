@@ -77,7 +77,7 @@ void check_format(const std::filesystem::path& path, const MovieFormat& format) 
         throw Error(ErrorCode::bad_setting, std::move(problem), path.string(), remedy);
     };
     check_size(path, format);
-    if (format.most_pictures < 1) refuse("a movie has one picture at least", "");
+    if (format.max_pictures < 1) refuse("a movie has one picture at least", "");
     if (format.has_alpha && !can_be_transparent(format.codec))
         refuse(fmt::format("{} has no transparency", name_of(format.codec)), "name it .mov, .webp or frame_%04d.png");
     if (format.codec == MovieCodec::gif && format.rate.per_s() > 50)

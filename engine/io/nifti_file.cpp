@@ -16,10 +16,10 @@ namespace echolux {
 namespace {
 
 constexpr std::size_t header_bytes = 348;
-constexpr std::size_t voxels_start = 352;     // after the extension flag
-constexpr std::size_t most_side = 32767;      // sizes are 16-bit
-constexpr std::int32_t comment_code = 6;      // of an extension
-constexpr std::int64_t most_start = 1 << 24;  // of the voxels; the place is stored as a float
+constexpr std::size_t voxels_start = 352;    // after the extension flag
+constexpr std::size_t max_side = 32767;      // sizes are 16-bit
+constexpr std::int32_t comment_code = 6;     // of an extension
+constexpr std::int64_t max_start = 1 << 24;  // of the voxels; the place is stored as a float
 constexpr int units_mm = 2, units_s = 8;
 
 // Places of header fields in bytes.
@@ -161,7 +161,7 @@ void read_extensions(StoredBytes& file, const Fields& fields, std::int64_t bytes
 
 std::int64_t voxels_place(const Fields& fields, const std::string& where) {
     const double start = fields.get<float>(at_vox_offset);
-    const bool in_file = start >= static_cast<double>(voxels_start) && start <= static_cast<double>(most_start);
+    const bool in_file = start >= static_cast<double>(voxels_start) && start <= static_cast<double>(max_start);
     if (!in_file) {  // also when it is no number
         throw Error(ErrorCode::bad_file, fmt::format("says that its voxels start at byte {}", start), where);
     }
@@ -236,8 +236,8 @@ Fields fields_for(const ImageHeader& header, std::size_t extension_bytes) {
 
 void check_sizes(const ImageHeader& header, const std::string& where) {
     const auto check = [&](std::int64_t size, const char* what) {
-        if (size <= static_cast<std::int64_t>(most_side)) return;
-        throw Error(ErrorCode::output, fmt::format("NIfTI holds at most {} {}, not {}", most_side, what, size), where,
+        if (size <= static_cast<std::int64_t>(max_side)) return;
+        throw Error(ErrorCode::output, fmt::format("NIfTI holds at most {} {}, not {}", max_side, what, size), where,
                     "use .nrrd or .mha");
     };
     for (const std::int64_t size : header.size) check(size, "voxels along an axis");

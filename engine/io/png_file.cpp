@@ -177,7 +177,7 @@ class PngChunks {
     }
 
   private:
-    static constexpr std::uint32_t most_text = 1 << 24;
+    static constexpr std::uint32_t max_text = 1 << 24;
 
     bool read(unsigned char* into, std::size_t bytes) {
         return static_cast<bool>(stream_.read(reinterpret_cast<char*>(into), static_cast<std::streamsize>(bytes)));
@@ -199,7 +199,7 @@ class PngChunks {
     }
 
     std::string content() {
-        if (length_ > most_text) return {};
+        if (length_ > max_text) return {};
         std::string text(length_, '\0');
         std::array<unsigned char, 4> checksum{};
         const auto* bytes = reinterpret_cast<const Bytef*>(text.data());

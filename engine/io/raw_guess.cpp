@@ -12,11 +12,11 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_bytes = 16 << 20;  // that are looked at
-constexpr std::int64_t least_bytes = 16 << 10;
-constexpr std::int64_t least_samples = 128, most_samples = 16384;  // of a line
-constexpr double least_likeness = 0.2;                             // below it lines have nothing in common
-constexpr std::int64_t longest_header = 1 << 16;                   // bytes
+constexpr std::int64_t max_bytes = 16 << 20;  // that are looked at
+constexpr std::int64_t min_bytes = 16 << 10;
+constexpr std::int64_t min_samples = 128, max_samples = 16384;  // of a line
+constexpr double min_likeness = 0.2;                            // below it lines have nothing in common
+constexpr std::int64_t longest_header = 1 << 16;                // bytes
 
 struct Bytes {
     std::int64_t size = 0;  // of the file
@@ -30,7 +30,7 @@ Bytes read_first(const std::filesystem::path& path) {
     if (problem || !file)
         throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "check name and permissions");
     Bytes bytes{static_cast<std::int64_t>(size)};
-    bytes.first.resize(static_cast<std::size_t>(std::min(bytes.size, most_bytes)));
+    bytes.first.resize(static_cast<std::size_t>(std::min(bytes.size, max_bytes)));
     file.read(reinterpret_cast<char*>(bytes.first.data()), static_cast<std::streamsize>(bytes.first.size()));
     bytes.first.resize(static_cast<std::size_t>(file.gcount()));
     return bytes;
@@ -132,8 +132,8 @@ std::vector<Width> widths_of(const Bytes& bytes, const Reading& reading) {
     const Autocorrelation fine(edges);
     std::vector<Width> widths;
     const std::int64_t bits = sample_bits(reading.format);
-    const auto most = std::min(most_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
-    for (std::int64_t line = least_samples; line <= most; ++line) {
+    const auto most = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
+    for (std::int64_t line = min_samples; line <= most; ++line) {
         if (line * bits % 8 != 0) continue;
         const std::int64_t line_bytes = line * bits / 8;
         const std::int64_t header = bytes.size % line_bytes;
@@ -180,9 +180,9 @@ struct Shape {
 
 // Lines of neighbouring B-scans are alike where they are one B-scan apart; where nothing tells, B-scans are square.
 std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
-    constexpr std::int64_t least_lines = 8;
+    constexpr std::int64_t min_lines = 8;
     std::vector<Shape> shapes;
-    for (std::int64_t a_scans = least_lines; a_scans <= std::min(lines, features.lines()); ++a_scans) {
+    for (std::int64_t a_scans = min_lines; a_scans <= std::min(lines, features.lines()); ++a_scans) {
         if (lines % a_scans != 0) continue;
         const double apart = std::log(static_cast<double>(a_scans) / static_cast<double>(lines / a_scans));
         const double squareness = 0.1 * std::exp(-std::abs(apart));
@@ -202,7 +202,7 @@ std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
 }
 
 void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width, std::vector<RawGuess>& guesses) {
-    constexpr std::size_t most_shapes = 3;
+    constexpr std::size_t max_shapes = 3;
     const std::int64_t bits = sample_bits(reading.format);
     const std::int64_t line_bytes = width.samples * bits / 8;
     const std::int64_t header_samples = width.header_bytes * 8 / bits;
@@ -210,7 +210,7 @@ void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width,
     const LineFeatures features(reading.samples, header_samples + header_lines * width.samples, width.samples);
     const std::int64_t lines = bytes.size / line_bytes - header_lines;
     std::vector<Shape> shapes = shapes_of(features, lines);
-    if (shapes.size() > most_shapes) shapes.resize(most_shapes);
+    if (shapes.size() > max_shapes) shapes.resize(max_shapes);
     for (const Shape& shape : shapes) {
         guesses.push_back({reading.format, width.header_bytes + header_lines * line_bytes, width.samples, shape.a_scans,
                            lines / shape.a_scans, std::clamp(width.likeness, 0.0, 1.0)});
@@ -239,10 +239,10 @@ void silence_the_impossible(std::vector<float>& values) {
 std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t most) {
     const Bytes bytes = read_first(path);
     std::vector<RawGuess> guesses;
-    if (static_cast<std::int64_t>(bytes.first.size()) < least_bytes) return guesses;
+    if (static_cast<std::int64_t>(bytes.first.size()) < min_bytes) return guesses;
     for (const Reading& reading : readings_of(bytes)) {
         for (const Width& width : best_widths(widths_of(bytes, reading))) {
-            if (width.likeness > least_likeness) add_guesses(bytes, reading, width, guesses);
+            if (width.likeness > min_likeness) add_guesses(bytes, reading, width, guesses);
         }
     }
     if (guesses.size() > most) guesses.resize(most);

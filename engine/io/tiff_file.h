@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-constexpr std::int64_t most_tiff_pages = 100'000;  // libtiff looks for each among all before it: seconds
+constexpr std::int64_t max_tiff_pages = 100'000;  // libtiff looks for each among all before it: seconds
 
 std::unique_ptr<ImageReader> open_tiff(const std::filesystem::path& path);
 

@@ -21,7 +21,7 @@ static_assert(std::endian::native == std::endian::little, "files are written as 
 constexpr std::uint16_t ascii = 2, short_number = 3, long_number = 4;  // types of fields
 constexpr std::uint16_t tag_description = 270, tag_software = 305, tag_image_id = 32781;
 constexpr std::int64_t strip_bytes = 1 << 20;  // before compression; at least a row
-constexpr std::uint32_t most_text = 1 << 24;   // bytes of a text that is ours
+constexpr std::uint32_t max_text = 1 << 24;    // bytes of a text that is ours
 constexpr const char* program_name = "Echolux ";
 constexpr const char* session_begins = "# A session of Echolux";
 
@@ -226,7 +226,7 @@ class TiffTexts {
         if (!is_text || number<std::uint16_t>(at + 2) != ascii) return;
         const auto count = number<std::uint32_t>(at + 4);
         const std::uint64_t place = count <= 4 ? at + 8 : number<std::uint32_t>(at + 8);
-        if (count > most_text) return;
+        if (count > max_text) return;
         if (place > size_ || count > size_ - place) fail();
         std::string value(count, '\0');
         read_at(place, value.data(), count);

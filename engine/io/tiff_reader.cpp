@@ -104,7 +104,7 @@ class TiffReader : public ImageReader {
             }
             is_packed_ = is_packed_ || compression != COMPRESSION_NONE;
             places_.push_back(TIFFCurrentDirOffset(tiff));
-            if (std::ssize(places_) > most_tiff_pages) refuse(fmt::format("has more than {} pages", most_tiff_pages));
+            if (std::ssize(places_) > max_tiff_pages) refuse(fmt::format("has more than {} pages", max_tiff_pages));
             message_.clear();
         } while (TIFFReadDirectory(tiff) == 1);
         if (!message_.empty()) refuse(fmt::format("page {} is incomplete: {}", places_.size(), message_), again);
@@ -247,13 +247,13 @@ class TiffReader : public ImageReader {
         TIFFGetField(tiff, TIFFTAG_TILELENGTH, &height);
         const auto voxel = static_cast<std::size_t>(bytes_of(stored_type()));
         const tmsize_t bytes = TIFFTileSize(tiff);
-        constexpr std::uint32_t most_side = 1 << 16;
-        if (width == 0 || height == 0 || width > most_side || height > most_side ||
+        constexpr std::uint32_t max_side = 1 << 16;
+        if (width == 0 || height == 0 || width > max_side || height > max_side ||
             bytes != static_cast<tmsize_t>(width * voxel * height)) {
             return false;
         }
         std::vector<std::byte> tile(static_cast<std::size_t>(bytes));
-        if (shape_.rows > UINT32_MAX - most_side || shape_.columns > UINT32_MAX - most_side) return false;
+        if (shape_.rows > UINT32_MAX - max_side || shape_.columns > UINT32_MAX - max_side) return false;
         for (std::uint32_t top = 0; top < shape_.rows; top += height) {
             for (std::uint32_t left = 0; left < shape_.columns; left += width) {
                 if (TIFFReadTile(tiff, tile.data(), left, top, 0, 0) < 0) return false;

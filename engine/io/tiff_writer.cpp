@@ -157,8 +157,8 @@ class TiffWriter : public ImageWriter {
 
 std::unique_ptr<ImageWriter> create_tiff(const std::filesystem::path& path, const ImageHeader& header,
                                          const ImageStorage& storage, const std::string& where) {
-    if (header.size[2] * header.time_points > most_tiff_pages) {
-        throw Error(ErrorCode::output, fmt::format("TIFF files hold at most {} slices here", most_tiff_pages), where,
+    if (header.size[2] * header.time_points > max_tiff_pages) {
+        throw Error(ErrorCode::output, fmt::format("TIFF files hold at most {} slices here", max_tiff_pages), where,
                     "use .ome.zarr or .h5");
     }
     return std::make_unique<TiffWriter>(path, header, storage.compression == Compression::gzip, where);

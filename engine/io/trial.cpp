@@ -50,7 +50,7 @@ void set_limit(decltype(RLIMIT_AS) of, rlim_t most) {
 [[noreturn]] void run_in_copy(const std::function<void()>& work, const TrialBounds& bounds, int tell) {
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) signal(fault, SIG_DFL);
     set_limit(RLIMIT_CORE, 0);
-    set_limit(RLIMIT_AS, address_space_bytes() + static_cast<rlim_t>(bounds.most_bytes));
+    set_limit(RLIMIT_AS, address_space_bytes() + static_cast<rlim_t>(bounds.max_bytes));
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);  // last words of the C library
     alarm(bounds.longest_s);

@@ -8,7 +8,7 @@
 namespace echolux {
 
 struct TrialBounds {
-    std::int64_t most_bytes = 0;  // of memory, beside what this process has already
+    std::int64_t max_bytes = 0;  // of memory, beside what this process has already
     unsigned longest_s = 20;
 };
 

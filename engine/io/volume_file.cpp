@@ -11,7 +11,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/foreign/file_part.h"
 #include "engine/io/lower_case.h"
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 #include "engine/memory_budget.h"
 
 namespace echolux {

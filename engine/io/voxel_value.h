@@ -27,7 +27,7 @@ void with_voxels(const Volume& volume, const Use& use) {
 }
 
 // The least and the greatest code; what is no number is neither. Infinite the other way round where there is none.
-inline std::pair<double, double> least_and_most(const Volume& volume) {
+inline std::pair<double, double> min_and_max(const Volume& volume) {
     double least = std::numeric_limits<double>::infinity(), most = -least;
     with_voxels(volume, [&](const auto* voxels) {
         for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {

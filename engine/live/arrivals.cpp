@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr double most_late_s = 1;  // beyond what the line rate says, until a clock is said to leap
+constexpr double max_late_s = 1;  // beyond what the line rate says, until a clock is said to leap
 
 bool is_power_of_ten(std::int64_t n) {
     for (; n >= 10 && n % 10 == 0; n /= 10) {
@@ -61,7 +61,7 @@ bool Arrivals::has_right_shape(const Block& block) {
 void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
     const double since = block.time_s - time_s_;
     const double expected = block_s_ * static_cast<double>(1 + lost);
-    const bool leaps = !std::isfinite(since) || since < 0 || since > 3 * expected + most_late_s;
+    const bool leaps = !std::isfinite(since) || since < 0 || since > 3 * expected + max_late_s;
     if (figures_.blocks > 0 && leaps) {
         count(figures_.time_jumps, 1,
               fmt::format("the source's clock leaps by {:.3g} s at block {}", since, block.sequence));

@@ -113,7 +113,7 @@ void DisplayQueue::clear() {
 
 void DisplayQueue::count_waiting() {
     figures_.waiting = std::ssize(current_.blocks) + (newest_ ? std::ssize(newest_->blocks) : 0);
-    figures_.most_waiting = std::max(figures_.most_waiting, figures_.waiting);
+    figures_.max_waiting = std::max(figures_.max_waiting, figures_.waiting);
 }
 
 QueueFigures DisplayQueue::figures() const {

@@ -24,7 +24,7 @@ struct QueueFigures {
     std::int64_t overtaken_volumes = 0;
     std::int64_t incomplete_volumes = 0;
     std::int64_t waiting = 0;
-    std::int64_t most_waiting = 0;
+    std::int64_t max_waiting = 0;
 };
 
 // One thread pushes, one thread takes.

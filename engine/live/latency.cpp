@@ -6,10 +6,10 @@
 namespace echolux {
 
 void Latency::add(double seconds) {
-    const double bin = std::log(std::max(seconds, least_s) / least_s) / std::log(ratio);
+    const double bin = std::log(std::max(seconds, min_s) / min_s) / std::log(ratio);
     ++counts_[std::min(static_cast<std::size_t>(bin), bins - 1)];
     ++count_;
-    most_s_ = std::max(most_s_, seconds);
+    max_s_ = std::max(max_s_, seconds);
 }
 
 double Latency::percentile_s(double share) const {
@@ -18,9 +18,9 @@ double Latency::percentile_s(double share) const {
     std::int64_t seen = 0;
     for (std::size_t i = 0; i + 1 < bins; ++i) {
         seen += counts_[i];
-        if (seen >= wanted) return std::min(least_s * std::pow(ratio, static_cast<double>(i + 1)), most_s_);
+        if (seen >= wanted) return std::min(min_s * std::pow(ratio, static_cast<double>(i + 1)), max_s_);
     }
-    return most_s_;
+    return max_s_;
 }
 
 }  // namespace echolux

@@ -9,8 +9,8 @@
 namespace echolux {
 namespace {
 
-std::int64_t checked_share(std::int64_t most_blocks_held) {
-    if (most_blocks_held >= 1) return most_blocks_held;
+std::int64_t checked_share(std::int64_t max_blocks_held) {
+    if (max_blocks_held >= 1) return max_blocks_held;
     throw Error(ErrorCode::bad_setting, "a recorder must be able to hold a block", "record",
                 "give the pool more blocks");
 }
@@ -24,7 +24,7 @@ std::string expected_bytes(const BytePlace& place) {
 }  // namespace
 
 Recorder::Recorder(RecordingWanted wanted, RecordingTools tools)
-    : most_blocks_held_(checked_share(wanted.most_blocks_held)), writer_(std::move(wanted), std::move(tools)),
+    : max_blocks_held_(checked_share(wanted.max_blocks_held)), writer_(std::move(wanted), std::move(tools)),
       layout_(writer_.layout()), path_(writer_.raw_path()), thread_([this] { work(); }) {}
 
 Recorder::~Recorder() {
@@ -51,11 +51,11 @@ bool Recorder::offer(const Block& block) {
     next_sequence_ = block.sequence + 1;
     next_place_ = layout_.place_of(entry.block.volume, block.first_b_scan, block.b_scans).value().end();
     figures_.lost_blocks += entry.block.lost_before;
-    const bool has_room = figures_.blocks_held < most_blocks_held_;
+    const bool has_room = figures_.blocks_held < max_blocks_held_;
     const bool goes_well = has_room && !disk_problem_;
     if (has_room) {
         queue_.push_back(std::move(entry));
-        figures_.most_blocks_held = std::max(figures_.most_blocks_held, ++figures_.blocks_held);
+        figures_.max_blocks_held = std::max(figures_.max_blocks_held, ++figures_.blocks_held);
     } else {
         leave_out(std::move(entry));
     }

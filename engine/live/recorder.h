@@ -19,11 +19,11 @@
 namespace echolux {
 
 struct RecorderFigures : WrittenFigures {
-    std::int64_t missing_blocks = 0;    // that came and are not in the file: too slow, or could not be written
-    std::int64_t lost_blocks = 0;       // that the source lost
-    std::int64_t refused_blocks = 0;    // repeated, out of order, of the wrong size, or in a GPU's memory
-    std::int64_t blocks_held = 0;       // of the pool, now
-    std::int64_t most_blocks_held = 0;  // so far
+    std::int64_t missing_blocks = 0;   // that came and are not in the file: too slow, or could not be written
+    std::int64_t lost_blocks = 0;      // that the source lost
+    std::int64_t refused_blocks = 0;   // repeated, out of order, of the wrong size, or in a GPU's memory
+    std::int64_t blocks_held = 0;      // of the pool, now
+    std::int64_t max_blocks_held = 0;  // so far
 };
 
 class Recorder {
@@ -58,7 +58,7 @@ class Recorder {
     template <class Work>
     void attempt(Work&& work);
 
-    const std::int64_t most_blocks_held_;
+    const std::int64_t max_blocks_held_;
     RecordingWriter writer_;  // of the thread
     const RecordingLayout layout_;
     const std::filesystem::path path_;

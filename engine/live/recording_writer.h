@@ -21,11 +21,11 @@
 namespace echolux {
 
 struct RecordingWanted {
-    std::filesystem::path scan_toml;    // NAME.toml; NAME.raw, NAME.index.csv and calibration files come beside it
-    Scan scan;                          // of the source: its blocks lie in the file as this says
-    std::int64_t expected_bytes = 0;    // 0: unknown; room for them is asked for at once
-    std::int64_t most_blocks_held = 8;  // of the source's pool, at a time
-    bool replace = false;               // a recording that is there already
+    std::filesystem::path scan_toml;   // NAME.toml; NAME.raw, NAME.index.csv and calibration files come beside it
+    Scan scan;                         // of the source: its blocks lie in the file as this says
+    std::int64_t expected_bytes = 0;   // 0: unknown; room for them is asked for at once
+    std::int64_t max_blocks_held = 8;  // of the source's pool, at a time
+    bool replace = false;              // a recording that is there already
 };
 
 // What recordings are made with. Tests put other disks and clocks in their place.

@@ -20,8 +20,8 @@ constexpr auto reconnect_after = 500ms;  // until a source that failed is starte
 constexpr auto healthy_after = 2s;       // a start is said to have worked
 constexpr auto stalled_after = 1s;       // a volume that is fed in part is no longer waited for
 constexpr auto said_again_after = 5s;    // the same line
-constexpr std::size_t most_events = 200;
-constexpr std::size_t most_unseen = 256;  // volumes whose latency is still open
+constexpr std::size_t max_events = 200;
+constexpr std::size_t max_unseen = 256;  // volumes whose latency is still open
 
 double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
@@ -176,7 +176,7 @@ void Session::note_arrival(const Block& block) {
     std::swap(newest_, newest);  // the one before is let go of outside the lock
     if (ends_volume(block)) {
         unseen_.emplace_back(block.volume, block.arrived);
-        if (unseen_.size() > most_unseen) unseen_.pop_front();
+        if (unseen_.size() > max_unseen) unseen_.pop_front();
     }
     acquired_.add(lines_of(block), block.arrived);
 }
@@ -388,9 +388,9 @@ void Session::report(const std::string& line, bool is_trouble) {
     const std::scoped_lock lock(mutex_);
     const auto now = Clock::now();
     std::erase_if(said_, [&](const auto& said) { return now - said.second > said_again_after; });
-    if (said_.size() > most_events || !said_.emplace(line, now).second) return;
+    if (said_.size() > max_events || !said_.emplace(line, now).second) return;
     events_.push_back({seconds(), is_trouble, line});
-    if (events_.size() > most_events) events_.pop_front();
+    if (events_.size() > max_events) events_.pop_front();
 }
 
 double Session::seconds() const {

@@ -5,8 +5,8 @@
 namespace echolux {
 
 BlockStream::BlockStream(SpectraReader& reader, BlockPool& pool, std::int64_t volume, std::int64_t begin,
-                         std::int64_t end, std::int64_t most_b_scans)
-    : reader_(reader), pool_(pool), volume_(volume), position_(begin), end_(end), most_b_scans_(most_b_scans) {
+                         std::int64_t end, std::int64_t max_b_scans)
+    : reader_(reader), pool_(pool), volume_(volume), position_(begin), end_(end), max_b_scans_(max_b_scans) {
     read_ahead();
 }
 
@@ -18,7 +18,7 @@ std::optional<Block> BlockStream::next() {
 
 void BlockStream::read_ahead() {
     const std::int64_t first = position_;
-    const std::int64_t count = std::min(most_b_scans_, end_ - first);
+    const std::int64_t count = std::min(max_b_scans_, end_ - first);
     const std::uint64_t sequence = sequence_++;
     position_ += std::max<std::int64_t>(count, 0);
     coming_ = std::async(std::launch::async, [this, first, count, sequence]() -> std::optional<Block> {

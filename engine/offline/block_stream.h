@@ -16,9 +16,9 @@ namespace echolux {
 
 class BlockStream {
   public:
-    // B-scan positions [begin, end) of `volume`, at most `most_b_scans` in a block, which the pool's blocks hold.
+    // B-scan positions [begin, end) of `volume`, at most `max_b_scans` in a block, which the pool's blocks hold.
     BlockStream(SpectraReader& reader, BlockPool& pool, std::int64_t volume, std::int64_t begin, std::int64_t end,
-                std::int64_t most_b_scans);
+                std::int64_t max_b_scans);
 
     // Nothing after the last block. The block's memory lives until its last copy is gone. Throws what reading throws.
     std::optional<Block> next();
@@ -31,7 +31,7 @@ class BlockStream {
     std::int64_t volume_;
     std::int64_t position_;
     std::int64_t end_;
-    std::int64_t most_b_scans_;
+    std::int64_t max_b_scans_;
     std::uint64_t sequence_ = 0;
     std::future<std::optional<Block>> coming_;  // its destructor waits for the read under way
 };

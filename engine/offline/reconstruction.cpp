@@ -67,7 +67,7 @@ std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::i
 class UnderWay {
   public:
     UnderWay(Reconstructor& reconstructor, std::int64_t most, std::function<void(std::int64_t b_scans)> done)
-        : reconstructor_(reconstructor), most_(most), done_(std::move(done)) {}
+        : reconstructor_(reconstructor), max_(most), done_(std::move(done)) {}
     ~UnderWay() {
         while (!blocks_.empty()) {
             try {
@@ -81,7 +81,7 @@ class UnderWay {
 
     void submit(const Block& block, const Places& places) {
         blocks_.push_back({reconstructor_.submit(block, places), block.b_scans});
-        while (std::ssize(blocks_) > most_) wait_for_oldest();
+        while (std::ssize(blocks_) > max_) wait_for_oldest();
     }
 
     void wait_for_all() {
@@ -107,7 +107,7 @@ class UnderWay {
     }
 
     Reconstructor& reconstructor_;
-    std::int64_t most_;
+    std::int64_t max_;
     std::function<void(std::int64_t)> done_;
     std::deque<Submitted> blocks_;
 };

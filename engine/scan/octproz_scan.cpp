@@ -21,7 +21,7 @@ namespace {
 using Path = std::filesystem::path;
 using Keys = std::map<std::string, std::string>;
 
-constexpr std::int64_t most_settings_bytes = 1 << 20;
+constexpr std::int64_t max_settings_bytes = 1 << 20;
 
 bool is_file(const Path& path) {
     std::error_code problem;
@@ -31,7 +31,7 @@ bool is_file(const Path& path) {
 // Key and value of each line, whatever group it stands in: which one depends on the acquisition system.
 Keys keys_of(const Path& settings) {
     FileBytes file(settings);
-    std::istringstream lines(file.text(0, std::min(file.size(), most_settings_bytes)));
+    std::istringstream lines(file.text(0, std::min(file.size(), max_settings_bytes)));
     Keys keys;
     for (std::string line; std::getline(lines, line);) {
         const std::size_t equal = line.find('=');

@@ -8,7 +8,7 @@ namespace echolux {
 
 struct Scan;
 
-// Looks at the first bytes only.
+// Repeats at the first bytes only.
 bool is_sd01raw2(const std::filesystem::path& path);
 
 // Fills file, format, geometry and calibration (background: mean of the background lines; k positions). The offset

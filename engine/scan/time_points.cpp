@@ -97,7 +97,7 @@ std::shared_ptr<SeriesFile> TimePoints::file_of(std::int64_t step) const {
         std::rotate(open_.begin(), found, found + 1);
     } else {
         auto file = std::make_shared<SeriesFile>(files_[static_cast<std::size_t>(step)]);
-        if (open_.size() == most_open) open_.pop_back();
+        if (open_.size() == max_open) open_.pop_back();
         open_.insert(open_.begin(), {step, std::move(file)});
     }
     return open_.front().file;

@@ -36,7 +36,7 @@ class TimePoints {
     std::vector<VolumeGrid> levels(std::int64_t step) const;
     std::vector<std::byte> read_box(std::int64_t step, std::size_t level, const VolumeBox& box) const;
 
-    static constexpr std::size_t most_open = 3;  // files: of the shown step, of the coming one, and of a look elsewhere
+    static constexpr std::size_t max_open = 3;  // files: of the shown step, of the coming one, and of a look elsewhere
 
   private:
     struct OpenFile {

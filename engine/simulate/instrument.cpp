@@ -97,7 +97,7 @@ void Instrument::record(std::int64_t volume, std::int64_t first, std::int64_t co
 // reach costs little.
 Instrument::Run Instrument::run_from(std::int64_t begin, std::int64_t end) const {
     const double reach = arm_.reach_um();
-    const double most_um2 = (scenery_.width_um + 2 * reach) * (8 * s_.beam_radius_um + 2 * reach);
+    const double max_um2 = (scenery_.width_um + 2 * reach) * (8 * s_.beam_radius_um + 2 * reach);
     const FieldPoint start = beam(begin);
     Run run{begin, begin, {start.x_um, start.x_um, start.y_um, start.y_um}, {}};
     std::vector<double> shared;  // y of more than one line
@@ -107,7 +107,7 @@ Instrument::Run Instrument::run_from(std::int64_t begin, std::int64_t end) const
         const BeamBox box{std::min(run.box.x_low, x), std::max(run.box.x_high, x), std::min(run.box.y_low, y),
                           std::max(run.box.y_high, y)};
         const double um2 = (box.x_high - box.x_low + 2 * reach) * (box.y_high - box.y_low + 2 * reach);
-        if (run.end > begin && um2 > most_um2) break;
+        if (run.end > begin && um2 > max_um2) break;
         run.box = box;
         if (y == last_y && (shared.empty() || shared.back() != y)) shared.push_back(y);
         last_y = y;

@@ -12,8 +12,8 @@ namespace {
 
 using std::numbers::pi;
 
-constexpr double least_form_um = 400;
-constexpr double most_of_range = 0.9;  // deeper, fringes are under-sampled where the samples are coarsest in k
+constexpr double min_form_um = 400;
+constexpr double max_of_range = 0.9;  // deeper, fringes are under-sampled where the samples are coarsest in k
 
 double bowed(double bow_um, double u, double v) {
     return 2 * bow_um * (u * u + v * v);
@@ -32,8 +32,8 @@ std::string micrometres(double length) {
 
 Scenery::Scenery(const Simulation& s, double depth_range_um)
     : width_um(field_size(scan_geometry(s)).x_um), length_um(field_size(scan_geometry(s)).y_um),
-      deepest_um(most_of_range * depth_range_um), form_width_um_(std::max(width_um, least_form_um)),
-      form_length_um_(std::max(length_um, least_form_um)) {
+      deepest_um(max_of_range * depth_range_um), form_width_um_(std::max(width_um, min_form_um)),
+      form_length_um_(std::max(length_um, min_form_um)) {
     const std::int64_t lines_along_y = s.protocol == Protocol::raster ? s.b_scans : s.a_scans;
     to_first_ = {(width_um - width_um / static_cast<double>(s.a_scans)) / 2,
                  (length_um - length_um / static_cast<double>(lines_along_y)) / 2};

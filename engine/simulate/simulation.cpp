@@ -7,24 +7,24 @@ template <>
 const std::vector<Field<Simulation>>& describe<Simulation>() {
     using S = Simulation;
     constexpr Effect effect = Effect::file;
-    constexpr std::int64_t most_lines = std::int64_t{1} << 20;
+    constexpr std::int64_t max_lines = std::int64_t{1} << 20;
     static const std::vector<Field<S>> fields{
         choice("scene", &S::scene, {"mirror", "layers", "vessel", "capillary", "retina"}, effect, "what is looked at"),
         integer("seed", &S::seed, 0, std::int64_t{1} << 52, "", effect,
                 "another seed gives other scatterers and other noise"),
 
         integer("samples", &S::samples, 128, 1 << 14, "", effect, "samples of one spectrum; sets the depth range"),
-        integer("a_scans", &S::a_scans, 1, most_lines, "", effect, "A-scan positions in a B-scan"),
-        integer("b_scans", &S::b_scans, 1, most_lines, "", effect,
+        integer("a_scans", &S::a_scans, 1, max_lines, "", effect, "A-scan positions in a B-scan"),
+        integer("b_scans", &S::b_scans, 1, max_lines, "", effect,
                 "B-scan positions in a volume; the protocols cross and four_slices have 2 and 4"),
-        integer("volumes", &S::volumes, 1, most_lines, "", effect, "volumes, one after the other without a pause"),
+        integer("volumes", &S::volumes, 1, max_lines, "", effect, "volumes, one after the other without a pause"),
         integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position"),
         integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position"),
         choice("protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
                "where the B-scans of a volume lie: side by side; two at right angles; three side by side, one across"),
-        integer("flyback_lines", &S::flyback_lines, 0, most_lines, "", effect,
+        integer("flyback_lines", &S::flyback_lines, 0, max_lines, "", effect,
                 "lines after each acquired B-scan while the beam returns"),
-        integer("flyback_frames", &S::flyback_frames, 0, most_lines, "", effect,
+        integer("flyback_frames", &S::flyback_frames, 0, max_lines, "", effect,
                 "acquired B-scans after those of each volume while the beam returns"),
         flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan runs backwards"),
         choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal"}, effect,

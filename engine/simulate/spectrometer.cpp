@@ -29,9 +29,9 @@ std::vector<double> wavelength_map(const Simulation& s) {
 
 Spectrometer::Spectrometer(const Simulation& s) : wavelengths_nm(wavelength_map(s)), wide_pixels(s.roll_off) {
     const double k_greatest = 2000 * pi / wavelengths_nm.front();
-    const double k_least = 2000 * pi / wavelengths_nm.back();
-    k0_per_um = (k_greatest + k_least) / 2;
-    const double step = (k_greatest - k_least) / static_cast<double>(s.samples - 1);
+    const double k_min = 2000 * pi / wavelengths_nm.back();
+    k0_per_um = (k_greatest + k_min) / 2;
+    const double step = (k_greatest - k_min) / static_cast<double>(s.samples - 1);
     pitch_um = pi / (static_cast<double>(s.samples) * step);
 
     const double centre = 2000 * pi / s.centre_nm;
@@ -40,7 +40,7 @@ Spectrometer::Spectrometer(const Simulation& s) : wavelengths_nm(wavelength_map(
     for (const double wavelength : wavelengths_nm) {
         const double k = 2000 * pi / wavelength;
         const double off_centre = (k - centre) / width;
-        const double edge = (k - k0_per_um) / ((k_greatest - k_least) / 2);
+        const double edge = (k - k0_per_um) / ((k_greatest - k_min) / 2);
         k_per_um.push_back(k);
         source.push_back(std::exp(-4 * std::numbers::ln2 * off_centre * off_centre));
         theta_rad.push_back(s.a2_rad * edge * edge + s.a3_rad * edge * edge * edge);

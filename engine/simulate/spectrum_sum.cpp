@@ -27,7 +27,7 @@ void load_some(Eight& values, const float* from, std::int64_t count) {
 
 constexpr double greatest_x = 14;  // of 2 (k - k0) d: thicker slabs need fewer moments in all, but more a scatterer
 constexpr double tolerance = 1e-5;
-constexpr std::int64_t most_orders = 48;  // greatest_x and tolerance need 27
+constexpr std::int64_t max_orders = 48;  // greatest_x and tolerance need 27
 
 // J_order(x) for any sign of x.
 double bessel(std::int64_t order, double x) {
@@ -75,7 +75,7 @@ float SpectrumSum::place_in(std::int64_t slab, double optical_um) const {
 }
 
 void SpectrumSum::add(std::int64_t slab, const SlabScatterers& scatterers, std::span<float> moments) const {
-    std::array<Eight, 2 * most_orders> sums{};  // eight partial sums each, so that the order of adding is fixed
+    std::array<Eight, 2 * max_orders> sums{};  // eight partial sums each, so that the order of adding is fixed
     for (std::int64_t first = 0; first < scatterers.count; first += eight) {
         Eight u, real, imaginary;
         if (const std::int64_t left = scatterers.count - first; left >= eight) {

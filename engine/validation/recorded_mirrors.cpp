@@ -39,11 +39,11 @@ struct RecordedMirror {
 
 // Of a scan's first B-scan as it was acquired: no depth flip, no order of the scan.
 ReconstructionSpec plan_of(const Scan& scan) {
-    constexpr std::int64_t most_lines = 128;
+    constexpr std::int64_t max_lines = 128;
     ReconstructionSpec plan = scan.plan(1);
     plan.geometry = {};
     plan.geometry.samples = scan.geometry.samples;
-    plan.geometry.a_scans = std::min(most_lines, scan.geometry.lines_per_b_scan());
+    plan.geometry.a_scans = std::min(max_lines, scan.geometry.lines_per_b_scan());
     plan.geometry.b_scans = 1;
     plan.calibration.noise_floor.clear();
     plan.calibration.fast_axis.clear();
@@ -233,7 +233,7 @@ std::vector<Reflections> full_range_scenes(const std::vector<RecordedMirror>& mi
 struct PublishedSuppression {
     std::int64_t iterations;
     double farther_db, nearer_db;
-    double least_farther_db, least_nearer_db;
+    double min_farther_db, min_nearer_db;
 };
 
 constexpr std::array<PublishedSuppression, 2> published_suppressions{
@@ -241,11 +241,11 @@ constexpr std::array<PublishedSuppression, 2> published_suppressions{
 
 // No bound holds where the dispersion is weaker than in the publication, and none beyond what noise lets be seen: the
 // greatest of some bins of the noise of two lines is 13 dB above its mean.
-Check suppression_check(std::string what, double found_db, double expected_db, double least_db, double gamma,
+Check suppression_check(std::string what, double found_db, double expected_db, double min_db, double gamma,
                         double snr_db) {
     constexpr double published_gamma = 0.865, noise_margin_db = 13;
     if (gamma > published_gamma) return reported(std::move(what), "dB", found_db, expected_db);
-    return at_least(std::move(what), "dB", found_db, std::min(least_db, snr_db - noise_margin_db), expected_db);
+    return at_least(std::move(what), "dB", found_db, std::min(min_db, snr_db - noise_margin_db), expected_db);
 }
 
 void add_full_range(CheckTable& table, ValidationRun& run, const std::vector<RecordedMirror>& mirrors, std::size_t i) {
@@ -267,7 +267,7 @@ void add_full_range(CheckTable& table, ValidationRun& run, const std::vector<Rec
                     fmt::format("{} (γ {:.2f}), false image of {} at {}, {} iterations", scene.name, gamma,
                                 reflector.name, -reflector.bin, published.iterations),
                     suppression_db(profile, reflector.bin), is_nearer ? published.nearer_db : published.farther_db,
-                    is_nearer ? published.least_nearer_db : published.least_farther_db, gamma, reflector.snr_db));
+                    is_nearer ? published.min_nearer_db : published.min_farther_db, gamma, reflector.snr_db));
             }
         }
     }

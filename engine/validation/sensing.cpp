@@ -157,16 +157,16 @@ CheckTable validated_sensing(ValidationRun& run) {
     plan.recipe.method = Method::compressive;
     for (const double light : instrument.source()) plan.calibration.background.push_back(4000 * light);
     plan.compressive.mask = SensingMask::variable;
-    constexpr double none = -300, least_db = 38, least_continued_db = 45;
+    constexpr double none = -300, min_db = 38, min_continued_db = 45;
     for (const auto& [iterations, expected_db, demanded_db] :
-         {std::tuple{10, 33.8, none}, {15, 39.2, least_db}, {20, 45.7, least_db}, {40, 47.4, least_db}}) {
+         {std::tuple{10, 33.8, none}, {15, 39.2, min_db}, {20, 45.7, min_db}, {40, 47.4, min_db}}) {
         plan.compressive.iterations = iterations;
         table.checks.push_back(about("clamped steps, " + std::to_string(iterations) + " iterations",
                                      psnr_db(run, plan, scenes), expected_db, demanded_db));
     }
     plan.compressive.continuation = true;
     plan.compressive.iterations = 15;
-    table.checks.push_back(about("continuation, 15 iterations", psnr_db(run, plan, scenes), 47.2, least_continued_db));
+    table.checks.push_back(about("continuation, 15 iterations", psnr_db(run, plan, scenes), 47.2, min_continued_db));
     plan.compressive.continuation = false;
     plan.compressive.iterations = 1;
     plan.compressive.tau_relative = 0;

@@ -14,8 +14,8 @@
 namespace echolux {
 namespace {
 
-constexpr int most_colours = 256;  // 8 bits tell no more apart
-constexpr int most_ticks = 6;
+constexpr int max_colours = 256;  // 8 bits tell no more apart
+constexpr int max_ticks = 6;
 constexpr double width = 0.9;    // em
 constexpr double tick = 0.35;    // em
 constexpr double title = 1.6;    // em: its room above the bar
@@ -69,7 +69,7 @@ std::vector<Legend> legends_of(const Stage& stage, const std::optional<FlowScale
 // Whole pixels, so that no seams show between the colours.
 void draw_colours(Sheet& sheet, const Legend& legend, const glm::dvec2& low, const glm::dvec2& high) {
     const double rows = high.y - low.y;
-    const int count = std::clamp(static_cast<int>(rows), 1, most_colours);
+    const int count = std::clamp(static_cast<int>(rows), 1, max_colours);
     for (int i = 0; i < count; ++i) {
         sheet.rectangle({low.x, low.y + std::floor(rows * i / count)},
                         {high.x, low.y + std::floor(rows * (i + 1) / count)}, legend.colour((i + 0.5) / count));
@@ -84,7 +84,7 @@ void draw_legend(Sheet& sheet, const Legend& legend, double top) {
     draw_colours(sheet, legend, low, high);
     sheet.label(legend.title, {high.x, low.y - 0.5 * em}, {1, 1});
     const auto [least, most] = std::minmax(legend.top, legend.bottom);
-    for (const auto& [value, text] : ticks_between(least, most, most_ticks)) {
+    for (const auto& [value, text] : ticks_between(least, most, max_ticks)) {
         const double y = std::lerp(low.y, high.y, (value - legend.top) / (legend.bottom - legend.top));
         sheet.line({low.x - tick * em, y}, {low.x, y});
         sheet.label(text, {low.x - 1.6 * tick * em, y}, {1, 0.5});

@@ -12,8 +12,8 @@
 namespace echolux {
 namespace {
 
-constexpr double tick = 0.5;           // em
-constexpr double least_between = 2.2;  // em from tick to tick
+constexpr double tick = 0.5;         // em
+constexpr double min_between = 2.2;  // em from tick to tick
 
 struct Edge {
     glm::dvec3 top, bottom;
@@ -50,7 +50,7 @@ void draw_depth_ruler(Sheet& sheet, const Stage& stage) {
     const std::optional<Edge> edge = leftmost_edge(stage);
     if (!edge) return;
     const double pixels = glm::length(edge->seen.to - edge->seen.from);
-    const int most = static_cast<int>(std::min(20.0, pixels / (least_between * sheet.em())));
+    const int most = static_cast<int>(std::min(20.0, pixels / (min_between * sheet.em())));
     if (most < 1) return;  // seen end on
     const glm::dvec2 out = outwards(stage, edge->seen);
     const glm::dvec2 anchor = 0.5 - 0.5 * out;

@@ -5,7 +5,7 @@
 namespace echolux {
 namespace {
 
-constexpr double most_of_width = 0.22;
+constexpr double max_of_width = 0.22;
 constexpr double thickness = 0.22;  // em
 
 }  // namespace
@@ -13,7 +13,7 @@ constexpr double thickness = 0.22;  // em
 void draw_scale_bar(Sheet& sheet, const Stage& stage) {
     const double pixel = stage.pixel_at_target();
     if (!(pixel > 0)) return;
-    const double length = round_below(most_of_width * sheet.size().x * pixel);
+    const double length = round_below(max_of_width * sheet.size().x * pixel);
     const glm::dvec2 end = sheet.size() - sheet.margin();
     const glm::dvec2 begin = end - glm::dvec2(length / pixel, thickness * sheet.em());
     sheet.rimmed_rectangle(begin, end, sheet.ink());

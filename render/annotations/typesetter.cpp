@@ -17,9 +17,9 @@
 namespace echolux {
 namespace {
 
-constexpr double least_size = 4;    // pixels
-constexpr double most_size = 1024;  // pixels: memory for glyphs is bounded
-constexpr int fractions = 4;        // of a pixel, in which a glyph may begin
+constexpr double min_size = 4;     // pixels
+constexpr double max_size = 1024;  // pixels: memory for glyphs is bounded
+constexpr int fractions = 4;       // of a pixel, in which a glyph may begin
 constexpr double rim_per_em = 0.1;
 constexpr float rim_opacity = 0.6F;
 constexpr auto light = FT_LOAD_TARGET_LIGHT;  // hints heights alone: stems stay where the shaper puts them
@@ -142,8 +142,8 @@ Typesetter::Typesetter() : parts_(std::make_unique<Parts>()) {}
 Typesetter::~Typesetter() = default;
 
 std::vector<PlacedGlyph> Typesetter::set(const Label& label, const glm::vec3& rim) {
-    if (label.size < least_size) return {};
-    parts_->set_size(static_cast<int>(std::lround(64 * std::min(label.size, most_size))));
+    if (label.size < min_size) return {};
+    parts_->set_size(static_cast<int>(std::lround(64 * std::min(label.size, max_size))));
     const FT_Size_Metrics& metrics = parts_->face->size->metrics;
     const double ascender = static_cast<double>(metrics.ascender) / 64;
     const double height = ascender - static_cast<double>(metrics.descender) / 64;

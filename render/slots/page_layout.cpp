@@ -10,9 +10,9 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t most_slots = 255;  // along an axis: the page table has eight bits for each
+constexpr std::int64_t max_slots = 255;   // along an axis: the page table has eight bits for each
 constexpr std::int64_t coarse_share = 8;  // of the pool there is one part for the coarse level
-constexpr std::int64_t most_bricks = 1 << 24;
+constexpr std::int64_t max_bricks = 1 << 24;
 constexpr double mib = 1024.0 * 1024.0;
 
 std::int64_t divided(std::int64_t length, std::int64_t by) {
@@ -40,16 +40,16 @@ Indices place_of(std::int64_t number, const Indices& of) {
 }
 
 // Slots along each axis: the fewest that are at least `wanted`, else as many as there can be; never more than `most`.
-Indices arranged(std::int64_t wanted, std::int64_t most, const Indices& most_along) {
+Indices arranged(std::int64_t wanted, std::int64_t most, const Indices& max_along) {
     Indices best{0, 0, 0};
     const auto is_better = [&](std::int64_t count) {
         const std::int64_t now = product(best);
         return now < wanted ? count > now : count >= wanted && count < now;
     };
-    for (std::int64_t x = 1; x <= most_along[0]; ++x) {
-        for (std::int64_t y = 1; y <= most_along[1]; ++y) {
+    for (std::int64_t x = 1; x <= max_along[0]; ++x) {
+        for (std::int64_t y = 1; y <= max_along[1]; ++y) {
             for (const std::int64_t z : {wanted / (x * y), divided(wanted, x * y)}) {
-                const Indices slots{x, y, std::clamp<std::int64_t>(z, 1, most_along[2])};
+                const Indices slots{x, y, std::clamp<std::int64_t>(z, 1, max_along[2])};
                 if (product(slots) <= most && is_better(product(slots))) best = slots;
             }
         }
@@ -58,10 +58,10 @@ Indices arranged(std::int64_t wanted, std::int64_t most, const Indices& most_alo
 }
 
 // As small as their number and the longest texture allow.
-int brick_edge_for(const PageLayout& layout, std::int64_t most_along, std::int64_t page_edge) {
+int brick_edge_for(const PageLayout& layout, std::int64_t max_along, std::int64_t page_edge) {
     const auto fits = [&](std::int64_t edge) {
         const Indices bricks = divided(layout.voxels, {edge, edge, edge});
-        return product(bricks) <= most_bricks && std::ranges::max(bricks) <= most_along;
+        return product(bricks) <= max_bricks && std::ranges::max(bricks) <= max_along;
     };
     std::int64_t edge = 4;
     while (edge < page_edge && !fits(edge)) edge *= 2;
@@ -124,15 +124,15 @@ PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int
         refuse(grid, fmt::format("at most {} voxels along an axis", room.edge * page_edge));
     }
     layout.brick_edge = brick_edge_for(layout, room.edge, page_edge);
-    Indices most_along{};
-    for (std::size_t i = 0; i < 3; ++i) most_along[i] = std::min(most_slots, room.edge / layout.stored()[i]);
+    Indices max_along{};
+    for (std::size_t i = 0; i < 3; ++i) max_along[i] = std::min(max_slots, room.edge / layout.stored()[i]);
     const std::int64_t most = room.bytes / (layout.slot_voxels() * room.bytes_per_voxel);
     const std::int64_t for_coarse = std::max<std::int64_t>(1, std::min(most, layout.page_count()) / coarse_share);
     // A box of the coarse level lies within one page: no larger reduction.
     for (std::int64_t reduction = 2; reduction <= page_edge; reduction *= 2) {
         set_reduction(layout, reduction);
         if (layout.coarse_count() > for_coarse) continue;
-        layout.slots = arranged(std::min(most, layout.page_count() + layout.coarse_count()), most, most_along);
+        layout.slots = arranged(std::min(most, layout.page_count() + layout.coarse_count()), most, max_along);
         if (layout.slot_count() >= layout.coarse_count()) return layout;
     }
     refuse(grid,

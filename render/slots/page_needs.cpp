@@ -16,7 +16,7 @@ void PageNeeds::set(std::size_t pane, std::vector<std::int64_t> pages) {
     Need& need = needs_[pane];
     need.pages = std::move(pages);
     need.asked = ++asked_;
-    need.most_held = 0;
+    need.max_held = 0;
 }
 
 std::vector<std::int64_t> PageNeeds::together(std::span<const std::int64_t> others) const {
@@ -35,8 +35,8 @@ std::vector<std::int64_t> PageNeeds::together(std::span<const std::int64_t> othe
 
 std::uint64_t PageNeeds::note_held(std::size_t pane, std::int64_t pages) {
     Need& need = needs_[pane];
-    if (pages > need.most_held) {
-        need.most_held = pages;
+    if (pages > need.max_held) {
+        need.max_held = pages;
         ++need.gains;
     }
     return need.gains;

@@ -34,7 +34,7 @@ class PageNeeds {
     struct Need {
         std::vector<std::int64_t> pages;
         std::uint64_t asked = 0;
-        std::int64_t most_held = 0;
+        std::int64_t max_held = 0;
         std::uint64_t gains = 0;
     };
 

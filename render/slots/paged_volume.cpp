@@ -155,7 +155,7 @@ void PagedVolume::bring_coarse(const PageSurvey& survey, const BrickBuilder& bui
     });
 }
 
-std::size_t PagedVolume::most_at_once() const {
+std::size_t PagedVolume::max_at_once() const {
     return staging_.bytes().size() / static_cast<std::size_t>(layout_.slot_voxels() * storage_.bytes());
 }
 
@@ -163,7 +163,7 @@ std::size_t PagedVolume::most_at_once() const {
 void PagedVolume::bring(const VoxelSource& level, const StoredCodes& storage, std::span<const Fill> fills) {
     const std::int64_t bytes = layout_.slot_voxels() * storage.bytes();
     while (!fills.empty()) {
-        const std::span<const Fill> now = fills.first(std::min(most_at_once(), fills.size()));
+        const std::span<const Fill> now = fills.first(std::min(max_at_once(), fills.size()));
         parallel_for(0, static_cast<std::int64_t>(now.size()), [&](std::int64_t i) {
             fill_slot(level, storage, layout_, now[static_cast<std::size_t>(i)].page,
                       staging_.bytes().data() + i * bytes);
@@ -204,7 +204,7 @@ void PagedVolume::fill_pool(std::span<const std::int64_t> pages, const std::func
     coming = coming.first(static_cast<std::size_t>(std::min(pages_a_picture_, std::ssize(coming))));
     while (!coming.empty()) {
         if (pause) pause();
-        const auto now = coming.first(std::min(most_at_once(), coming.size()));
+        const auto now = coming.first(std::min(max_at_once(), coming.size()));
         std::vector<Fill> fills;
         for (const auto& [page, slot] : now) fills.push_back({layout_.page_at(page), layout_.coarse_count() + slot});
         bring(*source_, storage_, fills);

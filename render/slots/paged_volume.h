@@ -64,7 +64,7 @@ class PagedVolume {
     Entry entry_of(std::int64_t slot, bool is_coarse) const;
     void set_entry(std::int64_t page, const Entry& entry);
     void show_coarse(std::int64_t page);
-    std::size_t most_at_once() const;  // pages that the staging buffer holds
+    std::size_t max_at_once() const;  // pages that the staging buffer holds
     void bring_coarse(const PageSurvey& survey, const BrickBuilder& builder);
     void bring(const VoxelSource& level, const StoredCodes& storage, std::span<const Fill> fills);
     void bring_table();

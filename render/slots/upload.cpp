@@ -25,13 +25,13 @@ void upload(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder,
     const StoredCodes storage = stored_codes(texture);
     const std::int64_t slice = grid.depth * grid.a_scans;
     const std::int64_t slice_bytes = slice * texture.image().bytes_per_pixel();
-    const std::int64_t most_slices = std::clamp<std::int64_t>(staging_bytes / slice_bytes, 1, grid.b_scans);
-    const gpu::HostBuffer staging(device, static_cast<std::size_t>(most_slices * slice_bytes),
+    const std::int64_t max_slices = std::clamp<std::int64_t>(staging_bytes / slice_bytes, 1, grid.b_scans);
+    const gpu::HostBuffer staging(device, static_cast<std::size_t>(max_slices * slice_bytes),
                                   vk::BufferUsageFlagBits::eTransferSrc);
-    std::vector<std::byte> codes(static_cast<std::size_t>(most_slices * slice * bytes_of(grid.type)));
+    std::vector<std::byte> codes(static_cast<std::size_t>(max_slices * slice * bytes_of(grid.type)));
     queue.run([&](const vk::raii::CommandBuffer& commands) { texture.record_first_use(commands); });
-    for (std::int64_t b_scan = 0; b_scan < grid.b_scans; b_scan += most_slices) {
-        const std::int64_t slices = std::min(most_slices, grid.b_scans - b_scan);
+    for (std::int64_t b_scan = 0; b_scan < grid.b_scans; b_scan += max_slices) {
+        const std::int64_t slices = std::min(max_slices, grid.b_scans - b_scan);
         source.read({{0, 0, b_scan}, {grid.depth, grid.a_scans, slices}}, codes.data());
         storage.store(codes.data(), slices * slice, staging.bytes().data());
         queue.run([&](const vk::raii::CommandBuffer& commands) {

@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_planes = 6;
+constexpr std::size_t max_planes = 6;
 
 void check_box(const Cut& cut) {
     constexpr const char* keys = "view.clip_low, view.clip_high";
@@ -49,7 +49,7 @@ const std::vector<Field<Cut>>& describe<Cut>() {
 
 void check_part(const Cut& cut) {
     check_box(cut);
-    check_planes(cut.clip_planes, most_planes, "view.clip_planes");
+    check_planes(cut.clip_planes, max_planes, "view.clip_planes");
     if (cut.top_from == cut.bottom_from && cut.top_um >= cut.bottom_um) {
         throw Error(ErrorCode::bad_setting, "the top does not lie above the bottom", "view.top_um, view.bottom_um",
                     "exchange them, or leave one out");

@@ -6,7 +6,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_slices = 4;
+constexpr std::size_t max_slices = 4;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ const std::vector<Field<Slices>>& describe<Slices>() {
 }
 
 void check_part(const Slices& slices) {
-    check_planes(slices.slices, most_slices, "view.slices");
+    check_planes(slices.slices, max_slices, "view.slices");
     if (slices.plane_normal.size() != 3) {
         throw Error(ErrorCode::bad_setting, "a normal has three numbers", "view.plane_normal", "e.g. [0, 1, 1]");
     }

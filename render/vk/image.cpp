@@ -35,7 +35,7 @@ vk::ImageCreateInfo creation(const ImageShape& shape) {
             .initialLayout = vk::ImageLayout::eUndefined};
 }
 
-vk::Extent3D most_extent(const Device& device, const ImageShape& shape) {
+vk::Extent3D max_extent(const Device& device, const ImageShape& shape) {
     return device.physical()
         .getImageFormatProperties(shape.format, shape.type, vk::ImageTiling::eOptimal, shape.usage)
         .maxExtent;
@@ -46,7 +46,7 @@ bool is_within(const vk::Extent3D& extent, const vk::Extent3D& most) {
 }
 
 void check_extent(const Device& device, const ImageShape& shape, const std::string& what) {
-    const vk::Extent3D most = most_extent(device, shape);
+    const vk::Extent3D most = max_extent(device, shape);
     if (is_within(shape.extent, most)) return;
     refuse(device, what, fmt::format("at most {} x {} x {}", most.width, most.height, most.depth));
 }
@@ -124,14 +124,14 @@ vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image&
 }  // namespace
 
 ImageRoom room_for(const Device& device, const ImageShape& shape) {
-    const vk::Extent3D most = most_extent(device, shape);
+    const vk::Extent3D most = max_extent(device, shape);
     const vk::DeviceSize free = free_bytes(device);
     return {.edge = std::min({most.width, most.height, most.depth}),
             .bytes = static_cast<std::int64_t>(std::min(largest_allocation(device), free - free / 8))};
 }
 
 bool fits(const Device& device, const ImageShape& shape) {
-    return is_within(shape.extent, most_extent(device, shape)) &&
+    return is_within(shape.extent, max_extent(device, shape)) &&
            static_cast<std::int64_t>(bytes_needed(device, shape)) <= room_for(device, shape).bytes;
 }
 

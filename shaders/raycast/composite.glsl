@@ -1,14 +1,14 @@
 // Emission and absorption after N. Max, "Optical models for direct volume rendering", IEEE TVCG 1(2), 1995: a step of
 // length s through extinction e lets exp(-e s) of the light pass, so that the picture does not depend on the step.
 
-const float least_lit = 1.0 / 200.0;  // share of the light from which on shading is worth its samples
+const float min_lit = 1.0 / 200.0;  // share of the light from which on shading is worth its samples
 
 const float seen_share = 0.25;         // opacity from which on a ray is said to have met something
 
 // Samples whose light was worked out together: `light` is the sum of their shares of colour, and of the shares, `along`
 // that of their shares of the way.
 vec3 lit_together(Ray ray, Samples samples, vec4 light, float along) {
-    if (light.a <= least_lit) return light.rgb;
+    if (light.a <= min_lit) return light.rgb;
     return light.a * shaded_at(place(samples, along / light.a), light.rgb / light.a, ray.unit);
 }
 
@@ -34,7 +34,7 @@ void add_run(inout Seen seen, Ray ray, Samples samples, float begin, float end, 
             if (flow_kind != flow_off) add_flow(at, samples.spacing * stride, thickness, colour);
             if (thickness <= 0.0) continue;
             float share = seen.transmittance * (1.0 - exp2(-thickness));
-            if (lighting != lighting_together && share > least_lit) colour = shaded_at(at, colour, ray.unit);
+            if (lighting != lighting_together && share > min_lit) colour = shaded_at(at, colour, ray.unit);
             if (seen.distance < 0.0 && seen.transmittance - share <= 1.0 - seen_share) {
                 seen.distance = length_to(samples, i + apart[j]);
             }

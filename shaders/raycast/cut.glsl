@@ -31,7 +31,7 @@ bool is_kept(vec3 at) {
 bool is_cut_away(vec3 at) {
     if (rolling == rolling_first && at.z >= frame.filled.x) return true;
     if (is_cut) {
-        for (int i = 0; i < most_cuts; ++i) {
+        for (int i = 0; i < max_cuts; ++i) {
             if (dot(frame.cut.plane[i].xyz, at) > frame.cut.plane[i].w) return true;
         }
     }
@@ -47,7 +47,7 @@ void keep_between_heights(inout Ray ray) {
 Ray cut(Ray ray) {
     if (heights_kind == heights_along_rays) keep_between_heights(ray);
     if (is_cut) {
-        for (int i = 0; i < most_cuts; ++i) keep_below(ray, frame.cut.plane[i]);
+        for (int i = 0; i < max_cuts; ++i) keep_below(ray, frame.cut.plane[i]);
     }
     return ray;
 }

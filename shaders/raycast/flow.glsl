@@ -1,6 +1,6 @@
 // The flow that lies over the structure: where it is seen, it takes the structure's place.
 
-const float least_phasor = 0.25;  // shorter ones say nothing
+const float min_phasor = 0.25;  // shorter ones say nothing
 
 struct Flow {
     float velocity;
@@ -27,7 +27,7 @@ Flow flow_at(vec3 at) {
         return Flow(velocity, flow_weight(velocity));
     }
     float velocity = atan(here.g, here.r) * frame.flow.values.z;
-    float trust = clamp((length(here) - least_phasor) / (1.0 - 2.0 * least_phasor), 0.0, 1.0);
+    float trust = clamp((length(here) - min_phasor) / (1.0 - 2.0 * min_phasor), 0.0, 1.0);
     return Flow(velocity, trust * flow_weight(velocity));
 }
 

@@ -7,7 +7,7 @@ bool is_inside(vec3 at, float level) {
 // Index of the first sample that reaches the level; count: none.
 float first_inside(Samples samples, float level) {
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
-        if (skips && most_in_run(samples, begin) < level) continue;
+        if (skips && max_in_run(samples, begin) < level) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             if (is_inside(place(samples, i), level)) return i;

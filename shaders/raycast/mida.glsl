@@ -14,7 +14,7 @@ Seen mida(Ray ray) {
         if (is_empty(samples, begin) && is_without_flow(samples, begin)) continue;
         bool is_hidden = seen.transmittance < frame.picture.w;
         if (is_hidden && brightest == 1.0) break;
-        if (is_hidden && most_in_run(samples, begin) <= seen.value) continue;
+        if (is_hidden && max_in_run(samples, begin) <= seen.value) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             vec3 at = place(samples, i);
@@ -34,7 +34,7 @@ Seen mida(Ray ray) {
                 float before = 1.0 - kept * (1.0 - seen.transmittance);
                 float passed = before * exp2(-optical);
                 float share = before - passed;
-                if (share > least_lit) colour = shaded_at(at, colour, ray.unit);
+                if (share > min_lit) colour = shaded_at(at, colour, ray.unit);
                 seen.colour = kept * seen.colour + share * colour;
                 seen.transmittance = passed;
             }

@@ -37,8 +37,8 @@ vec3 place_on_plane(Ray ray, float distance) {
 }
 
 // From front to back.
-void sort(inout Met met[most_planes]) {
-    for (int last = most_planes - 1; last > 0; --last) {
+void sort(inout Met met[max_planes]) {
+    for (int last = max_planes - 1; last > 0; --last) {
         for (int i = 0; i < last; ++i) {
             if (met[i].distance <= met[i + 1].distance) continue;
             Met nearer = met[i + 1];
@@ -49,14 +49,14 @@ void sort(inout Met met[most_planes]) {
 }
 
 Seen seen_on_planes(Ray ray) {
-    Met met[most_planes];
-    for (int i = 0; i < most_planes; ++i) {
+    Met met[max_planes];
+    for (int i = 0; i < max_planes; ++i) {
         met[i] = Met(no_plane, vec3(0));
         if (i < int(frame.planes.facts.x)) met[i] = plane_met(ray, i);
     }
     sort(met);
     Seen seen = nothing;
-    for (int i = 0; i < most_planes && met[i].distance != no_plane && seen.transmittance > 0.0; ++i) {
+    for (int i = 0; i < max_planes && met[i].distance != no_plane && seen.transmittance > 0.0; ++i) {
         float value = sampled(met[i].at);
         vec3 colour = window_colour(value);
         if (flow_kind != flow_off) colour = with_flow(met[i].at, colour);

@@ -19,7 +19,7 @@ struct Extreme {
 Extreme largest(Samples samples) {
     Extreme most = Extreme(-beyond_values, 0.0);
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
-        if (skips && most_in_run(samples, begin) <= most.value) continue;
+        if (skips && max_in_run(samples, begin) <= most.value) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             if (!is_kept(place(samples, i))) continue;
@@ -52,7 +52,7 @@ Seen minimum(Ray ray) {
     Samples samples = samples_of(ray);
     Extreme least = Extreme(beyond_values, 0.0);
     for (float begin = 0.0; begin < samples.count; begin += frame.run.x) {
-        if (skips && least_in_run(samples, begin) >= least.value) continue;
+        if (skips && min_in_run(samples, begin) >= least.value) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             if (!is_kept(place(samples, i))) continue;
@@ -91,7 +91,7 @@ Seen attenuated_maximum(Ray ray) {
     float most = 0.0;
     float index = 0.0;
     for (float begin = 0.0; begin < samples.count && light > most; begin += frame.run.x) {
-        if (skips && most_in_run(samples, begin) <= low) continue;
+        if (skips && max_in_run(samples, begin) <= low) continue;
         float end = min(begin + frame.run.x, samples.count);
         for (float i = begin; i < end; i += 1.0) {
             if (!is_kept(place(samples, i))) continue;

@@ -64,13 +64,13 @@ bool is_empty(Samples samples, float begin) {
     return kind_of_run(samples, begin) == brick_empty;
 }
 
-float most_in_run(Samples samples, float begin) {
+float max_in_run(Samples samples, float begin) {
     ivec3 brick = brick_of_run(samples, begin);
     float most = texelFetch(bricks, brick, 0).g;
     return rolling == rolling_over ? max(most, texelFetch(previous_bricks, brick, 0).g) : most;
 }
 
-float least_in_run(Samples samples, float begin) {
+float min_in_run(Samples samples, float begin) {
     ivec3 brick = brick_of_run(samples, begin);
     float least = texelFetch(bricks, brick, 0).r;
     return rolling == rolling_over ? min(least, texelFetch(previous_bricks, brick, 0).r) : least;

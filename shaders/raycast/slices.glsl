@@ -5,7 +5,7 @@ const float no_slice = 1e30;
 
 float length_to_slice(Ray ray) {
     float nearest = no_slice;
-    for (int i = 0; i < most_slices; ++i) {
+    for (int i = 0; i < max_slices; ++i) {
         vec4 plane = frame.slices.plane[i];
         float slope = dot(plane.xyz, ray.direction);
         if (slope == 0.0) slope = 1e-12;

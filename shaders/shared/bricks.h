@@ -13,8 +13,8 @@ namespace echolux::shared {
 ECHOLUX_CONST range_group = 64;  // invocations; eight a brick, along depth
 ECHOLUX_CONST brick_group = 4;   // bricks along each axis
 
-ECHOLUX_CONST binding_brick_least = 0;   // the source, sampled for its least value
-ECHOLUX_CONST binding_brick_most = 1;    // ... and for its largest
+ECHOLUX_CONST binding_brick_min = 0;     // the source, sampled for its least value
+ECHOLUX_CONST binding_brick_max = 1;     // ... and for its largest
 ECHOLUX_CONST binding_brick_ranges = 2;  // R: least, G: largest
 
 ECHOLUX_CONST binding_dilate_source = 0;

@@ -11,15 +11,15 @@ using vec4 = glm::vec4;
 #define ECHOLUX_CONST const int
 #endif
 
-ECHOLUX_CONST most_planes = 4;
+ECHOLUX_CONST max_planes = 4;
 
 struct PlanesFrame {
-    vec4 facts;               // number of planes, their opacity; A-scans, B-scans of the volume that holds them
-    vec4 plane[most_planes];  // across the field, in its texture coordinates: the first A-scan, from there to the last
+    vec4 facts;              // number of planes, their opacity; A-scans, B-scans of the volume that holds them
+    vec4 plane[max_planes];  // across the field, in its texture coordinates: the first A-scan, from there to the last
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(PlanesFrame) == 16 * (1 + most_planes), "the layout of std140");
+static_assert(sizeof(PlanesFrame) == 16 * (1 + max_planes), "the layout of std140");
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST

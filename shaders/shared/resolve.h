@@ -11,7 +11,7 @@ namespace echolux::shared {
 
 ECHOLUX_CONST resolve_group = 8;
 
-ECHOLUX_CONST binding_resolve_film = 0;
+ECHOLUX_CONST binding_resolve_accumulation = 0;
 ECHOLUX_CONST binding_resolve_picture = 1;
 
 #ifdef __cplusplus

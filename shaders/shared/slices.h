@@ -15,16 +15,16 @@ ECHOLUX_CONST slices_off = 0;
 ECHOLUX_CONST slices_inside = 1;   // planes in the volume
 ECHOLUX_CONST slices_section = 2;  // the picture is a section
 
-ECHOLUX_CONST most_slices = 4;
+ECHOLUX_CONST max_slices = 4;
 
 struct SlicesFrame {
     vec4 facts;  // number of planes, those behind are met nowhere; 0: gray, 1: the colours of the curve; 1: cut as the
                  // volume is
-    vec4 plane[most_slices];  // in texture coordinates: dot(xyz, at) - w is the length from the plane
+    vec4 plane[max_slices];  // in texture coordinates: dot(xyz, at) - w is the length from the plane
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(SlicesFrame) == 16 * (1 + most_slices), "the layout of std140");
+static_assert(sizeof(SlicesFrame) == 16 * (1 + max_slices), "the layout of std140");
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST

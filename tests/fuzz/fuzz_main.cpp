@@ -98,15 +98,15 @@ std::filesystem::path folder_with(const std::string& name, Bytes bytes) {
 }
 
 void read_all(ImageReader& reader) {
-    constexpr std::int64_t most_bytes = 1 << 24, most_slices = 64, most_times = 4;
+    constexpr std::int64_t max_bytes = 1 << 24, max_slices = 64, max_times = 4;
     const ImageHeader& header = reader.header();
     const std::vector<ImageHeader> levels = reader.levels();
-    const std::int64_t slices = std::min(header.size[2], most_slices);
+    const std::int64_t slices = std::min(header.size[2], max_slices);
     const bool is_small = static_cast<double>(header.size[0]) * static_cast<double>(header.size[1]) *
                               static_cast<double>(slices) * static_cast<double>(bytes_of(header.type)) <=
-                          static_cast<double>(most_bytes);
+                          static_cast<double>(max_bytes);
     if (!is_small) return;
-    for (std::int64_t time = 0; time < std::min(header.time_points, most_times); ++time) {
+    for (std::int64_t time = 0; time < std::min(header.time_points, max_times); ++time) {
         const std::vector<std::byte> voxels = reader.read(time, {0, slices});
         if (std::ssize(voxels) != slices * header.slice_bytes()) std::abort();
         reader.read(time, {slices - 1, slices});

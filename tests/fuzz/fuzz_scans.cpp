@@ -21,8 +21,8 @@ void read_scan_toml(Bytes bytes) {
 void read_scan(const std::filesystem::path& path) {
     const Scan scan = open_scan(path);
     SpectraReader reader(scan);
-    constexpr std::int64_t most_bytes = 1 << 24;
-    if (reader.bytes_per_b_scan() > most_bytes) return;
+    constexpr std::int64_t max_bytes = 1 << 24;
+    if (reader.bytes_per_b_scan() > max_bytes) return;
     std::vector<std::byte> b_scan(static_cast<std::size_t>(reader.bytes_per_b_scan()));
     reader.read(0, scan.geometry.b_scans - 1, 1, b_scan);
 }

@@ -10,11 +10,11 @@ namespace {
 using Field = SensedScene::Field;
 
 // Rounding of floats, which steps found from quotients of sums make larger: 1e-6 for these scenes.
-constexpr double most_of_floats = 3e-5;
+constexpr double max_of_floats = 3e-5;
 
 // Operands of ten bits of mantissa: 3e-4 for these scenes, up to 2e-3 for others that 15 steps do not bring to their
 // end.
-constexpr double most_of_tf32 = 5e-3;
+constexpr double max_of_tf32 = 5e-3;
 
 class CompressiveOnGpu : public GpuTest, protected SensedScene {
   protected:
@@ -70,7 +70,7 @@ TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
             for (const auto transform : {SensingTransform::nufft, SensingTransform::fft, SensingTransform::exact}) {
                 plan.compressive.transform = transform;
                 const Field cpu = on_cpu(plan, spectra);
-                const double most = transform == SensingTransform::exact ? most_of_tf32 : most_of_floats;
+                const double most = transform == SensingTransform::exact ? max_of_tf32 : max_of_floats;
                 const std::string name = "a2 " + std::to_string(a2) + ", step " + std::to_string(int(step)) +
                                          ", transform " + std::to_string(int(transform));
                 const double chosen = relative_l2(found(plan, spectra), cpu);
@@ -90,18 +90,18 @@ TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
     for (std::size_t p = 0; p < plan.calibration.mask.size(); ++p) plan.calibration.mask[p] = p % 7 < 3 ? 1 : 0;
     for (const auto mask : {SensingMask::all, SensingMask::uniform, SensingMask::variable, SensingMask::file}) {
         plan.compressive.mask = mask;
-        EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), most_of_floats) << int(mask);
+        EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), max_of_floats) << int(mask);
     }
     for (const NufftRecipe nufft :
          {NufftRecipe{GridKernel::gaussian, 2, 12}, NufftRecipe{GridKernel::exponential, 2, 4},
           NufftRecipe{GridKernel::kaiser_bessel, 1.5, 5}}) {
         plan.nufft = nufft;
-        EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), most_of_floats) << nufft.width;
+        EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), max_of_floats) << nufft.width;
     }
     plan.compressive.tau = 300;
     plan.recipe.depth_begin = 50;
     plan.recipe.depth_end = 777;
-    EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), most_of_floats) << "tau in counts";
+    EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), max_of_floats) << "tau in counts";
 }
 
 // Of the uniform grid, which is up-sampled on chip, or around cuFFT.
@@ -112,8 +112,8 @@ TEST_F(CompressiveOnGpu, AgreesWhereSamplesAreUpsampled) {
         plan.compressive.transform = SensingTransform::fft;
         plan.recipe.upsample = 2;
         const Field cpu = on_cpu(plan, spectra);
-        EXPECT_LE(relative_l2(found(plan, spectra), cpu), most_of_floats) << a2;
-        EXPECT_LE(relative_l2(found(plan, spectra, in_passes()), cpu), most_of_floats) << a2 << ", in passes";
+        EXPECT_LE(relative_l2(found(plan, spectra), cpu), max_of_floats) << a2;
+        EXPECT_LE(relative_l2(found(plan, spectra, in_passes()), cpu), max_of_floats) << a2 << ", in passes";
     }
 }
 
@@ -131,9 +131,9 @@ TEST_F(CompressiveOnGpu, AgreesForAnyLength) {
             std::vector<float> spectra;
             for (const std::uint16_t count : moving_reflectors(samples, 3)) spectra.push_back(float(count) - 2200);
             const Field cpu = on_cpu(plan, spectra);
-            EXPECT_LE(relative_l2(found(plan, spectra), cpu), most_of_floats) << samples << " samples, a2 " << a2;
+            EXPECT_LE(relative_l2(found(plan, spectra), cpu), max_of_floats) << samples << " samples, a2 " << a2;
             plan.compressive.transform = SensingTransform::exact;
-            EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), most_of_tf32) << samples;
+            EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), max_of_tf32) << samples;
         }
     }
 }
@@ -168,7 +168,7 @@ TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
     ReconstructionSpec plan = plan_for(std::ssize(depths));
     plan.compressive.transform = SensingTransform::exact;
     const Field exact = on_cpu(plan, spectra);
-    EXPECT_LE(relative_l2(found(plan, spectra), exact), most_of_tf32);
+    EXPECT_LE(relative_l2(found(plan, spectra), exact), max_of_tf32);
     plan.compressive.transform = SensingTransform::nufft;
     plan.nufft = {GridKernel::kaiser_bessel, 2, 5};
     EXPECT_LE(relative_l2(found(plan, spectra), exact), 2 * 3.9e-6);
@@ -181,7 +181,7 @@ TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
 // What the profiles of 1, 2 ... iterations make of the objective, on the host and in double; also for a strong chirp,
 // for which steps have to be halved oftener.
 TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
-    constexpr int lines = 4, most_iterations = 15;
+    constexpr int lines = 4, max_iterations = 15;
     const std::vector<float> spectra = scenes(lines);
     for (const auto& [on_chip, chirped] : {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
         ReconstructionSpec plan = plan_for(lines);
@@ -209,7 +209,7 @@ TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
             return left / 2 + plan.compressive.tau_relative * double{largest} * sum;
         };
         std::vector<double> first, before(lines, 1e30);
-        for (plan.compressive.iterations = 1; plan.compressive.iterations <= most_iterations;
+        for (plan.compressive.iterations = 1; plan.compressive.iterations <= max_iterations;
              ++plan.compressive.iterations) {
             const Field bins = found(plan, spectra, on_chip ? GpuRun{} : in_passes());
             for (int l = 0; l < lines; ++l) {

@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-constexpr double most_error = 1e-7;
+constexpr double max_error = 1e-7;
 
 GpuRun on_cpu() {
     return {.choice = {.backend = Backend::cpu}};
@@ -66,11 +66,11 @@ class Conformance : public GpuTest, public testing::WithParamInterface<std::tupl
 
 TEST_P(Conformance, AgreesWithTheCpu) {
     if (!one.field.empty()) {
-        EXPECT_LE(error<std::complex<float>>(Quantity::complex, VoxelType::complex64), most_error);
+        EXPECT_LE(error<std::complex<float>>(Quantity::complex, VoxelType::complex64), max_error);
     }
-    EXPECT_LE(error<float>(Quantity::amplitude, VoxelType::f32), most_error);
-    EXPECT_LE(error<float>(Quantity::intensity, VoxelType::f32), most_error);
-    EXPECT_LE(db_error(), most_error);
+    EXPECT_LE(error<float>(Quantity::amplitude, VoxelType::f32), max_error);
+    EXPECT_LE(error<float>(Quantity::intensity, VoxelType::f32), max_error);
+    EXPECT_LE(db_error(), max_error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Vectors, Conformance,
@@ -180,7 +180,7 @@ std::ostream& operator<<(std::ostream& out, const Size& size) {
 
 // Of 65536, each 0.0008 dB: rounding in another order moves up to 0.4 % of these scenes' by one, none by two (float64
 // model of the chain).
-constexpr double most_u16_codes = 0.01;
+constexpr double max_u16_codes = 0.01;
 
 class OddSizes : public GpuTest, public testing::WithParamInterface<std::tuple<Size, bool>> {};
 
@@ -204,12 +204,12 @@ TEST_P(OddSizes, AgreeWithTheCpu) {
             if (voxel == VoxelType::f32) {
                 EXPECT_LE(normalised_error(voxels_of<float>(plan, bytes_of_lines(spectra), run),
                                            voxels_of<float>(plan, bytes_of_lines(spectra), on_cpu())),
-                          most_error);
+                          max_error);
             } else {
                 CodeDifference difference;
                 difference.add(voxels_of<std::uint16_t>(plan, bytes_of_lines(spectra), run),
                                voxels_of<std::uint16_t>(plan, bytes_of_lines(spectra), on_cpu()));
-                difference.expect_within_limits(most_u16_codes);
+                difference.expect_within_limits(max_u16_codes);
             }
         }
     }

@@ -64,10 +64,10 @@ void count(const CUpti_ActivityMemcpy6& copy) {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
-void CUPTIAPI buffer_wanted(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+void CUPTIAPI buffer_wanted(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
     *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, buffer_bytes));
     *size = *buffer == nullptr ? 0 : buffer_bytes;
-    *most_records = 0;  // as many as fit
+    *max_records = 0;  // as many as fit
 }
 
 void CUPTIAPI buffer_filled(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,

@@ -158,7 +158,7 @@ TEST(LinePairs, HaveEveryLineOnceAndOneBackground) {
 
 // ---- on the GPU -----------------------------------------------------------------------------------------------------
 
-constexpr double most_error = 1e-10;  // mean square: rounding of floats, a thousand times over
+constexpr double max_error = 1e-10;  // mean square: rounding of floats, a thousand times over
 
 std::string way_of(const ReconstructionSpec& plan, const GpuRun& run) {
     return make_reconstructor(plan, run.choice)->backend();
@@ -214,7 +214,7 @@ TEST_P(NufftOnGpu, AgreesWithTheCpuBothWays) {
                   std::string::npos);
         const double error = normalised_error(voxels_of<std::complex<float>>(plan, bytes, run), cpu);
         RecordProperty(fused ? "nmse_fused" : "nmse_passes", std::to_string(error * 1e12) + "e-12");
-        EXPECT_LE(error, most_error) << (fused ? "fused" : "in passes");
+        EXPECT_LE(error, max_error) << (fused ? "fused" : "in passes");
     }
 }
 

@@ -130,7 +130,7 @@ struct Drawn {
 };
 
 constexpr std::int64_t pictures_wanted = 60;
-constexpr std::int64_t most_volumes = 100'000;  // some seconds, within which who draws must have had its turns
+constexpr std::int64_t max_volumes = 100'000;  // some seconds, within which who draws must have had its turns
 
 Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
     ReconstructionSpec plan = noise_plan(1024, 128, 64);
@@ -146,7 +146,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
     feed(path, plan, spectra[1], 1);  // something to be behind the first
     std::atomic<std::int64_t> fed = 1;
     std::jthread feeder([&](const std::stop_token& enough) {
-        while (!enough.stop_requested() && fed < most_volumes) {
+        while (!enough.stop_requested() && fed < max_volumes) {
             const std::int64_t volume = ++fed;
             feed(path, plan, spectra[static_cast<std::size_t>(volume % 2)], volume);
         }
@@ -154,7 +154,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
     });
     std::int64_t last = -1;
     Drawn drawn;
-    while (drawn.pictures < pictures_wanted && fed < most_volumes) {
+    while (drawn.pictures < pictures_wanted && fed < max_volumes) {
         const std::optional<VolumePicture> picture = path.picture(from_above(path.grid()));
         if (!picture) continue;
         EXPECT_GE(picture->stamp.volume, last);

@@ -4,7 +4,7 @@
 namespace echolux {
 namespace {
 
-constexpr double most_error = 1e-10;  // mean square: rounding of floats, a thousand times over
+constexpr double max_error = 1e-10;  // mean square: rounding of floats, a thousand times over
 
 struct Chain {
     std::int64_t samples;
@@ -57,7 +57,7 @@ TEST_P(UpsamplingOnGpu, AgreesWithTheCpuBothWays) {
         EXPECT_EQ(way.find("up-sampled on chip") != std::string::npos, fused && chain.on_chip) << way;
         const double error = normalised_error(voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run), cpu);
         RecordProperty(fused ? "nmse_fused" : "nmse_passes", std::to_string(error * 1e12) + "e-12");
-        EXPECT_LE(error, most_error) << (fused ? "fused" : "in passes");
+        EXPECT_LE(error, max_error) << (fused ? "fused" : "in passes");
     }
 }
 

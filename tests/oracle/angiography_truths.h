@@ -143,8 +143,8 @@ TEST_P(Angiography, BulkMotionDoesNotShow) {
     EXPECT_GE(omag.flow / omag.still, 26);
 }
 
-// Noise looks like flow, so the mask must keep it out: still speckle of 0 to 30 dB, and at most one voxel in a hundred
-// above half of what blood would show.
+// Noise repeats like flow, so the mask must keep it out: still speckle of 0 to 30 dB, and at most one voxel in a
+// hundred above half of what blood would show.
 TEST_P(Angiography, StillSceneOfAnyBrightnessStaysDark) {
     struct Limit {
         FlowMethod method;

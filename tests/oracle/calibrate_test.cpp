@@ -65,12 +65,12 @@ TEST(LeastValue, IsFoundAlongALineAmongSideMinima) {
         for (const double x : places) values.push_back(std::cos(x) + 0.01 * (x - 20) * (x - 20));
         return values;
     };
-    EXPECT_NEAR(least_along(f, 0, 40), 21.95, 0.01);  // the deepest of many
+    EXPECT_NEAR(min_along(f, 0, 40), 21.95, 0.01);  // the deepest of many
 }
 
 TEST(LeastValue, IsFoundInAnObliqueValley) {
     const auto f = [](double x, double y) { return std::pow(x - 3, 2) + 100 * std::pow(y - x + 1, 2); };
-    const Minimum least = least_nearby(f, {0, 0}, 1);
+    const Minimum least = min_nearby(f, {0, 0}, 1);
     EXPECT_NEAR(least.place[0], 3, 1e-2);
     EXPECT_NEAR(least.place[1], 2, 1e-2);
 }

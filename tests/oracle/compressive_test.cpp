@@ -153,7 +153,7 @@ TEST_F(Compressive, CurvatureIsBelowItsBound) {
             plan.recipe.a2_rad = a2;
             if (chirped) plan.calibration.wavelengths_nm = chirped_wavelengths_nm(samples);
             const SensingTables tables = sensing_tables(plan);
-            const double found = curvature_of(tables), bound = tables.most_curvature();
+            const double found = curvature_of(tables), bound = tables.max_curvature();
             EXPECT_GT(found, chirped ? 5 : 0.9) << a2;
             EXPECT_LE(found, bound) << a2;
             EXPECT_LE(bound, 4 * found) << a2;
@@ -175,7 +175,7 @@ TEST_F(Compressive, SamplesThatShareAPointMakeAsManyTriesAsThereAre) {
     tables.points = {3, 5, 5};
     CompressiveRecipe recipe;
     recipe.step = StepRule::monotone;
-    EXPECT_EQ(enough_tries(tables, recipe), SearchRules<double>::most_tries);
+    EXPECT_EQ(enough_tries(tables, recipe), SearchRules<double>::max_tries);
 }
 
 // With no more tries than the bound allows a search never gets worse, where the samples lie nineteen times as dense at
@@ -191,8 +191,8 @@ TEST_F(Compressive, TheBoundSufficesForAStrongChirp) {
         SparseSearch search(tables.sensing(), plan.compressive, std::ssize(tables.sensing_tables.samples), n / 2);
         for (unsigned seed = 0; seed < 4; ++seed) {
             search.run(scene(seed).data());
-            EXPECT_LE(search.most_tries(), enough_tries(tables.sensing_tables, plan.compressive)) << seed;
-            EXPECT_GE(search.most_tries(), 2) << "the scene is too easy";
+            EXPECT_LE(search.max_tries(), enough_tries(tables.sensing_tables, plan.compressive)) << seed;
+            EXPECT_GE(search.max_tries(), 2) << "the scene is too easy";
         }
     }
 }

@@ -18,12 +18,12 @@ class FlowVector : public testing::TestWithParam<std::tuple<FlowMachine, std::st
     FlowVolumes found() const { return flow_of(std::get<0>(GetParam()), expected.plan, expected.spectra); }
 
     // Codes of 8 bits turn a direction by up to 0.5 sqrt(2) / 127.
-    static constexpr double most_turn = 0.0057;
+    static constexpr double max_turn = 0.0057;
 
     void expect_phasor(std::uint16_t code, std::complex<double> wanted, std::size_t voxel) const {
         const std::complex<double> phasor = phasor_of(code);
         ASSERT_GT(std::abs(phasor), 0.98) << voxel;
-        ASSERT_LE(std::abs(std::arg(phasor * std::conj(wanted))), most_turn) << voxel;
+        ASSERT_LE(std::abs(std::arg(phasor * std::conj(wanted))), max_turn) << voxel;
     }
 
     // A half has eleven bits; what is left of differences of floats is absolute, and in dB counts a hundredfold where

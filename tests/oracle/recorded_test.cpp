@@ -137,10 +137,10 @@ TEST_F(RecordedFullRange, TellsTheTwoSidesApart) {
     const std::vector<double> before = profile(0), after = profile(10), later = profile(20);
     const auto strongest = std::max_element(later.begin(), later.end()) - later.begin() - n / 2;
     EXPECT_TRUE(std::abs(strongest - 125) <= 1 || std::abs(strongest + 48) <= 1) << strongest;
-    for (const auto& [bin, least_after, least_later] : {std::tuple{125, 12.0, 29.0}, {-48, 19.0, 29.0}}) {
+    for (const auto& [bin, min_after, min_later] : {std::tuple{125, 12.0, 29.0}, {-48, 19.0, 29.0}}) {
         EXPECT_LE(suppression_db(before, bin), 6) << bin;
-        EXPECT_GE(suppression_db(after, bin), least_after) << bin;
-        EXPECT_GE(suppression_db(later, bin), least_later) << bin;
+        EXPECT_GE(suppression_db(after, bin), min_after) << bin;
+        EXPECT_GE(suppression_db(later, bin), min_later) << bin;
     }
 }
 

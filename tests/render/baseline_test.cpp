@@ -13,7 +13,7 @@ namespace echolux::test {
 namespace {
 
 constexpr std::int64_t edge = 48;
-constexpr double most_mean_difference = 0.6;  // of 255, over all channels
+constexpr double max_mean_difference = 0.6;  // of 255, over all channels
 
 // Layers below a wavy surface, with speckle and a dark vessel.
 double tissue(std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -76,8 +76,8 @@ TEST_P(Baseline, IsMetAndAShiftByAVoxelIsNot) {
     std::ostringstream expected;
     expected << std::ifstream(path, std::ios::binary).rdbuf();
     ASSERT_EQ(expected.str().size(), now.size()) << path;
-    EXPECT_LE(mean_difference(now, expected.str()), most_mean_difference);
-    EXPECT_GT(mean_difference(pam_of(1), expected.str()), 2 * most_mean_difference);
+    EXPECT_LE(mean_difference(now, expected.str()), max_mean_difference);
+    EXPECT_GT(mean_difference(pam_of(1), expected.str()), 2 * max_mean_difference);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -25,11 +25,11 @@ TEST(FailedSubmission, ThePictureAfterItUsesItsImageFirst) {
         upload(device, queue, builder, volume, *voxels_in_memory(grid, voxels(grid, ball(grid, 4)).data()));
         const Scene scene(volume);
         const View view = voxel_view(grid, 8, 8);
-        Film film(device, 8, 8);
+        AccumulationBuffer accumulation(device, 8, 8);
         gpu::Chain failing;
         failing.after = [](const vk::raii::CommandBuffer&) { throw std::runtime_error("refused"); };
-        for (Film* target : {static_cast<Film*>(nullptr), &film}) {
-            const Shot shot{.scene = scene, .view = view, .pass = {.film = target}};
+        for (AccumulationBuffer* target : {static_cast<AccumulationBuffer*>(nullptr), &accumulation}) {
+            const Shot shot{.scene = scene, .view = view, .pass = {.accumulation = target}};
             for (int i = 0; i < 2; ++i) EXPECT_THROW(raycaster.cast(shot, failing), std::runtime_error);
             for (int i = 0; i < 2; ++i) queue.wait(raycaster.cast(shot).value);
         }

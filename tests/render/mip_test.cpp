@@ -14,7 +14,7 @@ double speckle(std::int64_t z, std::int64_t a, std::int64_t b) {
 }
 
 template <class Value>
-double most_of(std::int64_t count, const Value& value) {
+double max_of(std::int64_t count, const Value& value) {
     double most = value(0);
     for (std::int64_t i = 1; i < count; ++i) most = std::max<double>(most, value(i));
     return most;
@@ -46,19 +46,19 @@ class Maximum : public Rendering {
 
 TEST_F(Maximum, FromTheFrontIsTheProjectionAlongBScans) {
     expect_picture(0, 0, a_scans, depth, [](std::int64_t column, std::int64_t row) {
-        return most_of(b_scans, [&](std::int64_t b) { return speckle(row, column, b); });
+        return max_of(b_scans, [&](std::int64_t b) { return speckle(row, column, b); });
     });
 }
 
 TEST_F(Maximum, FromTheRightIsTheProjectionAlongAScans) {
     expect_picture(90, 0, b_scans, depth, [](std::int64_t column, std::int64_t row) {
-        return most_of(a_scans, [&](std::int64_t a) { return speckle(row, a, column); });
+        return max_of(a_scans, [&](std::int64_t a) { return speckle(row, a, column); });
     });
 }
 
 TEST_F(Maximum, FromAboveIsTheEnFaceProjection) {
     expect_picture(0, 90, a_scans, b_scans, [](std::int64_t column, std::int64_t row) {
-        return most_of(depth, [&](std::int64_t z) { return speckle(z, column, b_scans - 1 - row); });
+        return max_of(depth, [&](std::int64_t z) { return speckle(z, column, b_scans - 1 - row); });
     });
 }
 
@@ -105,7 +105,7 @@ TEST_F(Maximum, SkipsNothingThatCanBeSeen) {
             const double leave = std::min((x * c + 33.5) / s, (35.5 - x * s) / c);
             if (z <= 0 || z >= 61 || leave <= enter) continue;
             const double count = std::ceil(leave - enter - 1e-3);
-            const double expected = most_of(static_cast<std::int64_t>(count), [&](std::int64_t i) {
+            const double expected = max_of(static_cast<std::int64_t>(count), [&](std::int64_t i) {
                 const double t = enter + (static_cast<double>(i) + 0.5) * (leave - enter) / count;
                 return at(z, 33.5 + x * c - t * s, 35.5 + x * s + t * c);
             });

@@ -36,12 +36,12 @@ Volume moment(std::int64_t step) {
 // Keeps what it is given; from `most` pictures on the disk is full.
 class Notebook : public MovieWriter {
   public:
-    explicit Notebook(std::vector<int>& noted, std::int64_t most = INT64_MAX) : noted_(noted), most_(most) {}
+    explicit Notebook(std::vector<int>& noted, std::int64_t most = INT64_MAX) : noted_(noted), max_(most) {}
 
     std::string encoder() const override { return "notebook"; }
     void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>&) override {
         if (before_add) before_add();
-        if (std::ssize(noted_) == most_) throw Error(ErrorCode::output, "the disk is full", "notebook", "");
+        if (std::ssize(noted_) == max_) throw Error(ErrorCode::output, "the disk is full", "notebook", "");
         noted_.push_back(rgba[0]);
     }
     void finish() override {}
@@ -51,7 +51,7 @@ class Notebook : public MovieWriter {
 
   private:
     std::vector<int>& noted_;
-    std::int64_t most_;
+    std::int64_t max_;
 };
 
 std::function<Image()> picture_of(int number) {
@@ -59,7 +59,7 @@ std::function<Image()> picture_of(int number) {
 }
 
 TEST(MovieEncodings, DrawingGoesOnWhileAPictureIsEncodedAndWaitsWhileManyAre) {
-    constexpr int count = 200, most = 2 * MovieEncoding::most_waiting + 2;
+    constexpr int count = 200, most = 2 * MovieEncoding::max_waiting + 2;
     std::vector<int> noted;
     std::atomic<int> added = 0, greatest = 0;
     auto writer = std::make_unique<Notebook>(noted);

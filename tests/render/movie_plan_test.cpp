@@ -16,17 +16,17 @@
 namespace echolux {
 namespace {
 
-FilmedVolumes filmed(std::int64_t steps = 1, double step_s = 0) {
-    FilmedVolumes volumes{.grid = test::db_grid(10, 20, 30), .steps = steps, .step_s = step_s};
+MovieTimePoints time_points(std::int64_t steps = 1, double step_s = 0) {
+    MovieTimePoints volumes{.grid = test::db_grid(10, 20, 30), .steps = steps, .step_s = step_s};
     volumes.grid.spacing_um = {2, 3, 4};
     return volumes;
 }
 
-MoviePlan plan_of(const MovieWanted& wanted, const View& view = {}, const FilmedVolumes& volumes = filmed()) {
+MoviePlan plan_of(const MovieWanted& wanted, const View& view = {}, const MovieTimePoints& volumes = time_points()) {
     return MoviePlan(wanted, view, volumes);
 }
 
-std::string refusal(const MovieWanted& wanted, const View& view = {}, const FilmedVolumes& volumes = filmed()) {
+std::string refusal(const MovieWanted& wanted, const View& view = {}, const MovieTimePoints& volumes = time_points()) {
     try {
         plan_of(wanted, view, volumes);
     } catch (const Error& error) {
@@ -102,10 +102,10 @@ TEST(MoviePlans, ASectionIsItselfSwept) {
 }
 
 TEST(MoviePlans, TimeGoesThroughAllStepsInOrder) {
-    const MoviePlan once = plan_of({.path = "time"}, {}, filmed(64, 2));
+    const MoviePlan once = plan_of({.path = "time"}, {}, time_points(64, 2));
     ASSERT_EQ(once.frames(), 64);
     for (std::int64_t frame = 0; frame < 64; ++frame) EXPECT_EQ(once.step(frame), frame);
-    const MoviePlan slow = plan_of({.path = "time", .frames = 150}, {}, filmed(64, 2));
+    const MoviePlan slow = plan_of({.path = "time", .frames = 150}, {}, time_points(64, 2));
     std::set<std::int64_t> seen;
     for (std::int64_t frame = 0; frame < 150; ++frame) {
         seen.insert(slow.step(frame));
@@ -119,13 +119,14 @@ TEST(MoviePlans, TimeStampsAreThoseOfTheData) {
     View view;
     view.time_stamp = true;
     view.time_s = 100;
-    const MoviePlan plan = plan_of({.path = "time", .fps = "5"}, view, filmed(20, 0.08));
+    const MoviePlan plan = plan_of({.path = "time", .fps = "5"}, view, time_points(20, 0.08));
     EXPECT_DOUBLE_EQ(plan.view(0).time_s, 100);
     EXPECT_DOUBLE_EQ(plan.view(19).time_s, 100 + 19 * 0.08);
     EXPECT_NEAR(plan.view(7).time_rate, 0.4, 1e-12);
-    EXPECT_THAT(refusal({.path = "time"}, view, filmed(20)), testing::HasSubstr("--step-time"));
-    EXPECT_NEAR(plan_of({.path = "time", .fps = "5", .step_s = 0.2}, view, filmed(20)).view(0).time_rate, 1, 1e-12);
-    EXPECT_EQ(plan_of({}, view, filmed(20, 0.08)).view(0).time_rate, 0);
+    EXPECT_THAT(refusal({.path = "time"}, view, time_points(20)), testing::HasSubstr("--step-time"));
+    EXPECT_NEAR(plan_of({.path = "time", .fps = "5", .step_s = 0.2}, view, time_points(20)).view(0).time_rate, 1,
+                1e-12);
+    EXPECT_EQ(plan_of({}, view, time_points(20, 0.08)).view(0).time_rate, 0);
 }
 
 TEST(MoviePlans, KeyFramesRunInTheirOwnTime) {
@@ -144,7 +145,7 @@ TEST(MoviePlans, PathsAreJoined) {
     const std::string path = (folder.path() / "k.toml").string();
     std::ofstream(path) << "[[key]]\ntime_s = 0\nazimuth_deg = 10\n[[key]]\ntime_s = 1\nazimuth_deg = 30\n";
     const MoviePlan plan =
-        plan_of({.path = "turntable+" + path + "+time+sweep", .frames = 4, .fps = "4"}, {}, filmed(4, 1));
+        plan_of({.path = "turntable+" + path + "+time+sweep", .frames = 4, .fps = "4"}, {}, time_points(4, 1));
     EXPECT_EQ(plan.step(3), 3);
     EXPECT_NEAR(std::remainder(plan.view(2).azimuth_deg - (20 + 180), 360), 0, 1e-9);
     EXPECT_EQ(plan.view(2).slices.size(), 4U);

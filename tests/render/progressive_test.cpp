@@ -12,7 +12,7 @@ namespace echolux::test {
 namespace {
 
 constexpr std::int64_t width = 160, height = 120;
-constexpr double least_frame_ms = 0.1;  // software takes longer, even for half as many rays
+constexpr double min_frame_ms = 0.1;  // software takes longer, even for half as many rays
 
 class Progressive : public Rendering {
   protected:
@@ -45,7 +45,7 @@ class Progressive : public Rendering {
 
     // Moves in a frame budget that nothing keeps.
     Image moving() {
-        view_.frame_ms = least_frame_ms;
+        view_.frame_ms = min_frame_ms;
         FollowedPicture shown;
         for (int i = 0; i < 4; ++i) {
             view_.azimuth_deg += 1;
@@ -60,7 +60,7 @@ class Progressive : public Rendering {
 };
 
 TEST_F(Progressive, MovesWithAsManyRaysAsThereIsTimeFor) {
-    view_.frame_ms = least_frame_ms;
+    view_.frame_ms = min_frame_ms;
     next();
     view_.azimuth_deg += 1;
     EXPECT_EQ(next().pitch, 2);

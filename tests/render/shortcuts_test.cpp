@@ -24,7 +24,7 @@ struct Case {
     ViewMode mode;
     Preset preset;
     VoxelType type;
-    double most_samples;  // beside brute force
+    double max_samples;  // beside brute force
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -79,7 +79,7 @@ TEST_P(Shortcuts, AllTogetherStayWithinOneLevelOfBruteForce) {
     const double all = samples();
     view_.adaptive = view_.end_early = view_.skip_empty = true;
     EXPECT_LE(largest_difference(renderer().render(view_), expected), 1);
-    EXPECT_LT(samples(), GetParam().most_samples * all);
+    EXPECT_LT(samples(), GetParam().max_samples * all);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Shortcuts,

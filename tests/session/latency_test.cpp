@@ -27,7 +27,7 @@ TEST(Latency, PercentilesAreThoseOfTheSortedList) {
         EXPECT_LE(latency.percentile_s(share), exact * 1.0201) << share;
     }
     EXPECT_EQ(latency.count(), 5000);
-    EXPECT_EQ(latency.most_s(), all.back());
+    EXPECT_EQ(latency.max_s(), all.back());
 }
 
 TEST(Latency, TakesAnything) {

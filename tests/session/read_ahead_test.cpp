@@ -38,7 +38,7 @@ class AheadTest : public ::testing::Test {
                 if (!is_free_) go_on_.acquire();
                 const std::scoped_lock lock(mutex_);
                 read_.push_back(step);
-                if (const ReadAhead* made = made_) most_bytes_ = std::max(most_bytes_, made->bytes() + volume_bytes);
+                if (const ReadAhead* made = made_) max_bytes_ = std::max(max_bytes_, made->bytes() + volume_bytes);
                 if (bad_.contains(step)) throw Error(ErrorCode::bad_file, "is damaged", "t" + std::to_string(step));
                 return volume_of(step);
             });
@@ -78,7 +78,7 @@ class AheadTest : public ::testing::Test {
     std::mutex mutex_;
     std::vector<std::int64_t> read_;
     std::set<std::int64_t> bad_;
-    std::int64_t most_bytes_ = 0;
+    std::int64_t max_bytes_ = 0;
     std::atomic<bool> is_free_ = false;
     std::atomic<const ReadAhead*> made_ = nullptr;  // also while it is let go of
     std::counting_semaphore<> begun_{0}, go_on_{0};
@@ -119,7 +119,7 @@ TEST_F(AheadTest, TheBudgetIsNeverExceeded) {
         EXPECT_LE(ahead_->bytes(), budget_);
     }
     const std::scoped_lock lock(mutex_);
-    EXPECT_EQ(most_bytes_, budget_) << "with the one that is being read; all of the budget is used";
+    EXPECT_EQ(max_bytes_, budget_) << "with the one that is being read; all of the budget is used";
 }
 
 TEST_F(AheadTest, WhatIsFarthestAheadMakesRoom) {

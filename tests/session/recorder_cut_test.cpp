@@ -28,7 +28,7 @@ class RecorderCutTest : public testing::Test {
         RecordingWanted wanted;
         wanted.scan_toml = folder_ / "rec" / "scan.toml";
         wanted.scan = source_.scan();
-        wanted.most_blocks_held = 1000;
+        wanted.max_blocks_held = 1000;
         return wanted;
     }
 

@@ -36,7 +36,7 @@ TEST_F(RecorderTest, WhatCannotWorkIsSaidBeforeItBegins) {
     huge.expected_bytes = std::int64_t{1} << 58;
     EXPECT_THAT(error_of([&] { Recorder recorder(huge); }).line, HasSubstr("GB are free"));
     RecordingWanted starved = wanted();
-    starved.most_blocks_held = 0;
+    starved.max_blocks_held = 0;
     EXPECT_THAT(error_of([&] { Recorder recorder(starved); }).line, HasSubstr("able to hold a block"));
     EXPECT_FALSE(std::filesystem::exists(raw_));
 }
@@ -75,7 +75,7 @@ TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
     Gate gate;
     std::atomic<int> writing = 0;
     RecordingWanted share = wanted();
-    share.most_blocks_held = 2;
+    share.max_blocks_held = 2;
     Recorder recorder(share, watched_raw([&](std::int64_t place, std::span<const std::byte>) {
                           if (place == 0) return;
                           ++writing;
@@ -93,7 +93,7 @@ TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
     }
     EXPECT_THAT(line_of_problem(recorder), HasSubstr("the disk is too slow: 8 blocks are missing"));
     EXPECT_EQ(recorder.figures().missing_blocks, 8);
-    EXPECT_EQ(recorder.figures().most_blocks_held, 2);
+    EXPECT_EQ(recorder.figures().max_blocks_held, 2);
     gate.open();
     ASSERT_TRUE(comes_true([&] { return recorder.figures().blocks_held == 0; }));
     offer_slowly(recorder, 11, 12);

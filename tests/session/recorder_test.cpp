@@ -40,7 +40,7 @@ TEST_F(RecorderTest, FlybackFramesThatAreNotSentAreAHoleOfZeros) {
         SCOPED_TRACE(blocks);
         RecordingWanted again = wanted();
         again.replace = true;
-        again.most_blocks_held = blocks;
+        again.max_blocks_held = blocks;
         Bytes expected = source_.file(blocks);
         {
             Recorder recorder(again);
@@ -140,7 +140,7 @@ TEST_F(RecorderTest, NumPyReadsWhatTheDocsSay) {
         if (is_plain) source_ = {0, 1, 0, 0};
         RecordingWanted again = wanted();
         again.scan_toml = toml_ = folder_ / (is_plain ? "plain" : "rec") / "scan.toml";
-        again.most_blocks_held = 100;
+        again.max_blocks_held = 100;
         Recorder recorder(again);
         for (const std::int64_t number : {0, 1, 2, 3, 4, 5, 8, 9, 10}) {
             Block block = source_.block(number);

@@ -20,12 +20,12 @@ constexpr std::int64_t b_scans = 4;
 class Scarce : public Paced {
   public:
     Scarce(std::int64_t most, std::vector<Fault> script, NotingSink& sink)
-        : Paced(std::move(script), sink), most_(most) {}
+        : Paced(std::move(script), sink), max_(most) {}
 
-    std::int64_t pool_blocks() const override { return most_; }
+    std::int64_t pool_blocks() const override { return max_; }
 
     Arrival next(std::chrono::milliseconds patience) override {
-        if (!comes_true([&] { return *in_use_ < most_; })) return {Arrival::Kind::ended, {}};
+        if (!comes_true([&] { return *in_use_ < max_; })) return {Arrival::Kind::ended, {}};
         Arrival arrival = Paced::next(patience);
         if (arrival.kind != Arrival::Kind::block) return arrival;
         ++*in_use_;
@@ -35,7 +35,7 @@ class Scarce : public Paced {
     }
 
   private:
-    std::int64_t most_;
+    std::int64_t max_;
     std::shared_ptr<std::atomic<std::int64_t>> in_use_ = std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
@@ -83,7 +83,7 @@ class SessionRecording : public ::testing::Test {
         RecordingWanted wanted;
         wanted.scan_toml = folder_ / "scan.toml";
         wanted.scan = source.scan();
-        wanted.most_blocks_held = 1;
+        wanted.max_blocks_held = 1;
         return wanted;
     }
 
@@ -98,7 +98,7 @@ TEST_F(SessionRecording, EveryBlockOfASmallPoolIsRecordedAndReconstructed) {
     run_to_end(session);
     const RecorderFigures figures = session.stop_recording();
     EXPECT_EQ(figures.blocks + figures.missing_blocks, 24);
-    EXPECT_EQ(figures.most_blocks_held, 1);
+    EXPECT_EQ(figures.max_blocks_held, 1);
     expect_every_block(sink_, 24);
     EXPECT_EQ(open_scan(folder_ / "scan.toml").recording.missing_blocks, figures.missing_blocks);
 }

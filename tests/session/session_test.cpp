@@ -45,7 +45,7 @@ TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
     Session session(source, sink);
     session.start();
     await([&] { return session.figures().ended; });
-    EXPECT_LE(session.figures().queue.most_waiting, 2 * b_scans);
+    EXPECT_LE(session.figures().queue.max_waiting, 2 * b_scans);
     go = true;
     session.stop();
     ASSERT_TRUE(session.drain(1h));
@@ -209,7 +209,7 @@ TEST(Session, ASinkThatStallsLongIsSurvived) {
     session.stop();
     const SessionFigures f = session.figures();
     EXPECT_GT(f.queue.overtaken_volumes, 0);
-    EXPECT_LE(f.queue.most_waiting, 2 * b_scans);
+    EXPECT_LE(f.queue.max_waiting, 2 * b_scans);
     expect_balance(f);
 }
 

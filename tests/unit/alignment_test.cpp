@@ -237,8 +237,8 @@ TEST_F(AlignmentOfAMirror, WatchHoldsPeaksAndFreezes) {
     EXPECT_EQ(watch.frozen()->a_scan_db, (std::vector<float>{1, 5, 2}));
     EXPECT_EQ(watch.newest()->a_scan_db, reading.a_scan_db);
     EXPECT_EQ(watch.moments().back().snr_db, 42);
-    for (std::size_t i = 0; i < 2 * AlignmentWatch::most_moments; ++i) watch.add(reading, 2);
-    EXPECT_EQ(watch.moments().size(), AlignmentWatch::most_moments);
+    for (std::size_t i = 0; i < 2 * AlignmentWatch::max_moments; ++i) watch.add(reading, 2);
+    EXPECT_EQ(watch.moments().size(), AlignmentWatch::max_moments);
     reading.a_scan_db = {1, 2};
     watch.add(reading, 3);
     EXPECT_EQ(watch.moments().size(), 1U);

@@ -75,7 +75,7 @@ MovieFormat format_of(std::int64_t width, std::int64_t height) {
     MovieFormat format;
     format.width = width;
     format.height = height;
-    format.most_pictures = 3;
+    format.max_pictures = 3;
     return format;
 }
 
@@ -91,7 +91,7 @@ TEST(Movies, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
     EXPECT_THAT(refused("a.gif", [](auto& f) { f.rate = {60, 1}; }), testing::HasSubstr("50"));
     EXPECT_THAT(refused("a.gif", [](auto& f) { f.crf = 20; }), testing::HasSubstr("CRF"));
     EXPECT_THAT(refused("a.mp4", [](auto& f) { f.crf = 52; }), testing::HasSubstr("CRF"));
-    EXPECT_THAT(refused("a.mp4", [](auto& f) { f.most_pictures = 0; }), testing::HasSubstr("one picture"));
+    EXPECT_THAT(refused("a.mp4", [](auto& f) { f.max_pictures = 0; }), testing::HasSubstr("one picture"));
     EXPECT_THAT(refused("a.mov", [](auto& f) { f.height = 20000; }), testing::HasSubstr("16384"));
     EXPECT_THAT(refused("a.png", [](auto&) {}), testing::HasSubstr("%04d"));
     EXPECT_THAT(refused("a_%d_%d.png", [](auto&) {}), testing::HasSubstr("one number"));

@@ -133,17 +133,17 @@ TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
     for (std::int64_t b = 0; b < 2; ++b) {
         double above = 0;
         double below = 0;
-        double least_um = 1e9;
-        double most_um = 0;
+        double min_um = 1e9;
+        double max_um = 0;
         for (std::int64_t a = 0; a < 64; ++a) {
             const double surface_um = truth.boundary_bin(0, a, b) * truth.facts.pitch_um;
-            least_um = std::min(least_um, surface_um);
-            most_um = std::max(most_um, surface_um);
+            min_um = std::min(min_um, surface_um);
+            max_um = std::max(max_um, surface_um);
             const auto line = static_cast<std::size_t>(b * 64 + a);
             above += std::norm(recording.amplitude(line, surface_um - 6));
             below += std::norm(recording.amplitude(line, surface_um + 6));
         }
-        EXPECT_GT(most_um - least_um, 12);  // it is curved, so another place would not do
+        EXPECT_GT(max_um - min_um, 12);  // it is curved, so another place would not do
         EXPECT_GT(below, 10 * above);
     }
 }

@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-constexpr TrialBounds some{.most_bytes = 256 << 20, .longest_s = 20};
+constexpr TrialBounds some{.max_bytes = 256 << 20, .longest_s = 20};
 
 void touch(std::size_t bytes) {
     std::vector<char> memory(bytes, 'x');
@@ -32,13 +32,13 @@ TEST(Trials, CrashesAndEndlessWorkAreTold) {
         [] {
             for (;;) pause();
         },
-        {.most_bytes = 256 << 20, .longest_s = 1}));
+        {.max_bytes = 256 << 20, .longest_s = 1}));
 }
 
 TEST(Trials, MemoryBeyondTheBoundIsTold) {
     EXPECT_TRUE(survives([] { touch(64 << 20); }, some));
     EXPECT_FALSE(survives([] { touch(512 << 20); }, some));
-    EXPECT_TRUE(survives([] { touch(512 << 20); }, {.most_bytes = 1 << 30})) << "it is the bound that refused it";
+    EXPECT_TRUE(survives([] { touch(512 << 20); }, {.max_bytes = 1 << 30})) << "it is the bound that refused it";
 }
 
 TEST(Trials, ErrorsAreThoseOfTheCopy) {

@@ -14,10 +14,10 @@
 namespace echolux::test {
 namespace {
 
-constexpr std::int64_t reduction = 4;   // pixels at scale 1
-constexpr int unlike = 48;              // levels of gray
-constexpr double most_unlike = 0.0015;  // of the pixels that count
-constexpr std::uint8_t left_out = 0;    // what is not compared
+constexpr std::int64_t reduction = 4;  // pixels at scale 1
+constexpr int unlike = 48;             // levels of gray
+constexpr double max_unlike = 0.0015;  // of the pixels that count
+constexpr std::uint8_t left_out = 0;   // what is not compared
 
 struct Size {
     std::int64_t width = 1280, height = 800;
@@ -60,7 +60,7 @@ double share_unlike(const Picture& a, const Picture& b) {
     return static_cast<double>(unlike_ones) / static_cast<double>(std::max<std::int64_t>(counted, 1));
 }
 
-class Looks : public WindowRun {
+class Repeats : public WindowRun {
   protected:
     void open(const Size& size, const std::string& panels) {
         size_ = size;
@@ -101,28 +101,28 @@ class Looks : public WindowRun {
         const std::filesystem::path kept = std::filesystem::path(ECHOLUX_LOOKS) / (name + ".png");
         if (std::getenv("ECHOLUX_RENEW_LOOKS") != nullptr) return write_png(kept, now);
         const Picture before = read_png(kept);
-        EXPECT_LT(share_unlike(before, now), most_unlike)
+        EXPECT_LT(share_unlike(before, now), max_unlike)
             << name << " looks different: ECHOLUX_PICTURES=FOLDER shows how; if it is right so, ECHOLUX_RENEW_LOOKS=1";
         Picture moved = now;
         std::ranges::rotate(moved.pixels, moved.pixels.begin() + 1);
-        EXPECT_GT(share_unlike(before, moved), most_unlike) << "nobody would see that it moved by four pixels";
+        EXPECT_GT(share_unlike(before, moved), max_unlike) << "nobody would see that it moved by four pixels";
     }
 
     Size size_;
 };
 
-TEST_F(Looks, TheStartPage) {
+TEST_F(Repeats, TheStartPage) {
     open({}, "source");
     compare("start-1280");
 }
 
-TEST_F(Looks, TheWhole) {
+TEST_F(Repeats, TheWhole) {
     open({}, "source,view,transfer");
     open_file(write_ball("ball.nii"));
     compare("whole-1280");
 }
 
-TEST_F(Looks, SlowTheWholeOnLargeScreens) {
+TEST_F(Repeats, SlowTheWholeOnLargeScreens) {
     for (const Size& size : {Size{1920, 1080, 1}, Size{3840, 2160, 2}}) {
         open(size, "source,view,transfer");
         open_file(write_ball("ball.nii"));
@@ -131,7 +131,7 @@ TEST_F(Looks, SlowTheWholeOnLargeScreens) {
     }
 }
 
-TEST_F(Looks, ThePanelsOfAVolume) {
+TEST_F(Repeats, ThePanelsOfAVolume) {
     open({}, "");
     open_file(write_ball("ball.nii"));
     for (const std::string panel : {"source", "view", "transfer", "measure", "export"}) {
@@ -140,7 +140,7 @@ TEST_F(Looks, ThePanelsOfAVolume) {
     }
 }
 
-TEST_F(Looks, ThePanelsOfAScan) {
+TEST_F(Repeats, ThePanelsOfAScan) {
     open({}, "");
     open_file(scan());
     for (const std::string panel : {"processing", "time"}) {

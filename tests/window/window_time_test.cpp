@@ -104,10 +104,10 @@ TEST_F(WindowTime, TheFinestPictureIsTheLast) {
     work().change("view.rest_samples", std::int64_t{32});
     ASSERT_TRUE(settle());
     const std::int64_t shown = window().figures().shown;
-    const std::int64_t casts = work().stage().renderer().cast_figures().timed;
+    const std::int64_t casts = work().stage().renderer().cast_stats().timed;
     for (int i = 0; i < 40; ++i) window().turn(0.02);
     EXPECT_EQ(window().figures().shown, shown);
-    EXPECT_LE(work().stage().renderer().cast_figures().timed, casts + 1) << "rays are cast that nobody sees";
+    EXPECT_LE(work().stage().renderer().cast_stats().timed, casts + 1) << "rays are cast that nobody sees";
 }
 
 }  // namespace

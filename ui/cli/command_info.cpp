@@ -58,7 +58,7 @@ Fact readable(const Fact& fact) {
     return {fact.name, *um / 1e3, "mm", fact.remark};
 }
 
-constexpr std::size_t most_name = 28;
+constexpr std::size_t max_name = 28;
 
 // What has several lines goes on below where it began.
 std::string indented(std::string text, std::size_t columns) {
@@ -71,7 +71,7 @@ std::string indented(std::string text, std::size_t columns) {
 void print_text(const Description& description) {
     const bool is_picture = description.kind == "picture";  // is made again from all digits
     std::size_t width = 16;
-    for (const Fact& fact : description.facts) width = std::max(width, std::min(fact.name.size(), most_name));
+    for (const Fact& fact : description.facts) width = std::max(width, std::min(fact.name.size(), max_name));
     for (const Fact& fact : description.facts) {
         fmt::print("{:<{}} {}{}\n", fact.name, width, indented(text_of(readable(fact), is_picture), width + 1),
                    fact.remark.empty() ? "" : " (" + fact.remark + ")");

@@ -100,7 +100,7 @@ void measure(const Options& options, OffscreenWindow& native, Workspace& work, M
     };
     std::vector<double> cpu_ms, gpu_ms;
     const std::int64_t shown = window.figures().shown;
-    const CastFigures before = work.stage().renderer().cast_figures();
+    const CastStats before = work.stage().renderer().cast_stats();
     for (int i = 0; seconds() < options.after_s; ++i) {
         native.push(PointerMoved{static_cast<double>(20 + i % 40), 200});
         if (!window.turn(0.05)) break;
@@ -109,7 +109,7 @@ void measure(const Options& options, OffscreenWindow& native, Workspace& work, M
         if (figures.interface_gpu_s) gpu_ms.push_back(1e3 * *figures.interface_gpu_s);
     }
     const double spent = seconds();
-    const CastFigures casts = work.stage().renderer().cast_figures();
+    const CastStats casts = work.stage().renderer().cast_stats();
     fmt::print("{:.1f} pictures a second of {} x {} pixels, drawn by {}\n",
                static_cast<double>(window.figures().shown - shown) / spent, native.width(), native.height(),
                work.stage().renderer().device_name());

@@ -66,7 +66,7 @@ void add_movie_options(CLI::App& command, MovieOptions& options) {
         "turntable, time (through the volumes of the input), sweep (of a plane), a file of key frames; joined by + "
         "[turntable]");
     add("--frames", options.wanted.frames, "N", "pictures [as the path or --seconds says]")
-        ->check(CLI::Range(std::int64_t{1}, most_movie_frames).description(""));
+        ->check(CLI::Range(std::int64_t{1}, max_movie_frames).description(""));
     add("--fps", options.wanted.fps, "F", "pictures a second, exactly: 25, 29.97, 30000/1001 [30]");
     add("--seconds", options.wanted.seconds, "S", "length [as --frames says]")
         ->check(CLI::PositiveNumber.description(""));

@@ -83,8 +83,8 @@ class AlignmentView : public NamedPanel {
         const std::optional<AlignmentReading>& reading = calibrating.watch().newest();
         if (!reading) return draw_nothing(context);
         draw_figures(context, *reading);
-        const float controls = context.style.px(320), least_plots = context.style.px(560);
-        if (ImGui::GetContentRegionAvail().x >= controls + least_plots) {
+        const float controls = context.style.px(320), min_plots = context.style.px(560);
+        if (ImGui::GetContentRegionAvail().x >= controls + min_plots) {
             draw_beside(context, *reading, controls);
         } else {
             draw_below(context, *reading);

@@ -7,9 +7,9 @@
 namespace echolux {
 namespace {
 
-constexpr double even_below = 2;    // extinctions, per the curve's length
-constexpr double usual_most = 400;  // of the presets
-constexpr double closest = 1e-4;    // points, as a part of the whole curve
+constexpr double even_below = 2;   // extinctions, per the curve's length
+constexpr double usual_max = 400;  // of the presets
+constexpr double closest = 1e-4;   // points, as a part of the whole curve
 
 double span_of(const TransferCurve& curve) {
     return curve.nodes.back().value - curve.nodes.front().value;
@@ -29,16 +29,16 @@ Reach kept_inside(Reach shown, const Reach& whole) {
 
 }  // namespace
 
-ExtinctionScale::ExtinctionScale(const std::vector<TransferNode>& nodes) : most_(usual_most) {
-    for (const TransferNode& node : nodes) most_ = std::max(most_, 1.25 * node.extinction);
+ExtinctionScale::ExtinctionScale(const std::vector<TransferNode>& nodes) : max_(usual_max) {
+    for (const TransferNode& node : nodes) max_ = std::max(max_, 1.25 * node.extinction);
 }
 
 double ExtinctionScale::height_of(double extinction) const {
-    return std::log1p(extinction / even_below) / std::log1p(most_ / even_below);
+    return std::log1p(extinction / even_below) / std::log1p(max_ / even_below);
 }
 
 double ExtinctionScale::extinction_at(double height) const {
-    return even_below * std::expm1(std::clamp(height, 0.0, 1.0) * std::log1p(most_ / even_below));
+    return even_below * std::expm1(std::clamp(height, 0.0, 1.0) * std::log1p(max_ / even_below));
 }
 
 TransferCurve editable(const TransferFunction& function, const std::string& unit, double length_um) {

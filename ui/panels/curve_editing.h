@@ -23,7 +23,7 @@ class ExtinctionScale {
     double extinction_at(double height) const;  // of 0 to 1
 
   private:
-    double most_;
+    double max_;
 };
 
 // The curve as it is in use, in the volume's values, to be edited.

@@ -19,7 +19,7 @@ template <>
 const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
     using C = ExportChoice;
     constexpr Effect view = Effect::view;
-    constexpr std::int64_t most_rows = 1 << 20;
+    constexpr std::int64_t max_rows = 1 << 20;
     static const std::vector<Field<C>> fields{
         choice("bits", &C::bits, {"8", "16"}, view,
                "of a channel: 8, or 16, which hold what was summed without rounding it to 256 levels"),
@@ -27,8 +27,8 @@ const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
             "layout", &C::layout, view,
             "of a figure: volume, bscan and enface, joined by + side by side, by / below each other; the B-scan is the "
             "one under the cross"),
-        integer("en_face_begin", &C::en_face_begin, -most_rows, most_rows, "rows", view, "first depth row of the mean"),
-        integer("en_face_end", &C::en_face_end, 0, most_rows, "rows", view, "the one after the last; 0: to the end"),
+        integer("en_face_begin", &C::en_face_begin, -max_rows, max_rows, "rows", view, "first depth row of the mean"),
+        integer("en_face_end", &C::en_face_end, 0, max_rows, "rows", view, "the one after the last; 0: to the end"),
         flag("from_surface", &C::from_surface, view, "those rows are counted from the surface of the tissue"),
     };
     return fields;

@@ -11,7 +11,7 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_lines = 200;  // that are drawn; the rest are copied all the same
+constexpr std::size_t max_lines = 200;  // that are drawn; the rest are copied all the same
 
 std::string lower(std::string text) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -61,7 +61,7 @@ class LogPanel : public NamedPanel {
         ImGui::BeginChild("lines", {0, style.px(180)});
         ImGui::PushTextWrapPos(0);
         std::size_t drawn = 0;
-        for (auto notice = all.rbegin(); notice != all.rend() && drawn < most_lines; ++notice) {
+        for (auto notice = all.rbegin(); notice != all.rend() && drawn < max_lines; ++notice) {
             if (!fits(*notice)) continue;
             ++drawn;
             const bool is_bad = notice->is_trouble;

@@ -13,21 +13,21 @@ namespace {
 class Column {
   public:
     void add(const PlotPoint& point) {
-        if (!least_ || point.value < least_->value) least_ = point;
+        if (!min_ || point.value < min_->value) min_ = point;
         if (!greatest_ || point.value > greatest_->value) greatest_ = point;
     }
 
     void give(std::vector<PlotPoint>& points) {
-        if (!least_) return;
-        const bool rises = least_->column <= greatest_->column;
-        points.push_back(rises ? *least_ : *greatest_);
-        if (least_->column != greatest_->column) points.push_back(rises ? *greatest_ : *least_);
-        least_.reset();
+        if (!min_) return;
+        const bool rises = min_->column <= greatest_->column;
+        points.push_back(rises ? *min_ : *greatest_);
+        if (min_->column != greatest_->column) points.push_back(rises ? *greatest_ : *min_);
+        min_.reset();
         greatest_.reset();
     }
 
   private:
-    std::optional<PlotPoint> least_, greatest_;
+    std::optional<PlotPoint> min_, greatest_;
 };
 
 // Indices [from, to] of the points within `shown` and one beyond on either side.

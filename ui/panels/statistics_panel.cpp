@@ -56,7 +56,7 @@ void latency_line(const PanelContext& context, const char* name, const Latency& 
     if (latency.count() == 0) return;
     three_columns(context, name,
                   {short_time_text(latency.percentile_s(0.5)), short_time_text(latency.percentile_s(0.95)),
-                   short_time_text(latency.most_s())},
+                   short_time_text(latency.max_s())},
                   context.style.numbers);
 }
 
@@ -104,7 +104,7 @@ class StatisticsPanel : public NamedPanel {
         if (!section(context, "Time of the graphics device", true)) return;
         const std::optional<double> interface_s = context.state.pace.interface_gpu_s;
         if (!interface_s) return muted_text(context, "This device tells no times.");
-        const CastFigures figures = context.work.stage().renderer().cast_figures();
+        const CastStats figures = context.work.stage().renderer().cast_stats();
         if (now_s - casts_since_s_ >= 1) {
             const auto casts = static_cast<double>(std::max<std::int64_t>(figures.timed - casts_.timed, 0));
             const double seconds = figures.seconds - casts_.seconds;
@@ -132,7 +132,7 @@ class StatisticsPanel : public NamedPanel {
         sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * figures.load), "%");
         figure(context, "volumes", count_text(figures.finished_volumes));
         figure(context, "of them shown", count_text(ring.shown));
-        figure(context, "queue", fmt::format("{} (most {})", figures.queue.waiting, figures.queue.most_waiting),
+        figure(context, "queue", fmt::format("{} (most {})", figures.queue.waiting, figures.queue.max_waiting),
                "blocks");
         count_where_any(context, "settings changed", figures.changes, "times");
         count_where_any(context, "worked on again", figures.reprocessed_volumes, "volumes");
@@ -145,7 +145,7 @@ class StatisticsPanel : public NamedPanel {
         latency_line(context, "until shown", figures.shown);
     }
 
-    CastFigures casts_;  // a second ago
+    CastStats casts_;  // a second ago
     double casts_since_s_ = 0, cast_s_ = 0, rays_load_ = 0;
     RecentValues pictures_, interface_, acquired_, processed_, load_;
 };

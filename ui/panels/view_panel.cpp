@@ -10,8 +10,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t most_slices = 4;
-constexpr std::size_t most_clip_planes = 6;
+constexpr std::size_t max_slices = 4;
+constexpr std::size_t max_clip_planes = 6;
 
 void rows(const PanelContext& context, std::initializer_list<std::string_view> keys) {
     for (const std::string_view key : keys) setting_row(context, key);
@@ -96,11 +96,11 @@ void draw_cut(const PanelContext& context) {
     draw_clip_box(context);
     rows(context, {"view.top_um", "view.top_from", "view.bottom_um", "view.bottom_from"});
     draw_flattening(context);
-    plane_list(context, "view.clip_planes", most_clip_planes, "Add a clip plane");
+    plane_list(context, "view.clip_planes", max_clip_planes, "Add a clip plane");
 }
 
 void draw_slices(const PanelContext& context) {
-    plane_list(context, "view.slices", most_slices, "Add a slice");
+    plane_list(context, "view.slices", max_slices, "Add a slice");
     rows(context, {"view.slices_cut", "view.slice_colours", "view.planes_opacity", "view.show"});
     const View& view = context.work.view();
     if (view.show == Shown::slice) {

@@ -131,9 +131,9 @@ class GlfwWindow final : public NativeWindow {
         return surface;
     }
 
-    std::vector<WindowEvent> take_events(double most_s) override {
-        if (most_s > 0 && events_.empty())
-            glfwWaitEventsTimeout(most_s);
+    std::vector<WindowEvent> take_events(double max_s) override {
+        if (max_s > 0 && events_.empty())
+            glfwWaitEventsTimeout(max_s);
         else
             glfwPollEvents();
         return std::exchange(events_, {});

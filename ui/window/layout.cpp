@@ -8,7 +8,7 @@ namespace {
 
 constexpr double top_height = 40, status_height = 28;  // at scale 1
 constexpr double narrowest_column = 230, gap = 3;      //
-constexpr double most_of_width = 0.27;                 // that a column takes
+constexpr double max_of_width = 0.27;                  // that a column takes
 
 std::int64_t pixels(double at_scale_1, double scale) {
     return std::llround(at_scale_1 * scale);
@@ -16,7 +16,7 @@ std::int64_t pixels(double at_scale_1, double scale) {
 
 std::int64_t column_width(bool is_there, double wanted, const WindowNeeds& needs) {
     if (!is_there || !needs.is_open) return 0;
-    const double most = std::max(narrowest_column, most_of_width * static_cast<double>(needs.width) / needs.scale);
+    const double most = std::max(narrowest_column, max_of_width * static_cast<double>(needs.width) / needs.scale);
     return pixels(std::clamp(wanted, narrowest_column, most), needs.scale);
 }
 

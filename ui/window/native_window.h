@@ -58,7 +58,7 @@ class NativeWindow {
     virtual WindowSurface surface() = 0;
 
     // What happened since the last call, in its order; waits for something at most so long.
-    virtual std::vector<WindowEvent> take_events(double most_s) = 0;
+    virtual std::vector<WindowEvent> take_events(double max_s) = 0;
 
     virtual void set_size(std::int64_t width, std::int64_t height) = 0;  // asks for it; pixels
     virtual void set_title(const std::string& title) = 0;

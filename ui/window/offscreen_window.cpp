@@ -30,9 +30,9 @@ class Offscreen final : public OffscreenWindow {
         changed_.notify_all();
     }
 
-    std::vector<WindowEvent> take_events(double most_s) override {
+    std::vector<WindowEvent> take_events(double max_s) override {
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, std::chrono::duration<double>(std::max(most_s, 0.0)),
+        changed_.wait_for(lock, std::chrono::duration<double>(std::max(max_s, 0.0)),
                           [this] { return !events_.empty(); });
         return std::exchange(events_, {});
     }

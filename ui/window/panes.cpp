@@ -51,8 +51,8 @@ void Panes::lay_out(const PanelContext& context, const VolumeGrid* grid, const R
 double Panes::rays_ms(const PanelContext& context) {
     const double frame_ms = context.work.view().frame_ms;
     const double interface_ms = 1e3 * context.state.pace.interface_gpu_s.value_or(0);
-    constexpr double least_share = 0.4;
-    return std::max(least_share * frame_ms, frame_ms - interface_ms);
+    constexpr double min_share = 0.4;
+    return std::max(min_share * frame_ms, frame_ms - interface_ms);
 }
 
 View Panes::view_of(const PanelContext& context, const Pane& pane) const {

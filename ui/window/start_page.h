@@ -14,7 +14,7 @@ class StartPage {
   public:
     void draw(const PanelContext& context, const Region& centre);
 
-    // Looks for instruments again.
+    // Repeats for instruments again.
     void look_for_sources(Workspace& work);
 
   private:

@@ -46,10 +46,10 @@ void MainWindow::Parts::make_screen() {
     screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
 }
 
-bool MainWindow::Parts::turn(double most_wait_s) {
+bool MainWindow::Parts::turn(double max_wait_s) {
     ++figures.turns;
     if (turns_of_input) ++*turns_of_input;
-    const std::vector<WindowEvent> events = events_until_due(most_wait_s);
+    const std::vector<WindowEvent> events = events_until_due(max_wait_s);
     for (const WindowEvent& event : events) note(event);
     if (!events.empty() && !loss) {
         layout_at = 0;
@@ -70,11 +70,11 @@ bool MainWindow::Parts::turn(double most_wait_s) {
 }
 
 // Waits until something happens or is due; pictures come no faster than a screen shows them.
-std::vector<WindowEvent> MainWindow::Parts::events_until_due(double most_wait_s) {
+std::vector<WindowEvent> MainWindow::Parts::events_until_due(double max_wait_s) {
     const double begun = seconds();
     const double may_show = shown_at + shortest_s;
     double due = host.has_waiting() && !loss ? may_show : std::max(std::min(layout_at, pictures_at), may_show);
-    due = std::min(due, begun + most_wait_s);
+    due = std::min(due, begun + max_wait_s);
     std::vector<WindowEvent> events = native.take_events(std::max(0.0, due - begun));
     while (!events.empty() && seconds() < may_show) {
         const std::vector<WindowEvent> more = native.take_events(may_show - seconds());
@@ -231,8 +231,8 @@ void MainWindow::run() {
     }
 }
 
-bool MainWindow::turn(double most_wait_s) {
-    return parts_->turn(most_wait_s);
+bool MainWindow::turn(double max_wait_s) {
+    return parts_->turn(max_wait_s);
 }
 
 Image MainWindow::picture() {

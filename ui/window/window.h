@@ -34,7 +34,7 @@ class MainWindow {
     void run();
 
     // One turn; waits for events at most so long where there is nothing to draw. False: it is to be closed.
-    bool turn(double most_wait_s);
+    bool turn(double max_wait_s);
 
     Image picture();  // of the whole window, as it was shown last; empty while the graphics device is lost
     WindowFigures figures() const;

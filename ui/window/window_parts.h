@@ -39,8 +39,8 @@ struct MainWindow::Parts {
     Parts(NativeWindow& native_window, Workspace& workspace);
 
     // ---- window.cpp: when what is done
-    bool turn(double most_wait_s);
-    std::vector<WindowEvent> events_until_due(double most_wait_s);
+    bool turn(double max_wait_s);
+    std::vector<WindowEvent> events_until_due(double max_wait_s);
     void note(const WindowEvent& event);
     void watch();      // what changed without an event
     void draw();       // what is due

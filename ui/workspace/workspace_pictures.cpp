@@ -13,8 +13,8 @@
 namespace echolux {
 namespace {
 
-constexpr std::size_t picture_pane = 8;              // of the renderer, beside those of the window
-constexpr std::int64_t most_followed = 4096 * 4096;  // pixels: a pane's memory goes with them
+constexpr std::size_t picture_pane = 8;             // of the renderer, beside those of the window
+constexpr std::int64_t max_followed = 4096 * 4096;  // pixels: a pane's memory goes with them
 
 bool is_changing(Exhibit& exhibit) {
     const bool plays = exhibit.timeline() != nullptr && exhibit.timeline()->plays();
@@ -47,7 +47,7 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         const Exhibit& shown = parts.shown_for(path);
         check_picture_output(path);
         const View& view = parts.book.view();
-        if (bits != PictureBits::eight || view.width * view.height > most_followed) {
+        if (bits != PictureBits::eight || view.width * view.height > max_followed) {
             return parts.draw_picture_beside(path, bits);
         }
         PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt, 0};
@@ -120,12 +120,12 @@ void Workspace::Parts::start_export(const std::filesystem::path& path, const std
 // ---- small ones, pass by pass
 
 void Workspace::Parts::draw_picture_to_keep() {
-    constexpr double most_s = 60;
+    constexpr double max_s = 60;
     if (to_keep.empty() || stage.exhibit() == nullptr) return;
     PictureToKeep& kept = to_keep.front();
     if (!kept.begun_s) kept.begun_s = now_s;
     Exhibit& exhibit = *stage.exhibit();
-    const bool is_late = now_s - *kept.begun_s > most_s;
+    const bool is_late = now_s - *kept.begun_s > max_s;
     std::optional<FollowedPicture> followed;
     try {
         followed = exhibit.follow(kept.view, now_s, picture_pane);

@@ -123,7 +123,7 @@ TrialBounds trial_bounds(const DicomHeader& header, std::size_t file_bytes) {
     constexpr std::int64_t some = 256 << 20, copies = 4;
     constexpr std::size_t slowest_bytes_per_s = 1 << 20;
     const std::int64_t voxel_bytes = std::ssize(header.frames) * header.columns * header.rows * bytes_of(header.stored);
-    return {.most_bytes = some + copies * (static_cast<std::int64_t>(file_bytes) + voxel_bytes),
+    return {.max_bytes = some + copies * (static_cast<std::int64_t>(file_bytes) + voxel_bytes),
             .longest_s = static_cast<unsigned>(20 + file_bytes / slowest_bytes_per_s)};
 }
 

@@ -114,8 +114,8 @@ class Reader {
 
     void check() {
         if (claims_.voxel_tag == 0 || header_.rows < 1 || header_.columns < 1) return;  // no picture
-        constexpr std::int64_t most_side = 65535;
-        if (header_.rows > most_side || header_.columns > most_side)
+        constexpr std::int64_t max_side = 65535;
+        if (header_.rows > max_side || header_.columns > max_side)
             file_.fail("is damaged: it claims sides beyond 65535");
         if (claims_.samples != 1) file_.fail("is a picture in colours", "only gray pictures can be volumes");
         if (claims_.photometric.starts_with("PALETTE")) file_.fail("is a picture with a palette", "convert it to gray");

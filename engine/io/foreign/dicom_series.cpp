@@ -17,7 +17,7 @@
 #include "engine/io/foreign/file_bytes.h"
 #include "engine/io/foreign/file_part.h"
 #include "engine/io/natural_order.h"
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 
 namespace echolux {
 namespace {
@@ -95,8 +95,8 @@ bool is_named(const Series& series, const std::string& name) {
 Series chosen_series(const std::filesystem::path& folder, const std::string& name, std::string& note) {
     std::vector<Series> all = series_in(folder);
     std::string names;
-    constexpr std::size_t most_listed = 8;
-    for (std::size_t i = 0; i < std::min(all.size(), most_listed); ++i) {
+    constexpr std::size_t max_listed = 8;
+    for (std::size_t i = 0; i < std::min(all.size(), max_listed); ++i) {
         names += fmt::format("{}{} ({} slices)", i == 0 ? "" : ", ", name_of(all[i]), frames_in(all[i]));
     }
     const auto found =

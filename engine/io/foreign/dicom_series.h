@@ -10,7 +10,7 @@
 
 namespace echolux {
 
-// Whether it is a folder with DICOM files, or a DICOM file without an ending. Looks at a few files.
+// Whether it is a folder with DICOM files, or a DICOM file without an ending. Repeats at a few files.
 bool is_dicom_series(const std::filesystem::path& path);
 
 // Throws Error{bad_file, bad_setting (no such series; a codec that is not part of this build), out_of_memory}.

@@ -43,8 +43,8 @@ struct Decoder {
 bool read_header(Decoder& decoder) {
     if (decoder.file == nullptr || decoder.chunks == nullptr || setjmp(png_jmpbuf(decoder.png)) != 0) return false;
     png_init_io(decoder.png, decoder.file);
-    constexpr png_alloc_size_t most_of_a_chunk = 1 << 24;
-    png_set_chunk_malloc_max(decoder.png, most_of_a_chunk);
+    constexpr png_alloc_size_t max_of_a_chunk = 1 << 24;
+    png_set_chunk_malloc_max(decoder.png, max_of_a_chunk);
     png_read_info(decoder.png, decoder.chunks);
     png_set_expand(decoder.png);
     png_set_rgb_to_gray(decoder.png, PNG_ERROR_ACTION_NONE, PNG_RGB_TO_GRAY_DEFAULT, PNG_RGB_TO_GRAY_DEFAULT);

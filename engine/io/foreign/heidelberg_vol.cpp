@@ -9,13 +9,13 @@
 #include <limits>
 
 #include "engine/io/foreign/file_bytes.h"
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 
 namespace echolux {
 namespace {
 
 constexpr std::int64_t header_bytes = 2048;
-constexpr std::int64_t most_side = 1 << 20;
+constexpr std::int64_t max_side = 1 << 20;
 
 // Places in the header: a_scans, b_scans and so on as i32, lengths in mm as f64.
 constexpr std::int64_t at_a_scans = 12, at_b_scans = 16, at_depth = 20, at_a_pitch = 24, at_b_pitch = 32,
@@ -70,7 +70,7 @@ class HeidelbergVol final : public ImageReader {
   private:
     std::int64_t side(std::int64_t place, const char* name) {
         const auto value = file_.number<std::int32_t>(place);
-        if (value < 1 || value > most_side) file_.fail(fmt::format("is damaged: it claims {} {}", value, name));
+        if (value < 1 || value > max_side) file_.fail(fmt::format("is damaged: it claims {} {}", value, name));
         return value;
     }
 
@@ -98,7 +98,7 @@ class HeidelbergVol final : public ImageReader {
         b_scan_header_bytes_ = file_.number<std::int32_t>(at_b_scan_header);
         const std::int64_t width = file_.number<std::int32_t>(at_fundus_width);
         const std::int64_t height = file_.number<std::int32_t>(at_fundus_height);
-        if (b_scan_header_bytes_ < 0 || width < 0 || height < 0 || width > most_side || height > most_side) {
+        if (b_scan_header_bytes_ < 0 || width < 0 || height < 0 || width > max_side || height > max_side) {
             file_.fail("is damaged: it claims sizes below zero or beyond reason");
         }
         first_ = header_bytes + width * height;

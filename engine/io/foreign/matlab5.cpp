@@ -9,7 +9,7 @@
 #include "compute/error.h"
 #include "engine/io/foreign/matlab_array.h"
 #include "engine/io/stored_bytes.h"
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 
 namespace echolux {
 namespace {
@@ -107,8 +107,8 @@ std::optional<Found> find_array(Elements& elements) {
     Found found;
     found.array.is_complex = (flag_bits & complex_flag) != 0;
     const Element sizes = elements.at(flags.end);
-    constexpr std::int64_t most_dimensions = 32, longest_name = 4096;
-    if (sizes.bytes < 8 || sizes.bytes > 4 * most_dimensions) elements.fail();
+    constexpr std::int64_t max_dimensions = 32, longest_name = 4096;
+    if (sizes.bytes < 8 || sizes.bytes > 4 * max_dimensions) elements.fail();
     for (std::int64_t i = 0; i < sizes.bytes / 4; ++i) {
         found.array.sizes.push_back(elements.number<std::int32_t>(sizes.place + 4 * i));
     }
@@ -127,10 +127,10 @@ std::vector<MatlabArray> arrays_in(const std::filesystem::path& path) {
     if (order == "MI") file.fail("was saved by a machine of the other byte order", "load and save it again");
     if (order != "IM") file.fail("is no MATLAB file of version 5 to 7.3", "save it again, with -v7 or -v7.3");
     std::vector<MatlabArray> arrays;
-    constexpr std::size_t most_variables = 4096;
+    constexpr std::size_t max_variables = 4096;
     std::size_t variables = 0;
     for (std::int64_t place = header_bytes; place + tag_bytes <= file.size(); ++variables) {
-        if (variables == most_variables) file.fail("has variables without end");
+        if (variables == max_variables) file.fail("has variables without end");
         const auto type = file.number<std::uint32_t>(place);
         const std::int64_t bytes = file.number<std::uint32_t>(place + 4);
         if (bytes > file.size() - place - tag_bytes) file.fail("ends within a variable", "copy the file again");

@@ -4,7 +4,7 @@
 
 #include "engine/io/foreign/matlab_array.h"
 #include "engine/io/hdf5_file.h"
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 
 namespace echolux {
 namespace {

@@ -8,7 +8,7 @@
 #include "compute/error.h"
 #include "engine/io/foreign/file_part.h"
 #include "engine/io/foreign/matlab_array.h"
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 
 namespace echolux {
 

@@ -11,7 +11,7 @@
 #include "engine/io/image_format.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/natural_order.h"
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 
 namespace echolux {
 namespace {

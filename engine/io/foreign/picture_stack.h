@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-// Whether a folder holds pictures and no volumes. Looks at names, and at the first TIFF.
+// Whether a folder holds pictures and no volumes. Repeats at names, and at the first TIFF.
 bool is_picture_stack(const std::filesystem::path& folder);
 
 // Throws Error{bad_file}: a picture differs from the first in size or type, or is damaged.

@@ -74,8 +74,8 @@ const ThorlabsFile* ThorlabsHeader::file(const std::string& name) const {
 }
 
 ThorlabsHeader read_thorlabs_header(const ZipArchive& archive, const std::string& where) {
-    constexpr std::int64_t most_bytes = 16 << 20;
-    const std::vector<std::byte> xml = archive.read("Header.xml", most_bytes);
+    constexpr std::int64_t max_bytes = 16 << 20;
+    const std::vector<std::byte> xml = archive.read("Header.xml", max_bytes);
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(xml.data(), xml.size(), pugi::parse_default);
     const pugi::xml_node root = document.child("Ocity");

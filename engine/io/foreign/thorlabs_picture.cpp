@@ -4,7 +4,7 @@
 #include "compute/error.h"
 #include "engine/io/foreign/thorlabs_header.h"
 #include "engine/io/foreign/thorlabs_oct.h"
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 
 namespace echolux {
 namespace {
@@ -20,9 +20,9 @@ class ThorlabsPicture final : public ImageReader {
             throw Error(ErrorCode::bad_file, "holds spectra but no picture", path.string(),
                         "echolux reconstruct makes one of the spectra");
         }
-        constexpr std::int64_t most_side = 1 << 24;
+        constexpr std::int64_t max_side = 1 << 24;
         if (file->bytes_per_value != 4 || std::min({file->depth, file->lines, file->b_scans}) < 1 ||
-            std::max({file->depth, file->lines, file->b_scans}) > most_side) {
+            std::max({file->depth, file->lines, file->b_scans}) > max_side) {
             throw Error(ErrorCode::bad_file, "its Header.xml describes no picture of 32-bit reals", path.string());
         }
         header_.size = {file->lines, file->depth, file->b_scans};

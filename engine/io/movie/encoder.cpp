@@ -68,7 +68,7 @@ class Encoder : public MovieWriter {
 
     void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>&) override {
         if (failure_ != 0) fail(failure_);
-        if (added_ == format_.most_pictures)
+        if (added_ == format_.max_pictures)
             throw Error(ErrorCode::bad_setting, fmt::format("more than {} pictures", added_), path_.string());
         if (std::ssize(rgba) != 4 * format_.width * format_.height)
             throw Error(ErrorCode::bad_setting, "a picture has another size than the movie", path_.string());
@@ -206,7 +206,7 @@ class Encoder : public MovieWriter {
         const std::string name = container;
         if (name == "mp4" || name == "mov") {
             // Room for the index before the pictures: players begin at once, and a full disk has it already.
-            std::int64_t bytes = 16384 + 64 * format_.most_pictures;
+            std::int64_t bytes = 16384 + 64 * format_.max_pictures;
             for (const auto& [key, value] : format_.text) bytes += std::ssize(key) + std::ssize(value) + 64;
             options.set("moov_size", std::to_string(bytes));
             options.set("movflags", "use_metadata_tags+write_colr");

@@ -37,7 +37,7 @@ std::filesystem::path SeriesName::of(std::int64_t number) const {
 }
 
 PngSeries::PngSeries(const std::filesystem::path& path, const MovieFormat& format) : name_(path), format_(format) {
-    const std::filesystem::path beyond = name_.of(format.most_pictures);
+    const std::filesystem::path beyond = name_.of(format.max_pictures);
     std::error_code none;
     if (std::filesystem::exists(beyond, none)) {
         throw Error(ErrorCode::output, "an older series of this name is longer and would be mixed with this one",

@@ -73,8 +73,8 @@ class OmeZarrReader : public ImageReader {
         const json& picture = multiscales->front();
         read_axes(picture);
         const json& datasets = picture.at("datasets");
-        constexpr std::size_t most_levels = 32;
-        if (!datasets.is_array() || datasets.empty() || datasets.size() > most_levels) refuse("lists no levels");
+        constexpr std::size_t max_levels = 32;
+        if (!datasets.is_array() || datasets.empty() || datasets.size() > max_levels) refuse("lists no levels");
         for (const json& dataset : datasets) {
             open_level(dataset.at("path").get<std::string>());
             set_geometry(member(picture, "coordinateTransformations"), headers_.back());

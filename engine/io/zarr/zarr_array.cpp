@@ -189,13 +189,13 @@ void ZarrArray::read_zarr3(const json& array) {
 
 void ZarrArray::check_sizes() const {
     const auto in_range = [](std::int64_t size) { return size >= 1 && size < std::int64_t{1} << 40; };
-    constexpr std::size_t most_axes = 8;
-    const bool sound = !sizes_.empty() && sizes_.size() <= most_axes && sizes_.size() == chunk_.size() &&
+    constexpr std::size_t max_axes = 8;
+    const bool sound = !sizes_.empty() && sizes_.size() <= max_axes && sizes_.size() == chunk_.size() &&
                        std::ranges::all_of(sizes_, in_range) && std::ranges::all_of(chunk_, in_range);
     double bytes = static_cast<double>(bytes_of(stored_));
     for (const std::int64_t size : chunk_) bytes *= static_cast<double>(size);
-    constexpr double most_bytes = 2147483647;  // blosc counts in int
-    if (!sound || bytes > most_bytes) refuse("has sizes of array or chunks that cannot be", "copy the folder again");
+    constexpr double max_bytes = 2147483647;  // blosc counts in int
+    if (!sound || bytes > max_bytes) refuse("has sizes of array or chunks that cannot be", "copy the folder again");
     double chunks = 1;
     for (std::size_t i = 0; i < sizes_.size(); ++i)
         chunks *= std::ceil(static_cast<double>(sizes_[i]) / static_cast<double>(chunk_[i]));

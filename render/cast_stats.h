@@ -5,7 +5,7 @@
 
 namespace echolux {
 
-struct CastFigures {
+struct CastStats {
     std::int64_t timed = 0;  // casts, of which a pass of a picture may take several
     double seconds = 0;      // of these together, with the bricks of volumes that are new
 };

@@ -1,4 +1,4 @@
-#include "app/movie/film_set.h"
+#include "app/movie/movie_scene.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace echolux {
 
-FilmSet::FilmSet(const MovieJob& job, const MoviePath& path, Progress& progress)
+MovieScene::MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress)
     : job_(job), renderer_(job.device), volumes_(movie_volumes(job, path.goes_through_time, progress)),
       chosen_(job.chosen) {
     if (!job.flow.empty() && path.goes_through_time)
@@ -25,39 +25,39 @@ FilmSet::FilmSet(const MovieJob& job, const MoviePath& path, Progress& progress)
     shown_.step = path.goes_through_time ? first_step_ - 1 : job.part.volume;
 }
 
-void FilmSet::show(std::int64_t step, const View& view, Progress& progress) {
+void MovieScene::show(std::int64_t step, const View& view, Progress& progress) {
     if (step == step_) return;
     step_ = step;
     const bool is_first = step < first_step_;
-    const std::optional<FilmedVolume> volume = is_first ? first_ : volumes_->read(step, progress);
+    const std::optional<MovieVolume> volume = is_first ? first_ : volumes_->read(step, progress);
     collect_warnings();
     if (!volume) return;
     shown_ = {*volume, is_first ? shown_.step : step, chosen_};
     put_on(*volume, view);
 }
 
-void FilmSet::put_on(const FilmedVolume& filmed, const View& view) {
-    std::shared_ptr<const Volume> volume = filmed.structure;
+void MovieScene::put_on(const MovieVolume& shown, const View& view) {
+    std::shared_ptr<const Volume> volume = shown.structure;
     HeightMaps heights;
     if (!view.flatten.empty() || !view.top_from.empty() || !view.bottom_from.empty()) {
         const auto prepared = std::make_shared<Volume>(*volume);  // flattening changes it
         heights = prepared_heights(view, *prepared);
         volume = prepared;
     }
-    renderer_.set_poses(poses_of(filmed.geometry, volume->grid.b_scans));
+    renderer_.set_poses(poses_of(shown.geometry, volume->grid.b_scans));
     const auto prepared = renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen_);
     if (!chosen_) chosen_ = fixed_range(*prepared);
     renderer_.show(prepared);
     renderer_.set_heights(heights);
-    if (view.flatten.empty()) set_flow(filmed);
+    if (view.flatten.empty()) set_flow(shown);
 }
 
-void FilmSet::set_flow(const FilmedVolume& filmed) {
-    const auto flow = job_.flow.empty() ? filmed.flow : std::make_shared<const Volume>(read_volume(job_.flow));
+void MovieScene::set_flow(const MovieVolume& shown) {
+    const auto flow = job_.flow.empty() ? shown.flow : std::make_shared<const Volume>(read_volume(job_.flow));
     if (flow != nullptr) renderer_.set_flow(flow->grid, flow->voxels.data());
 }
 
-void FilmSet::collect_warnings() {
+void MovieScene::collect_warnings() {
     for (std::string& line : volumes_->take_warnings()) warnings_.push_back(std::move(line));
 }
 

@@ -8,9 +8,9 @@
 namespace echolux {
 
 // Premultiplied colour and opacity of one ray each.
-struct Film {
+struct AccumulationBuffer {
     // Throws Error{out_of_memory}.
-    Film(const gpu::Device& device, std::int64_t columns, std::int64_t rows);
+    AccumulationBuffer(const gpu::Device& device, std::int64_t columns, std::int64_t rows);
 
     std::int64_t columns() const { return mean.shape().extent.width; }
     std::int64_t rows() const { return mean.shape().extent.height; }
@@ -20,7 +20,7 @@ struct Film {
 };
 
 struct Pass {
-    Film* film = nullptr;     // nothing: the picture is made in one pass, without
+    AccumulationBuffer* accumulation = nullptr;  // nothing: the picture is made in one pass, without
     std::int64_t number = 0;  // the first goes through the middles of pixels and steps, the others beside them
     double pitch = 1;         // pixels from ray to ray
 };

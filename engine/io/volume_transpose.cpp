@@ -1,4 +1,4 @@
-#include "engine/io/volume_turn.h"
+#include "engine/io/volume_transpose.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

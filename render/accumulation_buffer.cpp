@@ -1,10 +1,10 @@
-#include "render/film.h"
+#include "render/accumulation_buffer.h"
 
 #include <fmt/format.h>
 
 namespace echolux {
 
-Film::Film(const gpu::Device& device, std::int64_t columns, std::int64_t rows)
+AccumulationBuffer::AccumulationBuffer(const gpu::Device& device, std::int64_t columns, std::int64_t rows)
     : mean(device,
            {.type = vk::ImageType::e2D,
             .format = vk::Format::eR32G32B32A32Sfloat,

@@ -18,18 +18,18 @@ namespace echolux {
 
 // What is seen of them.
 struct ShownVolume {
-    FilmedVolume volume;
+    MovieVolume volume;
     std::int64_t step = 0;             // of the input
     std::optional<ValueRange> chosen;  // by an earlier volume; nothing: by this one
 };
 
-class FilmSet {
+class MovieScene {
   public:
     // `job` outlives it. Throws what opening and reading throw: at least one volume can be read.
-    FilmSet(const MovieJob& job, const MoviePath& path, Progress& progress);
+    MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress);
 
     Renderer& renderer() { return renderer_; }
-    FilmedVolumes filmed() const { return {first_->structure->grid, volumes_->steps(), volumes_->step_s()}; }
+    MovieTimePoints time_points() const { return {first_->structure->grid, volumes_->steps(), volumes_->step_s()}; }
     const std::map<std::string, std::string>& provenance() const { return first_->structure->provenance; }
     const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -38,14 +38,14 @@ class FilmSet {
     const ShownVolume& shown() const { return shown_; }
 
   private:
-    void put_on(const FilmedVolume& filmed, const View& view);
-    void set_flow(const FilmedVolume& filmed);
+    void put_on(const MovieVolume& shown, const View& view);
+    void set_flow(const MovieVolume& shown);
     void collect_warnings();
 
     const MovieJob& job_;
     Renderer renderer_;
     std::unique_ptr<MovieVolumes> volumes_;
-    std::optional<FilmedVolume> first_;
+    std::optional<MovieVolume> first_;
     std::int64_t first_step_ = 0;  // after the first that could be read, which stands for all before it
     std::int64_t step_ = -1;       // that was asked for
     std::optional<ValueRange> chosen_;
