@@ -91,7 +91,7 @@ struct BenchReport {
     const BenchFigure* find(const std::string& key) const;
 };
 
-// For the README: the machine, its ceilings, the figures, the targets.
+// For docs/performance.md: the machine, its ceilings, the figures, the targets.
 std::string markdown_of(const BenchReport& report);
 
 // The same for a terminal, one line each.

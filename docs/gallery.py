@@ -59,7 +59,7 @@ SECTIONS = {
     "Modes": [
         ("composite", "composite", BONSAI),
         ("mip", "mip: the largest value", f"{BONSAI} --mode mip"),
-        ("minip", "minip: the least value", "oct.nrrd --mode minip --look front --fit"),
+        ("minip", "minip: the smallest value", "oct.nrrd --mode minip --look front --fit"),
         ("average", "average: an x-ray", "engine.nii.gz --mode average --azimuth 40 --elevation 35 --fit --high 60"),
         ("attenuated-mip", "attenuated-mip: the largest as far as light gets", f"{BONSAI} --mode attenuated-mip"),
         ("depth-mip", "depth-mip: the largest, coloured by its depth", f"{RETINA} --mode depth-mip"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes docs/validation.md and the table of axial responses in the README: `./dev gallery` calls it.
+"""Makes docs/validation.md: `./dev gallery` calls it.
 
     docs/validation.py PROGRAM [DATA]     DATA: the folder with sd-oct-volume/, for mirrors of a real instrument
 
@@ -13,8 +13,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "validation.md"
-README = ROOT / "README.md"
-BEGIN, END = "<!-- axial:begin -->\n", "<!-- axial:end -->\n"
 
 SCAN = """[scan]
 file = "spectrum.raw"
@@ -50,12 +48,6 @@ def write_mirror(folder, data, name, holds):
     return folder / "scan.toml"
 
 
-def refresh_readme():
-    table = PAGE.read_text().split(BEGIN)[1].split(END)[0]
-    before, rest = README.read_text().split(BEGIN)
-    README.write_text(before + BEGIN + table + END + rest.split(END)[1])
-
-
 def main():
     program = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
@@ -65,7 +57,6 @@ def main():
             scans = [write_mirror(Path(folder) / name, data, name, holds) for name, holds in MIRRORS.items()]
             mirrors = ["--mirrors", *scans]
         finished = subprocess.run([program, "validate", "-o", PAGE, *mirrors], check=False)
-    refresh_readme()
     return finished.returncode
 
 

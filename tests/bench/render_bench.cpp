@@ -1,4 +1,4 @@
-// The ray caster at the size the README speaks of: 128^3 voxels of layered tissue with speckle, 256 x 256 pixels. Wall
+// The ray caster on a small volume: 128^3 voxels of layered tissue with speckle, 256 x 256 pixels. Wall
 // time of one picture from the call to its pixels on the host.
 #ifdef ECHOLUX_RENDER
 #include <benchmark/benchmark.h>

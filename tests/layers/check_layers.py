@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads the sources and reports what breaks the plan of the house (README, "Rooms"): includes against the arrows, CUDA
+"""Reads the sources and reports what breaks the plan of the rooms (docs/architecture.md): includes against the arrows, CUDA
 or POSIX headers outside the few places meant for them, files without an opening comment, files grown too long.
 
 usage: check_layers.py ROOT      prints one line for each finding; exit status 1 when there is one

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""The check of the documents must find what it is there for: each fault is made on purpose in a small tree of its own."""
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_documents
+
+GOOD = {
+    "README.md": "# Program\n\n![It](docs/pictures/it.png) [guide](docs/index.md), [start](#program), [web](https://x.org)\n",
+    "docs/index.md": "# Guide\n\n[Program](../README.md), [Live](live.md#the-live-system), `[no](link.md)`\n",
+    "docs/live.md": "# Live\n\n## The live system\n\nSee `engine/live/{ring,queue}.h`, `ui/cli/`, `engine/*/ring.h`.\n",
+    "docs/pictures/it.png": "",
+    "engine/live/ring.h": "",
+    "engine/live/queue.h": "",
+    "ui/cli/main.cpp": "",
+}
+
+
+class EachFault(unittest.TestCase):
+    def found(self, path="", text=""):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve()
+            for name, content in {**GOOD, **({path: text} if path else {})}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(content)
+            return list(check_documents.findings(root))
+
+    def expect(self, path, text, *findings):
+        self.assertEqual(self.found(path, text), list(findings))
+
+    def test_good_documents_have_no_findings(self):
+        self.assertEqual(self.found(), [])
+
+    def test_a_link_to_no_file(self):
+        self.expect("docs/live.md", "# Live\n## The live system\n[a](gone.md)\n", "docs/live.md: gone.md: there is no such file")
+
+    def test_a_picture_that_is_missing(self):
+        self.expect("docs/live.md", '# Live\n## The live system\n<img src="no.png">\n', "docs/live.md: no.png: there is no such file")
+
+    def test_a_link_to_no_heading(self):
+        self.expect("docs/live.md", "# Live\n", "docs/index.md: live.md#the-live-system: there is no such heading")
+
+    def test_a_heading_in_a_block_of_code_is_none(self):
+        self.expect("docs/live.md", "# Live\n```\n## The live system\n```\n",
+                    "docs/index.md: live.md#the-live-system: there is no such heading")
+
+    def test_a_page_that_the_index_does_not_list(self):
+        self.expect("docs/new.md", "# New\n", "docs/new.md: docs/index.md does not list it")
+
+    def test_a_picture_that_no_page_shows(self):
+        self.expect("docs/pictures/old.gif", "", "docs/pictures/old.gif: no page shows it")
+
+    def test_a_source_that_is_gone(self):
+        self.expect("docs/live.md", "# Live\n## The live system\n`engine/live/{ring,gone}.h`\n",
+                    "docs/live.md: names engine/live/gone.h, which does not exist")
+
+    def test_history_names_what_is_gone(self):
+        self.assertEqual(self.found("CHANGELOG.md", "`engine/gone.h`\n"), ["CHANGELOG.md: docs/index.md does not list it"])
+
+
+if __name__ == "__main__":
+    unittest.main()
