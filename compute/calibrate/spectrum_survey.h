@@ -39,8 +39,8 @@ class SpectrumSurvey {
 
     // Counts [samples], after shift and mask; of at least one line.
     std::vector<double> mean() const;
-    const std::vector<double>& least() const { return min_; }
-    const std::vector<double>& greatest() const { return greatest_; }
+    const std::vector<double>& min() const { return min_; }
+    const std::vector<double>& max() const { return greatest_; }
 
   private:
     RawFormat format_;
