@@ -15,7 +15,6 @@
 namespace echolux {
 
 struct Scan;
-struct ValueRange;
 struct View;
 struct VolumeSource;
 struct WhatIsOpen;

@@ -28,8 +28,8 @@ class CurveEditor {
     void look_around(const CurvePicture& picture);
     void draw_selected(const CurvePicture& picture);
 
-    Reach whole_{0, 0};  // of the value axis
-    Reach shown_{0, 0};  // part of it
+    ValueRange whole_{0, 0};  // of the value axis
+    ValueRange shown_{0, 0};  // part of it
     std::optional<std::size_t> selected_;
     Held held_ = Held::nothing;
     bool has_moved_ = false;

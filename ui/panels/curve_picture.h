@@ -17,8 +17,8 @@ struct CurvePicture {
     const std::optional<Histogram>& histogram;
     std::string unit;  // of the volume
     ExtinctionScale extinctions;
-    Reach values;      // that are seen
-    ImVec2 low, high;  // corners, in pixels; the axis stands below
+    ValueRange values;  // that are seen
+    ImVec2 low, high;   // corners, in pixels; the axis stands below
 
     float x_of(double value) const;
     double value_at(float x) const;

@@ -30,7 +30,7 @@ void draw_bar(const PanelContext& context, const NumberShown& shown, bool is_lit
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float rounding = ImGui::GetStyle().FrameRounding;
     list->AddRectFilled(low, high, ImGui::GetColorU32(is_lit ? ImGuiCol_FrameBgHovered : ImGuiCol_FrameBg), rounding);
-    const float zero = at(shown.scale.reach().low < 0 ? shown.scale.place_of(0) : 0);
+    const float zero = at(shown.scale.range().low < 0 ? shown.scale.place_of(0) : 0);
     const float value = at(shown.scale.place_of(shown.value));
     if (shown.is_muted || std::abs(value - zero) < 1) return;
     list->AddRectFilled({std::min(zero, value), low.y}, {std::max(zero, value), high.y},
@@ -105,10 +105,10 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
     return has_moved ? std::optional(NumberEdit{std::nullopt, std::nullopt, Edit::done}) : std::nullopt;
 }
 
-std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, Reach reach,
+std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, ValueRange range,
                                          float width) {
-    reach = {std::min(reach.low, value), std::max(reach.high, value)};
-    const NumberScale scale = scale_for(reach, false);
+    range = {std::min(range.low, value), std::max(range.high, value)};
+    const NumberScale scale = scale_for(range, false);
     const NumberShown shown{
         .scale = scale, .value = value, .text = text_on(scale, value), .to_type = spelled(value), .as_set = value};
     const auto edit = number_control(context, name, shown, width);

@@ -39,7 +39,7 @@ struct NumberChange {
     double value = 0;
     Edit edit = Edit::under_way;
 };
-std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, Reach reach,
+std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, ValueRange range,
                                          float width);
 
 }  // namespace echolux

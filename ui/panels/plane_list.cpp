@@ -44,14 +44,14 @@ struct PlaneList {
         ImGui::EndCombo();
     }
 
-    void number(const char* name, std::size_t at, const Reach& reach, float width) {
+    void number(const char* name, std::size_t at, const ValueRange& reach, float width) {
         const auto change = plain_number(context, name, numbers[at], reach, width);
         if (!change) return;
         numbers[at] = change->value;
         context.work.change(key, numbers, change->edit);
     }
 
-    Reach offsets(std::size_t first) const {
+    ValueRange offsets(std::size_t first) const {
         const Numbers& extents = context.state.volume.extents_um;
         if (extents.empty()) return {-500, 500};
         double half = 0;

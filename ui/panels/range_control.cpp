@@ -8,7 +8,7 @@
 namespace echolux {
 namespace {
 
-void draw_range(const PanelContext& context, const Reach& whole, const Reach& value, bool is_lit) {
+void draw_range(const PanelContext& context, const ValueRange& whole, const ValueRange& value, bool is_lit) {
     const Style& style = context.style;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const auto at = [&](double number) {
@@ -36,8 +36,8 @@ void draw_range(const PanelContext& context, const Reach& whole, const Reach& va
 
 }  // namespace
 
-std::optional<RangeEdit> range_control(const PanelContext& context, const char* name, const Reach& whole,
-                                       const Reach& value, float width) {
+std::optional<RangeEdit> range_control(const PanelContext& context, const char* name, const ValueRange& whole,
+                                       const ValueRange& value, float width) {
     ControlInHand& hand = context.state.hand;
     const ImGuiID id = ImGui::GetID(name);
     ImGui::InvisibleButton(name, {width, ImGui::GetFrameHeight()});

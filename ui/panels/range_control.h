@@ -15,7 +15,7 @@ struct RangeEdit {
 };
 
 // `value` lies within `whole` and stays at least a hundredth of it wide. Nothing: it stays as it is.
-std::optional<RangeEdit> range_control(const PanelContext& context, const char* name, const Reach& whole,
-                                       const Reach& value, float width);
+std::optional<RangeEdit> range_control(const PanelContext& context, const char* name, const ValueRange& whole,
+                                       const ValueRange& value, float width);
 
 }  // namespace echolux

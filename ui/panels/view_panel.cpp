@@ -68,7 +68,7 @@ void draw_clip_box(const PanelContext& context) {
         const RowPlaces places = row_places(context.style);
         row_label(context, axes[axis]);
         ImGui::SameLine(places.control);
-        const Reach range{view.clip_low[axis], view.clip_high[axis]};
+        const ValueRange range{view.clip_low[axis], view.clip_high[axis]};
         const auto edit = range_control(context, axes[axis], {0, 1}, range, places.reset - places.control);
         note_place(context, std::string("view.clip.") + axes[axis]);
         tooltip(context, "view.clip_low, view.clip_high: what is seen of the volume, as fractions of it");

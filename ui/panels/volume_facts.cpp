@@ -34,10 +34,10 @@ VolumeFacts facts_of(Workspace& work) {
     facts.value_unit = short_unit(grid->unit);
     if (const auto histogram = exhibit->histogram()) {
         const ValueRange range = usual_range(*histogram);
-        facts.values = Reach{range.low, range.high};
+        facts.values = ValueRange{range.low, range.high};
     }
     if (const auto function = function_in_use(work, work.view()))
-        facts.range_in_use = Reach{function->range.low, function->range.high};
+        facts.range_in_use = ValueRange{function->range.low, function->range.high};
     return facts;
 }
 
