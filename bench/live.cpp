@@ -11,9 +11,8 @@
 #include "app/live/lone_volume_path.h"
 #include "app/live/picture_loop.h"
 #include "app/seconds_since.h"
-#include "bench/book.h"
 #include "bench/memory_source.h"
-#include "bench/start.h"
+#include "bench/run.h"
 #include "compute/device_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -39,7 +38,7 @@ constexpr ProtocolRow published[] = {
 };
 
 ReconstructionSpec plan_of(const BenchSize& size, bool flow) {
-    ReconstructionSpec plan = bench_plan(size);
+    ReconstructionSpec plan = chain_plan(size);
     plan.calibration.centre_wavelength_nm = 845;
     plan.geometry.line_rate_hz = 70'000;
     if (flow) plan.flow.method = FlowMethod::doppler;

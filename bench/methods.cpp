@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/case.h"
+#include "bench/rates.h"
 #include "bench/targets.h"
 #ifdef ECHOLUX_RENDER
-#include "bench/texture.h"
+#include "bench/display.h"
 #endif
 
 namespace echolux {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/case.h"
 #include "bench/published_figures.h"
+#include "bench/rates.h"
 #include "compute/error.h"
 
 namespace echolux {

@@ -206,7 +206,7 @@ VolumeGrid Reconstruction::grid(const ScanPart& part) const {
                     "--blocks", fmt::format("it has B-scans 0:{}", scan_.geometry.b_scans));
     }
     VolumeGrid grid = planned_grid(scan_);
-    grid.b_scans = grid.b_scans / scan_.geometry.b_scans * (end - part.begin);
+    grid.b_scans = slices_per_b_scan(grid, scan_.geometry) * (end - part.begin);
     return grid;
 }
 
@@ -252,10 +252,10 @@ void Reconstruction::allocate(Volume& volume) const {
 }
 
 void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
-    const std::int64_t slices_per_b_scan = reconstructor_->grid().b_scans / scan_.geometry.b_scans;
+    const std::int64_t slices = slices_per_b_scan(reconstructor_->grid(), scan_.geometry);
     const auto place_in = [&](Volume& target) {
         const std::int64_t line_bytes = target.grid.depth * bytes_of(target.grid.type);
-        return Place{PlaceKind::host_linear, target.voxels.data(), part.begin * slices_per_b_scan, line_bytes,
+        return Place{PlaceKind::host_linear, target.voxels.data(), part.begin * slices, line_bytes,
                      target.grid.a_scans * line_bytes};
     };
     Places places(place_in(volume.structure));

@@ -5,15 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "bench/bench_job.h"
-#include "bench/json.h"
 #include "bench/methods.h"
 #include "bench/papers.h"
+#include "bench/report.h"
+#include "bench/throughput.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #ifdef ECHOLUX_RENDER
@@ -42,13 +41,18 @@ struct Options {
     std::vector<std::filesystem::path> volumes;
 };
 
-void write_json(const std::string& path, const BenchReport& report) {
-    AtomicFile file(path);
-    std::ofstream out(file.temporary());
-    out << json_of(report) << '\n';
-    out.close();
-    if (!out) throw Error(ErrorCode::output, "could not be written", path, "check the folder and the free space");
-    file.commit();
+void check_lengths(const std::vector<std::int64_t>& lengths) {
+    for (const std::int64_t length : lengths) {
+        if (length >= 128 && length <= 65536 && length % 2 == 0) continue;
+        throw Error(ErrorCode::bad_setting, fmt::format("{} samples cannot be measured", length), "--lengths",
+                    "choose even numbers from 128 to 65536");
+    }
+    if (lengths.empty()) throw Error(ErrorCode::bad_setting, "no length to measure", "--lengths", "name one");
+}
+
+BenchReport plain_report(const Options& options, Progress& progress) {
+    check_lengths(options.job.lengths);
+    return run(options.job, progress);
 }
 
 BenchReport rendering_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
@@ -89,8 +93,8 @@ void bench(const Options& options) {
                                : options.methods ? run_methods(options.job, progress)
                                : options.papers  ? run_papers(options.job, progress)
                                : options.gpus    ? run_scaling(options.job, *options.gpus, progress)
-                                                 : run(options.job, progress);
-    if (!options.json.empty()) write_json(options.json, report);
+                                                 : plain_report(options, progress);
+    if (!options.json.empty()) write_text(options.json, json_of(report) + "\n");
     fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
 }
 

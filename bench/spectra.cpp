@@ -1,4 +1,4 @@
-#include "bench/scan.h"
+#include "bench/spectra.h"
 
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ void fill(std::byte* to, const BenchSize& size, SampleFormat format, std::int64_
 
 }  // namespace
 
-ReconstructionSpec bench_plan(const BenchSize& size, SampleFormat format) {
+ReconstructionSpec chain_plan(const BenchSize& size, SampleFormat format) {
     ReconstructionSpec plan;
     plan.format.sample_format = format;
     plan.geometry.samples = size.samples;
@@ -100,7 +100,7 @@ ReconstructionSpec bench_plan(const BenchSize& size, SampleFormat format) {
 }
 
 BenchSpectra::BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKind memory, const DeviceId& gpu) {
-    const ReconstructionSpec plan = bench_plan(size, format);
+    const ReconstructionSpec plan = chain_plan(size, format);
     const std::int64_t bytes_a_line = line_bytes(plan.format, plan.geometry);
     const std::int64_t bytes = bytes_a_line * size.lines();
     memory_ = block_memory(bytes, memory == MemoryKind::device ? MemoryKind::host : memory);
