@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "engine/scan/scan.h"
-#include "ui/panels/control_hints.h"
 #include "ui/panels/curve_editing.h"
-#include "ui/panels/measured.h"
+#include "ui/panels/measuring.h"
 #include "ui/panels/number_scale.h"
 #include "ui/panels/value_text.h"
+#include "ui/panels/volume_facts.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {

@@ -92,8 +92,8 @@ std::optional<std::size_t> nearest_point(const std::vector<PlaceInPicture>& plac
 }
 
 ValueRange zoomed(const ValueRange& shown, const ValueRange& whole, double value, double factor) {
-    const double least = 1e-4 * (whole.high - whole.low);
-    const double length = std::max((shown.high - shown.low) / factor, least);
+    const double min_length = 1e-4 * (whole.high - whole.low);
+    const double length = std::max((shown.high - shown.low) / factor, min_length);
     const double part = (value - shown.low) / (shown.high - shown.low);
     const double low = value - part * length;
     return kept_inside({low, low + length}, whole);

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/panels/controls.h"
 #include "ui/panels/icons.h"
-#include "ui/panels/number_control.h"
-#include "ui/panels/rows.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/panels/widgets.h"

@@ -1,4 +1,4 @@
-// The picture of a transfer function over the histogram of the volume, and hands on it: points are dragged, added by a
+// The picture of a transfer function over the histogram of the volume, edited by mouse: points are dragged, added by a
 // double click, taken away by a right click; the ends of the range are dragged below; the wheel enlarges, the middle
 // button moves.
 #pragma once

@@ -31,6 +31,6 @@ struct CurvePicture {
 
 void draw_curve(const CurvePicture& picture);  // histogram, colours
 void draw_points(const CurvePicture& picture, std::optional<std::size_t> selected);
-void draw_axis(const CurvePicture& picture);  // with the hands of the range
+void draw_axis(const CurvePicture& picture);  // with the handles of the range
 
 }  // namespace echolux

@@ -1,10 +1,10 @@
-#include "ui/panels/number_control.h"
+// A number that is dragged along its control, or typed into it: see controls.h.
+#include "ui/panels/controls.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "ui/panels/text_box.h"
 #include "ui/panels/value_text.h"
 
 namespace echolux {
@@ -52,18 +52,18 @@ void draw_number(const PanelContext& context, const NumberShown& shown) {
     ImGui::PopFont();
 }
 
-std::optional<NumberEdit> dragged(ControlInHand& hand, const NumberShown& shown, float width) {
+std::optional<NumberEdit> dragged(ActiveControl& active, const NumberShown& shown, float width) {
     const ImGuiIO& io = ImGui::GetIO();
-    if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) && hand.has_moved) {
-        const double before = hand.before;
-        hand = {};
+    if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) && active.has_moved) {
+        const double before = active.before;
+        active = {};
         return NumberEdit{before, std::nullopt, Edit::done};
     }
-    hand.place += (io.KeyShift ? fine : 1) * static_cast<double>(io.MouseDelta.x) / static_cast<double>(width);
-    if (!hand.has_moved && !ImGui::IsMouseDragging(0, 2)) return std::nullopt;
-    const double value = shown.scale.value_at(hand.place, io.KeyShift ? fine : 1);
+    active.place += (io.KeyShift ? fine : 1) * static_cast<double>(io.MouseDelta.x) / static_cast<double>(width);
+    if (!active.has_moved && !ImGui::IsMouseDragging(0, 2)) return std::nullopt;
+    const double value = shown.scale.value_at(active.place, io.KeyShift ? fine : 1);
     if (value == shown.value && !shown.is_muted) return std::nullopt;
-    hand.has_moved = true;
+    active.has_moved = true;
     return NumberEdit{value, std::nullopt, Edit::under_way};
 }
 
@@ -78,7 +78,7 @@ std::string text_on(const NumberScale& scale, double value) {
 
 std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberShown& shown,
                                          float width) {
-    ControlInHand& hand = context.state.hand;
+    ActiveControl& active = context.state.active;
     const ImGuiID id = ImGui::GetID(name);
     const std::string box = std::string("##typed ") + name;  // another name: the button may still be held
     if (is_typing(context, box.c_str())) {
@@ -96,12 +96,12 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
         return std::nullopt;
     }
     if (ImGui::IsItemActivated()) {
-        hand = {.control = id, .place = shown.scale.place_of(shown.value), .before = shown.as_set, .text = {}};
+        active = {.control = id, .place = shown.scale.place_of(shown.value), .before = shown.as_set, .text = {}};
     }
-    if (hand.control != id) return std::nullopt;
-    if (is_active) return dragged(hand, shown, width);
-    const bool has_moved = hand.has_moved;
-    hand = {};
+    if (active.control != id) return std::nullopt;
+    if (is_active) return dragged(active, shown, width);
+    const bool has_moved = active.has_moved;
+    active = {};
     return has_moved ? std::optional(NumberEdit{std::nullopt, std::nullopt, Edit::done}) : std::nullopt;
 }
 

@@ -16,7 +16,7 @@ class NumberScale {
     double place_of(double value) const;  // 0: at range().low, 1: at range().high; beyond them beyond
     double resolution_at(double value) const;
 
-    // Kept inside, and rounded as a person would, to a part `fineness` of the resolution.
+    // Kept inside, and rounded to a round number, to a part `fineness` of the resolution.
     double value_at(double place, double fineness = 1) const;
 
     Kind kind() const { return kind_; }

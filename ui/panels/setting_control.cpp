@@ -4,8 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ui/panels/number_control.h"
-#include "ui/panels/text_box.h"
+#include "ui/panels/controls.h"
 #include "ui/panels/value_text.h"
 
 namespace echolux {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "ui/panels/rows.h"
 #include "ui/panels/setting_control.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
