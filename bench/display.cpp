@@ -12,10 +12,49 @@
 
 #include "app/live/lone_volume_path.h"
 #include "app/seconds_since.h"
-#include "bench/texture.h"
 #include "compute/error.h"
 
 namespace echolux {
+
+void feed_volume(VolumePath& path, const std::vector<Block>& blocks, std::int64_t number, std::size_t end) {
+    constexpr double max_seconds = 10;
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < end; ++i) {
+        Block block = blocks[i];
+        block.volume = number;
+        while (!path.feed(block)) {
+            if (i > 0 || seconds_since(start) > max_seconds) {
+                throw Error(ErrorCode::device, "a volume was given up on its way to the texture", "bench");
+            }
+            std::this_thread::yield();
+        }
+    }
+}
+
+std::string texture_refusal(const BackendChoice& choice, const std::string& device) {
+    DeviceChoice wanted;
+    wanted.name = device;
+    try {
+        const Renderer renderer(beside(wanted, choice));
+        return "";
+    } catch (const Error& error) {
+        return error.line();
+    }
+}
+
+std::vector<double> texture_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
+                                  const BackendChoice& choice, const std::string& device, const BenchSpectra& spectra) {
+    DeviceChoice wanted;
+    wanted.name = device;
+    LoneVolumePath path(spec, choice, wanted);
+    std::int64_t number = 0;
+    const auto volume = [&] {
+        book.poll();
+        feed_volume(path, spectra.blocks(), number++, spectra.blocks().size());
+    };
+    return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { path.finish(); });
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -60,7 +99,7 @@ class PacedPictures {
         }
     } catch (...) {
         failure_ = std::current_exception();
-        count_ = enough;  // nobody need wait for more
+        count_ = enough;  // no need to wait for more
     }
 
     VolumePath& path_;
@@ -93,9 +132,9 @@ class DisplayBench {
             choice_.spectra = way.spectra;
             DeviceChoice device;
             device.name = display_.device;
-            ReconstructionSpec plan = bench_plan(size_, way.format);
-            plan.flow.method = way.flow;
-            path_ = std::make_unique<LoneVolumePath>(plan, choice_, device);
+            ReconstructionSpec spec = chain_spec(size_, way.format);
+            spec.flow.method = way.flow;
+            path_ = std::make_unique<LoneVolumePath>(spec, choice_, device);
         }
         return *path_;
     }
@@ -165,8 +204,8 @@ class DisplayBench {
 
 }  // namespace
 
-std::string bench_display(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
-                          const BenchDisplay& display) {
+std::string measure_display(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
+                            const BenchDisplay& display) {
     const auto n = std::to_string(size.samples);
     const double u16_bytes = static_cast<double>(size.samples) * 2, packed_bytes = u16_bytes * 0.75;
     const std::string a_second = "A-scans/s", from = processor.source_name();

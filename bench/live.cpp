@@ -11,9 +11,8 @@
 #include "app/live/lone_volume_path.h"
 #include "app/live/picture_loop.h"
 #include "app/seconds_since.h"
-#include "bench/book.h"
 #include "bench/memory_source.h"
-#include "bench/start.h"
+#include "bench/run.h"
 #include "compute/device_memory.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -38,12 +37,12 @@ constexpr ProtocolRow published[] = {
     {"3-D, 100 x 100", 100, 100, 33, 75, 13, 9},        {"3-D, 140 x 140", 140, 140, 70, 117, 9, 5},
 };
 
-ReconstructionSpec plan_of(const BenchSize& size, bool flow) {
-    ReconstructionSpec plan = bench_plan(size);
-    plan.calibration.centre_wavelength_nm = 845;
-    plan.geometry.line_rate_hz = 70'000;
-    if (flow) plan.flow.method = FlowMethod::doppler;
-    return plan;
+ReconstructionSpec spec_of(const BenchSize& size, bool flow) {
+    ReconstructionSpec spec = chain_spec(size);
+    spec.calibration.centre_wavelength_nm = 845;
+    spec.geometry.line_rate_hz = 70'000;
+    if (flow) spec.flow.method = FlowMethod::doppler;
+    return spec;
 }
 
 class LiveBench {
@@ -58,10 +57,10 @@ class LiveBench {
     // Volumes at `volumes_per_s`, a picture loop of 60 a second beside.
     void run_live(const std::string& key, const BenchSize& size, double volumes_per_s, bool flow) {
         book_.begin(fmt::format("live, {:.0f} volumes/s", volumes_per_s), 6);
-        const ReconstructionSpec plan = plan_of(size, flow);
+        const ReconstructionSpec spec = spec_of(size, flow);
         const BenchSpectra spectra(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
-        MemorySource source(plan, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
-        LoneVolumePath path(plan, processor_.choice, device_);
+        MemorySource source(spec, spectra.blocks(), volumes_per_s * static_cast<double>(size.lines()));
+        LoneVolumePath path(spec, processor_.choice, device_);
         report_.machine.backend = path.describe();
         Session session(source, path);
         PictureLoop loop(path, view_, 60, [&](std::int64_t volume) { session.shown(volume); });
@@ -153,7 +152,7 @@ class LiveBench {
             const BenchFigure* figure = report_.find(key);
             return figure == nullptr ? 0 : figure->spread.median;
         };
-        LoneVolumePath path(plan_of(size, true), processor_.choice, device_);
+        LoneVolumePath path(spec_of(size, true), processor_.choice, device_);
         const BenchSpectra arriving(size, SampleFormat::u16, processor_.source(), processor_.choice.gpu);
         double transfer = 0;
         if (processor_.is_gpu()) {

@@ -1,4 +1,4 @@
-// The job behind `echolux bench --live`: a whole live system on this machine. Volumes that arrive at a set rate in
+// The live bench: a whole live system on this machine. Volumes that arrive at a set rate in
 // memory that the processor fetches from, reconstructed with flow, drawn by a picture loop; what appears, what is lost,
 // how late it is. And the scan protocols of M. Sylwestrzak et al., JBO 17(10), 2012, table 1, beside what is published.
 #pragma once

@@ -1,5 +1,5 @@
-// A source whose blocks lie in memory that never changes, handed out again and again at the pace of a clock: what an
-// instrument would deliver whose driver writes there. Costs nothing, so that what is measured is the rest.
+// A source that hands out the same blocks of memory again and again at the pace of a clock, like an instrument whose
+// driver writes there. It costs no time itself, so that the rest of the system is what is measured.
 #pragma once
 
 #include <chrono>

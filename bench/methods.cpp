@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/case.h"
+#include "bench/rates.h"
 #include "bench/targets.h"
 #ifdef ECHOLUX_RENDER
-#include "bench/texture.h"
+#include "bench/display.h"
 #endif
 
 namespace echolux {
@@ -82,7 +82,7 @@ class MethodsBench {
         book_.figure(one.key, fmt::format("{}, {} into the texture", one.meaning, from), "A-scans/s",
                      [&] {
                          const auto spectra = spectra_of(one, size, processor_);
-                         return texture_rates(book_, size, plan_of(one, size), processor_.choice, device_,
+                         return texture_rates(book_, size, spec_of(one, size), processor_.choice, device_,
                                               spectra.front());
                      },
                      {{plain.key}});
@@ -102,7 +102,7 @@ void measure_submission(BenchBook& book, BenchSize run, BenchProcessor processor
     run.b_scans = run.block_b_scans;
     const BenchSize size = size_of(plain, run, processor.is_gpu());
     book.figure("gpus.submission", "what the host takes to submit a block to a GPU that has room", "s", [&] {
-        return submission_seconds(book, plan_of(plain, size), processor, spectra_of(plain, size, processor));
+        return submission_seconds(book, spec_of(plain, size), processor, spectra_of(plain, size, processor));
     });
 }
 

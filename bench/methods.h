@@ -1,9 +1,9 @@
-// The benches of `echolux bench --methods` and `--gpus N`: every way from spectra to voxels beside the plain one, and
-// what more GPUs make of some of them.
+// The benches of methods and of several GPUs: every method beside the plain chain, and how some of them scale with
+// the number of GPUs.
 #pragma once
 
-#include "bench/bench_job.h"
 #include "bench/report.h"
+#include "bench/run.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -12,8 +12,7 @@
 #include "app/movie/movie_encoding.h"
 #include "app/movie/movie_plan.h"
 #include "app/seconds_since.h"
-#include "bench/book.h"
-#include "bench/start.h"
+#include "bench/run.h"
 #include "bench/targets.h"
 #include "bench/volume.h"
 #include "compute/parallel_for.h"
@@ -81,7 +80,7 @@ class MovieBench {
     }
 
     MovieTimePoints volume() {
-        const BenchVolume made = bench_volume({plan_.edge, plan_.edge, plan_.edge});
+        const BenchVolume made = speckled_tissue({plan_.edge, plan_.edge, plan_.edge});
         renderer_.set_volume(made.grid, made.voxels.data());
         return {.grid = made.grid};
     }

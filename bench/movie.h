@@ -1,4 +1,4 @@
-// The job behind `echolux bench --movie`: what a turntable costs beside drawing its pictures alone, and encoding them
+// The bench of movies: what a turntable costs beside drawing its pictures alone, and encoding them
 // alone: reading back and encoding go on while the next pictures are drawn, so that it should be the slower of both.
 #pragma once
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/case.h"
 #include "bench/published_figures.h"
+#include "bench/rates.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -112,7 +112,7 @@ void measure_memory(BenchBook& book, const BenchProcessor& processor) {
     const auto bytes_of = [&](std::int64_t lines) {
         const BenchCase one = full_range("", 10, false, lines, 1);
         const std::int64_t before = free_device_memory(choice.gpu);
-        const auto planned = make_reconstructor(plan_of(one, {one.samples, lines, 1, 1}), choice);
+        const auto planned = make_reconstructor(spec_of(one, {one.samples, lines, 1, 1}), choice);
         return static_cast<double>(before - free_device_memory(choice.gpu));
     };
     book.figure(key, meaning, "B", [&] {

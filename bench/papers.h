@@ -1,10 +1,10 @@
-// `echolux bench --papers`: what five papers published, and the same work done here.
+// The bench of the papers: what five of them published, and the same work done here.
 #pragma once
 
 #include <vector>
 
-#include "bench/bench_job.h"
 #include "bench/report.h"
+#include "bench/run.h"
 #include "engine/progress.h"
 
 namespace echolux {

@@ -7,8 +7,7 @@
 #include <chrono>
 
 #include "app/open/open_volume.h"
-#include "bench/book.h"
-#include "bench/start.h"
+#include "bench/run.h"
 #include "bench/targets.h"
 #include "bench/volume.h"
 #include "compute/error.h"
@@ -222,7 +221,7 @@ class RenderingBench {
     std::string load(const Size& size) {
         if (loaded_ == size) return "";
         try {
-            const BenchVolume volume = bench_volume(size);
+            const BenchVolume volume = speckled_tissue(size);
             renderer_.set_volume(volume.grid, volume.voxels.data());
             loaded_ = size;
             return "";

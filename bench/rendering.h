@@ -1,4 +1,4 @@
-// The job behind `echolux bench --rendering`: what pictures of volumes cost the graphics device, by its own clock, and
+// The bench of rendering: what pictures of volumes cost the graphics device, by its own clock, and
 // how near that is to what its texture units can do.
 #pragma once
 

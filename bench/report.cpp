@@ -19,7 +19,7 @@ double quantile(const std::vector<double>& sorted, double part) {
 
 // A power of a thousand, for amounts of people's size.
 struct Prefix {
-    double least = 1;
+    double min = 1;
     const char* letter = "";
 };
 
@@ -28,7 +28,7 @@ Prefix prefix_of(double value, const std::string& unit) {
                                   Prefix{1, ""},    Prefix{1e-3, "m"}, Prefix{1e-6, "u"}};
     if (value == 0 || !std::isfinite(value) || unit == "%" || unit == "x") return {};
     for (const Prefix& prefix : prefixes) {
-        if (std::abs(value) >= prefix.least * 0.9995) return prefix;  // rounds to 1.00
+        if (std::abs(value) >= prefix.min * 0.9995) return prefix;  // rounds to 1.00
     }
     return prefixes.back();
 }
@@ -148,12 +148,12 @@ const BenchFigure* BenchReport::find(const std::string& key) const {
 
 std::string spelled_amount(double value, const std::string& unit) {
     const Prefix prefix = prefix_of(value, unit);
-    return three_digits(value / prefix.least) + " " + with_prefix(prefix, unit);
+    return three_digits(value / prefix.min) + " " + with_prefix(prefix, unit);
 }
 
 std::string spelled_range(const Spread& spread, const std::string& unit) {
     const Prefix prefix = prefix_of(spread.median, unit);
-    return fmt::format("{} .. {} {}", three_digits(spread.low / prefix.least), three_digits(spread.high / prefix.least),
+    return fmt::format("{} .. {} {}", three_digits(spread.low / prefix.min), three_digits(spread.high / prefix.min),
                        with_prefix(prefix, unit));
 }
 

@@ -1,4 +1,4 @@
-// What `echolux bench` found: figures with their spread, each beside what limits it, and how they stand to the targets.
+// What a bench found: figures with their spread, each beside what limits it, and how they stand to the targets.
 #pragma once
 
 #include <cstdint>
@@ -96,6 +96,9 @@ std::string markdown_of(const BenchReport& report);
 
 // The same for a terminal, one line each.
 std::string text_of(const BenchReport& report);
+
+// One JSON object, of lines, for programs; docs/performance.md lists the keys.
+std::string json_of(const BenchReport& report);
 
 // "1.23 M A-scans/s", "45.6 GB/s", "2.10 ms", "98.5 %": three digits.
 std::string spelled_amount(double value, const std::string& unit);

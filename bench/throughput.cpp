@@ -2,40 +2,90 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
-#include "bench/loop.h"
+#include "bench/rates.h"
+#include "bench/targets.h"
+#include "compute/error.h"
+#ifdef ECHOLUX_RENDER
+#include "bench/display.h"
+#endif
 
 namespace echolux {
+namespace {
 
-void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
+constexpr std::int64_t main_length = 2048;
+
+void measure_ceilings(BenchBook& book, const BenchJob& job, const BenchProcessor& processor) {
+    book.begin("ceilings", std::ssize(job.lengths) + (processor.is_gpu() ? 5 : 1));
+    const auto found = [&](const Ceiling& ceiling) { book.ceiling(ceiling); };
+    try {
+        if (processor.is_gpu()) {
+            measure_gpu_ceilings(processor.choice.gpu, job.lengths, book.effort(), found);
+        } else {
+            measure_cpu_ceilings(job.lengths, book.effort(), found);
+        }
+    } catch (const Error& error) {  // cuFFT is not everywhere; what was found before stays
+        if (error.code() == ErrorCode::cancelled) throw;
+        book.skip("ceilings", "not all of them", error.line());
+    }
+    book.end();
+}
+
+std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const BenchSize& size,
+                       [[maybe_unused]] const BenchProcessor& processor, [[maybe_unused]] const BenchJob& job) {
+#ifdef ECHOLUX_RENDER
+    BenchDisplay display;
+    display.device = job.device;
+    if (!processor.is_gpu()) {  // software Vulkan
+        display.width = 320;
+        display.height = 180;
+        display.pictures_per_second = 10;
+    }
+    if (job.quick) display.volumes = 5;
+    book.begin(fmt::format("display {} samples", size.samples), display_figures);
+    std::string way = measure_display(book, size, processor, display);
+    book.end();
+    return way;
+#else
+    return "";
+#endif
+}
+
+// linear/N, separate/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its memory.
+constexpr std::int64_t resident_figures = 3;
+void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
     const double bytes_moved = static_cast<double>(size.samples) * 2.5;  // u16 in, half as many u8 out
     const std::string there = fmt::format("{0} to {0}", processor.home_name());
     std::optional<BenchSpectra> made;
-    const auto measured = [&](const ReconstructionSpec& plan, const BenchProcessor& with) {
+    const auto measured = [&](const ReconstructionSpec& spec, const BenchProcessor& with) {
         if (!made) made.emplace(size, SampleFormat::u16, with.home(), with.choice.gpu);
-        return loop_rates(book, size, plan, with, {&*made, 1});
+        return loop_rates(book, size, spec, with, {&*made, 1});
     };
     if (processor.is_gpu()) {
         BenchProcessor separate = processor;
         separate.choice.fused = false;
         book.figure("separate/" + n, "separate passes around cuFFT, " + there, "A-scans/s",
-                    [&] { return measured(bench_plan(size), separate); }, {{"fft." + n}});
+                    [&] { return measured(chain_spec(size), separate); }, {{"fft." + n}});
     } else {
         book.skip("separate/" + n, "separate passes around cuFFT", "needs a GPU");
     }
     book.figure("linear/" + n, "the whole chain, " + there, "A-scans/s",
-                [&] { return measured(bench_plan(size), processor); },
+                [&] { return measured(chain_spec(size), processor); },
                 {{"separate/" + n}, {"fft." + n}, {"memory.copy", bytes_moved}});
-    ReconstructionSpec exact = bench_plan(size);
+    ReconstructionSpec exact = chain_spec(size);
     exact.recipe.resample = Resample::nudft;
     book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",
                 [&] { return measured(exact, processor); }, {{"linear/" + n}});
 }
 
-void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, const BenchProcessor& processor) {
+// batch.compute/N and batch.total/N for blocks of N A-scans, without and with the way from pinned memory; smaller ones
+// are more under way at a time, see blocks_under_way().
+constexpr std::int64_t batch_figures = 14;
+void measure_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, const BenchProcessor& processor) {
     constexpr std::array<std::int64_t, batch_figures / 2> batches{200, 500, 1000, 2000, 5000, 10000, 20000};
     for (const std::int64_t batch : batches) {
         if (batch > lines) {
@@ -52,7 +102,7 @@ void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, co
                         fmt::format("{} samples in batches of {} A-scans, {}", samples, batch, meaning), "A-scans/s",
                         [&] {
                             const BenchSpectra spectra(size, SampleFormat::u16, from, with.choice.gpu);
-                            return loop_rates(book, size, bench_plan(size), with, {&spectra, 1});
+                            return loop_rates(book, size, chain_spec(size), with, {&spectra, 1});
                         },
                         {{"linear/" + std::to_string(samples)}});
         };
@@ -65,7 +115,9 @@ void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, co
     }
 }
 
-void bench_streams(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
+// streams/1 .. streams/4: from pinned memory, for that many blocks under way (GPU).
+constexpr std::int64_t stream_figures = 4;
+void measure_streams(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     std::optional<BenchSpectra> spectra;
     for (int streams = 1; streams <= stream_figures; ++streams) {
         BenchProcessor with = processor;
@@ -75,10 +127,45 @@ void bench_streams(BenchBook& book, const BenchSize& size, const BenchProcessor&
                     "A-scans/s",
                     [&] {
                         if (!spectra) spectra.emplace(size, SampleFormat::u16, with.source(), with.choice.gpu);
-                        return loop_rates(book, size, bench_plan(size), with, {&*spectra, 1});
+                        return loop_rates(book, size, chain_spec(size), with, {&*spectra, 1});
                     },
                     {{"link.to_device", static_cast<double>(size.samples) * 2}});
     }
+}
+
+}  // namespace
+
+BenchReport run(const BenchJob& job, Progress& progress) {
+    auto [processor, extent, report] = start_of(job);
+    report.conditions = fmt::format(
+        "Volumes of {} x {} A-scans in blocks of {} B-scans, u16 unless said, Lagrange-3 + "
+        "dispersion + Hann + dB to u8",
+        report.a_scans, report.b_scans, report.block_b_scans);
+
+    BenchBook book(report, extent.effort, progress);
+    measure_ceilings(book, job, processor);
+    BenchSize size = extent.size;
+    for (const std::int64_t length : job.lengths) {
+        size.samples = length;
+        book.begin(fmt::format("reconstruct {} samples", length), resident_figures);
+        measure_resident(book, size, processor);
+        book.end();
+        const std::string way = display_of(book, size, processor, job);
+        if (!way.empty()) report.machine.display = way;
+    }
+    const bool has_main = std::ranges::find(job.lengths, main_length) != job.lengths.end();
+    size.samples = has_main ? main_length : job.lengths.front();
+    book.begin("batches", batch_figures);
+    constexpr std::int64_t largest_batch = 20000;
+    measure_batches(book, size.samples, job.quick ? size.lines() : std::max(size.lines(), largest_batch), processor);
+    book.end();
+    if (processor.is_gpu()) {
+        book.begin("streams", stream_figures);
+        measure_streams(book, size, processor);
+        book.end();
+    }
+    if (processor.is_gpu() && has_main && !job.quick) report.targets = judged(report);
+    return report;
 }
 
 }  // namespace echolux

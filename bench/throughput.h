@@ -1,23 +1,15 @@
-// Rates of the reconstructor alone: whole volumes from memory to memory, over and over.
+// The plain bench: what this machine can do, and how near the product comes to it, in one run: its ceilings, rates of
+// the reconstructor alone and of the way to the screen.
 #pragma once
 
-#include "bench/book.h"
-#include "bench/processor.h"
-#include "bench/scan.h"
+#include "bench/report.h"
+#include "bench/run.h"
+#include "engine/progress.h"
 
 namespace echolux {
 
-// linear/N, separate/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its memory.
-void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor);
-constexpr std::int64_t resident_figures = 3;
-
-// batch.compute/N and batch.total/N for blocks of N A-scans, without and with the way from pinned memory; smaller ones
-// are more under way at a time, see blocks_under_way().
-void bench_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, const BenchProcessor& processor);
-constexpr std::int64_t batch_figures = 14;
-
-// streams/1 .. streams/4: from pinned memory, for that many blocks under way (GPU).
-void bench_streams(BenchBook& book, const BenchSize& size, const BenchProcessor& processor);
-constexpr std::int64_t stream_figures = 4;
+// Lengths are even, from 128 to 65536. Throws Error{device, cancelled}. A single figure that cannot be measured is in
+// the report, with the reason.
+BenchReport run(const BenchJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -65,7 +65,7 @@ double tissue_db(double depth, double a, double b) {
 
 }  // namespace
 
-BenchVolume bench_volume(const std::array<std::int64_t, 3>& size) {
+BenchVolume speckled_tissue(const std::array<std::int64_t, 3>& size) {
     const auto [depth, a_scans, b_scans] = size;
     BenchVolume volume;
     volume.grid.depth = depth;

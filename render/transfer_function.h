@@ -6,15 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "render/view/view.h"
 
 namespace echolux {
-
-struct ValueRange {
-    double low = 0;
-    double high = 1;
-};
 
 // What a view means for a volume: the curve in the volume's values, and the range that it is spread over.
 struct TransferFunction {

@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "app/figure/figure_page.h"
+#include "compute/plan/describe.h"
 
 namespace echolux {
 
 // Of M. Okabe and K. Ito: told apart by all eyes, and in gray by their order.
 inline constexpr Colour blue{0.00, 0.45, 0.70}, vermilion{0.84, 0.37, 0.00}, green{0.00, 0.62, 0.45},
     gray{0.55, 0.55, 0.55};
-
-struct ValueRange {
-    double low = 0, high = 1;
-};
 
 // Of all numbers, with a margin of a twentieth on either side.
 ValueRange range_with_margin(std::span<const double> values);

@@ -79,13 +79,13 @@ void check_length(double length, const char* option) {
 
 // NaN fails as well.
 void require_sharper(const DispersionFound& found, const std::filesystem::path& scan) {
-    constexpr double least = 1e-6;  // of the entropy: rounding
+    constexpr double rounding = 1e-6;  // of the entropy
     const bool is_finite = std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad);
     if (is_finite && !has_sharp_depths(found)) {
         throw Error(ErrorCode::bad_file, "shows no reflector that a phase makes sharper", scan.string(),
                     "choose one with --region, or another B-scan with --b-scan");
     }
-    if (is_finite && found.entropy <= found.entropy_before + least) return;
+    if (is_finite && found.entropy <= found.entropy_before + rounding) return;
     throw Error(ErrorCode::bad_file,
                 fmt::format("gets no sharper: entropy over depth {:.4f} before, {:.4f} at best", found.entropy_before,
                             found.entropy),

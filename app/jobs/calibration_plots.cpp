@@ -46,9 +46,10 @@ FigurePanel residual_panel(const MirrorCalibration& found) {
     double square = 0;
     for (const double r : counted) square += r * r / static_cast<double>(counted.size());
     const ValueRange range = range_with_margin(counted);
-    const double most = 1.5 * std::max(-range.low, range.high);
-    FigurePanel panel = curve_panel(axis_across("Sample", "", {0, last}),
-                                    axis_upwards("Phase less polynomial", "rad", {-most, most}), 1.5, "Residual");
+    const double max_phase = 1.5 * std::max(-range.low, range.high);
+    FigurePanel panel =
+        curve_panel(axis_across("Sample", "", {0, last}),
+                    axis_upwards("Phase less polynomial", "rad", {-max_phase, max_phase}), 1.5, "Residual");
     panel.shaded = {{0, static_cast<double>(trimmed)}, {last - static_cast<double>(trimmed), last}};
     panel.curves.push_back(
         {fmt::format("rms {:.2g} rad", std::sqrt(square)), evenly(residual.size(), 1), residual, green, Look::line});
@@ -182,8 +183,8 @@ void plot_noise(const std::filesystem::path& path, const std::vector<double>& fl
     const std::vector<double> level = decibels_of(floor, 1);
     const std::int64_t begin = first_row_past_zero_delay(std::ssize(floor));
     ValueRange range = range_with_margin(std::span(level).subspan(static_cast<std::size_t>(begin)));
-    const double least = std::max(6.0, range.high - range.low);  // a flat floor looks flat
-    range = {range.low - least / 2, range.high + least / 2};
+    const double min_span = std::max(6.0, range.high - range.low);  // a flat floor looks flat
+    range = {range.low - min_span / 2, range.high + min_span / 2};
     FigurePanel panel = curve_panel(axis_across("Depth bin", "", {0, static_cast<double>(floor.size() - 1)}),
                                     axis_upwards("Level", unit, range), 2.5, "Noise floor");
     panel.curves.push_back({name, evenly(level.size(), 1), level, blue, Look::line});

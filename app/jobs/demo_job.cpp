@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "app/jobs/picture_quality.h"
 #include "app/picture_of.h"
 #include "app/seconds_since.h"
 #include "engine/analysis/figures.h"
@@ -20,6 +19,29 @@
 
 namespace echolux {
 namespace {
+
+// How well a picture uses its grays.
+struct PictureQuality {
+    double clipped = 0;     // share of pixels that are black or white
+    double gray_range = 0;  // share of the grays between the 0.1 and the 99.9 percentile
+};
+
+// Of the luminance (Rec. 709) of every pixel.
+PictureQuality quality_of(const Picture& picture) {
+    const auto channels = static_cast<std::size_t>(picture.channels);
+    std::vector<int> grays;
+    for (std::size_t i = 0; i + channels <= picture.pixels.size(); i += channels) {
+        const std::uint8_t* p = picture.pixels.data() + i;
+        const double gray = channels == 1 ? p[0] : 0.2126 * p[0] + 0.7152 * p[1] + 0.0722 * p[2];
+        grays.push_back(static_cast<int>(std::lround(gray)));
+    }
+    if (grays.empty()) return {};
+    std::sort(grays.begin(), grays.end());
+    const auto count = static_cast<double>(grays.size());
+    const auto clipped = std::count_if(grays.begin(), grays.end(), [](int gray) { return gray == 0 || gray == 255; });
+    const auto at = [&](double share) { return grays[static_cast<std::size_t>(share * (count - 1))]; };
+    return {static_cast<double>(clipped) / count, (at(0.999) - at(0.001)) / 255.0};
+}
 
 using Clock = std::chrono::steady_clock;
 

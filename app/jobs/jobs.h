@@ -1,4 +1,4 @@
-// Work beside the picture: loading, searching, exporting. Each job has a thread, tells how far it is, can be cancelled,
+// Background work: loading, searching, exporting. Each job has a thread, tells how far it is, can be cancelled,
 // and leaves a last step for the thread that draws.
 #pragma once
 

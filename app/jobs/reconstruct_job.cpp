@@ -5,11 +5,11 @@
 #include <memory>
 #include <utility>
 
-#include "app/picture_name.h"
 #include "compute/error.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/flow_values.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
 
@@ -21,7 +21,7 @@ bool makes_picture(const ReconstructJob& job) {
 }
 
 void check_request(const ReconstructJob& job) {
-    const bool png = is_png_name(job.output);
+    const bool png = lower_ending(job.output) == ".png";
     const auto refuse = [](const char* what, const std::string& where, const char* remedy) {
         throw Error(ErrorCode::bad_setting, what, where, remedy);
     };

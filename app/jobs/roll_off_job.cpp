@@ -10,6 +10,7 @@
 #include "app/jobs/calibration_plots.h"
 #include "compute/calibrate/depth_peak.h"
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 
 namespace echolux {

@@ -20,7 +20,7 @@ void write_velocity(const SimulateJob& job) {
     write_volume(job.velocity, true_flow(truth, reconstruction.grid({})));
 }
 
-// Simulating again is fine, into a recording or somebody's scan it is not.
+// A simulation may be written over; a recording, or a scan that is no simulation, may not.
 void keep_what_others_recorded(const std::filesystem::path& scan) {
     if (!std::filesystem::exists(scan) || std::filesystem::exists(scan.parent_path() / "truth")) return;
     throw Error(ErrorCode::output, "exists already, and is not a simulation", scan.string(), "choose another folder");

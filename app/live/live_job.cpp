@@ -8,12 +8,12 @@
 
 #include "app/live/live_source.h"
 #include "app/live/lone_volume_path.h"
-#include "app/picture_name.h"
 #include "app/picture_of.h"
 #include "app/seconds_since.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/png_file.h"
 
 namespace echolux {
@@ -99,7 +99,7 @@ void check_outputs(const LiveJob& job) {
         throw Error(ErrorCode::bad_setting, "processed volumes are whole", "--processed", "leave out --rolling");
     }
     if (job.picture.empty()) return;
-    if (!is_png_name(job.picture)) {
+    if (lower_ending(job.picture) != ".png") {
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.picture.string(), "name it *.png");
     }
     check_can_be_written(job.picture);

@@ -19,7 +19,7 @@ MovieEncoding::~MovieEncoding() {
 }
 
 void MovieEncoding::add(std::function<Image()> picture, std::map<std::string, std::string> text) {
-    if (!drawn_.put({std::move(picture), std::move(text)})) throw_failure();
+    if (!drawn_.push({std::move(picture), std::move(text)})) throw_failure();
 }
 
 void MovieEncoding::finish() {
@@ -38,8 +38,8 @@ std::int64_t MovieEncoding::pictures() const {
 
 void MovieEncoding::take() {
     try {
-        while (auto drawn = drawn_.take()) {
-            if (!taken_.put({drawn->picture(), std::move(drawn->text)})) break;
+        while (auto drawn = drawn_.pop()) {
+            if (!taken_.push({drawn->picture(), std::move(drawn->text)})) break;
         }
     } catch (...) {
         fail();
@@ -49,7 +49,7 @@ void MovieEncoding::take() {
 
 void MovieEncoding::encode() {
     try {
-        while (const auto taken = taken_.take()) {
+        while (const auto taken = taken_.pop()) {
             const auto start = std::chrono::steady_clock::now();
             writer_->add(taken->image.pixels, taken->text);
             busy_s_ += seconds_since(start);
@@ -60,7 +60,7 @@ void MovieEncoding::encode() {
     }
 }
 
-// On one of the threads, in the middle of its work: nobody waits for it to take more.
+// On one of the threads, in the middle of its work: it takes no more, so those who wait to hand over are let go.
 void MovieEncoding::fail() {
     {
         const std::scoped_lock lock(mutex_);

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "app/movie/waiting_line.h"
+#include "app/movie/bounded_queue.h"
 #include "engine/io/movie_file.h"
 #include "render/offscreen.h"
 
@@ -55,8 +55,8 @@ class MovieEncoding {
 
     std::unique_ptr<MovieWriter> writer_;  // of the thread that encodes, then of finish()
     std::string encoder_;
-    WaitingLine<Drawn> drawn_{max_waiting};
-    WaitingLine<Taken> taken_{max_waiting};
+    BoundedQueue<Drawn> drawn_{max_waiting};
+    BoundedQueue<Taken> taken_{max_waiting};
     std::mutex mutex_;
     std::exception_ptr failure_;  // the first; under the mutex
     double busy_s_ = 0;           // of the thread that encodes, then of everybody

@@ -7,17 +7,50 @@
 #include <optional>
 #include <utility>
 
-#include "app/movie/frame_texts.h"
 #include "app/movie/movie_encoding.h"
 #include "app/movie/movie_scene.h"
 #include "app/seconds_since.h"
+#include "app/session/picture_record.h"
+#include "app/session/session_text.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
+#include "engine/io/file_hash.h"
 #include "engine/scan/settings.h"
 #include "engine/version.h"
 
 namespace echolux {
 namespace {
+
+// What each picture of a series of PNG files says of itself, as stills do: it can be opened, and made again, alone.
+class FrameTexts {
+  public:
+    // `job` outlives it. Reads the input for its fingerprint.
+    FrameTexts(const MovieJob& job, const std::string& device);
+
+    PictureTexts of(const View& view, const ShownVolume& shown) const;
+
+  private:
+    const MovieJob& job_;
+    PictureRecord record_;
+};
+
+FrameTexts::FrameTexts(const MovieJob& job, const std::string& device) : job_(job) {
+    note_input(record_, job);
+    record_.device = device;
+    if (job.flow.empty()) return;
+    record_.flow = std::filesystem::absolute(job.flow).lexically_normal().string();
+    record_.flow_hash = file_hash(job.flow);
+}
+
+PictureTexts FrameTexts::of(const View& view, const ShownVolume& shown) const {
+    PictureRecord record = record_;
+    record.backend = shown.volume.backend;
+    record.made_by = text_of_map(shown.volume.structure->provenance);
+    note_range(record, shown.chosen);
+    WhatIsOpen open{.assignments = text_of_lines(job_.settings), .step = shown.step};
+    if (!job_.input.empty()) open.file = std::filesystem::absolute(job_.input).lexically_normal().string();
+    return texts_of_picture(picture_session(open, record, view, shown.volume.scan.get()));
+}
 
 // Some codecs take even sizes only: such a movie has a column or a row more.
 View sized(View view, MovieCodec codec) {
@@ -58,7 +91,7 @@ MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& fi
     Settings settings;
     settings.bind("view", view);
     format.text["view"] = settings.toml();
-    format.text["movie.path"] = job.wanted.path;
+    format.text["movie.path"] = job.spec.path;
     format.text["movie.program"] = version;
     return format;
 }
@@ -106,8 +139,8 @@ MadeMovie run(const MovieJob& job, Progress& progress) {
     const MovieCodec codec = movie_codec(job.output, job.codec);
     const View start = sized(job.view, codec);
     check_view(start);
-    MovieScene stage(job, movie_path(job.wanted.path), progress);
-    const MoviePlan plan(job.wanted, start, stage.time_points());
+    MovieScene stage(job, movie_path(job.spec.path), progress);
+    const MoviePlan plan(job.spec, start, stage.time_points());
     MovieEncoding encoding(create_movie(job.output, format_of(job, plan, plan.view(0), stage.provenance())));
     const auto begun = std::chrono::steady_clock::now();
     progress.begin("movie", plan.frames(), "frames");

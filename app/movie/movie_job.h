@@ -20,7 +20,7 @@ struct MovieJob : VolumeSource {
     std::filesystem::path flow;  // a volume file over the structure; "": none
     View view;                   // where the movie begins
     DeviceChoice device;
-    MovieWanted wanted;
+    MovieSpec spec;
 
     std::filesystem::path output;
     MovieCodec codec = MovieCodec::automatic;

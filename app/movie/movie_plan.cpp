@@ -15,7 +15,7 @@
 namespace echolux {
 namespace {
 
-constexpr double turn_s = 10;  // of a turntable whose length nobody says
+constexpr double turn_s = 10;  // of a turntable whose length is not given
 
 std::vector<std::string> parts_of(const std::string& text) {
     std::error_code none;
@@ -75,9 +75,9 @@ MoviePath movie_path(const std::string& text) {
     return path;
 }
 
-MoviePlan::MoviePlan(const MovieWanted& wanted, const View& view, const MovieTimePoints& volumes)
-    : path_(movie_path(wanted.path)), view_(view), volumes_(volumes), along_(wanted.along), plane_(wanted.plane) {
-    if (wanted.step_s > 0) volumes_.step_s = wanted.step_s;
+MoviePlan::MoviePlan(const MovieSpec& spec, const View& view, const MovieTimePoints& volumes)
+    : path_(movie_path(spec.path)), view_(view), volumes_(volumes), along_(spec.along), plane_(spec.plane) {
+    if (spec.step_s > 0) volumes_.step_s = spec.step_s;
     if (path_.goes_through_time && volumes_.steps < 2) {
         throw Error(ErrorCode::bad_setting, "there is one volume, so that time stands still", "--path time",
                     "give a 4-D file, a folder of volumes, or a scan of several volumes");
@@ -86,7 +86,7 @@ MoviePlan::MoviePlan(const MovieWanted& wanted, const View& view, const MovieTim
         throw Error(ErrorCode::bad_setting, "a projection from above has no plane to be moved", "--path sweep",
                     "choose --show slice --plane en-face");
     }
-    set_length(wanted);
+    set_length(spec);
     if (path_.turns) fix_fit();
     if (!view_.time_stamp) return;
     if (path_.goes_through_time && volumes_.step_s == 0) {
@@ -96,23 +96,23 @@ MoviePlan::MoviePlan(const MovieWanted& wanted, const View& view, const MovieTim
     view_.time_rate = time_rate();
 }
 
-void MoviePlan::set_length(const MovieWanted& wanted) {
-    if (!wanted.fps.empty() && wanted.frames > 0 && wanted.seconds > 0) {
+void MoviePlan::set_length(const MovieSpec& spec) {
+    if (!spec.fps.empty() && spec.frames > 0 && spec.seconds > 0) {
         throw Error(ErrorCode::bad_setting, "a length and a rate are given, and the number of pictures too", "--frames",
                     "leave one of --frames, --seconds and --fps out");
     }
     constexpr double parts = 1e6;  // of a second, that are told apart
-    if (!wanted.fps.empty())
-        rate_ = parsed_frame_rate(wanted.fps, "--fps");
-    else if (wanted.frames > 0 && wanted.seconds > 0)
-        rate_ = frame_rate(wanted.frames * std::int64_t{1'000'000}, std::llround(wanted.seconds * parts), "--seconds");
-    if (wanted.frames > 0)
-        frames_ = wanted.frames;
+    if (!spec.fps.empty())
+        rate_ = parsed_frame_rate(spec.fps, "--fps");
+    else if (spec.frames > 0 && spec.seconds > 0)
+        rate_ = frame_rate(spec.frames * std::int64_t{1'000'000}, std::llround(spec.seconds * parts), "--seconds");
+    if (spec.frames > 0)
+        frames_ = spec.frames;
     else
-        frames_ = wanted.seconds > 0 ? std::llround(wanted.seconds * rate_.per_s()) : natural_frames();
+        frames_ = spec.seconds > 0 ? std::llround(spec.seconds * rate_.per_s()) : natural_frames();
     if (frames_ >= 1 && frames_ <= max_movie_frames) return;
     throw Error(ErrorCode::bad_setting, fmt::format("a movie of {} pictures cannot be made", frames_),
-                wanted.frames > 0 ? "--frames" : "--seconds", fmt::format("1 to {} are possible", max_movie_frames));
+                spec.frames > 0 ? "--frames" : "--seconds", fmt::format("1 to {} are possible", max_movie_frames));
 }
 
 // Key frames in their own time, each time point once, each layer once.

@@ -24,8 +24,8 @@ inline constexpr std::int64_t max_movie_frames = 1'000'000;
 enum class SweepAxis { depth, a_scans, b_scans };
 enum class SweptPlane { slice, clip };
 
-// As somebody asks for it.
-struct MovieWanted {
+// What is asked of a movie.
+struct MovieSpec {
     std::string path = "turntable";  // turntable, time, sweep, FILE.toml; several joined by +
     std::int64_t frames = 0;         // 0: follows from seconds, or from the path
     double seconds = 0;              // 0: follows from frames
@@ -53,7 +53,7 @@ struct MovieTimePoints {
 class MoviePlan {
   public:
     // Throws Error{bad_setting} for lengths that contradict each other, a series of one time point to go through, ...
-    MoviePlan(const MovieWanted& wanted, const View& view, const MovieTimePoints& volumes);
+    MoviePlan(const MovieSpec& spec, const View& view, const MovieTimePoints& volumes);
 
     std::int64_t frames() const { return frames_; }
     const FrameRate& rate() const { return rate_; }
@@ -69,7 +69,7 @@ class MoviePlan {
     View view(std::int64_t frame) const;
 
   private:
-    void set_length(const MovieWanted& wanted);
+    void set_length(const MovieSpec& spec);
     std::int64_t natural_frames() const;
     std::int64_t layers() const;
     void fix_fit();

@@ -16,7 +16,7 @@
 
 namespace echolux {
 
-// What is seen of them.
+// The volume that a frame shows.
 struct ShownVolume {
     MovieVolume volume;
     std::int64_t step = 0;             // of the input

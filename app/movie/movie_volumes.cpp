@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// The movie's own progress goes on while a volume is made; only whether somebody wants to stop is asked of it.
+// The movie's own progress is shown while a volume is made; of the volume's only cancelling passes through.
 class Unheard : public Progress {
   public:
     explicit Unheard(Progress& movie) : movie_(movie) {}
@@ -64,7 +64,7 @@ class SeriesVolumes : public MovieVolumes {
         series_.want(step, 1, 0, steps() - 1);
         auto volume = series_.volume(step);
         while (!volume) {
-            progress.advance(0);  // throws where somebody wants to stop
+            progress.advance(0);  // throws when cancelled
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
             volume = series_.volume(step);
         }

@@ -112,16 +112,16 @@ Description described_scan(const std::filesystem::path& path, const std::vector<
 // Codes of the first time point, read some B-scans at a time.
 std::pair<double, double> min_and_max(SeriesFile& file) {
     const VolumeGrid& grid = file.header().grid;
-    double least = std::numeric_limits<double>::infinity(), most = -least;
+    double min = std::numeric_limits<double>::infinity(), max = -min;
     for (std::int64_t begin = 0, end = 0; begin < grid.b_scans; begin = end) {
         end = std::min(begin + file.b_scans_together(), grid.b_scans);
         Volume part{grid, file.read(0, {begin, end}), {}};
         part.grid.b_scans = end - begin;
         const auto [min_of_part, max_of_part] = min_and_max(part);
-        least = std::min(least, min_of_part);
-        most = std::max(most, max_of_part);
+        min = std::min(min, min_of_part);
+        max = std::max(max, max_of_part);
     }
-    return {least, most};
+    return {min, max};
 }
 
 void add_time_facts(const SeriesFile& file, std::vector<Fact>& facts) {
@@ -161,10 +161,10 @@ Description described_volume(const std::filesystem::path& path) {
     if (grid.bytes() > max_looked_through) {
         description.facts.push_back({"values", std::monostate{}, "", "not looked through: it is larger than 2 GiB"});
     } else if (grid.type != VoxelType::complex64) {
-        const auto [least, most] = min_and_max(file);
+        const auto [min, max] = min_and_max(file);
         const char* remark = file.time_points() > 1 ? "of the first time point" : "";
-        description.facts.push_back({"least value", least * grid.scale + grid.offset, grid.unit, remark});
-        description.facts.push_back({"greatest value", most * grid.scale + grid.offset, grid.unit, remark});
+        description.facts.push_back({"least value", min * grid.scale + grid.offset, grid.unit, remark});
+        description.facts.push_back({"greatest value", max * grid.scale + grid.offset, grid.unit, remark});
     }
     for (const auto& [key, value] : file.header().provenance) description.facts.push_back({key, value, "", ""});
     return description;

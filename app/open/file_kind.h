@@ -1,4 +1,4 @@
-// What a file that somebody wants to open is, told by its name and first bytes.
+// The kind of a file that is to be opened, told by its name and first bytes.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ enum class FileKind {
 };
 
 // Where a TOML file beside raw spectra describes them, `path` becomes that. Throws Error{bad_file, bad_setting} for
-// what is not there, and for what nobody can open.
+// what does not exist, and for what Echolux cannot open.
 FileKind kind_of_file(std::filesystem::path& path);
 
 // By its name alone, whether this is something that Echolux opens, for lists of files: those without an ending, which

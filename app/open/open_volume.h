@@ -25,10 +25,10 @@ struct OpenedVolume {
     std::optional<ValueRange> chosen{};  // as the source has it
 };
 
-// Whether spectra stand there, not volumes: neither a volume's name, nor a folder or pattern (scan_*.nrrd) of them.
+// Whether the name is that of a scan: neither of a volume, nor of a folder or pattern (scan_*.nrrd) of volumes.
 bool is_scan_name(const std::filesystem::path& path);
 
-// What a job is about: a volume file or a scan, or what is in memory of one.
+// The input of a job: a volume file, a scan, or a volume in memory.
 struct VolumeSource {
     std::filesystem::path input;
     std::function<std::shared_ptr<const Volume>()> shown;  // called once, on the job's thread; empty: it is opened

@@ -1,4 +1,4 @@
-// A proposal of what an unknown raw file holds, as a scan that a person checks: the window shows it with a picture,
+// A proposal of what an unknown raw file holds, as a scan for the user to check: the window shows it with a picture,
 // `info --guess` prints it with its reasons.
 #pragma once
 

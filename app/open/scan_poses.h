@@ -1,4 +1,4 @@
-// Where the B-scans of a scan lie in space, as the renderer wants to know it.
+// Where the B-scans of a scan lie in space, for the renderer.
 #pragma once
 
 #include <vector>

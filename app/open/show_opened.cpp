@@ -17,8 +17,8 @@ void warn_of_no_surface(OpenedVolume& opened, const View& view) {
     const bool is_chosen = view.show == Shown::volume && view.mode == ViewMode::isosurface &&
                            view.flow_shown == FlowShown::overlay && view.isovalue != lowest_value;
     if (!is_chosen || grid.type == VoxelType::f16) return;
-    const auto [least, most] = min_and_max(opened.volume);
-    const double greatest = std::max(least * grid.scale, most * grid.scale) + grid.offset;
+    const auto [min, max] = min_and_max(opened.volume);
+    const double greatest = std::max(min * grid.scale, max * grid.scale) + grid.offset;
     if (view.isovalue <= greatest) return;
     opened.warnings.push_back(fmt::format(
         "no surface is seen: view.isovalue is {:g}, the greatest value of the volume {:g}", view.isovalue, greatest));

@@ -1,4 +1,4 @@
-// A volume that was opened, on a renderer, as a view wants it: its poses, heights and flow too.
+// Hands an opened volume to a renderer, with the poses, heights and flow that the view needs.
 #pragma once
 
 #include <optional>

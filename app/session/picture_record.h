@@ -1,5 +1,6 @@
-// What a picture says of itself, beside the session that it restores: who made it, of which bytes. With both it can be
-// made again, bit for bit on the same device. Pictures of the command line and of the window carry the same text.
+// The record that a picture carries beside the session that it restores: what made it, from which bytes. With both it
+// can be made again, bit for bit on the same device. Pictures of the command line and of the window carry the same
+// text.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,6 @@
 namespace echolux {
 
 struct Scan;
-struct ValueRange;
 struct View;
 struct VolumeSource;
 struct WhatIsOpen;

@@ -95,11 +95,11 @@ RestoredSession session_of(const std::vector<TomlEntry>& entries, const std::str
     RestoredSession session{scratch.open, scratch.source, {}, {}, scratch.picture};
     for (const TomlEntry& entry : entries) {
         const std::string_view section = section_of(entry.name);
-        if (section == "view" || section == "window") session.looks[entry.name] = entry.value;
+        if (section == "view" || section == "window") session.view_values[entry.name] = entry.value;
         if (is_of_scan(entry.name)) session.scan[entry.name] = entry.value;
     }
     if (!scratch.transfer.colours.empty()) {
-        session.looks[std::string(curve_key)] = toml_of(curve_of(scratch.transfer, where));
+        session.view_values[std::string(curve_key)] = toml_of(curve_of(scratch.transfer, where));
     }
     return session;
 }
@@ -115,12 +115,12 @@ View view_of(const RestoredSession& session) {
     Settings settings;
     settings.bind("view", view);
     std::vector<TomlEntry> entries;
-    for (const auto& [key, value] : session.looks) {
+    for (const auto& [key, value] : session.view_values) {
         if (section_of(key) == "view" && key != curve_key) entries.push_back({key, value, "session"});
     }
     settings.take(entries);
-    const auto curve = session.looks.find(std::string(curve_key));
-    if (curve != session.looks.end()) view.transfer_curve = curve_of_toml(std::get<std::string>(curve->second));
+    const auto curve = session.view_values.find(std::string(curve_key));
+    if (curve != session.view_values.end()) view.transfer_curve = curve_of_toml(std::get<std::string>(curve->second));
     return view;
 }
 

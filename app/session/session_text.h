@@ -1,4 +1,4 @@
-// A session as TOML: what is open, what it was told, how it is looked at. The sections are those of the settings;
+// A session as TOML: what is open, its settings, its view. The sections are those of the settings;
 // [session] says what is open, [transfer] holds a curve that was drawn by hand. Pictures carry the same text.
 #pragma once
 
@@ -46,8 +46,8 @@ std::string session_toml(const WhatIsOpen& open, const View& view, const std::st
 struct RestoredSession {
     WhatIsOpen open;
     SourceSettings source;
-    Values looks;  // of view and window, the curve among them
-    Values scan;   // of calibration, recipe and flow
+    Values view_values;  // of view and window, the curve among them
+    Values scan;         // of calibration, recipe and flow
     PictureRecord picture{};
 };
 

@@ -50,14 +50,14 @@ void check_window(const WindowSettings& window) {
 
 }  // namespace
 
-const Values& default_looks() {
-    static const Values looks = [] {
+const Values& default_view_values() {
+    static const Values view_values = [] {
         const View view;
         Values values;
         for (const Field<View>& field : describe<View>()) values["view." + std::string(field.name)] = field.get(view);
         return values;
     }();
-    return looks;
+    return view_values;
 }
 
 SettingsBook::SettingsBook() {

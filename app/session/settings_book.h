@@ -46,12 +46,12 @@ class SettingsBook {
     // Recipe, flow and calibration are those of `scan` again, which must be what was opened. Returns what changed.
     Change take_back(const Scan& scan);
 
-    // The same for what somebody did to view() since.
+    // The same for edits made through view() since.
     Change view_edited();
 
     // What sessions keep: values that differ from the defaults, or from those that the scan was opened with.
     std::string toml() const;
-    // What the scan was told since it was opened: "recipe.window=hann".
+    // Changed settings of the scan since it was opened: "recipe.window=hann".
     std::vector<std::string> assignments() const;
 
   private:
@@ -77,6 +77,6 @@ class SettingsBook {
 };
 
 // Every field of the view at its default.
-const Values& default_looks();
+const Values& default_view_values();
 
 }  // namespace echolux

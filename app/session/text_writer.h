@@ -1,5 +1,5 @@
-// Small files written beside the picture, in order, each under a temporary name first: a slow disk keeps nobody
-// waiting.
+// Small files written by a thread of their own, in order, each under a temporary name first: the window never waits for
+// a slow disk.
 #pragma once
 
 #include <condition_variable>

@@ -11,7 +11,7 @@ void UndoHistory::add(const Change& change, bool closes) {
     } else if (change.before != change.after) {
         changes_.resize(next_);
         changes_.push_back(change);
-        if (changes_.size() > most) changes_.pop_front();
+        if (changes_.size() > max_steps) changes_.pop_front();
         next_ = changes_.size();
     } else {
         return close();

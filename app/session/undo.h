@@ -23,7 +23,7 @@ class UndoHistory {
     void add(const Change& change, bool closes);
     void close() { is_open_ = false; }
 
-    // Drops the newest steps that set nothing but keys of `kept`, to other values: they never came to be.
+    // Drops the newest steps that set nothing but keys of `kept`, to other values: they were refused.
     void forget(const std::map<std::string, Value>& kept);
 
     bool can_undo() const { return next_ > 0; }
@@ -34,7 +34,7 @@ class UndoHistory {
     const Change& redo();
 
   private:
-    static constexpr std::size_t most = 500;
+    static constexpr std::size_t max_steps = 500;
     std::deque<Change> changes_;
     std::size_t next_ = 0;  // that redo() does
     bool is_open_ = false;

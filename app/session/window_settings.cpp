@@ -7,7 +7,9 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
     using S = WindowSettings;
     constexpr Effect view = Effect::view;
     static const std::vector<Field<S>> fields{
-        number("scale", &S::scale, 0, 4, "", view, "of text and controls; 0: as the screen says"),
+        number("scale", &S::scale, 0, 4, "", view, "of text and controls; 0: as the screen says")
+            .special(0, "auto")
+            .soft(0.75, 3),
         integer("width", &S::width, 320, 32768, "px", view, "of the window"),
         integer("height", &S::height, 240, 32768, "px", view, "of the window"),
         choice("layout", &S::layout, {"volume", "volume-and-sections", "sections", "alignment"}, view,
@@ -21,12 +23,15 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
         text("open_panels", &S::open_panels, view, "names of the panels that are unfolded, with commas between"),
         flag("cross_hair", &S::cross_hair, view, "the place that all panes show is marked"),
         flag("mouse_slicer", &S::mouse_slicer, view, "the mouse turns and moves as in 3D Slicer; false: ParaView"),
-        text("record_folder", &S::record_folder, view, "where recordings and pictures go; empty: the current folder"),
+        text("record_folder", &S::record_folder, view, "where recordings and pictures go; empty: the current folder")
+            .folder(),
         number("series_memory_gb", &S::series_memory_gb, 0, 4096, "GB", view,
                "memory for the time points of a series that are read ahead; from the next file on"),
         number("series_gpu_gb", &S::series_gpu_gb, 0, 1024, "GB", view,
                "memory of the graphics device for time points ahead of their turn, beside the one that is shown"),
-        number("autosave_s", &S::autosave_s, 0, 3600, "s", view, "how often the state is kept; 0: never"),
+        number("autosave_s", &S::autosave_s, 0, 3600, "s", view, "how often the state is kept; 0: never")
+            .special(0, "never")
+            .soft(0, 120),
     };
     return fields;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,26 @@ enum class Effect {
 
 using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<double>>;
 
+// Of numbers, both ends included.
+struct ValueRange {
+    double low = 0;
+    double high = 1;
+
+    bool operator==(const ValueRange&) const = default;
+};
+
+enum class PathKind { none, file, folder };
+
+// What a control offers beyond type and range. Nothing of it limits what may be set.
+struct ControlHint {
+    std::optional<double> special_value;      // stands for something else ...
+    std::string_view special_text = "auto";   // ... which reads like this
+    std::optional<ValueRange> soft_range;     // the part of a very wide range that people drag through
+    std::vector<std::int64_t> only;           // whole numbers to choose from; empty: any
+    PathKind path = PathKind::none;           // what a text names
+    std::vector<std::string_view> endings{};  // of such files
+};
+
 // What can be said of a field without knowing its struct.
 struct FieldText {
     std::string_view name;
@@ -36,12 +57,37 @@ struct FieldText {
     double low = 0;                         // inclusive range of numbers (of every element for lists)
     double high = 0;                        //
     std::vector<std::string_view> choices;  // the names of an enumeration, in its order
+    ControlHint control{};
 };
 
 template <class S>
 struct Field : FieldText {
     std::function<Value(const S&)> get;
     std::function<void(S&, const Value&)> set;  // of a checked value
+
+    // What controls offer, said behind a builder: number(...).special(0, "auto").soft(0, 50).
+    Field special(double value, std::string_view text) && {
+        this->control.special_value = value;
+        this->control.special_text = text;
+        return std::move(*this);
+    }
+    Field soft(double from, double to) && {
+        this->control.soft_range = ValueRange{from, to};
+        return std::move(*this);
+    }
+    Field only(std::vector<std::int64_t> numbers) && {
+        this->control.only = std::move(numbers);
+        return std::move(*this);
+    }
+    Field file(std::vector<std::string_view> endings = {}) && {
+        this->control.path = PathKind::file;
+        this->control.endings = std::move(endings);
+        return std::move(*this);
+    }
+    Field folder() && {
+        this->control.path = PathKind::folder;
+        return std::move(*this);
+    }
 };
 
 template <class S>

@@ -37,13 +37,15 @@ const std::vector<Field<RawFormat>>& describe<RawFormat>() {
         integer("shift", &S::shift, 0, 31, "bits", effect,
                 "right shift of integer samples; 4 for 12 bits in the high end of 16"),
         integer("bits", &S::bits, 0, 32, "bits", effect,
-                "significant bits after the shift, higher ones are masked off; 0 keeps all"),
+                "significant bits after the shift, higher ones are masked off; 0 keeps all")
+            .special(0, "all"),
         integer("channels", &S::channels, 1, 64, "", effect, "interferometric channels in the file"),
         integer("channel", &S::channel, 0, 63, "", effect, "the channel to reconstruct, counted from 0"),
         choice("channel_layout", &S::channel_layout, {"interleaved", "planar"}, effect,
                "interleaved: sample by sample; planar: within a line, one channel's spectrum after the other's"),
         integer("line_bytes", &S::line_bytes, 0, std::int64_t{1} << 32, "bytes", effect,
-                "distance from one line to the next; 0 when lines follow without a gap"),
+                "distance from one line to the next; 0 when lines follow without a gap")
+            .special(0, "no gap"),
     };
     return fields;
 }
@@ -61,10 +63,17 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
         integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position (BM scans)"),
         flag("depth_flip", &S::depth_flip, effect,
              "the object lies on the far side of zero delay: depth rows are written in reverse"),
-        number("spacing_a_um", &S::spacing_a_um, 0, 1e6, "um", effect, "distance between A-scans; 0: unknown"),
-        number("spacing_b_um", &S::spacing_b_um, 0, 1e6, "um", effect, "distance between B-scans; 0: unknown"),
-        number("refractive_index", &S::refractive_index, 1, 5, "", effect, "divides optical depth; 1: depth in air"),
-        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines a second; 0: unknown"),
+        number("spacing_a_um", &S::spacing_a_um, 0, 1e6, "um", effect, "distance between A-scans; 0: unknown")
+            .special(0, "unknown")
+            .soft(0, 100),
+        number("spacing_b_um", &S::spacing_b_um, 0, 1e6, "um", effect, "distance between B-scans; 0: unknown")
+            .special(0, "unknown")
+            .soft(0, 100),
+        number("refractive_index", &S::refractive_index, 1, 5, "", effect, "divides optical depth; 1: depth in air")
+            .soft(1, 2),
+        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines a second; 0: unknown")
+            .special(0, "unknown")
+            .soft(1000, 2e6),
         choice(
             "protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
             "where the B-scans of a volume lie: side by side; two that cross at right angles; three side by side and "
@@ -91,9 +100,13 @@ const std::vector<Field<Calibration>>& describe<Calibration>() {
         numbers("k_polynomial", &S::k_polynomial, -1e9, 1e9, "samples", Effect::table,
                 "k map as a polynomial: position = sum c_i (j/(n-1))^i"),
         number("depth_pitch_um", &S::depth_pitch_um, 0, 1e4, "um", Effect::plan,
-               "depth of one bin in air, without zero padding; 0: from the wavelengths, or unknown"),
+               "depth of one bin in air, without zero padding; 0: from the wavelengths, or unknown")
+            .special(0, "auto")
+            .soft(0, 50),
         number("centre_wavelength_nm", &S::centre_wavelength_nm, 0, 1e5, "nm", Effect::table,
-               "0: from the wavelengths, or unknown"),
+               "0: from the wavelengths, or unknown")
+            .special(0, "auto")
+            .soft(400, 1700),
     };
     return fields;
 }
@@ -114,12 +127,15 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         number("running_alpha", &S::running_alpha, 1e-6, 1, "", table,
                "weight of the newest B-scan in the running background"),
         integer("rolling_width", &S::rolling_width, 1, max_samples, "samples", plan,
-                "background = rolling subtracts the mean over this many samples on either side"),
+                "background = rolling subtracts the mean over this many samples on either side")
+            .soft(1, 1024),
         choice("fixed_pattern", &S::fixed_pattern, {"none", "median", "minimum_variance"}, plan,
                "fixed lines removed in depth over a whole B-scan: complex median, or the least variant segment's mean"),
         integer("fixed_pattern_segments", &S::fixed_pattern_segments, 2, 4096, "", plan,
-                "segments of a B-scan among which minimum_variance chooses"),
-        integer("upsample", &S::upsample, 1, 4, "", plan, "spectral up-sampling by zero padding: 1, 2 or 4"),
+                "segments of a B-scan among which minimum_variance chooses")
+            .soft(2, 64),
+        integer("upsample", &S::upsample, 1, 4, "", plan, "spectral up-sampling by zero padding: 1, 2 or 4")
+            .only({1, 2, 4}),
         flag("upsample_pad", &S::upsample_pad, plan,
              "pad the spectrum on both sides to a power of two, at least 2048, before up-sampling"),
         choice(
@@ -136,23 +152,29 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         choice("shaping", &S::shaping, {"none", "gaussian", "hann"}, table,
                "reshape the source spectrum (background - dark) to this target, which then replaces the window"),
         number("shaping_fwhm", &S::shaping_fwhm, 0.01, 10, "", table,
-               "FWHM of the Gaussian target as a fraction of the spectrum"),
+               "FWHM of the Gaussian target as a fraction of the spectrum")
+            .soft(0.05, 2),
         number("shaping_floor", &S::shaping_floor, 1e-6, 1, "", table,
                "source levels below this fraction of the maximum are not amplified further"),
         integer("shaping_smooth", &S::shaping_smooth, 1, 1023, "samples", table,
-                "width of the mean that smooths the source spectrum"),
+                "width of the mean that smooths the source spectrum")
+            .soft(1, 127),
         flag("dispersion", &S::dispersion, plan, "apply the dispersion file and the coefficients"),
-        number("a2_rad", &S::a2_rad, -1e5, 1e5, "rad", table, "quadratic dispersion phase at the band edge"),
-        number("a3_rad", &S::a3_rad, -1e5, 1e5, "rad", table, "cubic dispersion phase at the band edge"),
+        number("a2_rad", &S::a2_rad, -1e5, 1e5, "rad", table, "quadratic dispersion phase at the band edge")
+            .soft(-100, 100),
+        number("a3_rad", &S::a3_rad, -1e5, 1e5, "rad", table, "cubic dispersion phase at the band edge").soft(-50, 50),
         number("gdd_fs2", &S::gdd_fs2, -1e9, 1e9, "fs^2", table,
-               "group delay dispersion; needs wavelengths or the absolute scale"),
+               "group delay dispersion; needs wavelengths or the absolute scale")
+            .soft(-50000, 50000),
         number("tod_fs3", &S::tod_fs3, -1e12, 1e12, "fs^3", table,
-               "third-order dispersion; needs wavelengths or the absolute scale"),
-        integer("zero_padding", &S::zero_padding, 1, 4, "", plan, "transform length factor: 1, 2 or 4"),
+               "third-order dispersion; needs wavelengths or the absolute scale")
+            .soft(-1e6, 1e6),
+        integer("zero_padding", &S::zero_padding, 1, 4, "", plan, "transform length factor: 1, 2 or 4").only({1, 2, 4}),
         integer("depth_begin", &S::depth_begin, 0, max_samples * 8, "bins", plan,
                 "first depth bin kept; zero padding does not change the count"),
         integer("depth_end", &S::depth_end, 0, max_samples * 8, "bins", plan,
-                "first depth bin no longer kept; 0: the end; zero padding does not change the count"),
+                "first depth bin no longer kept; 0: the end; zero padding does not change the count")
+            .special(0, "end"),
         choice("average", &S::average, {"none", "magnitude", "power", "complex"}, plan,
                "how a_repeats and b_repeats are joined; none keeps every line"),
         choice("noise_floor", &S::noise_floor, {"none", "amplitude", "power"}, plan,
@@ -163,10 +185,12 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         choice("levels", &S::levels, {"noise_floor", "fixed", "frame"}, plan,
                "noise_floor: dB, low and high count from the measured noise floor; fixed: as they are; frame: from the "
                "least and greatest value of each B-scan"),
-        number("low", &S::low, -any, any, "dB or counts", table, "value of the lowest u8/u16 code"),
-        number("high", &S::high, -any, any, "dB or counts", table, "value of the highest u8/u16 code"),
+        number("low", &S::low, -any, any, "dB or counts", table, "value of the lowest u8/u16 code").soft(-20, 60),
+        number("high", &S::high, -any, any, "dB or counts", table, "value of the highest u8/u16 code").soft(0, 100),
         number("noise_floor_db", &S::noise_floor_db, -1000, 1000, "dB", table,
-               "level that counts as 0 dB; 0: measured from the first volume, then frozen"),
+               "level that counts as 0 dB; 0: measured from the first volume, then frozen")
+            .special(0, "measured")
+            .soft(0, 120),
     };
     return fields;
 }
@@ -244,13 +268,15 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
         integer("window_lines", &S::window_lines, 1, 64, "", plan,
                 "A-scans whose phase steps doppler and power_doppler average"),
         number("threshold_db", &S::threshold_db, -100, 200, "dB", table,
-               "mean power above the noise from which on flow is shown"),
+               "mean power above the noise from which on flow is shown")
+            .soft(-10, 50),
         flag("bulk_motion", &S::bulk_motion, plan,
              "remove the phase step of the whole line before averaging; omag and phase_variance always do"),
         flag("invert", &S::invert, table, "velocities towards zero delay are positive"),
         flag("unwrap", &S::unwrap, plan, "velocities beyond the Nyquist velocity, as numbers instead of phasors"),
         number("angle_deg", &S::angle_deg, 0, 89, "deg", table,
-               "angle between flow and beam: velocities along the flow; 0: axial velocities"),
+               "angle between flow and beam: velocities along the flow; 0: axial velocities")
+            .special(0, "axial"),
         integer("sub_bands", &S::sub_bands, 1, 16, "", plan,
                 "Gaussian sub-bands of the spectrum whose decorrelations are averaged"),
         integer("correlation_reach", &S::correlation_reach, 1, 8, "", plan,

@@ -96,7 +96,7 @@ void AtomicFolder::replace_by_two_steps() {
     std::filesystem::remove_all(aside, ignored);
 }
 
-void write_text(const std::filesystem::path& path, const std::string& text) {
+void write_text(const std::filesystem::path& path, std::string_view text) {
     AtomicFile file(path);
     if (!(std::ofstream(file.temporary(), std::ios::binary) << text).flush()) {
         throw Error(ErrorCode::output, "cannot be written", path.string(), "check folder, permissions and free space");

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
+#include <string_view>
 
 namespace echolux {
 
@@ -49,7 +49,7 @@ class AtomicFolder {
 };
 
 // A small file, whole or not at all. Throws Error{output}.
-void write_text(const std::filesystem::path& path, const std::string& text);
+void write_text(const std::filesystem::path& path, std::string_view text);
 
 // Before long work: throws what writing `path` would throw at its end. Leaves nothing but the folder.
 void check_can_be_written(const std::filesystem::path& path);

@@ -22,6 +22,11 @@ struct ScanPart {
     std::int64_t end = 0;    // 0: the last
 };
 
+// Slices of a volume at each B-scan position: 1, or the B-scan's repeats where they are not averaged.
+inline std::int64_t slices_per_b_scan(const VolumeGrid& grid, const ScanGeometry& geometry) {
+    return grid.b_scans / geometry.b_scans;
+}
+
 // What recipe.noise_floor_db becomes where the recipe leaves it open: of evenly spaced B-scans of the first volume.
 // Throws Error{bad_file, bad_setting}.
 double noise_floor_of(const Scan& scan);

@@ -40,19 +40,28 @@ const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
 template <>
 const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
     using S = CalibrationFiles;
+    const std::vector<std::string_view> numbers_endings{".txt", ".csv", ".f32", ".f64"};
     static const std::vector<Field<S>> fields{
-        text("background", &S::background, Effect::table, "file: spectrum with the sample arm blocked, in counts"),
-        text("dark", &S::dark, Effect::table, "file: spectrum without light, in counts"),
-        text("k_map", &S::k_map, Effect::table, "file: sample position of each point of the uniform k grid"),
-        text("wavelengths", &S::wavelengths, Effect::table, "file: wavelength of each sample in nm, instead of k_map"),
-        text("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid"),
-        text("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample"),
+        text("background", &S::background, Effect::table, "file: spectrum with the sample arm blocked, in counts")
+            .file(numbers_endings),
+        text("dark", &S::dark, Effect::table, "file: spectrum without light, in counts").file(numbers_endings),
+        text("k_map", &S::k_map, Effect::table, "file: sample position of each point of the uniform k grid")
+            .file(numbers_endings),
+        text("wavelengths", &S::wavelengths, Effect::table, "file: wavelength of each sample in nm, instead of k_map")
+            .file(numbers_endings),
+        text("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid")
+            .file(numbers_endings),
+        text("noise_floor", &S::noise_floor, Effect::table, "file: mean amplitude of each depth bin without a sample")
+            .file(numbers_endings),
         text("fast_axis", &S::fast_axis, Effect::plan,
-             "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file"),
+             "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file")
+            .file(numbers_endings),
         text("mask", &S::mask, Effect::plan,
-             "file: 1 for each sample that is used, 0 for the others, for compressive.mask = file"),
+             "file: 1 for each sample that is used, 0 for the others, for compressive.mask = file")
+            .file(numbers_endings),
         text("k_jitter", &S::k_jitter, Effect::plan,
-             "file: offset and stretch of the samples on the k grid, for each A-scan or acquired B-scan"),
+             "file: offset and stretch of the samples on the k grid, for each A-scan or acquired B-scan")
+            .file(numbers_endings),
     };
     return fields;
 }

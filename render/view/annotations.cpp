@@ -28,7 +28,7 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
         flag<A>("colour_bar", &A::colour_bar, view, "the colours and their values"),
         flag<A>("depth_ruler", &A::depth_ruler, view, "depths along an edge of the volume"),
         flag<A>("time_stamp", &A::time_stamp, view, "time_s in the upper left corner"),
-        number<A>("time_s", &A::time_s, -1e12, 1e12, "s", view, "the time that the time stamp shows"),
+        number<A>("time_s", &A::time_s, -1e12, 1e12, "s", view, "the time that the time stamp shows").soft(0, 60),
         number<A>("time_rate", &A::time_rate, 0, 1e9, "", view,
                   "written behind the time stamp: 0.4 as 0.4x, which is how fast a movie shows time; 0: nothing"),
         text<A>("text", &A::text, view, "written over the picture (UTF-8)"),
@@ -39,7 +39,7 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
                    "of the first voxel"),
         numbers<A>("angles", &A::angles, -1e9, 1e9, "um", view,
                    "measured and drawn; nine numbers each: a place on one leg, the vertex, a place on the other leg"),
-        number<A>("text_size", &A::text_size, 0.005, 0.2, "", view, "of the picture's shorter side"),
+        number<A>("text_size", &A::text_size, 0.005, 0.2, "", view, "of the picture's shorter side").soft(0.01, 0.1),
         numbers<A>("text_colour", &A::text_colour, 0, 1, "", view,
                    "red, green, blue of text and lines; []: black or white, whichever the background needs"),
     };

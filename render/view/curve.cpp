@@ -13,25 +13,31 @@ const std::vector<Field<Curve>>& describe<Curve>() {
             {"automatic", "oct-gray", "tissue", "retina", "angiogram", "bone", "ct-soft-tissue", "mr", "gray"}, view,
             "colour and opacity; automatic: tissue for dB, gray for all else"),
         text<Curve>("transfer", &Curve::transfer, view,
-                    "file of a transfer function, in place of the preset: own TOML or a ParaView colour map (JSON)"),
+                    "file of a transfer function, in place of the preset: own TOML or a ParaView colour map (JSON)")
+            .file({".toml", ".json"}),
         choice<Curve>("colour_map", &Curve::colour_map,
                       {"preset", "gray", "viridis", "magma", "inferno", "plasma", "cividis", "flow"}, view,
                       "in place of the preset's colours"),
         number<Curve>("low", &Curve::low, lowest_value, highest_value, "value", view,
                       "the preset begins here; -1e12: chosen by the preset where it knows the unit, else the volume's "
-                      "1st percentile"),
+                      "1st percentile")
+            .special(-1e12, "auto"),
         number<Curve>("high", &Curve::high, lowest_value, highest_value, "value", view,
                       "the preset ends here; 1e12: chosen by the preset where it knows the unit, else the volume's "
-                      "99.9th percentile"),
+                      "99.9th percentile")
+            .special(1e12, "auto"),
         choice<Curve>("range", &Curve::range, {"fixed", "percentile"}, view,
                       "what is chosen for low and high: fixed never moves when time advances, percentile is that of "
                       "each volume"),
         number<Curve>("opacity", &Curve::opacity, 0, 1000, "", view,
-                      "factor on the preset's extinction, which is per length"),
+                      "factor on the preset's extinction, which is per length")
+            .soft(0.01, 100),
         number<Curve>("opacity_length_um", &Curve::opacity_length_um, 0, 1e9, "um", view,
-                      "the length that extinction is counted over; 0: the file's, else the volume's depth"),
+                      "the length that extinction is counted over; 0: the file's, else the volume's depth")
+            .special(0, "auto"),
         number<Curve>("isovalue", &Curve::isovalue, lowest_value, highest_value, "value", view,
-                      "of the isosurface; -1e12: half way from low to high"),
+                      "of the isosurface; -1e12: half way from low to high")
+            .special(-1e12, "auto"),
     };
     return fields;
 }

@@ -35,14 +35,18 @@ const std::vector<Field<Cut>>& describe<Cut>() {
         text<Cut>(
             "top_from", &Cut::top_from, view,
             "what top_um is counted from: \"\" zero delay, surface (found in the volume), or a height map (.csv or "
-            "a volume file)"),
+            "a volume file)")
+            .file(),
         number<Cut>("top_um", &Cut::top_um, above_all_um, below_all_um, "um", view,
-                    "nothing above this depth is seen; -1e9: all of it, or no offset to what top_from names"),
-        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um is counted from, as for top_from"),
+                    "nothing above this depth is seen; -1e9: all of it, or no offset to what top_from names")
+            .special(-1e9, "all"),
+        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um is counted from, as for top_from").file(),
         number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
-                    "nothing below this depth is seen; 1e9: all of it, or no offset"),
+                    "nothing below this depth is seen; 1e9: all of it, or no offset")
+            .special(1e9, "all"),
         text<Cut>("flatten", &Cut::flatten, view,
-                  "A-scans are shifted until this lies flat: surface, or a height map; \"\": as recorded"),
+                  "A-scans are shifted until this lies flat: surface, or a height map; \"\": as recorded")
+            .file(),
     };
     return fields;
 }

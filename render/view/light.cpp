@@ -13,9 +13,11 @@ const std::vector<Field<Light>>& describe<Light>() {
         choice<Light>("lamp", &Light::lamp, {"headlight", "free"}, view,
                       "headlight: at the eye; free: far away, where the next two say"),
         number<Light>("lamp_azimuth_deg", &Light::lamp_azimuth_deg, -3600, 3600, "deg", view,
-                      "the free lamp moves round from the eye to the right"),
+                      "the free lamp moves round from the eye to the right")
+            .soft(-180, 180),
         number<Light>("lamp_elevation_deg", &Light::lamp_elevation_deg, -3600, 3600, "deg", view,
-                      "the free lamp moves up"),
+                      "the free lamp moves up")
+            .soft(-90, 90),
         number<Light>("gradient_radius", &Light::gradient_radius, 0.25, 16, "voxels", view,
                       "how far to either side values are compared for the gradient; more: smoother, finer detail lost"),
         number<Light>("ambient_occlusion", &Light::ambient_occlusion, 0, 1, "", view,

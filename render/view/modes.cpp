@@ -8,7 +8,8 @@ const std::vector<Field<Modes>>& describe<Modes>() {
     static const std::vector<Field<Modes>> fields{
         number<Modes>("attenuation", &Modes::attenuation, 0, 1000, "", view,
                       "attenuated-mip: how strongly values take light from what lies behind, as the optical depth of a "
-                      "volume that is at high everywhere; 0: mip"),
+                      "volume that is at high everywhere; 0: mip")
+            .soft(0, 40),
         number<Modes>("mida_balance", &Modes::mida_balance, -1, 1, "", view,
                       "mida: -1: composite, 0: half way between, 1: mip"),
         number<Modes>("point_size", &Modes::point_size, 0.1, 0.99, "voxels", view,

@@ -13,17 +13,22 @@ const std::vector<Field<Pose>>& describe<Pose>() {
             "a direction by name, in place of the angles; front: A-scans to the right, depth down; top: the en "
             "face view; free: what the angles say"),
         number<Pose>("azimuth_deg", &Pose::azimuth_deg, -3600, 3600, "deg", view,
-                     "the eye moves round to the right; 0: A-scans to the right, B-scans away from the eye"),
+                     "the eye moves round to the right; 0: A-scans to the right, B-scans away from the eye")
+            .soft(-180, 180),
         number<Pose>("elevation_deg", &Pose::elevation_deg, -3600, 3600, "deg", view,
-                     "the eye moves up; 0: depth points down, 90: the en face view"),
-        number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "the picture turns clockwise"),
+                     "the eye moves up; 0: depth points down, 90: the en face view")
+            .soft(-90, 90),
+        number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "the picture turns clockwise")
+            .soft(-180, 180),
         flag<Pose>("fit", &Pose::fit, view,
                    "at zoom 1 the volume as it is turned now fills the picture, rather than however it is turned"),
         number<Pose>("zoom", &Pose::zoom, 0.01, 100, "", view,
-                     "1: the whole volume fits, however it is turned (see fit)"),
+                     "1: the whole volume fits, however it is turned (see fit)")
+            .soft(0.1, 20),
         number<Pose>("distance", &Pose::distance, 0, 100, "", view,
                      "of the eye from the target; 1: the whole volume is in sight, 0: the eye is at the target; in "
-                     "orthographic views it enlarges nothing"),
+                     "orthographic views it enlarges nothing")
+            .soft(0, 3),
         numbers<Pose>("target_um", &Pose::target_um, -1e9, 1e9, "um", view,
                       "what the eye is aimed at: depth, A-scans, B-scans from the middle of the volume"),
         choice<Pose>("projection", &Pose::projection, {"perspective", "orthographic"}, view,

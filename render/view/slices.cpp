@@ -34,7 +34,8 @@ const std::vector<Field<Slices>>& describe<Slices>() {
                         "of an oblique section, along depth, A-scans, B-scans; it points away from the eye"),
         number<Slices>("plane_offset_um", &Slices::plane_offset_um, -far, far, "um", view,
                        "where the section lies, along its normal from the middle of the volume"),
-        number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample"),
+        number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample")
+            .special(0, "one sample"),
     };
     return fields;
 }

@@ -19,8 +19,8 @@ const std::vector<Field<Canvas>>& describe<Canvas>() {
             "points: a point for each visible voxel"),
         numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "red, green, blue"),
         flag<Canvas>("transparent", &Canvas::transparent, view, "no background: the picture gets an alpha channel"),
-        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "of the picture"),
-        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "of the picture"),
+        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "of the picture").soft(256, 8192),
+        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "of the picture").soft(256, 8192),
     };
     return fields;
 }

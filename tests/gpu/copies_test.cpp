@@ -2,7 +2,7 @@
 // and a layer that sees Vulkan's. Each is also seen to notice a copy that is planted. That kernels refuse host memory
 // as their target stands in robustness_test.cpp; the layer without a GPU in tests/render/copies_test.cpp.
 #include "app/live/lone_volume_path.h"
-#include "bench/scan.h"
+#include "bench/spectra.h"
 #include "tests/gpu/copy_recorder.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/vulkan_copies/vulkan_copies.h"
@@ -28,7 +28,7 @@ class CopiesOnGpu : public GpuTest {
     // Otherwise there is no such path on this machine.
     bool makes_a_path() {
         path =
-            std::make_unique<LoneVolumePath>(bench_plan(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
+            std::make_unique<LoneVolumePath>(chain_plan(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
         return path->kind() != SlotKind::upload;
     }
 

@@ -113,8 +113,8 @@ class MovieFrames : public Rendering {
         job.input = folder_ / "t.nii";
         job.view = small_view();
         job.device.volume_limits = limits;
-        job.wanted.path = "time";
-        job.wanted.frames = 3;
+        job.spec.path = "time";
+        job.spec.frames = 3;
         job.output = folder_ / "frame_%04d.png";
         SilentProgress progress;
         run(job, progress);

@@ -22,13 +22,13 @@ MovieTimePoints time_points(std::int64_t steps = 1, double step_s = 0) {
     return volumes;
 }
 
-MoviePlan plan_of(const MovieWanted& wanted, const View& view = {}, const MovieTimePoints& volumes = time_points()) {
-    return MoviePlan(wanted, view, volumes);
+MoviePlan plan_of(const MovieSpec& spec, const View& view = {}, const MovieTimePoints& volumes = time_points()) {
+    return MoviePlan(spec, view, volumes);
 }
 
-std::string refusal(const MovieWanted& wanted, const View& view = {}, const MovieTimePoints& volumes = time_points()) {
+std::string refusal(const MovieSpec& spec, const View& view = {}, const MovieTimePoints& volumes = time_points()) {
     try {
-        plan_of(wanted, view, volumes);
+        plan_of(spec, view, volumes);
     } catch (const Error& error) {
         return error.line();
     }

@@ -18,7 +18,7 @@ class Progressive : public Rendering {
   protected:
     void SetUp() override {
         Rendering::SetUp();
-        const BenchVolume tissue = bench_volume({64, 64, 64});
+        const BenchVolume tissue = speckled_tissue({64, 64, 64});
         renderer().set_volume(tissue.grid, tissue.voxels.data());
         view_.width = width;
         view_.height = height;
@@ -158,7 +158,7 @@ TEST_F(Progressive, NothingIsDrawnAtRest) {
 
 TEST_F(Progressive, BeginsAnewWithANewVolume) {
     const Image before = renderer().read(at_rest().drawing);
-    const BenchVolume other = bench_volume({48, 48, 48});
+    const BenchVolume other = speckled_tissue({48, 48, 48});
     renderer().set_volume(other.grid, other.voxels.data());
     const FollowedPicture shown = at_rest();
     EXPECT_NE(renderer().read(shown.drawing).pixels, before.pixels);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "bench/case.h"
 #include "bench/papers.h"
+#include "bench/rates.h"
 #include "bench/targets.h"
 
 namespace echolux {

@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "bench/json.h"
 #include "bench/report.h"
-#include "bench/scan.h"
+#include "bench/spectra.h"
 #include "bench/targets.h"
 #include "compute/error.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ui/window/hands.h"
+#include "ui/window/input.h"
 
 namespace echolux {
 namespace {
@@ -72,7 +72,7 @@ TEST(LayoutOfFoldedSides, GivesTheirRoomToTheMiddle) {
     EXPECT_EQ(plan.centre.width, 1280);
 }
 
-TEST(Hands, AreThoseOfSlicerOrParaView) {
+TEST(PaneInput, IsThatOfSlicerOrParaView) {
     EXPECT_EQ(drag_in_volume({0, false, false}, true), Drag::rotate);
     EXPECT_EQ(drag_in_volume({0, false, false}, false), Drag::rotate);
     EXPECT_EQ(drag_in_volume({0, true, false}, true), Drag::pan);
@@ -86,7 +86,7 @@ TEST(Hands, AreThoseOfSlicerOrParaView) {
     EXPECT_EQ(drag_in_section({2, false, false}), Drag::pan);
 }
 
-TEST(Hands, ValuesBecomeWiderToTheRightAndBrighterUpwards) {
+TEST(PaneInput, ValuesBecomeWiderToTheRightAndBrighterUpwards) {
     const ValueRange range{10, 30};
     const ValueRange wider = values_dragged(range, {40, 0}, 200);
     EXPECT_LT(wider.low, 10);
@@ -98,7 +98,7 @@ TEST(Hands, ValuesBecomeWiderToTheRightAndBrighterUpwards) {
 }
 
 // A quarter turn round the picture's middle, from the right to below it: clockwise.
-TEST(Hands, RollTurnsThePicture) {
+TEST(PaneInput, RollTurnsThePicture) {
     View view;
     view.width = view.height = 200;
     const View turned = dragged(view, Drag::roll, {-50, 50}, {0, 50}, {1, 1, 1});
@@ -106,7 +106,7 @@ TEST(Hands, RollTurnsThePicture) {
     EXPECT_EQ(turned.azimuth_deg, view.azimuth_deg);
 }
 
-TEST(Hands, ZoomUpwardsEnlarges) {
+TEST(PaneInput, ZoomUpwardsEnlarges) {
     View view;
     const View nearer = dragged(view, Drag::zoom, {0, -20}, {0, 0}, {100, 100, 100});
     EXPECT_LT(nearer.distance, view.distance);

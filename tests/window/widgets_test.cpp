@@ -2,14 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <set>
 
 #include "engine/scan/scan.h"
-#include "ui/panels/control_hints.h"
 #include "ui/panels/curve_editing.h"
-#include "ui/panels/measured.h"
+#include "ui/panels/measuring.h"
 #include "ui/panels/number_scale.h"
 #include "ui/panels/value_text.h"
+#include "ui/panels/volume_facts.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux {
@@ -22,7 +21,8 @@ FieldText number_field(std::string_view name, std::string_view unit, double low,
 // ---- numbers along a control
 
 TEST(NumberScale, EndsLieAtTheEnds) {
-    for (const Reach reach : {Reach{0, 1}, Reach{-5, 3}, Reach{0.01, 100}, Reach{0, 1e5}, Reach{-1e6, 1e6}}) {
+    for (const ValueRange reach :
+         {ValueRange{0, 1}, ValueRange{-5, 3}, ValueRange{0.01, 100}, ValueRange{0, 1e5}, ValueRange{-1e6, 1e6}}) {
         const NumberScale scale = scale_for(reach, false);
         EXPECT_NEAR(scale.place_of(reach.low), 0, 1e-12) << reach.low;
         EXPECT_NEAR(scale.place_of(reach.high), 1, 1e-12) << reach.high;
@@ -71,8 +71,8 @@ TEST(NumberScale, ShiftIsFiner) {
 
 TEST(NumberScale, ReachStaysInTheRangeAndHasTheValueOnIt) {
     const FieldText field = number_field("opacity", "", 0, 1000);
-    EXPECT_EQ(fitting(field, {-5, 10}, 2), (Reach{0, 10}));
-    EXPECT_EQ(fitting(field, {0, 10}, 700), (Reach{0, 700}));
+    EXPECT_EQ(fitting(field, {-5, 10}, 2), (ValueRange{0, 10}));
+    EXPECT_EQ(fitting(field, {0, 10}, 700), (ValueRange{0, 700}));
 }
 
 // ---- texts
@@ -117,7 +117,7 @@ TEST(ValueText, BytesRatesAndTimes) {
 
 // ---- hints
 
-TEST(ControlHints, EveryHintIsOfASetting) {
+TEST(ControlHints, WhatControlsOfferCanBeSet) {
     View view;
     WindowSettings window;
     SourceSettings source;
@@ -127,30 +127,41 @@ TEST(ControlHints, EveryHintIsOfASetting) {
     settings.bind("window", window);
     settings.bind("source", source);
     bind(settings, scan);
-    std::set<std::string> keys;
-    for (const BoundField& field : settings.fields()) keys.insert(field.key());
-    for (const std::string_view key : hinted_keys()) EXPECT_TRUE(keys.contains(std::string(key))) << key;
+    int specials = 0, soft_ranges = 0;
     for (const BoundField& field : settings.fields()) {
-        const ControlHint hint = hint_for(field.key(), field, {});
-        if (!hint.stands_for) continue;
-        EXPECT_GE(*hint.stands_for, field.low) << field.key();
-        EXPECT_LE(*hint.stands_for, field.high) << field.key();
+        const auto& [special, text, soft, only, path, endings] = field.control;
+        if (special) {
+            ++specials;
+            EXPECT_NO_THROW(checked(field, 0.0, *special, field.key()));
+            EXPECT_FALSE(text.empty()) << field.key();
+        }
+        if (soft) {
+            ++soft_ranges;
+            EXPECT_LT(soft->low, soft->high) << field.key();
+            EXPECT_NO_THROW(checked(field, 0.0, soft->low, field.key()));
+            EXPECT_NO_THROW(checked(field, 0.0, soft->high, field.key()));
+        }
+        for (const std::int64_t number : only) EXPECT_NO_THROW(checked(field, number, number, field.key()));
+        const bool is_text = std::holds_alternative<std::string>(field.default_value);
+        EXPECT_TRUE(is_text || path == PathKind::none) << field.key();
     }
+    EXPECT_GT(specials, 20);
+    EXPECT_GT(soft_ranges, 40);
 }
 
 TEST(ControlHints, ValuesAreDraggedThroughWhatOccursInTheVolume) {
     VolumeFacts facts;
-    facts.values = Reach{10, 50};
-    facts.range_in_use = Reach{12, 40};
+    facts.values = ValueRange{10, 50};
+    facts.range_in_use = ValueRange{12, 40};
     const FieldText field = number_field("low", "value", -1e12, 1e12);
     const ControlHint hint = hint_for("view.low", field, facts);
-    ASSERT_TRUE(hint.reach);
-    EXPECT_EQ(hint.reach->low, 0);
-    EXPECT_NEAR(hint.reach->high, 39.6, 1e-9) << "below what is high now";
-    EXPECT_NEAR(hint_for("view.high", field, facts).reach->low, 12.4, 1e-9);
-    EXPECT_EQ(hint_for("view.isovalue", field, facts).reach, (Reach{0, 60}));
-    EXPECT_LT(hint_for("view.low", field, {}).reach->high, 10) << "nothing is known yet";
-    EXPECT_EQ(hint.word, "auto");
+    ASSERT_TRUE(hint.soft_range);
+    EXPECT_EQ(hint.soft_range->low, 0);
+    EXPECT_NEAR(hint.soft_range->high, 39.6, 1e-9) << "below what is high now";
+    EXPECT_NEAR(hint_for("view.high", field, facts).soft_range->low, 12.4, 1e-9);
+    EXPECT_EQ(hint_for("view.isovalue", field, facts).soft_range, (ValueRange{0, 60}));
+    EXPECT_LT(hint_for("view.low", field, {}).soft_range->high, 10) << "nothing is known yet";
+    EXPECT_EQ(hint.special_text, "auto");
     EXPECT_EQ(value_in_effect("view.low", facts), 12);
     EXPECT_EQ(value_in_effect("view.isovalue", facts), 26);
     EXPECT_EQ(value_in_effect("view.zoom", facts), std::nullopt);
@@ -161,9 +172,9 @@ TEST(ControlHints, PlacesAreDraggedThroughTheVolume) {
     facts.extents_um = {800, 3000, 2000};
     facts.first_depth_um = 100;
     const FieldText offset = number_field("plane_offset_um", "um", -1e9, 1e9);
-    EXPECT_EQ(hint_for("view.plane_offset_um", offset, facts).reach, (Reach{-1500, 1500}));
-    EXPECT_EQ(hint_for("view.top_um", offset, facts).reach, (Reach{100, 900}));
-    EXPECT_EQ(hint_for("view.slab_um", number_field("slab_um", "um", 0, 1e9), facts).reach, (Reach{0, 3000}));
+    EXPECT_EQ(hint_for("view.plane_offset_um", offset, facts).soft_range, (ValueRange{-1500, 1500}));
+    EXPECT_EQ(hint_for("view.top_um", offset, facts).soft_range, (ValueRange{100, 900}));
+    EXPECT_EQ(hint_for("view.slab_um", number_field("slab_um", "um", 0, 1e9), facts).soft_range, (ValueRange{0, 3000}));
 }
 
 // ---- curves
@@ -237,8 +248,8 @@ TEST(CurveEditing, TheNearestPointIsTakenHoldOf) {
 }
 
 TEST(CurveEditing, ZoomKeepsTheValueUnderThePointer) {
-    const Reach whole{0, 100};
-    const Reach closer = zoomed(whole, whole, 25, 2);
+    const ValueRange whole{0, 100};
+    const ValueRange closer = zoomed(whole, whole, 25, 2);
     EXPECT_NEAR(closer.high - closer.low, 50, 1e-9);
     EXPECT_NEAR((25 - closer.low) / (closer.high - closer.low), 0.25, 1e-9);
     EXPECT_EQ(zoomed(closer, whole, 25, 0.1), whole) << "never beyond all";
@@ -247,10 +258,10 @@ TEST(CurveEditing, ZoomKeepsTheValueUnderThePointer) {
 }
 
 TEST(CurveEditing, TheAxisMovesOnlyWhereItMust) {
-    EXPECT_EQ(steady({0, 100}, {5, 95}), (Reach{0, 100}));
-    EXPECT_EQ(steady({0, 100}, {5, 101}), (Reach{5, 101}));
-    EXPECT_EQ(steady({0, 100}, {40, 60}), (Reach{40, 60}));
-    EXPECT_EQ(steady({0, 0}, {40, 60}), (Reach{40, 60})) << "none before";
+    EXPECT_EQ(steady({0, 100}, {5, 95}), (ValueRange{0, 100}));
+    EXPECT_EQ(steady({0, 100}, {5, 101}), (ValueRange{5, 101}));
+    EXPECT_EQ(steady({0, 100}, {40, 60}), (ValueRange{40, 60}));
+    EXPECT_EQ(steady({0, 0}, {40, 60}), (ValueRange{40, 60})) << "none before";
 }
 
 TEST(CurveEditing, HistogramsAreSeenAtAnyZoom) {

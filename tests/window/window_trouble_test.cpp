@@ -65,7 +65,7 @@ TEST_F(WindowInTrouble, ARecordingIsEndedByWhoAsksTwice) {
     ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
     work().start_recording();
     ASSERT_TRUE(turn_until([this] { return exhibit().live()->is_recording(); }));
-    native().push(CloseWanted{});
+    native().push(CloseRequested{});
     EXPECT_TRUE(window().turn(0));
     EXPECT_TRUE(exhibit().live()->is_recording());
     press("Ctrl+Q");

@@ -11,9 +11,9 @@ using testing::HasSubstr;
 
 class WorkspaceMovies : public test::WorkspaceTest {
   protected:
-    void make_movie(const std::string& name, const MovieWanted& wanted) {
+    void make_movie(const std::string& name, const MovieSpec& spec) {
         for (const char* side : {"view.width", "view.height"}) work().change(side, std::int64_t{32});
-        work().make_movie(folder() / name, wanted);
+        work().make_movie(folder() / name, spec);
         settle();
     }
 };

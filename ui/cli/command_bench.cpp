@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "bench/bench_job.h"
-#include "bench/json.h"
 #include "bench/methods.h"
 #include "bench/papers.h"
+#include "bench/report.h"
+#include "bench/throughput.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #ifdef ECHOLUX_RENDER
@@ -40,6 +40,20 @@ struct Options {
     double seconds = 60;
     std::vector<std::filesystem::path> volumes;
 };
+
+void check_lengths(const std::vector<std::int64_t>& lengths) {
+    for (const std::int64_t length : lengths) {
+        if (length >= 128 && length <= 65536 && length % 2 == 0) continue;
+        throw Error(ErrorCode::bad_setting, fmt::format("{} samples cannot be measured", length), "--lengths",
+                    "choose even numbers from 128 to 65536");
+    }
+    if (lengths.empty()) throw Error(ErrorCode::bad_setting, "no length to measure", "--lengths", "name one");
+}
+
+BenchReport plain_report(const Options& options, Progress& progress) {
+    check_lengths(options.job.lengths);
+    return run(options.job, progress);
+}
 
 BenchReport rendering_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
@@ -79,7 +93,7 @@ void bench(const Options& options) {
                                : options.methods ? run_methods(options.job, progress)
                                : options.papers  ? run_papers(options.job, progress)
                                : options.gpus    ? run_scaling(options.job, *options.gpus, progress)
-                                                 : run(options.job, progress);
+                                                 : plain_report(options, progress);
     if (!options.json.empty()) write_text(options.json, json_of(report) + "\n");
     fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/picture_of.h"
+#include "app/seconds_since.h"
 #include "compute/error.h"
 #include "engine/io/png_file.h"
 #include "engine/scan/settings.h"
@@ -65,7 +66,7 @@ WorkspaceOptions workspace_options(const Options& options, NativeWindow& native)
     return wanted;
 }
 
-void open_wanted(const Options& options, Workspace& work) {
+void open_inputs(const Options& options, Workspace& work) {
     if (!options.source.name.empty()) work.open_source(source_wanted(options.source, {"view.", "window."}));
     if (!options.file.empty()) work.open(options.file);
 }
@@ -92,12 +93,10 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-// The interface is drawn anew for each picture, as while somebody moves the pointer; what that costs is told.
+// The interface is drawn anew for each picture, as while the pointer moves; what that costs is reported.
 void measure(const Options& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto seconds = [begin] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
+    const auto seconds = [begin] { return seconds_since(begin); };
     std::vector<double> cpu_ms, gpu_ms;
     const std::int64_t shown = window.figures().shown;
     const CastStats before = work.stage().renderer().cast_stats();
@@ -141,9 +140,7 @@ void take_screenshot(const Options& options, Workspace& work, MainWindow& window
 // Runs until the time is over; then everything that is still worked on is waited for.
 void run_off_screen(const Options& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto seconds = [begin] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
+    const auto seconds = [begin] { return seconds_since(begin); };
     while (!work.jobs().is_idle() && seconds() < 120 && window.turn(0.05)) {
     }
     const double ready = seconds();
@@ -172,7 +169,7 @@ void view(const Options& options) {
     Workspace work(workspace_options(options, *native));
     if (options.size.empty()) native->set_size(work.window().width, work.window().height);
     MainWindow window(*native, work);
-    open_wanted(options, work);
+    open_inputs(options, work);
     if (is_off_screen(options)) {
         run_off_screen(options, dynamic_cast<OffscreenWindow&>(*native), work, window);
     } else {

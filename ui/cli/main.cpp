@@ -1,6 +1,6 @@
 // The program `echolux`: parses the command line, runs one command, turns every failure into one line on standard
 // error. Exit codes: 0 the whole job was done, 1 it was not, 2 the command line was not understood, 130 cancelled, 141
-// nobody reads what it prints.
+// the pipe that it prints to was closed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,8 @@
 
 namespace {
 
-constexpr int nobody_reads = 141;  // what it prints, as after `| head`: no failure, and no word
+constexpr int no_reader =
+    141;  // exit code where the pipe that it prints to is closed (`| head`): no failure, no message
 
 // CLI11 says of an option that is given twice "--size: At Most 1 required but received 2".
 std::string what_is_wrong(const CLI::Error& error) {
@@ -115,7 +116,7 @@ int run(int argc, char** argv) {
     // What was printed is part of the job.
     errno = 0;
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        if (errno == EPIPE) return nobody_reads;
+        if (errno == EPIPE) return no_reader;
         throw echolux::Error(echolux::ErrorCode::output, "cannot be written", "standard output", "check free space");
     }
     return 0;
@@ -139,7 +140,7 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         tell("out of memory (work on fewer B-scans at a time with --blocks)");
     } catch (const std::system_error& error) {
-        if (error.code() == std::errc::broken_pipe) return nobody_reads;
+        if (error.code() == std::errc::broken_pipe) return no_reader;
         tell(fmt::format("unexpected failure: {}", error.what()));
     } catch (const std::exception& error) {
         tell(fmt::format("unexpected failure: {}", error.what()));

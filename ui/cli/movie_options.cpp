@@ -39,9 +39,9 @@ MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
     job.flow = picture.flow;
     job.view = picture.view;
     job.device = picture.device;
-    job.wanted = options.wanted;
-    job.wanted.along = chosen<SweepAxis>(axes, options.along);
-    job.wanted.plane = chosen<SweptPlane>(planes, options.swept);
+    job.spec = options.spec;
+    job.spec.along = chosen<SweepAxis>(axes, options.along);
+    job.spec.plane = chosen<SweptPlane>(planes, options.swept);
     job.output = options.output;
     job.codec = chosen<MovieCodec>(codecs, options.codec);
     job.crf = options.crf;
@@ -62,20 +62,20 @@ void add_movie_options(CLI::App& command, MovieOptions& options) {
     const auto add = [&](const char* name, auto& value, const char* type, const std::string& help) {
         return command.add_option(name, value, help)->type_name(type)->group(group)->needs(movie);
     };
-    add("--path", options.wanted.path, "PATH",
+    add("--path", options.spec.path, "PATH",
         "turntable, time (through the volumes of the input), sweep (of a plane), a file of key frames; joined by + "
         "[turntable]");
-    add("--frames", options.wanted.frames, "N", "pictures [as the path or --seconds says]")
+    add("--frames", options.spec.frames, "N", "pictures [as the path or --seconds says]")
         ->check(CLI::Range(std::int64_t{1}, max_movie_frames).description(""));
-    add("--fps", options.wanted.fps, "F", "pictures a second, exactly: 25, 29.97, 30000/1001 [30]");
-    add("--seconds", options.wanted.seconds, "S", "length [as --frames says]")
+    add("--fps", options.spec.fps, "F", "pictures a second, exactly: 25, 29.97, 30000/1001 [30]");
+    add("--seconds", options.spec.seconds, "S", "length [as --frames says]")
         ->check(CLI::PositiveNumber.description(""));
     add("--sweep-along", options.along, "AXIS", "of the plane that a sweep moves: " + joined(axes) + " [b-scans]")
         ->check(CLI::IsMember(axes).description(""));
     add("--sweep-plane", options.swept, "KIND",
         "that moves: slice shows the values on it, clip takes away what is beyond [slice]")
         ->check(CLI::IsMember(planes).description(""));
-    add("--step-time", options.wanted.step_s, "S", "between two volumes of the input [as it says]")
+    add("--step-time", options.spec.step_s, "S", "between two volumes of the input [as it says]")
         ->check(CLI::PositiveNumber.description(""));
     add("--codec", options.codec, "CODEC", joined(codecs) + " [by the name]")
         ->check(CLI::IsMember(codecs).description(""));

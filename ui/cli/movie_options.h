@@ -16,7 +16,7 @@ struct MovieOptions {
     std::string output;  // empty: no movie is wanted
     std::string codec = "auto", along = "b-scans", swept = "slice", encoder = "auto";
     double crf = -1;
-    MovieWanted wanted;
+    MovieSpec spec;
 };
 
 void add_movie_options(CLI::App& command, MovieOptions& options);

@@ -17,7 +17,7 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;  // how often
 
-// Whoever is impatient leaves no litter either; the next time it does end at once.
+// The second Ctrl-C still ends in order, without unfinished files; the third ends the program at once.
 void say_it_is_ending() {
     constexpr std::string_view words =
         "\necholux: is ending, nothing will be left half written; once more, and files unfinished-* may be left\n";
@@ -44,7 +44,7 @@ void catch_interrupts() {
         interrupted = interrupted + 1;
         if (interrupted == 2) say_it_is_ending();
     });
-    std::signal(SIGPIPE, SIG_IGN);  // nobody reads our words any more: printing them fails, and all is cleaned up
+    std::signal(SIGPIPE, SIG_IGN);  // the reader of a pipe has gone: printing fails, and temporary files are removed
     std::signal(SIGXFSZ, SIG_IGN);  // a file may not grow any more: writing fails and is told, as on a full disk
     std::signal(SIGTERM, [](int) {
         if (interrupted == 0) interrupted = 1;

@@ -1,4 +1,4 @@
-// For somebody with a mirror in the sample arm: what the newest lines look like on their way from the camera to the
+// For alignment with a mirror in the sample arm: what the newest lines look like on their way from the camera to the
 // A-scan, what the peak says in digits that can be read from across the room, and the calibration that mirrors give.
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ std::vector<float> floats(const std::vector<double>& values) {
     return {values.begin(), values.end()};
 }
 
-// What can be read from across the room.
+// In digits large enough to be read from across the room.
 struct LargeFigure {
     const char* name;
     std::optional<double> value;  // nothing: there is none now
@@ -201,7 +201,7 @@ class AlignmentView : public NamedPanel {
         const AlignmentFigures& figures = reading.figures;
         plot.levels.push_back({figures.floor_db, "noise", style.muted});
         if (figures.has_peak) plot.levels.push_back({figures.peak_bin * bin, "", style.good, true});
-        // Still while the signal moves: from below the noise to a whole ten above the highest peak lately.
+        // An axis that stays while the signal moves: from below the noise to a whole ten above the highest recent peak.
         double top = figures.peak_db;
         for (const AlignmentWatch::Moment& moment : watch.moments()) top = std::max(top, moment.peak_db);
         plot.up_range = PlotRange{10 * std::floor((figures.floor_db - 12) / 10), 10 * std::ceil((top + 3) / 10)};

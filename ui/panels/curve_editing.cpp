@@ -21,7 +21,7 @@ TransferNode between(const TransferNode& a, const TransferNode& b, double value)
             std::lerp(a.extinction, b.extinction, part)};
 }
 
-Reach kept_inside(Reach shown, const Reach& whole) {
+ValueRange kept_inside(ValueRange shown, const ValueRange& whole) {
     const double length = std::min(shown.high - shown.low, whole.high - whole.low);
     const double low = std::clamp(shown.low, whole.low, std::max(whole.low, whole.high - length));
     return {low, low + length};
@@ -91,25 +91,25 @@ std::optional<std::size_t> nearest_point(const std::vector<PlaceInPicture>& plac
     return nearest;
 }
 
-Reach zoomed(const Reach& shown, const Reach& whole, double value, double factor) {
-    const double least = 1e-4 * (whole.high - whole.low);
-    const double length = std::max((shown.high - shown.low) / factor, least);
+ValueRange zoomed(const ValueRange& shown, const ValueRange& whole, double value, double factor) {
+    const double min_length = 1e-4 * (whole.high - whole.low);
+    const double length = std::max((shown.high - shown.low) / factor, min_length);
     const double part = (value - shown.low) / (shown.high - shown.low);
     const double low = value - part * length;
     return kept_inside({low, low + length}, whole);
 }
 
-Reach panned(const Reach& shown, const Reach& whole, double by) {
+ValueRange panned(const ValueRange& shown, const ValueRange& whole, double by) {
     return kept_inside({shown.low + by, shown.high + by}, whole);
 }
 
-Reach steady(const Reach& before, const Reach& wanted) {
+ValueRange steady(const ValueRange& before, const ValueRange& wanted) {
     const bool has_room = before.low <= wanted.low && before.high >= wanted.high;
     const bool is_close = wanted.high - wanted.low >= 0.7 * (before.high - before.low);
     return has_room && is_close ? before : wanted;
 }
 
-std::vector<float> histogram_heights(const Histogram& histogram, const Reach& shown, std::size_t columns) {
+std::vector<float> histogram_heights(const Histogram& histogram, const ValueRange& shown, std::size_t columns) {
     std::vector<float> heights(columns);
     const auto bins = static_cast<double>(histogram.counts.size());
     if (bins == 0 || histogram.low >= histogram.high) return heights;

@@ -51,13 +51,13 @@ std::optional<std::size_t> nearest_point(const std::vector<PlaceInPicture>& plac
                                          double reach);
 
 // `shown` enlarged `factor` times around `value`; never beyond `whole`, never closer than a ten-thousandth of it.
-Reach zoomed(const Reach& shown, const Reach& whole, double value, double factor);
-Reach panned(const Reach& shown, const Reach& whole, double by);
+ValueRange zoomed(const ValueRange& shown, const ValueRange& whole, double value, double factor);
+ValueRange panned(const ValueRange& shown, const ValueRange& whole, double by);
 
 // `wanted`, or what was taken before where that fits nearly as well: an axis does not move with every volume.
-Reach steady(const Reach& before, const Reach& wanted);
+ValueRange steady(const ValueRange& before, const ValueRange& wanted);
 
 // How high the histogram stands in each of `columns` between the ends of `shown`, from 0 to 1, by factors.
-std::vector<float> histogram_heights(const Histogram& histogram, const Reach& shown, std::size_t columns);
+std::vector<float> histogram_heights(const Histogram& histogram, const ValueRange& shown, std::size_t columns);
 
 }  // namespace echolux

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/panels/controls.h"
 #include "ui/panels/icons.h"
-#include "ui/panels/number_control.h"
-#include "ui/panels/rows.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/panels/widgets.h"
@@ -27,8 +26,8 @@ void take_wheel() {
 }
 
 // Everything that may have to be seen.
-Reach whole_of(const TransferFunction& function, const std::optional<Histogram>& histogram) {
-    Reach whole{function.range.low, function.range.high};
+ValueRange whole_of(const TransferFunction& function, const std::optional<Histogram>& histogram) {
+    ValueRange whole{function.range.low, function.range.high};
     if (histogram && histogram->low < histogram->high) {
         whole = {std::min(whole.low, histogram->low), std::max(whole.high, histogram->high)};
     }
@@ -190,7 +189,7 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     const std::size_t point = *selected_;
     const TransferNode node = picture.bare.nodes[point];
     const RowPlaces places = row_places(context.style);
-    const auto number = [&](const char* name, double value, const Reach& reach) {
+    const auto number = [&](const char* name, double value, const ValueRange& reach) {
         row_label(context, name);
         ImGui::SameLine(places.control);
         const auto change =

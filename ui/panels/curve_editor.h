@@ -1,4 +1,4 @@
-// The picture of a transfer function over the histogram of the volume, and hands on it: points are dragged, added by a
+// The picture of a transfer function over the histogram of the volume, edited by mouse: points are dragged, added by a
 // double click, taken away by a right click; the ends of the range are dragged below; the wheel enlarges, the middle
 // button moves.
 #pragma once
@@ -28,8 +28,8 @@ class CurveEditor {
     void look_around(const CurvePicture& picture);
     void draw_selected(const CurvePicture& picture);
 
-    Reach whole_{0, 0};  // of the value axis
-    Reach shown_{0, 0};  // part of it
+    ValueRange whole_{0, 0};  // of the value axis
+    ValueRange shown_{0, 0};  // part of it
     std::optional<std::size_t> selected_;
     Held held_ = Held::nothing;
     bool has_moved_ = false;

@@ -12,11 +12,11 @@ namespace {
 
 constexpr float highest = 0.94f;  // that anything stands, of the picture
 
-// 1, 2 or 5 times a power of ten: at most `most` of them in a length.
-double tick_step(double length, double most) {
-    const double power = std::pow(10, std::floor(std::log10(length / most)));
+// 1, 2 or 5 times a power of ten: at most `max_ticks` of them in a length.
+double tick_step(double length, double max_ticks) {
+    const double power = std::pow(10, std::floor(std::log10(length / max_ticks)));
     for (const double digit : {1.0, 2.0, 5.0}) {
-        if (length / (power * digit) <= most) return power * digit;
+        if (length / (power * digit) <= max_ticks) return power * digit;
     }
     return 10 * power;
 }

@@ -17,8 +17,8 @@ struct CurvePicture {
     const std::optional<Histogram>& histogram;
     std::string unit;  // of the volume
     ExtinctionScale extinctions;
-    Reach values;      // that are seen
-    ImVec2 low, high;  // corners, in pixels; the axis stands below
+    ValueRange values;  // that are seen
+    ImVec2 low, high;   // corners, in pixels; the axis stands below
 
     float x_of(double value) const;
     double value_at(float x) const;
@@ -31,6 +31,6 @@ struct CurvePicture {
 
 void draw_curve(const CurvePicture& picture);  // histogram, colours
 void draw_points(const CurvePicture& picture, std::optional<std::size_t> selected);
-void draw_axis(const CurvePicture& picture);  // with the hands of the range
+void draw_axis(const CurvePicture& picture);  // with the handles of the range
 
 }  // namespace echolux

@@ -42,7 +42,7 @@ const std::vector<Field<MovieChoice>>& describe<MovieChoice>() {
 struct ExportMovie::Parts {
     Parts() { settings.bind("movie", choice); }
 
-    // Of this part's own: they are not undone, and nobody restores them.
+    // Of this part's own: neither undone nor kept by sessions.
     void row(const PanelContext& context, std::string_view key) {
         for (const BoundField& field : settings.fields()) {
             if (field.key() != key) continue;
@@ -52,7 +52,7 @@ struct ExportMovie::Parts {
         }
     }
 
-    MovieWanted wanted() const {
+    MovieSpec spec() const {
         constexpr std::array paths{"turntable", "time", "sweep", "turntable+time", "sweep+time"};
         const bool is_file = choice.path == MovieChoice::Path::key_frames;
         return {.path = is_file ? choice.key_frames : paths.at(static_cast<std::size_t>(choice.path)),
@@ -88,13 +88,12 @@ void ExportMovie::draw(const PanelContext& context) {
             "was made")) {
         return;
     }
-    context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
-                                       .title = "Make a movie",
-                                       .suggested = "movie.mp4",
-                                       .endings = {".mp4", ".mkv", ".webm", ".mov", ".gif", ".webp", ".png"},
-                                       .chosen = [&work = context.work, wanted = parts_->wanted()](const auto& file) {
-                                           work.make_movie(file, wanted);
-                                       }};
+    context.state.file_wish = FileWish{
+        .kind = FileWish::Kind::save,
+        .title = "Make a movie",
+        .suggested = "movie.mp4",
+        .endings = {".mp4", ".mkv", ".webm", ".mov", ".gif", ".webp", ".png"},
+        .chosen = [&work = context.work, spec = parts_->spec()](const auto& file) { work.make_movie(file, spec); }};
 }
 
 }  // namespace echolux

@@ -1,7 +1,7 @@
-// Pictures, volumes and sessions in files, and presets of one's own.
+// Saves pictures, volumes, sessions and the user's presets.
+#include "ui/panels/controls.h"
 #include "ui/panels/export_movie.h"
 #include "ui/panels/panel_list.h"
-#include "ui/panels/text_box.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {
@@ -99,7 +99,7 @@ class ExportPanel : public NamedPanel {
     }
 
   private:
-    // Of the panel's own: they are not undone, and nobody restores them.
+    // Of the panel's own: neither undone nor kept by sessions.
     void own_row(const PanelContext& context, std::string_view key) {
         for (const BoundField& field : settings_.fields()) {
             if (field.key() != key) continue;

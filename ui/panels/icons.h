@@ -1,4 +1,4 @@
-// Small signs that are drawn rather than written, so that they are sharp at every scale and need no font.
+// Icons drawn from lines, so that they are sharp at every scale and need no font.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Everything that the program had to say, newest first.
+// All notices, newest first.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "ui/panels/icons.h"
-#include "ui/panels/measured.h"
+#include "ui/panels/measuring.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"

@@ -1,10 +1,10 @@
-#include "ui/panels/number_control.h"
+// A number that is dragged along its control, or typed into it: see controls.h.
+#include "ui/panels/controls.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "ui/panels/text_box.h"
 #include "ui/panels/value_text.h"
 
 namespace echolux {
@@ -30,7 +30,7 @@ void draw_bar(const PanelContext& context, const NumberShown& shown, bool is_lit
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float rounding = ImGui::GetStyle().FrameRounding;
     list->AddRectFilled(low, high, ImGui::GetColorU32(is_lit ? ImGuiCol_FrameBgHovered : ImGuiCol_FrameBg), rounding);
-    const float zero = at(shown.scale.reach().low < 0 ? shown.scale.place_of(0) : 0);
+    const float zero = at(shown.scale.range().low < 0 ? shown.scale.place_of(0) : 0);
     const float value = at(shown.scale.place_of(shown.value));
     if (shown.is_muted || std::abs(value - zero) < 1) return;
     list->AddRectFilled({std::min(zero, value), low.y}, {std::max(zero, value), high.y},
@@ -52,18 +52,18 @@ void draw_number(const PanelContext& context, const NumberShown& shown) {
     ImGui::PopFont();
 }
 
-std::optional<NumberEdit> dragged(ControlInHand& hand, const NumberShown& shown, float width) {
+std::optional<NumberEdit> dragged(ActiveControl& active, const NumberShown& shown, float width) {
     const ImGuiIO& io = ImGui::GetIO();
-    if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) && hand.has_moved) {
-        const double before = hand.before;
-        hand = {};
+    if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) && active.has_moved) {
+        const double before = active.before;
+        active = {};
         return NumberEdit{before, std::nullopt, Edit::done};
     }
-    hand.place += (io.KeyShift ? fine : 1) * static_cast<double>(io.MouseDelta.x) / static_cast<double>(width);
-    if (!hand.has_moved && !ImGui::IsMouseDragging(0, 2)) return std::nullopt;
-    const double value = shown.scale.value_at(hand.place, io.KeyShift ? fine : 1);
+    active.place += (io.KeyShift ? fine : 1) * static_cast<double>(io.MouseDelta.x) / static_cast<double>(width);
+    if (!active.has_moved && !ImGui::IsMouseDragging(0, 2)) return std::nullopt;
+    const double value = shown.scale.value_at(active.place, io.KeyShift ? fine : 1);
     if (value == shown.value && !shown.is_muted) return std::nullopt;
-    hand.has_moved = true;
+    active.has_moved = true;
     return NumberEdit{value, std::nullopt, Edit::under_way};
 }
 
@@ -78,7 +78,7 @@ std::string text_on(const NumberScale& scale, double value) {
 
 std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberShown& shown,
                                          float width) {
-    ControlInHand& hand = context.state.hand;
+    ActiveControl& active = context.state.active;
     const ImGuiID id = ImGui::GetID(name);
     const std::string box = std::string("##typed ") + name;  // another name: the button may still be held
     if (is_typing(context, box.c_str())) {
@@ -96,19 +96,19 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
         return std::nullopt;
     }
     if (ImGui::IsItemActivated()) {
-        hand = {.control = id, .place = shown.scale.place_of(shown.value), .before = shown.as_set, .text = {}};
+        active = {.control = id, .place = shown.scale.place_of(shown.value), .before = shown.as_set, .text = {}};
     }
-    if (hand.control != id) return std::nullopt;
-    if (is_active) return dragged(hand, shown, width);
-    const bool has_moved = hand.has_moved;
-    hand = {};
+    if (active.control != id) return std::nullopt;
+    if (is_active) return dragged(active, shown, width);
+    const bool has_moved = active.has_moved;
+    active = {};
     return has_moved ? std::optional(NumberEdit{std::nullopt, std::nullopt, Edit::done}) : std::nullopt;
 }
 
-std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, Reach reach,
+std::optional<NumberChange> plain_number(const PanelContext& context, const char* name, double value, ValueRange range,
                                          float width) {
-    reach = {std::min(reach.low, value), std::max(reach.high, value)};
-    const NumberScale scale = scale_for(reach, false);
+    range = {std::min(range.low, value), std::max(range.high, value)};
+    const NumberScale scale = scale_for(range, false);
     const NumberShown shown{
         .scale = scale, .value = value, .text = text_on(scale, value), .to_type = spelled(value), .as_set = value};
     const auto edit = number_control(context, name, shown, width);

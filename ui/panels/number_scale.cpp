@@ -7,7 +7,7 @@ namespace echolux {
 namespace {
 
 constexpr double decades_from = 150;  // highest over lowest value
-constexpr double even_part = 1e-3;    // of the reach, around zero, of what goes on by decades
+constexpr double even_part = 1e-3;    // of the range, around zero, of what goes on by decades
 constexpr double steps = 100;         // that can be told apart along a control
 
 // The power of ten at or below `size`, or twice or five times that: 0.2, 0.5, 1, 2, 5 ...
@@ -17,19 +17,20 @@ double round_step(double size) {
     return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
-double farthest(const Reach& reach) {
-    return std::max(std::abs(reach.low), std::abs(reach.high));
+double farthest(const ValueRange& range) {
+    return std::max(std::abs(range.low), std::abs(range.high));
 }
 
 }  // namespace
 
-NumberScale::NumberScale(Kind kind, Reach reach, bool is_whole) : kind_(kind), reach_(reach), is_whole_(is_whole) {}
+NumberScale::NumberScale(Kind kind, ValueRange range, bool is_whole)
+    : kind_(kind), range_(range), is_whole_(is_whole) {}
 
 double NumberScale::bent(double value) const {
     switch (kind_) {
         case Kind::even: return value;
-        case Kind::decades: return std::log(std::max(value, reach_.low * 1e-3));
-        case Kind::signed_decades: return std::asinh(value / (even_part * farthest(reach_)));
+        case Kind::decades: return std::log(std::max(value, range_.low * 1e-3));
+        case Kind::signed_decades: return std::asinh(value / (even_part * farthest(range_)));
     }
     return value;
 }
@@ -38,40 +39,40 @@ double NumberScale::straight(double bent) const {
     switch (kind_) {
         case Kind::even: return bent;
         case Kind::decades: return std::exp(bent);
-        case Kind::signed_decades: return std::sinh(bent) * even_part * farthest(reach_);
+        case Kind::signed_decades: return std::sinh(bent) * even_part * farthest(range_);
     }
     return bent;
 }
 
 double NumberScale::place_of(double value) const {
-    return (bent(value) - bent(reach_.low)) / (bent(reach_.high) - bent(reach_.low));
+    return (bent(value) - bent(range_.low)) / (bent(range_.high) - bent(range_.low));
 }
 
 double NumberScale::resolution_at(double value) const {
     if (is_whole_) return 1;
-    const double all = reach_.high - reach_.low;
+    const double all = range_.high - range_.low;
     if (kind_ == Kind::even) return round_step(all / steps);
-    const double size = kind_ == Kind::decades ? reach_.low : even_part * farthest(reach_);
+    const double size = kind_ == Kind::decades ? range_.low : even_part * farthest(range_);
     return round_step(std::max(std::abs(value), size) / 100);
 }
 
 double NumberScale::value_at(double place, double fineness) const {
-    const double value = straight(std::lerp(bent(reach_.low), bent(reach_.high), std::clamp(place, 0.0, 1.0)));
+    const double value = straight(std::lerp(bent(range_.low), bent(range_.high), std::clamp(place, 0.0, 1.0)));
     const double step = is_whole_ ? 1 : fineness * resolution_at(value);
-    return std::clamp(std::round(value / step) * step, reach_.low, reach_.high);
+    return std::clamp(std::round(value / step) * step, range_.low, range_.high);
 }
 
-NumberScale scale_for(Reach reach, bool is_whole) {
+NumberScale scale_for(ValueRange range, bool is_whole) {
     using Kind = NumberScale::Kind;
-    if (reach.low > 0 && reach.high / reach.low >= decades_from) return {Kind::decades, reach, is_whole};
-    const bool has_zero = reach.low <= 0 && reach.high >= 0;
-    return {has_zero && farthest(reach) >= 1000 ? Kind::signed_decades : Kind::even, reach, is_whole};
+    if (range.low > 0 && range.high / range.low >= decades_from) return {Kind::decades, range, is_whole};
+    const bool has_zero = range.low <= 0 && range.high >= 0;
+    return {has_zero && farthest(range) >= 1000 ? Kind::signed_decades : Kind::even, range, is_whole};
 }
 
-Reach fitting(const FieldText& field, Reach reach, double value) {
-    reach = {std::max(reach.low, field.low), std::min(reach.high, field.high)};
-    reach = {std::min(reach.low, value), std::max(reach.high, value)};
-    if (reach.low < reach.high) return reach;
+ValueRange fitting(const FieldText& field, ValueRange range, double value) {
+    range = {std::max(range.low, field.low), std::min(range.high, field.high)};
+    range = {std::min(range.low, value), std::max(range.high, value)};
+    if (range.low < range.high) return range;
     return {field.low, std::max(field.high, field.low + 1)};
 }
 

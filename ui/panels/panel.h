@@ -36,7 +36,7 @@ class Panel {
 // All panels in their order from the top.
 std::vector<std::unique_ptr<Panel>> make_panels();
 
-// In the middle instead of the panes, for somebody with a mirror in the sample arm.
+// In the middle instead of the panes, for alignment with a mirror in the sample arm.
 std::unique_ptr<Panel> make_alignment_view();
 
 }  // namespace echolux

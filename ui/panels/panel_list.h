@@ -1,4 +1,4 @@
-// The panels, one a file; panels.cpp puts them in their order.
+// The panels, one a file; panels.cpp lists them in order.
 #pragma once
 
 #include <memory>

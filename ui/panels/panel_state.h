@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
-#include "ui/panels/control_hints.h"
-#include "ui/panels/measure_tool.h"
+#include "ui/panels/measuring.h"
+#include "ui/panels/volume_facts.h"
 
 namespace echolux {
 
@@ -20,7 +20,7 @@ struct ControlPlaces {
     std::map<std::string, std::array<float, 4>> places;
 };
 
-// A file or folder that a panel wants somebody to choose: the window opens its dialog for it and takes the wish away.
+// A file or folder that a panel asks the user to choose: the window opens its dialog for it and clears the request.
 struct FileWish {
     enum class Kind { open, save, folder };
     Kind kind = Kind::open;
@@ -41,7 +41,7 @@ struct WindowPace {
 };
 
 // The one control that is dragged or typed in now; the pointer and the keyboard can only do one.
-struct ControlInHand {
+struct ActiveControl {
     unsigned int control = 0;  // ImGui's name for it; 0: none
     bool is_typed = false;
     bool is_new = false;  // typing begins with this picture
@@ -61,7 +61,7 @@ struct PointerRest {
 struct PanelState {
     ControlPlaces controls;
     MeasureTool measure;
-    ControlInHand hand;
+    ActiveControl active;
     PointerRest rest;
     VolumeFacts volume;  // see refresh_facts()
     double volume_time_s = -1;

@@ -1,4 +1,5 @@
-#include "ui/panels/plane_list.h"
+// Lists of planes as rows: see widgets.h.
+#include "ui/panels/widgets.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +7,9 @@
 #include <array>
 #include <cmath>
 
+#include "ui/panels/controls.h"
 #include "ui/panels/icons.h"
-#include "ui/panels/number_control.h"
-#include "ui/panels/rows.h"
 #include "ui/panels/volume_facts.h"
-#include "ui/panels/widgets.h"
 
 namespace echolux {
 namespace {
@@ -44,14 +43,14 @@ struct PlaneList {
         ImGui::EndCombo();
     }
 
-    void number(const char* name, std::size_t at, const Reach& reach, float width) {
+    void number(const char* name, std::size_t at, const ValueRange& reach, float width) {
         const auto change = plain_number(context, name, numbers[at], reach, width);
         if (!change) return;
         numbers[at] = change->value;
         context.work.change(key, numbers, change->edit);
     }
 
-    Reach offsets(std::size_t first) const {
+    ValueRange offsets(std::size_t first) const {
         const Numbers& extents = context.state.volume.extents_um;
         if (extents.empty()) return {-500, 500};
         double half = 0;
@@ -93,7 +92,7 @@ struct PlaneList {
 
 }  // namespace
 
-void plane_list(const PanelContext& context, const std::string& key, std::size_t most, const char* add_label) {
+void plane_list(const PanelContext& context, const std::string& key, std::size_t max_planes, const char* add_label) {
     const BoundField* field = context.work.field(key);
     if (field == nullptr) return;
     refresh_facts(context);
@@ -105,7 +104,7 @@ void plane_list(const PanelContext& context, const std::string& key, std::size_t
         ImGui::PopID();
         if (!is_there) break;
     }
-    const bool has_room = list.numbers.size() < most * numbers_each;
+    const bool has_room = list.numbers.size() < max_planes * numbers_each;
     const std::string help = key + ": " + std::string(field->help);
     if (plain_button(context, key + ".add", add_label, help.c_str(), has_room)) {
         Numbers longer = list.numbers;

@@ -178,7 +178,7 @@ class PlotArea {
     ImVec2 heading_, low_, high_;
 };
 
-void take_hands(const Plot& plot, const PlotArea& area, PlotZoom& zoom) {
+void take_input(const Plot& plot, const PlotArea& area, PlotZoom& zoom) {
     const ImGuiIO& io = ImGui::GetIO();
     const auto width = static_cast<double>(area.width());
     if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
@@ -203,7 +203,7 @@ void draw_plot(const PanelContext& context, const Plot& plot, PlotZoom& zoom, Im
     ImGui::InvisibleButton(plot.title, {area.width(), area.height()});
     const bool is_hovered = ImGui::IsItemHovered();
     note_place(context, std::string("plot.") + plot.title);
-    take_hands(plot, area, zoom);
+    take_input(plot, area, zoom);
     area.draw_frame();
     area.draw_curves();
     if (is_hovered && !ImGui::IsMouseDown(0)) area.draw_read_out(ImGui::GetIO().MousePos.x);

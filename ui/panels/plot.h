@@ -47,7 +47,7 @@ struct Plot {
     bool is_logarithmic = false;  // upwards: decades; what is not above zero is not shown
 };
 
-// What somebody zoomed to; nothing: all.
+// What is zoomed to; nothing: all.
 struct PlotZoom {
     std::optional<PlotRange> across;
 };

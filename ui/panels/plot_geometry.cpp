@@ -119,8 +119,8 @@ PlotRange fitting_range(const std::vector<std::span<const float>>& curves) {
 }
 
 PlotRange zoomed(const PlotRange& range, double factor, double around_share, const PlotRange& whole) {
-    const double most = whole.high - whole.low, least = most / 1000;
-    const double span = std::clamp((range.high - range.low) * factor, least, most);
+    const double max_span = whole.high - whole.low, min_span = max_span / 1000;
+    const double span = std::clamp((range.high - range.low) * factor, min_span, max_span);
     const double fixed = range.at(around_share);
     return moved({fixed - around_share * span, fixed + (1 - around_share) * span}, 0, whole);
 }

@@ -1,4 +1,5 @@
-#include "ui/panels/range_control.h"
+// A bar with two ends that are dragged: see controls.h.
+#include "ui/panels/controls.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,7 @@
 namespace echolux {
 namespace {
 
-void draw_range(const PanelContext& context, const Reach& whole, const Reach& value, bool is_lit) {
+void draw_range(const PanelContext& context, const ValueRange& whole, const ValueRange& value, bool is_lit) {
     const Style& style = context.style;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const auto at = [&](double number) {
@@ -36,9 +37,9 @@ void draw_range(const PanelContext& context, const Reach& whole, const Reach& va
 
 }  // namespace
 
-std::optional<RangeEdit> range_control(const PanelContext& context, const char* name, const Reach& whole,
-                                       const Reach& value, float width) {
-    ControlInHand& hand = context.state.hand;
+std::optional<RangeEdit> range_control(const PanelContext& context, const char* name, const ValueRange& whole,
+                                       const ValueRange& value, float width) {
+    ActiveControl& active = context.state.active;
     const ImGuiID id = ImGui::GetID(name);
     ImGui::InvisibleButton(name, {width, ImGui::GetFrameHeight()});
     const bool is_active = ImGui::IsItemActive(), is_hovered = ImGui::IsItemHovered();
@@ -48,23 +49,23 @@ std::optional<RangeEdit> range_control(const PanelContext& context, const char* 
     const float left = ImGui::GetItemRectMin().x;
     const double at = std::lerp(whole.low, whole.high, static_cast<double>((ImGui::GetIO().MousePos.x - left) / width));
     if (ImGui::IsItemActivated()) {
-        hand = {.control = id, .text = {}};
-        hand.holds_low_end = std::abs(at - value.low) < std::abs(at - value.high);
+        active = {.control = id, .text = {}};
+        active.holds_low_end = std::abs(at - value.low) < std::abs(at - value.high);
     }
-    if (hand.control != id) return std::nullopt;
-    const bool is_low = hand.holds_low_end;
+    if (active.control != id) return std::nullopt;
+    const bool is_low = active.holds_low_end;
     if (!is_active) {
-        const bool has_moved = hand.has_moved;
-        hand = {};
+        const bool has_moved = active.has_moved;
+        active = {};
         if (!has_moved) return std::nullopt;
         return RangeEdit{is_low, is_low ? value.low : value.high, Edit::done};
     }
-    const double least = 0.01 * (whole.high - whole.low);
-    const double rounded = std::round(at / (0.5 * least)) * 0.5 * least;
-    const double wanted = is_low ? std::clamp(rounded, whole.low, value.high - least)
-                                 : std::clamp(rounded, value.low + least, whole.high);
+    const double min_width = 0.01 * (whole.high - whole.low);
+    const double rounded = std::round(at / (0.5 * min_width)) * 0.5 * min_width;
+    const double wanted = is_low ? std::clamp(rounded, whole.low, value.high - min_width)
+                                 : std::clamp(rounded, value.low + min_width, whole.high);
     if (wanted == (is_low ? value.low : value.high) || !ImGui::IsMouseDragging(0, 2)) return std::nullopt;
-    hand.has_moved = true;
+    active.has_moved = true;
     return RangeEdit{is_low, wanted, Edit::under_way};
 }
 

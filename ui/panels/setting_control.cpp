@@ -4,8 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ui/panels/number_control.h"
-#include "ui/panels/text_box.h"
+#include "ui/panels/controls.h"
 #include "ui/panels/value_text.h"
 
 namespace echolux {
@@ -38,7 +37,7 @@ void only_control(const SettingControl& control, std::int64_t value) {
 
 // "auto 12", where it is known what that is now.
 std::string stand_in_text(const ControlHint& hint, const std::optional<double>& in_effect) {
-    return std::string(hint.word) + (in_effect ? "  " + short_number(*in_effect) : "");
+    return std::string(hint.special_text) + (in_effect ? "  " + short_number(*in_effect) : "");
 }
 
 std::string number_text_of(const NumberScale& scale, const Value& value) {
@@ -48,15 +47,15 @@ std::string number_text_of(const NumberScale& scale, const Value& value) {
 NumberShown shown_number(const SettingControl& control, const Value& value) {
     const double number = number_of(value);
     const ControlHint& hint = control.hint;
-    const bool is_stand_in = hint.stands_for == number;
-    const Reach wanted = hint.reach.value_or(Reach{control.field.low, control.field.high});
+    const bool is_stand_in = hint.special_value == number;
+    const ValueRange wanted = hint.soft_range.value_or(ValueRange{control.field.low, control.field.high});
     const auto in_effect = value_in_effect(control.key, control.context.state.volume);
     const double at = is_stand_in ? in_effect.value_or(wanted.low) : number;
     const NumberScale scale = scale_for(fitting(control.field, wanted, at), is_whole(value));
     return {.scale = scale,
             .value = at,
             .text = is_stand_in ? stand_in_text(hint, in_effect) : number_text_of(scale, value),
-            .to_type = is_stand_in ? std::string(hint.word) : spelled(value),
+            .to_type = is_stand_in ? std::string(hint.special_text) : spelled(value),
             .as_set = number,
             .is_muted = is_stand_in};
 }
@@ -86,8 +85,8 @@ void triple_control(const SettingControl& control, const std::vector<double>& va
     const float width = (control.width - 2 * gap) / 3;
     for (std::size_t i = 0; i < 3; ++i) {
         if (i > 0) ImGui::SameLine(0, gap);
-        const Reach whole{control.field.low, control.field.high};
-        const Reach reach = fitting(control.field, control.hint.reach.value_or(whole), value[i]);
+        const ValueRange whole{control.field.low, control.field.high};
+        const ValueRange reach = fitting(control.field, control.hint.soft_range.value_or(whole), value[i]);
         const auto change = plain_number(control.context, axes[i], value[i], reach, width);
         if (change) control.change(with(value, i, change->value), change->edit);
     }
@@ -106,8 +105,8 @@ bool is_triple(const BoundField& field) {
 }
 
 void take_typed(const SettingControl& control, const std::string& typed) {
-    if (control.hint.stands_for && (typed.empty() || typed == "auto" || typed == control.hint.word)) {
-        control.change(value_like(control.field.default_value, *control.hint.stands_for), Edit::done);
+    if (control.hint.special_value && (typed.empty() || typed == "auto" || typed == control.hint.special_text)) {
+        control.change(value_like(control.field.default_value, *control.hint.special_value), Edit::done);
         return;
     }
     attempt(control.context, control.field.section, [&] {
@@ -142,7 +141,7 @@ void choice_control(const SettingControl& control, const std::string& value) {
 }
 
 void text_control(const SettingControl& control, const std::string& value) {
-    const bool picks = control.hint.picks != Picks::nothing;
+    const bool picks = control.hint.path != PathKind::none;
     const float gap = control.context.style.px(3), button = picks ? ImGui::GetFrameHeight() + gap : 0;
     if (const auto typed = text_box(control.context, "##control", value, control.width - button, picks ? "none" : "")) {
         control.change(*typed, Edit::done);
@@ -151,10 +150,10 @@ void text_control(const SettingControl& control, const std::string& value) {
     ImGui::SameLine(0, gap);
     if (!ImGui::Button("...", {ImGui::GetFrameHeight(), 0})) return;
     control.context.state.file_wish = FileWish{
-        .kind = control.hint.picks == Picks::folder ? FileWish::Kind::folder : FileWish::Kind::open,
+        .kind = control.hint.path == PathKind::folder ? FileWish::Kind::folder : FileWish::Kind::open,
         .title = control.key,
         .suggested = value,
-        .endings = control.hint.endings,
+        .endings = {control.hint.endings.begin(), control.hint.endings.end()},
         .chosen = [change = control.change](const std::filesystem::path& path) { change(path.string(), Edit::done); }};
 }
 

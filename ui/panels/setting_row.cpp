@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "ui/panels/rows.h"
 #include "ui/panels/setting_control.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
@@ -32,8 +31,8 @@ void explain(const PanelContext& context, const BoundField& field, const Control
         if (const std::string range = range_text(field); !range.empty()) {
             ImGui::TextColored(style.muted, "%s", range.c_str());
         }
-        const bool is_automatic = hint.stands_for && field.default_value == Value(*hint.stands_for);
-        const std::string usual = is_automatic ? std::string(hint.word) : spelled(field.default_value);
+        const bool is_automatic = hint.special_value && field.default_value == Value(*hint.special_value);
+        const std::string usual = is_automatic ? std::string(hint.special_text) : spelled(field.default_value);
         ImGui::TextColored(style.muted, "default %s", usual.c_str());
         if (!range_text(field).empty()) {
             ImGui::TextColored(style.muted, "drag, finely with Shift; double click to type");

@@ -1,4 +1,4 @@
-// What is open and where it comes from; starts, stops and records what is live; opens something else.
+// What is open and its source; starts, stops and records live sources; opens something else.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -149,7 +149,7 @@ class SourcePanel : public NamedPanel {
         }
     }
 
-    // Cameras are asked for when somebody wants to know: that may take seconds, beside the picture.
+    // Cameras are looked for on demand and by a job: that may take seconds.
     void draw_instruments(const PanelContext& context) {
         Workspace& work = context.work;
         if (plain_button(context, "source.look_for", "Look for cameras", "GenICam cameras that answer now")) {

@@ -16,7 +16,7 @@ void RecentValues::add(double now_s, double value) {
     while (values_.front().time_s < now_s - shown_s) values_.pop_front();
 }
 
-double RecentValues::most() const {
+double RecentValues::max() const {
     const auto found = std::ranges::max_element(values_, {}, &At::value);
     return found == values_.end() ? 0 : found->value;
 }
@@ -34,10 +34,10 @@ void sparkline(const PanelContext& context, const char* name, const RecentValues
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImU32 line = ImGui::GetColorU32(style.accent);
     list->AddLine({at.x, at.y + size.y}, {at.x + size.x, at.y + size.y}, ImGui::GetColorU32(ImGuiCol_Border));
-    const double most = std::max(recent.most(), 1e-12);
+    const double max = std::max(recent.max(), 1e-12);
     for (const RecentValues::At& point : recent.values()) {
         const auto across = static_cast<float>(1 - (now_s - point.time_s) / shown_s);
-        const auto up = static_cast<float>(0.9 * point.value / most);
+        const auto up = static_cast<float>(0.9 * point.value / max);
         if (across >= 0) list->PathLineTo({at.x + size.x * across, at.y + size.y * (1 - up)});
     }
     list->PathStroke(line, 0, style.px(1.3f));

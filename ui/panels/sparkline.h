@@ -14,7 +14,7 @@ class RecentValues {
     void add(double now_s, double value);
 
     double latest() const { return values_.empty() ? 0 : values_.back().value; }
-    double most() const;
+    double max() const;
 
     struct At {
         double time_s, value;

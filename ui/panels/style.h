@@ -1,4 +1,4 @@
-// Fonts, colours and sizes of the interface, so that all of it looks like one thing.
+// Fonts, colours and sizes of the interface.
 #pragma once
 
 #include <imgui.h>

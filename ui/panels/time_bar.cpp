@@ -1,10 +1,9 @@
-#include "ui/panels/time_bar.h"
+// The time points of a series as a bar: see widgets.h.
+#include "ui/panels/widgets.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-
-#include "ui/panels/widgets.h"
 
 namespace echolux {
 namespace {
@@ -74,19 +73,19 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
     note_place(context, "time.bar");
     const Bar bar{ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), timeline.steps()};
     const float x = ImGui::GetIO().MousePos.x;
-    ControlInHand& hand = context.state.hand;
+    ActiveControl& active = context.state.active;
     if (ImGui::IsItemActivated()) {
-        hand = {.control = ImGui::GetID("##bar"), .text = {}};
-        hand.place = static_cast<double>(held_at(bar, timeline, x, style.px(5)));
+        active = {.control = ImGui::GetID("##bar"), .text = {}};
+        active.place = static_cast<double>(held_at(bar, timeline, x, style.px(5)));
     }
-    if (ImGui::IsItemActive() && hand.control == ImGui::GetID("##bar")) {
-        switch (static_cast<Held>(hand.place)) {
+    if (ImGui::IsItemActive() && active.control == ImGui::GetID("##bar")) {
+        switch (static_cast<Held>(active.place)) {
             case Held::step: timeline.go_to(bar.step_at(x)); break;
             case Held::first: timeline.set_ends(std::min(bar.step_at(x), timeline.last()), timeline.last()); break;
             case Held::last: timeline.set_ends(timeline.first(), std::max(bar.step_at(x), timeline.first())); break;
         }
     }
-    if (ImGui::IsItemDeactivated()) hand = {};
+    if (ImGui::IsItemDeactivated()) active = {};
     draw_bar(context, bar, timeline, ready);
     tooltip(context, "drag to go there; the blue ends say where playing begins and ends; green: ready to be shown");
 }

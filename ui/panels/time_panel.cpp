@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "app/stage/live_session.h"
+#include "ui/panels/controls.h"
 #include "ui/panels/icons.h"
-#include "ui/panels/number_control.h"
 #include "ui/panels/panel_list.h"
-#include "ui/panels/time_bar.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 
@@ -68,7 +67,7 @@ void draw_text(const PanelContext& context, ImFont* font, const ImVec4& colour, 
     ImGui::PopFont();
 }
 
-// What is not shown is said.
+// Says which time points are not shown.
 std::string honest_text(const Exhibit& exhibit, const Timeline& timeline) {
     if (timeline.plays() || timeline.left_out() > 0) {
         const std::string rate = timeline.plays() ? fmt::format("{:.1f} steps/s", timeline.shown_per_s()) : "";

@@ -1,4 +1,4 @@
-// From values to light: which curve, over which values, how dense.
+// The transfer function: which curve, over which range of values, how opaque.
 #include "app/transfer/transfer_file.h"
 #include "ui/panels/curve_editor.h"
 #include "ui/panels/panel_list.h"

@@ -23,10 +23,10 @@ std::string plain(std::string_view text) {
     return letters;
 }
 
-// Powers of 1000 below `value`, at most `most`.
-int thousands(double value, int most) {
+// Powers of 1000 below `value`, at most `max_power`.
+int thousands(double value, int max_power) {
     int power = 0;
-    for (; value >= 999.5 && power < most; ++power) value /= 1000;
+    for (; value >= 999.5 && power < max_power; ++power) value /= 1000;
     return power;
 }
 

@@ -25,7 +25,7 @@ std::string number_text(double value, double resolution);
 // Three digits that matter: "0.0123", "45.6", "12 300", "1.5e9".
 std::string short_number(double value);
 
-// The number that somebody typed; nothing: it is none.
+// The number that was typed; nothing: it is none.
 std::optional<double> typed_number(const std::string& text);
 
 std::string bytes_text(double bytes);         // "1.4 GB"

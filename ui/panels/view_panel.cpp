@@ -1,10 +1,8 @@
 // How the volume is seen: mode, camera, light, what is cut away, slices inside it, what is drawn over it.
 #include <array>
 
+#include "ui/panels/controls.h"
 #include "ui/panels/panel_list.h"
-#include "ui/panels/plane_list.h"
-#include "ui/panels/range_control.h"
-#include "ui/panels/rows.h"
 #include "ui/panels/widgets.h"
 
 namespace echolux {
@@ -28,17 +26,17 @@ void draw_mode(const PanelContext& context) {
     }
 }
 
-void draw_looks(const PanelContext& context) {
-    constexpr std::array looks{"front", "back", "left", "right", "top", "bottom", "oblique"};
+void draw_directions(const PanelContext& context) {
+    constexpr std::array directions{"front", "back", "left", "right", "top", "bottom", "oblique"};
     constexpr std::size_t columns = 4;
     const float gap = context.style.px(4);
     const float width = (ImGui::GetContentRegionAvail().x - (columns - 1) * gap) / columns;
     const auto now = std::get<std::string>(context.work.field("view.look")->get());
-    for (std::size_t i = 0; i < looks.size(); ++i) {
+    for (std::size_t i = 0; i < directions.size(); ++i) {
         if (i % columns > 0) ImGui::SameLine(0, gap);
-        const LitButtons lit(context.style, now == looks[i]);
-        if (ImGui::Button(looks[i], {width, 0})) context.work.change("view.look", std::string(looks[i]));
-        note_place(context, std::string("view.look=") + looks[i]);
+        const LitButtons lit(context.style, now == directions[i]);
+        if (ImGui::Button(directions[i], {width, 0})) context.work.change("view.look", std::string(directions[i]));
+        note_place(context, std::string("view.look=") + directions[i]);
     }
 }
 
@@ -68,7 +66,7 @@ void draw_clip_box(const PanelContext& context) {
         const RowPlaces places = row_places(context.style);
         row_label(context, axes[axis]);
         ImGui::SameLine(places.control);
-        const Reach range{view.clip_low[axis], view.clip_high[axis]};
+        const ValueRange range{view.clip_low[axis], view.clip_high[axis]};
         const auto edit = range_control(context, axes[axis], {0, 1}, range, places.reset - places.control);
         note_place(context, std::string("view.clip.") + axes[axis]);
         tooltip(context, "view.clip_low, view.clip_high: what is seen of the volume, as fractions of it");
@@ -79,7 +77,7 @@ void draw_clip_box(const PanelContext& context) {
     }
 }
 
-// It would make another volume of the one on the device.
+// Flattening would need another volume on the device.
 void draw_flattening(const PanelContext& context) {
     const RowPlaces places = row_places(context.style);
     row_label(context, "flatten");
@@ -133,7 +131,7 @@ class ViewPanel : public NamedPanel {
     void draw(const PanelContext& context) override {
         standing_notice(context, "view");
         draw_mode(context);
-        draw_looks(context);
+        draw_directions(context);
         if (section(context, "Camera", false)) draw_camera(context);
         if (section(context, "Light", false)) draw_light(context);
         if (section(context, "Clip", false)) draw_cut(context);

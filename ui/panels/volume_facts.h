@@ -1,12 +1,35 @@
-// What controls have to know of the volume on the stage, asked once a picture.
+// The volume on the stage, as far as controls depend on it: through which range a value can be dragged, and what "auto"
+// comes to.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "ui/panels/control_hints.h"
-#include "ui/panels/panel.h"
+#include "compute/plan/describe.h"
+#include "render/transfer_function.h"
 
 namespace echolux {
+
+class Workspace;
+struct PanelContext;
+
+struct VolumeFacts {
+    std::optional<ValueRange> values;        // of its voxels
+    std::optional<ValueRange> range_in_use;  // from low to high of what is shown now
+    std::string value_unit;                  // "dB"
+    double first_depth_um = 0;
+    std::vector<double> extents_um;  // depth, A-scans, B-scans (voxels where no spacing is known); empty: no volume
+    std::int64_t depth_bins = 0;     // of a spectrum; 0: unknown
+};
+
+// The field's own, with the part of its range that the volume fills where it says none.
+ControlHint hint_for(std::string_view key, const FieldText& field, const VolumeFacts& facts);
+
+// What stands for "chosen automatically" now, where that is known: where a drag of it begins.
+std::optional<double> value_in_effect(std::string_view key, const VolumeFacts& facts);
 
 // The curve by which a view colours what is shown now, in the volume's values; nothing: there is no volume, or the view
 // cannot be shown.

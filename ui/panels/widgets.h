@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ui/panels/panel.h"
 
@@ -22,6 +23,22 @@ void setting_row(const PanelContext& context, std::string_view key, const std::s
 using ChangeField = std::function<bool(const Value&, Edit)>;
 void setting_row(const PanelContext& context, const BoundField& field, const ChangeField& change,
                  const std::string& label = "");
+
+// Where the columns of a row stand, as ImGui::SameLine() takes them: rows whose control is a panel's own line up with
+// those of settings.
+struct RowPlaces {
+    float control, unit, reset, right;
+};
+
+RowPlaces row_places(const Style& style);
+
+// The name of a row, cut off where its control begins. The next item is the control.
+void row_label(const PanelContext& context, const std::string& label);
+
+// Lists of planes (view.slices, view.clip_planes) as rows: the axis that a plane lies across, its offset along it, and
+// a mark to take it away. Oblique planes show the three numbers of their normal.
+// Nothing where the setting is not there now.
+void plane_list(const PanelContext& context, const std::string& key, std::size_t max_planes, const char* add_label);
 
 // A button that runs an action: its title, its keys in the tooltip, gray where it is not possible. Nothing where there
 // is no such action.
@@ -63,6 +80,10 @@ class LitButtons {
   private:
     int colours_;
 };
+
+// The time points of a series as a bar: which are ready, where playing begins and ends, which is shown; drag to go
+// there.
+void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready);
 
 // Goes on in this line where `width` more fits into it, else in the next.
 void same_line_where_fits(const PanelContext& context, float width, float gap);

@@ -1,4 +1,5 @@
-#include "ui/window/about.h"
+// What this program is and what it stands on: see sheets.h.
+#include "ui/window/sheets.h"
 
 #include <string>
 

@@ -3,13 +3,13 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
 
 #include "app/open/file_kind.h"
+#include "engine/io/lower_case.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
@@ -46,10 +46,7 @@ std::string date_text(fs::file_time_type time) {
 }
 
 bool contains(const std::string& text, const std::string& wanted) {
-    const auto same = [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-    };
-    return !std::ranges::search(text, wanted, same).empty() || wanted.empty();
+    return lower_case(text).find(lower_case(wanted)) != std::string::npos;
 }
 
 // Text inside [left, right], cut off there.
@@ -220,7 +217,7 @@ void FileDialog::draw_list(const PanelContext& context, float height) {
     if (is_pressed(ImGuiKey_UpArrow)) chosen_ = std::max(chosen_ - 1, 0);
     for (int i = 0; i < static_cast<int>(found.size()); ++i) {
         const bool far = ImGui::GetCursorScreenPos().y > ImGui::GetWindowPos().y + 2 * height;
-        if (far && i != chosen_) {  // rows that nobody sees cost nothing
+        if (far && i != chosen_) {  // rows out of sight cost nothing
             ImGui::Dummy({0, context.style.px(26) * static_cast<float>(static_cast<int>(found.size()) - i)});
             break;
         }

@@ -1,4 +1,4 @@
-// Choosing a file or folder, or a name to save under: a sheet of our own, by keyboard alone or with the mouse. Typing
+// Choosing a file or folder, or a name to save under: our own dialog, by keyboard alone or with the mouse. Typing
 // narrows the list, Enter goes on, Backspace goes up; a path may be typed or pasted as well.
 #pragma once
 

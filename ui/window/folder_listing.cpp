@@ -16,12 +16,12 @@ bool goes_before(const FolderEntry& a, const FolderEntry& b) {
 
 }  // namespace
 
-FolderListing list_folder(const std::filesystem::path& folder, std::size_t most) {
+FolderListing list_folder(const std::filesystem::path& folder, std::size_t max_entries) {
     FolderListing listing{folder, {}, {}};
     std::error_code problem;
     std::filesystem::directory_iterator entry(folder, problem);
     const std::filesystem::directory_iterator end;
-    while (!problem && entry != end && listing.entries.size() < most) {
+    while (!problem && entry != end && listing.entries.size() < max_entries) {
         FolderEntry found{entry->path().filename().string(), false, 0, {}};
         std::error_code gone;  // while the folder was read
         found.is_folder = entry->is_directory(gone);

@@ -1,4 +1,4 @@
-// What a folder holds, for choosing a file: read once, away from the picture.
+// The content of a folder, for the file dialog: read once, by a job.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct FolderListing {
 };
 
 // Never throws but for memory; at most so many entries.
-FolderListing list_folder(const std::filesystem::path& folder, std::size_t most = 20000);
+FolderListing list_folder(const std::filesystem::path& folder, std::size_t max_entries = 20000);
 
 // Whether a name has one of these endings, upper or lower case; none: any name has.
 bool has_ending(std::string_view name, const std::vector<std::string>& endings);

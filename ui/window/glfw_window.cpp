@@ -215,7 +215,7 @@ class GlfwWindow final : public NativeWindow {
             window_, [](GLFWwindow* window, int focused) { note(window, FocusChanged{focused == GLFW_TRUE}); });
         glfwSetWindowCloseCallback(window_, [](GLFWwindow* window) {
             glfwSetWindowShouldClose(window, GLFW_FALSE);
-            note(window, CloseWanted{});
+            note(window, CloseRequested{});
         });
         glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* window, int, int) { of(window).note_size(); });
         glfwSetWindowContentScaleCallback(window_, [](GLFWwindow* window, float, float) { of(window).note_size(); });

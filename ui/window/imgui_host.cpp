@@ -185,7 +185,7 @@ void ImguiHost::take_key(const KeyPressed& key) {
     }
 }
 
-// Whoever has the focus now hears when they are let go.
+// Released keys are reported to the control that has the focus now.
 void ImguiHost::release_all() {
     ImGuiIO& io = ImGui::GetIO();
     ctrl_ = shift_ = alt_ = super_ = false;

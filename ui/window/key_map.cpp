@@ -1,4 +1,5 @@
-#include "ui/window/key_map.h"
+// All keys of all actions and what the mouse does: see sheets.h.
+#include "ui/window/sheets.h"
 
 #include <algorithm>
 #include <array>
@@ -82,7 +83,7 @@ void KeyMap::draw(const PanelContext& context, ImVec2 size) {
     const float width = ImGui::GetContentRegionAvail().x, gap = style.px(24);
     const int columns = std::max(1, static_cast<int>(width / style.px(310)));
     const float column = (width - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-    // Each group goes where there is most room.
+    // Each group goes into the shortest column.
     std::vector<float> tops(static_cast<std::size_t>(columns), ImGui::GetCursorScreenPos().y);
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     for (const Group& group : groups_of(context)) {

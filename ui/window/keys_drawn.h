@@ -1,4 +1,4 @@
-// Key combinations as small caps of a keyboard: "Ctrl" "K".
+// Key combinations drawn as keycaps: "Ctrl" "K".
 #pragma once
 
 #include <string>

@@ -16,8 +16,8 @@ std::int64_t pixels(double at_scale_1, double scale) {
 
 std::int64_t column_width(bool is_there, double wanted, const WindowNeeds& needs) {
     if (!is_there || !needs.is_open) return 0;
-    const double most = std::max(narrowest_column, max_of_width * static_cast<double>(needs.width) / needs.scale);
-    return pixels(std::clamp(wanted, narrowest_column, most), needs.scale);
+    const double max_width = std::max(narrowest_column, max_of_width * static_cast<double>(needs.width) / needs.scale);
+    return pixels(std::clamp(wanted, narrowest_column, max_width), needs.scale);
 }
 
 struct Halves {
@@ -69,7 +69,7 @@ WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs)
     const std::int64_t line = std::max<std::int64_t>(1, pixels(1, needs.scale));
     const std::int64_t middle = std::max<std::int64_t>(1, needs.height - top - status - 2 * line);
     const std::int64_t left = column_width(settings.left_panels, settings.left_width, needs);
-    // What stands on the right is about pictures of volumes, which aligning has none of.
+    // The panels on the right are about pictures of volumes, which the alignment view does not show.
     const bool has_right = settings.right_panels && settings.layout != PaneLayout::alignment;
     const std::int64_t right = column_width(has_right, settings.right_width, needs);
     const std::int64_t from = left > 0 ? left + line : 0, to = needs.width - (right > 0 ? right + line : 0);

@@ -1,4 +1,4 @@
-// Where the parts of the window stand. Pure: sizes in, rectangles out, so that every size of window can be tested.
+// The layout of the window: rectangles of its parts from its size. Pure functions, so that every size can be tested.
 #pragma once
 
 #include <cstdint>

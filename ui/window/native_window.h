@@ -42,9 +42,9 @@ struct Resized {
 struct FocusChanged {
     bool has_focus;
 };
-struct CloseWanted {};
+struct CloseRequested {};
 using WindowEvent = std::variant<PointerMoved, PointerButton, Scrolled, KeyPressed, TextTyped, FilesDropped, Resized,
-                                 FocusChanged, CloseWanted>;
+                                 FocusChanged, CloseRequested>;
 
 enum class PointerShape { arrow, text, hand, move, resize_across, resize_down };
 

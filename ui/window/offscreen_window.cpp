@@ -1,4 +1,4 @@
-// A window without a screen: its size and events are what it was told.
+// A window without a screen: its size and events are set by its owner.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// A sheet above the window that goes away with Esc: palette, key map, dialogs. None of them stops anything behind it.
+// A sheet above the window that Esc closes: palette, key map, dialogs. Everything behind it goes on.
 #pragma once
 
 #include <string>

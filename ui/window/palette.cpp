@@ -1,4 +1,5 @@
-#include "ui/window/palette.h"
+// The command palette: see sheets.h.
+#include "ui/window/sheets.h"
 
 #include <imgui_stdlib.h>
 

@@ -29,7 +29,7 @@ void place_window(const Region& place) {
     ImGui::SetNextWindowSize({static_cast<float>(place.width), static_cast<float>(place.height)});
 }
 
-// The whole row is the button; what it looks like is drawn over it.
+// The whole row is the button; its heading is drawn over it.
 bool heading(const PanelContext& context, const Panel& panel, bool is_open) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();

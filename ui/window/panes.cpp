@@ -1,4 +1,4 @@
-// Which panes there are and what they show; hands are in panes_hands.cpp, lines and titles in panes_marks.cpp.
+// Which panes there are and what they show; input is in panes_input.cpp, lines and titles in panes_marks.cpp.
 #include "ui/window/panes.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The panes in the middle of the window: the volume and three sections of it, their titles, the cross-hair that they
-// share, and what hands do in them.
+// share, and what pointer and keys do in them.
 #pragma once
 
 #include <array>
@@ -10,21 +10,21 @@
 #include "app/stage/pane_view.h"
 #include "render/screen.h"
 #include "ui/panels/panel.h"
-#include "ui/window/hands.h"
+#include "ui/window/input.h"
 #include "ui/window/layout.h"
 
 namespace echolux {
 
 class Panes {
   public:
-    // Titles, cross-hair and hands, in Dear ImGui's picture; there is an exhibit.
+    // Titles, cross-hair and input, in Dear ImGui's picture; there is an exhibit.
     void draw(const PanelContext& context, const Region& centre);
 
     // What the screen shows of them, with everything that was changed in this picture. Throws Error{device}.
     std::vector<ScreenPane> follow(const PanelContext& context);
 
     bool is_final() const;    // no picture would become any better
-    bool wants_turn() const;  // something is to be done soon though nobody moves
+    bool wants_turn() const;  // something is to be done soon, even without input
     std::optional<Region> place_of(PaneKind kind) const;
     std::optional<FollowedPicture> volume_picture() const;
 

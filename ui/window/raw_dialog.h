@@ -1,4 +1,4 @@
-// What a raw file without a description might be: a proposal with a preview, which a person corrects and accepts.
+// What a raw file without a description might be: a proposal with a preview, which the user corrects and accepts.
 #pragma once
 
 #include "ui/window/overlay.h"

@@ -131,12 +131,12 @@ void StartPage::draw_files(const PanelContext& context, float width) {
 }
 
 void StartPage::draw_recent(const PanelContext& context, float width) {
-    constexpr std::size_t most = 6;
+    constexpr std::size_t max_files = 6;
     const std::vector<std::filesystem::path> recent = context.work.recent();
     if (recent.empty()) return;
     heading(context, "Recent");
     const Style& style = context.style;
-    for (std::size_t i = 0; i < std::min(recent.size(), most); ++i) {
+    for (std::size_t i = 0; i < std::min(recent.size(), max_files); ++i) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float height = style.px(28);
         ImGui::PushID(static_cast<int>(i));

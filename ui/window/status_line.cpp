@@ -1,4 +1,5 @@
-#include "ui/window/status_line.h"
+// The line at the bottom of the window: see bars.h.
+#include "ui/window/bars.h"
 
 #include <fmt/format.h>
 
@@ -17,12 +18,12 @@ namespace echolux {
 namespace {
 
 // What of a text has room in the current font, with an ellipsis where it was cut.
-std::string shortened(std::string text, float most) {
-    if (ImGui::CalcTextSize(text.c_str()).x <= most) return text;
+std::string shortened(std::string text, float max_width) {
+    if (ImGui::CalcTextSize(text.c_str()).x <= max_width) return text;
     const auto ends_within = [&text] {
         return !text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80;
     };
-    while (!text.empty() && ImGui::CalcTextSize((text + "…").c_str()).x > most) {
+    while (!text.empty() && ImGui::CalcTextSize((text + "…").c_str()).x > max_width) {
         while (ends_within()) text.pop_back();  // characters go as a whole
         if (!text.empty()) text.pop_back();
     }
@@ -30,18 +31,18 @@ std::string shortened(std::string text, float most) {
 }
 
 // Text at a place of the line, as far as it has room.
-float write(const PanelContext& context, ImFont* font, float left, float most, float middle, const std::string& whole,
-            const ImVec4& colour) {
+float write(const PanelContext& context, ImFont* font, float left, float max_width, float middle,
+            const std::string& whole, const ImVec4& colour) {
     ImGui::PushFont(font);
-    const std::string text = shortened(whole, most);
+    const std::string text = shortened(whole, max_width);
     const float width = ImGui::CalcTextSize(text.c_str()).x;
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.PushClipRect({left, middle - context.style.px(14)}, {left + most, middle + context.style.px(14)}, true);
+    list.PushClipRect({left, middle - context.style.px(14)}, {left + max_width, middle + context.style.px(14)}, true);
     list.AddText({std::round(left), std::round(middle - 0.5f * font->FontSize)}, ImGui::GetColorU32(colour),
                  text.c_str());
     list.PopClipRect();
     ImGui::PopFont();
-    return width < most ? width : most;
+    return width < max_width ? width : max_width;
 }
 
 // Who draws, who reconstructs, how fast: on the right.

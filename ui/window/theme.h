@@ -18,7 +18,7 @@ inline const ImVec4 raised{0.125f, 0.135f, 0.155f, 1};    // headings, pop-ups
 inline const ImVec4 hairline{0.185f, 0.197f, 0.222f, 1};  // between surfaces
 inline const ImVec4 ink{0.885f, 0.900f, 0.925f, 1};       // text
 
-// As triangles have it.
+// Packed, as draw lists take it.
 inline ImU32 shade(const ImVec4& colour, float alpha = 1) {
     return ImGui::ColorConvertFloat4ToU32({colour.x, colour.y, colour.z, colour.w * alpha});
 }

@@ -1,4 +1,5 @@
-#include "ui/window/top_bar.h"
+// The bar at the top of the window: see bars.h.
+#include "ui/window/bars.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-#include "ui/window/tour.h"
+// Five hints for the first minute: see sheets.h.
+#include "ui/window/sheets.h"
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/seconds_since.h"
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
 #include "compute/error.h"
@@ -35,7 +36,7 @@ MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
 }
 
 double MainWindow::Parts::seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return seconds_since(begin);
 }
 
 void MainWindow::Parts::make_screen() {
@@ -84,7 +85,7 @@ std::vector<WindowEvent> MainWindow::Parts::events_until_due(double max_wait_s) 
 }
 
 void MainWindow::Parts::note(const WindowEvent& event) {
-    if (std::holds_alternative<CloseWanted>(event)) ask_to_close();
+    if (std::holds_alternative<CloseRequested>(event)) ask_to_close();
     if (const auto* resized = std::get_if<Resized>(&event)) {
         if (resized->width > 0 && resized->height > 0 && !is_full_screen) {
             work.change("window.width", resized->width, Edit::under_way);
@@ -173,7 +174,7 @@ void MainWindow::Parts::plan_next() {
     pictures_at = pictures_change ? now + shortest_s : never;
     if (moves || !work.jobs().is_idle() || panes.wants_turn()) {
         const bool aligns =
-            moves && work.window().layout == PaneLayout::alignment;  // curves that somebody turns a screw by
+            moves && work.window().layout == PaneLayout::alignment;  // curves that the user aligns the instrument by
         const double every_s = aligns ? 0.05 : panes.wants_turn() ? 0.1 : figures_every_s;
         layout_at = std::min(layout_at, laid_out_at + every_s);
     } else if (pictures_change) {
@@ -209,7 +210,7 @@ bool MainWindow::Parts::revive() {
     return false;
 }
 
-// A recording is ended by who asks twice.
+// While a recording runs, closing has to be asked for twice.
 void MainWindow::Parts::ask_to_close() {
     const LiveSession* live = work.stage().exhibit() == nullptr ? nullptr : work.stage().exhibit()->live();
     if (live != nullptr && live->is_recording()) {

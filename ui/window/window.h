@@ -30,7 +30,7 @@ class MainWindow {
     MainWindow(NativeWindow& native, Workspace& work);
     ~MainWindow();
 
-    // Until somebody closes it.
+    // Until it is closed.
     void run();
 
     // One turn; waits for events at most so long where there is nothing to draw. False: it is to be closed.

@@ -1,4 +1,4 @@
-// What only a window can do, as actions beside those of the workspace: so that menus, keys and the palette have them
+// What only a window can do, as actions beside those of the workspace, so that menus, keys and the palette offer them
 // too.
 #include <algorithm>
 #include <utility>

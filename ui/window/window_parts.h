@@ -12,17 +12,14 @@
 
 #include "compute/error.h"
 #include "ui/panels/panel.h"
-#include "ui/window/about.h"
+#include "ui/window/bars.h"
 #include "ui/window/file_dialog.h"
 #include "ui/window/imgui_host.h"
-#include "ui/window/key_map.h"
-#include "ui/window/palette.h"
 #include "ui/window/panel_columns.h"
 #include "ui/window/panes.h"
 #include "ui/window/raw_dialog.h"
+#include "ui/window/sheets.h"
 #include "ui/window/start_page.h"
-#include "ui/window/top_bar.h"
-#include "ui/window/tour.h"
 #include "ui/window/window.h"
 
 namespace echolux {

@@ -3,9 +3,10 @@
 #include <cctype>
 #include <chrono>
 
+#include "app/seconds_since.h"
 #include "app/stage/exhibit.h"
+#include "ui/window/bars.h"
 #include "ui/window/layout.h"
-#include "ui/window/status_line.h"
 #include "ui/window/theme.h"
 #include "ui/window/window_parts.h"
 
@@ -59,7 +60,7 @@ void MainWindow::Parts::lay_out() {
     if (taken.empty() && types()) layout_at = std::min(layout_at, now + blink_s);
     if (!taken.empty()) help_at = now + help_after_s;
     if (now < help_at) layout_at = std::min(layout_at, help_at);
-    figures.interface_cpu_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    figures.interface_cpu_s = seconds_since(begun);
     state.pace.interface_cpu_s = figures.interface_cpu_s;
     state.pace.interface_gpu_s = figures.interface_gpu_s;
     state.pace.pictures_per_s = shown_at > now - 0.5 ? static_cast<double>(shown_lately.size()) : 0;
@@ -121,7 +122,7 @@ void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
 }
 
 bool MainWindow::Parts::types() const {
-    return host.takes_text() || state.hand.is_typed;
+    return host.takes_text() || state.active.is_typed;
 }
 
 void MainWindow::Parts::take_keys(const std::vector<WindowEvent>& taken) {
@@ -161,7 +162,7 @@ void MainWindow::Parts::press(const std::string& chord) {
     }
 }
 
-// Closes what was opened last, one thing at a time; never stops, discards or leaves anything.
+// Esc closes what was opened last, one thing at a time; it never stops, discards or quits.
 void MainWindow::Parts::escape() {
     for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &about, &key_map, &files}) {
         if (!overlay->is_open()) continue;

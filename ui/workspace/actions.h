@@ -1,4 +1,4 @@
-// Everything a person can make the program do, by name: menus, keys, the command palette and tests go through here.
+// Everything the user can make the program do, by name: menus, keys, the command palette and tests go through here.
 #pragma once
 
 #include <functional>

@@ -198,7 +198,7 @@ void Calibrating::compute(Workspace& work) {
 
 void Calibrating::apply(Workspace& work) {
     compute(work);
-    // Whatever said the same before gives way.
+    // Replaces other settings that say the same.
     std::map<std::string, Value> with{
         {"calibration.wavelengths", std::string()},
         {"calibration.k_polynomial", std::vector<double>{}},

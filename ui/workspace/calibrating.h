@@ -32,7 +32,7 @@ struct TakenSpectrum {
     double time_s = 0;  // of the workspace
 };
 
-// What only the person at the mirror knows.
+// What only the user knows.
 struct MirrorFacts {
     MirrorSides sides = MirrorSides::same;
     bool wavelength_rises = true;  // along the samples: k falls

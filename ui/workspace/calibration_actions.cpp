@@ -1,4 +1,5 @@
-#include "ui/workspace/calibration_actions.h"
+// Actions for the calibration of the instrument that is open: "calibrate.take_dark" and so on.
+#include "ui/workspace/standard_actions.h"
 
 #include <functional>
 #include <string>

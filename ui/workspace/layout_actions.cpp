@@ -7,26 +7,8 @@
 namespace echolux {
 namespace {
 
-void add(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
-         std::function<void()> run, std::function<bool()> is_on = {}) {
-    work.actions().add({.id = std::move(id),
-                        .title = std::move(title),
-                        .group = std::move(group),
-                        .keys = std::move(keys),
-                        .run = std::move(run),
-                        .is_possible = [] { return true; },
-                        .is_on = std::move(is_on)});
-}
-
-void add_switch(Workspace& work, const std::string& id, const std::string& title, const std::string& group,
-                const std::string& keys, const std::string& key) {
-    const auto is_on = [&work, key] { return std::get<bool>(work.field(key)->get()); };
-    add(
-        work, id, title, group, {keys}, [&work, key, is_on] { work.change(key, !is_on()); }, is_on);
-}
-
 void add_layout(Workspace& work, const std::string& value, const std::string& title, const std::string& key) {
-    add(
+    add_action(
         work, "layout." + value, title, "Panes", {key}, [&work, value] { work.change("window.layout", value); },
         [&work, value] { return std::get<std::string>(work.field("window.layout")->get()) == value; });
 }
@@ -49,18 +31,19 @@ void add_layout_actions(Workspace& work) {
     add_layout(work, "volume-and-sections", "The volume and sections of it", "Ctrl+2");
     add_layout(work, "sections", "Sections alone", "Ctrl+3");
     add_layout(work, "alignment", "Alignment: spectra and A-scans", "Ctrl+4");
-    add_switch(work, "panes.cross_hair", "Cross-hair", "Panes", "X", "window.cross_hair");
-    add_switch(work, "window.left_panels", "Panels on the left", "Window", "F9", "window.left_panels");
-    add_switch(work, "window.right_panels", "Panels on the right", "Window", "F10", "window.right_panels");
-    add(work, "window.panels", "All panels", "Window", {"Tab"}, [&work] { show_panels(work); });
-    add(work, "window.larger", "Larger text and controls", "Window", {"Ctrl++", "Ctrl+="},
-        [&work] { scale(work, 1.1); });
-    add(work, "window.smaller", "Smaller text and controls", "Window", {"Ctrl+-"}, [&work] { scale(work, 1 / 1.1); });
-    add(work, "window.true_scale", "Text and controls as the screen says", "Window", {"Ctrl+0"},
-        [&work] { work.change("window.scale", 0.0); });
-    add_switch(work, "window.mouse_slicer", "Mouse as in 3D Slicer (off: ParaView)", "Window", "Ctrl+M",
+    add_switch(work, "panes.cross_hair", "Cross-hair", "Panes", {"X"}, "window.cross_hair");
+    add_switch(work, "window.left_panels", "Panels on the left", "Window", {"F9"}, "window.left_panels");
+    add_switch(work, "window.right_panels", "Panels on the right", "Window", {"F10"}, "window.right_panels");
+    add_action(work, "window.panels", "All panels", "Window", {"Tab"}, [&work] { show_panels(work); });
+    add_action(work, "window.larger", "Larger text and controls", "Window", {"Ctrl++", "Ctrl+="},
+               [&work] { scale(work, 1.1); });
+    add_action(work, "window.smaller", "Smaller text and controls", "Window", {"Ctrl+-"},
+               [&work] { scale(work, 1 / 1.1); });
+    add_action(work, "window.true_scale", "Text and controls as the screen says", "Window", {"Ctrl+0"},
+               [&work] { work.change("window.scale", 0.0); });
+    add_switch(work, "window.mouse_slicer", "Mouse as in 3D Slicer (off: ParaView)", "Window", {"Ctrl+M"},
                "window.mouse_slicer");
-    add(work, "notices.dismiss", "Dismiss all notices", "Window", {"Ctrl+D"}, [&work] {
+    add_action(work, "notices.dismiss", "Dismiss all notices", "Window", {"Ctrl+D"}, [&work] {
         for (const Notice& notice : work.notices().all()) work.notices().dismiss(notice.number);
     });
 }

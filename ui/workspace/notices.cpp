@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/seconds_since.h"
+
 namespace echolux {
 
 void Notices::trouble(std::string_view place, const Error& error) {
@@ -18,8 +20,8 @@ void Notices::note(std::string_view place, std::string_view line) {
 }
 
 void Notices::add(Notice notice) {
-    constexpr std::size_t most = 1000;
-    notice.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    constexpr std::size_t max_notices = 1000;
+    notice.time_s = seconds_since(begin_);
     if (!notices_.empty()) {
         Notice& last = notices_.back();
         if (last.line == notice.line && last.place == notice.place && last.is_trouble == notice.is_trouble) {
@@ -31,7 +33,7 @@ void Notices::add(Notice notice) {
     }
     notice.number = next_++;
     notices_.push_back(std::move(notice));
-    if (notices_.size() > most) notices_.pop_front();
+    if (notices_.size() > max_notices) notices_.pop_front();
 }
 
 void Notices::settle(std::string_view place) {

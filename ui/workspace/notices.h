@@ -1,4 +1,4 @@
-// What the program has to say while it works: a line with cause and remedy, the part of the window that it concerns,
+// Messages of the program while it works: a line with cause and remedy, the part of the window that it concerns,
 // and whether it still stands. The log shows all of them, a panel those that concern it.
 #pragma once
 

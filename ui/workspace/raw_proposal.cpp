@@ -135,7 +135,7 @@ void Workspace::Parts::preview_proposal() {
         to("files"));
 }
 
-// An earlier description is somebody's work: it is not written over.
+// An earlier description is never written over.
 void Workspace::Parts::accept_proposal() {
     if (!proposal) return;
     jobs.start(

@@ -1,5 +1,5 @@
 // What a raw file without a description might be: sample format, samples a line, lines a B-scan, B-scans; found from
-// the file's size and from how alike neighbouring rows are at each width. A person decides; a picture of the raw
+// the file's size and from how alike neighbouring rows are at each width. The user decides; a picture of the raw
 // spectra and of a first reconstruction says whether it is right.
 #pragma once
 

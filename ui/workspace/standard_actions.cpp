@@ -7,7 +7,7 @@
 namespace echolux {
 namespace {
 
-// A source whose spectra come by themselves.
+// A live source: an instrument or the simulator.
 LiveSession* source_of(Workspace& work) {
     LiveSession* live = work.live();
     return live != nullptr && !live->is_recorded() ? live : nullptr;
@@ -52,6 +52,24 @@ void add_source_actions(Workspace& work) {
 }
 
 }  // namespace
+
+void add_action(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
+                std::function<void()> run, std::function<bool()> is_on) {
+    work.actions().add({.id = std::move(id),
+                        .title = std::move(title),
+                        .group = std::move(group),
+                        .keys = std::move(keys),
+                        .run = std::move(run),
+                        .is_possible = [] { return true; },
+                        .is_on = std::move(is_on)});
+}
+
+void add_switch(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
+                const std::string& key) {
+    const auto is_on = [&work, key] { return std::get<bool>(work.field(key)->get()); };
+    const auto change = [&work, key, is_on] { work.change(key, !is_on()); };
+    add_action(work, std::move(id), std::move(title), std::move(group), std::move(keys), change, is_on);
+}
 
 bool has_live_recording(Workspace& work) {
     return source_of(work) != nullptr && source_of(work)->is_recording();

@@ -1,4 +1,4 @@
-// What outlasts the program, in one folder: recent files, the state of the last session, presets of one's own. Nothing
+// The program's state in one folder: recent files, the state of the last session, the user's presets. Nothing
 // is kept where there is no folder. Files are written by a thread: see take_problems().
 #pragma once
 

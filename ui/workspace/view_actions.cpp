@@ -7,23 +7,9 @@
 namespace echolux {
 namespace {
 
-void add(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
-         std::function<void()> run, std::function<bool()> is_on = {}) {
-    work.actions().add({.id = std::move(id),
-                        .title = std::move(title),
-                        .group = std::move(group),
-                        .keys = std::move(keys),
-                        .run = std::move(run),
-                        .is_possible = [] { return true; },
-                        .is_on = std::move(is_on)});
-}
-
-void add_switch(Workspace& work, const std::string& name, const std::string& title, std::vector<std::string> keys) {
-    const std::string key = "view." + name;
-    const auto is_on = [&work, key] { return std::get<bool>(work.field(key)->get()); };
-    add(
-        work, "view." + name, title, "View", std::move(keys), [&work, key, is_on] { work.change(key, !is_on()); },
-        is_on);
+void add_view_switch(Workspace& work, const std::string& name, const std::string& title,
+                     std::vector<std::string> keys) {
+    add_switch(work, "view." + name, title, "View", std::move(keys), "view." + name);
 }
 
 // One action for each choice, and one for the next.
@@ -33,7 +19,7 @@ void add_choices(Workspace& work, const std::string& name, const std::string& ti
     const BoundField& field = *work.field(key);
     for (const std::string_view choice : field.choices) {
         const std::string value(choice);
-        add(
+        add_action(
             work, key + "." + value, title + ": " + value, "View", {}, [&work, key, value] { work.change(key, value); },
             [&work, key, value] { return std::get<std::string>(work.field(key)->get()) == value; });
     }
@@ -43,16 +29,17 @@ void add_choices(Workspace& work, const std::string& name, const std::string& ti
         const std::size_t index = static_cast<std::size_t>(at - bound.choices.begin()) + steps;
         work.change(key, std::string(bound.choices[index % bound.choices.size()]));
     };
-    add(work, key + "_next", title + ": the next", "View", {next_key}, [step] { step(1); });
+    add_action(work, key + "_next", title + ": the next", "View", {next_key}, [step] { step(1); });
     const std::size_t last = field.choices.size() - 1;
-    add(work, key + "_previous", title + ": the one before", "View", {previous_key}, [step, last] { step(last); });
+    add_action(work, key + "_previous", title + ": the one before", "View", {previous_key},
+               [step, last] { step(last); });
 }
 
-void add_looks(Workspace& work) {
+void add_directions(Workspace& work) {
     int digit = 1;
     for (const char* name : {"front", "back", "left", "right", "top", "bottom", "oblique"}) {
-        add(work, std::string("camera.") + name, std::string("Look from: ") + name, "Camera", {std::to_string(digit++)},
-            [&work, look = std::string(name)] { work.change("view.look", look); });
+        add_action(work, std::string("camera.") + name, std::string("Look from: ") + name, "Camera",
+                   {std::to_string(digit++)}, [&work, look = std::string(name)] { work.change("view.look", look); });
     }
 }
 
@@ -87,21 +74,21 @@ void reset_view(Workspace& work) {
 }
 
 void add_camera_actions(Workspace& work) {
-    add(work, "camera.show_all", "Show the whole volume", "Camera", {"F", "R"}, [&work] { show_all(work); });
-    add(work, "camera.closer", "Closer", "Camera", {"+", "="}, [&work] { zoom(work, 1.25); });
-    add(work, "camera.farther", "Farther", "Camera", {"-"}, [&work] { zoom(work, 0.8); });
-    add(work, "camera.turn_left", "Turn to the left", "Camera", {"Alt+Left"}, [&work] { turn(work, -15, 0); });
-    add(work, "camera.turn_right", "Turn to the right", "Camera", {"Alt+Right"}, [&work] { turn(work, 15, 0); });
-    add(work, "camera.turn_up", "Turn upwards", "Camera", {"Alt+Up"}, [&work] { turn(work, 0, 15); });
-    add(work, "camera.turn_down", "Turn downwards", "Camera", {"Alt+Down"}, [&work] { turn(work, 0, -15); });
-    add(
+    add_action(work, "camera.show_all", "Show the whole volume", "Camera", {"F", "R"}, [&work] { show_all(work); });
+    add_action(work, "camera.closer", "Closer", "Camera", {"+", "="}, [&work] { zoom(work, 1.25); });
+    add_action(work, "camera.farther", "Farther", "Camera", {"-"}, [&work] { zoom(work, 0.8); });
+    add_action(work, "camera.turn_left", "Turn to the left", "Camera", {"Alt+Left"}, [&work] { turn(work, -15, 0); });
+    add_action(work, "camera.turn_right", "Turn to the right", "Camera", {"Alt+Right"}, [&work] { turn(work, 15, 0); });
+    add_action(work, "camera.turn_up", "Turn upwards", "Camera", {"Alt+Up"}, [&work] { turn(work, 0, 15); });
+    add_action(work, "camera.turn_down", "Turn downwards", "Camera", {"Alt+Down"}, [&work] { turn(work, 0, -15); });
+    add_action(
         work, "camera.orthographic", "Without perspective", "Camera", {"P"},
         [&work] {
             const bool is_flat = work.view().projection == Projection::orthographic;
             work.change("view.projection", std::string(is_flat ? "perspective" : "orthographic"));
         },
         [&work] { return work.view().projection == Projection::orthographic; });
-    add_looks(work);
+    add_directions(work);
 }
 
 }  // namespace
@@ -109,23 +96,24 @@ void add_camera_actions(Workspace& work) {
 void add_view_actions(Workspace& work) {
     add_choices(work, "mode", "Mode", "M", "Shift+M");
     add_choices(work, "preset", "Transfer function", "T", "Shift+T");
-    add_switch(work, "lighting", "Light", {"L"});
-    add_switch(work, "box", "Box around the volume", {"B"});
-    add_switch(work, "axes", "Axes", {"A"});
-    add_switch(work, "scale_bar", "Scale bar", {"S"});
-    add_switch(work, "colour_bar", "Colour bar", {"C"});
-    add_switch(work, "depth_ruler", "Depth ruler", {"D"});
-    add_switch(work, "time_stamp", "Time stamp", {});
-    add(work, "view.choose_range", "Choose the range of values by itself", "View", {"Shift+R"}, [&work] {
+    add_view_switch(work, "lighting", "Light", {"L"});
+    add_view_switch(work, "box", "Box around the volume", {"B"});
+    add_view_switch(work, "axes", "Axes", {"A"});
+    add_view_switch(work, "scale_bar", "Scale bar", {"S"});
+    add_view_switch(work, "colour_bar", "Colour bar", {"C"});
+    add_view_switch(work, "depth_ruler", "Depth ruler", {"D"});
+    add_view_switch(work, "time_stamp", "Time stamp", {});
+    add_action(work, "view.choose_range", "Choose the range of values by itself", "View", {"Shift+R"}, [&work] {
         work.change_together("view.low", {{"view.low", lowest_value}, {"view.high", highest_value}});
     });
-    add(work, "view.no_clipping", "Cut nothing away", "View", {}, [&work] {
+    add_action(work, "view.no_clipping", "Cut nothing away", "View", {}, [&work] {
         const View whole;
         work.change_together("view.clip", {{"view.clip_low", whole.clip_low},
                                            {"view.clip_high", whole.clip_high},
                                            {"view.clip_planes", whole.clip_planes}});
     });
-    add(work, "view.reset", "All of the view as at first", "View", {"Ctrl+Shift+R"}, [&work] { reset_view(work); });
+    add_action(work, "view.reset", "All of the view as at first", "View", {"Ctrl+Shift+R"},
+               [&work] { reset_view(work); });
     add_camera_actions(work);
 }
 

@@ -6,7 +6,6 @@
 
 #include "app/stage/pane_view.h"
 #include "compute/error.h"
-#include "ui/workspace/calibration_actions.h"
 #include "ui/workspace/standard_actions.h"
 #include "ui/workspace/workspace_parts.h"
 
@@ -16,7 +15,7 @@ Workspace::Parts::Parts(const WorkspaceOptions& wanted)
     : options(wanted), state(wanted.state_folder), last_session(state.last_session()),
       stage(wanted.device, wanted.backend) {
     restore_window();
-    book.apply(asked_looks(), [](const Change&) {});
+    book.apply(asked_view_values(), [](const Change&) {});
     if (state.last_ended_in_order()) return;
     notices.note("files", "the program did not end in order: its last state can be restored (session.restore_last)");
 }
@@ -116,7 +115,7 @@ void Workspace::update(double now_s) {
     Parts& parts = *parts_;
     parts.now_s = std::max(parts.now_s, now_s);
     parts.jobs.collect();
-    // A lost device concerns whoever holds screens on it; all else is told and survived.
+    // A lost device concerns the window, which holds screens on it; every other error becomes a notice.
     const auto watch = [&](std::string_view place, const auto& work) {
         try {
             work();
@@ -143,12 +142,12 @@ void Workspace::update(double now_s) {
 
 bool Workspace::device_lost(const Error& error) {
     constexpr double lately_s = 60;
-    constexpr std::size_t most = 2;
+    constexpr std::size_t max_losses = 2;
     Parts& parts = *parts_;
     if (parts.stage.has_renderer()) parts.notices.trouble("display", error);  // not at each attempt
     std::deque<double>& losses = parts.losses_s;
     while (!losses.empty() && parts.now_s - losses.front() > lately_s) losses.pop_front();
-    if (losses.size() < most) {
+    if (losses.size() < max_losses) {
         if (!parts.attempt("display", [&] { parts.revive(); })) return false;
         losses.push_back(parts.now_s);
         parts.notices.settle("display");

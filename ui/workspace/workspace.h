@@ -1,4 +1,4 @@
-// All that somebody works with, without a window: what is open, every setting with undo, actions, jobs, notices, and
+// All that the user works with, without a window: what is open, every setting with undo, actions, jobs, notices, and
 // what of it outlasts the program. The window draws it and calls it; tests do the same without one. One thread, the one
 // that draws, calls everything here; nothing here waits for a disk, a device or an instrument.
 #pragma once
@@ -27,9 +27,9 @@
 
 namespace echolux {
 
-class Calibrating;   // ui/workspace/calibrating.h
-struct MovieWanted;  // app/movie/movie_plan.h
-struct View;         // render/view/view.h
+class Calibrating;  // ui/workspace/calibrating.h
+struct MovieSpec;   // app/movie/movie_plan.h
+struct View;        // render/view/view.h
 
 struct WorkspaceOptions {
     DeviceChoice device;
@@ -58,7 +58,7 @@ class Workspace {
     // Once a picture: takes what jobs and sessions have ready, saves now and then. `now_s`: seconds that never run
     // backwards. Throws Error{device} where the graphics device is lost.
     void update(double now_s);
-    // Something is under way: update() is to be called again soon, even where nobody touches anything.
+    // Something is under way: update() is to be called again soon, even without input.
     bool is_busy() const;
 
     // After Error{device} from here or from drawing, when whatever holds the renderer (screens) has been let go: makes
@@ -129,7 +129,7 @@ class Workspace {
     void save_table(const std::filesystem::path& path, TableKind kind);
     // Of the view as it is now, beside the picture, by a renderer of its own: a job, which leaves a whole movie of what
     // was made where it is cancelled. The codec goes by the name.
-    void make_movie(const std::filesystem::path& path, const MovieWanted& wanted);
+    void make_movie(const std::filesystem::path& path, const MovieSpec& spec);
     void save_preset(const std::string& name);  // of the view, recipe and flow, by a name of one's own
     void use_preset(const std::string& name);
     std::vector<std::string> presets() const;

@@ -9,7 +9,6 @@
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/io/picture_file.h"
-#include "engine/scan/time_points.h"
 #include "ui/workspace/workspace_parts.h"
 
 namespace echolux {
@@ -31,10 +30,11 @@ bool is_of_exhibit(std::string_view key) {
     return section != "view" && section != "window" && section != "source" && section != "session";
 }
 
-// The window belongs to the person at it: what others saved may arrange its panes, but not choose its folders.
-void leave_the_window(Values& looks) {
-    std::erase_if(
-        looks, [](const auto& entry) { return section_of(entry.first) == "window" && entry.first != "window.layout"; });
+// A file from elsewhere may arrange the panes of the window, but not choose its folders and sizes.
+void drop_window_settings(Values& values) {
+    std::erase_if(values, [](const auto& entry) {
+        return section_of(entry.first) == "window" && entry.first != "window.layout";
+    });
 }
 
 std::string name_of(const WhatIsOpen& what) {
@@ -67,9 +67,7 @@ std::string Workspace::Parts::scan_assignments() const {
 }
 
 std::string Workspace::Parts::assignments_for(const std::filesystem::path& file) const {
-    std::error_code problem;
-    const bool is_scan = !is_volume_name(file) && !is_pattern(file) && !std::filesystem::is_directory(file, problem);
-    return is_scan ? scan_assignments() : "";
+    return is_scan_name(file) ? scan_assignments() : "";
 }
 
 void Workspace::Parts::open_path(const std::filesystem::path& given) {
@@ -84,7 +82,7 @@ void Workspace::Parts::open_path(const std::filesystem::path& given) {
             switch (kind_of_file(file)) {
                 case FileKind::exhibit:
                     return [this, what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file)}] {
-                        open_wanted({.what = what, .source = {}});
+                        start_opening({.what = what, .source = {}});
                     };
                 case FileKind::session:
                     return [this, file, session = session_of(toml_entries(file), file.string())] {
@@ -108,29 +106,29 @@ void Workspace::Parts::open_path(const std::filesystem::path& given) {
         to("files"));
 }
 
-// The one of the program before, which is nobody's file.
+// That of the program that ran before, which no user has named.
 void Workspace::Parts::open_session(const std::filesystem::path& path) {
     attempt("files", [&] { restore(session_of(toml_entries(path), path.string())); });
 }
 
-void Workspace::Parts::open_wanted(const Opening& wanted) {
+void Workspace::Parts::start_opening(const Opening& wanted) {
     const std::string place = wanted.what.file.empty() ? "source" : "files";
     if (!attempt(place, [&] { refuse_while_recording(); })) return;
     jobs.cancel(opening);
     const BackendChoice backend = stage.backend();
     opening = jobs.start(
         "opening " + name_of(wanted.what),
-        [this, wanted, backend, most = series_budget(book.window())](Progress& progress) -> Jobs::LastStep {
+        [this, wanted, backend, budget = series_budget(book.window())](Progress& progress) -> Jobs::LastStep {
             MakeExhibit make =
                 wanted.what.file.empty()
                     ? open_live_exhibit(source_of(wanted), backend, progress)
-                    : open_exhibit(wanted.what.file, lines_of(wanted.what.assignments), backend, most, progress);
+                    : open_exhibit(wanted.what.file, lines_of(wanted.what.assignments), backend, budget, progress);
             return [this, wanted, made = std::move(make)] { show(made, wanted); };
         },
         to(place));
 }
 
-// Whoever records wants all of it: only stopping the recording ends it.
+// Only stopping a recording ends it.
 void Workspace::Parts::refuse_while_recording() const {
     if (!is_recording()) return;
     throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
@@ -153,22 +151,23 @@ void Workspace::Parts::take_over(const Opening& wanted) {
     book.set_scan(live() == nullptr ? std::nullopt : std::optional(live()->scan()));
     if (Timeline* time = stage.exhibit()->timeline()) time->go_to(wanted.what.step);
     set_cross({wanted.what.cross_um.at(0), wanted.what.cross_um.at(1), wanted.what.cross_um.at(2)});
-    Values looks = default_looks();
-    const auto add = [&](const Values& values) {
-        for (const auto& [key, value] : values) looks.insert_or_assign(key, value);
+    Values values = default_view_values();
+    const auto add = [&](const Values& more) {
+        for (const auto& [key, value] : more) values.insert_or_assign(key, value);
     };
-    add(wanted.looks);
-    const bool is_asked = wanted.looks.empty() || !was_opened;  // what the command line says stands over a session
-    if (is_asked) add(asked_looks());
+    add(wanted.view_values);
+    const bool is_asked =
+        wanted.view_values.empty() || !was_opened;  // what the command line says stands over a session
+    if (is_asked) add(asked_view_values());
     was_opened = true;
-    use(looks);
+    use(values);
     history = {};
 }
 
 // Sessions and pictures come from anybody: none of them may have a library loaded into the program.
 void Workspace::Parts::restore_foreign(RestoredSession session, const std::filesystem::path& from) {
     std::string& source = session.open.source;
-    leave_the_window(session.looks);
+    drop_window_settings(session.view_values);
     if (SourceName(source).kind == "plugin") {
         notices.note("source", from.filename().string() +
                                    " was made with a plugin, which only you can open: echolux view --source " + source);
@@ -181,23 +180,23 @@ void Workspace::Parts::restore(const RestoredSession& session) {
     if (!session.open.is_nothing()) {
         WhatIsOpen what = session.open;
         what.assignments = text_of_lines(assignments_of(session));
-        return open_wanted({std::move(what), session.source, session.looks});
+        return start_opening({std::move(what), session.source, session.view_values});
     }
-    Values looks = default_looks();
-    for (const auto& [key, value] : session.looks) looks.insert_or_assign(key, value);
-    use(looks);
+    Values values = default_view_values();
+    for (const auto& [key, value] : session.view_values) values.insert_or_assign(key, value);
+    use(values);
 }
 
 void Workspace::Parts::use_preset(const RestoredSession& preset) {
-    Values wanted = preset.looks;
-    leave_the_window(wanted);
+    Values wanted = preset.view_values;
+    drop_window_settings(wanted);
     if (book.scan() != nullptr) wanted.insert(preset.scan.begin(), preset.scan.end());
     use(wanted);
 }
 
 // Heights are found in what is shown, so they come after all else.
-void Workspace::Parts::use(const Values& looks) {
-    Values wanted = looks;
+void Workspace::Parts::use(const Values& values) {
+    Values wanted = values;
     Values heights;
     if (auto node = wanted.extract("view.flatten"); !node.empty() && node.mapped() != Value(std::string())) {
         notices.note("view", "the volume is shown as recorded, not flattened");
@@ -208,7 +207,7 @@ void Workspace::Parts::use(const Values& looks) {
     if (take(wanted, "view", Edit::done)) take(heights, "view", Edit::done);
 }
 
-// Instruments take their time to start and to stop, and pictures go on meanwhile; of several wishes the last one
+// Instruments take their time to start and to stop, and pictures go on meanwhile; of several requests the last one
 // counts.
 void Workspace::Parts::start_source() {
     if (live() == nullptr || live()->is_recorded()) return;
@@ -257,7 +256,7 @@ void Workspace::open_source(const SourceWanted& source) {
     std::vector<std::string> assignments = lines_of(parts_->scan_assignments());
     assignments.insert(assignments.end(), source.assignments.begin(), source.assignments.end());
     WhatIsOpen what{.source = source.name, .scan = source.scan.string(), .assignments = text_of_lines(assignments)};
-    parts_->open_wanted({std::move(what), source.settings});
+    parts_->start_opening({std::move(what), source.settings});
 }
 
 void Workspace::close() {

@@ -1,4 +1,4 @@
-// What outlasts the moment: sessions, presets, recordings.
+// Saving: sessions, presets, recordings.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/volume_file.h"
 #include "ui/workspace/workspace_parts.h"
 

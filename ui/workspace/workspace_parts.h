@@ -21,11 +21,11 @@
 
 namespace echolux {
 
-// Something that is to be shown, and what it is to look like.
+// Something that is to be shown, and the values of view and window that it is shown with.
 struct Opening {
     WhatIsOpen what;
     SourceSettings source;
-    Values looks{};
+    Values view_values{};
 };
 
 // A picture of the view that is drawn, pass by pass, beside those of the panes, then written.
@@ -57,12 +57,12 @@ struct Workspace::Parts {
     void set_values(const Values& wanted, const std::string& title, std::optional<Edit> recorded);
     void bring_about(const Change& change);
     void restore_window();
-    Values asked_looks() const;  // what the command line says of the view
+    Values asked_view_values() const;  // what the command line says of the view
 
     // ---- what is open (workspace_files.cpp)
     void open_path(const std::filesystem::path& path);
     void open_session(const std::filesystem::path& path);
-    void open_wanted(const Opening& opening);
+    void start_opening(const Opening& opening);
     void show(const MakeExhibit& make, const Opening& opening);
     bool is_ending_recording() const;
     bool is_recording() const;  // or the end of a recording is being written
@@ -71,7 +71,7 @@ struct Workspace::Parts {
     void restore(const RestoredSession& session);
     void restore_foreign(RestoredSession session, const std::filesystem::path& from);
     void use_preset(const RestoredSession& preset);
-    void use(const Values& looks);
+    void use(const Values& values);
     void close();
     void start_source();
     void stop_source();

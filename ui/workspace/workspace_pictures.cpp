@@ -1,11 +1,12 @@
-// Pictures, figures and tables of what is shown, made beside the window. Small pictures are followed like a pane until
-// nothing gets better; large ones and those of 16 bits have a renderer of their own, on a job's thread.
+// Pictures, figures, tables and movies of what is shown, made beside the window. Small pictures are followed like a
+// pane until nothing gets better; large ones and those of 16 bits have a renderer of their own, on a job's thread.
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "app/figure/figure_format.h"
 #include "app/jobs/render_job.h"
+#include "app/movie/movie_job.h"
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
 #include "ui/workspace/workspace_parts.h"
@@ -207,6 +208,23 @@ std::array<std::int64_t, 3> Workspace::Parts::cross_voxel() const {
     return {voxel_at(cross_um[0], grid->spacing_um[0], grid->depth),
             voxel_at(cross_um[1], grid->spacing_um[1], grid->a_scans),
             voxel_at(cross_um[2], grid->spacing_um[2], grid->b_scans)};
+}
+
+void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& spec) {
+    Parts& parts = *parts_;
+    parts.attempt("export", [&] {
+        parts.shown_for(path);
+        movie_codec(path, MovieCodec::automatic);  // what is wrong with the name is known at once
+        const bool through_time = movie_path(spec.path).goes_through_time;
+        MovieJob job;
+        static_cast<VolumeSource&>(job) = through_time ? parts.file_shown() : parts.volume_shown(path, false);
+        job.spec = spec;
+        job.view = parts.book.view();
+        job.view.samples = std::max(job.view.samples, job.view.rest_samples);  // at least as a pane at rest
+        job.output = path;
+        job.device = parts.options.device;
+        parts.start_export(path, [job](Progress& progress) { run(job, progress); });
+    });
 }
 
 }  // namespace echolux

@@ -17,7 +17,7 @@ bool changes(const Values& wanted, const char* key, const SettingsBook& book) {
     return found != wanted.end() && found->second != book.field(key)->get();
 }
 
-// That would make another volume of the one on the device.
+// Flattening would need another volume on the device.
 void refuse_flattening(const Values& wanted) {
     const auto found = wanted.find("view.flatten");
     if (found == wanted.end() || found->second == Value(std::string())) return;
@@ -27,20 +27,20 @@ void refuse_flattening(const Values& wanted) {
 
 }  // namespace
 
-Values Workspace::Parts::asked_looks() const {
+Values Workspace::Parts::asked_view_values() const {
     View view;
     Settings settings;
     settings.bind("view", view);
-    Values looks;
+    Values values;
     for (const std::string& assignment : options.assignments) {
         if (section_of(assignment) != "view") continue;
         settings.set_assignment(assignment);
         const std::string key = assignment.substr(0, assignment.find('='));
         for (const BoundField& field : settings.fields()) {
-            if (field.key() == key) looks[key] = field.get();
+            if (field.key() == key) values[key] = field.get();
         }
     }
-    return looks;
+    return values;
 }
 
 // What the window was like when the program ended, and what the command line says of it.
@@ -91,7 +91,7 @@ void Workspace::Parts::bring_about(const Change& change) {
 }
 
 // The tissue's surface is searched, or a map is read, before a view may count from it: a job does both, with the volume
-// as it is now. Of several wishes the last one counts.
+// as it is now. Of several requests the last one counts.
 void Workspace::Parts::take_with_heights(const Values& wanted, const std::string& title, std::optional<Edit> recorded,
                                          const std::function<void()>& fails) {
     jobs.cancel(finding_heights);

@@ -1,4 +1,4 @@
-#include "bench/scan.h"
+#include "bench/spectra.h"
 
 #include <fmt/format.h>
 
@@ -78,30 +78,30 @@ void fill(std::byte* to, const BenchSize& size, SampleFormat format, std::int64_
 
 }  // namespace
 
-ReconstructionSpec bench_plan(const BenchSize& size, SampleFormat format) {
-    ReconstructionSpec plan;
-    plan.format.sample_format = format;
-    plan.geometry.samples = size.samples;
-    plan.geometry.a_scans = size.a_scans;
-    plan.geometry.b_scans = size.b_scans;
+ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format) {
+    ReconstructionSpec spec;
+    spec.format.sample_format = format;
+    spec.geometry.samples = size.samples;
+    spec.geometry.a_scans = size.a_scans;
+    spec.geometry.b_scans = size.b_scans;
     const auto last = static_cast<double>(size.samples - 1);
     for (std::int64_t j = 0; j < size.samples; ++j) {
         const double u = 2 * static_cast<double>(j) / last - 1;
-        plan.calibration.k_positions.push_back(last * (0.5 + 0.5 * (u + 0.08 * (u * u - 1))));
+        spec.calibration.k_positions.push_back(last * (0.5 + 0.5 * (u + 0.08 * (u * u - 1))));
     }
-    plan.calibration.background.assign(static_cast<std::size_t>(size.samples), mean_counts);
-    plan.recipe.a2_rad = 38;
-    plan.recipe.a3_rad = -9;
-    plan.recipe.voxel = VoxelType::u8;
+    spec.calibration.background.assign(static_cast<std::size_t>(size.samples), mean_counts);
+    spec.recipe.a2_rad = 38;
+    spec.recipe.a3_rad = -9;
+    spec.recipe.voxel = VoxelType::u8;
     // Of white noise of 12 counts: what a live system would have measured before it starts.
-    plan.recipe.noise_floor_db = 10 * std::log10(12.0 * 12.0 * 1.5 / static_cast<double>(size.samples));
-    plan.block_b_scans = size.block_b_scans;
-    return plan;
+    spec.recipe.noise_floor_db = 10 * std::log10(12.0 * 12.0 * 1.5 / static_cast<double>(size.samples));
+    spec.block_b_scans = size.block_b_scans;
+    return spec;
 }
 
 BenchSpectra::BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKind memory, const DeviceId& gpu) {
-    const ReconstructionSpec plan = bench_plan(size, format);
-    const std::int64_t bytes_a_line = line_bytes(plan.format, plan.geometry);
+    const ReconstructionSpec spec = chain_spec(size, format);
+    const std::int64_t bytes_a_line = line_bytes(spec.format, plan.geometry);
     const std::int64_t bytes = bytes_a_line * size.lines();
     memory_ = block_memory(bytes, memory == MemoryKind::device ? MemoryKind::host : memory);
     if (memory == MemoryKind::pinned && memory_.kind != MemoryKind::pinned) {

@@ -1,10 +1,11 @@
-#include "ui/panels/measured.h"
+#include "ui/panels/measuring.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace echolux {
 namespace {
@@ -17,6 +18,26 @@ void add_line(std::string& csv, const char* kind, double value, const std::strin
 }
 
 }  // namespace
+
+void MeasureTool::begin(Kind kind) {
+    kind_ = kind;
+    places_.clear();
+}
+
+std::size_t MeasureTool::places_wanted() const {
+    return kind_ == Kind::distance ? 2 : kind_ == Kind::angle ? 3 : 0;
+}
+
+void MeasureTool::take(Workspace& work, const Probe& probe) {
+    if (kind_ == Kind::none) return;
+    places_.insert(places_.end(), probe.place_um.begin(), probe.place_um.end());
+    if (places_taken() < places_wanted()) return;
+    const bool is_distance = kind_ == Kind::distance;
+    std::vector<double> all = is_distance ? work.view().distances : work.view().angles;
+    all.insert(all.end(), places_.begin(), places_.end());
+    places_.clear();
+    work.change(is_distance ? "view.distances" : "view.angles", std::move(all));
+}
 
 double length_of(std::span<const double> distance) {
     return std::hypot(distance[3] - distance[0], distance[4] - distance[1], distance[5] - distance[2]);

@@ -1,4 +1,5 @@
-// What a drag in a pane means. Pure: buttons and keys in, a meaning out; and how a view moves by it.
+// What a drag in a pane does: from buttons and modifier keys to an action, from pixels to a changed view. Pure
+// functions.
 #pragma once
 
 #include <glm/vec2.hpp>

@@ -1,4 +1,4 @@
-#include "bench/start.h"
+#include "bench/run.h"
 
 #include <fmt/format.h>
 
@@ -64,7 +64,7 @@ BenchMachine machine_of(const BackendChoice& choice) {
     machine.processor = processor_name();
     machine.threads = thread_count();
     const BenchSize tiny{512, 8, 1, 1};
-    machine.backend = make_reconstructor(bench_plan(tiny), choice)->backend();
+    machine.backend = make_reconstructor(chain_plan(tiny), choice)->backend();
     if (choice.backend == Backend::cuda) {
         machine.driver = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module for x86_64"));
         if (machine.driver.empty()) {
@@ -102,6 +102,41 @@ BenchStart start_of(const BenchJob& job) {
     report.block_b_scans = start.extent.size.block_b_scans;
     report.quick = job.quick;
     return start;
+}
+
+void BenchBook::begin(const std::string& task, std::int64_t count) {
+    progress_.begin(task, count, "figures");
+}
+
+BenchFigure& BenchBook::figure(const std::string& key, const std::string& meaning, const std::string& unit,
+                               const std::function<std::vector<double>()>& values,
+                               std::initializer_list<BenchLimit> limits) {
+    BenchFigure figure{key, meaning, unit, {}, {}, {}};
+    try {
+        figure.spread = spread_of(values());
+        if (figure.spread.count == 0) figure.skipped = "nothing came of it";
+        for (const BenchLimit& limit : limits) {
+            const BenchFigure* other = report_.find(limit.of);
+            if (other == nullptr || other->spread.median <= 0) continue;
+            figure.ratios.push_back({limit.of, figure.spread.median * limit.each / other->spread.median});
+        }
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::cancelled) throw;
+        figure.skipped = error.line();
+    }
+    report_.figures.push_back(figure);
+    progress_.advance(1);
+    return report_.figures.back();
+}
+
+void BenchBook::ceiling(const Ceiling& ceiling) {
+    report_.ceilings.push_back({ceiling.key, ceiling.meaning, ceiling.unit, spread_of(ceiling.rates), {}, {}});
+    progress_.advance(1);
+}
+
+void BenchBook::skip(const std::string& key, const std::string& meaning, const std::string& reason) {
+    report_.figures.push_back({key, meaning, "", {}, {}, reason});
+    progress_.advance(1);
 }
 
 }  // namespace echolux

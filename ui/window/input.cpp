@@ -1,4 +1,4 @@
-#include "ui/window/hands.h"
+#include "ui/window/input.h"
 
 #include <algorithm>
 #include <cmath>

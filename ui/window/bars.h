@@ -1,4 +1,4 @@
-// The bar at the top: menus made of actions, what is open, and whether it runs and records, which cannot be overlooked.
+// The bars at the window's top and bottom.
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 
 namespace echolux {
 
+// At the top: menus made of actions, what is open, whether it runs, and, loudest, whether it records.
 class TopBar {
   public:
     void draw(const PanelContext& context, const Region& place);
@@ -20,5 +21,8 @@ class TopBar {
 
 // What is written on the window's frame.
 std::string window_title(Workspace& work);
+
+// At the bottom: what draws and reconstructs, how fast, running jobs that can be cancelled, and the newest notice.
+void draw_status_line(const PanelContext& context, const Region& place);
 
 }  // namespace echolux

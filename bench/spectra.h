@@ -1,4 +1,4 @@
-// The scan that `echolux bench` measures with: a plan with every table in use and spectra of layered tissue, so that
+// The scan that benches measure with: a spec with every table in use and spectra of layered tissue, so that
 // voxels, and with them rays, are those of a real volume.
 #pragma once
 
@@ -21,13 +21,14 @@ struct BenchSize {
 };
 
 // Lagrange-3 + dispersion + Hann + dB to u8, stored background.
-ReconstructionSpec bench_plan(const BenchSize& size, SampleFormat format = SampleFormat::u16);
+ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format = SampleFormat::u16);
 
 // One volume of spectra, 12 bits a sample, as u16 or packed12.
 class BenchSpectra {
   public:
     // Made in memory of the host, then copied where `memory` says (device: of the GPU `gpu`). Throws
-    // Error{out_of_memory, device}, the latter also where memory cannot be pinned: nobody gets another kind than asked.
+    // Error{out_of_memory, device}, the latter also where memory cannot be pinned: it is never replaced by another
+    // kind.
     BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKind memory, const DeviceId& gpu = {});
 
     const std::vector<Block>& blocks() const { return blocks_; }

@@ -1,15 +1,31 @@
-// What the benches of methods, of several GPUs and of the papers reconstruct: the shipped recipes, so that the figures
-// are of what people run, of spectra in blocks of a given shape.
+// Rates of the reconstructor: the same volume again and again, from memory to memory. The cases of the benches of
+// methods, of several GPUs and of the papers are the shipped recipes, so that the figures are of what people run.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "bench/loop.h"
-#include "bench/start.h"
+#include "bench/run.h"
+#include "bench/spectra.h"
 
 namespace echolux {
+
+enum class VoxelsGo { nowhere, to_the_host };  // they stay where they are made, or follow the spectra back
+
+// A-scans a second. `spectra`: one volume for each of processor.each(), the same everywhere. Throws what planning and
+// reconstructing throw.
+std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& plan,
+                               const BenchProcessor& processor, std::span<const BenchSpectra> spectra,
+                               VoxelsGo go = VoxelsGo::nowhere);
+
+// Seconds that the host takes to submit these blocks where there is room for all of them.
+std::vector<double> submission_seconds(BenchBook& book, const ReconstructionSpec& plan, const BenchProcessor& processor,
+                                       std::span<const BenchSpectra> spectra);
+
+// How many blocks of `lines` A-scans have to be under way.
+int blocks_under_way(std::int64_t lines);
 
 struct BenchCase {
     std::string key;                        // of the figure
@@ -30,7 +46,7 @@ struct BenchCase {
 BenchSize size_of(const BenchCase& one, const BenchSize& run, bool on_gpu);
 
 // Throws Error{bad_setting}.
-ReconstructionSpec plan_of(const BenchCase& one, const BenchSize& size);
+ReconstructionSpec spec_of(const BenchCase& one, const BenchSize& size);
 
 // The same volume for each processor that shares the work. Throws Error{device, out_of_memory}.
 std::vector<BenchSpectra> spectra_of(const BenchCase& one, const BenchSize& size, const BenchProcessor& processor);

@@ -1,4 +1,5 @@
-#include "bench/json.h"
+// A bench report for programs; docs/performance.md lists the keys.
+#include "bench/report.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,0 +1,169 @@
+#include "bench/rates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+
+#include "app/seconds_since.h"
+#include "engine/scan/recipes.h"
+#include "engine/scan/scan.h"
+
+namespace echolux {
+namespace {
+
+// Where the voxels of one processor go.
+struct Target {
+    BlockMemory structure, flow;
+    Places places;
+};
+
+Target target_of(const BenchProcessor& processor, const Reconstructor& reconstructor, VoxelsGo go) {
+    const auto memory = [&](const VolumeGrid& grid) {
+        return go == VoxelsGo::nowhere ? processor.voxels(grid.bytes())
+                                       : block_memory(grid.bytes(), processor.source());
+    };
+    const PlaceKind kind = go == VoxelsGo::nowhere ? processor.place() : PlaceKind::host_linear;
+    const BlockMemory structure = memory(reconstructor.grid());
+    const Place place = packed_place(structure.data, reconstructor.grid(), 0, kind);
+    const auto& flow_grid = reconstructor.flow_grid();
+    if (!flow_grid) return {structure, {}, place};
+    const BlockMemory flow = memory(*flow_grid);
+    return {structure, flow, {place, packed_place(flow.data, *flow_grid, 0, kind)}};
+}
+
+class VolumeLoop {
+  public:
+    VolumeLoop(const ReconstructionSpec& spec, const BenchProcessor& processor, VoxelsGo go)
+        : reconstructor_(make_reconstructor(spec, processor.choice)) {
+        for (const BenchProcessor& one : processor.each()) targets_.push_back(target_of(one, *reconstructor_, go));
+    }
+
+    // Each block from and to the memory of the processor whose turn it is.
+    void submit(std::span<const BenchSpectra> spectra) {
+        for (std::size_t i = 0; i < spectra.front().blocks().size(); ++i) {
+            const std::size_t turn = submitted_++ % targets_.size();
+            under_way_.push_back(reconstructor_->submit(spectra[turn].blocks()[i], targets_[turn].places));
+            if (under_way_.size() > max_under_way) wait_for_oldest();
+        }
+    }
+
+    void finish() {
+        while (!under_way_.empty()) wait_for_oldest();
+    }
+
+  private:
+    static constexpr std::size_t max_under_way = 64;
+
+    void wait_for_oldest() {
+        reconstructor_->wait(under_way_.front());
+        under_way_.pop_front();
+    }
+
+    std::vector<Target> targets_;
+    std::unique_ptr<Reconstructor> reconstructor_;  // goes first: it writes to them
+    std::size_t submitted_ = 0;
+    std::deque<Completion> under_way_;
+};
+
+constexpr std::int64_t fewest = 16;  // A-scans, however costly
+
+std::string where_it_lies(const BenchCase& one, const BenchProcessor& processor) {
+    const char* from = one.from_host ? processor.source_name() : processor.home_name();
+    return fmt::format("{} to {}", from, one.voxels == VoxelsGo::to_the_host ? from : processor.home_name());
+}
+
+}  // namespace
+
+std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
+                               const BenchProcessor& processor, std::span<const BenchSpectra> spectra, VoxelsGo go) {
+    VolumeLoop loop(spec, processor, go);
+    const auto volume = [&] {
+        book.poll();
+        loop.submit(spectra);
+    };
+    return rates_of(static_cast<double>(size.lines()), book.effort(), volume, [&] { loop.finish(); });
+}
+
+std::vector<double> submission_seconds(BenchBook& book, const ReconstructionSpec& spec, const BenchProcessor& processor,
+                                       std::span<const BenchSpectra> spectra) {
+    constexpr int repetitions = 100;
+    VolumeLoop loop(spec, processor, VoxelsGo::nowhere);
+    std::vector<double> found;
+    for (int i = -2; i < repetitions; ++i) {  // the first ones warm up
+        book.poll();
+        const auto start = std::chrono::steady_clock::now();
+        loop.submit(spectra);
+        if (i >= 0) found.push_back(seconds_since(start));
+        loop.finish();
+    }
+    return found;
+}
+
+// The submitting thread sleeps while the queue is full, and takes time to wake up. What is under way
+// meanwhile has to last longer, or else the operating system's clock is measured: of small blocks there must be more.
+int blocks_under_way(std::int64_t lines) {
+    constexpr std::int64_t lines_under_way = 65536;  // 0.4 ms at 150 M A-scans/s
+    return static_cast<int>(std::clamp<std::int64_t>((lines_under_way + lines - 1) / lines, 3, 16));
+}
+
+BenchSize size_of(const BenchCase& one, const BenchSize& run, bool on_gpu) {
+    auto lines = static_cast<std::int64_t>(static_cast<double>(run.lines()) / (on_gpu ? 1 : one.cost));
+    if (one.b_scans > 0) lines = on_gpu ? one.a_scans * one.b_scans : std::min(lines, one.a_scans * one.b_scans);
+    BenchSize size{one.samples, one.a_scans > 0 ? one.a_scans : run.a_scans, 1,
+                   one.block_b_scans > 0 ? one.block_b_scans : run.block_b_scans};
+    if (!on_gpu) {
+        size.a_scans = std::clamp(lines, std::min(fewest, size.a_scans), size.a_scans);
+        size.block_b_scans = std::clamp<std::int64_t>(lines / size.a_scans, 1, size.block_b_scans);
+    }
+    const std::int64_t block = size.a_scans * size.block_b_scans;
+    size.b_scans = std::max<std::int64_t>(1, lines / block) * size.block_b_scans;
+    return size;
+}
+
+ReconstructionSpec spec_of(const BenchCase& one, const BenchSize& size) {
+    const ReconstructionSpec chain = chain_spec(size);
+    Scan scan;
+    scan.format = chain.format;
+    scan.geometry = chain.geometry;
+    scan.calibration = chain.calibration;
+    take_recipe(chain, scan);
+    Settings settings;
+    bind_recipe(settings, scan);
+    if (!one.recipe.empty()) {
+        for (const std::string& assignment : assignments_of_recipe(one.recipe)) settings.set_assignment(assignment);
+    }
+    for (const std::string& assignment : one.changes) settings.set_assignment(assignment);
+    return scan.spec(size.block_b_scans);
+}
+
+std::vector<BenchSpectra> spectra_of(const BenchCase& one, const BenchSize& size, const BenchProcessor& processor) {
+    std::vector<BenchSpectra> spectra;
+    for (const BenchProcessor& each : processor.each()) {
+        spectra.emplace_back(size, SampleFormat::u16, one.from_host ? each.source() : each.home(), each.choice.gpu);
+    }
+    return spectra;
+}
+
+void measure(BenchBook& book, const BenchCase& one, const BenchSize& run, const BenchProcessor& processor,
+             std::initializer_list<BenchLimit> limits) {
+    const BenchSize size = size_of(one, run, processor.is_gpu());
+    BenchProcessor with = processor;
+    if (one.block_b_scans > 0) with.choice.streams = blocks_under_way(size.a_scans * size.block_b_scans);
+    const std::string meaning = fmt::format("{}, {}", one.meaning, where_it_lies(one, with));
+    const std::string fewer =
+        size.a_scans < one.a_scans ? fmt::format("{} A-scans at a time instead of {}", size.a_scans, one.a_scans) : "";
+    if (one.is_batch && !fewer.empty()) return book.skip(one.key, meaning, "a CPU would take " + fewer);
+    BenchFigure& figure = book.figure(
+        one.key, meaning + (fewer.empty() ? "" : ", " + fewer), "A-scans/s",
+        [&] {
+            const auto spectra = spectra_of(one, size, with);
+            return loop_rates(book, size, spec_of(one, size), with, spectra, one.voxels);
+        },
+        limits);
+    figure.remark = fewer;
+}
+
+}  // namespace echolux
