@@ -6,14 +6,14 @@
 
 namespace echolux {
 
-MemorySource::MemorySource(const ReconstructionSpec& plan, std::vector<Block> blocks, double lines_per_s)
-    : block_b_scans_(plan.block_b_scans), blocks_(std::move(blocks)), lines_per_s_(lines_per_s) {
+MemorySource::MemorySource(const ReconstructionSpec& spec, std::vector<Block> blocks, double lines_per_s)
+    : block_b_scans_(spec.block_b_scans), blocks_(std::move(blocks)), lines_per_s_(lines_per_s) {
     scan_.path = "memory";
-    scan_.format = plan.format;
-    scan_.geometry = plan.geometry;
+    scan_.format = spec.format;
+    scan_.geometry = spec.geometry;
     scan_.geometry.line_rate_hz = lines_per_s;
-    scan_.calibration = plan.calibration;
-    take_recipe(plan, scan_);
+    scan_.calibration = spec.calibration;
+    take_recipe(spec, scan_);
 }
 
 void MemorySource::start() {

@@ -13,7 +13,7 @@ namespace echolux {
 class MemorySource : public Source {
   public:
     // The blocks of one volume of `plan`, in order; a block is due when its last line would have been acquired.
-    MemorySource(const ReconstructionSpec& plan, std::vector<Block> blocks, double lines_per_s);
+    MemorySource(const ReconstructionSpec& spec, std::vector<Block> blocks, double lines_per_s);
 
     const Scan& scan() const override { return scan_; }
     std::int64_t block_b_scans() const override { return block_b_scans_; }

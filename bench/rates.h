@@ -16,12 +16,12 @@ enum class VoxelsGo { nowhere, to_the_host };  // they stay where they are made,
 
 // A-scans a second. `spectra`: one volume for each of processor.each(), the same everywhere. Throws what planning and
 // reconstructing throw.
-std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& plan,
+std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const ReconstructionSpec& spec,
                                const BenchProcessor& processor, std::span<const BenchSpectra> spectra,
                                VoxelsGo go = VoxelsGo::nowhere);
 
 // Seconds that the host takes to submit these blocks where there is room for all of them.
-std::vector<double> submission_seconds(BenchBook& book, const ReconstructionSpec& plan, const BenchProcessor& processor,
+std::vector<double> submission_seconds(BenchBook& book, const ReconstructionSpec& spec, const BenchProcessor& processor,
                                        std::span<const BenchSpectra> spectra);
 
 // How many blocks of `lines` A-scans have to be under way.

@@ -64,7 +64,7 @@ BenchMachine machine_of(const BackendChoice& choice) {
     machine.processor = processor_name();
     machine.threads = thread_count();
     const BenchSize tiny{512, 8, 1, 1};
-    machine.backend = make_reconstructor(chain_plan(tiny), choice)->backend();
+    machine.backend = make_reconstructor(chain_spec(tiny), choice)->backend();
     if (choice.backend == Backend::cuda) {
         machine.driver = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module for x86_64"));
         if (machine.driver.empty()) {

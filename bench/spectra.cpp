@@ -101,7 +101,7 @@ ReconstructionSpec chain_spec(const BenchSize& size, SampleFormat format) {
 
 BenchSpectra::BenchSpectra(const BenchSize& size, SampleFormat format, MemoryKind memory, const DeviceId& gpu) {
     const ReconstructionSpec spec = chain_spec(size, format);
-    const std::int64_t bytes_a_line = line_bytes(spec.format, plan.geometry);
+    const std::int64_t bytes_a_line = line_bytes(spec.format, spec.geometry);
     const std::int64_t bytes = bytes_a_line * size.lines();
     memory_ = block_memory(bytes, memory == MemoryKind::device ? MemoryKind::host : memory);
     if (memory == MemoryKind::pinned && memory_.kind != MemoryKind::pinned) {

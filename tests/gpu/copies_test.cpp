@@ -28,7 +28,7 @@ class CopiesOnGpu : public GpuTest {
     // Otherwise there is no such path on this machine.
     bool makes_a_path() {
         path =
-            std::make_unique<LoneVolumePath>(chain_plan(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
+            std::make_unique<LoneVolumePath>(chain_spec(size), BackendChoice{.backend = Backend::cuda}, DeviceChoice{});
         return path->kind() != SlotKind::upload;
     }
 

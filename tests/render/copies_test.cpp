@@ -49,7 +49,7 @@ std::int64_t feed_and_draw(VolumePath& path, const BenchSpectra& spectra, std::i
 
 TEST(Copies, DisplayBringsNothingToTheHost) {
     const VulkanCopyLayer layer;
-    LoneVolumePath path(chain_plan(size), on_the_cpu(), {});
+    LoneVolumePath path(chain_spec(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     ASSERT_EQ(feed_and_draw(path, spectra, 20), 20);
     EXPECT_EQ(layer.counted().bytes, 0);
@@ -60,7 +60,7 @@ TEST(Copies, DisplayBringsNothingToTheHost) {
 
 TEST(Copies, AllThatComesBackGoesThroughTheOneFunction) {
     const VulkanCopyLayer layer;
-    LoneVolumePath path(chain_plan(size), on_the_cpu(), {});
+    LoneVolumePath path(chain_spec(size), on_the_cpu(), {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     feed_and_draw(path, spectra, 1);
     const auto picture = path.picture(small_view());
