@@ -12,7 +12,7 @@ namespace echolux {
 
 class MemorySource : public Source {
   public:
-    // The blocks of one volume of `plan`, in order; a block is due when its last line would have been acquired.
+    // The blocks of one volume of `spec`, in order; a block is due when its last line would have been acquired.
     MemorySource(const ReconstructionSpec& spec, std::vector<Block> blocks, double lines_per_s);
 
     const Scan& scan() const override { return scan_; }

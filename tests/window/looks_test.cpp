@@ -60,7 +60,7 @@ double share_unlike(const Picture& a, const Picture& b) {
     return static_cast<double>(unlike_ones) / static_cast<double>(std::max<std::int64_t>(counted, 1));
 }
 
-class Repeats : public WindowRun {
+class WindowPictures : public WindowRun {
   protected:
     void open(const Size& size, const std::string& panels) {
         size_ = size;
@@ -111,18 +111,18 @@ class Repeats : public WindowRun {
     Size size_;
 };
 
-TEST_F(Repeats, TheStartPage) {
+TEST_F(WindowPictures, TheStartPage) {
     open({}, "source");
     compare("start-1280");
 }
 
-TEST_F(Repeats, TheWhole) {
+TEST_F(WindowPictures, TheWhole) {
     open({}, "source,view,transfer");
     open_file(write_ball("ball.nii"));
     compare("whole-1280");
 }
 
-TEST_F(Repeats, SlowTheWholeOnLargeScreens) {
+TEST_F(WindowPictures, SlowTheWholeOnLargeScreens) {
     for (const Size& size : {Size{1920, 1080, 1}, Size{3840, 2160, 2}}) {
         open(size, "source,view,transfer");
         open_file(write_ball("ball.nii"));
@@ -131,7 +131,7 @@ TEST_F(Repeats, SlowTheWholeOnLargeScreens) {
     }
 }
 
-TEST_F(Repeats, ThePanelsOfAVolume) {
+TEST_F(WindowPictures, ThePanelsOfAVolume) {
     open({}, "");
     open_file(write_ball("ball.nii"));
     for (const std::string panel : {"source", "view", "transfer", "measure", "export"}) {
@@ -140,7 +140,7 @@ TEST_F(Repeats, ThePanelsOfAVolume) {
     }
 }
 
-TEST_F(Repeats, ThePanelsOfAScan) {
+TEST_F(WindowPictures, ThePanelsOfAScan) {
     open({}, "");
     open_file(scan());
     for (const std::string panel : {"processing", "time"}) {
