@@ -69,13 +69,14 @@ TEST_F(TransferFile, ShippedPresetsAreReadAsAUsersAre) {
 TEST_F(TransferFile, APresetWhoseFileNobodyReadIsRefused) {
     View view;
     view.preset = "mine";
-    EXPECT_THAT(error_of([&] { check_view(view); }).line, HasSubstr("view.preset: the file of the preset 'mine'"));
+    EXPECT_THAT(error_of([&] { check_part(static_cast<const Curve&>(view)); }).line,
+                HasSubstr("view.preset: the file of the preset 'mine'"));
     view.own_preset = read("mine.toml", R"([transfer]
 unit = "HU"
 colours = [7, 0, 0, 0,   9, 1, 1, 1]
 extinctions = [7, 0,   9, 8]
 )");
-    check_view(view);
+    check_part(static_cast<const Curve&>(view));
     VolumeGrid grid;
     grid.unit = "HU";
     EXPECT_EQ(transfer_function(view, grid, {0, 1}).range.low, 7);
