@@ -11,6 +11,7 @@
 #include "app/live/lone_volume_path.h"
 #include "app/live/picture_loop.h"
 #include "app/seconds_since.h"
+#include "assets/table.h"
 #include "bench/book.h"
 #include "bench/memory_source.h"
 #include "bench/start.h"
@@ -27,16 +28,19 @@ using Clock = std::chrono::steady_clock;
 
 // One row of the published table: a scan, and what it took on a GTX 580 (ms, ms, 1/s, 1/s).
 struct ProtocolRow {
-    const char* name;
+    std::string name;
     std::int64_t a_scans, b_scans;
     double transfer_ms, reprocess_ms, reprocess_per_s, total_per_s;
 };
 
-constexpr ProtocolRow published[] = {
-    {"cross, 2 x 1600", 1600, 2, 12, 8.3, 120, 49},     {"cross, 2 x 2000", 2000, 2, 13, 9.6, 103, 44},
-    {"four slices, 4 x 2000", 2000, 4, 29, 18, 55, 21}, {"four slices, 4 x 5000", 5000, 4, 70, 43, 23, 9},
-    {"3-D, 100 x 100", 100, 100, 33, 75, 13, 9},        {"3-D, 140 x 140", 140, 140, 70, 117, 9, 5},
-};
+std::vector<ProtocolRow> published_protocols() {
+    std::vector<ProtocolRow> rows;
+    for (const std::vector<std::string>& row : shipped_table("published/protocols.txt")) {
+        rows.push_back({row.at(0), std::stoll(row.at(1)), std::stoll(row.at(2)), std::stod(row.at(3)),
+                        std::stod(row.at(4)), std::stod(row.at(5)), std::stod(row.at(6))});
+    }
+    return rows;
+}
 
 ReconstructionSpec plan_of(const BenchSize& size, bool flow) {
     ReconstructionSpec plan = bench_plan(size);
@@ -78,6 +82,7 @@ class LiveBench {
     }
 
     void protocols() {
+        const std::vector<ProtocolRow> published = published_protocols();
         book_.begin("scan protocols", (processor_.is_gpu() ? 3 : 1) * std::ssize(published));
         BenchSheet times{"scan protocols, structure and flow",
                          "s",

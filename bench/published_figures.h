@@ -1,4 +1,4 @@
-// What the papers published, in the words and units of their tables.
+// What the papers published, in the words and units of their tables: assets/published/rates.txt.
 #pragma once
 
 #include <array>

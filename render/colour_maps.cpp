@@ -1,98 +1,74 @@
-// viridis, magma, inferno and plasma are by S. van der Walt and N. Smith, cividis by J. R. Nunez, C. R. Anderton and
-// R. S. Renslow (PLOS ONE 13(7), e0199239, 2018); they are taken from Matplotlib, which gives them to everybody (CC0).
-// flow is our own: in OKLab (B. Ottosson, 2020) both sides have the same lightness at the same speed. All are computed
-// by tests/render/colour_maps.py.
 #include "render/colour_maps.h"
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <cstdint>
+#include <fstream>
 #include <glm/common.hpp>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "assets/assets.h"
+#include "compute/error.h"
 
 namespace echolux {
 namespace {
 
-using Nodes = std::array<std::uint32_t, colour_map_nodes>;  // 0xRRGGBB
+constexpr std::size_t most_colours = 4096;
+constexpr const char* form = "write one colour a line, as 440154: red, green, blue; remarks begin with #";
 
-constexpr Nodes viridis{
-    0x440154, 0x46065a, 0x470d60, 0x471365, 0x48186a, 0x481d6f, 0x482374, 0x482878, 0x472d7b, 0x46327e, 0x453681,
-    0x443b84, 0x424086, 0x404587, 0x3f4989, 0x3d4e8a, 0x3b528b, 0x39568c, 0x375a8d, 0x355f8d, 0x33638d, 0x31668e,
-    0x2f6a8e, 0x2e6e8e, 0x2c728e, 0x2b768e, 0x297a8e, 0x287d8e, 0x26818e, 0x25858e, 0x23898e, 0x228c8d, 0x21908c,
-    0x20948c, 0x1f988b, 0x1e9b8a, 0x1f9f88, 0x20a387, 0x21a685, 0x24aa83, 0x28ae80, 0x2cb17e, 0x31b57b, 0x37b877,
-    0x3ebc74, 0x45bf70, 0x4cc26c, 0x54c667, 0x5cc963, 0x65cc5d, 0x6ece58, 0x78d152, 0x82d34c, 0x8cd646, 0x96d83f,
-    0xa0da39, 0xabdc32, 0xb5de2b, 0xc0df24, 0xcbe11e, 0xd5e21a, 0xe0e318, 0xeae519, 0xf4e61e, 0xfde725};
-
-constexpr Nodes magma{
-    0x000003, 0x010109, 0x030311, 0x06051a, 0x0a0822, 0x0e0b2a, 0x130d33, 0x180f3d, 0x1d1146, 0x221150, 0x28125a,
-    0x2f1163, 0x36106b, 0x3d0f71, 0x430f76, 0x4a1079, 0x50127c, 0x57147e, 0x5d177f, 0x631980, 0x691c81, 0x6f1e81,
-    0x762181, 0x7c2382, 0x822681, 0x892881, 0x8f2a81, 0x952c80, 0x9c2e7f, 0xa2307e, 0xa9327d, 0xaf347b, 0xb63779,
-    0xbc3977, 0xc33b75, 0xc93e73, 0xcf4170, 0xd6446d, 0xdb486a, 0xe14c66, 0xe65163, 0xea5661, 0xee5c5e, 0xf2625d,
-    0xf5695c, 0xf7715c, 0xf9785d, 0xfa805e, 0xfb8761, 0xfc8f64, 0xfd9668, 0xfe9e6c, 0xfea571, 0xfead76, 0xfeb47b,
-    0xfebb81, 0xfec387, 0xfeca8d, 0xfed194, 0xfed99b, 0xfde0a2, 0xfde7a9, 0xfceeb0, 0xfcf6b8, 0xfcfdbf};
-
-constexpr Nodes inferno{
-    0x000003, 0x01010a, 0x030312, 0x06051b, 0x0b0724, 0x10092d, 0x150b37, 0x1a0c40, 0x210c4a, 0x270b53, 0x2e0a5a,
-    0x360960, 0x3c0965, 0x430a68, 0x4a0c6b, 0x500d6c, 0x57106d, 0x5d126e, 0x63146e, 0x6a176e, 0x70196e, 0x761b6e,
-    0x7d1e6d, 0x83206b, 0x89226a, 0x902468, 0x962766, 0x9c2964, 0xa32b61, 0xa92e5f, 0xaf315c, 0xb53458, 0xbb3755,
-    0xc13a51, 0xc63e4d, 0xcc4149, 0xd14644, 0xd64a40, 0xdb4f3b, 0xdf5437, 0xe35932, 0xe75f2d, 0xeb6528, 0xee6b23,
-    0xf1711e, 0xf47819, 0xf67f14, 0xf8860f, 0xf98d0a, 0xfa9406, 0xfb9c06, 0xfca309, 0xfcab0f, 0xfcb217, 0xfbba1f,
-    0xfac228, 0xf9ca32, 0xf7d23d, 0xf5d949, 0xf3e156, 0xf2e865, 0xf1ef75, 0xf3f586, 0xf6fa96, 0xfcffa5};
-
-constexpr Nodes plasma{
-    0x0d0887, 0x19068c, 0x220690, 0x2a0593, 0x310597, 0x380499, 0x3f049c, 0x46039f, 0x4c02a1, 0x5302a3, 0x5901a5,
-    0x5f01a6, 0x6600a7, 0x6c00a8, 0x7200a8, 0x7801a8, 0x7e03a8, 0x8405a7, 0x8909a6, 0x8f0da4, 0x9511a2, 0x9a169f,
-    0x9f1a9c, 0xa41e99, 0xa92396, 0xae2792, 0xb32c8e, 0xb7308b, 0xbb3587, 0xbf3983, 0xc33e80, 0xc7427c, 0xcb4778,
-    0xcf4b75, 0xd25071, 0xd6546d, 0xd9596a, 0xdc5e67, 0xe06263, 0xe36760, 0xe66c5c, 0xe87059, 0xeb7555, 0xee7a52,
-    0xf07f4f, 0xf2844b, 0xf48a48, 0xf68f44, 0xf89441, 0xf99a3d, 0xfb9f3a, 0xfca537, 0xfdab33, 0xfdb130, 0xfeb72d,
-    0xfebd2a, 0xfdc328, 0xfdca26, 0xfcd025, 0xfbd724, 0xf9dd25, 0xf7e425, 0xf5eb27, 0xf2f227, 0xf0f922};
-
-constexpr Nodes cividis{
-    0x00224e, 0x002554, 0x00285b, 0x002b62, 0x002e6a, 0x003070, 0x033371, 0x123570, 0x1a386f, 0x213b6e, 0x273e6e,
-    0x2d416d, 0x32436d, 0x36466c, 0x3b496c, 0x3f4c6c, 0x434e6c, 0x47516c, 0x4b546c, 0x4f576c, 0x52596d, 0x565c6d,
-    0x5a5f6e, 0x5d626e, 0x61656f, 0x646770, 0x686a71, 0x6b6d72, 0x6f7073, 0x727374, 0x757676, 0x797877, 0x7c7b78,
-    0x807e78, 0x848179, 0x878478, 0x8b8778, 0x8f8a78, 0x938d78, 0x979077, 0x9b9376, 0x9f9676, 0xa39a75, 0xa79d74,
-    0xaba072, 0xafa371, 0xb3a670, 0xb7aa6e, 0xbbad6c, 0xbfb06b, 0xc3b469, 0xc8b766, 0xccba64, 0xd0be61, 0xd4c15f,
-    0xd9c55c, 0xddc958, 0xe1cc55, 0xe6d051, 0xead44c, 0xefd748, 0xf4db42, 0xf8df3c, 0xfde234, 0xfee837};
-
-constexpr Nodes flow{0x81bcfe, 0x75b6fd, 0x68affd, 0x5ba9fd, 0x4ca3fd, 0x439cf8, 0x4196ef, 0x3e90e6, 0x3b8add, 0x3884d4,
-                     0x357fcb, 0x3279c2, 0x3073b9, 0x2d6db0, 0x2a68a7, 0x28629f, 0x255d96, 0x22578e, 0x205286, 0x1d4c7d,
-                     0x1b4775, 0x18426d, 0x163d65, 0x13385d, 0x113356, 0x112e4c, 0x112943, 0x112439, 0x112030, 0x101b27,
-                     0x10161e, 0x0f1216, 0x0d0d0d, 0x15100d, 0x1c140d, 0x24170d, 0x2c1a0c, 0x341d0a, 0x3c2008, 0x442304,
-                     0x4d2601, 0x542a02, 0x5b2e02, 0x623302, 0x693703, 0x713b03, 0x783f04, 0x804404, 0x874805, 0x8f4d05,
-                     0x975106, 0x9f5607, 0xa75a08, 0xaf5f08, 0xb76409, 0xbf680a, 0xc76d0b, 0xcf720c, 0xd8770d, 0xe07b0e,
-                     0xe68222, 0xe88b3a, 0xea944d, 0xec9c5d, 0xeea56c};
-
-constexpr Nodes gray = [] {
-    Nodes nodes{};
-    for (std::uint32_t i = 0; i < nodes.size(); ++i) nodes[i] = 0x010101 * ((255 * i + 32) / 64);
-    return nodes;
-}();
-
-const Nodes& nodes_of(ColourMap map) {
-    switch (map) {
-        case ColourMap::preset:
-        case ColourMap::gray: return gray;
-        case ColourMap::viridis: return viridis;
-        case ColourMap::magma: return magma;
-        case ColourMap::inferno: return inferno;
-        case ColourMap::plasma: return plasma;
-        case ColourMap::cividis: return cividis;
-        case ColourMap::flow: return flow;
+glm::dvec3 parsed_colour(const std::string& line, const std::string& where) {
+    std::uint32_t packed = 0;
+    const char* end = line.data() + line.size();
+    const auto [stopped, problem] = std::from_chars(line.data(), end, packed, 16);
+    if (line.size() == 6 && stopped == end && problem == std::errc()) {
+        return glm::dvec3(packed >> 16 & 255, packed >> 8 & 255, packed & 255) / 255.0;
     }
-    return gray;
+    throw Error(ErrorCode::bad_file, "expected a colour of six hexadecimal digits, got \"" + line.substr(0, 40) + "\"",
+                where, form);
 }
 
-glm::dvec3 unpacked(std::uint32_t packed) {
-    return glm::dvec3(packed >> 16 & 255, packed >> 8 & 255, packed & 255) / 255.0;
+ColourMap parsed_map(std::istream& text, const std::string& file) {
+    ColourMap map;
+    std::size_t number = 0;
+    for (std::string line; std::getline(text, line) && map.size() <= most_colours;) {
+        ++number;
+        line.erase(line.find_last_not_of(" \t\r") + 1);
+        if (!line.empty() && line.front() != '#') {
+            map.push_back(parsed_colour(line, file + " line " + std::to_string(number)));
+        }
+    }
+    if (map.size() >= 2 && map.size() <= most_colours) return map;
+    throw Error(ErrorCode::bad_file, "is not a colour map of 2 to 4096 colours", file, form);
+}
+
+ColourMap shipped_map(std::string_view name) {
+    std::istringstream text{std::string(shipped_text(colour_map_files, name))};
+    return parsed_map(text, std::string(name));
 }
 
 }  // namespace
 
-glm::dvec3 colour_at(ColourMap map, double level) {
-    const Nodes& nodes = nodes_of(map);
-    const double place = std::clamp(level, 0.0, 1.0) * (colour_map_nodes - 1);
-    const auto before = std::min<std::size_t>(static_cast<std::size_t>(place), colour_map_nodes - 2);
-    return glm::mix(unpacked(nodes[before]), unpacked(nodes[before + 1]), place - static_cast<double>(before));
+ColourMap colour_map(std::string_view name) {
+    if (const std::filesystem::path file = own_file(colour_map_files, name); !file.empty()) {
+        std::ifstream text(file, std::ios::binary);
+        return parsed_map(text, file.string());
+    }
+    if (!shipped_text(colour_map_files, name).empty()) return shipped_map(name);
+    throw Error(ErrorCode::bad_setting, "there is no colour map '" + std::string(name) + "'", "view.colour_map",
+                "`echolux info --presets` lists them");
+}
+
+const ColourMap& flow_map() {
+    static const ColourMap map = shipped_map("flow");
+    return map;
+}
+
+glm::dvec3 colour_at(const ColourMap& map, double level) {
+    const double place = std::clamp(level, 0.0, 1.0) * static_cast<double>(map.size() - 1);
+    const std::size_t before = std::min(static_cast<std::size_t>(place), map.size() - 2);
+    return glm::mix(map[before], map[before + 1], place - static_cast<double>(before));
 }
 
 }  // namespace echolux

@@ -19,7 +19,8 @@ double frame_s(const View& view) {
 
 // Of the time for a frame the picture itself says nothing.
 bool is_same(const View& a, const View& b) {
-    return a.transfer_curve == b.transfer_curve && std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
+    return a.transfer_curve == b.transfer_curve && a.own_preset == b.own_preset &&
+           std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
                return field.name == "frame_ms" || field.get(a) == field.get(b);
            });
 }

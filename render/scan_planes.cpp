@@ -67,7 +67,7 @@ View plane_view(View view) {
     view.lighting = false;
     view.ambient_occlusion = view.shadows = 0;
     view.slices.clear();
-    if (view.slice_colours == SliceColours::gray) view.colour_map = ColourMap::gray;  // for the colour bar
+    if (view.slice_colours == SliceColours::gray) view.colour_map = "gray";  // for the colour bar
     return view;
 }
 

@@ -7,7 +7,8 @@
 
 #include "compute/error.h"
 #include "render/camera.h"
-#include "render/presets.h"
+#include "render/colour_maps.h"
+#include "render/view/presets.h"
 
 namespace echolux {
 namespace {
@@ -75,9 +76,10 @@ TransferNode between(const TransferNode& a, const TransferNode& b, double value)
 }
 
 // The extinction as it was, the colours those of the map, whose nodes are added.
-void paint(TransferFunction& function, ColourMap map) {
+void paint(TransferFunction& function, const ColourMap& map) {
     std::vector<TransferNode> nodes = function.nodes;
-    for (int i = 1; i + 1 < colour_map_nodes; ++i) nodes.push_back(function.at(i / (colour_map_nodes - 1.0)));
+    const auto last = static_cast<double>(map.size() - 1);
+    for (std::size_t i = 1; i + 1 < map.size(); ++i) nodes.push_back(function.at(static_cast<double>(i) / last));
     std::ranges::sort(nodes, {}, &TransferNode::value);
     const double low = function.range.low;
     const double high = function.range.high;
@@ -117,12 +119,14 @@ double TransferFunction::first_visible_level() const {
 
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles) {
     const bool is_file = view.transfer_curve.has_value();
-    const TransferCurve& curve = is_file ? *view.transfer_curve : preset_curve(view.preset, grid);
+    const TransferCurve& curve = is_file           ? *view.transfer_curve
+                                 : view.own_preset ? *view.own_preset
+                                                   : preset_curve(view.preset, grid);
     TransferFunction function;
     function.range = completed(
         view, is_file ? file_range(view, curve, grid, percentiles) : preset_range(view, curve, grid, percentiles));
     function.nodes = spread(curve.nodes, function.range);
-    if (view.colour_map != ColourMap::preset) paint(function, view.colour_map);
+    if (view.colour_map != "preset") paint(function, colour_map(view.colour_map));
     function.length = view.opacity_length_um > 0 ? view.opacity_length_um
                       : curve.length_um > 0      ? curve.length_um
                                                  : volume_extent(grid).x;

@@ -161,7 +161,7 @@ std::vector<std::string> run(const FigureJob& job, Progress& progress) {
     source.part = part_for(job, content);
     const bool has_view = shows(content.layout, PanelKind::volume);
     View view = job.view;
-    if (!view.transfer.empty()) load_transfer(view);  // else a curve of its own stays
+    load_transfer(view);
     check_view(view);
     OpenedVolume opened = open_volume(source, progress);
     check_content(content, opened.volume.grid);

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "app/figure/figure_format.h"
+#include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/version.h"
-#include "render/annotations/embedded_font.h"
 
 namespace echolux {
 namespace {
@@ -45,9 +45,10 @@ cairo_font_face_t* inter() {
     static const Owned<cairo_font_face_t> face = [] {
         static FT_Library library = nullptr;
         FT_Face loaded = nullptr;
-        const bool is_there =
-            FT_Init_FreeType(&library) == 0 &&
-            FT_New_Memory_Face(library, embedded_font, static_cast<FT_Long>(embedded_font_bytes), 0, &loaded) == 0;
+        const std::string_view font = shipped_file("fonts/picture");
+        const bool is_there = FT_Init_FreeType(&library) == 0 &&
+                              FT_New_Memory_Face(library, reinterpret_cast<const FT_Byte*>(font.data()),
+                                                 static_cast<FT_Long>(font.size()), 0, &loaded) == 0;
         if (!is_there) throw Error(ErrorCode::out_of_memory, "the font cannot be read", "figure");
         return Owned<cairo_font_face_t>(cairo_ft_font_face_create_for_ft_face(loaded, FT_LOAD_NO_HINTING));
     }();

@@ -28,7 +28,7 @@ constexpr std::int64_t vessel_margin = 20;  // rows that the search for vessels 
 
 Simulation living_scan() {
     Simulation simulation;
-    simulation.scene = Scene::vessel;
+    simulation.scene = "vessel";
     simulation.a_scans = 160;
     simulation.b_scans = 128;
     simulation.volumes = 4;

@@ -26,7 +26,7 @@ namespace {
 View view_of(const RenderJob& job) {
     View view = job.view;
     if (!job.key_frames.empty()) view = read_key_frames(job.key_frames).at(std::move(view), job.at_s);
-    if (!view.transfer.empty()) load_transfer(view);  // else a curve of its own stays
+    load_transfer(view);
     check_view(view);
     return view;
 }

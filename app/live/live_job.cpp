@@ -42,6 +42,7 @@ class Display {
     Display(const LiveJob& job, const ReconstructionSpec& plan)
         : path_(plan, job.backend, job.device, {.publishing = job.publishing}), view_(job.view),
           max_per_s_(job.pictures_per_s) {
+        load_transfer(view_);
         if (!job.processed.empty()) processed_.emplace(job.processed);
     }
 

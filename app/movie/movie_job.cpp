@@ -27,16 +27,17 @@ View sized(View view, MovieCodec codec) {
     return view;
 }
 
-// Views name transfer functions in files: each is read once. A curve that was drawn by hand has no file, and stays.
+// Views name transfer functions in files: each is read once in a row. A curve that was drawn by hand has no file, and
+// stays.
 class Transfers {
   public:
     void load(View& view) {
-        if (view.transfer.empty()) return;
-        if (!loaded_ || loaded_->transfer != view.transfer) {
-            load_transfer(view);
+        if (!loaded_ || loaded_->transfer != view.transfer || loaded_->preset != view.preset) {
             loaded_ = view;
+            load_transfer(*loaded_);
         }
-        view.transfer_curve = loaded_->transfer_curve;
+        if (!view.transfer.empty()) view.transfer_curve = loaded_->transfer_curve;
+        view.own_preset = loaded_->own_preset;
     }
 
   private:

@@ -109,9 +109,11 @@ void SettingsBook::set(const Values& wanted) {
 
 // A preset that is chosen takes the place of a curve that was drawn or read.
 void SettingsBook::take_curve(const Values& wanted) {
+    if (wanted.contains("view.preset")) load_own_preset(view_);
     if (const auto curve = wanted.find(std::string(curve_key)); curve != wanted.end()) {
         view_.transfer_curve = curve_of_toml(std::get<std::string>(curve->second));
     } else if (wanted.contains("view.transfer")) {
+        view_.transfer_curve.reset();
         load_transfer(view_);
     } else if (wanted.contains("view.preset")) {
         view_.transfer.clear();

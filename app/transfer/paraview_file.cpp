@@ -9,7 +9,7 @@
 
 #include "app/transfer/transfer_points.h"
 #include "compute/error.h"
-#include "render/presets.h"
+#include "render/view/presets.h"
 
 namespace echolux {
 namespace {
@@ -92,7 +92,7 @@ std::vector<double> extinctions_of(const std::vector<double>& opacities, const s
 
 std::vector<double> gray_extinctions(double first, double last) {
     std::vector<double> extinctions;
-    for (const TransferNode& node : preset_curve(Preset::gray, {}).nodes) {
+    for (const TransferNode& node : preset_curve("gray", {}).nodes) {
         extinctions.insert(extinctions.end(), {std::lerp(first, last, node.value), node.extinction});
     }
     return extinctions;

@@ -7,9 +7,11 @@
 
 #include "app/transfer/paraview_file.h"
 #include "app/transfer/transfer_text.h"
+#include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/scan/settings.h"
+#include "render/view/presets.h"
 
 namespace echolux {
 namespace {
@@ -46,8 +48,15 @@ void write_transfer(const std::filesystem::path& path, const TransferCurve& curv
 }
 
 void load_transfer(View& view) {
-    view.transfer_curve.reset();
     if (!view.transfer.empty()) view.transfer_curve = read_transfer(view.transfer);
+    load_own_preset(view);
+}
+
+void load_own_preset(View& view) {
+    view.own_preset.reset();
+    const std::filesystem::path own =
+        view.preset == automatic_preset ? std::filesystem::path() : own_file(transfer_files, view.preset);
+    if (!own.empty()) view.own_preset = read_transfer(own);
 }
 
 TransferCurve curve_in_use(const View& view, const VolumeGrid& grid, const TransferFunction& function) {

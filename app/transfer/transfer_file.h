@@ -17,8 +17,11 @@ void check_transfer_name(const std::filesystem::path& path);
 // Throws as check_transfer_name(), and Error{output}.
 void write_transfer(const std::filesystem::path& path, const TransferCurve& curve);
 
-// Reads the file that a view names, if it does.
+// Reads the files that a view names: `transfer`, without which a curve of its own stays, and that of its preset.
 void load_transfer(View& view);
+
+// Reads the user's own file of the name that `preset` is, if there is one.
+void load_own_preset(View& view);
 
 // What is on screen, as a file has it: in the volume's values, `view.opacity` in its extinctions.
 TransferCurve curve_in_use(const View& view, const VolumeGrid& grid, const TransferFunction& function);

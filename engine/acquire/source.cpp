@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
 
@@ -55,9 +56,10 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
 }
 
 std::vector<std::string> sources_found() {
+    std::string scenes;
+    for (const std::string& name : asset_names(scene_files)) scenes += (scenes.empty() ? "" : ", ") + name;
     std::vector<std::string> found{
-        "sim: simulated spectra; sim:SCENE (mirror, layers, vessel, capillary, retina), or "
-        "sim:scan.toml of an earlier simulation",
+        "sim: simulated spectra; sim:SCENE (" + scenes + "), or sim:scan.toml of an earlier simulation",
         "replay:scan.toml: a scan on disk, at the rate of its lines"};
     for (std::string& camera : genicam_cameras()) found.push_back(std::move(camera));
     found.emplace_back("plugin:FILE.so: an instrument's own library (docs/plugins.md)");

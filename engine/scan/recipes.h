@@ -1,22 +1,26 @@
-// Recipes that come with the program: settings that belong together, under a name, and what they are for.
+// Recipes: settings that belong together, under a name, and what they are for. Files that came with the program
+// (assets/recipes) and a user's own: [about], then sections as a scan's file has them.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "assets/assets.h"
+
 namespace echolux {
 
-struct ShippedRecipe {
-    std::string name;
+struct NamedRecipe {
     std::string method;                    // how it works and what it costs: a line
     std::string use;                       // when to use it: a line
-    std::vector<std::string> assignments;  // "recipe.method=defr"
+    std::vector<std::string> assignments;  // "recipe.method=defr", in the order of the file
 };
 
-const std::vector<ShippedRecipe>& shipped_recipes();
+// Throws Error{bad_file, bad_setting} naming file and key for what no scan could take.
+NamedRecipe recipe_of(const Asset& asset);
 
-// The assignments of a recipe. Throws Error{bad_setting} naming all of them for a name that there is not.
-const std::vector<std::string>& assignments_of_recipe(std::string_view name);
+// The assignments of a user's own recipe, else of the shipped one. Throws as recipe_of(), and Error{bad_setting} naming
+// all of them for a name that there is not.
+std::vector<std::string> assignments_of_recipe(std::string_view name);
 
 }  // namespace echolux

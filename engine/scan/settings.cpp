@@ -1,4 +1,4 @@
-// Settings: see settings.h. The only file that knows toml++.
+// Settings: see settings.h. No other file of the engine knows toml++.
 #include "engine/scan/settings.h"
 
 #include <toml++/toml.h>
@@ -89,7 +89,7 @@ std::vector<TomlEntry> entries_of(const toml::table& table, const std::string& f
 }
 
 std::vector<TomlEntry> keys_of(const toml::table& root, const std::string& file) {
-    std::vector<TomlEntry> entries;
+    std::multimap<toml::source_index, TomlEntry> by_line;
     for (const auto& [section, content] : root) {
         const toml::table* table = content.as_table();
         const std::string name(section.str());
@@ -100,9 +100,11 @@ std::vector<TomlEntry> keys_of(const toml::table& root, const std::string& file)
         for (const auto& [key, node] : *table) {
             const std::string whole = name + "." + std::string(key.str());
             const std::string place = place_in(file, node.source());
-            entries.push_back({whole, known_value(node, place + ", " + whole), place});
+            by_line.emplace(node.source().begin.line, TomlEntry{whole, known_value(node, place + ", " + whole), place});
         }
     }
+    std::vector<TomlEntry> entries;
+    for (auto& [line, entry] : by_line) entries.push_back(std::move(entry));
     return entries;
 }
 
@@ -149,6 +151,11 @@ std::vector<TomlEntry> toml_entries(const std::filesystem::path& path) {
 
 std::vector<TomlEntry> toml_entries(std::string_view text, const std::string& where) {
     return keys_of(understood([&] { return toml::parse(text); }, where), where);
+}
+
+std::vector<TomlEntry> toml_entries_of(const AssetKind& kind, const Asset& asset) {
+    if (!asset.own.empty()) return toml_entries(asset.own);
+    return toml_entries(shipped_text(kind, asset.name), asset.name);
 }
 
 BoundField& Settings::find(std::string_view key, std::string_view where) {

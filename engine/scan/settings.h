@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "assets/assets.h"
 #include "compute/plan/describe.h"
 
 namespace echolux {
@@ -40,9 +41,12 @@ struct TomlEntry {
 // The tables [[name]] of a file, in its order. Nothing else may stand in it. Throws as Settings::read_toml().
 std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name);
 
-// All keys of a file or text, which `where` names. Throws as Settings::read_toml() for what is no TOML.
+// All keys of a file or text in its order, which `where` names. Throws as Settings::read_toml() for what is no TOML.
 std::vector<TomlEntry> toml_entries(const std::filesystem::path& path);
 std::vector<TomlEntry> toml_entries(std::string_view text, const std::string& where);
+
+// Those of a shipped file or of the user's in its place.
+std::vector<TomlEntry> toml_entries_of(const AssetKind& kind, const Asset& asset);
 
 class Settings {
   public:

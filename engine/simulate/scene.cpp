@@ -37,14 +37,11 @@ Scenery::Scenery(const Simulation& s, double depth_range_um)
     const std::int64_t lines_along_y = s.protocol == Protocol::raster ? s.b_scans : s.a_scans;
     to_first_ = {(width_um - width_um / static_cast<double>(s.a_scans)) / 2,
                  (length_um - length_um / static_cast<double>(lines_along_y)) / 2};
-    switch (s.scene) {
-        case Scene::mirror: add_mirrors(s, depth_range_um); break;
-        case Scene::layers: add_layers(s, depth_range_um); break;
-        case Scene::vessel: add_vessel(s, depth_range_um); break;
-        case Scene::capillary: add_capillary(s, depth_range_um); break;
-        case Scene::retina: add_retina(s, depth_range_um); break;
-    }
-    if (s.scene == Scene::vessel || s.scene == Scene::retina) {
+    const SceneFile file = scene_named(s.scene);
+    if (file.scene.mirrors) add_mirrors(s, depth_range_um);
+    add_boundaries(file, s.relief, depth_range_um);
+    add_tubes(file.tubes, s, depth_range_um);
+    if (file.scene.pulsating) {
         heart_rate_hz = s.heart_rate_hz;
         pulsation = s.pulsation;
     }
@@ -114,102 +111,61 @@ void Scenery::add_mirrors(const Simulation& s, double range) {
     }
 }
 
-void Scenery::add_layers(const Simulation& s, double range) {
-    for (const double base : {0.15, 0.25, 0.40, 0.60, 0.80}) {
-        Boundary boundary{.base_um = base * range};
-        if (s.relief == Relief::tilted) boundary.tilt_um = 0.10 * range;
-        if (s.relief == Relief::curved) {
-            boundary.bow_um = 0.08 * range;
-            boundary.wave_um = 0.015 * range;
-        }
-        boundaries.push_back(boundary);
+void Scenery::add_boundaries(const SceneFile& file, Relief relief, double range) {
+    const BoundaryLists& lists = file.boundaries;
+    const bool is_tilted = !file.scene.relief || relief == Relief::tilted;
+    const bool is_curved = !file.scene.relief || relief == Relief::curved;
+    const double shorter_um = std::min(form_width_um_, form_length_um_);
+    for (std::size_t i = 0; i < lists.depth.size(); ++i) {
+        boundaries.push_back({.base_um = lists.depth[i] * range,
+                              .tilt_um = is_tilted ? of_each(lists.tilt, i) * range : 0,
+                              .bow_um = is_curved ? of_each(lists.bow, i) * range : 0,
+                              .wave_um = is_curved ? of_each(lists.wave, i) * range : 0,
+                              .pit_um = of_each(lists.pit, i) * range,
+                              .pit_radius_um = of_each(lists.pit_radius, i) * shorter_um});
     }
-    layers = {{1.0, 1.0}, {0.3, 1.0}, {0.9, 1.0}, {0.3, 1.0}};
-}
-
-// Skin-like: a thin bright layer, a dim one, a bright one, and dim tissue with two vessels.
-void Scenery::add_vessel(const Simulation& s, double range) {
-    for (const double base : {0.13, 0.165, 0.255, 0.31, 0.82}) {
-        boundaries.push_back({.base_um = base * range, .bow_um = 0.07 * range, .wave_um = 0.012 * range});
-    }
-    layers = {{1.0, 2.0}, {0.3, 1.0}, {0.8, 2.0}, {0.2, 1.2}};
-    Tube vessel{.x_um = -0.08 * form_width_um_,
-                .swing_um = 0.16 * form_width_um_,
-                .period_um = 1.3 * form_length_um_,
-                .phase_rad = 1.82,
-                .z_um = 0.52 * range,
-                .descent = 0.06,
-                .bow_um = 0.04 * range,
-                .radius_um = std::min(0.105 * range, 0.1 * form_width_um_),
-                .brightness = 0.9,
-                .attenuation_per_mm = 2.0,
-                .peak_mm_s = s.flow_mm_s};
-    tubes.push_back(vessel);
-    vessel.x_um = 0.26 * form_width_um_;
-    vessel.swing_um = 0.06 * form_width_um_;
-    vessel.period_um = 0.8 * form_length_um_;
-    vessel.phase_rad = 3.33;
-    vessel.z_um = 0.44 * range;
-    vessel.descent = -0.04;
-    vessel.radius_um /= 2;
-    vessel.peak_mm_s = -0.6 * s.flow_mm_s;
-    tubes.push_back(vessel);
-}
-
-// Glass capillary of 200 um bore in water, filled with 0.5 % Intralipid.
-void Scenery::add_capillary(const Simulation& s, double range) {
-    const double radius = 100;
-    const double wall = 25;
-    const double descent = std::tan(s.tilt_deg * pi / 180);
-    const double area_mm2 = pi * radius * radius * 1e-6;
-    tubes.push_back({.z_um = 0.45 * range,
-                     .descent = descent,
-                     .radius_um = radius,
-                     .wall_um = wall,
-                     .brightness = 0.7,
-                     .wall_brightness = 0.15,
-                     .attenuation_per_mm = 1.0,
-                     .peak_mm_s = 2 * s.flow_ul_s / area_mm2});
-    const double reach = radius + wall + std::abs(descent) * length_um / 2;
-    if (0.45 * range - reach < 0 || 0.45 * range + reach > deepest_um) {
-        throw Error(
-            ErrorCode::bad_setting,
-            "the tilted capillary needs " + micrometres(2 * reach) + " of the depth range of " + micrometres(range),
-            "simulation.tilt_deg", "choose a smaller tilt, fewer B-scans or more samples");
+    for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
+        layers.push_back({of_each(file.layers.brightness, i), of_each(file.layers.attenuation_per_mm, i)});
     }
 }
 
-void Scenery::add_retina(const Simulation& s, double range) {
-    const double pit_radius = 0.28 * std::min(form_width_um_, form_length_um_);
-    const auto boundary = [&](double base, double pit) {
-        boundaries.push_back(
-            {.base_um = base * range, .bow_um = -0.06 * range, .pit_um = pit * range, .pit_radius_um = pit_radius});
-    };
-    boundary(0.17, 0.120);  // inner limiting membrane
-    boundary(0.22, 0.080);  // below the nerve fibres
-    boundary(0.32, 0.020);  // below ganglion cells and inner plexiform layer
-    boundary(0.38, 0.005);  // below the inner nuclear layer
-    boundary(0.42, 0);      // below the outer plexiform layer
-    boundary(0.54, 0);      // below the outer nuclear layer
-    boundary(0.57, 0);      // below the junction of inner and outer segments
-    boundary(0.61, 0);      // below the outer segments
-    boundary(0.65, 0);      // below the pigment epithelium
-    boundary(0.84, 0);
-    layers = {{0.9, 1.0}, {0.45, 0.8}, {0.2, 0.5}, {0.45, 0.8}, {0.12, 0.3},
-              {0.8, 1.0}, {0.2, 0.5},  {1.0, 3.0}, {0.4, 4.0}};
-    for (const double side : {-1.0, 1.0}) {
-        tubes.push_back({.x_um = side * 0.33 * form_width_um_,
-                         .swing_um = side * 0.06 * form_width_um_,
-                         .period_um = 1.6 * form_length_um_,
-                         .phase_rad = 2.36,
-                         .z_um = (0.25 - 0.013) * range,
-                         .descent = side * 0.02,
-                         .bow_um = -0.06 * range,
-                         .radius_um = std::min(0.04 * range, 0.05 * form_width_um_),
-                         .brightness = 1.0,
-                         .attenuation_per_mm = 8.0,
-                         .peak_mm_s = side * s.flow_mm_s});
+double Scenery::radius_um(const TubeLists& lists, std::size_t i, double range) const {
+    if (const double radius = of_each(lists.radius_um, i); radius > 0) return radius;
+    const double radius = of_each(lists.radius, i) * range;
+    const double widest = of_each(lists.radius_of_width, i) * form_width_um_;
+    return widest > 0 ? std::min(radius, widest) : radius;
+}
+
+void Scenery::add_tubes(const TubeLists& lists, const Simulation& s, double range) {
+    for (std::size_t i = 0; i < lists.depth.size(); ++i) {
+        const double radius = radius_um(lists, i, range);
+        const double area_mm2 = pi * radius * radius * 1e-6;
+        const double flow = of_each(lists.flow, i);
+        tubes.push_back(
+            {.x_um = of_each(lists.x, i) * form_width_um_,
+             .swing_um = of_each(lists.swing, i) * form_width_um_,
+             .period_um = of_each(lists.period, i) * form_length_um_,
+             .phase_rad = of_each(lists.phase_rad, i),
+             .z_um = lists.depth[i] * range,
+             .descent = lists.tilted ? std::tan(s.tilt_deg * pi / 180) : of_each(lists.descent, i),
+             .bow_um = of_each(lists.bow, i) * range,
+             .radius_um = radius,
+             .wall_um = of_each(lists.wall_um, i),
+             .brightness = of_each(lists.brightness, i),
+             .wall_brightness = of_each(lists.wall_brightness, i),
+             .attenuation_per_mm = of_each(lists.attenuation_per_mm, i),
+             .peak_mm_s = flow != 0 ? 2 * (flow * s.flow_ul_s) / area_mm2 : of_each(lists.speed, i) * s.flow_mm_s});
+        if (lists.tilted) check_fits(tubes.back(), s.scene, range);
     }
+}
+
+void Scenery::check_fits(const Tube& tube, const std::string& scene, double range) const {
+    const double reach = tube.radius_um + tube.wall_um + std::abs(tube.descent) * length_um / 2;
+    if (tube.z_um - reach >= 0 && tube.z_um + reach <= deepest_um) return;
+    throw Error(
+        ErrorCode::bad_setting,
+        "the tilted " + scene + " needs " + micrometres(2 * reach) + " of the depth range of " + micrometres(range),
+        "simulation.tilt_deg", "choose a smaller tilt, fewer B-scans or more samples");
 }
 
 }  // namespace echolux

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/scan/scan_pattern.h"
+#include "engine/simulate/scene_file.h"
 #include "engine/simulate/simulator.h"
 
 namespace echolux {
@@ -83,10 +85,10 @@ class Scenery {
   private:
     double u(double x) const { return (x - width_um / 2) / form_width_um_; }
     double v(double y) const { return (y - length_um / 2) / form_length_um_; }
-    void add_layers(const Simulation& simulation, double range);
-    void add_vessel(const Simulation& simulation, double range);
-    void add_capillary(const Simulation& simulation, double range);
-    void add_retina(const Simulation& simulation, double range);
+    void add_boundaries(const SceneFile& file, Relief relief, double range);
+    void add_tubes(const TubeLists& lists, const Simulation& simulation, double range);
+    double radius_um(const TubeLists& lists, std::size_t tube, double range) const;
+    void check_fits(const Tube& tube, const std::string& scene, double range) const;
     void add_mirrors(const Simulation& simulation, double range);
 
     FieldPoint to_first_;       // from the first A-scan of a raster to the field's centre

@@ -1,7 +1,18 @@
 // The description of every parameter of the simulated instrument and its scenes.
+#include "engine/simulate/scene_file.h"
 #include "engine/simulate/simulator.h"
 
 namespace echolux {
+namespace {
+
+Field<Simulation> scene_field() {
+    static const std::vector<std::string> names = asset_names(scene_files);
+    Field<Simulation> field = text("scene", &Simulation::scene, Effect::file, "what is looked at");
+    field.choices.assign(names.begin(), names.end());
+    return field;
+}
+
+}  // namespace
 
 template <>
 const std::vector<Field<Simulation>>& describe<Simulation>() {
@@ -9,7 +20,7 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
     constexpr Effect effect = Effect::file;
     constexpr std::int64_t max_lines = std::int64_t{1} << 20;
     static const std::vector<Field<S>> fields{
-        choice("scene", &S::scene, {"mirror", "layers", "vessel", "capillary", "retina"}, effect, "what is looked at"),
+        scene_field(),
         integer("seed", &S::seed, 0, std::int64_t{1} << 52, "", effect,
                 "another seed gives other scatterers and other noise"),
 
@@ -86,17 +97,15 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
 }
 
 Simulation with_scene_defaults(Simulation simulation) {
-    const Scene scene = simulation.scene;
-    const double fast_um = scene == Scene::capillary ? 2 : 8;
-    const double index = scene == Scene::mirror ? 1 : scene == Scene::capillary ? 1.33 : 1.38;
-    if (simulation.spacing_a_um == 0) simulation.spacing_a_um = fast_um;
+    const SceneWords scene = scene_named(simulation.scene).scene;
+    if (simulation.spacing_a_um == 0) simulation.spacing_a_um = scene.spacing_a_um;
     if (simulation.protocol == Protocol::cross) simulation.b_scans = 2;
     if (simulation.protocol == Protocol::four_slices) simulation.b_scans = 4;
     if (simulation.spacing_b_um == 0) {
         const double field_um = simulation.spacing_a_um * static_cast<double>(simulation.a_scans);
         simulation.spacing_b_um = simulation.protocol == Protocol::four_slices ? field_um / 4 : 8;
     }
-    if (simulation.refractive_index == 0) simulation.refractive_index = index;
+    if (simulation.refractive_index == 0) simulation.refractive_index = scene.refractive_index;
     return simulation;
 }
 

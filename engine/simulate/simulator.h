@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "compute/plan/describe.h"
@@ -12,13 +13,12 @@
 
 namespace echolux {
 
-enum class Scene { mirror, layers, vessel, capillary, retina };
 enum class Relief { flat, tilted, curved };  // of the scene "layers"
 
 // Section [simulation] of the settings; described in simulation.cpp. Where 0 means "as the scene has it", see
 // with_scene_defaults().
 struct Simulation {
-    Scene scene = Scene::vessel;
+    std::string scene = "vessel";  // see scene_file.h
     std::int64_t seed = 1;
 
     // The scan.

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <random>
 
+#include "assets/table.h"
 #include "engine/validation/model_instrument.h"
 #include "engine/validation/topics.h"
 
@@ -15,26 +16,6 @@ namespace echolux {
 namespace {
 
 constexpr std::int64_t n = ModelInstrument::samples;
-
-struct PublishedErrors {
-    double oversampling;
-    std::int64_t width;
-    std::array<double, 3> of_kernel;  // Gaussian, Kaiser-Bessel, exponential of a semicircle
-};
-
-constexpr std::array<PublishedErrors, 13> published{{{1.25, 3, {5.0e-2, 2.2e-2, 3.8e-2}},
-                                                     {1.25, 5, {1.8e-2, 1.1e-3, 1.8e-3}},
-                                                     {1.5, 3, {3.3e-2, 9.8e-3, 1.7e-2}},
-                                                     {1.5, 5, {4.9e-3, 2.2e-4, 3.5e-4}},
-                                                     {1.5, 6, {2.2e-3, 3.5e-5, 4.9e-5}},
-                                                     {2, 2, {5.4e-2, 4.3e-2, 5.8e-2}},
-                                                     {2, 3, {2.2e-2, 4.2e-3, 6.8e-3}},
-                                                     {2, 4, {6.6e-3, 4.2e-4, 1.4e-3}},
-                                                     {2, 5, {1.7e-3, 4.5e-5, 7.5e-5}},
-                                                     {2, 6, {7.0e-4, 4.8e-6, 7.2e-6}},
-                                                     {2, 8, {6.1e-5, 5.4e-8, 1.1e-7}},
-                                                     {2, 10, {6.1e-6, 6.3e-10, 1.5e-9}},
-                                                     {2, 12, {8.3e-7, 7.4e-12, 1.5e-11}}}};
 
 constexpr std::array kernels{GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential};
 constexpr std::array kernel_names{"Gaussian", "Kaiser-Bessel", "exponential"};
@@ -84,7 +65,7 @@ CheckTable validated_nufft(ValidationRun& run) {
     std::vector<float> noise(n);
     for (float& sample : noise) sample = value(random);
     const auto truth = direct_sum(instrument, noise);
-    for (const PublishedErrors& row : published) {
+    for (const PublishedNufftError& row : published_nufft_errors()) {
         if (run.quick() && row.oversampling < 2) continue;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             ReconstructionSpec plan = instrument.plan(1);
@@ -94,7 +75,7 @@ CheckTable validated_nufft(ValidationRun& run) {
             table.checks.push_back(
                 at_most(fmt::format("{}, R = {}, W = {}", kernel_names[i], row.oversampling, row.width), "",
                         relative_error(run.bins(plan, noise), truth),
-                        std::max(1.5 * row.of_kernel[i], float_floor(row.oversampling)), row.of_kernel[i]));
+                        std::max(1.5 * row.errors.at(i), float_floor(row.oversampling)), row.errors.at(i)));
         }
     }
     return table;

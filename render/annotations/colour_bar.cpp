@@ -51,7 +51,7 @@ Legend value_legend(const Stage& stage) {
 }
 
 Legend flow_legend(const FlowScale& flow) {
-    const auto colour = [](double part) { return glm::vec3(colour_at(ColourMap::flow, 1 - part)); };
+    const auto colour = [](double part) { return glm::vec3(colour_at(flow_map(), 1 - part)); };
     return {flow.unit.empty() ? "flow" : fmt::format("flow in {}", flow.unit), flow.range, -flow.range, colour};
 }
 

@@ -11,8 +11,8 @@
 #include <map>
 #include <tuple>
 
+#include "assets/assets.h"
 #include "compute/error.h"
-#include "render/annotations/embedded_font.h"
 
 namespace echolux {
 namespace {
@@ -48,7 +48,10 @@ Owned<FT_Library> opened_library() {
 
 Owned<FT_Face> opened_face(FT_Library library) {
     FT_Face face = nullptr;
-    need(FT_New_Memory_Face(library, embedded_font, static_cast<FT_Long>(embedded_font_bytes), 0, &face), "the font");
+    const std::string_view font = shipped_file("fonts/picture");
+    need(FT_New_Memory_Face(library, reinterpret_cast<const FT_Byte*>(font.data()), static_cast<FT_Long>(font.size()),
+                            0, &face),
+         "the font");
     return Owned<FT_Face>(face);
 }
 

@@ -1,22 +1,32 @@
 #include "render/view/curve.h"
 
+#include "assets/assets.h"
 #include "compute/error.h"
+#include "render/colour_maps.h"
+#include "render/view/presets.h"
 
 namespace echolux {
+namespace {
+
+Field<Curve> named(std::string_view name, std::string Curve::*member, const std::vector<std::string>& names,
+                   std::string_view help) {
+    Field<Curve> field = text<Curve>(name, member, Effect::view, help);
+    field.choices.assign(names.begin(), names.end());
+    return field;
+}
+
+}  // namespace
 
 template <>
 const std::vector<Field<Curve>>& describe<Curve>() {
     constexpr Effect view = Effect::view;
+    static const std::vector<std::string> presets = asset_names(transfer_files, std::string(automatic_preset));
+    static const std::vector<std::string> maps = asset_names(colour_map_files, "preset");
     static const std::vector<Field<Curve>> fields{
-        choice<Curve>(
-            "preset", &Curve::preset,
-            {"automatic", "oct-gray", "tissue", "retina", "angiogram", "bone", "ct-soft-tissue", "mr", "gray"}, view,
-            "colour and opacity; automatic: tissue for dB, gray for all else"),
+        named("preset", &Curve::preset, presets, "colour and opacity; automatic: tissue for dB, gray for all else"),
         text<Curve>("transfer", &Curve::transfer, view,
                     "file of a transfer function, in place of the preset: own TOML or a ParaView colour map (JSON)"),
-        choice<Curve>("colour_map", &Curve::colour_map,
-                      {"preset", "gray", "viridis", "magma", "inferno", "plasma", "cividis", "flow"}, view,
-                      "in place of the preset's colours"),
+        named("colour_map", &Curve::colour_map, maps, "in place of the preset's colours"),
         number<Curve>("low", &Curve::low, lowest_value, highest_value, "value", view,
                       "the preset begins here; -1e12: chosen by the preset where it knows the unit, else the volume's "
                       "1st percentile"),
@@ -41,6 +51,11 @@ void check_part(const Curve& curve) {
         throw Error(ErrorCode::bad_setting, "the file has not been read", "view.transfer",
                     "read it with read_transfer");
     }
+    if (!curve.own_preset && !is_shipped_preset(curve.preset)) {
+        throw Error(ErrorCode::bad_setting, "the file of the preset '" + curve.preset + "' has not been read",
+                    "view.preset", "read it with load_transfer");
+    }
+    if (curve.colour_map != "preset") colour_map(curve.colour_map);
     if (curve.low < curve.high) return;
     throw Error(ErrorCode::bad_setting, "low is not below high", "view.low, view.high",
                 "exchange them, or leave one out to have it chosen");

@@ -7,11 +7,8 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
-#include "render/colour_maps.h"
 
 namespace echolux {
-
-enum class Preset { automatic, oct_gray, tissue, retina, angiogram, bone, ct_soft_tissue, mr, gray };
 
 // What the ends of the range follow where neither the view nor the curve knows them.
 enum class RangeSource { fixed, percentile };
@@ -39,9 +36,9 @@ struct TransferCurve {
 };
 
 struct Curve {
-    Preset preset = Preset::automatic;
+    std::string preset = "automatic";  // or the name of a transfer function, shipped or a user's
     std::string transfer;
-    ColourMap colour_map = ColourMap::preset;
+    std::string colour_map = "preset";  // or the name of a colour map
     double low = lowest_value;
     double high = highest_value;
     RangeSource range = RangeSource::fixed;
@@ -49,7 +46,9 @@ struct Curve {
     double opacity_length_um = 0;
     double isovalue = lowest_value;
 
-    std::optional<TransferCurve> transfer_curve;  // what the file `transfer` says: whoever sets its name reads it
+    // What the files say that `transfer` and, where it is a user's, `preset` name: whoever sets a name reads its file.
+    std::optional<TransferCurve> transfer_curve;
+    std::optional<TransferCurve> own_preset;
 };
 
 template <>

@@ -8,16 +8,17 @@ import re
 import sys
 from pathlib import Path
 
-ROOMS = ["compute", "engine", "render", "app", "bench", "ui"]
+ROOMS = ["assets", "compute", "engine", "render", "app", "bench", "ui"]
 
 # Rooms that a room may include from; tests may include from all.
 ARROWS = {
+    "assets": {"assets"},
     "compute": {"compute"},
-    "engine": {"engine", "compute"},
-    "render": {"render", "compute", "shaders"},
-    "app": {"app", "engine", "render", "compute"},
-    "bench": {"bench", "app", "engine", "render", "compute"},
-    "ui": {"ui", "bench", "app", "engine", "render", "compute"},
+    "engine": {"engine", "compute", "assets"},
+    "render": {"render", "compute", "shaders", "assets"},
+    "app": {"app", "engine", "render", "compute", "assets"},
+    "bench": {"bench", "app", "engine", "render", "compute", "assets"},
+    "ui": {"ui", "bench", "app", "engine", "render", "compute", "assets"},
     "shaders": {"shaders"},
 }
 

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "assets/table.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 
@@ -71,29 +72,10 @@ inline double relative_l2(const std::vector<std::complex<float>>& measured,
     return std::sqrt(error / norm);
 }
 
-// R, W, errors of the three kernels.
-struct NufftError {
-    double oversampling;
-    std::int64_t width;
-    std::array<double, 3> errors;
-
-    double floor_of_float() const { return oversampling == 2 ? 3e-7 : oversampling == 1.5 ? 6e-7 : 6e-6; }
-};
+inline double floor_of_float(double oversampling) {
+    return oversampling == 2 ? 3e-7 : oversampling == 1.5 ? 6e-7 : 6e-6;
+}
 
 inline constexpr std::array nufft_kernels{GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential};
-
-inline constexpr std::array<NufftError, 13> nufft_errors{{{1.25, 3, {5.0e-2, 2.2e-2, 3.8e-2}},
-                                                          {1.25, 5, {1.8e-2, 1.1e-3, 1.8e-3}},
-                                                          {1.5, 3, {3.3e-2, 9.8e-3, 1.7e-2}},
-                                                          {1.5, 5, {4.9e-3, 2.2e-4, 3.5e-4}},
-                                                          {1.5, 6, {2.2e-3, 3.5e-5, 4.9e-5}},
-                                                          {2, 2, {5.4e-2, 4.3e-2, 5.8e-2}},
-                                                          {2, 3, {2.2e-2, 4.2e-3, 6.8e-3}},
-                                                          {2, 4, {6.6e-3, 4.2e-4, 1.4e-3}},
-                                                          {2, 5, {1.7e-3, 4.5e-5, 7.5e-5}},
-                                                          {2, 6, {7.0e-4, 4.8e-6, 7.2e-6}},
-                                                          {2, 8, {6.1e-5, 5.4e-8, 1.1e-7}},
-                                                          {2, 10, {6.1e-6, 6.3e-10, 1.5e-9}},
-                                                          {2, 12, {8.3e-7, 7.4e-12, 1.5e-11}}}};
 
 }  // namespace echolux

@@ -31,7 +31,7 @@ class Attenuation : public Rendering {
         View view;
         view.width = 96;
         view.height = 80;
-        view.preset = Preset::tissue;
+        view.preset = "tissue";
         view.opacity = 0.1;
         const double extinction = extinction_per_length(view, grid, 80);
         int compared = 0;

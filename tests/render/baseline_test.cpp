@@ -29,7 +29,7 @@ double tissue(std::int64_t z, std::int64_t a, std::int64_t b) {
 struct Case {
     const char* name;
     ViewMode mode;
-    Preset preset;
+    const char* preset;
     bool lighting;
     Projection projection;
 };
@@ -82,17 +82,17 @@ TEST_P(Baseline, IsMetAndAShiftByAVoxelIsNot) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Baseline,
-    testing::Values(Case{"tissue", ViewMode::composite, Preset::tissue, true, Projection::perspective},
-                    Case{"retina-unlit", ViewMode::composite, Preset::retina, false, Projection::orthographic},
-                    Case{"oct-gray-mip", ViewMode::mip, Preset::oct_gray, false, Projection::perspective},
-                    Case{"surface", ViewMode::isosurface, Preset::tissue, true, Projection::perspective},
-                    Case{"angiogram", ViewMode::composite, Preset::angiogram, true, Projection::orthographic},
-                    Case{"minip", ViewMode::minip, Preset::oct_gray, false, Projection::perspective},
-                    Case{"average", ViewMode::average, Preset::oct_gray, false, Projection::perspective},
-                    Case{"attenuated-mip", ViewMode::attenuated_mip, Preset::tissue, false, Projection::perspective},
-                    Case{"depth-mip", ViewMode::depth_mip, Preset::tissue, false, Projection::perspective},
-                    Case{"mida", ViewMode::mida, Preset::tissue, true, Projection::perspective},
-                    Case{"points", ViewMode::points, Preset::retina, true, Projection::perspective}),
+    testing::Values(Case{"tissue", ViewMode::composite, "tissue", true, Projection::perspective},
+                    Case{"retina-unlit", ViewMode::composite, "retina", false, Projection::orthographic},
+                    Case{"oct-gray-mip", ViewMode::mip, "oct-gray", false, Projection::perspective},
+                    Case{"surface", ViewMode::isosurface, "tissue", true, Projection::perspective},
+                    Case{"angiogram", ViewMode::composite, "angiogram", true, Projection::orthographic},
+                    Case{"minip", ViewMode::minip, "oct-gray", false, Projection::perspective},
+                    Case{"average", ViewMode::average, "oct-gray", false, Projection::perspective},
+                    Case{"attenuated-mip", ViewMode::attenuated_mip, "tissue", false, Projection::perspective},
+                    Case{"depth-mip", ViewMode::depth_mip, "tissue", false, Projection::perspective},
+                    Case{"mida", ViewMode::mida, "tissue", true, Projection::perspective},
+                    Case{"points", ViewMode::points, "retina", true, Projection::perspective}),
     [](const auto& instance) {
         std::string name = instance.param.name;
         std::erase(name, '-');

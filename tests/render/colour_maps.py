@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Where the tables of render/colour_maps.cpp and the vectors of its test come from.
+"""Where the files of assets/colour_maps and the vectors of its test come from.
 
 viridis, magma, inferno, plasma (S. van der Walt, N. Smith) and cividis (J. R. Nunez et al., PLOS ONE 13(7), 2018) are
 read from Matplotlib, which gives them to everybody (CC0). flow is computed here. Needs `pip install matplotlib`.
 
-    colour_maps.py nodes      the tables of render/colour_maps.cpp
+    colour_maps.py NAME       the colours of assets/colour_maps/NAME.txt
     colour_maps.py vectors    256 colours a map, kept in colour_maps.txt: name, then six hex digits a colour
 """
 import sys
@@ -71,10 +71,9 @@ def nodes_of(name):
     return np.clip(np.linalg.lstsq(weights, matplotlib_colours(name), rcond=None)[0], 0, 1)
 
 
-def print_nodes():
-    for name in listed + ["flow"]:
-        packed = ["0x%02x%02x%02x" % tuple(c) for c in np.rint(255 * nodes_of(name)).astype(int)]
-        print(f"constexpr Nodes {name}{{" + ", ".join(packed) + "};\n")
+def print_nodes(name):
+    for colour in np.rint(255 * nodes_of(name)).astype(int):
+        print("%02x%02x%02x" % tuple(colour))
 
 
 def print_vectors():
@@ -83,4 +82,4 @@ def print_vectors():
 
 
 if __name__ == "__main__":
-    {"nodes": print_nodes, "vectors": print_vectors}[sys.argv[1]]()
+    print_vectors() if sys.argv[1] == "vectors" else print_nodes(sys.argv[1])

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <glm/common.hpp>
-#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -39,11 +39,7 @@ glm::dvec3 as_seen_without_green(const glm::dvec3& srgb) {
             shown(std::max(0.0, -0.011820 * r + 0.042940 * g + 0.968881 * b))};
 }
 
-const std::map<std::string, ColourMap> listed{{"viridis", ColourMap::viridis},
-                                              {"magma", ColourMap::magma},
-                                              {"inferno", ColourMap::inferno},
-                                              {"plasma", ColourMap::plasma},
-                                              {"cividis", ColourMap::cividis}};
+const std::set<std::string> listed{"viridis", "magma", "inferno", "plasma", "cividis"};
 
 TEST(ColourMaps, AreMatplotlibsWithinTwoStepsOf255) {
     std::ifstream file(ECHOLUX_TEST_DIR "/colour_maps.txt");
@@ -53,10 +49,11 @@ TEST(ColourMaps, AreMatplotlibsWithinTwoStepsOf255) {
         std::string name;
         words >> name;
         ASSERT_TRUE(listed.contains(name)) << name;
+        const ColourMap map = colour_map(name);
         for (int i = 0; i < 256; ++i) {
             unsigned packed = 0;
             ASSERT_TRUE(words >> std::hex >> packed);
-            const glm::dvec3 colour = glm::round(255.0 * colour_at(listed.at(name), i / 255.0));
+            const glm::dvec3 colour = glm::round(255.0 * colour_at(map, i / 255.0));
             EXPECT_NEAR(colour.r, packed >> 16 & 255, 2) << name << " " << i;
             EXPECT_NEAR(colour.g, packed >> 8 & 255, 2) << name << " " << i;
             EXPECT_NEAR(colour.b, packed & 255, 2) << name << " " << i;
@@ -66,32 +63,33 @@ TEST(ColourMaps, AreMatplotlibsWithinTwoStepsOf255) {
 }
 
 TEST(ColourMaps, GetLighterAllTheWay) {
-    for (const auto& [name, map] : listed) {
-        for (int i = 1; i < colour_map_nodes; ++i) {
-            const double before = oklab(colour_at(map, (i - 1.0) / (colour_map_nodes - 1))).x;
-            const double after = oklab(colour_at(map, i / (colour_map_nodes - 1.0))).x;
-            EXPECT_GT(after, before) << name << " " << i;
+    for (const std::string& name : listed) {
+        const ColourMap map = colour_map(name);
+        for (std::size_t i = 1; i < map.size(); ++i) {
+            EXPECT_GT(oklab(map[i]).x, oklab(map[i - 1]).x) << name << " " << i;
         }
     }
 }
 
 TEST(ColourMaps, GrayIsGrayAndBeyondTheEndsTheyGoOn) {
+    const ColourMap map = colour_map("gray");
     for (const double level : {0.0, 0.1, 0.77, 1.0}) {
-        const glm::dvec3 gray = colour_at(ColourMap::gray, level);
+        const glm::dvec3 gray = colour_at(map, level);
         EXPECT_NEAR(gray.r, level, 0.5 / 255);
         EXPECT_EQ(gray.r, gray.g);
         EXPECT_EQ(gray.r, gray.b);
     }
-    EXPECT_EQ(colour_at(ColourMap::magma, -3), colour_at(ColourMap::magma, 0));
-    EXPECT_EQ(colour_at(ColourMap::magma, 7), colour_at(ColourMap::magma, 1));
+    const ColourMap magma = colour_map("magma");
+    EXPECT_EQ(colour_at(magma, -3), colour_at(magma, 0));
+    EXPECT_EQ(colour_at(magma, 7), colour_at(magma, 1));
 }
 
 TEST(FlowMap, HasTheSameLightnessOnBothSidesAndIsDarkInTheMiddle) {
-    double last = oklab(colour_at(ColourMap::flow, 0.5)).x;
+    double last = oklab(colour_at(flow_map(), 0.5)).x;
     EXPECT_LT(last, 0.2);
     for (double away = 1.0 / 64; away <= 0.5; away += 1.0 / 64) {
-        const double one = oklab(colour_at(ColourMap::flow, 0.5 - away)).x;
-        const double other = oklab(colour_at(ColourMap::flow, 0.5 + away)).x;
+        const double one = oklab(colour_at(flow_map(), 0.5 - away)).x;
+        const double other = oklab(colour_at(flow_map(), 0.5 + away)).x;
         EXPECT_NEAR(one, other, 0.004) << away;
         EXPECT_GT(one, last) << away;
         last = one;
@@ -101,8 +99,8 @@ TEST(FlowMap, HasTheSameLightnessOnBothSidesAndIsDarkInTheMiddle) {
 
 TEST(FlowMap, TellsItsSidesApartWithoutGreenToo) {
     for (double away = 0.1; away <= 0.5; away += 0.05) {
-        const glm::dvec3 one = oklab(as_seen_without_green(colour_at(ColourMap::flow, 0.5 - away)));
-        const glm::dvec3 other = oklab(as_seen_without_green(colour_at(ColourMap::flow, 0.5 + away)));
+        const glm::dvec3 one = oklab(as_seen_without_green(colour_at(flow_map(), 0.5 - away)));
+        const glm::dvec3 other = oklab(as_seen_without_green(colour_at(flow_map(), 0.5 + away)));
         EXPECT_LT(one.z, -0.03) << away;   // bluish
         EXPECT_GT(other.z, 0.03) << away;  // yellowish
     }

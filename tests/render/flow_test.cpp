@@ -65,7 +65,7 @@ class Flowing : public Rendering {
     }
 
     glm::dvec3 flow_colour(double velocity) const {
-        return colour_at(ColourMap::flow, 0.5 + 0.5 * velocity / view_.flow_range);
+        return colour_at(flow_map(), 0.5 + 0.5 * velocity / view_.flow_range);
     }
 
     VolumeGrid grid_;
@@ -101,7 +101,7 @@ TEST_F(Flowing, IsNotSeenBelowTheThreshold) {
 TEST_F(Flowing, OpacityMixesItWithWhatLiesBelow) {
     const auto bright = [](auto...) { return 21.5; };  // half way up the range
     set_structure(bright);
-    view_.preset = Preset::gray;
+    view_.preset = "gray";
     view_.show = Shown::slice;  // gray
     view_.zoom = 1;
     view_.mode = ViewMode::mip;

@@ -15,7 +15,7 @@ class LightFromElsewhere : public Rendering {
         Rendering::SetUp();
         view_ = voxel_view(db_grid(edge, edge, edge), edge, edge);
         view_.elevation_deg = 90;
-        view_.preset = Preset::oct_gray;
+        view_.preset = "oct-gray";
         view_.low = 0;
         view_.high = 40;
     }

@@ -20,7 +20,7 @@ class Passes : public Rendering {
         const VolumeGrid grid = db_grid(edge, edge, edge);
         renderer().set_volume(grid, voxels(grid, ramp).data());
         view_ = voxel_view(grid, 2 * edge, 2 * edge);
-        view_.preset = Preset::gray;
+        view_.preset = "gray";
         view_.low = 0;
         view_.high = 40;
         view_.opacity = 0.2;

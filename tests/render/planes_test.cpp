@@ -152,7 +152,7 @@ TEST_F(Planes, FlowLiesOverThem) {
     view_.flow_range = 10;
     view_.fit = true;
     const Image image = renderer().render(view_);
-    const glm::dvec3 colour = colour_at(ColourMap::flow, 0.9);
+    const glm::dvec3 colour = colour_at(flow_map(), 0.9);
     const auto at = static_cast<std::size_t>(4 * (view_.height / 2 * view_.width + view_.width / 5));
     for (int channel = 0; channel < 3; ++channel) {
         EXPECT_NEAR(image.pixels[at + static_cast<std::size_t>(channel)], 255 * colour[channel], 2);

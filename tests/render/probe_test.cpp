@@ -24,7 +24,7 @@ class Probing : public Rendering {
         grid_ = grid;
         renderer().set_volume(grid, voxels(grid, value).data());
         view_ = voxel_view(grid, 120, 100);
-        view_.preset = Preset::gray;
+        view_.preset = "gray";
         view_.low = 0;
         view_.high = 40;
     }

@@ -111,7 +111,7 @@ TEST_F(Sliced, PlanesAreCutAsTheVolumeOrGoThroughAllOfIt) {
 
 TEST_F(Sliced, ColoursOfTheCurveOnRequest) {
     view_.opacity = 0;
-    view_.preset = Preset::tissue;
+    view_.preset = "tissue";
     view_.slices = {0, 0, 1, 0};
     view_.slice_colours = SliceColours::curve;
     const Image image = renderer().render(view_);
@@ -249,7 +249,7 @@ TEST_F(Section, OfUnknownUnitHasTheLevelsOfItsVoxels) {
                                  }).data());
     view_.low = lowest_value;
     view_.high = highest_value;
-    view_.preset = Preset::gray;
+    view_.preset = "gray";
     view_.width = a_scans;
     view_.height = depth;
     const Image image = renderer().render(view_);

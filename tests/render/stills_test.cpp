@@ -14,7 +14,7 @@ class Stills : public Rendering {
         Rendering::SetUp();
         const VolumeGrid grid = db_grid(24, 24, 24);
         renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) { return 40 * noise(z, a, b); }).data());
-        view_.preset = Preset::tissue;
+        view_.preset = "tissue";
         view_.low = 0;
         view_.high = 40;
         view_.scale_bar = true;

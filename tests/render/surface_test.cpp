@@ -145,7 +145,7 @@ class LitBall : public Surface {
     void expect_shades(View view, const ToLamp& to_lamp) {
         const VolumeGrid grid = db_grid(edge, edge, edge);
         renderer().set_volume(grid, voxels(grid, ball_value).data());
-        view.preset = Preset::oct_gray;
+        view.preset = "oct-gray";
         view.low = 0;
         view.high = 40;
         view.lighting = false;

@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "../unit/temporary_folder.h"
-#include "render/presets.h"
+#include "assets/assets.h"
+#include "render/view/presets.h"
 #include "rendering.h"
 
 namespace echolux {
@@ -33,12 +34,53 @@ class TransferFile : public testing::Test {
 };
 
 TEST_F(TransferFile, WrittenAndReadAgainIsTheSame) {
-    for (const Preset preset : {Preset::tissue, Preset::bone, Preset::gray}) {
+    for (const char* preset : {"tissue", "bone", "gray"}) {
         TransferCurve curve = preset_curve(preset, {});
         curve.length_um = 123.456;
         write_transfer(folder_ / "curve.toml", curve);
         EXPECT_EQ(read_transfer(folder_ / "curve.toml"), curve);
     }
+}
+
+TEST_F(TransferFile, ShippedPresetsAreReadAsAUsersAre) {
+    for (const Asset& asset : assets_of(transfer_files, {})) {
+        const TransferCurve read = read_transfer(folder_.write("a.toml", shipped_text(transfer_files, asset.name)));
+        EXPECT_EQ(preset_curve(asset.name, {}), read) << asset.name;
+    }
+    const std::vector<TransferNode> tissue{{3, 0.12, 0.02, 0.03, 0},       {10.4, 0.34, 0.06, 0.06, 0},
+                                           {17.8, 0.66, 0.22, 0.16, 12},   {25.94, 0.89, 0.52, 0.36, 48},
+                                           {33.34, 0.98, 0.80, 0.62, 140}, {40, 1.00, 0.97, 0.90, 280}};
+    EXPECT_EQ(preset_curve("tissue", {}).nodes, tissue);
+    EXPECT_EQ(preset_curve("tissue", {}).unit, "dB above noise floor");
+    const std::vector<TransferNode> root{{0, 0, 0, 0, 0},
+                                         {0.0001, 0.12, 0.12, 0.12, 0},
+                                         {0.0039, 0.29, 0.29, 0.29, 12},
+                                         {0.0256, 0.46, 0.46, 0.45, 24},
+                                         {0.0625, 0.58, 0.57, 0.55, 32},
+                                         {0.3164, 0.79, 0.78, 0.75, 126},
+                                         {1, 1.00, 0.98, 0.95, 220}};
+    VolumeGrid linear;
+    linear.quantity = "reflectivity";
+    EXPECT_EQ(preset_curve("automatic", linear).nodes, root);
+    EXPECT_TRUE(preset_curve("automatic", linear).is_relative);
+    EXPECT_EQ(preset_curve("ct-soft-tissue", {}).nodes.at(2), (TransferNode{-90, 0.93, 0.80, 0.50, 5}));
+}
+
+TEST_F(TransferFile, APresetWhoseFileNobodyReadIsRefused) {
+    View view;
+    view.preset = "mine";
+    EXPECT_THAT(error_of([&] { check_view(view); }).line, HasSubstr("view.preset: the file of the preset 'mine'"));
+    view.own_preset = read("mine.toml", R"([transfer]
+unit = "HU"
+colours = [7, 0, 0, 0,   9, 1, 1, 1]
+extinctions = [7, 0,   9, 8]
+)");
+    check_view(view);
+    VolumeGrid grid;
+    grid.unit = "HU";
+    EXPECT_EQ(transfer_function(view, grid, {0, 1}).range.low, 7);
+    grid.unit = "";  // as of a shipped preset: not a refusal, but the volume's range
+    EXPECT_EQ(transfer_function(view, grid, {0, 1}).range.high, 1);
 }
 
 TEST_F(TransferFile, ColoursAndExtinctionsHaveTheirOwnPoints) {
@@ -83,7 +125,7 @@ TEST_F(TransferFile, RefusalsNameFileKeyAndRemedy) {
     EXPECT_THAT(refusal("a.toml", "[view]\nzoom = 1\n"), HasSubstr("unknown section [view]"));
     EXPECT_EQ(error_of([] { read_transfer("/nowhere/a.toml"); }).line,
               "/nowhere/a.toml: does not exist (check the name)");
-    EXPECT_THAT(error_of([&] { write_transfer(folder_ / "curve.json", preset_curve(Preset::gray, {})); }).line,
+    EXPECT_THAT(error_of([&] { write_transfer(folder_ / "curve.json", preset_curve("gray", {})); }).line,
                 HasSubstr("name it *.toml"));
 }
 
@@ -122,7 +164,7 @@ TEST_F(TransferFile, ParaViewColoursAloneTakeTheOpacityOfGrayAndAreRelativeFrom0
     const TransferCurve curve = read("map.json", R"([{"RGBPoints": [-1, 0, 0, 1,  0, 1, 1, 1,  1, 1, 0, 0]}])");
     EXPECT_TRUE(curve.is_relative);
     EXPECT_EQ(curve.nodes.front().extinction, 0);
-    EXPECT_EQ(curve.nodes.back().extinction, preset_curve(Preset::gray, {}).nodes.back().extinction);
+    EXPECT_EQ(curve.nodes.back().extinction, preset_curve("gray", {}).nodes.back().extinction);
     EXPECT_TRUE(read("map.json", R"([{"RGBPoints": [0, 0, 0, 1, 1, 1, 0, 0]}])").is_relative);
     EXPECT_FALSE(read("map.json", R"([{"RGBPoints": [0, 0, 0, 1, 2, 1, 0, 0]}])").is_relative);
 }
@@ -161,7 +203,7 @@ TEST_F(CurveInUse, WrittenAndReadAgainGivesTheSamePicture) {
     View view;
     view.width = view.height = 40;
     view.opacity = 0.5;
-    view.colour_map = ColourMap::viridis;
+    view.colour_map = "viridis";
     const Image before = renderer().render(view);
     const TemporaryFolder folder;
     write_transfer(folder / "curve.toml", curve_in_use(view, grid, renderer().transfer_function(view)));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compute/error.h"
+#include "render/colour_maps.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -30,17 +31,17 @@ VolumeGrid grid_of(const char* unit) {
 }
 
 TEST(TransferFunction, PresetsSpanTheirOwnUnitAndElseThePercentiles) {
-    const auto range = [](Preset preset, const char* unit) {
+    const auto range = [](const char* preset, const char* unit) {
         View view;
         view.preset = preset;
         return transfer_function(view, grid_of(unit), percentiles).range;
     };
-    EXPECT_EQ(range(Preset::tissue, "dB above noise floor").low, 3);
-    EXPECT_EQ(range(Preset::tissue, "dB above noise floor").high, 40);
-    EXPECT_EQ(range(Preset::angiogram, "dB above noise floor").low, 6);
-    EXPECT_EQ(range(Preset::bone, "HU").low, 100);
-    EXPECT_EQ(range(Preset::ct_soft_tissue, "HU").high, 400);
-    for (const Preset preset : {Preset::tissue, Preset::bone, Preset::mr, Preset::gray}) {
+    EXPECT_EQ(range("tissue", "dB above noise floor").low, 3);
+    EXPECT_EQ(range("tissue", "dB above noise floor").high, 40);
+    EXPECT_EQ(range("angiogram", "dB above noise floor").low, 6);
+    EXPECT_EQ(range("bone", "HU").low, 100);
+    EXPECT_EQ(range("ct-soft-tissue", "HU").high, 400);
+    for (const char* preset : {"tissue", "bone", "mr", "gray"}) {
         EXPECT_EQ(range(preset, "counts").low, percentiles.low);
         EXPECT_EQ(range(preset, "counts").high, percentiles.high);
     }
@@ -86,7 +87,8 @@ TEST(TransferFunction, ColourMapTakesThePlaceOfTheColoursAlone) {
     View view;
     const VolumeGrid grid = grid_of("dB above noise floor");
     const TransferFunction plain = transfer_function(view, grid, percentiles);
-    view.colour_map = ColourMap::viridis;
+    view.colour_map = "viridis";
+    const ColourMap viridis = colour_map("viridis");
     const TransferFunction painted = transfer_function(view, grid, percentiles);
     EXPECT_EQ(painted.first_visible_level(), plain.first_visible_level());
     for (std::size_t i = 1; i < painted.nodes.size(); ++i) {
@@ -95,7 +97,7 @@ TEST(TransferFunction, ColourMapTakesThePlaceOfTheColoursAlone) {
     for (int i = 0; i <= 1000; ++i) {
         const double level = i / 1000.0;
         EXPECT_NEAR(painted.at(level).extinction, plain.at(level).extinction, 1e-9);
-        const glm::dvec3 colour = colour_at(ColourMap::viridis, level);
+        const glm::dvec3 colour = colour_at(viridis, level);
         EXPECT_NEAR(painted.at(level).red, colour.r, 0.004);
         EXPECT_NEAR(painted.at(level).green, colour.g, 0.004);
         EXPECT_NEAR(painted.at(level).blue, colour.b, 0.004);
@@ -156,7 +158,7 @@ TEST_F(Moment, PicturesUseTheRangeThatIsKept) {
 
 TEST_F(Moment, ExtinctionIsPerLengthWhateverTheVolumesDepthAndVoxels) {
     View view;
-    view.preset = Preset::tissue;
+    view.preset = "tissue";
     view.opacity_length_um = 200;
     view.opacity = 0.4;
     view.look = Look::front;

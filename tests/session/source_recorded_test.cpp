@@ -173,7 +173,7 @@ class LiveSimulation : public RecordedSource {
                                "simulation.bidirectional=true", "recipe.window=hamming"};
         wanted_.name = "sim:layers";
         SilentProgress silent;
-        simulate({.scene = Scene::layers,
+        simulate({.scene = "layers",
                   .samples = 256,
                   .a_scans = 12,
                   .b_scans = 5,

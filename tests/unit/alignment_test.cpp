@@ -247,7 +247,7 @@ TEST_F(AlignmentOfAMirror, WatchHoldsPeaksAndFreezes) {
 
 // The simulated spectrometer with its roll-off, dispersion and camera noise.
 TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
-    Simulation wanted{.scene = Scene::mirror, .samples = 2048, .a_scans = 64, .b_scans = 1};
+    Simulation wanted{.scene = "mirror", .samples = 2048, .a_scans = 64, .b_scans = 1};
     wanted.a2_rad = 20;
     wanted.confocal = false;
     wanted.mirror_um = {400};

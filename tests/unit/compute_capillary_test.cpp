@@ -17,7 +17,7 @@ using testing::Recording;
 // Flow through the plane y = const in ul/s: the axial velocity is that along y times the tube's slope there.
 double lumen_flow_ul_s(double flow_ul_s) {
     Simulation simulation;
-    simulation.scene = Scene::capillary;
+    simulation.scene = "capillary";
     simulation.samples = 512;
     simulation.a_scans = 192;
     simulation.b_scans = 6;

@@ -1,12 +1,15 @@
-// Recipes that come with the program: every setting exists, takes the value, and can work together with the others.
+// Recipes: of the shipped ones every setting exists, takes the value, and can work together with the others; a user's
+// own are told what is wrong with them.
+#include "engine/scan/recipes.h"
+
 #include <gtest/gtest.h>
 
 #include <regex>
 
 #include "compute/error.h"
-#include "engine/scan/recipes.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
+#include "temporary_folder.h"
 
 namespace echolux {
 namespace {
@@ -27,18 +30,22 @@ Scan calibrated_scan() {
 }
 
 TEST(Recipes, CanAllWork) {
-    ASSERT_EQ(shipped_recipes().size(), 7u);
-    for (const ShippedRecipe& recipe : shipped_recipes()) {
+    const std::vector<Asset> shipped = assets_of(recipe_files, {});
+    ASSERT_EQ(shipped.size(), 7u);
+    for (const Asset& asset : shipped) {
         Scan scan = calibrated_scan();
         Settings settings;
         bind(settings, scan);
-        for (const std::string& assignment : recipe.assignments) EXPECT_NO_THROW(settings.set_assignment(assignment));
-        EXPECT_NO_THROW(planned_grid(scan.plan(1))) << recipe.name;
+        const std::vector<std::string> assignments = recipe_of(asset).assignments;
+        ASSERT_FALSE(assignments.empty()) << asset.name;
+        for (const std::string& assignment : assignments) EXPECT_NO_THROW(settings.set_assignment(assignment));
+        EXPECT_NO_THROW(planned_grid(scan.plan(1))) << asset.name;
     }
 }
 
 TEST(Recipes, SayInTwoLinesWhatTheyCostAndWhatTheyAreFor) {
-    for (const ShippedRecipe& recipe : shipped_recipes()) {
+    for (const Asset& asset : assets_of(recipe_files, {})) {
+        const NamedRecipe recipe = recipe_of(asset);
         EXPECT_TRUE(std::regex_search(recipe.method, std::regex(R"( Cost: \d+(\.\d)?( \(a GPU: \d+\))?\.$)")))
             << recipe.method;
         for (const std::string& line : {recipe.method, recipe.use}) {
@@ -56,6 +63,24 @@ TEST(Recipes, AnUnknownNameTellsThoseThatThereAre) {
     } catch (const Error& error) {
         EXPECT_NE(error.line().find("ao-oct, ss-oct, defr, nufft, nudft, compressive, doppler"), std::string::npos);
     }
+}
+
+TEST(Recipes, KeepTheOrderOfTheirFile) {
+    const std::vector<std::string> expected{"recipe.method=defr", "recipe.upsample=2",     "recipe.resample=linear",
+                                            "recipe.window=hann", "recipe.zero_padding=1", "recipe.depth_begin=0",
+                                            "recipe.depth_end=0", "defr.iterations=10",    "defr.delta=0.5"};
+    EXPECT_EQ(assignments_of_recipe("defr"), expected);
+}
+
+TEST(Recipes, OfAUserTellFileLineAndKey) {
+    const TemporaryFolder folder;
+    const auto own = [&](std::string_view text) { return Asset{"mine", false, folder.write("mine.toml", text)}; };
+    const NamedRecipe recipe = recipe_of(own("[about]\nuse = \"skin\"\n[recipe]\nwindow = \"hann\"\n"));
+    EXPECT_EQ(recipe.use, "skin");
+    EXPECT_EQ(recipe.assignments, std::vector<std::string>{"recipe.window=hann"});
+    EXPECT_EQ(
+        error_of([&] { recipe_of(own("[recipe]\n\nwindov = \"hann\"\n")); }).line,
+        (folder / "mine.toml").string() + " line 3, recipe.windov: unknown key (did you mean \"recipe.window\"?)");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 using testing::file_bytes;
 
-Simulation small(Scene scene = Scene::vessel) {
+Simulation small(const std::string& scene = "vessel") {
     return {.scene = scene, .samples = 256, .a_scans = 24, .b_scans = 6, .volumes = 2};
 }
 
@@ -76,7 +76,7 @@ TEST(SimulatorFiles, FramesCarrySequenceTimeAndChecksum) {
 TEST(SimulatorFiles, MakeAnOrdinaryScan) {
     const TemporaryFolder folder;
     SilentProgress silent;
-    Simulation s = small(Scene::retina);
+    Simulation s = small("retina");
     s.a2_rad = 12;
     s.a_repeats = 2;
     s.b_repeats = 3;
@@ -167,13 +167,13 @@ TEST(SimulatorFiles, BadSettingsAreRefused) {
     s = small();
     s.curve2_nm = 90;
     expect_refused(s, "span_nm");
-    s = small(Scene::mirror);
+    s = small("mirror");
     s.mirror_um = {50, 400};
     expect_refused(s, "mirror_um");
-    s = small(Scene::mirror);
+    s = small("mirror");
     s.mirror_amplitude = {0.1};
     expect_refused(s, "mirror_amplitude");
-    s = small(Scene::capillary);
+    s = small("capillary");
     expect_refused(s, "tilt_deg");
 }
 

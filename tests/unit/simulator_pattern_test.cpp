@@ -16,7 +16,7 @@ using testing::Recording;
 
 using Line = std::vector<std::uint16_t>;
 
-Simulation still(Scene scene = Scene::layers) {
+Simulation still(const std::string& scene = "layers") {
     Simulation s{.scene = scene, .samples = 256, .a_scans = 9, .b_scans = 5};
     s.full_well_electrons = 0;
     s.read_noise_electrons = 0;
@@ -111,7 +111,7 @@ TEST(SimulatorPattern, SlicesOfACrossMeetInTheMiddle) {
 // The slice along y is the middle column of a raster, with resting blood, of which each of its lines needs only a few
 // streamlines.
 TEST(SimulatorPattern, TheSliceAcrossIsAColumnOfTheRaster) {
-    Simulation s = still(Scene::capillary);
+    Simulation s = still("capillary");
     s.samples = 1024;
     s.a_scans = s.b_scans = 11;
     s.spacing_a_um = s.spacing_b_um = 4;
@@ -125,7 +125,7 @@ TEST(SimulatorPattern, TheSliceAcrossIsAColumnOfTheRaster) {
 
 // The surface lies where the truth says, also in the slice along y.
 TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
-    Simulation s{.scene = Scene::vessel, .samples = 512, .a_scans = 64, .spacing_a_um = 12};
+    Simulation s{.scene = "vessel", .samples = 512, .a_scans = 64, .spacing_a_um = 12};
     s.protocol = Protocol::cross;
     const Recording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");
@@ -150,7 +150,7 @@ TEST(SimulatorPattern, TruthIsThatOfTheSlices) {
 
 // A vessel cut along its length: the lumen's axis comes and goes, and labels agree with it.
 TEST(SimulatorPattern, TruthKnowsVesselsInEverySlice) {
-    Simulation s{.scene = Scene::retina, .samples = 512, .a_scans = 48};
+    Simulation s{.scene = "retina", .samples = 512, .a_scans = 48};
     s.protocol = Protocol::four_slices;
     const Recording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");

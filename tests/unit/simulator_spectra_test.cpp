@@ -13,7 +13,7 @@ namespace {
 using testing::Recording;
 
 Simulation mirror_at(std::vector<double> depths_um, std::vector<double> amplitudes) {
-    Simulation s{.scene = Scene::mirror, .samples = 512, .a_scans = 2, .b_scans = 1};
+    Simulation s{.scene = "mirror", .samples = 512, .a_scans = 2, .b_scans = 1};
     s.adc_bits = 16;
     s.full_well_electrons = 0;
     s.read_noise_electrons = 0;

@@ -130,7 +130,7 @@ TEST_F(WorkspaceCalibrating, WhatIsTakenBelongsToWhatIsOpen) {
 
 // What the same camera would have seen of a mirror elsewhere, without noise.
 TakenSpectrum mirror_seen(double depth_um, double a2_rad) {
-    Simulation s{.scene = Scene::mirror, .samples = 512, .a_scans = 1, .b_scans = 1};
+    Simulation s{.scene = "mirror", .samples = 512, .a_scans = 1, .b_scans = 1};
     s.a2_rad = a2_rad;
     s.roll_off = false;
     const Spectrometer spectrometer(s);
@@ -158,7 +158,7 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsTakeThePlaceOfTheWavelengths) {
     const Scan& scan = *work().scan();
     EXPECT_TRUE(scan.calibration.wavelengths_nm.empty());
     ASSERT_EQ(scan.calibration.k_positions.size(), static_cast<std::size_t>(samples));
-    const Spectrometer truth(Simulation{.scene = Scene::mirror, .samples = samples});
+    const Spectrometer truth(Simulation{.scene = "mirror", .samples = samples});
     const auto middle = static_cast<std::size_t>(std::llround(scan.calibration.k_positions[samples / 2]));
     const double k_middle = (truth.k_per_um.front() + truth.k_per_um.back()) / 2;
     EXPECT_NEAR(truth.k_per_um[middle], k_middle, 0.01 * k_middle);

@@ -355,7 +355,7 @@ TEST(SettingsBook, APresetTakesTheDrawnCurvesPlace) {
     EXPECT_FALSE(book.view().transfer_curve);
     book.apply(change.before, nothing);
     EXPECT_EQ(book.view().transfer_curve, drawn_curve());
-    EXPECT_EQ(book.view().preset, Preset::automatic);
+    EXPECT_EQ(book.view().preset, "automatic");
 }
 
 TEST(SettingsBook, AViewThatCannotWorkGoesBackToTheLastThatCould) {

@@ -1,4 +1,4 @@
-// `echolux info FILE [--json]`, `echolux info --settings|--recipes|--sources`
+// `echolux info FILE [--json]`, `echolux info --settings|--recipes|--presets|--sources`
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +12,8 @@
 #include "app/jobs/settings_table.h"
 #include "app/open/description.h"
 #include "app/open/proposed_scan.h"
+#include "app/transfer/preset_list.h"
+#include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/acquire/source.h"
 #include "engine/scan/recipes.h"
@@ -29,6 +31,7 @@ struct Options {
     bool guess = false;
     std::string output;
     bool recipes = false;
+    bool presets = false;
     std::vector<std::string> assignments;
 };
 
@@ -127,14 +130,32 @@ void print_recipes() {
     fmt::print(
         "How it works and what it costs, when to use it, its settings. Cost 1: Lagrange-3, Hann, no dispersion;\n");
     fmt::print("2048 samples on a CPU.\n\n");
-    for (const ShippedRecipe& recipe : shipped_recipes()) {
-        fmt::print("{}\n  {}\n  {}\n  {}\n", recipe.name, recipe.method, recipe.use,
-                   fmt::join(recipe.assignments, " "));
+    for (const Asset& asset : assets_of(recipe_files)) {
+        fmt::print("{} ({})\n", asset.name, origin_of(asset));
+        try {
+            const NamedRecipe recipe = recipe_of(asset);
+            fmt::print("  {}\n  {}\n  {}\n", recipe.method, recipe.use, fmt::join(recipe.assignments, " "));
+        } catch (const Error& error) {
+            fmt::print("  {}\n", error.line());
+        }
     }
+}
+
+// Each with where it comes from, and what is wrong with it.
+void print_presets() {
+    for (const PresetList& list : preset_lists()) {
+        fmt::print("{}\n", list.title);
+        for (const ListedPreset& preset : list.presets) {
+            fmt::print("  {:<16} {}\n", preset.name, preset.origin);
+            if (!preset.problem.empty()) fmt::print("    {}\n", preset.problem);
+        }
+    }
+    fmt::print("Your own are files of the same form in {}\n", config_folder().string());
 }
 
 void inform(const Options& options) {
     if (options.recipes) return print_recipes();
+    if (options.presets) return print_presets();
     if (options.settings) {
         fmt::print("{}", settings_table());
         return;
@@ -145,7 +166,7 @@ void inform(const Options& options) {
     }
     if (options.file.empty()) {
         throw Error(ErrorCode::bad_setting, "no file is named", "info",
-                    "name a scan or volume, or give --settings, --recipes or --sources");
+                    "name a scan or volume, or give --settings, --recipes, --presets or --sources");
     }
     if (!options.output.empty() && !options.guess) {
         throw Error(ErrorCode::bad_setting, "has nothing to write", "--output", "it goes with --guess");
@@ -177,9 +198,14 @@ void add_info(CLI::App& program) {
     CLI::Option* recipes =
         command->add_flag("--recipes", options->recipes, "what --recipe can name, what each costs, and when to use it");
     CLI::Option* sources = command->add_flag("--sources", options->sources, "where live spectra could come from now");
-    for (CLI::Option* one : {settings, recipes, sources}) one->excludes(file);
-    settings->excludes(recipes)->excludes(sources);
-    recipes->excludes(sources);
+    CLI::Option* presets =
+        command->add_flag("--presets", options->presets,
+                          "transfer functions, colour maps and scenes that there are, and your own among them");
+    const std::vector<CLI::Option*> lists{settings, recipes, presets, sources};
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        lists[i]->excludes(file);
+        for (std::size_t other = i + 1; other < lists.size(); ++other) lists[i]->excludes(lists[other]);
+    }
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     command->callback([options] { inform(*options); });

@@ -5,13 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "app/picture_of.h"
+#include "assets/assets.h"
 #include "compute/error.h"
 #include "engine/io/png_file.h"
 #include "engine/scan/settings.h"
@@ -33,14 +33,6 @@ struct Options {
     bool off_screen = false, keeps_nothing = false, measures = false;
     std::vector<std::string> presses;
 };
-
-std::filesystem::path state_folder() {
-    if (const char* folder = std::getenv("XDG_STATE_HOME"); folder != nullptr && *folder != '\0') {
-        return std::filesystem::path(folder) / "echolux";
-    }
-    const char* home = std::getenv("HOME");
-    return home != nullptr ? std::filesystem::path(home) / ".local" / "state" / "echolux" : std::filesystem::path();
-}
 
 bool is_off_screen(const Options& options) {
     return options.off_screen || options.measures || !options.picture.empty() || !options.screenshot.empty();

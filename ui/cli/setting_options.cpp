@@ -88,7 +88,7 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
         .add_option_function<std::string>(
             "--recipe",
             [&assignments](const std::string& name) {
-                const std::vector<std::string>& recipe = assignments_of_recipe(name);
+                const std::vector<std::string> recipe = assignments_of_recipe(name);
                 assignments.insert(assignments.begin(), recipe.begin(), recipe.end());
             },
             "settings that belong together; --set goes first; `echolux info --recipes` explains them")

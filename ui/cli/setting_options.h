@@ -30,7 +30,7 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
 // `--set section.key=value`, repeatable.
 CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments);
 
-// `--recipe NAME`: a shipped recipe's settings, before those of --set.
+// `--recipe NAME`: a recipe's settings, before those of --set.
 void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments);
 
 // `--backend auto|cpu|cuda`.

@@ -42,7 +42,7 @@ void draw_colour(const CurvePicture& picture, std::size_t point) {
     const TransferNode& node = picture.bare.nodes[point];
     std::array<float, 3> colour{static_cast<float>(node.red), static_cast<float>(node.green),
                                 static_cast<float>(node.blue)};
-    ImGui::BeginDisabled(work.view().colour_map != ColourMap::preset);
+    ImGui::BeginDisabled(work.view().colour_map != "preset");
     if (ImGui::ColorEdit3("##colour", colour.data(), ImGuiColorEditFlags_NoInputs | ImGuiColorEditFlags_NoLabel)) {
         const std::array<double, 3> wanted{colour[0], colour[1], colour[2]};
         work.set_transfer_curve(with_colour(picture.curve(), point, wanted), Edit::under_way);

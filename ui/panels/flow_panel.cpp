@@ -42,7 +42,7 @@ void colour_bar(const PanelContext& context, const VolumeGrid& grid) {
     constexpr int pieces = 64;
     for (int i = 0; i < pieces; ++i) {
         const double level = (i + 0.5) / pieces;
-        const auto colour = colour_at(ColourMap::flow, is_signed ? level : 0.5 + 0.5 * level);
+        const auto colour = colour_at(flow_map(), is_signed ? level : 0.5 + 0.5 * level);
         const float x = at.x + size.x * static_cast<float>(i) / pieces;
         list->AddRectFilled({x, at.y}, {x + size.x / pieces + 1, at.y + size.y},
                             ImGui::GetColorU32({static_cast<float>(colour.r), static_cast<float>(colour.g),

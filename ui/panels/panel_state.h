@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
+#include "engine/simulate/scene_file.h"
 #include "ui/panels/control_hints.h"
 #include "ui/panels/measure_tool.h"
 
@@ -67,6 +68,7 @@ struct PanelState {
     double volume_time_s = -1;
     std::optional<FileWish> file_wish;
     WindowPace pace;
+    std::vector<ShownScene> scenes = shown_scenes();  // of the simulator
 };
 
 }  // namespace echolux

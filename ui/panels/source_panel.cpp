@@ -5,7 +5,6 @@
 
 #include "ui/panels/panel_list.h"
 #include "ui/panels/recording_row.h"
-#include "ui/panels/scenes.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 
@@ -139,11 +138,11 @@ class SourcePanel : public NamedPanel {
     }
 
     void draw_scenes(const PanelContext& context) {
-        for (const ShownScene& scene : shown_scenes) {
-            const float width = ImGui::CalcTextSize(scene.name).x + 2 * ImGui::GetStyle().FramePadding.x;
-            if (&scene != shown_scenes.data()) same_line_where_fits(context, width, 4);
-            const std::string name = std::string("sim:") + scene.name;
-            if (plain_button(context, name, scene.name, scene.text)) {
+        for (const ShownScene& scene : context.state.scenes) {
+            const float width = ImGui::CalcTextSize(scene.name.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
+            if (&scene != context.state.scenes.data()) same_line_where_fits(context, width, 4);
+            const std::string name = "sim:" + scene.name;
+            if (plain_button(context, name, scene.name.c_str(), scene.text.c_str())) {
                 open_source(context, name);
             }
         }

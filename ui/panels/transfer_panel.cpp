@@ -39,7 +39,7 @@ class TransferPanel : public NamedPanel {
         const auto shown = function_in_use(work, work.view());
         if (!grid || !shown) return muted_text(context, "No volume yet.");
         View without_map = work.view();
-        without_map.colour_map = ColourMap::preset;
+        without_map.colour_map = "preset";
         const auto bare = function_in_use(work, without_map);
         if (bare) editor_.draw(context, *shown, *bare, exhibit.histogram(), *grid);
     }

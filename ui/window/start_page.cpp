@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/panels/scenes.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/keys_drawn.h"
 #include "ui/window/theme.h"
@@ -114,9 +113,9 @@ void StartPage::draw(const PanelContext& context, const Region& centre) {
 
 void StartPage::draw_simulator(const PanelContext& context, float width) {
     heading(context, "Live simulator");
-    for (const ShownScene& scene : shown_scenes) {
-        const std::string name = std::string("start.sim.") + scene.name;
-        if (card(context, name, width, scene.title, scene.text, "", &scene == shown_scenes.data()))
+    for (const ShownScene& scene : context.state.scenes) {
+        const std::string name = "start.sim." + scene.name;
+        if (card(context, name, width, scene.title, scene.text, "", &scene == context.state.scenes.data()))
             open_simulator(context, scene.name);
     }
 }

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ui/window/window_fonts.h"
+#include "assets/assets.h"
 #ifdef ECHOLUX_FREETYPE
 #include <imgui_freetype.h>
 #endif
@@ -20,13 +20,14 @@ constexpr ImWchar characters[] = {0x0020, 0x017F,  // Latin, ° ± ² µ ×
                                   0x2264, 0x2265, 0x2318, 0x2318, 0x25A0, 0x25A1, 0x25B2, 0x25B7, 0x25BC, 0x25C4,
                                   0x25CB, 0x25CF, 0x2605, 0x2606, 0x26A0, 0x26A0, 0x2713, 0x2717, 0};
 
-ImFont* add_font(const unsigned char* bytes, std::size_t count, float pixels) {
+ImFont* add_font(std::string_view path, float pixels) {
+    const std::string_view font = shipped_file(path);
     ImFontConfig config;
     config.FontDataOwnedByAtlas = false;
     config.OversampleH = 2;
     config.PixelSnapH = false;
     // The atlas takes the bytes without const and leaves them as they are.
-    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes), static_cast<int>(count),
+    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<char*>(font.data()), static_cast<int>(font.size()),
                                                       std::round(pixels), &config, characters);
 }
 
@@ -40,10 +41,10 @@ void load_fonts(Style& style) {
     atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
 #endif
     atlas.Flags |= ImFontAtlasFlags_NoBakedLines;
-    style.text = add_font(text_font, text_font_bytes, style.px(15));
-    style.strong = add_font(strong_font, strong_font_bytes, style.px(15));
-    style.numbers = add_font(numbers_font, numbers_font_bytes, style.px(15.5f));
-    style.large = add_font(strong_font, strong_font_bytes, style.px(30));
+    style.text = add_font("fonts/text", style.px(15));
+    style.strong = add_font("fonts/strong", style.px(15));
+    style.numbers = add_font("fonts/numbers", style.px(15.5f));
+    style.large = add_font("fonts/strong", style.px(30));
     atlas.Build();
 }
 

@@ -1,0 +1,53 @@
+// Scenes in files: the shipped ones, and what a user's own are told.
+#include "engine/simulate/scene_file.h"
+
+#include <gmock/gmock.h>
+
+#include "engine/simulate/scene.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(SceneFiles, AreShownInTheirOrderWithTheirWords) {
+    std::vector<std::string> shown;
+    for (const Asset& asset : assets_of(scene_files, {}))
+        shown.push_back(asset.name + ": " + scene_of(asset).scene.text);
+    EXPECT_THAT(shown, ElementsAre("vessel: tissue with pulsating blood flow", "retina: layers, vessels, a fovea",
+                                   "layers: plain boundaries of known depth", "capillary: steady flow of known speed",
+                                   "mirror: reflectors of known depth, for alignment"));
+}
+
+TEST(SceneFiles, NumbersBecomeLengthsOfTheFieldAndTheDepthRange) {
+    Simulation simulation = with_scene_defaults({.scene = "vessel"});
+    const Scenery scenery(simulation, 1000);
+    EXPECT_EQ(scenery.width_um, 1024);
+    ASSERT_EQ(scenery.boundaries.size(), 5u);
+    EXPECT_DOUBLE_EQ(scenery.boundaries[1].base_um, 165);
+    EXPECT_DOUBLE_EQ(scenery.boundaries[4].wave_um, 12);
+    ASSERT_EQ(scenery.tubes.size(), 2u);
+    EXPECT_DOUBLE_EQ(scenery.tubes[0].x_um, -0.08 * 1024);
+    EXPECT_DOUBLE_EQ(scenery.tubes[0].radius_um, 0.1 * 1024);  // less than a tenth of the depth range
+    EXPECT_DOUBLE_EQ(scenery.tubes[1].radius_um, 0.05 * 1024);
+    EXPECT_DOUBLE_EQ(scenery.tubes[1].peak_mm_s, -0.6 * simulation.flow_mm_s);
+}
+
+TEST(SceneFiles, OfAUserTellFileAndKey) {
+    const TemporaryFolder folder;
+    const auto refusal = [&](std::string_view text) {
+        return error_of([&] { scene_of({"mine", false, folder.write("mine.toml", text)}); }).line;
+    };
+    EXPECT_THAT(refusal("[boundaries]\ndepth = [0.1, 0.5, 0.4]\n[layers]\nbrightness = 1\n"),
+                HasSubstr("mine.toml, boundaries.depth: is not in ascending order (name the boundaries from above)"));
+    EXPECT_THAT(refusal("[boundaries]\ndepth = [0.1, 0.4]\nbow = [0, 1, 0]\n[layers]\nbrightness = 1\n"),
+                HasSubstr("mine.toml, boundaries.bow: has 3 numbers for 2 (give one for all, or one for each)"));
+    EXPECT_THAT(refusal("[boundaries]\ndepth = [0.1, 0.4]\n"), HasSubstr("layers.brightness: has 0 numbers for 1"));
+    EXPECT_THAT(refusal("[tubes]\ndepth = 0.5\nradios = 0.1\n"), HasSubstr("did you mean \"tubes.radius\"?"));
+    EXPECT_THAT(refusal("[tubes]\ndepth = 2\n"), HasSubstr("tubes.depth"));
+}
+
+}  // namespace
+}  // namespace echolux
