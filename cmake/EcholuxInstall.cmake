@@ -13,8 +13,8 @@ function(echolux_carried program)
 endfunction()
 
 echolux_carried(echolux)
-install(FILES README.md LICENSE CHANGELOG.md DESTINATION .)
-install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+install(FILES README.md LICENSE CHANGELOG.md CITATION.cff CONTRIBUTING.md DESTINATION .)
+install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.webp")
 install(DIRECTORY plugins DESTINATION . FILES_MATCHING PATTERN "*.h" PATTERN "*.c")  # for authors of plugins
 
 if(TARGET gpu_tests)

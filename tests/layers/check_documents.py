@@ -17,7 +17,7 @@ HEADING = re.compile(r"^#+ +(.*?) *#*$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
 SOURCE = re.compile(
-    r"`((?:compute|engine|render|shaders|app|bench|ui|include|examples|assets|plugins|tests|cmake|docs)/[\w./*{},-]*)`"
+    r"`((?:compute|engine|render|shaders|app|bench|ui|library|include|examples|assets|plugins|tests|cmake|docs)/[\w./*{},-]*)`"
 )
 PICTURES = {".png", ".gif", ".webp", ".svg", ".jpg"}
 
