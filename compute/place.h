@@ -24,12 +24,22 @@ struct FrameLayout {
     std::int64_t stride_bytes = 0;  // from one acquired B-scan to the next; 0: lines without a gap
 };
 
+// How work comes in turn with what a caller does on the same GPU, without a wait on the host. A stream: what was
+// enqueued on it before comes first, what is enqueued on it later comes after the voxels. An event: of a block it is
+// waited for, of places it is recorded behind the voxels. The handle is CUDA's; compute/cuda alone knows more of it.
+struct CallerOrder {
+    enum class Kind { none, stream, event };
+    Kind kind = Kind::none;
+    void* handle = nullptr;  // of a stream null: the default one
+};
+
 // Some whole B-scans of raw spectra: [b_scans][b_repeats][a_scans][a_repeats] lines of line_bytes() each.
 struct Block {
     const std::byte* data = nullptr;  // of the whole block, headers and flyback included
     std::int64_t bytes = 0;
     FrameLayout frames;
     MemoryKind memory = MemoryKind::host;
+    CallerOrder order;
     std::int64_t volume = 0;
     std::int64_t first_b_scan = 0;                    // position in its volume
     std::int64_t b_scans = 0;                         // positions along the slow axis
@@ -62,6 +72,7 @@ struct Place {
 struct Places {
     Place structure;
     std::optional<Place> flow;  // where the plan has flow; nothing: it is not wanted now
+    CallerOrder order;          // of both
 
     Places(const Place& place) : structure(place) {}  // NOLINT: structure alone is the usual case
     Places(const Place& place, const Place& flow_place) : structure(place), flow(flow_place) {}

@@ -1,15 +1,12 @@
 #include "app/live/live_job.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <thread>
+#include <memory>
 #include <utility>
 
 #include "app/live/live_source.h"
 #include "app/live/lone_volume_path.h"
+#include "app/live/picture_loop.h"
 #include "app/picture_of.h"
-#include "app/seconds_since.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
@@ -18,23 +15,6 @@
 
 namespace echolux {
 namespace {
-
-using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-
-constexpr auto look_around = 50ms;
-constexpr auto max_to_drain = 60s;  // a CPU may have two volumes before it when the source stops
-
-// Where blocks are only recorded.
-class NoDisplay : public BlockSink {
-  public:
-    bool feed(const Block&) override { return true; }
-    bool rework(const Block&) override { return true; }
-    void collect() override {}
-    void finish() override {}
-    void change(const ReconstructionSpec&) override {}
-    bool take_change(Moment) override { return false; }
-};
 
 // Everything that shows what a session reconstructs.
 class Display {
@@ -58,10 +38,10 @@ class Display {
 
     void report_to(LiveReport& report, const std::filesystem::path& picture) {
         report.way = path_.describe();
-        report.ring = path_.statistics();
+        report.display->ring = path_.statistics();
         if (processed_) report.processed = processed_->finish();
         if (!picture.empty()) write_last(picture);
-        report.bytes_read_back = path_.bytes_read_back();
+        report.display->bytes_read_back = path_.bytes_read_back();
     }
 
   private:
@@ -106,117 +86,21 @@ void check_outputs(const LiveJob& job) {
     check_can_be_written(job.picture);
 }
 
-// How far a job is: in volumes, or in tenths of a second.
-class LiveProgress {
-  public:
-    LiveProgress(const LiveJob& job, Progress& progress) : job_(job), progress_(progress) {
-        if (counts_volumes())
-            progress_.begin("live", job.volumes, "volumes");
-        else
-            progress_.begin("live", std::max<std::int64_t>(0, std::llround(10 * job.seconds)), "tenths of a second");
-    }
-    ~LiveProgress() { progress_.end(); }
-
-    // Whether that is all. Throws Error{cancelled}.
-    bool advance(const SessionFigures& figures, std::int64_t volumes) {
-        const std::int64_t now = counts_volumes() ? volumes : std::llround(10 * figures.seconds);
-        progress_.advance(now - std::exchange(done_, now));
-        return figures.ended || (job_.seconds > 0 && figures.seconds >= job_.seconds);
-    }
-
-  private:
-    bool counts_volumes() const { return job_.volumes > 0; }
-
-    const LiveJob& job_;
-    Progress& progress_;
-    std::int64_t done_ = 0;
-};
-
-RecordingWanted recording_of(const LiveJob& job, const Source& source) {
-    RecordingWanted wanted = recording_of(source, job.record);
-    wanted.replace = job.overwrites;
-    const Scan& scan = wanted.scan;
-    const std::int64_t volume =
-        spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string()).volume_bytes();
-    wanted.expected_bytes = job.volumes * volume;
-    return wanted;
-}
-
-// What happens, told to whoever listens and kept for the report.
-class Events {
-  public:
-    Events(Session& session, std::vector<SessionEvent>& kept, const std::function<void(const SessionEvent&)>& heard)
-        : session_(session), kept_(kept), heard_(heard) {}
-
-    void hear() {
-        for (const SessionEvent& event : session_.take_events()) note(event);
-    }
-    void note(const SessionEvent& event) {
-        constexpr std::size_t max_events = 1000;
-        if (heard_) heard_(event);
-        kept_.push_back(event);
-        if (kept_.size() > max_events) kept_.erase(kept_.begin());
-    }
-
-  private:
-    Session& session_;
-    std::vector<SessionEvent>& kept_;
-    const std::function<void(const SessionEvent&)>& heard_;
-};
-
-// Until the job says that it is enough.
-void watch(const LiveJob& job, Session& session, const PictureLoop* pictures, Progress& progress, Events& events) {
-    LiveProgress how_far(job, progress);
-    try {
-        for (;;) {
-            events.hear();
-            const SessionFigures figures = session.figures();
-            if (how_far.advance(figures, figures.arrived.volumes)) break;
-            if (const auto problem = pictures == nullptr ? std::nullopt : pictures->problem()) {
-                events.note({figures.seconds, true, *problem});
-                break;
-            }
-            std::this_thread::sleep_for(look_around);
-        }
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::cancelled) throw;
-    }
-    session.stop();
-    if (!session.drain(max_to_drain))
-        events.note({session.figures().seconds, true, "what was acquired last is not reconstructed"});
-}
-
 }  // namespace
 
-LiveReport run(const LiveJob& job, Progress& progress, const std::function<void(const SessionEvent&)>& heard) {
+LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     check_outputs(job);
     LiveReport report;
-    SourceWanted wanted = job.source;
-    wanted.progress = &progress;
-    const std::unique_ptr<Source> source = open_source(wanted);
+    const std::unique_ptr<Source> source = opened_source(job, progress);
     report.source = source->name();
-    std::optional<Display> display;
-    NoDisplay nothing;
     SilentProgress to_the_end;  // whoever stops the job stops its session
-    if (job.displays) display.emplace(job, live_plan(*source, to_the_end));
-    BlockSink& sink = display ? static_cast<BlockSink&>(display->path()) : nothing;
-    Session session(*source, sink);
-    if (!job.record.empty()) session.record(recording_of(job, *source));
-    const std::unique_ptr<PictureLoop> pictures = display ? display->pictures_of(session) : nullptr;
-    session.start(job.volumes);
-    Events events(session, report.events, heard);
-    watch(job, session, pictures.get(), progress, events);
-    if (!job.record.empty()) {
-        report.recorder = session.stop_recording();
-        if (report.recorder->blocks > 0 && source->capabilities().has_truth)
-            source->write_truth(job.record.parent_path() / "truth");
-    }
-    events.hear();
-    if (pictures) {
-        pictures->stop();  // with one of the newest volume
-        report.pictures = pictures->figures();
-        display->report_to(report, job.picture);
-    }
+    Display display(job, live_plan(*source, to_the_end));
+    Session session(*source, display.path());
+    const std::unique_ptr<PictureLoop> pictures = display.pictures_of(session);
+    run_session(job, *source, session, report, progress, heard, [&] { return pictures->problem(); });
+    pictures->stop();  // with one of the newest volume
+    report.display = DisplayReport{{}, pictures->figures(), 0};
+    display.report_to(report, job.picture);
     report.session = session.figures();
     return report;
 }

@@ -1,9 +1,9 @@
-// What a live job says of itself, for programs and for people.
+#include "app/live/live_report.h"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "app/live/live_job.h"
 #include "engine/version.h"
 
 namespace echolux {
@@ -102,10 +102,10 @@ std::string json_of(const LiveReport& report) {
                 {"load", s.load}}},
               {"latency",
                {{"waiting", object_of(s.waiting)}, {"feeding", object_of(s.feeding)}, {"shown", object_of(s.shown)}}}};
-    if (!report.way.empty()) {
-        json["ring"] = object_of(report.ring);
-        json["pictures"] = object_of(report.pictures);
-        json["bytes_read_back"] = report.bytes_read_back;
+    if (report.display) {
+        json["ring"] = object_of(report.display->ring);
+        json["pictures"] = object_of(report.display->pictures);
+        json["bytes_read_back"] = report.display->bytes_read_back;
     }
     if (report.recorder) json["recorder"] = object_of(*report.recorder);
     if (report.processed) json["processed"] = object_of(*report.processed);
@@ -134,10 +134,12 @@ std::string text_of(const LiveReport& report) {
     text +=
         fmt::format("left out     {} volumes overtaken by newer ones, {} incomplete, {} without a slot, {} failed\n",
                     s.queue.overtaken_volumes, s.queue.incomplete_volumes, s.dropped_volumes, s.failed_volumes);
-    text += fmt::format("shown        {} volumes in {} pictures ({:.1f} a second), {} out of order\n",
-                        report.pictures.volumes, report.pictures.pictures, report.pictures.pictures_per_s,
-                        report.pictures.out_of_order);
-    text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
+    if (report.display) {
+        const PictureFigures& shown = report.display->pictures;
+        text += fmt::format("shown        {} volumes in {} pictures ({:.1f} a second), {} out of order\n",
+                            shown.volumes, shown.pictures, shown.pictures_per_s, shown.out_of_order);
+        text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
+    }
     if (report.processed) {
         text +=
             fmt::format("written      {} volumes, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",

@@ -10,19 +10,11 @@
 #include <string>
 #include <thread>
 
+#include "app/live/live_report.h"
 #include "app/live/volume_path.h"
-#include "engine/live/latency.h"
 #include "render/view/view.h"
 
 namespace echolux {
-
-struct PictureFigures {
-    std::int64_t pictures = 0;
-    std::int64_t volumes = 0;       // that some finished picture showed whole
-    std::int64_t out_of_order = 0;  // pictures that showed an older volume than the one before
-    double pictures_per_s = 0;      // in the mean, while something changed
-    Latency drawing;                // of a picture, from its submission to its end
-};
 
 class PictureLoop {
   public:

@@ -1,6 +1,6 @@
-// Volumes that were reconstructed live, written as files beside the work: the thread that draws begins to copy them off
-// the graphics device, a thread of its own waits for them and writes. A disk that is too slow leaves volumes out and
-// counts them.
+// Volumes that were reconstructed live, written as files beside the work, on a thread of its own. Where they lie on a
+// graphics device, the thread that draws has begun to copy them, and that thread waits for the copy. A disk that is too
+// slow leaves volumes out and counts them.
 #pragma once
 
 #include <condition_variable>

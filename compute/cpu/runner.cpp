@@ -119,6 +119,9 @@ void Runner::check(const Block& block, const Places& places) const {
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "the CPU cannot read the memory of a GPU", "block");
     }
+    if (block.order.kind != CallerOrder::Kind::none || places.order.kind != CallerOrder::Kind::none) {
+        throw Error(ErrorCode::bad_setting, "the CPU keeps no order with streams and events of a GPU", "block");
+    }
     const bool on_host = places.structure.kind == PlaceKind::host_linear &&
                          (!places.flow || places.flow->kind == PlaceKind::host_linear);
     if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");

@@ -16,6 +16,17 @@ constexpr int max_streams = 16;
 constexpr int listeners = 2;                                 // one block is copied while the mean of another is found
 constexpr std::int64_t bins_bytes = std::int64_t{64} << 20;  // that the fused kernel makes at a time for other passes
 
+bool is_on_device(const Places& places) {
+    const auto on_device = [](const Place& place) { return place.kind == PlaceKind::device_linear; };
+    return on_device(places.structure) && (!places.flow || on_device(*places.flow));
+}
+
+// The host copies pageable memory at once.
+void check_order(const Block& block) {
+    if (block.order.kind == CallerOrder::Kind::none || block.memory != MemoryKind::host) return;
+    throw Error(ErrorCode::bad_setting, "pageable memory cannot wait for a stream or event", "block", "pin it");
+}
+
 }  // namespace
 
 CudaRunner::Listener::Listener(CudaRunner& runner, const BackendChoice& choice)
@@ -104,37 +115,82 @@ void CudaRunner::hold(Listener& listener, const Block& block, const Work& work) 
 
 void CudaRunner::prime(const Block& block) {
     check_block(block, plan_);
+    check_order(block);
     if (background_mode_ != Background::running) return;
     const CurrentDevice current(device_);
     collect();
     Listener& listener = *listeners_[static_cast<std::size_t>(primed_ % listeners_.size())];
     finish(listener);
-    hold(listener, block, [&] { listen(listener, block); });
+    hold(listener, block, [&] {
+        wait_for(listener, block.order);
+        listen(listener, block);
+    });
+    if (block.order.kind == CallerOrder::Kind::stream) follow(listener, block.order);
     ++primed_;
 }
 
 Completion CudaRunner::submit(const Block& block, const Places& places) {
     check_block(block, plan_);
+    check_order(block);
     check_places(places);
     const CurrentDevice current(device_);
     collect();
     Worker& worker = *workers_[static_cast<std::size_t>(turns_ % workers_.size())];
-    finish(worker);
+    const bool for_the_host = needs_the_host(block, places);
+    worker.queues = worker.busy && !worker.for_the_host && !for_the_host;
+    if (!worker.queues) finish(worker);
     try {
-        hold(worker, block, [&] { enqueue(worker, block, places); });
+        hold(worker, block, [&] {
+            wait_for(worker, block.order);
+            if (places.order.kind == CallerOrder::Kind::stream) wait_for(worker, places.order);
+            enqueue(worker, block, places);
+        });
     } catch (...) {
         worker.output.drop();
         if (worker.flow_output) worker.flow_output->drop();
         throw;
     }
     worker.turn = ++turns_;
+    worker.for_the_host = for_the_host;
     worker.output.hand_over(worker.done);
     if (places.flow) worker.flow_output->hand_over(worker.done);
+    if (block.order.kind == CallerOrder::Kind::stream) follow(worker, block.order);
+    follow(worker, places.order);
     return {worker.turn};
+}
+
+// Memory to give back, voxels to copy by hand, or a caller who keeps no order by himself.
+bool CudaRunner::needs_the_host(const Block& block, const Places& places) {
+    return block.keeper || block.memory == MemoryKind::host || !is_on_device(places) ||
+           places.order.kind == CallerOrder::Kind::none;
+}
+
+// The worker's stream comes after what the caller did.
+void CudaRunner::wait_for(Listener& listener, const CallerOrder& order) {
+    if (order.kind == CallerOrder::Kind::none) return;
+    cudaEvent_t event = static_cast<cudaEvent_t>(order.handle);
+    if (order.kind == CallerOrder::Kind::stream) {
+        event = listener.ready;
+        checked(cudaEventRecord(event, static_cast<cudaStream_t>(order.handle)), "follow the caller's stream");
+    }
+    checked(cudaStreamWaitEvent(listener.stream, event), "wait for the caller's work");
+}
+
+// What the caller does next comes after the worker's block.
+void CudaRunner::follow(Listener& listener, const CallerOrder& order) {
+    if (order.kind == CallerOrder::Kind::none) return;
+    const cudaError_t result = order.kind == CallerOrder::Kind::stream
+                                   ? cudaStreamWaitEvent(static_cast<cudaStream_t>(order.handle), listener.done)
+                                   : cudaEventRecord(static_cast<cudaEvent_t>(order.handle), listener.stream);
+    checked(result, "let the caller's work wait for the voxels");
 }
 
 void CudaRunner::check_places(const Places& places) const {
     if (places.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
+    if (places.order.kind != CallerOrder::Kind::none && !is_on_device(places)) {
+        throw Error(ErrorCode::bad_setting, "only voxels in the GPU's memory come in the order of a stream or event",
+                    "place", "wait for the completion instead");
+    }
 }
 
 // The block's spectra, where kernels see them; its background is on its way.
@@ -170,7 +226,7 @@ BlockTargets CudaRunner::targets(Worker& worker, const Block& block, const Place
 void CudaRunner::wait(Completion completion) {
     if (completion.value == 0 || completion.value > turns_) return;
     Worker& worker = *workers_[static_cast<std::size_t>((completion.value - 1) % workers_.size())];
-    if (worker.turn != completion.value) return;  // done long ago
+    if (worker.turn < completion.value || (worker.turn > completion.value && !worker.queues)) return;  // done long ago
     const CurrentDevice current(device_);
     finish(worker);
 }

@@ -5,6 +5,10 @@
 // Priming, which only follows the running background, has streams and buffers of its own: it waits for copies and means
 // of blocks primed before, not for reconstruction.
 //
+// Where the caller says in which order his own stream or events come, that order is kept by the GPU. Work on device
+// memory alone leaves the host nothing to do: then even a worker that is still busy is given the next block at once, as
+// its stream keeps the order.
+//
 // Calls come from one thread at a time.
 #pragma once
 
@@ -49,6 +53,7 @@ class CudaRunner : public Reconstructor {
         ~Listener();
 
         Stream stream;
+        Event ready;  // what the caller's stream does first
         Event done;
         BlockInput input;
         FrameBackground background;
@@ -64,7 +69,9 @@ class CudaRunner : public Reconstructor {
         VoxelOutput output;
         std::optional<VoxelOutput> flow_output;
         std::unique_ptr<Passes> passes;
-        std::uint64_t turn = 0;  // whose work it has
+        std::uint64_t turn = 0;     // whose work it has
+        bool for_the_host = false;  // the host has something to do when it is done
+        bool queues = false;        // work of an earlier turn may be under way too
     };
 
     std::unique_ptr<LineMethod> method(cudaStream_t stream) const;
@@ -73,6 +80,9 @@ class CudaRunner : public Reconstructor {
     std::int64_t frames_of(const Block& block) const;
     const std::byte* listen(Listener& listener, const Block& block) const;
     void check_places(const Places& places) const;
+    static bool needs_the_host(const Block& block, const Places& places);
+    static void wait_for(Listener& listener, const CallerOrder& order);
+    static void follow(Listener& listener, const CallerOrder& order);
     void enqueue(Worker& worker, const Block& block, const Places& places);
     BlockTargets targets(Worker& worker, const Block& block, const Places& places) const;
     static void finish(Listener& listener);

@@ -5,8 +5,10 @@
 
 namespace echolux {
 
-void DisplayQueue::push(Block block) {
-    const std::scoped_lock lock(mutex_);
+void DisplayQueue::push(Block block, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    const bool waits = overload_ == Overload::source_waits && block.first_b_scan == 0;
+    if (waits && !begun_.wait(lock, stop, [this] { return closed_ || !newest_; })) return;
     ++figures_.pushed;
     if (block.first_b_scan == 0) begin(block);
     Volume& arriving = newest_ ? *newest_ : current_;
@@ -67,6 +69,7 @@ std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
     if (current_.blocks.empty()) {
         current_ = std::move(*newest_);
         newest_.reset();
+        begun_.notify_one();
     }
     Block block = std::move(current_.blocks.front());
     current_.blocks.pop_front();
@@ -100,6 +103,7 @@ void DisplayQueue::close() {
     const std::scoped_lock lock(mutex_);
     closed_ = true;
     came_.notify_all();
+    begun_.notify_all();
 }
 
 void DisplayQueue::clear() {

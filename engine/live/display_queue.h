@@ -9,6 +9,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 
 #include "compute/place.h"
 
@@ -27,15 +28,22 @@ struct QueueFigures {
     std::int64_t max_waiting = 0;
 };
 
+// What becomes of a volume that nobody has begun to take when the next one comes.
+enum class Overload {
+    newest_wins,  // it is left out
+    source_waits  // the next one is not let in before: for volumes of which none may be missing
+};
+
 // One thread pushes, one thread takes.
 class DisplayQueue {
   public:
     // `b_scans` of a volume.
-    explicit DisplayQueue(std::int64_t b_scans) : b_scans_(b_scans) {}
+    explicit DisplayQueue(std::int64_t b_scans, Overload overload = Overload::newest_wins)
+        : b_scans_(b_scans), overload_(overload) {}
 
     // Blocks of a volume come in order; one that does not follow the one before makes its volume incomplete, and what
-    // comes of it later is left out.
-    void push(Block block);
+    // comes of it later is left out. With source_waits it waits, until `stop`, which leaves the block out.
+    void push(Block block, const std::stop_token& stop = {});
 
     // Blocks of one volume, then of the newest. Nothing: none came in time, or the queue is closed.
     std::optional<Block> take(std::chrono::milliseconds patience);
@@ -72,11 +80,13 @@ class DisplayQueue {
     void count_waiting();
 
     std::int64_t b_scans_;
+    Overload overload_;
     mutable std::mutex mutex_;
     std::condition_variable came_;
-    Volume current_;                // being taken
-    std::int64_t stray_ = -1;       // number of a volume that came without its beginning
-    std::optional<Volume> newest_;  // arriving behind it
+    std::condition_variable_any begun_;  // the volume that waited
+    Volume current_;                     // being taken
+    std::int64_t stray_ = -1;            // number of a volume that came without its beginning
+    std::optional<Volume> newest_;       // arriving behind it
     bool closed_ = false;
     bool is_busy_ = false;  // what was taken last is worked on
     QueueFigures figures_;

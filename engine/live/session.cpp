@@ -52,9 +52,9 @@ void Session::survive(const Work& work) {
     }
 }
 
-Session::Session(Source& source, BlockSink& sink)
+Session::Session(Source& source, BlockSink& sink, Overload overload)
     : source_(source), sink_(sink), b_scans_(source.scan().geometry.b_scans), retains_(has_memory_to_retain(source)),
-      queue_(b_scans_), processing_([this](const std::stop_token& stop) { process(stop); }) {}
+      queue_(b_scans_, overload), processing_([this](const std::stop_token& stop) { process(stop); }) {}
 
 Session::~Session() {
     stop();
@@ -127,7 +127,7 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
             block.sequence += base.sequence;
             block.volume += base.volume;
             block.time_s += base.time_s;
-            if (arrivals.admit(block)) take_in(block);
+            if (arrivals.admit(block)) take_in(block, stop);
             ended = volumes > 0 && arrivals.figures().volumes >= volumes;
         }
         const std::scoped_lock lock(mutex_);
@@ -159,14 +159,14 @@ Session::Numbering Session::reconnected(const std::stop_token& stop, const std::
     return {next_.sequence, next_.volume, next_.time_s + seconds_between(since, Clock::now())};
 }
 
-void Session::take_in(const Block& block) {
+void Session::take_in(const Block& block, const std::stop_token& stop) {
     next_ = {block.sequence + 1, block.volume + 1, block.time_s};
     {
         const std::scoped_lock lock(recording_);
         if (recorder_ && !recorder_->offer(block)) report_recorder();
     }
     note_arrival(block);
-    queue_.push(block);
+    queue_.push(block, stop);
 }
 
 void Session::note_arrival(const Block& block) {

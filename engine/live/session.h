@@ -60,8 +60,9 @@ struct SessionFigures {
 
 class Session {
   public:
-    // Both outlive the session. Blocks that the sink cannot take in time are left out, not waited for.
-    Session(Source& source, BlockSink& sink);
+    // Both outlive the session. Blocks that the sink cannot take in time are left out, not waited for, unless the
+    // source is to wait.
+    Session(Source& source, BlockSink& sink, Overload overload = Overload::newest_wins);
     ~Session();  // stops
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -112,7 +113,7 @@ class Session {
     void acquire(const std::stop_token& stop, std::int64_t volumes);
     void acquire_from(const std::stop_token& stop, Arrivals& arrivals, const Numbering& base, std::int64_t volumes);
     Numbering reconnected(const std::stop_token& stop, const std::string& problem, bool waits);
-    void take_in(const Block& block);
+    void take_in(const Block& block, const std::stop_token& stop);
     void note_arrival(const Block& block);
 
     void process(const std::stop_token& stop);

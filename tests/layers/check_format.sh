@@ -6,5 +6,5 @@ if ! command -v clang-format >/dev/null; then
     echo "SKIP: clang-format is not installed"
     exit 77
 fi
-find assets compute engine render app bench ui tests \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 |
+find assets compute engine render app include library examples bench ui tests \( -name '*.h' -o -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 |
     xargs -0 clang-format --dry-run --Werror

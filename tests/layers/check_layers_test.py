@@ -10,6 +10,8 @@ GOOD = {
     "compute/tables.h": '// Tables.\n#include <vector>\n#include "compute/types.h"\n',
     "engine/live/session.cpp": '// Session.\n#include "compute/tables.h"\n#include "engine/live/session.h"\n',
     "render/raycaster.cpp": '// Caster.\n#include <vulkan/vulkan.h>\n#include "compute/types.h"\n',
+    "library/live.cpp": '// Live.\n#include "app/live/system.h"\n#include "echolux/echolux.h"\n',
+    "include/echolux/echolux.h": "/* Interface. */\n#include <stddef.h>\n#include <stdint.h>\n",
     "app/live/system.cpp": '// System.\n#include "engine/live/session.h"\n#include "render/raycaster.h"\n',
     "ui/cli/main.cpp": '// Program.\n#include <unistd.h>\n#include <csignal>\n#include "app/live/system.h"\n',
     "compute/cuda/runner.cu": "// Runner.\n#include <cuda_runtime.h>\n#include <cufft.h>\n",
@@ -72,6 +74,17 @@ class EachRule(unittest.TestCase):
         for header in ["unistd.h", "fcntl.h", "sys/mman.h", "sys/stat.h", "dlfcn.h"]:
             with self.subTest(header=header):
                 self.expect("engine/x.cpp", f"// X.\n#include <{header}>\n", "POSIX headers stay")
+
+    def test_what_others_build_on_needs_nothing_of_the_inside(self):
+        c, cpp = "include/echolux/echolux.h", "include/echolux/echolux.hpp"
+        self.expect(c, "// X.\n#include <stdio.h>\n", "the C interface includes stddef.h, stdint.h only")
+        self.assertEqual(self.found(cpp, '// X.\n#include <vector>\n#include "echolux.h"\n'), [])
+        for path in (cpp, "examples/a.c"):
+            self.expect(path, '// X.\n#include "compute/error.h"\n', "nothing of the inside is seen from outside")
+
+    def test_the_interface_alone_may_be_long(self):
+        self.assertEqual(self.found("include/echolux/echolux.h", "// X.\n" * 500), [])
+        self.expect("library/a.h", "// X.\n" * 500, "500 lines")
 
     def test_relative_include(self):
         self.expect("engine/x.cpp", '// X.\n#include "x.h"\n', "path from the root")

@@ -1,26 +1,21 @@
-// `echolux live --source …` and `echolux record --source … -o scan.toml`
-#include <fmt/format.h>
-
+// `echolux live --source …`
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/live/live_job.h"
 #include "compute/error.h"
-#include "engine/io/atomic_file.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
+#include "ui/cli/session_options.h"
 #include "ui/cli/setting_options.h"
-#include "ui/cli/source_options.h"
-#include "ui/cli/terminal_progress.h"
 
 namespace echolux {
 namespace {
 
-struct Options {
+struct Options : SessionOptions {
     LiveJob job;
-    SourceOptions source;
-    std::string size, report, view_file;
+    std::string size, view_file;
     bool rolling = false, headless = false;
     std::vector<std::string> view;
 };
@@ -43,42 +38,6 @@ LiveJob job_from(const Options& options) {
     return job;
 }
 
-void go(const Options& options) {
-    const LiveJob job = job_from(options);
-    if (!options.report.empty()) check_can_be_written(options.report);
-    TerminalProgress progress;
-    const LiveReport report = run(job, progress, [](const SessionEvent& event) {
-        fmt::print(stderr, "{:7.2f} s  {}\n", event.time_s, event.line);
-    });
-    if (!options.report.empty()) write_text(options.report, json_of(report) + "\n");
-    fmt::print("{}", text_of(report));
-}
-
-void add_session_options(CLI::App& command, Options& options) {
-    add_source_options(command, options.source)->required();
-    command.add_option("--seconds", options.job.seconds, "ends after so many [0: when the source does, or at Ctrl-C]")
-        ->check(CLI::NonNegativeNumber.description(""))
-        ->type_name("S");
-    command.add_option("--volumes", options.job.volumes, "ends after so many [0: as many as come]")
-        ->check(CLI::NonNegativeNumber.description(""))
-        ->type_name("N");
-    command.add_option("--report", options.report, "writes all figures here, for programs")->type_name("FILE.json");
-}
-
-// Who makes volumes, and where they go. `needs_processed`: without that nobody would.
-void add_volume_options(CLI::App& command, Options& options, bool needs_processed) {
-    CLI::Option* backend = add_backend_option(command, options.job.backend.backend);
-    CLI::Option* device =
-        command.add_option("--device", options.job.device.name, "part of the Vulkan device's name [the GPU's own]")
-            ->type_name("NAME");
-    CLI::Option* processed =
-        command.add_option("--processed", options.job.processed, "also writes volumes into this folder")
-            ->type_name("FOLDER");
-    for (CLI::Option* option : {backend, device}) {
-        if (needs_processed) option->needs(processed);
-    }
-}
-
 void add_picture_options(CLI::App& command, Options& options) {
     command.add_flag("--rolling", options.rolling, "show each part of a volume as it comes, not whole volumes only");
     command.add_option("--pictures-per-s", options.job.pictures_per_s, "drawn at most [60]")
@@ -92,8 +51,8 @@ void add_picture_options(CLI::App& command, Options& options) {
 void add_live(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("live", "Acquire, reconstruct and draw, as long as spectra come");
-    add_session_options(*command, *options);
-    add_volume_options(*command, *options, false);
+    add_session_options(*command, *options, options->job);
+    add_volume_options(*command, options->job, options->job.device.name, false);
     add_picture_options(*command, *options);
     command->add_flag("--headless", options->headless, "without a window");
     command->add_option("-o,--output", options->job.picture, "writes the last picture")->type_name("PICTURE.png");
@@ -112,23 +71,8 @@ void add_live(CLI::App& program) {
             throw Error(ErrorCode::bad_setting, "draws without a window only", "live",
                         "give --headless, or use `echolux view --source ...` for a window");
         }
-        go(*options);
-    });
-}
-
-void add_record(CLI::App& program) {
-    auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("record", "Record every block of a source as a scan");
-    add_session_options(*command, *options);
-    command->add_option("-o,--output", options->job.record, "the recording; spectra and index go beside it")
-        ->required()
-        ->type_name("scan.toml");
-    command->add_flag("--overwrite", options->job.overwrites, "in place of an earlier recording");
-    add_volume_options(*command, *options, true);
-    command->callback([options] {
-        options->job.displays = !options->job.processed.empty();
-        options->job.view.width = options->job.view.height = 16;  // volumes come with pictures, which nobody sees
-        go(*options);
+        const LiveJob job = job_from(*options);
+        go(*options, [&](Progress& progress, const HearEvent& heard) { return run(job, progress, heard); });
     });
 }
 

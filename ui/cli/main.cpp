@@ -100,8 +100,8 @@ int run(int argc, char** argv) {
     echolux::add_view(program);
 #endif
     echolux::add_live(program);
-    echolux::add_record(program);
 #endif
+    echolux::add_record(program);
     echolux::add_bench(program);
     echolux::add_validate(program);
     try {

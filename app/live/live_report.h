@@ -1,0 +1,47 @@
+// What a live job says of itself: all figures, for programs and for people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/live/processed_volumes.h"
+#include "engine/live/latency.h"
+#include "engine/live/session.h"
+#include "engine/live/volume_ring.h"
+
+namespace echolux {
+
+struct PictureFigures {
+    std::int64_t pictures = 0;
+    std::int64_t volumes = 0;       // that some finished picture showed whole
+    std::int64_t out_of_order = 0;  // pictures that showed an older volume than the one before
+    double pictures_per_s = 0;      // in the mean, while something changed
+    Latency drawing;                // of a picture, from its submission to its end
+};
+
+// Where there is a display.
+struct DisplayReport {
+    RingStatistics ring;
+    PictureFigures pictures;
+    std::int64_t bytes_read_back = 0;
+};
+
+struct LiveReport {
+    std::string source;
+    std::string way;  // who reconstructs, how voxels get to whom; empty: nobody
+    SessionFigures session;
+    std::optional<DisplayReport> display;
+    std::optional<RecorderFigures> recorder;
+    std::optional<ProcessedFigures> processed;
+    std::vector<SessionEvent> events;
+};
+
+// One JSON object, of lines; docs/live.md lists the keys.
+std::string json_of(const LiveReport& report);
+
+// For people.
+std::string text_of(const LiveReport& report);
+
+}  // namespace echolux

@@ -1,0 +1,60 @@
+#include "app/live/record_job.h"
+
+#include <memory>
+#include <utility>
+
+#include "app/live/processed_volumes.h"
+#include "engine/live/host_volumes.h"
+
+namespace echolux {
+namespace {
+
+// Where blocks are only recorded.
+class NoDisplay : public BlockSink {
+  public:
+    bool feed(const Block&) override { return true; }
+    bool rework(const Block&) override { return true; }
+    void collect() override {}
+    void finish() override {}
+    void change(const ReconstructionSpec&) override {}
+    bool take_change(Moment) override { return false; }
+};
+
+// Finished volumes to their files; while the disk is behind, none is begun.
+VolumeReceiver writing_to(ProcessedVolumes& files) {
+    const auto has_room = [&files] {
+        const bool has = files.has_room();
+        if (!has) files.leave_out();
+        return has;
+    };
+    const auto take = [&files](HostVolume made) {
+        auto voxels = std::make_shared<std::vector<std::byte>>(std::move(made.structure.voxels));
+        files.add(made.number, made.structure.grid, [voxels] { return std::move(*voxels); });
+    };
+    return {has_room, take};
+}
+
+}  // namespace
+
+LiveReport run(const RecordJob& job, Progress& progress, const HearEvent& heard) {
+    LiveReport report;
+    const std::unique_ptr<Source> source = opened_source(job, progress);
+    report.source = source->name();
+    NoDisplay nothing;
+    std::optional<ProcessedVolumes> files;
+    std::optional<HostVolumes> volumes;
+    if (!job.processed.empty()) {
+        files.emplace(job.processed);
+        volumes.emplace(source->scan().plan(source->block_b_scans()), job.backend, writing_to(*files));
+    }
+    Session session(*source, volumes ? static_cast<BlockSink&>(*volumes) : nothing);
+    run_session(job, *source, session, report, progress, heard);
+    if (files) {
+        report.way = volumes->describe();
+        report.processed = files->finish();
+    }
+    report.session = session.figures();
+    return report;
+}
+
+}  // namespace echolux

@@ -1,0 +1,39 @@
+// What live and record have in common: a session from its start to its end, with a recording where it is wanted, told
+// step by step and reported.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "app/live/live_report.h"
+#include "compute/backend.h"
+#include "engine/acquire/source.h"
+#include "engine/live/session.h"
+#include "engine/progress.h"
+
+namespace echolux {
+
+struct SessionJob {
+    SourceWanted source;
+    BackendChoice backend;
+    double seconds = 0;               // 0: until the source ends, or the user
+    std::int64_t volumes = 0;         // that are acquired; 0: as many as come
+    std::filesystem::path record;     // the recording's TOML; empty: none
+    bool overwrites = false;          // an earlier recording
+    std::filesystem::path processed;  // folder for processed volumes; empty: none
+};
+
+using HearEvent = std::function<void(const SessionEvent&)>;
+
+// The job's source. `progress` hears of simulating before the first block.
+std::unique_ptr<Source> opened_source(const SessionJob& job, Progress& progress);
+
+// Until the job says that it is enough, or `trouble` says why it cannot go on, or the user stops it, which is no error.
+// What it finds stands in `report` afterwards.
+void run_session(const SessionJob& job, Source& source, Session& session, LiveReport& report, Progress& progress,
+                 const HearEvent& heard, const std::function<std::optional<std::string>()>& trouble = {});
+
+}  // namespace echolux

@@ -1,0 +1,163 @@
+#include "engine/live/host_volumes.h"
+
+#include <exception>
+#include <utility>
+
+#include "compute/calibrate/calibrate.h"
+#include "compute/plan/choices.h"
+#include "compute/plan/plan_tables.h"
+#include "engine/memory_budget.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t max_under_way = 64;  // blocks; no reconstructor works on as many at a time
+
+Volume empty_volume(const VolumeGrid& grid) {
+    require_memory(grid.bytes(), "a volume", "take fewer at a time");
+    return {grid, std::vector<std::byte>(static_cast<std::size_t>(grid.bytes())), {}};
+}
+
+bool is_open(const ReconstructionSpec& spec) {
+    return needs_noise_floor(spec.recipe, spec.flow);
+}
+
+Place place_in(Volume& volume) {
+    const std::int64_t line_bytes = volume.grid.depth * bytes_of(volume.grid.type);
+    return {PlaceKind::host_linear, volume.voxels.data(), 0, line_bytes, volume.grid.a_scans * line_bytes};
+}
+
+}  // namespace
+
+HostVolumes::HostVolumes(const ReconstructionSpec& spec, const BackendChoice& backend, VolumeReceiver receiver)
+    : receiver_(std::move(receiver)), spec_(std::make_shared<const ReconstructionSpec>(spec)), backend_(backend),
+      maker_([this](ReconstructionSpec& wanted) {
+          return is_open(wanted) ? ChosenReconstructor{} : choose_reconstructor(wanted, this->backend());
+      }) {
+    planned_grid(spec);
+    require_backend(backend);
+    if (!is_open(spec)) install(spec, choose_reconstructor(spec, backend));
+}
+
+HostVolumes::~HostVolumes() {
+    abandon();
+}
+
+std::string HostVolumes::describe() const {
+    const std::scoped_lock lock(mutex_);
+    return description_;
+}
+
+BackendChoice HostVolumes::backend() const {
+    const std::scoped_lock lock(mutex_);
+    return backend_;
+}
+
+void HostVolumes::install(const ReconstructionSpec& spec, ChosenReconstructor chosen) {
+    spec_ = std::make_shared<const ReconstructionSpec>(spec);
+    chosen_ = std::move(chosen);
+    if (!chosen_.reconstructor) return;
+    const std::scoped_lock lock(mutex_);
+    description_ = chosen_.reconstructor->backend() + (chosen_.reason.empty() ? "" : "; " + chosen_.reason);
+}
+
+bool HostVolumes::feed(const Block& block) {
+    try {
+        return fed(block);
+    } catch (const Error& problem) {
+        abandon();
+        if (!recovers(problem)) throw;
+        return false;
+    } catch (...) {
+        abandon();
+        throw;
+    }
+}
+
+bool HostVolumes::fed(const Block& block) {
+    const bool follows = coming_ && block.volume == coming_->number && block.first_b_scan == next_b_scan_;
+    if (!follows) abandon();
+    if (block.first_b_scan == 0) begin(block);
+    if (!coming_) {
+        if (chosen_.reconstructor) chosen_.reconstructor->prime(block);
+        return false;
+    }
+    if (under_way_.size() == max_under_way) {
+        chosen_.reconstructor->wait(under_way_.front());  // done long ago
+        under_way_.pop_front();
+    }
+    under_way_.push_back(chosen_.reconstructor->submit(block, places()));
+    next_b_scan_ += block.b_scans;
+    if (next_b_scan_ < spec_->geometry.b_scans) return true;
+    finish();
+    receiver_.take(*std::exchange(coming_, std::nullopt));
+    return true;
+}
+
+void HostVolumes::begin(const Block& block) {
+    if (!chosen_.reconstructor) {
+        ReconstructionSpec spec = *spec_;
+        check_block(block, spec);
+        if (is_open(spec)) spec.recipe.noise_floor_db = noise_floor_for_recipe(spec, block);
+        install(spec, choose_reconstructor(spec, backend()));
+    }
+    if (!receiver_.has_room()) return;
+    const Reconstructor& work = *chosen_.reconstructor;
+    HostVolume fresh{block.volume, block.time_s, empty_volume(work.grid()), {}, spec_, work.backend()};
+    if (work.flow_grid()) fresh.flow = empty_volume(*work.flow_grid());
+    coming_ = std::move(fresh);
+    next_b_scan_ = 0;
+}
+
+Places HostVolumes::places() {
+    Places places(place_in(coming_->structure));
+    if (coming_->flow) places.flow = place_in(*coming_->flow);
+    return places;
+}
+
+// Nothing writes any more to memory that goes.
+void HostVolumes::abandon() {
+    for (; !under_way_.empty(); under_way_.pop_front()) {
+        try {
+            chosen_.reconstructor->wait(under_way_.front());
+        } catch (const std::exception&) {  // the volume is lost in any case
+        }
+    }
+    coming_.reset();
+}
+
+void HostVolumes::collect() {
+    if (chosen_.reconstructor) chosen_.reconstructor->collect();
+}
+
+void HostVolumes::finish() {
+    for (; !under_way_.empty(); under_way_.pop_front()) chosen_.reconstructor->wait(under_way_.front());
+}
+
+bool HostVolumes::take_change(Moment moment) {
+    std::optional<MadePlan> made = maker_.take();
+    if (!made) return false;
+    if (moment == Moment::within_volume) {
+        maker_.put_back(std::move(*made));
+        return false;
+    }
+    abandon();
+    install(made->plan, std::move(made->chosen));
+    return true;
+}
+
+bool HostVolumes::recovers(const Error& problem) {
+    const bool on_gpu = chosen_.reconstructor && chosen_.reconstructor->processor() == Backend::cuda;
+    if (problem.code() != ErrorCode::device || !on_gpu || insists_on_gpu(backend())) return false;
+    chosen_ = {};
+    if (std::exchange(has_failed_, true)) {
+        const std::scoped_lock lock(mutex_);
+        backend_ = {.backend = Backend::cpu};
+    }
+    ChosenReconstructor again = choose_reconstructor(*spec_, backend());
+    again.reason = "after a failure: " + problem.problem();
+    install(*spec_, std::move(again));
+    return true;
+}
+
+}  // namespace echolux

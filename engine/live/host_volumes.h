@@ -1,0 +1,79 @@
+// The sink for those who want volumes in host memory instead of on a screen: files, the library, other programs. Each
+// volume that is whole is handed on; the thread that feeds waits for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "compute/backend.h"
+#include "compute/error.h"
+#include "engine/io/volume_file.h"
+#include "engine/live/block_sink.h"
+#include "engine/live/plan_maker.h"
+
+namespace echolux {
+
+struct HostVolume {
+    std::int64_t number = 0;  // as the source counts
+    double time_s = 0;        // of its first line, by the source's clock
+    Volume structure;         // without provenance
+    std::optional<Volume> flow;
+    std::shared_ptr<const ReconstructionSpec> spec;  // that it was made with
+    std::string backend;
+};
+
+// Both are called by the thread that feeds.
+struct VolumeReceiver {
+    std::function<bool()> has_room;  // for a volume that begins; it may wait. False: that one is left out
+    std::function<void(HostVolume)> take;
+};
+
+class HostVolumes : public BlockSink {
+  public:
+    // A noise floor that a recipe leaves open is measured from the first block that comes then, which lies in host
+    // memory: the plan is made with it. Throws Error{bad_setting, out_of_memory, device}.
+    HostVolumes(const ReconstructionSpec& spec, const BackendChoice& backend, VolumeReceiver receiver);
+    ~HostVolumes() override;
+
+    // Who reconstructs, and why not a GPU. From any thread.
+    std::string describe() const;
+
+    // A GPU that fails is set up anew once, then the CPU takes over, where BackendChoice leaves the choice; the volume
+    // is dropped then.
+    bool feed(const Block& block) override;
+    bool rework(const Block&) override { return false; }  // nothing of what was handed on can be written again
+    void collect() override;
+    void finish() override;
+    void change(const ReconstructionSpec& spec) override { maker_.want(spec); }
+    bool take_change(Moment moment) override;
+
+  private:
+    void install(const ReconstructionSpec& spec, ChosenReconstructor chosen);
+    void begin(const Block& block);
+    bool fed(const Block& block);
+    void abandon();
+    bool recovers(const Error& problem);
+    Places places();
+
+    BackendChoice backend() const;
+
+    VolumeReceiver receiver_;
+    std::shared_ptr<const ReconstructionSpec> spec_;
+    ChosenReconstructor chosen_;  // nothing: the noise floor is not known yet
+    mutable std::mutex mutex_;    // of the next two
+    BackendChoice backend_;
+    std::string description_;
+
+    std::optional<HostVolume> coming_;
+    std::int64_t next_b_scan_ = 0;
+    std::deque<Completion> under_way_;
+    bool has_failed_ = false;
+    PlanMaker maker_;
+};
+
+}  // namespace echolux

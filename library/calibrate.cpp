@@ -1,0 +1,139 @@
+// Calibration of arrays: means, noise, the k map of two mirrors, dispersion.
+#include <cmath>
+
+#include "compute/calibrate/calibrate.h"
+#include "compute/calibrate/dispersion_search.h"
+#include "compute/calibrate/mean_profile.h"
+#include "compute/calibrate/mirrors.h"
+#include "compute/calibrate/spectrum_survey.h"
+#include "library/call.h"
+#include "library/convert.h"
+
+using namespace echolux;
+using namespace echolux::library;
+
+namespace {
+
+std::vector<double> spectrum(const double* values, std::int64_t samples, const char* name) {
+    required(values, name);
+    const std::span<const double> numbers = numbers_argument(values, static_cast<std::size_t>(samples), name);
+    return {numbers.begin(), numbers.end()};
+}
+
+double length(double number, const char* name) {
+    if (!std::isfinite(number) || number < 0) throw Error(ErrorCode::bad_setting, "is no length", name);
+    return number;
+}
+
+MirrorPair pair_of(const echolux_mirrors& given) {
+    constexpr std::int64_t max_samples = std::int64_t{1} << 24;
+    if (given.samples < 1 || given.samples > max_samples) throw BadArgument("are no count of samples", "samples");
+    MirrorPair pair;
+    pair.mirrors = {spectrum(given.mirror_1, given.samples, "mirror_1"),
+                    spectrum(given.mirror_2, given.samples, "mirror_2")};
+    pair.background = spectrum(given.background, given.samples, "background");
+    if (given.dark != nullptr) pair.dark = spectrum(given.dark, given.samples, "dark");
+    pair.sides = given.opposite_sides != 0 ? MirrorSides::opposite : MirrorSides::same;
+    pair.k_falls = given.k_falls != 0;
+    pair.displacement_um = length(given.displacement_um, "displacement_um");
+    pair.centre_wavelength_nm = length(given.centre_wavelength_nm, "centre_wavelength_nm");
+    return pair;
+}
+
+DispersionSearch search_of(const echolux_dispersion_search& given, const echolux_device* device) {
+    constexpr double max_rad = 10'000;
+    DispersionSearch search;
+    if (!(given.range_rad >= 0) || given.range_rad > max_rad) throw BadArgument("is no range", "range_rad");
+    if (given.lines < 0) throw BadArgument("cannot be negative", "lines");
+    if (given.range_rad > 0) search.range_rad = given.range_rad;
+    if (given.lines > 0) search.lines = given.lines;
+    search.depth_begin = given.depth_begin;
+    search.depth_end = given.depth_end;
+    search.line_begin = given.line_begin;
+    search.line_end = given.line_end;
+    search.processor = backend_of(device);
+    return search;
+}
+
+}  // namespace
+
+echolux_status echolux_mean_spectrum(const echolux_scan* scan, const echolux_block* block, double* mean, size_t samples,
+                                     echolux_error* error) {
+    return guarded(error, [&] {
+        ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        const Block lines = host_block_of(block, spec);
+        if (static_cast<std::int64_t>(samples) != spec.geometry.samples) {
+            throw BadArgument("are not those of the scan", "samples", std::to_string(spec.geometry.samples));
+        }
+        SpectrumSurvey survey(spec.format, spec.geometry);
+        survey.add(lines, {0, lines_of(lines, spec.geometry)});
+        give_numbers(survey.mean(), &required(mean, "mean"), samples, nullptr);
+    });
+}
+
+echolux_status echolux_measure_noise_floor(const echolux_scan* scan, const echolux_block* block, double* db,
+                                           echolux_error* error) {
+    return guarded(error, [&] {
+        ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        const Block lines = host_block_of(block, spec);
+        required(db, "db") = noise_floor_for_recipe(spec, lines);
+    });
+}
+
+echolux_status echolux_noise_profile(const echolux_scan* scan, const echolux_block* block, double* amplitude,
+                                     size_t capacity, size_t* count, echolux_error* error) {
+    return guarded(error, [&] {
+        ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        const Block lines = host_block_of(block, spec);
+        MeanProfile profile(spec);
+        profile.add(lines);
+        give_numbers(profile.amplitude(), amplitude, capacity, count);
+    });
+}
+
+echolux_status echolux_calibrate_mirrors(const echolux_mirrors* mirrors, echolux_mirrors_found* found,
+                                         echolux_error* error) {
+    return guarded(error, [&] {
+        const MirrorPair pair = pair_of(taken(mirrors, "mirrors"));
+        echolux_mirrors_found out = taken(found, "found");
+        const MirrorCalibration made = calibrated_by_mirrors(pair);
+        if (out.k_positions != nullptr) std::ranges::copy(made.k_positions, out.k_positions);
+        if (out.dispersion_rad != nullptr) std::ranges::copy(made.dispersion_rad, out.dispersion_rad);
+        out.a2_rad = made.a2_rad;
+        out.a3_rad = made.a3_rad;
+        out.depth_pitch_um = made.depth_pitch_um;
+        std::ranges::copy(made.bin, out.bin);
+        std::ranges::copy(made.fwhm_before, out.fwhm_before);
+        std::ranges::copy(made.fwhm, out.fwhm);
+        give(found, out, "found");
+    });
+}
+
+echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux_block* block,
+                                         const echolux_dispersion_search* search, const echolux_device* device,
+                                         echolux_dispersion_found* found, echolux_error* error) {
+    return guarded(error, [&] {
+        ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        const Block lines = host_block_of(block, spec);
+        const echolux_dispersion_search wanted = taken_or_default(search, "search");
+        known_size(required(found, "found"), "found");
+        const DispersionSearch all = search_of(wanted, device);
+        CallerProgress progress(wanted.progress, wanted.user);
+        constexpr std::int64_t steps = 1000;
+        std::int64_t told = 0;
+        progress.begin("search dispersion", steps, "thousandths");
+        const DispersionFound made = searched_dispersion(spec, lines, all, [&](double done) {
+            const auto now = static_cast<std::int64_t>(std::clamp(done, 0.0, 1.0) * steps);
+            progress.advance(std::max<std::int64_t>(0, now - told));
+            told = std::max(told, now);
+            return true;
+        });
+        echolux_dispersion_found out{};
+        out.a2_rad = made.a2_rad;
+        out.a3_rad = made.a3_rad;
+        out.entropy_before = made.entropy_before;
+        out.entropy = made.entropy;
+        out.is_sharp = std::isfinite(made.a2_rad) && has_sharp_depths(made) ? 1 : 0;
+        give(found, out, "found");
+    });
+}

@@ -1,0 +1,133 @@
+// The edge of the C interface: arguments are checked, structs of any interface version are read and written, and
+// exceptions become a status and an echolux_error.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "compute/error.h"
+#include "echolux/echolux.h"
+#include "library/handles.h"
+
+namespace echolux::library {
+
+// What is wrong with a call itself.
+struct BadArgument : Error {
+    BadArgument(std::string what, std::string where, std::string remedy = {})
+        : Error(ErrorCode::bad_setting, std::move(what), std::move(where), std::move(remedy)) {}
+};
+
+// This build has no such part.
+struct Unsupported : Error {
+    Unsupported(std::string what, std::string where, std::string remedy)
+        : Error(ErrorCode::device, std::move(what), std::move(where), std::move(remedy)) {}
+};
+
+// Of the exception that is being handled; fills `error` where it can be.
+echolux_status told(echolux_error* error) noexcept;
+void clear(echolux_error* error) noexcept;
+
+// No error: nothing came yet, or nothing comes any more.
+echolux_status said(echolux_error* error, echolux_status status, const char* what) noexcept;
+
+template <class Work>
+echolux_status guarded(echolux_error* error, const Work& work) noexcept {
+    try {
+        clear(error);
+        if constexpr (std::is_void_v<decltype(work())>) {
+            work();
+            return ECHOLUX_OK;
+        } else {
+            return work();
+        }
+    } catch (...) {
+        return told(error);
+    }
+}
+
+// ---- arguments
+
+template <class T>
+T& required(T* pointer, const char* name) {
+    if (pointer == nullptr) throw BadArgument("is NULL", name);
+    return *pointer;
+}
+
+// For handles.
+template <class H>
+H& live_handle(H* handle, const char* name) {
+    H& one = required(handle, name);
+    if (one.is != std::remove_const_t<H>::its_kind) {
+        throw BadArgument("is no handle of this kind, or was freed", name, "make it anew");
+    }
+    return one;
+}
+
+template <class H>
+echolux_status free_handle(H* handle) noexcept {
+    return guarded(nullptr, [&] {
+        if (handle != nullptr) delete &live_handle(handle, "handle");
+    });
+}
+
+std::string text_argument(const char* text, const char* name);
+std::vector<std::string> texts_argument(const char* const* texts, std::size_t count, const char* name);
+
+// ---- sized structs
+
+inline constexpr std::size_t max_struct_bytes = 4096;  // whatever says that it is larger was not initialised
+
+template <class S>
+std::size_t known_size(const S& of_caller, const char* name) {
+    if (of_caller.size < sizeof(std::size_t) || of_caller.size > max_struct_bytes) {
+        throw BadArgument("its size is not set", name, "use ECHOLUX_INIT");
+    }
+    return std::min(of_caller.size, sizeof(S));
+}
+
+// What the caller's struct lacks is 0. A newer one may hold nothing that is not known here.
+template <class S>
+S taken(const S* of_caller, const char* name) {
+    const std::size_t known = known_size(required(of_caller, name), name);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(of_caller);
+    const std::size_t all = of_caller->size;
+    if (std::any_of(bytes + known, bytes + all, [](unsigned char byte) { return byte != 0; })) {
+        throw BadArgument("asks for what this version of the library does not know", name,
+                          "leave the newer fields 0, or install a newer Echolux");
+    }
+    S one{};
+    std::memcpy(static_cast<void*>(&one), bytes, known);
+    return one;
+}
+
+template <class S>
+S taken_or_default(const S* of_caller, const char* name) {
+    return of_caller == nullptr ? S{} : taken(of_caller, name);
+}
+
+// What the caller's struct has room for; its size stays.
+template <class S>
+void give(S* to, S what, const char* name) {
+    const std::size_t known = known_size(required(to, name), name);
+    what.size = to->size;
+    std::memcpy(static_cast<void*>(to), &what, known);
+}
+
+// ---- texts and lists
+
+void give_text(std::string_view text, char* buffer, std::size_t size, std::size_t* needed);
+void give_numbers(std::span<const double> numbers, double* values, std::size_t capacity, std::size_t* count);
+std::span<const double> numbers_argument(const double* values, std::size_t count, const char* name);  // finite
+std::string lines_of(const std::vector<std::string>& lines);
+
+// Into a fixed array, cut where it is too long.
+void put_text(std::string_view text, std::span<char> to) noexcept;
+
+}  // namespace echolux::library

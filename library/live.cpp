@@ -1,0 +1,261 @@
+// Live: a source, a session, and finished volumes in host memory, called back or taken.
+#include <chrono>
+#include <mutex>
+
+#include "engine/acquire/pushed_source.h"
+#include "engine/live/host_volumes.h"
+#include "engine/live/session.h"
+#include "engine/scan/provenance.h"
+#include "library/call.h"
+#include "library/convert.h"
+#include "library/volume_queue.h"
+
+using namespace echolux;
+using namespace echolux::library;
+
+// The last members go first: the session writes to the sink, the sink to the queue.
+struct echolux_live : Handle<Kind::live> {
+    ~echolux_live() { queue.close(); }  // whoever waits for room there gives up
+
+    std::unique_ptr<Source> source;
+    PushedSource* pushed = nullptr;  // the source, where the caller pushes
+    std::mutex changing;             // of the next two
+    Scan scan;                       // with the settings in use
+    std::string events;              // that the caller has not taken
+    VolumeQueue queue;
+    echolux_volume_callback finished = nullptr;
+    void* user = nullptr;
+    bool was_started = false;
+    std::optional<HostVolumes> sink;
+    std::optional<Session> session;
+};
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto look_around = 5ms;
+constexpr std::int32_t default_queue = 2;
+
+// "source.…" shapes the source, every other setting what comes from it.
+SourceWanted source_from(const char* name, const char* scan_toml, const std::vector<std::string>& assignments) {
+    SourceWanted wanted;
+    wanted.name = text_argument(name, "source");
+    if (scan_toml != nullptr) wanted.scan = scan_toml;
+    Settings settings;
+    settings.bind("source", wanted.settings);
+    for (const std::string& assignment : assignments) {
+        if (section_of(assignment) == "source")
+            settings.set_assignment(assignment);
+        else
+            wanted.assignments.push_back(assignment);
+    }
+    return wanted;
+}
+
+// What a volume was made of; a calibration file that is gone by now is not worth losing it.
+std::map<std::string, std::string> provenance(Scan scan, const HostVolume& made) {
+    take_recipe(*made.spec, scan);
+    try {
+        return provenance_of(scan, made.backend);
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+echolux_volume* handle_of(const HostVolume& made, Volume volume, const std::map<std::string, std::string>& lines) {
+    volume.provenance = lines;
+    auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
+    one->time_s = made.time_s;
+    one->number = made.number;
+    one->geometry = made.spec->geometry;
+    return one.release();
+}
+
+void hand_out(const echolux_live& live, HostVolume made, echolux_volume** structure, echolux_volume** flow) {
+    const auto lines = provenance(live.source->scan(), made);
+    *structure = *flow = nullptr;
+    if (made.flow) *flow = handle_of(made, std::move(*made.flow), lines);
+    *structure = handle_of(made, std::move(made.structure), lines);
+}
+
+void call_back(const echolux_live& live, HostVolume made) {
+    echolux_volume *structure = nullptr, *flow = nullptr;
+    hand_out(live, std::move(made), &structure, &flow);
+    live.finished(live.user, structure, flow);
+}
+
+VolumeReceiver receiver_of(echolux_live& live) {
+    if (live.finished != nullptr) {
+        return {[] { return true; }, [&live](HostVolume made) { call_back(live, std::move(made)); }};
+    }
+    return {[&live] { return live.queue.wait_for_room(); },
+            [&live](HostVolume made) { live.queue.add(std::move(made)); }};
+}
+
+// `live` has its source.
+std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, const echolux_live_options* options) {
+    const echolux_live_options wanted = taken_or_default(options, "options");
+    if (wanted.delivery != ECHOLUX_NEWEST && wanted.delivery != ECHOLUX_EVERY) {
+        throw BadArgument("is neither ECHOLUX_NEWEST nor ECHOLUX_EVERY", "delivery");
+    }
+    if (wanted.queue < 0) throw BadArgument("cannot be negative", "queue");
+    const bool every = wanted.delivery == ECHOLUX_EVERY;
+    live->finished = wanted.finished;
+    live->user = wanted.user;
+    live->queue.keep(every ? std::max(wanted.queue, wanted.queue == 0 ? default_queue : 1) : 1, every);
+    live->scan = live->source->scan();
+    const ReconstructionSpec spec = live->scan.plan(live->source->block_b_scans());
+    live->sink.emplace(spec, backend_of(wanted.device), receiver_of(*live));
+    live->session.emplace(*live->source, *live->sink, every ? Overload::source_waits : Overload::newest_wins);
+    return live;
+}
+
+std::chrono::milliseconds patience_of(std::int32_t timeout_ms) {
+    if (timeout_ms < 0) throw BadArgument("cannot be negative", "timeout_ms");
+    return std::chrono::milliseconds(timeout_ms);
+}
+
+// Nothing is under way any more. Asked before the queue is.
+bool is_over(echolux_live& live) {
+    const SessionFigures figures = live.session->figures();
+    return (figures.ended || !figures.running) && live.session->drain(0ms);
+}
+
+}  // namespace
+
+echolux_status echolux_live_open(const char* source, const char* scan_toml, const char* const* assignments,
+                                 size_t count, const echolux_live_options* options, echolux_live** live,
+                                 echolux_error* error) {
+    return guarded(error, [&] {
+        required(live, "live") = nullptr;
+        auto one = std::make_unique<echolux_live>();
+        one->source = open_source(source_from(source, scan_toml, texts_argument(assignments, count, "assignments")));
+        *live = put_together(std::move(one), options).release();
+    });
+}
+
+echolux_status echolux_live_create(const echolux_scan* scan, int64_t block_b_scans, const echolux_live_options* options,
+                                   echolux_live** live, echolux_error* error) {
+    return guarded(error, [&] {
+        required(live, "live") = nullptr;
+        if (block_b_scans < 0) throw BadArgument("cannot be negative", "block_b_scans");
+        auto one = std::make_unique<echolux_live>();
+        auto pushed = std::make_unique<PushedSource>(live_handle(scan, "scan").scan, block_b_scans);
+        one->pushed = pushed.get();
+        one->source = std::move(pushed);
+        *live = put_together(std::move(one), options).release();
+    });
+}
+
+echolux_status echolux_live_free(echolux_live* live) {
+    return free_handle(live);
+}
+
+echolux_status echolux_live_start(echolux_live* live, int64_t volumes, echolux_error* error) {
+    return guarded(error, [&] {
+        echolux_live& one = live_handle(live, "live");
+        if (volumes < 0) throw BadArgument("cannot be negative", "volumes");
+        one.session->start(volumes);
+        one.was_started = true;
+    });
+}
+
+echolux_status echolux_live_stop(echolux_live* live, echolux_error* error) {
+    return guarded(error, [&] { live_handle(live, "live").session->stop(); });
+}
+
+echolux_status echolux_live_push(echolux_live* live, const echolux_block* block, int32_t timeout_ms,
+                                 echolux_error* error) {
+    return guarded(error, [&] {
+        const echolux_live& one = live_handle(live, "live");
+        if (one.pushed == nullptr) throw BadArgument("has a source of its own", "live", "use echolux_live_create");
+        const auto patience = patience_of(timeout_ms);
+        const Block given = block_of(block, "block");
+        if (one.pushed->push(given, patience)) return said(error, ECHOLUX_OK, "");
+        return said(error, ECHOLUX_NOTHING_YET, "there was no room in time");
+    });
+}
+
+echolux_status echolux_live_end(echolux_live* live, echolux_error* error) {
+    return guarded(error, [&] {
+        const echolux_live& one = live_handle(live, "live");
+        if (one.pushed == nullptr) throw BadArgument("has a source of its own", "live", "use echolux_live_stop");
+        one.pushed->end();
+    });
+}
+
+echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux_volume** structure,
+                                 echolux_volume** flow, echolux_error* error) {
+    return guarded(error, [&] {
+        echolux_live& one = live_handle(live, "live");
+        required(structure, "structure") = nullptr;
+        if (flow != nullptr) *flow = nullptr;
+        if (one.finished != nullptr) throw BadArgument("has a callback, which gets the volumes", "live");
+        if (!one.was_started) throw BadArgument("was not started", "live", "call echolux_live_start first");
+        const auto until = Clock::now() + patience_of(timeout_ms);
+        for (;;) {
+            const bool over = is_over(one);
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+            std::optional<HostVolume> made =
+                one.queue.take(std::clamp<std::chrono::milliseconds>(left, 0ms, look_around));
+            if (made) {
+                echolux_volume* both[2] = {};
+                hand_out(one, std::move(*made), &both[0], &both[1]);
+                *structure = both[0];
+                if (flow != nullptr)
+                    *flow = both[1];
+                else
+                    delete both[1];
+                return said(error, ECHOLUX_OK, "");
+            }
+            if (over) return said(error, ECHOLUX_ENDED, "there are no more volumes");
+            if (left <= 0ms) return said(error, ECHOLUX_NOTHING_YET, "no volume was finished in time");
+        }
+    });
+}
+
+echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value, echolux_error* error) {
+    return guarded(error, [&] {
+        echolux_live& one = live_handle(live, "live");
+        const std::scoped_lock lock(one.changing);
+        Scan changed = one.scan;
+        Settings settings;
+        bind_recipe(settings, changed);
+        settings.set(text_argument(key, "key"), text_argument(value, "value"), "settings");
+        one.session->change(changed.plan(one.source->block_b_scans()));
+        one.scan = std::move(changed);
+    });
+}
+
+echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error) {
+    return guarded(error, [&] {
+        const echolux_live& one = live_handle(live, "live");
+        const SessionFigures figures = one.session->figures();
+        echolux_live_stats all{};
+        all.running = figures.running ? 1 : 0;
+        all.ended = figures.ended ? 1 : 0;
+        all.seconds = figures.seconds;
+        all.acquired_blocks = figures.arrived.blocks;
+        all.acquired_volumes = figures.arrived.volumes;
+        all.acquired_a_scans = figures.arrived.lines;
+        all.lost_blocks = figures.arrived.lost;
+        all.finished_volumes = figures.finished_volumes;
+        all.left_out_volumes = figures.queue.overtaken_volumes + figures.queue.incomplete_volumes +
+                               figures.dropped_volumes + figures.failed_volumes;
+        all.overwritten_volumes = one.queue.overwritten();
+        give(stats, all, "stats");
+    });
+}
+
+echolux_status echolux_live_events(echolux_live* live, char* buffer, size_t size, size_t* needed,
+                                   echolux_error* error) {
+    return guarded(error, [&] {
+        echolux_live& one = live_handle(live, "live");
+        const std::scoped_lock lock(one.changing);
+        for (const SessionEvent& event : one.session->take_events()) one.events += event.line + "\n";
+        give_text(one.events, buffer, size, needed);
+        if (size > 0) one.events.clear();
+    });
+}

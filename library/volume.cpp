@@ -1,0 +1,206 @@
+// Volumes and series: of files, of the caller, of a reconstruction.
+#include <cmath>
+
+#include "engine/analysis/flow_values.h"
+#include "engine/memory_budget.h"
+#include "engine/offline/recoder.h"
+#include "library/call.h"
+#include "library/convert.h"
+
+using namespace echolux;
+using namespace echolux::library;
+
+namespace {
+
+std::string text_in(const char* text, std::size_t capacity) {
+    return {text, std::find(text, text + capacity, '\0')};
+}
+
+VolumeGrid grid_from(const echolux_grid& given) {
+    constexpr std::int64_t max_edge = std::int64_t{1} << 31;
+    VolumeGrid grid;
+    grid.depth = given.depth;
+    grid.a_scans = given.a_scans;
+    grid.b_scans = given.b_scans;
+    for (const std::int64_t edge : {grid.depth, grid.a_scans, grid.b_scans}) {
+        if (edge < 1 || edge > max_edge) throw BadArgument("has no size of " + std::to_string(edge), "grid");
+    }
+    grid.type = voxel_type_of(given.voxel);
+    if (static_cast<double>(grid.depth) * static_cast<double>(grid.a_scans) * static_cast<double>(grid.b_scans) >
+        1e15) {
+        throw BadArgument("is larger than any memory", "grid");
+    }
+    for (int i = 0; i < 3; ++i) grid.spacing_um[static_cast<std::size_t>(i)] = given.spacing_um[i];
+    grid.first_depth_um = given.first_depth_um;
+    grid.scale = given.scale == 0 ? 1 : given.scale;
+    grid.offset = given.offset;
+    grid.v_max = given.v_max_mm_s;
+    grid.quantity = text_in(given.quantity, sizeof given.quantity);
+    grid.unit = text_in(given.unit, sizeof given.unit);
+    for (const double number : {grid.spacing_um[0], grid.spacing_um[1], grid.spacing_um[2], grid.first_depth_um,
+                                grid.scale, grid.offset, grid.v_max}) {
+        if (!std::isfinite(number)) throw BadArgument("holds what is no finite number", "grid");
+    }
+    return grid;
+}
+
+// Voxels without gaps.
+std::vector<std::byte> packed(const VolumeGrid& grid, const std::byte* from, std::int64_t bytes, std::int64_t a_bytes,
+                              std::int64_t b_bytes) {
+    const std::int64_t line = grid.depth * bytes_of(grid.type);
+    const std::int64_t a_stride = a_bytes == 0 ? line : a_bytes;
+    if (!fits(grid.a_scans, line, a_stride, bytes)) throw BadArgument("do not hold a B-scan", "bytes");
+    const std::int64_t slice = (grid.a_scans - 1) * a_stride + line,
+                       b_stride = b_bytes == 0 ? grid.a_scans * a_stride : b_bytes;
+    if (!fits(grid.b_scans, slice, b_stride, bytes)) throw BadArgument("do not hold the volume", "bytes");
+    require_memory(grid.bytes(), "volume", "hand it over in parts");
+    std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
+    std::byte* to = voxels.data();
+    for (std::int64_t b = 0; b < grid.b_scans; ++b) {
+        for (std::int64_t a = 0; a < grid.a_scans; ++a, to += line) {
+            std::memcpy(to, from + b * b_stride + a * a_stride, static_cast<std::size_t>(line));
+        }
+    }
+    return voxels;
+}
+
+echolux_volume* derived(const echolux_volume& from, Volume volume) {
+    auto made = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
+    made->time_s = from.time_s;
+    made->number = from.number;
+    made->geometry = from.geometry;
+    return made.release();
+}
+
+}  // namespace
+
+echolux_status echolux_volume_open(const char* path, echolux_volume** volume, echolux_error* error) {
+    return guarded(error, [&] {
+        required(volume, "volume") = nullptr;
+        *volume = new_volume(read_volume(text_argument(path, "path")));
+    });
+}
+
+echolux_status echolux_volume_create(const echolux_grid* grid, const void* voxels, size_t bytes, int64_t a_scan_bytes,
+                                     int64_t b_scan_bytes, echolux_volume** volume, echolux_error* error) {
+    return guarded(error, [&] {
+        required(volume, "volume") = nullptr;
+        const VolumeGrid wanted = grid_from(taken(grid, "grid"));
+        const auto* from = &required(static_cast<const std::byte*>(voxels), "voxels");
+        const std::int64_t size =
+            bytes_argument(static_cast<std::int64_t>(std::min<size_t>(bytes, INT64_MAX)), "bytes");
+        Volume made{wanted, packed(wanted, from, size, a_scan_bytes, b_scan_bytes), {}};
+        *volume = new_volume(std::move(made));
+    });
+}
+
+echolux_status echolux_volume_free(echolux_volume* volume) {
+    return free_handle(volume);
+}
+
+echolux_status echolux_volume_grid(const echolux_volume* volume, echolux_grid* grid, echolux_error* error) {
+    return guarded(error, [&] { give(grid, grid_of(live_handle(volume, "volume").volume->grid), "grid"); });
+}
+
+echolux_status echolux_volume_data(const echolux_volume* volume, const void** voxels, size_t* bytes,
+                                   echolux_error* error) {
+    return guarded(error, [&] {
+        const Volume& held = *live_handle(volume, "volume").volume;
+        required(voxels, "voxels") = held.voxels.data();
+        if (bytes != nullptr) *bytes = held.voxels.size();
+    });
+}
+
+echolux_status echolux_volume_time(const echolux_volume* volume, double* time_s, int64_t* number,
+                                   echolux_error* error) {
+    return guarded(error, [&] {
+        const echolux_volume& held = live_handle(volume, "volume");
+        if (time_s != nullptr) *time_s = held.time_s;
+        if (number != nullptr) *number = held.number;
+    });
+}
+
+echolux_status echolux_volume_provenance(const echolux_volume* volume, char* buffer, size_t size, size_t* needed,
+                                         echolux_error* error) {
+    return guarded(error, [&] {
+        std::string text;
+        for (const auto& [key, value] : live_handle(volume, "volume").volume->provenance)
+            text += key + " = " + value + "\n";
+        give_text(text, buffer, size, needed);
+    });
+}
+
+echolux_status echolux_volume_warnings(const echolux_volume* volume, char* buffer, size_t size, size_t* needed,
+                                       echolux_error* error) {
+    return guarded(error, [&] { give_text(lines_of(live_handle(volume, "volume").warnings), buffer, size, needed); });
+}
+
+echolux_status echolux_volume_convert(const echolux_volume* volume, int32_t voxel, double low, double high,
+                                      echolux_volume** converted, echolux_error* error) {
+    return guarded(error, [&] {
+        required(converted, "converted") = nullptr;
+        const echolux_volume& from = live_handle(volume, "volume");
+        const VoxelType type = voxel_type_of(voxel);
+        if (!std::isfinite(low) || !std::isfinite(high)) throw BadArgument("is no finite number", "low, high");
+        const bool has_range = low < high;
+        const Recoder recoder(from.volume->grid, type, has_range ? std::optional(std::pair(low, high)) : std::nullopt);
+        *converted = derived(from, {recoder.grid(), recoder(from.volume->voxels), from.volume->provenance});
+    });
+}
+
+echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_volume** velocities,
+                                         echolux_error* error) {
+    return guarded(error, [&] {
+        required(velocities, "velocities") = nullptr;
+        const echolux_volume& from = live_handle(flow, "flow");
+        const VoxelType type = from.volume->grid.type;
+        if (type != VoxelType::phasor8 && type != VoxelType::f16 && type != VoxelType::complex64) {
+            throw Error(ErrorCode::bad_setting, "holds no flow", "flow", "give the flow of a reconstruction");
+        }
+        *velocities = derived(from, flow_values(*from.volume));
+    });
+}
+
+echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_error* error) {
+    return guarded(error, [&] {
+        const Volume& held = *live_handle(volume, "volume").volume;
+        const std::string file = text_argument(path, "path");
+        check_volume_output(file, held.grid.type);
+        write_volume(file, held);
+    });
+}
+
+// ---- series
+
+echolux_status echolux_series_open(const char* path, echolux_series** series, echolux_error* error) {
+    return guarded(error, [&] {
+        required(series, "series") = nullptr;
+        *series = new echolux_series(text_argument(path, "path"));
+    });
+}
+
+echolux_status echolux_series_free(echolux_series* series) {
+    return free_handle(series);
+}
+
+echolux_status echolux_series_describe(const echolux_series* series, int64_t* count, double* step_s,
+                                       echolux_error* error) {
+    return guarded(error, [&] {
+        const TimePoints& points = live_handle(series, "series").points;
+        if (count != nullptr) *count = points.count();
+        if (step_s != nullptr) *step_s = points.step_s();
+    });
+}
+
+echolux_status echolux_series_read(const echolux_series* series, int64_t time_point, echolux_volume** volume,
+                                   echolux_error* error) {
+    return guarded(error, [&] {
+        required(volume, "volume") = nullptr;
+        const TimePoints& points = live_handle(series, "series").points;
+        if (time_point < 0 || time_point >= points.count()) throw BadArgument("is none of the series", "time_point");
+        auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(points.read(time_point)));
+        one->number = time_point;
+        one->time_s = static_cast<double>(time_point) * points.step_s();
+        *volume = one.release();
+    });
+}

@@ -1,0 +1,74 @@
+// Finished volumes on their way to who takes them: the newest one, or a few of which none is lost.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "engine/live/host_volumes.h"
+
+namespace echolux::library {
+
+class VolumeQueue {
+  public:
+    // `waits`: for room, instead of leaving the oldest out.
+    void keep(std::int32_t volumes, bool waits) {
+        const std::scoped_lock lock(mutex_);
+        capacity_ = static_cast<std::size_t>(volumes);
+        waits_ = waits;
+    }
+
+    // False: closed.
+    bool wait_for_room() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return closed_ || !waits_ || volumes_.size() < capacity_; });
+        return !closed_;
+    }
+
+    void add(HostVolume volume) {
+        const std::scoped_lock lock(mutex_);
+        while (!volumes_.empty() && volumes_.size() >= capacity_) {
+            volumes_.pop_front();
+            ++overwritten_;
+        }
+        volumes_.push_back(std::move(volume));
+        changed_.notify_all();
+    }
+
+    std::optional<HostVolume> take(std::chrono::milliseconds patience) {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, patience, [this] { return !volumes_.empty(); });
+        if (volumes_.empty()) return std::nullopt;
+        HostVolume oldest = std::move(volumes_.front());
+        volumes_.pop_front();
+        changed_.notify_all();
+        return oldest;
+    }
+
+    // Nobody takes any more.
+    void close() {
+        const std::scoped_lock lock(mutex_);
+        closed_ = true;
+        changed_.notify_all();
+    }
+
+    std::int64_t overwritten() const {
+        const std::scoped_lock lock(mutex_);
+        return overwritten_;
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<HostVolume> volumes_;
+    std::size_t capacity_ = 1;
+    std::int64_t overwritten_ = 0;
+    bool waits_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace echolux::library

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Installs the library into an empty prefix, builds the examples against that alone, by find_package and by pkg-config,
+# and runs them: as somebody would who never saw this tree.
+# usage: check_install.sh SOURCES BUILD PROGRAM(may be empty)
+set -eu
+sources=$1 build=$2 program=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake --install "$build" --component library --prefix "$work/prefix" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+lib=$(dirname "$(find "$work/prefix" -name 'libecholux.so.0')")
+test -f "$work/prefix/include/echolux/echolux.h"
+
+cmake -S "$sources/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/prefix" > "$work/log" 2>&1 &&
+    cmake --build "$work/examples" >> "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+cc -std=c11 -Wall -Wextra -pedantic -Werror "$sources/examples/camera.c" -o "$work/camera" \
+    $(pkg-config --cflags --libs echolux) -lm
+test "$(pkg-config --modversion echolux)" != ""
+
+LD_LIBRARY_PATH=$lib "$work/camera" | tee "$work/rows"
+"$work/examples/camera" | cmp - "$work/rows"
+grep -q "^volume 2: the mirror is at row 72 of 248" "$work/rows"
+
+test -n "$program" || exit 0
+cd "$work"
+"$program" simulate layers --out sim/scan.toml --samples 256 --a-scans 24 --b-scans 6 > log 2>&1 || { cat log; exit 1; }
+scan=sim/scan.toml
+"$program" reconstruct "$scan" -o by_program.nrrd --backend cpu
+examples/reconstruct "$scan" by_library.nrrd
+cmp by_program.nrrd by_library.nrrd
+examples/blocks "$scan"
+status=0
+examples/picture by_library.nrrd picture.ppm view.mode=mip || status=$?
+test $status = 77 || { test $status = 0 && test "$(wc -c < picture.ppm)" = 230415; }

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""The symbols that the library shows are those of the list, no more and no fewer: what others link against changes on
+purpose only, and nothing of the inside, or of the parts that were linked in, gets in the way of theirs.
+
+usage: check_symbols.py LIBRARY LIST
+"""
+import subprocess
+import sys
+from pathlib import Path
+
+
+def shown(library):
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    return {line.split()[-1] for line in lines.splitlines()}
+
+
+def main():
+    listed = set(Path(sys.argv[2]).read_text(encoding="utf-8").split())
+    there = shown(sys.argv[1])
+    for name in sorted(there - listed):
+        print(f"shown, but not in the list: {name}")
+    for name in sorted(listed - there):
+        print(f"in the list, but not shown: {name}")
+    return 0 if there == listed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+// Live volumes in host memory: pushed blocks and sources, called back or taken, none lost or the newest one.
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include "fringes.h"
+#include "temporary_folder.h"
+
+namespace echolux::testing {
+namespace {
+
+constexpr std::int32_t soon = 60'000;  // ms
+
+echolux_live_options options(std::int32_t delivery) {
+    auto options = lux::make<echolux_live_options>();
+    options.delivery = delivery;
+    return options;
+}
+
+std::vector<float> floats_of(const lux::Volume& volume) {
+    const auto voxels = volume.voxels<float>();
+    return {voxels.begin(), voxels.end()};
+}
+
+void push_volume(lux::Live& live, const std::vector<std::uint16_t>& spectra, const Size& size) {
+    for (std::int64_t b = 0; b < size.b_scans; ++b) ASSERT_TRUE(live.push(block_of(spectra, size, b, 1), soon));
+}
+
+TEST(LibraryLive, PushedBlocksBecomeTheVolumesOfAReconstructor) {
+    const Size size;
+    const auto spectra = fringes(size);
+    const lux::Scan scan = described(size);
+    lux::Live live = lux::Live::create(scan, options(ECHOLUX_EVERY), 1);
+    live.start();
+    for (int volume = 0; volume < 3; ++volume) {
+        push_volume(live, spectra, size);
+        const auto made = live.next(soon);
+        ASSERT_TRUE(made);
+        EXPECT_EQ(made->structure.number(), volume);
+        EXPECT_EQ(floats_of(made->structure), reconstructed(scan, spectra, size, 1));
+        EXPECT_NE(made->structure.provenance().find("recipe.levels"), std::string::npos);
+    }
+    EXPECT_FALSE(live.next(0));
+    EXPECT_FALSE(live.ended());
+    live.end();
+    while (!live.ended()) ASSERT_FALSE(live.next(100));
+    EXPECT_EQ(live.stats().finished_volumes, 3);
+    EXPECT_EQ(live.stats().ended, 1);
+}
+
+TEST(LibraryLive, AnOpenNoiseFloorIsMeasuredFromTheFirstBlock) {
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Scan scan = described(size, {plain_recipe});
+    lux::Live live = lux::Live::create(scan, options(ECHOLUX_EVERY));
+    live.start();
+    ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
+    const auto made = live.next(soon);
+    ASSERT_TRUE(made);
+    scan.settings().set("recipe.noise_floor_db", scan.noise_floor_db(block_of(spectra, size, 0, 6)));
+    EXPECT_EQ(floats_of(made->structure), reconstructed(scan, spectra, size, 6));
+}
+
+TEST(LibraryLive, WhereEveryVolumeCountsWhoPushesWaits) {
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Live live = lux::Live::create(described(size), options(ECHOLUX_EVERY));
+    live.start();
+    int pushed = 0;
+    while (live.push(block_of(spectra, size, 0, 6), 300)) ++pushed;
+    EXPECT_GE(pushed, 3) << "two wait to be taken, others on their way";
+    EXPECT_LT(pushed, 20);
+    live.end();
+    int taken = 0;
+    while (!live.ended()) {
+        if (live.next(1000)) ++taken;
+    }
+    EXPECT_EQ(taken, pushed);
+    EXPECT_EQ(live.stats().overwritten_volumes, 0);
+    EXPECT_EQ(live.stats().left_out_volumes, 0);
+}
+
+TEST(LibraryLive, WhereTheNewestCountsNobodyWaits) {
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Live live = lux::Live::create(described(size), options(ECHOLUX_NEWEST));
+    live.start();
+    for (int volume = 0; volume < 10; ++volume) ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
+    live.end();
+    int taken = 0;
+    std::int64_t last = -1;
+    while (!live.ended()) {
+        if (const auto made = live.next(1000)) {
+            ++taken;
+            last = made->structure.number();
+        }
+    }
+    EXPECT_EQ(last, 9);
+    const echolux_live_stats stats = live.stats();
+    EXPECT_EQ(stats.acquired_volumes, 10);
+    EXPECT_EQ(taken + stats.left_out_volumes + stats.overwritten_volumes, 10);
+}
+
+TEST(LibraryLive, VolumesAreCalledBack) {
+    struct Heard {
+        std::atomic<int> volumes = 0;
+        std::atomic<std::int64_t> depth = 0;
+    } heard;
+    auto wanted = options(ECHOLUX_EVERY);
+    wanted.user = &heard;
+    wanted.finished = [](void* user, echolux_volume* structure, echolux_volume* flow) {
+        auto& to = *static_cast<Heard*>(user);
+        const lux::Volume volume(structure);
+        to.depth = volume.grid().depth;
+        if (flow != nullptr) to.depth = -1;
+        ++to.volumes;
+    };
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Live live = lux::Live::create(described(size), wanted);
+    live.start();
+    for (int volume = 0; volume < 4; ++volume) ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
+    while (heard.volumes < 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(heard.depth, 128);
+    EXPECT_EQ(status_of([&] { live.next(0); }), ECHOLUX_BAD_ARGUMENT);
+}
+
+TEST(LibraryLive, ARecordingIsReplayedVolumeByVolume) {
+    const TemporaryFolder folder;
+    const Size size{.volumes = 3};
+    const std::string toml = scan_in(folder.path(), size);
+    auto settings = fixed_levels;
+    settings.emplace_back("source.loop=false");
+    lux::Live live = lux::Live::open("replay:" + toml, settings, options(ECHOLUX_EVERY));
+    live.start();
+    const lux::Scan scan = lux::Scan::open(toml, fixed_levels);
+    int volumes = 0;
+    while (!live.ended()) {
+        const auto made = live.next(soon);
+        if (!made) continue;
+        auto part = lux::make<echolux_part>();
+        part.volume = made->structure.number();
+        const lux::Volume expected = lux::reconstruct(scan, lux::make<echolux_device>(), part).structure;
+        EXPECT_EQ(floats_of(made->structure), floats_of(expected));
+        ++volumes;
+    }
+    EXPECT_EQ(volumes, 3);
+}
+
+TEST(LibraryLive, TheSimulatorIsASource) {
+    lux::Live live = lux::Live::open(
+        "sim:vessel", {"scan.samples=256", "scan.a_scans=16", "scan.b_scans=4", "source.line_rate_hz=20000"},
+        options(ECHOLUX_NEWEST));
+    live.start(3);
+    int volumes = 0;
+    while (!live.ended()) {
+        const auto made = live.next(soon);
+        if (!made) continue;
+        EXPECT_EQ(made->structure.grid().a_scans, 16);
+        ++volumes;
+    }
+    EXPECT_GE(volumes, 1);
+}
+
+TEST(LibraryLive, SettingsChangeBetweenVolumes) {
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Scan scan = described(size);
+    lux::Live live = lux::Live::create(scan, options(ECHOLUX_EVERY));
+    live.start();
+    ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
+    const auto before = live.next(soon);
+    ASSERT_TRUE(before);
+    live.set("recipe.window", "rect");
+    scan.settings().set("recipe.window", "rect");
+    const auto after = live.next(soon);  // the last volume is worked on again
+    ASSERT_TRUE(after);
+    EXPECT_EQ(floats_of(after->structure), reconstructed(scan, spectra, size, 6));
+    EXPECT_NE(floats_of(after->structure), floats_of(before->structure));
+    EXPECT_EQ(status_of([&] { live.set("recipe.window", "hannn"); }), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([&] { live.set("scan.samples", "512"); }), ECHOLUX_BAD_SETTING);
+}
+
+// Whoever waits for room, in the session or outside, does not keep it from going.
+TEST(LibraryLive, CanBeFreedAtAnyTime) {
+    const Size size;
+    const auto spectra = fringes(size);
+    for (const bool starts : {false, true}) {
+        lux::Live live = lux::Live::create(described(size), options(ECHOLUX_EVERY));
+        if (starts) live.start();
+        while (live.push(block_of(spectra, size, 0, 6), 100)) {
+        }
+        if (starts) live.stop();
+    }
+}
+
+TEST(LibraryLive, WrongCallsAreRefused) {
+    const Size size;
+    const auto spectra = fringes(size);
+    const lux::Scan scan = described(size);
+    EXPECT_EQ(status_of([] { lux::Live::open("simm"); }), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([] { lux::Live::open("replay:/nowhere.toml"); }), ECHOLUX_BAD_FILE);
+    EXPECT_EQ(status_of([&] { lux::Live::create(scan, options(2)); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([&] { lux::Live::create(scan, options(0), -1); }), ECHOLUX_BAD_ARGUMENT);
+    lux::Live live = lux::Live::create(scan);
+    EXPECT_EQ(status_of([&] { live.next(0); }), ECHOLUX_BAD_ARGUMENT) << "not started";
+    EXPECT_EQ(status_of([&] { live.start(-1); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([&] { live.push(block_of(spectra, size, 0, 6), -1); }), ECHOLUX_BAD_ARGUMENT);
+    echolux_block short_one = block_of(spectra, size, 0, 6);
+    short_one.bytes -= 1;
+    EXPECT_EQ(status_of([&] { live.push(short_one, 0); }), ECHOLUX_BAD_SETTING);
+    live.end();
+    EXPECT_EQ(status_of([&] { live.push(block_of(spectra, size, 0, 6), 0); }), ECHOLUX_BAD_SETTING);
+    lux::Live other =
+        lux::Live::open("sim", {"scan.samples=256", "scan.a_scans=8", "scan.b_scans=2", "source.line_rate_hz=20000"});
+    EXPECT_EQ(status_of([&] { other.push(block_of(spectra, size, 0, 6), 0); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([&] { other.end(); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(other.events(), "");
+}
+
+}  // namespace
+}  // namespace echolux::testing

@@ -1,0 +1,302 @@
+// The reconstructor by its interface: blocks of any size, strides, threads, and whatever can be wrong with a call.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include "fringes.h"
+#include "temporary_folder.h"
+
+namespace echolux::testing {
+namespace {
+
+TEST(LibraryReconstructor, TheSizeOfBlocksChangesNothing) {
+    const Size size;
+    const auto spectra = fringes(size);
+    const lux::Scan scan = described(size);
+    const std::vector<float> whole = reconstructed(scan, spectra, size, 6);
+    EXPECT_EQ(reconstructed(scan, spectra, size, 1), whole);
+    EXPECT_EQ(reconstructed(scan, spectra, size, 4), whole);
+    EXPECT_GT(*std::ranges::max_element(whole), *std::ranges::min_element(whole) + 20) << "there is a mirror";
+}
+
+TEST(LibraryReconstructor, TellsItsGridAndDevice) {
+    lux::Scan scan = described();
+    scan.settings().set("recipe.voxel", "u16");
+    auto device = lux::make<echolux_device>();
+    device.kind = ECHOLUX_CPU;
+    const lux::Reconstructor work(scan, device);
+    const echolux_grid grid = work.grid();
+    EXPECT_EQ(grid.depth, 128);
+    EXPECT_EQ(grid.voxel, ECHOLUX_U16);
+    EXPECT_EQ(grid.voxel_bytes, 2);
+    EXPECT_EQ(grid.bytes, 128 * 12 * 6 * 2);
+    EXPECT_STREQ(grid.quantity, "db");
+    EXPECT_EQ(work.device().substr(0, 5), "cpu (");
+}
+
+TEST(LibraryReconstructor, FillsMemoryWithStrides) {
+    const Size size;
+    const auto spectra = fringes(size);
+    const lux::Scan scan = described(size);
+    const std::vector<float> packed = reconstructed(scan, spectra, size, 6);
+    lux::Reconstructor work(scan);
+    constexpr std::int64_t a_floats = 140, b_floats = 13 * 140;
+    std::vector<float> spread(6 * b_floats, -1);
+    echolux_place place = place_in(spread);
+    place.a_scan_bytes = a_floats * 4;
+    place.b_scan_bytes = b_floats * 4;
+    work.wait(work.submit(block_of(spectra, size, 0, 6), place));
+    for (std::int64_t b = 0; b < 6; ++b) {
+        for (std::int64_t a = 0; a < 12; ++a) {
+            const float* line = spread.data() + b * b_floats + a * a_floats;
+            EXPECT_TRUE(std::equal(line, line + 128, packed.data() + (b * 12 + a) * 128));
+            EXPECT_EQ(line[128], -1) << "gaps stay";
+        }
+    }
+}
+
+TEST(LibraryReconstructor, PartsGoWhereTheyAreWanted) {
+    const Size size;
+    const auto spectra = fringes(size);
+    const lux::Scan scan = described(size);
+    const std::vector<float> whole = reconstructed(scan, spectra, size, 6);
+    lux::Reconstructor work(scan);
+    std::vector<float> part(2 * 12 * 128);
+    echolux_place place = place_in(part);
+    place.first_b_scan = 3;
+    work.wait(work.submit(block_of(spectra, size, 3, 2), place));
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 3 * 12 * 128));
+}
+
+TEST(LibraryReconstructor, HeadersBetweenBScansAreSkipped) {
+    const Size size;
+    const auto spectra = fringes(size);
+    const lux::Scan scan = described(size);
+    constexpr std::size_t header = 100, b_scan = 12 * 512;
+    std::vector<std::byte> framed(6 * (header + b_scan), std::byte{0xFF});
+    for (std::size_t b = 0; b < 6; ++b) {
+        std::memcpy(framed.data() + b * (header + b_scan) + header, spectra.data() + b * b_scan / 2, b_scan);
+    }
+    auto block = lux::make<echolux_block>();
+    block.data = framed.data();
+    block.bytes = static_cast<std::int64_t>(framed.size());
+    block.b_scans = 6;
+    block.frame_offset_bytes = header;
+    block.frame_stride_bytes = header + b_scan;
+    lux::Reconstructor work(scan);
+    std::vector<float> voxels(6 * 12 * 128);
+    work.wait(work.submit(block, place_in(voxels)));
+    EXPECT_EQ(voxels, reconstructed(scan, spectra, size, 6));
+}
+
+TEST(LibraryReconstructor, TwoOnTwoThreads) {
+    const Size size;
+    const auto spectra = fringes(size);
+    const lux::Scan one = described(size);
+    lux::Scan other = described(size);
+    other.settings().set("recipe.window", "rect");
+    const std::vector<float> of_one = reconstructed(one, spectra, size, 2),
+                             of_other = reconstructed(other, spectra, size, 3);
+    ASSERT_NE(of_one, of_other);
+    const auto works = [&](const lux::Scan& scan, const std::vector<float>& expected) {
+        for (int i = 0; i < 5; ++i) EXPECT_EQ(reconstructed(scan, spectra, size, 2), expected);
+    };
+    std::thread beside([&] { works(other, of_other); });
+    works(one, of_one);
+    beside.join();
+}
+
+TEST(LibraryReconstructor, FlowOfRepeats) {
+    const Size size{.b_scans = 12};
+    auto settings = fixed_levels;
+    settings.insert(settings.end(), {"scan.b_repeats=2", "flow.method=speckle_variance", "recipe.average=magnitude",
+                                     "recipe.noise_floor_db=20"});
+    const lux::Scan scan = lux::Scan::create(256, 12, 6, "u16", settings);
+    lux::Reconstructor work(scan);
+    auto structure = lux::make<echolux_grid>(), flow = lux::make<echolux_grid>();
+    lux::checked([&](auto* e) { return echolux_reconstructor_grid(work.get(), &structure, &flow, e); });
+    ASSERT_GT(flow.bytes, 0);
+    std::vector<std::byte> voxels(static_cast<std::size_t>(structure.bytes)),
+        flowing(static_cast<std::size_t>(flow.bytes));
+    const echolux_place flow_place = place_in(flowing);
+    const auto spectra = fringes(size);
+    auto block = lux::make<echolux_block>();
+    block.data = spectra.data();
+    block.bytes = static_cast<std::int64_t>(spectra.size() * 2);
+    block.b_scans = 6;
+    work.wait(work.submit(block, place_in(voxels), &flow_place));
+    EXPECT_TRUE(std::ranges::any_of(flowing, [](std::byte b) { return b != std::byte{0}; }));
+    lux::Reconstructor without(described());
+    std::vector<float> floats(6 * 12 * 128);
+    const auto of_six = fringes();
+    EXPECT_EQ(status_of([&] { without.submit(block_of(of_six, {}, 0, 6), place_in(floats), &flow_place); }),
+              ECHOLUX_BAD_SETTING);
+}
+
+class LibraryReconstructorCalls : public ::testing::Test {
+  protected:
+    Size size_;
+    std::vector<std::uint16_t> spectra_ = fringes(size_);
+    lux::Scan scan_ = described(size_);
+    lux::Reconstructor work_{scan_};
+    std::vector<float> voxels_ = std::vector<float>(6 * 12 * 128);
+    echolux_block block_ = block_of(spectra_, size_, 0, 6);
+    echolux_place place_ = place_in(voxels_);
+
+    echolux_status submitted() {
+        return status_of([&] { work_.wait(work_.submit(block_, place_)); });
+    }
+};
+
+TEST_F(LibraryReconstructorCalls, ABlockThatIsNotOfThePlan) {
+    ASSERT_EQ(submitted(), ECHOLUX_OK);
+    const auto wrong = [&](const auto& change) {
+        block_ = block_of(spectra_, size_, 0, 6);
+        change(block_);
+        const echolux_status status = submitted();
+        EXPECT_TRUE(status == ECHOLUX_BAD_SETTING || status == ECHOLUX_BAD_ARGUMENT) << status;
+    };
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    wrong([](echolux_block& b) { b.data = nullptr; });
+    wrong([](echolux_block& b) { b.bytes -= 1; });
+    wrong([](echolux_block& b) { b.bytes = -1; });
+    wrong([](echolux_block& b) { b.bytes = most; });
+    wrong([](echolux_block& b) { b.b_scans = 0; });
+    wrong([](echolux_block& b) { b.b_scans = 7; });
+    wrong([](echolux_block& b) { b.b_scans = most; });
+    wrong([](echolux_block& b) { b.first_b_scan = 1; });
+    wrong([](echolux_block& b) { b.first_b_scan = -1; });
+    wrong([](echolux_block& b) { b.first_b_scan = most; });
+    wrong([](echolux_block& b) { b.volume = -1; });
+    wrong([](echolux_block& b) { b.memory = 3; });
+    wrong([](echolux_block& b) { b.sync = 9; });
+    wrong([](echolux_block& b) { b.sync = ECHOLUX_SYNC_EVENT; });
+    wrong([](echolux_block& b) { b.frame_offset_bytes = 1; });
+    wrong([](echolux_block& b) { b.frame_offset_bytes = -1; });
+    wrong([](echolux_block& b) { b.frame_stride_bytes = 511; });
+    wrong([](echolux_block& b) { b.frame_stride_bytes = most; });
+    wrong([](echolux_block& b) { b.size = 4; });
+}
+
+TEST_F(LibraryReconstructorCalls, APlaceThatDoesNotHoldIt) {
+    ASSERT_EQ(submitted(), ECHOLUX_OK);
+    const auto wrong = [&](const auto& change) {
+        place_ = place_in(voxels_);
+        change(place_);
+        EXPECT_EQ(submitted(), ECHOLUX_BAD_ARGUMENT);
+    };
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    wrong([](echolux_place& p) { p.data = nullptr; });
+    wrong([](echolux_place& p) { p.data = static_cast<char*>(p.data) + 1; });
+    wrong([](echolux_place& p) { p.bytes -= 1; });
+    wrong([](echolux_place& p) { p.bytes = -1; });
+    wrong([](echolux_place& p) { p.bytes = 0; });
+    wrong([](echolux_place& p) { p.first_b_scan = 1; });
+    wrong([](echolux_place& p) { p.first_b_scan = -1; });
+    wrong([](echolux_place& p) { p.first_b_scan = std::numeric_limits<std::int64_t>::min(); });
+    wrong([](echolux_place& p) { p.a_scan_bytes = 508; });
+    wrong([](echolux_place& p) { p.a_scan_bytes = 514; });
+    wrong([](echolux_place& p) { p.a_scan_bytes = -512; });
+    wrong([](echolux_place& p) { p.a_scan_bytes = most; });
+    wrong([](echolux_place& p) { p.b_scan_bytes = 512; });
+    wrong([](echolux_place& p) { p.b_scan_bytes = most; });
+    wrong([](echolux_place& p) { p.memory = -1; });
+}
+
+TEST_F(LibraryReconstructorCalls, AStreamMeansNothingToTheCpu) {
+    auto cpu = lux::make<echolux_device>();
+    cpu.kind = ECHOLUX_CPU;
+    work_ = lux::Reconstructor(scan_, cpu);
+    block_.sync = ECHOLUX_SYNC_STREAM;
+    EXPECT_EQ(submitted(), ECHOLUX_BAD_SETTING);
+    block_.sync = ECHOLUX_SYNC_NONE;
+    place_.sync = ECHOLUX_SYNC_STREAM;
+    EXPECT_EQ(submitted(), ECHOLUX_BAD_SETTING);
+    place_.sync = ECHOLUX_SYNC_NONE;
+    place_.memory = ECHOLUX_ON_DEVICE;
+    EXPECT_EQ(submitted(), ECHOLUX_BAD_SETTING);
+}
+
+TEST_F(LibraryReconstructorCalls, CompletionsThatNeverWereAreDone) {
+    EXPECT_EQ(status_of([&] { work_.wait(1000); }), ECHOLUX_OK);
+    EXPECT_EQ(status_of([&] { work_.collect(); }), ECHOLUX_OK);
+    EXPECT_EQ(status_of([&] { work_.prime(block_); }), ECHOLUX_OK);
+}
+
+TEST(LibraryReconstructor, DevicesThatAreNoneAreRefused) {
+    const lux::Scan scan = described();
+    const auto wrong = [&](const auto& change) {
+        auto device = lux::make<echolux_device>();
+        change(device);
+        return status_of([&] { lux::Reconstructor work(scan, device); });
+    };
+    EXPECT_EQ(wrong([](echolux_device& d) { d.kind = 7; }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(wrong([](echolux_device& d) { d.streams = -1; }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(wrong([](echolux_device& d) { d.gpus = -2; }), ECHOLUX_BAD_ARGUMENT);
+    std::size_t gpus = 0;
+    ASSERT_EQ(echolux_gpu_count(&gpus, nullptr, 0, nullptr), ECHOLUX_OK);
+    const echolux_status without = gpus == 0 ? ECHOLUX_DEVICE : ECHOLUX_OK;
+    EXPECT_EQ(wrong([](echolux_device& d) { d.kind = ECHOLUX_CUDA; }), without);
+    EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan, lux::make<echolux_device>(), -1); }), ECHOLUX_BAD_ARGUMENT);
+}
+
+TEST(LibraryReconstructor, AnOpenNoiseFloorNeedsAMeasurement) {
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Scan scan = described(size, {plain_recipe});
+    EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_BAD_SETTING);
+    scan.settings().set("recipe.noise_floor_db", scan.noise_floor_db(block_of(spectra, size, 0, 6)));
+    EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_OK);
+}
+
+TEST(LibraryReconstruct, IsWhatBlocksGive) {
+    const TemporaryFolder folder;
+    const Size size;
+    const lux::Scan scan = lux::Scan::open(scan_in(folder.path()), fixed_levels);
+    std::int64_t most = 0;
+    const lux::Volumes made = lux::reconstruct(scan, lux::make<echolux_device>(), lux::make<echolux_part>(),
+                                               [&](const std::string&, std::int64_t done, std::int64_t) {
+                                                   most = std::max(most, done);
+                                                   return true;
+                                               });
+    const auto voxels = made.structure.voxels<float>();
+    const std::vector<float> expected = reconstructed(described(size), fringes(size), size, 2);
+    EXPECT_EQ(std::vector<float>(voxels.begin(), voxels.end()), expected);
+    EXPECT_EQ(most, 72);
+    EXPECT_FALSE(made.flow.has_value());
+    EXPECT_NE(made.structure.provenance().find("recipe.levels"), std::string::npos);
+}
+
+TEST(LibraryReconstruct, APartAndALaterVolume) {
+    const TemporaryFolder folder;
+    const Size size{.volumes = 2};
+    const lux::Scan scan = lux::Scan::open(scan_in(folder.path(), size), fixed_levels);
+    auto part = lux::make<echolux_part>();
+    part.volume = 1;
+    part.b_scan_begin = 2;
+    part.b_scan_end = 4;
+    const lux::Volume made = lux::reconstruct(scan, lux::make<echolux_device>(), part).structure;
+    EXPECT_EQ(made.grid().b_scans, 2);
+    EXPECT_EQ(made.number(), 1);
+    EXPECT_DOUBLE_EQ(made.time_s(), 72.0 / 20000);
+    part.volume = 2;
+    EXPECT_EQ(status_of([&] { lux::reconstruct(scan, lux::make<echolux_device>(), part); }), ECHOLUX_BAD_SETTING);
+    part.volume = 0;
+    part.b_scan_end = 7;
+    EXPECT_EQ(status_of([&] { lux::reconstruct(scan, lux::make<echolux_device>(), part); }), ECHOLUX_BAD_SETTING);
+}
+
+TEST(LibraryReconstruct, CanBeStopped) {
+    const TemporaryFolder folder;
+    const lux::Scan scan = lux::Scan::open(scan_in(folder.path()), fixed_levels);
+    const auto stopped = [&] {
+        lux::reconstruct(scan, lux::make<echolux_device>(), lux::make<echolux_part>(),
+                         [](const std::string&, std::int64_t, std::int64_t) { return false; });
+    };
+    EXPECT_EQ(status_of(stopped), ECHOLUX_CANCELLED);
+    EXPECT_EQ(status_of([] { lux::reconstruct(described()); }), ECHOLUX_BAD_ARGUMENT) << "has no file";
+}
+
+}  // namespace
+}  // namespace echolux::testing

@@ -1,0 +1,83 @@
+// Pictures by the interface; where there is no Vulkan device, or no renderer in the build, that is an error like
+// others.
+#include <algorithm>
+
+#include "fringes.h"
+
+namespace echolux::testing {
+namespace {
+
+// A bright cube in the middle.
+lux::Volume cube() {
+    auto grid = lux::make<echolux_grid>();
+    grid.depth = grid.a_scans = grid.b_scans = 32;
+    grid.voxel = ECHOLUX_U8;
+    std::vector<std::byte> voxels(32 * 32 * 32);
+    for (std::size_t i = 0; i < voxels.size(); ++i) {
+        const auto inside = [](std::size_t n) { return n > 10 && n < 22; };
+        if (inside(i % 32) && inside(i / 32 % 32) && inside(i / 1024)) voxels[i] = std::byte{200};
+    }
+    return lux::Volume::create(grid, voxels);
+}
+
+class LibraryRender : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (echolux_has("render") == 0) GTEST_SKIP() << "this build has no renderer";
+        try {
+            renderer_.emplace();
+        } catch (const lux::Error& error) {
+            ASSERT_EQ(error.status(), ECHOLUX_DEVICE);
+            GTEST_SKIP() << error.what();
+        }
+        view_.emplace();
+        view_->settings().set("view.width", 64);
+        view_->settings().set("view.height", 48);
+    }
+
+    std::optional<lux::Renderer> renderer_;
+    std::optional<lux::View> view_;
+};
+
+TEST_F(LibraryRender, AVolumeIsSeen) {
+    const lux::Picture picture = renderer_->render(cube(), *view_);
+    ASSERT_EQ(picture.rgba.size(), 64u * 48 * 4);
+    const auto lit = [&](std::size_t x, std::size_t y) {
+        const auto* pixel = &picture.rgba[(y * 64 + x) * 4];
+        return pixel[0] + pixel[1] + pixel[2];
+    };
+    EXPECT_GT(lit(32, 24), lit(1, 1) + 50);
+    EXPECT_EQ(renderer_->render(cube(), *view_).rgba, picture.rgba) << "the same call, the same picture";
+}
+
+TEST_F(LibraryRender, TheViewCounts) {
+    const auto before = renderer_->render(cube(), *view_).rgba;
+    view_->settings().set("view.mode", "mip");
+    EXPECT_NE(renderer_->render(cube(), *view_).rgba, before);
+    EXPECT_EQ(status_of([&] { view_->settings().set("view.mode", "mipp"); }), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(view_->settings().text("view.mode"), "mip");
+}
+
+TEST_F(LibraryRender, WrongCallsAreRefused) {
+    const lux::Volume volume = cube();
+    std::vector<std::uint8_t> pixels(64 * 48 * 4);
+    echolux_renderer* renderer = nullptr;
+    ASSERT_EQ(echolux_renderer_create(nullptr, &renderer, nullptr), ECHOLUX_OK);
+    EXPECT_EQ(echolux_render(renderer, volume.get(), nullptr, view_->get(), pixels.data(), pixels.size() - 1, nullptr),
+              ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(echolux_render(renderer, volume.get(), nullptr, view_->get(), nullptr, pixels.size(), nullptr),
+              ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(echolux_render(renderer, nullptr, nullptr, view_->get(), pixels.data(), pixels.size(), nullptr),
+              ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(echolux_renderer_free(renderer), ECHOLUX_OK);
+    EXPECT_EQ(status_of([] { lux::Renderer none("no such device"); }), ECHOLUX_DEVICE);
+}
+
+TEST(LibraryNoRender, SaysThatItCannot) {
+    if (echolux_has("render") != 0) GTEST_SKIP() << "this build has the renderer";
+    EXPECT_EQ(status_of([] { lux::View view; }), ECHOLUX_UNSUPPORTED);
+    EXPECT_EQ(status_of([] { lux::Renderer renderer; }), ECHOLUX_UNSUPPORTED);
+}
+
+}  // namespace
+}  // namespace echolux::testing

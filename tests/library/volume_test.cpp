@@ -1,0 +1,117 @@
+// Volumes and series: made from memory, written, read, converted.
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "fringes.h"
+#include "temporary_folder.h"
+
+namespace echolux::testing {
+namespace {
+
+echolux_grid ramp_grid() {
+    auto grid = lux::make<echolux_grid>();
+    grid.depth = 5;
+    grid.a_scans = 4;
+    grid.b_scans = 3;
+    grid.voxel = ECHOLUX_U16;
+    grid.spacing_um[0] = 2;
+    grid.spacing_um[1] = 10;
+    grid.spacing_um[2] = 20;
+    grid.scale = 0.5;
+    grid.offset = -3;
+    std::strcpy(grid.quantity, "db");
+    std::strcpy(grid.unit, "dB");
+    return grid;
+}
+
+lux::Volume ramp() {
+    std::vector<std::uint16_t> codes(60);
+    std::iota(codes.begin(), codes.end(), std::uint16_t{0});
+    return lux::Volume::create(ramp_grid(), {reinterpret_cast<const std::byte*>(codes.data()), 120});
+}
+
+TEST(LibraryVolume, KeepsWhatItIsGiven) {
+    const lux::Volume volume = ramp();
+    const echolux_grid grid = volume.grid();
+    EXPECT_EQ(grid.bytes, 120);
+    EXPECT_EQ(grid.spacing_um[2], 20);
+    EXPECT_EQ(grid.scale, 0.5);
+    EXPECT_STREQ(grid.unit, "dB");
+    EXPECT_EQ(volume.voxels<std::uint16_t>()[59], 59);
+    EXPECT_EQ(volume.time_s(), 0);
+    EXPECT_EQ(volume.provenance(), "");
+    EXPECT_EQ(volume.warnings(), "");
+}
+
+TEST(LibraryVolume, TakesStrides) {
+    std::vector<std::uint16_t> spread(3 * 40, 999);
+    for (std::size_t i = 0; i < 60; ++i) spread[i / 20 * 40 + i / 5 % 4 * 8 + i % 5] = static_cast<std::uint16_t>(i);
+    const lux::Volume volume =
+        lux::Volume::create(ramp_grid(), {reinterpret_cast<const std::byte*>(spread.data()), 240}, 16, 80);
+    const auto voxels = volume.voxels<std::uint16_t>();
+    for (std::size_t i = 0; i < 60; ++i) EXPECT_EQ(voxels[i], i);
+}
+
+TEST(LibraryVolume, GoesRoundThroughFiles) {
+    const TemporaryFolder folder;
+    for (const char* name : {"a.nrrd", "a.mha", "a.nii.gz", "a.npy"}) {
+        const std::string file = (folder.path() / name).string();
+        ramp().write(file);
+        const lux::Volume read = lux::Volume::open(file);
+        ASSERT_EQ(read.bytes().size(), 120u) << name;
+        EXPECT_EQ(0, std::memcmp(read.bytes().data(), ramp().bytes().data(), 120)) << name;
+    }
+    EXPECT_EQ(status_of([&] { ramp().write((folder.path() / "a.doc").string()); }), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([&] { ramp().write("/proc/nowhere/a.nrrd"); }), ECHOLUX_OUTPUT);
+    EXPECT_EQ(status_of([&] { lux::Volume::open((folder.path() / "b.nrrd").string()); }), ECHOLUX_BAD_FILE);
+}
+
+TEST(LibraryVolume, ConvertsVoxels) {
+    const lux::Volume bytes = ramp().converted(ECHOLUX_U8, -3, 26.5);
+    EXPECT_EQ(bytes.grid().voxel, ECHOLUX_U8);
+    EXPECT_EQ(bytes.voxels<std::uint8_t>()[0], 0);
+    EXPECT_EQ(bytes.voxels<std::uint8_t>()[59], 255);
+    EXPECT_EQ(ramp().converted(ECHOLUX_F32, 0, 0).voxels<float>()[10] * 1.0f, 2.0f);
+    EXPECT_EQ(status_of([] { ramp().converted(ECHOLUX_U8, 5, 5); }), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([] { ramp().converted(17, 0, 1); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([] { ramp().converted(ECHOLUX_U8, std::numeric_limits<double>::quiet_NaN(), 1); }),
+              ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([] { ramp().converted(ECHOLUX_COMPLEX64, 0, 1); }), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([] { ramp().velocities(); }), ECHOLUX_BAD_SETTING);
+}
+
+TEST(LibraryVolume, GridsThatCannotBeAreRefused) {
+    const std::vector<std::byte> some(1000);
+    const auto wrong = [&](const auto& change) {
+        echolux_grid grid = ramp_grid();
+        change(grid);
+        EXPECT_EQ(status_of([&] { lux::Volume::create(grid, some); }), ECHOLUX_BAD_ARGUMENT);
+    };
+    wrong([](echolux_grid& g) { g.depth = 0; });
+    wrong([](echolux_grid& g) { g.a_scans = -4; });
+    wrong([](echolux_grid& g) { g.b_scans = std::numeric_limits<std::int64_t>::max(); });
+    wrong([](echolux_grid& g) { g.depth = g.a_scans = g.b_scans = 1 << 30; });
+    wrong([](echolux_grid& g) { g.b_scans = 26; });
+    wrong([](echolux_grid& g) { g.voxel = 7; });
+    wrong([](echolux_grid& g) { g.spacing_um[1] = std::numeric_limits<double>::quiet_NaN(); });
+    wrong([](echolux_grid& g) { g.size = 1; });
+    for (const auto& [a, b] : {std::pair(8, 0), std::pair(-10, 0), std::pair(0, 30), std::pair(0, 1 << 30)}) {
+        EXPECT_EQ(status_of([&, a = a, b = b] { lux::Volume::create(ramp_grid(), some, a, b); }), ECHOLUX_BAD_ARGUMENT);
+    }
+}
+
+TEST(LibrarySeries, ReadsTimePoints) {
+    const TemporaryFolder folder;
+    for (const char* name : {"v_1.nrrd", "v_2.nrrd", "v_10.nrrd"}) ramp().write((folder.path() / name).string());
+    const lux::Series series = lux::Series::open((folder.path() / "v_*.nrrd").string());
+    EXPECT_EQ(series.size(), 3);
+    EXPECT_EQ(series.read(2).number(), 2);
+    EXPECT_EQ(series.read(2).bytes().size(), 120u);
+    EXPECT_EQ(status_of([&] { series.read(3); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([&] { series.read(-1); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([&] { lux::Series::open((folder.path() / "w_*.nrrd").string()); }), ECHOLUX_BAD_FILE);
+}
+
+}  // namespace
+}  // namespace echolux::testing

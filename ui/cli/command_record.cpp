@@ -1,0 +1,34 @@
+// `echolux record --source … -o scan.toml`
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/live/record_job.h"
+#include "ui/cli/commands.h"
+#include "ui/cli/session_options.h"
+
+namespace echolux {
+namespace {
+
+struct Options : SessionOptions {
+    RecordJob job;
+    std::string device;  // nothing is drawn any more: taken, so that older command lines still work
+};
+
+}  // namespace
+
+void add_record(CLI::App& program) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = program.add_subcommand("record", "Record every block of a source as a scan");
+    add_session_options(*command, *options, options->job);
+    command->add_option("-o,--output", options->job.record, "the recording; spectra and index go beside it")
+        ->required()
+        ->type_name("scan.toml");
+    command->add_flag("--overwrite", options->job.overwrites, "in place of an earlier recording");
+    add_volume_options(*command, options->job, options->device, true);
+    command->callback([options] {
+        options->job.source = source_wanted(options->source, {"view."});
+        go(*options, [&](Progress& progress, const HearEvent& heard) { return run(options->job, progress, heard); });
+    });
+}
+
+}  // namespace echolux
