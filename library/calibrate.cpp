@@ -60,7 +60,7 @@ DispersionSearch search_of(const echolux_dispersion_search& given, const echolux
 echolux_status echolux_mean_spectrum(const echolux_scan* scan, const echolux_block* block, double* mean, size_t samples,
                                      echolux_error* error) {
     return guarded(error, [&] {
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         if (static_cast<std::int64_t>(samples) != spec.geometry.samples) {
             throw BadArgument("are not those of the scan", "samples", std::to_string(spec.geometry.samples));
@@ -74,7 +74,7 @@ echolux_status echolux_mean_spectrum(const echolux_scan* scan, const echolux_blo
 echolux_status echolux_measure_noise_floor(const echolux_scan* scan, const echolux_block* block, double* db,
                                            echolux_error* error) {
     return guarded(error, [&] {
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         required(db, "db") = noise_floor_for_recipe(spec, lines);
     });
@@ -83,7 +83,7 @@ echolux_status echolux_measure_noise_floor(const echolux_scan* scan, const echol
 echolux_status echolux_noise_profile(const echolux_scan* scan, const echolux_block* block, double* amplitude,
                                      size_t capacity, size_t* count, echolux_error* error) {
     return guarded(error, [&] {
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         MeanProfile profile(spec);
         profile.add(lines);
@@ -113,7 +113,7 @@ echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux
                                          const echolux_dispersion_search* search, const echolux_device* device,
                                          echolux_dispersion_found* found, echolux_error* error) {
     return guarded(error, [&] {
-        ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
         const Block lines = host_block_of(block, spec);
         const echolux_dispersion_search wanted = taken_or_default(search, "search");
         known_size(required(found, "found"), "found");

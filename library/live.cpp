@@ -106,7 +106,7 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
     live->user = wanted.user;
     live->queue.keep(every ? std::max(wanted.queue, wanted.queue == 0 ? default_queue : 1) : 1, every);
     live->scan = live->source->scan();
-    const ReconstructionSpec spec = live->scan.plan(live->source->block_b_scans());
+    const ReconstructionSpec spec = live->scan.spec(live->source->block_b_scans());
     live->sink.emplace(spec, backend_of(wanted.device), receiver_of(*live));
     live->session.emplace(*live->source, *live->sink, every ? Overload::source_waits : Overload::newest_wins);
     return live;
@@ -224,7 +224,7 @@ echolux_status echolux_live_set(echolux_live* live, const char* key, const char*
         Settings settings;
         bind_recipe(settings, changed);
         settings.set(text_argument(key, "key"), text_argument(value, "value"), "settings");
-        one.session->change(changed.plan(one.source->block_b_scans()));
+        one.session->change(changed.spec(one.source->block_b_scans()));
         one.scan = std::move(changed);
     });
 }

@@ -78,7 +78,7 @@ Places places_of(const echolux_reconstructor& one, const Block& block, const ech
 echolux_status echolux_plan(const echolux_scan* scan, echolux_grid* structure, echolux_grid* flow,
                             echolux_error* error) {
     return guarded(error, [&] {
-        const ReconstructionSpec spec = live_handle(scan, "scan").scan.plan(1);
+        const ReconstructionSpec spec = live_handle(scan, "scan").scan.spec(1);
         give_grids(planned_grid(spec), planned_flow_grid(spec), structure, flow);
     });
 }
@@ -92,7 +92,7 @@ echolux_status echolux_reconstructor_create(const echolux_scan* scan, const echo
         if (block_b_scans < 0) throw BadArgument("cannot be negative", "block_b_scans");
         const BackendChoice choice = backend_of(device);
         auto one = std::make_unique<echolux_reconstructor>();
-        planned_grid(from.scan.plan(1));  // refuses an impossible recipe before anything is measured
+        planned_grid(from.scan.spec(1));  // refuses an impossible recipe before anything is measured
         one->spec = from.spec(std::min(block_b_scans, from.scan.geometry.b_scans));
         one->chosen = choose_reconstructor(one->spec, choice);
         *reconstructor = one.release();

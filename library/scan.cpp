@@ -65,7 +65,7 @@ echolux_scan::echolux_scan(Scan described) : scan(std::move(described)) {
 }
 
 ReconstructionSpec echolux_scan::spec(std::int64_t block_b_scans) const {
-    ReconstructionSpec spec = scan.plan(block_b_scans > 0 ? block_b_scans : scan.geometry.b_scans);
+    ReconstructionSpec spec = scan.spec(block_b_scans > 0 ? block_b_scans : scan.geometry.b_scans);
     if (!needs_noise_floor(spec.recipe, spec.flow)) return spec;
     if (!has_spectra()) {
         throw Error(ErrorCode::bad_setting, "is open, and there is no file to measure it from", "recipe.noise_floor_db",

@@ -45,7 +45,7 @@ LiveReport run(const RecordJob& job, Progress& progress, const HearEvent& heard)
     std::optional<HostVolumes> volumes;
     if (!job.processed.empty()) {
         files.emplace(job.processed);
-        volumes.emplace(source->scan().plan(source->block_b_scans()), job.backend, writing_to(*files));
+        volumes.emplace(source->scan().spec(source->block_b_scans()), job.backend, writing_to(*files));
     }
     Session session(*source, volumes ? static_cast<BlockSink&>(*volumes) : nothing);
     run_session(job, *source, session, report, progress, heard);

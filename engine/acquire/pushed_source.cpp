@@ -39,7 +39,7 @@ Arrival PushedSource::next(std::chrono::milliseconds patience) {
 }
 
 bool PushedSource::push(const Block& block, std::chrono::milliseconds patience) {
-    check_block(block, scan_.plan(block_b_scans_));
+    check_block(block, scan_.spec(block_b_scans_));
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "lies in the memory of a GPU", "block", "hand it to a reconstructor");
     }
