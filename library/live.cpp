@@ -119,8 +119,8 @@ std::chrono::milliseconds patience_of(std::int32_t timeout_ms) {
 
 // Nothing is under way any more. Asked before the queue is.
 bool is_over(echolux_live& live) {
-    const SessionFigures figures = live.session->figures();
-    return (figures.ended || !figures.running) && live.session->drain(0ms);
+    const SessionStats stats = live.session->stats();
+    return (stats.ended || !stats.running) && live.session->drain(0ms);
 }
 
 }  // namespace
@@ -232,18 +232,18 @@ echolux_status echolux_live_set(echolux_live* live, const char* key, const char*
 echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error) {
     return guarded(error, [&] {
         const echolux_live& one = live_handle(live, "live");
-        const SessionFigures figures = one.session->figures();
+        const SessionStats stats = one.session->stats();
         echolux_live_stats all{};
-        all.running = figures.running ? 1 : 0;
-        all.ended = figures.ended ? 1 : 0;
-        all.seconds = figures.seconds;
-        all.acquired_blocks = figures.arrived.blocks;
-        all.acquired_volumes = figures.arrived.volumes;
-        all.acquired_a_scans = figures.arrived.lines;
-        all.lost_blocks = figures.arrived.lost;
-        all.finished_volumes = figures.finished_volumes;
-        all.left_out_volumes = figures.queue.overtaken_volumes + figures.queue.incomplete_volumes +
-                               figures.dropped_volumes + figures.failed_volumes;
+        all.running = stats.running ? 1 : 0;
+        all.ended = stats.ended ? 1 : 0;
+        all.seconds = stats.seconds;
+        all.acquired_blocks = stats.arrived.blocks;
+        all.acquired_volumes = stats.arrived.volumes;
+        all.acquired_a_scans = stats.arrived.lines;
+        all.lost_blocks = stats.arrived.lost;
+        all.finished_volumes = stats.finished_volumes;
+        all.left_out_volumes = stats.queue.overtaken_volumes + stats.queue.incomplete_volumes + stats.dropped_volumes +
+                               stats.failed_volumes;
         all.overwritten_volumes = one.queue.overwritten();
         give(stats, all, "stats");
     });

@@ -287,7 +287,7 @@ std::vector<double> Renderer::texture_rates(int repetitions) {
 }
 
 CastStats Renderer::cast_stats() const {
-    return parts_->raycaster.figures();
+    return parts_->raycaster.stats();
 }
 
 std::int64_t Renderer::statistics_read_back() const {

@@ -81,7 +81,7 @@ class Raycaster {
     bool holds(const CastPicture& picture) const;
 
     // What casting has cost the device so far.
-    const CastStats& figures() const { return figures_; }
+    const CastStats& stats() const { return figures_; }
 
   private:
     // What one picture under way needs for itself.

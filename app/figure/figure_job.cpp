@@ -11,6 +11,7 @@
 #include "app/picture_of.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "engine/analysis/depth_profiles.h"
 #include "engine/analysis/tissue_surface.h"
 #include "engine/io/atomic_file.h"

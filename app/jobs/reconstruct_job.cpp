@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/flow_values.h"
 #include "engine/io/atomic_file.h"
@@ -163,7 +164,7 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     for (const VolumeFiles* made : {&structures, &flows}) {
         done.files.insert(done.files.end(), made->files().begin(), made->files().end());
     }
-    done.figures = reconstruction.figures();
+    done.stats = reconstruction.stats();
     return done;
 }
 

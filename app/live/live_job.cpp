@@ -99,9 +99,9 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     const std::unique_ptr<PictureLoop> pictures = display.pictures_of(session);
     run_session(job, *source, session, report, progress, heard, [&] { return pictures->problem(); });
     pictures->stop();  // with one of the newest volume
-    report.display = DisplayReport{{}, pictures->figures(), 0};
+    report.display = DisplayReport{{}, pictures->stats(), 0};
     display.report_to(report, job.picture);
-    report.session = session.figures();
+    report.session = session.stats();
     return report;
 }
 

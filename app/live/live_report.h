@@ -13,7 +13,7 @@
 
 namespace echolux {
 
-struct PictureFigures {
+struct PictureStats {
     std::int64_t pictures = 0;
     std::int64_t volumes = 0;       // that some finished picture showed whole
     std::int64_t out_of_order = 0;  // pictures that showed an older volume than the one before
@@ -24,17 +24,17 @@ struct PictureFigures {
 // Where there is a display.
 struct DisplayReport {
     RingStatistics ring;
-    PictureFigures pictures;
+    PictureStats pictures;
     std::int64_t bytes_read_back = 0;
 };
 
 struct LiveReport {
     std::string source;
     std::string way;  // who reconstructs, how voxels get to whom; empty: nobody
-    SessionFigures session;
+    SessionStats session;
     std::optional<DisplayReport> display;
-    std::optional<RecorderFigures> recorder;
-    std::optional<ProcessedFigures> processed;
+    std::optional<RecorderStats> recorder;
+    std::optional<ProcessedStats> processed;
     std::vector<SessionEvent> events;
 };
 

@@ -24,7 +24,7 @@ class PictureLoop {
 
     void set_view(const View& view);
 
-    PictureFigures figures() const;
+    PictureStats stats() const;
 
     // What ended the loop before its time.
     std::optional<std::string> problem() const;
@@ -47,7 +47,7 @@ class PictureLoop {
     mutable std::mutex mutex_;  // of what follows
     View view_;
     bool view_changed_ = true;
-    PictureFigures figures_;
+    PictureStats stats_;
     std::optional<std::string> problem_;
     double busy_s_ = 0;
 

@@ -53,7 +53,7 @@ LiveReport run(const RecordJob& job, Progress& progress, const HearEvent& heard)
         report.way = volumes->describe();
         report.processed = files->finish();
     }
-    report.session = session.figures();
+    report.session = session.stats();
     return report;
 }
 

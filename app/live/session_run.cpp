@@ -29,10 +29,10 @@ class LiveProgress {
     ~LiveProgress() { progress_.end(); }
 
     // Whether that is all. Throws Error{cancelled}.
-    bool advance(const SessionFigures& figures, std::int64_t volumes) {
-        const std::int64_t now = counts_volumes() ? volumes : std::llround(10 * figures.seconds);
+    bool advance(const SessionStats& stats, std::int64_t volumes) {
+        const std::int64_t now = counts_volumes() ? volumes : std::llround(10 * stats.seconds);
         progress_.advance(now - std::exchange(done_, now));
-        return figures.ended || (job_.seconds > 0 && figures.seconds >= job_.seconds);
+        return stats.ended || (job_.seconds > 0 && stats.seconds >= job_.seconds);
     }
 
   private:
@@ -82,10 +82,10 @@ void watch(const SessionJob& job, Session& session, Progress& progress, Events& 
     try {
         for (;;) {
             events.hear();
-            const SessionFigures figures = session.figures();
-            if (how_far.advance(figures, figures.arrived.volumes)) break;
+            const SessionStats stats = session.stats();
+            if (how_far.advance(stats, stats.arrived.volumes)) break;
             if (const auto problem = trouble ? trouble() : std::nullopt) {
-                events.note({figures.seconds, true, *problem});
+                events.note({stats.seconds, true, *problem});
                 break;
             }
             std::this_thread::sleep_for(look_around);
@@ -95,7 +95,7 @@ void watch(const SessionJob& job, Session& session, Progress& progress, Events& 
     }
     session.stop();
     if (!session.drain(max_to_drain))
-        events.note({session.figures().seconds, true, "what was acquired last is not reconstructed"});
+        events.note({session.stats().seconds, true, "what was acquired last is not reconstructed"});
 }
 
 }  // namespace
