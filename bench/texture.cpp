@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "app/live/lone_volume_path.h"
+#include "app/live/volume_path.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
 

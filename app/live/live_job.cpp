@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/live/live_source.h"
-#include "app/live/lone_volume_path.h"
+#include "app/live/volume_path.h"
 #include "app/picture_name.h"
 #include "app/picture_of.h"
 #include "app/seconds_since.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "app/live/volume_path.h"
+#include "app/live/volume_pictures.h"
 #include "engine/live/latency.h"
 #include "render/view/view.h"
 
@@ -27,7 +27,7 @@ struct PictureFigures {
 class PictureLoop {
   public:
     // `shown` hears of each volume that a finished picture shows whole, on the loop's thread.
-    PictureLoop(VolumePath& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
+    PictureLoop(VolumePictures& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
     ~PictureLoop();
 
     void set_view(const View& view);
@@ -48,7 +48,7 @@ class PictureLoop {
     void draw(const std::stop_token& stop);
     void note(const VolumePicture& picture, double seconds);
 
-    VolumePath& path_;
+    VolumePictures& path_;
     std::chrono::nanoseconds interval_;
     std::function<void(std::int64_t)> shown_;
 

@@ -14,7 +14,7 @@
 
 #include "app/movie/waiting_line.h"
 #include "engine/io/movie_file.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 
