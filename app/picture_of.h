@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/io/png_file.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 

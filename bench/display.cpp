@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "app/live/lone_volume_path.h"
+#include "app/live/volume_path.h"
 #include "app/seconds_since.h"
 #include "compute/error.h"
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
-#include "app/live/lone_volume_path.h"
 #include "app/live/picture_loop.h"
+#include "app/live/volume_path.h"
 #include "app/seconds_since.h"
 #include "assets/table.h"
 #include "bench/memory_source.h"

@@ -12,7 +12,7 @@
 #include "bench/volume.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 namespace {

@@ -7,7 +7,7 @@
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #ifdef ECHOLUX_RENDER
-#include "render/offscreen.h"
+#include "render/renderer.h"
 #endif
 
 namespace echolux {

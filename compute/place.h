@@ -59,7 +59,7 @@ enum class PlaceKind { host_linear, device_linear, device_surface };
 
 // A volume-shaped target. In linear memory voxel (depth z, A-scan a, B-scan b) lies at
 //   data + (b - first_b_scan) * b_scan_bytes + a * a_scan_bytes + z * bytes_of(type);
-// a device_surface comes from SharedSlots::place and its `data` means something to the backend alone.
+// a device_surface comes from SlotWriter::places() and its `data` means something to the backend alone.
 struct Place {
     PlaceKind kind = PlaceKind::host_linear;
     void* data = nullptr;

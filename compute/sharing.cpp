@@ -18,8 +18,8 @@ void close_handles(const std::vector<ExportedSlot>& slots) {
 }
 
 #ifndef ECHOLUX_CUDA
-std::unique_ptr<SharedSlots> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
-                                   const ExportedTimeline& read) {
+std::unique_ptr<SlotWriter> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
+                                  const ExportedTimeline& read) {
     close_handles(slots);
     close_handle(written.handle);
     close_handle(read.handle);

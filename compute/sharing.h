@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -38,28 +39,37 @@ struct ExportedTimeline {
     DeviceId device{};
 };
 
-class SharedSlots {
+// The slots of a live ring as whoever reconstructs sees them: places to write to, in turn with the pictures that read
+// them. Used by one thread, the one that feeds.
+class SlotWriter {
   public:
-    virtual ~SharedSlots() = default;
+    virtual ~SlotWriter() = default;
 
-    // Where a reconstructor on the same GPU writes: a device_surface, also for a buffer. Valid as long as this object
-    // lives.
+    // Where a reconstructor writes: host memory, or a device_surface (also for a buffer) of the GPU that shares the
+    // slots. Valid as long as this object lives.
     virtual Places places(std::size_t slot) const = 0;
 
-    // What is submitted to the slot's place from now on starts once the timeline `read` has reached `value`.
+    // What is written to the slot from now on comes after the timeline `read` has reached `value`. A GPU waits by
+    // itself; with host memory this waits, and throws Error{device} where pictures are not finished.
     virtual void begin(std::size_t slot, std::uint64_t value) = 0;
 
-    // The timeline `written` gets `value` once everything submitted to the slot's place so far is done. Values rise
-    // from call to call, slots may alternate.
-    virtual void publish(std::size_t slot, std::uint64_t value) = 0;
+    // The timeline `written` gets `value` once everything submitted to the slot's place so far is done, which are
+    // slices [first, end) since the last time; to host memory they have been written. Values rise from call to call,
+    // slots may alternate.
+    virtual void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) = 0;
 };
 
 // For handles that nobody imports; negative ones are none.
 void close_handle(int handle);
 void close_handles(const std::vector<ExportedSlot>& slots);
 
-// Throws Error{device} when a handle cannot be imported: the caller then falls back to buffers, or to uploads.
-std::unique_ptr<SharedSlots> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
-                                   const ExportedTimeline& read);
+// How the GPU that reconstructs takes over what the renderer exports. Throws Error{device} when a handle cannot be
+// imported: the caller then falls back to buffers, or to uploads.
+using Sharer = std::function<std::unique_ptr<SlotWriter>(
+    const std::vector<ExportedSlot>& slots, const ExportedTimeline& written, const ExportedTimeline& read)>;
+
+// By CUDA; in a build without it this throws.
+std::unique_ptr<SlotWriter> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
+                                  const ExportedTimeline& read);
 
 }  // namespace echolux

@@ -6,9 +6,9 @@
 #include <optional>
 #include <span>
 
-#include "render/histogram.h"
 #include "render/progressive.h"
 #include "render/slots/volume_texture.h"
+#include "render/stats.h"
 #include "render/vk/memory.h"
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"

@@ -32,7 +32,7 @@ glm::dvec3 normal_of(const RayMeasure& measure) {
 
 }  // namespace
 
-View probing(View view) {
+View view_for_probe(View view) {
     view.step = finest_step;
     view.adaptive = false;
     return view;

@@ -13,7 +13,7 @@
 #include "render/flow_colours.h"
 #include "render/frame/parts.h"
 #include "render/heights.h"
-#include "render/pictures_under_way.h"
+#include "render/picture.h"
 #include "render/raycast_constants.h"
 #include "render/raycast_frame.h"
 #include "shaders/spirv.h"
@@ -286,8 +286,8 @@ void Raycaster::learn_paces(const Frames& frames) {
         const std::optional<double> seconds = frame->stopwatch.seconds();
         frame->timed->learn(frame->work, seconds);
         frame->timed = nullptr;
-        if (seconds) figures_.seconds += *seconds;
-        if (seconds) ++figures_.timed;
+        if (seconds) stats_.seconds += *seconds;
+        if (seconds) ++stats_.timed;
     }
 }
 
@@ -303,7 +303,7 @@ std::int64_t Raycaster::group_rows_within(double seconds, const Shot& shot) {
     return static_cast<std::int64_t>(std::clamp(seconds / of_one, 1.0, 1e9));
 }
 
-// On a film nothing is drawn: that is for the picture which is made of it.
+// In an accumulation buffer nothing is drawn: that is for the picture which is made of it.
 void Raycaster::prepare_annotations(Frame& frame, const Shot& shot) {
     const bool draws = shot.output == RayOutput::colour && shot.pass.accumulation == nullptr;
     if (!draws) return frame.annotations.clear();
@@ -347,10 +347,10 @@ bool Raycaster::holds(const CastPicture& picture) const {
 
 void Raycaster::submit_parts(Frame& frame, const Shot& shot, const gpu::Chain& chain) {
     const std::int64_t end = std::min(shot.part.end, shot.group_rows());
-    const std::int64_t most = group_rows_within(longest_submission_s, shot);
+    const std::int64_t max_rows = group_rows_within(longest_submission_s, shot);
     frame.work = work_of(shot, end - shot.part.first);
-    for (std::int64_t first = shot.part.first; first < end; first += most) {
-        const GroupRows rows{first, std::min(first + most, end)};
+    for (std::int64_t first = shot.part.first; first < end; first += max_rows) {
+        const GroupRows rows{first, std::min(first + max_rows, end)};
         const bool begins = first == shot.part.first;
         const bool ends = rows.end == end;
         const auto record = [&](const vk::raii::CommandBuffer& commands) {

@@ -1,6 +1,7 @@
 // Turns a volume texture and a view into a picture on the device, by the compute shader shaders/raycast.comp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -12,12 +13,11 @@
 #include "render/accumulation_buffer.h"
 #include "render/annotations/annotator.h"
 #include "render/bricks.h"
-#include "render/cast_stats.h"
 #include "render/light_volume.h"
-#include "render/pace.h"
 #include "render/raycast_programs.h"
 #include "render/region.h"
 #include "render/scene.h"
+#include "render/stats.h"
 #include "render/view/view.h"
 #include "render/vk/memory.h"
 #include "render/vk/pipeline.h"
@@ -55,11 +55,32 @@ struct Shot {
 Sheet sheet_of(const Shot& shot);
 
 // A picture under way: finished when the queue has reached `value`. It stays until `pictures_under_way` more are cast,
-// on a film as long as that does.
+// in an accumulation buffer as long as that does.
 struct CastPicture {
     const gpu::DeviceImage* image = nullptr;  // of the region; measures: `measure_pixels` a ray
     std::uint64_t value = 0;
     const gpu::Stopwatch* stopwatch = nullptr;
+};
+
+// How fast a variant of the ray caster is on this device, from pictures that it has finished, and so how much of one
+// fits into a time. Before the first is finished a slow device is assumed.
+class Pace {
+  public:
+    // `work`: rays times the most samples that one may take.
+    double seconds(double work) const { return work * seconds_per_sample_; }
+    bool is_known() const { return known_; }
+
+    void learn(double work, std::optional<double> seconds) {
+        if (!seconds || !(work > 0)) return;
+        seconds_per_sample_ = std::max(*seconds / work, min_seconds);
+        known_ = true;
+    }
+
+  private:
+    static constexpr double min_seconds = 1e-15;
+
+    double seconds_per_sample_ = 1e-8;  // of software Vulkan on one core
+    bool known_ = false;
 };
 
 class Raycaster {
@@ -81,7 +102,7 @@ class Raycaster {
     bool holds(const CastPicture& picture) const;
 
     // What casting has cost the device so far.
-    const CastStats& stats() const { return figures_; }
+    const CastStats& stats() const { return stats_; }
 
   private:
     // What one picture under way needs for itself.
@@ -155,7 +176,7 @@ class Raycaster {
     Annotator annotator_;
     Frames picture_frames_;       // whose pictures are kept
     Frames accumulation_frames_;  // of panes, of which several are cast for one picture of a window
-    CastStats figures_;
+    CastStats stats_;
     std::map<RaycastConstants, Pace> paces_;
 };
 

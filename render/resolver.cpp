@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "render/pictures_under_way.h"
+#include "render/picture.h"
 #include "shaders/shared/resolve.h"
 #include "shaders/spirv.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compute/error.h"
-#include "render/pictures_under_way.h"
+#include "render/picture.h"
 #include "render/present/interface_painter.h"
 #include "render/present/pane_copies.h"
 #include "render/present/swapchain.h"

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "render/offscreen.h"
 #include "render/region.h"
+#include "render/renderer.h"
 
 namespace echolux {
 

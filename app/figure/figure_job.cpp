@@ -103,7 +103,7 @@ Picture view_of(OpenedVolume& opened, const View& view, const DeviceChoice& devi
     Renderer renderer(device);
     show_opened(renderer, opened, {}, view, progress);
     progress.begin("render", view.height, "rows");
-    Image image = renderer.render(view, [&](std::int64_t rows) { progress.advance(rows); });
+    Image image = renderer.render(view, {}, [&](std::int64_t rows) { progress.advance(rows); });
     progress.end();
     return picture_of(std::move(image));
 }

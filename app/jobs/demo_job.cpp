@@ -15,7 +15,7 @@
 #include "engine/offline/reconstruction.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 namespace {

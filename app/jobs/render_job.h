@@ -10,8 +10,7 @@
 #include "app/open/open_volume.h"
 #include "engine/progress.h"
 #include "render/device_choice.h"
-#include "render/offscreen.h"
-#include "render/slots/pages_shown.h"
+#include "render/renderer.h"
 #include "render/view/view.h"
 
 namespace echolux {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "app/live/live_source.h"
-#include "app/live/lone_volume_path.h"
 #include "app/live/picture_loop.h"
+#include "app/live/volume_path.h"
 #include "app/picture_of.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"

@@ -13,7 +13,7 @@ constexpr std::chrono::microseconds look_again{200};  // at a picture under way
 
 }  // namespace
 
-PictureLoop::PictureLoop(VolumePath& path, View view, double max_per_s, std::function<void(std::int64_t)> shown)
+PictureLoop::PictureLoop(VolumePictures& path, View view, double max_per_s, std::function<void(std::int64_t)> shown)
     : path_(path), interval_(static_cast<std::int64_t>(1e9 / std::max(max_per_s, 1e-3))), shown_(std::move(shown)),
       view_(std::move(view)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "app/live/live_report.h"
-#include "app/live/volume_path.h"
+#include "app/live/volume_pictures.h"
 #include "render/view/view.h"
 
 namespace echolux {
@@ -19,7 +19,7 @@ namespace echolux {
 class PictureLoop {
   public:
     // `shown` hears of each volume that a finished picture shows whole, on the loop's thread.
-    PictureLoop(VolumePath& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
+    PictureLoop(VolumePictures& path, View view, double max_per_s, std::function<void(std::int64_t volume)> shown);
     ~PictureLoop();
 
     void set_view(const View& view);
@@ -40,7 +40,7 @@ class PictureLoop {
     void draw(const std::stop_token& stop);
     void note(const VolumePicture& picture, double seconds);
 
-    VolumePath& path_;
+    VolumePictures& path_;
     std::chrono::nanoseconds interval_;
     std::function<void(std::int64_t)> shown_;
 

@@ -14,7 +14,7 @@
 
 #include "app/movie/bounded_queue.h"
 #include "engine/io/movie_file.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 

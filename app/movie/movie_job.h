@@ -12,7 +12,7 @@
 #include "app/movie/movie_volumes.h"
 #include "engine/progress.h"
 #include "render/device_choice.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 

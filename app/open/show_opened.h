@@ -5,7 +5,7 @@
 
 #include "app/open/open_volume.h"
 #include "engine/progress.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 

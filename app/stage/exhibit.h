@@ -14,7 +14,7 @@
 #include "compute/types.h"
 #include "engine/interval.h"
 #include "engine/io/volume_file.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/live/device_pair.h"
+#include "app/live/volume_path.h"
 #include "compute/error.h"
 
 namespace echolux {

@@ -10,7 +10,7 @@
 #include "app/stage/exhibit.h"
 #include "compute/backend.h"
 #include "render/device_choice.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 

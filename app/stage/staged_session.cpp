@@ -42,7 +42,7 @@ void StagedSession::complete(ReconstructionSpec& plan) const {
     }
 }
 
-void StagedSession::attach(VolumePath& display) {
+void StagedSession::attach(VolumeFeeder& display) {
     display_ = &display;
     asked_.erase(asked_.begin(), asked_.end() - 1);  // with these it was made
     asked_.back().number = 0;

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "app/live/display_switch.h"
-#include "app/live/volume_path.h"
+#include "app/live/volume_feeder.h"
 #include "app/stage/live_session.h"
 #include "app/stage/timeline.h"
 #include "engine/acquire/scan_player.h"
@@ -34,7 +34,7 @@ class StagedSession : public LiveSession {
 
     // What is there is shown on the new display; a recorded scan that never ran is started, a live source waits for
     // start(). Throws Error{device, bad_file}.
-    void attach(VolumePath& display);
+    void attach(VolumeFeeder& display);
     void detach();
 
     // Live: it runs. A recorded scan: other settings are being made ready.
@@ -96,7 +96,7 @@ class StagedSession : public LiveSession {
     std::mutex starting_;              // starts and stops one at a time
     std::filesystem::path recording_;  // the last one
     std::atomic<bool> is_recording_ = false;
-    VolumePath* display_ = nullptr;
+    VolumeFeeder* display_ = nullptr;
     DisplaySwitch to_display_;
     Session session_;  // goes first
 };

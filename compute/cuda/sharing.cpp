@@ -208,10 +208,10 @@ class ImportedSlot {
     std::optional<ImportedTexture> flow_;
 };
 
-class CudaSharedSlots : public SharedSlots {
+class CudaSlotWriter : public SlotWriter {
   public:
-    CudaSharedSlots(int device, const std::vector<ExportedSlot>& slots, std::vector<PendingSlot> handles,
-                    PendingHandle written, PendingHandle read)
+    CudaSlotWriter(int device, const std::vector<ExportedSlot>& slots, std::vector<PendingSlot> handles,
+                   PendingHandle written, PendingHandle read)
         : device_(device), written_(std::move(written)), read_(std::move(read)) {
         for (std::size_t i = 0; i < slots.size(); ++i) {
             slots_.push_back(std::make_unique<ImportedSlot>(std::move(handles[i]), slots[i], publishing_));
@@ -219,7 +219,7 @@ class CudaSharedSlots : public SharedSlots {
     }
 
     // What was submitted still writes here; surfaces are numbered by device.
-    ~CudaSharedSlots() override {
+    ~CudaSlotWriter() override {
         const CurrentDevice current(device_, std::nothrow);
         cudaStreamSynchronize(publishing_);
         cudaStreamSynchronize(opening_);
@@ -236,7 +236,7 @@ class CudaSharedSlots : public SharedSlots {
         checked(cudaEventRecord(opened.opened(), opening_), "open a texture");
     }
 
-    void publish(std::size_t slot, std::uint64_t value) override {
+    void publish(std::size_t slot, std::uint64_t value, std::int64_t, std::int64_t) override {
         const CurrentDevice current(device_);
         checked(cudaEventRecord(slots_.at(slot)->published(), publishing_), "publish a texture");
         written_.signal(value, publishing_);
@@ -256,8 +256,8 @@ class CudaSharedSlots : public SharedSlots {
 
 namespace echolux {
 
-std::unique_ptr<SharedSlots> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
-                                   const ExportedTimeline& read) {
+std::unique_ptr<SlotWriter> share(const std::vector<ExportedSlot>& slots, const ExportedTimeline& written,
+                                  const ExportedTimeline& read) {
     std::vector<cuda::PendingSlot> handles(slots.begin(), slots.end());
     cuda::PendingHandle of_written(written.handle), of_read(read.handle);
     if (written.device == DeviceId{}) {
@@ -265,8 +265,8 @@ std::unique_ptr<SharedSlots> share(const std::vector<ExportedSlot>& slots, const
     }
     const int device = cuda::usable_gpu(written.device).index;
     const cuda::CurrentDevice current(device);
-    return std::make_unique<cuda::CudaSharedSlots>(device, slots, std::move(handles), std::move(of_written),
-                                                   std::move(of_read));
+    return std::make_unique<cuda::CudaSlotWriter>(device, slots, std::move(handles), std::move(of_written),
+                                                  std::move(of_read));
 }
 
 }  // namespace echolux

@@ -50,7 +50,7 @@ void VolumeRing::hand_over(WriteTicket& ticket, std::int64_t filled_to) {
     const std::scoped_lock lock(mutex_);
     require(written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial && ticket.signal == write_values_,
             "this volume is not being written");
-    require(!reworking_, "what is written again is handed over by itself");
+    require(!rewriting_, "what is written again is handed over by itself");
     Slot& slot = slots_[ticket.slot];
     require(filled_to > slot.filled_to && filled_to <= slices_, "slices are handed over in their order");
     slot.filled_to = filled_to;
@@ -71,23 +71,23 @@ void VolumeRing::publish(std::size_t slot) {
     ++statistics_.published;
 }
 
-std::optional<WriteTicket> VolumeRing::acquire_rework(std::int64_t volume) {
+std::optional<WriteTicket> VolumeRing::acquire_rewrite(std::int64_t volume) {
     const std::scoped_lock lock(mutex_);
     require(!written_, "one volume is written at a time");
     if (!newest_ || slots_[*newest_].stamp.volume != volume || slots_[*newest_].reading) return std::nullopt;
     Slot& slot = slots_[*newest_];
     slot.serial = ++serial_;
-    slot.writing = reworking_ = true;
+    slot.writing = rewriting_ = true;
     written_ = newest_;
     return WriteTicket{*newest_, slot.serial, slot.last_read, ++write_values_};
 }
 
-void VolumeRing::hand_over_rework(const WriteTicket& ticket) {
+void VolumeRing::hand_over_rewrite(const WriteTicket& ticket) {
     const std::scoped_lock lock(mutex_);
-    require(reworking_ && written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial,
+    require(rewriting_ && written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial,
             "this volume is not being written again");
     slots_[ticket.slot].last_written = write_submitted_ = ticket.signal;
-    slots_[ticket.slot].writing = reworking_ = false;
+    slots_[ticket.slot].writing = rewriting_ = false;
     written_.reset();
     ++statistics_.handed_over;
 }
@@ -97,7 +97,7 @@ void VolumeRing::abandon(const WriteTicket& ticket) {
     require(written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial, "this volume is not being written");
     slots_[ticket.slot].writing = false;
     written_.reset();
-    if (std::exchange(reworking_, false)) return;
+    if (std::exchange(rewriting_, false)) return;
     slots_[ticket.slot].filled_to = 0;
     ++statistics_.abandoned;
 }
@@ -115,7 +115,7 @@ std::optional<std::size_t> VolumeRing::partial() const {
 std::optional<ReadTicket> VolumeRing::acquire_read() {
     const std::scoped_lock lock(mutex_);
     require(reader_ == 0, "one picture is made at a time");
-    if (reworking_) return std::nullopt;
+    if (rewriting_) return std::nullopt;
     const std::optional<std::size_t> newest = partial() ? partial() : newest_;
     if (!newest) return std::nullopt;
     ReadTicket ticket;

@@ -76,10 +76,10 @@ class VolumeRing {
 
     // To write slices of `volume` again, where they are, as long as it is the newest. Pictures wait until that is
     // handed over or given up: meant for a few slices. Nothing: it is not, or a picture of it is just being made.
-    std::optional<WriteTicket> acquire_rework(std::int64_t volume);
+    std::optional<WriteTicket> acquire_rewrite(std::int64_t volume);
 
     // Pictures see what was written again; ticket.signal has been submitted. The ticket ends.
-    void hand_over_rework(const WriteTicket& ticket);
+    void hand_over_rewrite(const WriteTicket& ticket);
 
     // The volume will not be finished. What was submitted for it comes before anything that is submitted later.
     void abandon(const WriteTicket& ticket);
@@ -121,7 +121,7 @@ class VolumeRing {
     Publishing publishing_;
     std::optional<std::size_t> newest_;   // published
     std::optional<std::size_t> written_;  // by the ticket that is out
-    bool reworking_ = false;              // that ticket is of the newest volume
+    bool rewriting_ = false;              // that ticket is of the newest volume
     std::uint64_t serial_ = 0;
     std::uint64_t write_values_ = 0;  // issued
     std::uint64_t read_values_ = 0;

@@ -23,7 +23,6 @@ constexpr std::int64_t block_bytes = std::int64_t{16} << 20;  // enough lines to
 constexpr std::int64_t blocks_of_a_device = 3;                // one is copied to the GPU, one computed, one copied back
 constexpr std::int64_t noise_b_scans = 8;
 constexpr std::int64_t noise_bytes = std::int64_t{64} << 20;
-const BackendChoice on_the_cpu{.backend = Backend::cpu};
 
 std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geometry) {
     return std::clamp<std::int64_t>(block_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1,
@@ -123,26 +122,26 @@ double noise_floor_of(const Scan& scan) {
 
 Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend)
     : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)),
-      backend_(backend) {
+      recovery_(backend) {
     require_backend(backend);
+    blocks_under_way_ = blocks_under_way(backend);
     planned_grid(scan_);  // refuses an impossible recipe before anything is read
-    require_memory(working_bytes(scan_, reader_, block_b_scans_, blocks_under_way(backend)), scan_.path.string(),
+    require_memory(working_bytes(scan_, reader_, block_b_scans_, blocks_under_way_), scan_.path.string(),
                    "set scan.b_scans smaller, or use a machine with more memory");
     if (needs_noise_floor(scan_.recipe, scan_.flow)) {
         scan_.recipe.noise_floor_db = noise_floor_of(scan_);
     }
-    plan(backend);
+    plan();
     warn_of_common_fringes();
     warn_of_weak_dispersion();
     warn_of_emptiness();
 }
 
-void Reconstruction::plan(const BackendChoice& backend) {
-    auto [reconstructor, reason] = choose_reconstructor(scan_.spec(block_b_scans_), backend);
+void Reconstruction::plan() {
+    auto [reconstructor, reason] = choose_reconstructor(scan_.spec(block_b_scans_), recovery_.backend());
     const bool on_gpu = reconstructor->processor() == Backend::cuda;
     reconstructor_ = std::move(reconstructor);
     pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
-    may_fall_back_ = on_gpu && !insists_on_gpu(backend);
     stats_.backend = reconstructor_->backend();
     if (reason.empty()) return;
     if (surveyed_gpus().usable.empty()) {
@@ -150,14 +149,6 @@ void Reconstruction::plan(const BackendChoice& backend) {
     } else {
         warnings_.push_back(reason);
     }
-}
-
-// The GPU failed: once it is set up anew, then the CPU takes over.
-void Reconstruction::fall_back(const Error& problem) {
-    reconstructor_.reset();
-    const bool again = std::exchange(may_rebuild_, false);
-    warnings_.push_back(problem.line() + (again ? ": the GPU is set up again" : ": the CPU reconstructs instead"));
-    plan(again ? backend_ : on_the_cpu);
 }
 
 void Reconstruction::warn_of_common_fringes() {
@@ -227,7 +218,7 @@ FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progr
 
 void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
-    if (!reconstructor_) plan(on_the_cpu);  // what failed the last time
+    if (!reconstructor_) plan();  // what failed the last time
     allocate(volume.structure);
     if (volume.flow) allocate(*volume.flow);
     for (bool filled = false; !filled;) {
@@ -236,8 +227,12 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
             fill(volume, part, progress);
             filled = true;
         } catch (const Error& problem) {
-            if (!may_fall_back_ || problem.code() != ErrorCode::device) throw;
-            fall_back(problem);
+            if (!recovery_.recovers(problem, reconstructor_->processor())) throw;
+            reconstructor_.reset();
+            const bool on_cpu = recovery_.backend().backend == Backend::cpu;
+            warnings_.push_back(problem.line() +
+                                (on_cpu ? ": the CPU reconstructs instead" : ": the GPU is set up again"));
+            plan();
         }
     }
     volume.structure.provenance = provenance(part);
@@ -259,7 +254,7 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
     const std::int64_t lines_per_b_scan = scan_.geometry.lines_per_b_scan() * scan_.geometry.b_repeats;
     progress.begin(fmt::format("reconstruct volume {}", part.volume), (end - part.begin) * lines_per_b_scan, "A-scans");
     BlockStream blocks(reader_, *pool_, part.volume, part.begin, end, block_b_scans_);
-    UnderWay under_way(*reconstructor_, blocks_under_way(backend_),
+    UnderWay under_way(*reconstructor_, blocks_under_way_,
                        [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
     while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, places);
     under_way.wait_for_all();

@@ -9,6 +9,7 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "engine/block_pool.h"
+#include "engine/gpu_recovery.h"
 #include "engine/io/volume_file.h"
 #include "engine/progress.h"
 #include "engine/scan/scan.h"
@@ -65,8 +66,7 @@ class Reconstruction {
     FlowedVolume run_with_flow(const ScanPart& part, Progress& progress);
 
   private:
-    void plan(const BackendChoice& backend);
-    void fall_back(const Error& problem);
+    void plan();
     void make(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void allocate(Volume& volume) const;
     void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
@@ -79,11 +79,10 @@ class Reconstruction {
     Scan scan_;
     SpectraReader reader_;
     std::int64_t block_b_scans_;
+    std::int64_t blocks_under_way_ = 0;  // at a time
     std::unique_ptr<Reconstructor> reconstructor_;
     std::optional<BlockPool> pool_;
-    BackendChoice backend_;
-    bool may_fall_back_ = false;  // to the CPU, from a GPU that nobody insisted on
-    bool may_rebuild_ = true;     // before that
+    GpuRecovery recovery_;
     ReconstructionStats stats_;
     std::vector<std::string> warnings_;
 };

@@ -3,7 +3,7 @@
 #include "app/transfer/transfer_file.h"
 #include "library/call.h"
 #include "library/convert.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 using namespace echolux;
 using namespace echolux::library;

@@ -32,8 +32,8 @@ vk::CompositeAlphaFlagBitsKHR chosen_alpha(vk::CompositeAlphaFlagsKHR there) {
 // The window's own size, or where it has none the one that was asked for.
 vk::Extent2D extent_for(const vk::SurfaceCapabilitiesKHR& surface, vk::Extent2D wanted) {
     if (surface.currentExtent.width != UINT32_MAX) return surface.currentExtent;
-    const auto [least, most] = std::pair(surface.minImageExtent, surface.maxImageExtent);
-    return {std::clamp(wanted.width, least.width, most.width), std::clamp(wanted.height, least.height, most.height)};
+    const auto [min, max] = std::pair(surface.minImageExtent, surface.maxImageExtent);
+    return {std::clamp(wanted.width, min.width, max.width), std::clamp(wanted.height, min.height, max.height)};
 }
 
 std::vector<vk::raii::Semaphore> made_semaphores(const gpu::Device& device, std::size_t count) {
@@ -66,9 +66,9 @@ Swapchain::~Swapchain() {
 }
 
 vk::SwapchainCreateInfoKHR Swapchain::creation(const vk::SurfaceCapabilitiesKHR& surface, vk::Extent2D extent) const {
-    const std::uint32_t most = surface.maxImageCount > 0 ? surface.maxImageCount : UINT32_MAX;
+    const std::uint32_t max_images = surface.maxImageCount > 0 ? surface.maxImageCount : UINT32_MAX;
     return {.surface = device_.surface(),
-            .minImageCount = std::min(surface.minImageCount + 1, most),
+            .minImageCount = std::min(surface.minImageCount + 1, max_images),
             .imageFormat = format_.format,
             .imageColorSpace = format_.colorSpace,
             .imageExtent = extent,

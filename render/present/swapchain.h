@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "render/pictures_under_way.h"
+#include "render/picture.h"
 #include "render/vk/image.h"
 #include "render/vk/queue.h"
 

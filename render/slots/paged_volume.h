@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "render/device_choice.h"
+#include "render/picture.h"
 #include "render/slots/page_layout.h"
 #include "render/slots/page_needs.h"
 #include "render/slots/page_pool.h"
 #include "render/slots/page_survey.h"
-#include "render/slots/pages_shown.h"
 #include "render/slots/volume_texture.h"
 #include "render/slots/voxel_codes.h"
 #include "render/slots/voxel_source.h"

@@ -1,5 +1,9 @@
 #include "render/slots/volume_slots.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "compute/error.h"
 #include "render/slots/flow_texture.h"
 
@@ -26,7 +30,7 @@ VolumeSlots::VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuil
     kind_ = wanted.share ? wanted.first : SlotKind::upload;
     while (!memory_) {
         try {
-            memory_ = made(kind_, wanted);
+            memory_ = make_memory(kind_, wanted);
         } catch (const Error& error) {
             if (kind_ == SlotKind::upload || error.code() != ErrorCode::device) throw;
             remark_ += (remark_.empty() ? "" : "; ") + (refusal_of(kind_) + (": " + error.problem()));
@@ -43,38 +47,87 @@ VolumeSlots::~VolumeSlots() {
     queue_.set_watch();
 }
 
-std::unique_ptr<VolumeSlots::Memory> VolumeSlots::made(SlotKind kind, const SlotsWanted& wanted) const {
-    using enum gpu::Sharing;
+// Host memory, uploaded by pictures: where the CPU reconstructs, or a GPU that cannot share with the display's.
+class VolumeSlots::HostWriter : public SlotWriter {
+  public:
+    HostWriter(const Slots& slots, const Timelines& timelines, std::chrono::milliseconds patience)
+        : slots_(slots), timelines_(timelines), patience_(patience) {}
+
+    Places places(std::size_t slot) const override {
+        const auto& [structure, flow] = *slots_[slot];
+        return flow ? Places(structure.place(), flow->place()) : Places(structure.place());
+    }
+
+    void begin(std::size_t, std::uint64_t value) override {
+        for (std::uint64_t reached = 0; !timelines_.read.wait(value, patience_);) {
+            const std::uint64_t now = timelines_.read.value();
+            if (now == reached) {
+                throw Error(ErrorCode::device,
+                            fmt::format("no picture was finished for {:.1f} s", 1e-3 * patience_.count()),
+                            "volume ring", "make smaller pictures, or choose another device");
+            }
+            reached = now;
+        }
+    }
+
+    void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
+        slots_[slot]->each([&](const SlotTexture& texture) { texture.store(first, end); });
+        timelines_.written.signal(value);
+    }
+
+  private:
+    const Slots& slots_;
+    const Timelines& timelines_;
+    std::chrono::milliseconds patience_;
+};
+
+// Another API on the same GPU writes. `share` owns the handles whatever happens.
+std::unique_ptr<SlotWriter> VolumeSlots::share_with(const Memory& memory, const Sharer& share) const {
+    struct Handles {
+        HandedOver structure;
+        std::optional<HandedOver> flow;
+    };
+    std::vector<Handles> handles;
+    for (const auto& slot : memory.slots) {
+        handles.push_back({slot->structure.exported(device_), {}});
+        if (slot->flow) handles.back().flow.emplace(slot->flow->exported(device_));
+    }
+    queue_.run([&](const vk::raii::CommandBuffer& commands) {
+        for (const auto& slot : memory.slots) {
+            slot->each([&](const SlotTexture& texture) { texture.record_return(commands); });
+        }
+    });
+    gpu::Handle written = memory.timelines.written.exported();
+    gpu::Handle read = memory.timelines.read.exported();
+    std::vector<ExportedSlot> facts(handles.size());
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+        facts[i].structure = handles[i].structure.take();
+        if (handles[i].flow) facts[i].flow = handles[i].flow->take();
+    }
+    return share(facts, {written.release(), device_.id()}, {read.release(), device_.id()});
+}
+
+std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, const SlotsWanted& wanted) const {
     const bool shares = kind != SlotKind::upload;
     if (shares && !(device_.exports_memory() && device_.exports_timelines())) {
         throw Error(ErrorCode::device, device_.name() + " exports no memory and timelines", "renderer");
     }
-    auto memory = std::make_unique<Memory>(device_, shares ? exported : none);
+    Slots slots;
     for (std::size_t i = 0; i < wanted.count; ++i) {
-        const gpu::Sharing sharing = kind == SlotKind::surface ? exported : none;
-        memory->textures.push_back(std::make_unique<SlotTextures>(
-            SlotTextures{.structure = {device_, wanted.grid, wanted.range, sharing}, .flow = {}}));
-        if (!wanted.flow) continue;
-        memory->textures.back()->flow.emplace(device_, *wanted.flow, expected_flow(*wanted.flow), sharing);
+        slots.push_back(
+            std::make_unique<Slot>(Slot{.structure = {device_, wanted.grid, wanted.range, kind}, .flow = {}}));
+        if (wanted.flow) slots.back()->flow.emplace(device_, *wanted.flow, expected_flow(*wanted.flow), kind);
     }
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
-        for (const auto& slot : memory->textures) {
-            for (const VolumeTexture* texture : slot->all()) {
-                texture->record_first_use(commands);
-                texture->record_clear(commands);
-            }
+        for (const auto& slot : slots) {
+            slot->each([&](const SlotTexture& texture) { texture.record_first_use(commands); });
         }
     });
-    const auto& [textures, timelines, source] = *memory;
-    switch (kind) {
-        case SlotKind::surface:
-            memory->source = surface_source(device_, queue_, textures, timelines, wanted.share);
-            break;
-        case SlotKind::buffer:
-            memory->source = buffer_source(device_, queue_, textures, timelines, wanted.share);
-            break;
-        case SlotKind::upload: memory->source = upload_source(device_, textures, timelines, patience_); break;
-    }
+    const gpu::Sharing sharing = shares ? gpu::Sharing::exported : gpu::Sharing::none;
+    std::unique_ptr<Memory> memory(
+        new Memory{std::move(slots), {gpu::Timeline(device_, sharing), gpu::Timeline(device_, sharing)}, {}});
+    memory->writer = shares ? share_with(*memory, wanted.share)
+                            : std::make_unique<HostWriter>(memory->slots, memory->timelines, patience_);
     return memory;
 }
 
@@ -123,14 +176,19 @@ gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
     awaited_ = shown.wait;
     gpu::Chain chain;
     chain.before = [this, work](const vk::raii::CommandBuffer& commands) {
-        for (const Work& part : work) memory_->source->record_fetch(commands, part.slot, part.first, part.end);
+        for (const Work& part : work) {
+            memory_->slots[part.slot]->each(
+                [&](const SlotTexture& texture) { texture.record_fetch(commands, part.first, part.end); });
+        }
         gpu::record_order(commands);
         for (const Work& part : work) {
             if (part.first < part.end) record_bricks(commands, part.slot, part.end);
         }
     };
     chain.after = [this, work](const vk::raii::CommandBuffer& commands) {
-        for (const Work& part : work) memory_->source->record_return(commands, part.slot);
+        for (const Work& part : work) {
+            memory_->slots[part.slot]->each([&](const SlotTexture& texture) { texture.record_return(commands); });
+        }
     };
     chain.waits = {{memory_->timelines.written.semaphore(), shown.wait}};
     chain.signals = {{memory_->timelines.read.semaphore(), shown.signal}};

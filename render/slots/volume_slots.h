@@ -1,40 +1,43 @@
-// The memory of a live ring: N textures of one grid, the timelines that order writing and reading, and the source that
-// fills them. What is new in a slot is fetched and its bricks are built when the first picture wants it, in the same
-// submission: nothing is done for volumes that nobody sees, and the host waits for nothing.
+// The memory of a live ring: N textures of one grid, the timelines that order writing and reading, and who writes. What
+// is new in a slot is fetched and its bricks are built when the first picture wants it, in the same submission: nothing
+// is done for volumes that nobody sees, and the host waits for nothing.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
 
-#include "render/slots/slot_source.h"
+#include "render/slots/live_slots.h"
+#include "render/slots/slot_texture.h"
+#include "render/vk/queue.h"
 
 namespace echolux {
 
-class VolumeSlots : public SlotWriter {
+class VolumeSlots {
   public:
     // Tries the kinds from wanted.first on. Throws Error{bad_setting, out_of_memory}.
     VolumeSlots(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder, const SlotsWanted& wanted);
-    ~VolumeSlots() override;  // waits for the pictures under way
+    ~VolumeSlots();  // waits for the pictures under way
     VolumeSlots(const VolumeSlots&) = delete;
     VolumeSlots& operator=(const VolumeSlots&) = delete;
 
-    SlotKind kind() const override { return kind_; }
-    const std::string& remark() const override { return remark_; }
-    Places places(std::size_t slot) const override { return memory_->source->places(slot); }
-    void begin(std::size_t slot, std::uint64_t value) override { memory_->source->begin(slot, value); }
-    void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
-        memory_->source->publish(slot, value, first, end);
-    }
-    void give_up_writing(std::uint64_t value) noexcept override;
-    void give_up_reading(std::uint64_t value) noexcept override;
+    // Valid as long as the slots live.
+    LiveSlots for_writing() const { return {memory_->writer.get(), kind_, remark_}; }
 
-    const VolumeTexture& texture(std::size_t slot) const { return memory_->textures[slot]->structure; }
+    // Signal a timeline from the host, where those who should have are gone: nobody waits for them in vain. From any
+    // thread. Reading: pictures under way are waited for first, as long as the device finishes any.
+    void give_up_writing(std::uint64_t value) noexcept;
+    void give_up_reading(std::uint64_t value) noexcept;
+
+    const VolumeTexture& texture(std::size_t slot) const { return memory_->slots[slot]->structure.texture(); }
 
     // At the moment of the volume; nothing: the ring has no flow.
     const VolumeTexture* flow(std::size_t slot) const {
-        const auto& flow = memory_->textures[slot]->flow;
-        return flow ? &*flow : nullptr;
+        const auto& flow = memory_->slots[slot]->flow;
+        return flow ? &flow->texture() : nullptr;
     }
 
     // From now on the host's waits for the queue are watched here: for one ring at a time, the one that is shown.
@@ -48,15 +51,35 @@ class VolumeSlots : public SlotWriter {
     void forget();
 
   private:
-    struct Memory {  // in the order of their lives
-        Memory(const gpu::Device& device, gpu::Sharing timelines_sharing) : timelines(device, timelines_sharing) {}
+    // One time point: the volume, and the flow at its moment where it is wanted.
+    struct Slot {
+        SlotTexture structure;
+        std::optional<SlotTexture> flow;
 
-        Textures textures;
-        SlotTimelines timelines;
-        std::unique_ptr<SlotSource> source;
+        template <class Work>
+        void each(const Work& work) const {
+            work(structure);
+            if (flow) work(*flow);
+        }
+    };
+    using Slots = std::vector<std::unique_ptr<Slot>>;
+
+    // `written` is signalled by who writes, `read` by pictures.
+    struct Timelines {
+        gpu::Timeline written;
+        gpu::Timeline read;
     };
 
-    std::unique_ptr<Memory> made(SlotKind kind, const SlotsWanted& wanted) const;
+    struct Memory {  // in the order of their lives
+        Slots slots;
+        Timelines timelines;
+        std::unique_ptr<SlotWriter> writer;
+    };
+
+    class HostWriter;
+
+    std::unique_ptr<Memory> make_memory(SlotKind kind, const SlotsWanted& wanted) const;
+    std::unique_ptr<SlotWriter> share_with(const Memory& memory, const Sharer& share) const;
     std::int64_t fetched_to(const ShownSlot& shown) const;
     void record_bricks(const vk::raii::CommandBuffer& commands, std::size_t slot, std::int64_t slices);
     void watch();

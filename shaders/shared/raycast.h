@@ -129,7 +129,7 @@ struct RaycastFrame {
                                  // other way round for one behind it
 };
 
-// What the ray of a pixel met, see render/offscreen.h, is this many pixels of an image of four floats.
+// What the ray of a pixel met, see render/renderer.h, is this many pixels of an image of four floats.
 ECHOLUX_CONST measure_pixels = 3;
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "compute/error.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux {
 namespace {

@@ -1,7 +1,7 @@
 // From spectra in pinned memory to finished pictures nothing comes back to the host: CUPTI's records of CUDA's copies,
 // and a layer that sees Vulkan's. Each is also seen to notice a copy that is planted. That kernels refuse host memory
 // as their target stands in robustness_test.cpp; the layer without a GPU in tests/render/copies_test.cpp.
-#include "app/live/lone_volume_path.h"
+#include "app/live/volume_path.h"
 #include "bench/spectra.h"
 #include "tests/gpu/copy_recorder.h"
 #include "tests/gpu/gpu_run.h"

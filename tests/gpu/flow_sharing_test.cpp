@@ -45,7 +45,7 @@ struct SeenPath {
         path = std::make_unique<LoneVolumePath>(spec, on_gpu, DeviceChoice{}, options);
     }
 
-    const SharedSlots* slots = nullptr;
+    const SlotWriter* slots = nullptr;
     bool has_flow = false;
     std::unique_ptr<VolumePath> path;
 };

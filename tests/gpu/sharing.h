@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app/live/lone_volume_path.h"
+#include "app/live/volume_path.h"
 #include "compute/block_memory.h"
 #include "compute/error.h"
 #include "tests/render/small_scan.h"

@@ -18,26 +18,28 @@ namespace {
 using testing::HasSubstr;
 
 // Fails when the volumes begun reach a number, as a lost device would.
-class Failing : public SharedSlots {
+class Failing : public SlotWriter {
   public:
-    Failing(std::unique_ptr<SharedSlots> slots, int lasts) : slots_(std::move(slots)), left_(lasts) {}
+    Failing(std::unique_ptr<SlotWriter> slots, int lasts) : slots_(std::move(slots)), left_(lasts) {}
 
     Places places(std::size_t slot) const override { return slots_->places(slot); }
     void begin(std::size_t slot, std::uint64_t value) override {
         if (left_-- == 0) throw Error(ErrorCode::device, "lost for a test", "test");
         slots_->begin(slot, value);
     }
-    void publish(std::size_t slot, std::uint64_t value) override { slots_->publish(slot, value); }
+    void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
+        slots_->publish(slot, value, first, end);
+    }
 
   private:
-    std::unique_ptr<SharedSlots> slots_;
+    std::unique_ptr<SlotWriter> slots_;
     int left_;
 };
 
 TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     VolumePathOptions options;
-    options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+    options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         return std::make_unique<Failing>(share(slots, written, read), 3);
     };
     LoneVolumePath path(spec, {}, {}, options);
@@ -65,7 +67,7 @@ TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
     const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     int calls = 0;
     VolumePathOptions options;
-    options.share = [&](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+    options.share = [&](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         if (calls++ == 0) return std::make_unique<Failing>(share(slots, written, read), 1);
         close_handles(slots);
         close_handle(written.handle);

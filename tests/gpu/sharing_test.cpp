@@ -193,23 +193,25 @@ TEST_F(Sharing, RollingPicturesShowTheNewBelowAndTheOldAbove) {
 }
 
 // Does not wait for pictures before it writes.
-class Careless : public SharedSlots {
+class Careless : public SlotWriter {
   public:
-    explicit Careless(std::unique_ptr<SharedSlots> slots) : slots_(std::move(slots)) {}
+    explicit Careless(std::unique_ptr<SlotWriter> slots) : slots_(std::move(slots)) {}
 
     Places places(std::size_t slot) const override { return slots_->places(slot); }
     void begin(std::size_t slot, std::uint64_t) override { slots_->begin(slot, 0); }
-    void publish(std::size_t slot, std::uint64_t value) override { slots_->publish(slot, value); }
+    void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
+        slots_->publish(slot, value, first, end);
+    }
 
   private:
-    std::unique_ptr<SharedSlots> slots_;
+    std::unique_ptr<SlotWriter> slots_;
 };
 
 // By hand: the comparison above sees it when the GPU does not wait. Not a test of every run, for a race may be won.
 TEST_F(Sharing, DISABLED_WithoutWaitsPicturesAreTorn) {
     VolumePathOptions options;
     options.slots = 2;
-    options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+    options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         return std::make_unique<Careless>(share(slots, written, read));
     };
     const Drawn drawn = draw_while_feeding(options, 3);

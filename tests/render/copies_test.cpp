@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "app/live/lone_volume_path.h"
+#include "app/live/volume_path.h"
 #include "bench/spectra.h"
 #include "render/vk/image.h"
 #include "render/vk/memory.h"

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "compute/error.h"
-#include "render/offscreen.h"
+#include "render/renderer.h"
 #include "render/vk/device.h"
 
 namespace echolux::test {

@@ -64,7 +64,7 @@ TEST_F(Extremes, WidePicturesAreMadeOfTiles) {
     view_.background = {0, 0, 1};
     std::int64_t rows = 0;
     view_.zoom = 1;
-    const Image wide = renderer().render(view_, [&](std::int64_t more) { rows += more; });
+    const Image wide = renderer().render(view_, {}, [&](std::int64_t more) { rows += more; });
     EXPECT_EQ(rows, 70);
     view_.width = 70;
     const Image middle = renderer().render(view_);
@@ -83,7 +83,7 @@ TEST_F(Extremes, SlowLargePictureIsThatOfItsParts) {
     view_.lighting = false;
     view_.zoom = 0.25;
     std::int64_t rows = 0;
-    const Image large = renderer().render(view_, [&](std::int64_t more) { rows += more; });
+    const Image large = renderer().render(view_, {}, [&](std::int64_t more) { rows += more; });
     EXPECT_EQ(rows, 8192);
     view_.width = view_.height = 2048;
     view_.zoom = 1;
@@ -102,7 +102,7 @@ TEST_F(Extremes, ARenderingIsStoppedByWhoHearsOfIt) {
     show_ball(16, 16, 16);
     view_.width = view_.height = 3000;
     const auto stop = [](std::int64_t) { throw Error(ErrorCode::cancelled, "stopped", "test"); };
-    EXPECT_THROW(renderer().render(view_, stop), Error);
+    EXPECT_THROW(renderer().render(view_, {}, stop), Error);
     view_.width = view_.height = 8;
     EXPECT_EQ(renderer().render(view_).pixels.size(), 4u * 64);
 }

@@ -136,7 +136,7 @@ TEST_F(Histograms, OfLiveRingsFollowThem) {
     SlotsWanted wanted;
     wanted.grid = grid;
     wanted.range = {0, 40};
-    SlotWriter& slots = renderer().make_slots(wanted);
+    SlotWriter& slots = *renderer().make_slots(wanted).writer;
     const std::size_t bytes = static_cast<std::size_t>(grid.bytes());
     std::uint64_t read = 0, serial = 0;
     const auto write = [&](std::size_t slot, std::uint64_t value, int code, std::int64_t filled) {
@@ -145,11 +145,8 @@ TEST_F(Histograms, OfLiveRingsFollowThem) {
     };
     const auto count = [&](const ShownSlots& now) {
         for (int i = 0; i < 100000; ++i) {
-            const auto histogram = renderer().histogram(now.newest, [&] {
-                ShownSlots slots_now = now;
-                slots_now.signal = ++read;
-                return slots_now;
-            });
+            const auto histogram =
+                with_next_signal(now, read, [&](const ShownSlots& shown) { return renderer().histogram(shown); });
             if (histogram && histogram->serial > serial) {
                 serial = histogram->serial;
                 return *histogram;
@@ -179,13 +176,13 @@ TEST_F(Histograms, LeaveOutWhatIsNoNumber) {
     SlotsWanted wanted;
     wanted.grid = grid;
     wanted.range = {-20, 200};
-    SlotWriter& slots = renderer().make_slots(wanted);
+    SlotWriter& slots = *renderer().make_slots(wanted).writer;
     std::memcpy(slots.places(0).structure.data, values.data(), values.size() * sizeof(float));
     slots.publish(0, 1, 0, grid.b_scans);
     const ShownSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
     std::optional<Histogram> histogram;
     while (!histogram) {
-        histogram = renderer().histogram(newest, [&] { return ShownSlots{newest, {}, 1, 1}; });
+        histogram = renderer().histogram(ShownSlots{newest, {}, 1, 1});
     }
     std::erase_if(values, [](float value) { return !std::isfinite(value); });
     EXPECT_EQ(total(*histogram), values.size());

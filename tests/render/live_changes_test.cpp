@@ -4,8 +4,8 @@
 
 #include <thread>
 
-#include "app/live/lone_volume_path.h"
 #include "app/live/picture_loop.h"
+#include "app/live/volume_path.h"
 #include "compute/error.h"
 #include "rendering.h"
 #include "small_scan.h"

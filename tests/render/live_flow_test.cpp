@@ -101,7 +101,7 @@ class LiveFlow : public Rendering {
         wanted.flow = flow;
         wanted.range = {0, 45};
         wanted.count = 3;
-        slots_ = &renderer().make_slots(wanted);
+        slots_ = renderer().make_slots(wanted).writer;
     }
 
     static void copy(const Place& place, const Codes& codes, std::int64_t first, std::int64_t end) {

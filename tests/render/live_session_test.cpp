@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "app/live/lone_volume_path.h"
 #include "app/live/picture_loop.h"
+#include "app/live/volume_path.h"
 #include "engine/live/session.h"
 #include "rendering.h"
 #include "small_scan.h"

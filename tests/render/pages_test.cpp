@@ -327,7 +327,7 @@ TEST_F(PagesOfASource, StoppingAPictureLeavesTheRest) {
     const Image before = paged().render(a_view());
     View other = a_view();
     other.azimuth_deg += 180;
-    EXPECT_THROW(paged().render(other, [](std::int64_t) { throw Stop(); }), Stop);
+    EXPECT_THROW(paged().render(other, {}, [](std::int64_t) { throw Stop(); }), Stop);
     source_->breaks = true;
     EXPECT_THROW(paged().render(other), std::runtime_error);
     source_->breaks = false;

@@ -146,12 +146,11 @@ TEST_F(Panes, OfALiveRingAreEachWhatARendererAloneShows) {
     SlotsWanted wanted;
     wanted.grid = grid_;
     wanted.range = {0, 40};
-    SlotWriter& slots = renderer().make_slots(wanted);
+    SlotWriter& slots = *renderer().make_slots(wanted).writer;
     std::memcpy(slots.places(0).structure.data, voxels_.data(), voxels_.size());
     slots.publish(0, 1, 0, grid_.b_scans);
     const ShownSlot newest{.slot = 0, .serial = 1, .filled_to = grid_.b_scans};
     std::uint64_t read = 0;
-    const auto slots_now = [&] { return ShownSlots{newest, {}, 1, ++read}; };
     std::map<std::size_t, FollowedPicture> shown;
     for (View& view : views_) {
         view.low = 0;
@@ -160,7 +159,9 @@ TEST_F(Panes, OfALiveRingAreEachWhatARendererAloneShows) {
     for (int i = 0; i < 100; ++i) {
         for (std::size_t pane = 0; pane < views_.size(); ++pane) {
             now_s_ += 0.1;
-            shown[pane] = renderer().follow(views_[pane], newest, slots_now, now_s_, pane);
+            shown[pane] = with_next_signal({newest, {}, 1}, read, [&](const ShownSlots& slots_now) {
+                return renderer().follow(views_[pane], now_s_, pane, slots_now);
+            });
             renderer().read(shown[pane].drawing);
         }
     }

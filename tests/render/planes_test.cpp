@@ -189,7 +189,7 @@ TEST_F(Planes, OfALiveVolumeOnlyWhatIsFilledIsSeen) {
     SlotsWanted wanted;
     wanted.grid = grid(2);
     wanted.range = {0, 40};
-    SlotWriter& slots = renderer().make_slots(wanted);
+    SlotWriter& slots = *renderer().make_slots(wanted).writer;
     renderer().set_poses(cross);
     const auto codes = voxels(wanted.grid, [](auto...) { return 40.0; });
     std::memcpy(slots.places(0).structure.data, codes.data(), codes.size());

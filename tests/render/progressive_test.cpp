@@ -184,7 +184,7 @@ TEST_F(Progressive, BeginsAnewWithANewRing) {
         SlotsWanted wanted;
         wanted.grid = grid;
         wanted.range = {0, 40};
-        SlotWriter& slots = renderer().make_slots(wanted);
+        SlotWriter& slots = *renderer().make_slots(wanted).writer;
         const std::vector<std::byte> codes = voxels(grid, [=](auto...) { return value; });
         std::memcpy(slots.places(0).structure.data, codes.data(), codes.size());
         slots.publish(0, 1, 0, grid.b_scans);
@@ -193,8 +193,9 @@ TEST_F(Progressive, BeginsAnewWithANewRing) {
         FollowedPicture shown;
         for (int i = 0; i < 1000 && !shown.is_final; ++i) {
             now_s_ += 0.1;
-            const auto slots_now = [&] { return ShownSlots{newest, {}, 1, ++read}; };
-            shown = renderer().follow(view_, newest, slots_now, now_s_);
+            shown = with_next_signal({newest, {}, 1}, read, [&](const ShownSlots& slots_now) {
+                return renderer().follow(view_, now_s_, 0, slots_now);
+            });
             renderer().read(shown.drawing);
         }
         EXPECT_TRUE(shown.is_final);

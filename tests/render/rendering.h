@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux::test {
 
@@ -45,5 +45,16 @@ double noise(std::int64_t x, std::int64_t y, std::int64_t z);
 
 // Orthographic, no box, no light: pixels as large as voxels of edge 1 for a volume of `grid`, whose spacing is 1.
 View voxel_view(const VolumeGrid& grid, std::int64_t width, std::int64_t height);
+
+// What `ask` says of slots of a live ring. Their signal follows `read`, which counts those that will come.
+template <class Ask>
+auto with_next_signal(ShownSlots shown, std::uint64_t& read, const Ask& ask) {
+    bool submitted = false;
+    shown.signal = read + 1;
+    shown.submitted = &submitted;
+    auto answer = ask(shown);
+    if (submitted) ++read;
+    return answer;
+}
 
 }  // namespace echolux::test

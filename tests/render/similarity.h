@@ -2,7 +2,7 @@
 // assessment: from error visibility to structural similarity", IEEE TIP 13(4), 2004), windows of 8 x 8 pixels.
 #pragma once
 
-#include "render/offscreen.h"
+#include "render/renderer.h"
 
 namespace echolux::test {
 

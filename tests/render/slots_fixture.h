@@ -34,7 +34,7 @@ class Slots : public Rendering {
         wanted.range = {-5, 45};
         wanted.count = count;
         wanted.patience = std::chrono::milliseconds(1500);
-        slots_ = &renderer().make_slots(wanted);
+        slots_ = renderer().make_slots(wanted).writer;
         return *slots_;
     }
 

@@ -236,7 +236,7 @@ TEST_F(Slots, WaitingPicturesAreReleased) {
     never.wait = 7;
     const Drawing drawing = renderer().draw(small_view(), never);
     EXPECT_FALSE(renderer().is_finished(drawing));
-    slots_->give_up_writing(7);
+    renderer().give_up_writing(7);
     renderer().wait(drawing);
 }
 
@@ -268,22 +268,22 @@ TEST_F(Slots, APictureThatNeverEndsIsAnError) {
         EXPECT_EQ(error.code(), ErrorCode::device);
         EXPECT_THAT(error.line(), HasSubstr("no picture was finished for 1.5 s"));
     }
-    slots_->give_up_reading(read_ + 1);
+    renderer().give_up_reading(read_ + 1);
     slots_->begin(0, read_ + 1);
 }
 
 TEST_F(Slots, SayWhyTheyAreUploaded) {
     SlotsWanted wanted;
     wanted.grid = small_grid();
-    wanted.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
+    wanted.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SlotWriter> {
         close_handles(slots);
         close_handle(written.handle);
         close_handle(read.handle);
         throw Error(ErrorCode::device, "no thanks", "test");
     };
-    const SlotWriter& slots = renderer().make_slots(wanted);
-    EXPECT_EQ(slots.kind(), SlotKind::upload);
-    EXPECT_THAT(slots.remark(), testing::AllOf(HasSubstr("textures are not shared: "), HasSubstr("buffers")));
+    const LiveSlots slots = renderer().make_slots(wanted);
+    EXPECT_EQ(slots.kind, SlotKind::upload);
+    EXPECT_THAT(slots.remark, testing::AllOf(HasSubstr("textures are not shared: "), HasSubstr("buffers")));
 }
 
 TEST_F(Slots, RefuseWhatTheDeviceCannotHold) {

@@ -1,6 +1,6 @@
 // The whole way on the CPU and software Vulkan: blocks of spectra in, pictures out. What the textures hold is compared
 // with a reconstruction into plain memory, what the pictures show with the same voxels set as a volume.
-#include "app/live/lone_volume_path.h"
+#include "app/live/volume_path.h"
 
 #include <gmock/gmock.h>
 

@@ -168,7 +168,7 @@ class Machine {
             case 4: end_picture(); break;
             case 5:
             case 6: execute_writing(); break;
-            case 7: rework(); break;
+            case 7: rewrite(); break;
             default: execute_reading();
         }
     }
@@ -225,9 +225,9 @@ class Machine {
     }
 
     // All of the newest volume, at once.
-    void rework() {
+    void rewrite() {
         if (write_) return;
-        write_ = ring_.acquire_rework(newest_);
+        write_ = ring_.acquire_rewrite(newest_);
         if (!write_) return;
         EXPECT_LE(write_->wait, read_submitted_) << "waits for a picture that is not submitted";
         EXPECT_GT(write_->signal, written_submitted_) << "values must grow";
@@ -235,7 +235,7 @@ class Machine {
         first_of_volume_ = true;
         written_submitted_ = write_->signal;
         submit_writing(slices, write_->signal);
-        ring_.hand_over_rework(*write_);
+        ring_.hand_over_rewrite(*write_);
         write_.reset();
     }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "render/histogram.h"
+#include "render/stats.h"
 #include "render/transfer_function.h"
 #include "ui/panels/number_scale.h"
 

@@ -1,0 +1,39 @@
+// The live ring of a renderer, as the thread that feeds it and the thread that draws it share it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "compute/plan/params.h"
+#include "compute/types.h"
+#include "engine/live/volume_ring.h"
+#include "render/renderer.h"
+
+namespace echolux {
+
+struct LiveRing {
+    explicit LiveRing(Renderer& of) : renderer(of) {}
+
+    // For the thread that feeds, and where `exchanging` is held. Throws Error{device} where there are no slots.
+    void require_built() const;
+
+    Renderer& renderer;
+    std::atomic<bool> has_heights = false;  // on the device
+
+    // Held while pictures are submitted, and while what follows is exchanged, by the thread that feeds.
+    mutable std::mutex exchanging;
+    std::optional<LiveSlots> slots;  // nothing: the devices could not be put together again
+    std::unique_ptr<VolumeRing> ring;
+    std::uint64_t generation = 0;  // of the ring
+    VolumeGrid grid;
+    std::optional<VolumeGrid> flow_grid;
+    ReconstructionSpec plan;  // in use
+    std::string description;  // who reconstructs, how voxels get to whom, and why not better
+    std::string failure;      // that was survived
+};
+
+}  // namespace echolux

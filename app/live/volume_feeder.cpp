@@ -1,0 +1,314 @@
+#include "app/live/volume_feeder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/open/scan_poses.h"
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+constexpr std::size_t max_under_way = 64;  // blocks; no reconstructor works on as many at a time
+
+// Of the values that codes can hold; floats span what the recipe asks for.
+ValueRange range_of(const VolumeGrid& grid, const Recipe& recipe) {
+    const auto codes = [&](double first, double last) {
+        return ValueRange{first * grid.scale + grid.offset, last * grid.scale + grid.offset};
+    };
+    switch (grid.type) {
+        case VoxelType::u8: return codes(0, 255);
+        case VoxelType::u16: return codes(0, 65535);
+        case VoxelType::i16: return codes(-32767, 32767);
+        default: return recipe.low < recipe.high ? ValueRange{recipe.low, recipe.high} : ValueRange{};
+    }
+}
+
+bool spans_the_same(const ValueRange& a, const ValueRange& b) {
+    return a.low == b.low && a.high == b.high;
+}
+
+const char* way_to(SlotKind kind) {
+    switch (kind) {
+        case SlotKind::surface: return "into textures of";
+        case SlotKind::buffer: return "into buffers, copied to textures on";
+        case SlotKind::upload: break;
+    }
+    return "uploaded to";
+}
+
+}  // namespace
+
+void LiveRing::require_built() const {
+    if (slots) return;
+    throw Error(ErrorCode::device, "the devices could not be put together again " + failure, "volume path",
+                "start again, or choose --backend cpu");
+}
+
+VolumeFeeder::VolumeFeeder(LiveRing& ring, const ReconstructionSpec& plan, const BackendChoice& backend,
+                           const VolumePathOptions& options)
+    : live_(ring), options_(options), pairing_(paired_with(ring.renderer, backend)), recovery_(pairing_.backend),
+      maker_([this](ReconstructionSpec& wanted) { return make_reconstructor_for(wanted); }) {
+    live_.plan = plan;
+    build();
+}
+
+VolumeFeeder::~VolumeFeeder() {
+    try {
+        abandon();
+        finish();
+    } catch (const std::exception&) {  // what was under way is lost with its device
+    }
+}
+
+VolumeFeeder::Pairing VolumeFeeder::paired_with(const Renderer& renderer, BackendChoice backend) {
+    if (backend.backend == Backend::cpu) return {backend};
+    const GpuSurvey& survey = surveyed_gpus();
+    if (survey.usable.empty()) return {backend};
+    const bool draws = std::ranges::find(survey.usable, renderer.device_id(), &Gpu::id) != survey.usable.end();
+    if (backend.gpu == DeviceId{}) backend.gpu = draws ? renderer.device_id() : survey.usable.front().id;
+    if (backend.gpu == renderer.device_id()) return {backend, true};
+    return {backend, false, renderer.device_name() + " is not the GPU that reconstructs"};
+}
+
+void VolumeFeeder::build() {
+    put_to_use({live_.plan, choose_reconstructor(live_.plan, recovery_.backend()), plan_in_use_});
+}
+
+// On the thread that makes plans.
+ChosenReconstructor VolumeFeeder::make_reconstructor_for(ReconstructionSpec& plan) const {
+    if (options_.complete) options_.complete(plan);
+    std::unique_lock lock(live_.exchanging);
+    const BackendChoice backend = recovery_.backend();
+    lock.unlock();
+    return choose_reconstructor(plan, backend);
+}
+
+bool VolumeFeeder::fits(const Reconstructor& coming) const {
+    return coming.grid() == live_.grid && coming.flow_grid() == live_.flow_grid;
+}
+
+void VolumeFeeder::install(ChosenReconstructor chosen) {
+    reconstructor_ = std::move(chosen.reconstructor);
+    choice_ = std::move(chosen.reason);
+    if (fits(*reconstructor_)) return;  // whoever draws reads the grids
+    live_.grid = reconstructor_->grid();
+    live_.flow_grid = reconstructor_->flow_grid();
+}
+
+// With slots of its own. When this throws, all is as it was.
+void VolumeFeeder::put_to_use(MadePlan made) {
+    const Reconstructor& coming = *made.chosen.reconstructor;
+    const VolumeGrid grid = coming.grid();
+    Renderer& renderer = live_.renderer;
+    auto ring = std::make_unique<VolumeRing>(options_.slots, grid.b_scans, options_.publishing);
+    const bool on_gpu = coming.processor() == Backend::cuda;
+    live_.slots = renderer.make_slots({.grid = grid,
+                                       .flow = coming.flow_grid(),
+                                       .range = range_of(grid, made.spec.recipe),
+                                       .count = options_.slots,
+                                       .first = options_.first_kind,
+                                       .share = on_gpu && pairing_.same_gpu ? options_.share : Sharer{}});
+    live_.ring = std::move(ring);
+    ++live_.generation;
+    live_.plan = made.spec;
+    plan_in_use_ = made.number;
+    const bool keeps_shape = grid == live_.grid;
+    install(std::move(made.chosen));
+    if (!keeps_shape && live_.has_heights.exchange(false)) renderer.set_heights({});
+    renderer.set_poses(poses_of(live_.plan.geometry, live_.grid.b_scans));
+    live_.description =
+        fmt::format("{} {} {}", reconstructor_->backend(), way_to(live_.slots->kind), renderer.device_name());
+    const std::string pairing = on_gpu ? pairing_.remark : std::string{};
+    for (const std::string& remark : {live_.failure, choice_, pairing, live_.slots->remark}) {
+        if (!remark.empty()) live_.description += "; " + remark;
+    }
+}
+
+bool VolumeFeeder::take_change(Moment moment) {
+    std::uint64_t number = 0;
+    try {
+        std::optional<MadePlan> made = maker_.take();
+        if (!made) return false;
+        number = made->number;
+        return exchange_plan(moment, std::move(*made));
+    } catch (...) {
+        plan_refused_ = number > 0 ? number : maker_.failed();
+        throw;
+    }
+}
+
+bool VolumeFeeder::exchange_plan(Moment moment, MadePlan made) {
+    const Reconstructor& coming = *made.chosen.reconstructor;
+    const bool keeps_slots =
+        fits(coming) && coming.processor() == reconstructor_->processor() &&
+        spans_the_same(range_of(live_.grid, made.spec.recipe), range_of(live_.grid, live_.plan.recipe));
+    if (!keeps_slots && moment == Moment::within_volume) {
+        maker_.put_back(std::move(made));
+        return false;
+    }
+    finish();
+    if (!keeps_slots) abandon();
+    const std::scoped_lock lock(live_.exchanging);
+    if (!keeps_slots) {
+        put_to_use(std::move(made));
+        return true;
+    }
+    live_.plan = made.spec;
+    plan_in_use_ = made.number;
+    install(std::move(made.chosen));
+    return true;
+}
+
+// What was refused is read first: no plan before it comes to be used after that.
+PlanFates VolumeFeeder::plan_fates() const {
+    const std::uint64_t refused = plan_refused_;
+    return {maker_.wanted(), refused, plan_in_use_};
+}
+
+SlotKind VolumeFeeder::kind() const {
+    const std::scoped_lock lock(live_.exchanging);
+    live_.require_built();
+    return live_.slots->kind;
+}
+
+std::string VolumeFeeder::describe() const {
+    const std::scoped_lock lock(live_.exchanging);
+    live_.require_built();
+    return live_.description;
+}
+
+RingStatistics VolumeFeeder::statistics() const {
+    const std::scoped_lock lock(live_.exchanging);
+    return live_.ring->statistics();
+}
+
+bool VolumeFeeder::feed(const Block& block) {
+    return with_recovery([&] { return try_feed(block); });
+}
+
+bool VolumeFeeder::rework(const Block& block) {
+    return with_recovery([&] { return try_rework(block); });
+}
+
+void VolumeFeeder::collect() {
+    if (!live_.slots) return;
+    with_recovery([&] {
+        reconstructor_->collect();
+        return true;
+    });
+}
+
+// False where the devices had to be put together again: what was under way is lost.
+template <class Work>
+bool VolumeFeeder::with_recovery(const Work& work) {
+    live_.require_built();
+    try {
+        return work();
+    } catch (const Error& error) {
+        abandon();
+        if (!recovers(error)) throw;
+        return false;
+    } catch (...) {
+        abandon();
+        throw;
+    }
+}
+
+bool VolumeFeeder::recovers(const Error& error) {
+    const Backend processor = reconstructor_->processor();
+    if (!GpuRecovery::is_of_gpu(error, processor)) return false;
+    live_.renderer.give_up_writing(live_.ring->written_submitted());  // pictures go on with what is there
+    const std::scoped_lock lock(live_.exchanging);
+    if (!recovery_.recovers(error, processor)) return false;
+    live_.renderer.give_up_reading(live_.ring->read_submitted());
+    live_.failure = "after a failure: " + error.problem();
+    live_.slots.reset();
+    under_way_.clear();
+    reconstructor_.reset();
+    live_.has_heights = false;
+    live_.renderer.clear();  // what the GPU has of the old slots goes before it is tried again
+    build();
+    return true;
+}
+
+bool VolumeFeeder::is_next(const Block& block) const {
+    return block.volume == stamp_.volume && block.first_b_scan == next_b_scan_;
+}
+
+void VolumeFeeder::begin(const Block& block) {
+    stamp_ = {.volume = block.volume, .time_s = block.time_s};
+    next_b_scan_ = published_to_ = 0;
+    ticket_ = live_.ring->acquire_write(stamp_);
+    if (ticket_) live_.slots->writer->begin(ticket_->slot, ticket_->wait);
+}
+
+bool VolumeFeeder::try_feed(const Block& block) {
+    if (ticket_ && !is_next(block)) abandon();
+    if (block.first_b_scan == 0) begin(block);
+    if (!ticket_) {
+        reconstructor_->prime(block);
+        return false;
+    }
+    submit(block);
+    next_b_scan_ += block.b_scans;
+    const ScanGeometry& geometry = live_.plan.geometry;
+    const bool is_last = next_b_scan_ == geometry.b_scans;
+    if (is_last || options_.publishing == Publishing::rolling) {
+        const std::int64_t end = next_b_scan_ * (live_.grid.b_scans / geometry.b_scans);
+        publish(published_to_, end);
+        published_to_ = end;
+        live_.ring->hand_over(*ticket_, end);
+    }
+    if (is_last) ticket_.reset();
+    return true;
+}
+
+// A volume that is being written is given up first: this one is what the screen shows.
+bool VolumeFeeder::try_rework(const Block& block) {
+    abandon();
+    {
+        const std::scoped_lock lock(live_.exchanging);  // no picture is just being made
+        ticket_ = live_.ring->acquire_rewrite(block.volume);
+    }
+    if (!ticket_) return false;
+    live_.slots->writer->begin(ticket_->slot, ticket_->wait);
+    submit(block);
+    const std::int64_t slices = live_.grid.b_scans / live_.plan.geometry.b_scans;
+    publish(block.first_b_scan * slices, (block.first_b_scan + block.b_scans) * slices);
+    live_.ring->hand_over_rewrite(*ticket_);
+    ticket_.reset();
+    return true;
+}
+
+void VolumeFeeder::submit(const Block& block) {
+    if (under_way_.size() == max_under_way) {
+        reconstructor_->wait(under_way_.front());  // done long ago
+        under_way_.pop_front();
+    }
+    under_way_.push_back(reconstructor_->submit(block, live_.slots->writer->places(ticket_->slot)));
+}
+
+void VolumeFeeder::publish(std::int64_t first, std::int64_t end) {
+    if (live_.slots->kind == SlotKind::upload) finish();  // on a GPU, streams are in order by themselves
+    live_.slots->writer->publish(ticket_->slot, ticket_->signal, first, end);
+}
+
+// What was submitted for the volume stays ahead of what is written to its slot later.
+void VolumeFeeder::abandon() {
+    if (!ticket_) return;
+    try {
+        publish(published_to_, published_to_);
+    } catch (const Error&) {  // a device that is lost writes no more
+    }
+    live_.ring->abandon(*ticket_);
+    ticket_.reset();
+}
+
+void VolumeFeeder::finish() {
+    for (; !under_way_.empty(); under_way_.pop_front()) reconstructor_->wait(under_way_.front());
+}
+
+}  // namespace echolux

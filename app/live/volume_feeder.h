@@ -1,0 +1,125 @@
+// Who feeds a live ring: reconstructs blocks of spectra into its slots. Where the same GPU reconstructs and draws,
+// voxels are born in the textures that the ray caster samples; otherwise the next best way is taken, and said.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/live/live_ring.h"
+#include "compute/backend.h"
+#include "engine/gpu_recovery.h"
+#include "engine/live/block_sink.h"
+#include "engine/live/plan_maker.h"
+
+namespace echolux {
+
+struct VolumePathOptions {
+    Publishing publishing = Publishing::whole;
+    std::size_t slots = pictures_under_way + 2;
+    SlotKind first_kind = SlotKind::surface;  // a later one leaves out what comes before it
+    Sharer share = echolux::share;
+    std::function<void(ReconstructionSpec&)> complete = {};  // what a changed plan leaves open, on a thread of its own
+};
+
+// What became of the plans that were asked for, which are counted from 1 on; 0: the one of the beginning, or none.
+struct PlanFates {
+    std::uint64_t wanted = 0;
+    std::uint64_t refused = 0;  // the newest that cannot work; none before it comes to be used any more
+    std::uint64_t in_use = 0;
+};
+
+class VolumeFeeder : public BlockSink {
+  public:
+    // Makes the slots of `ring`, which outlives this, on its renderer. Plans and allocates. Throws Error{bad_setting,
+    // out_of_memory, device}.
+    VolumeFeeder(LiveRing& ring, const ReconstructionSpec& plan, const BackendChoice& backend,
+                 const VolumePathOptions& options);
+    ~VolumeFeeder() override;
+    VolumeFeeder(const VolumeFeeder&) = delete;
+    VolumeFeeder& operator=(const VolumeFeeder&) = delete;
+
+    // ---- the thread that feeds
+
+    const VolumeGrid& grid() const { return live_.grid; }
+    const std::optional<VolumeGrid>& flow_grid() const { return live_.flow_grid; }
+
+    // Blocks of a volume come in their order. False: it is dropped, because every slot was in use or a device was lost
+    // on the way, or because blocks are missing. A GPU that fails is tried again once, then the CPU takes over, where
+    // BackendChoice leaves the choice. Throws what reconstructing throws; the volume is abandoned then. When that was
+    // out of an attempt to put the devices together again, everything but statistics() throws Error{device} afterwards.
+    bool feed(const Block& block) override;
+
+    bool rework(const Block& block) override;
+    void collect() override;
+
+    // Waits until all that was fed is written.
+    void finish() override;
+
+    // Settings that change: the new reconstructor is made on a thread of its own. Where voxels keep their size, type
+    // and meaning the slots stay, otherwise there is a new ring.
+    void change(const ReconstructionSpec& plan) override { maker_.want(plan); }
+    bool take_change(Moment moment) override;
+
+    // ---- any thread
+
+    SlotKind kind() const;
+
+    // Who reconstructs, how voxels get to whom, and why not better: one line.
+    std::string describe() const;
+
+    // Never waits.
+    PlanFates plan_fates() const;
+
+    // Since the devices were last put together.
+    RingStatistics statistics() const;
+
+  private:
+    // Which GPU reconstructs, and whether it is the one that draws.
+    struct Pairing {
+        BackendChoice backend;
+        bool same_gpu = false;
+        std::string remark = {};  // why the devices are no pair
+    };
+
+    static Pairing paired_with(const Renderer& renderer, BackendChoice backend);
+    void build();
+    ChosenReconstructor make_reconstructor_for(ReconstructionSpec& plan) const;
+    void install(ChosenReconstructor chosen);
+    bool fits(const Reconstructor& coming) const;
+    void put_to_use(MadePlan made);
+    bool exchange_plan(Moment moment, MadePlan made);
+    template <class Work>
+    bool with_recovery(const Work& work);
+    bool recovers(const Error& error);
+    bool try_feed(const Block& block);
+    bool try_rework(const Block& block);
+    void begin(const Block& block);
+    bool is_next(const Block& block) const;
+    void submit(const Block& block);
+    void publish(std::int64_t first, std::int64_t end);
+    void abandon();
+
+    LiveRing& live_;
+    VolumePathOptions options_;
+    Pairing pairing_;
+    GpuRecovery recovery_;  // exchanged with what is in the ring
+    std::string choice_;    // why not a better backend
+    std::unique_ptr<Reconstructor> reconstructor_;
+    std::atomic<std::uint64_t> plan_refused_ = 0, plan_in_use_ = 0;
+
+    // The volume that is being written.
+    std::optional<WriteTicket> ticket_;
+    VolumeStamp stamp_;
+    std::int64_t next_b_scan_ = 0;
+    std::int64_t published_to_ = 0;     // slices
+    std::deque<Completion> under_way_;  // more of the last ones than a reconstructor works on at a time
+
+    PlanMaker maker_;
+};
+
+}  // namespace echolux

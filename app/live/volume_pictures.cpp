@@ -1,0 +1,168 @@
+#include "app/live/volume_pictures.h"
+
+#include <utility>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+ShownSlot slot_of(const ReadTicket::Part& part) {
+    return {part.slot, part.serial, part.filled_to};
+}
+
+}  // namespace
+
+// A read ticket in use, and whether work of the device that reads its slots has been submitted.
+struct VolumePictures::Reading {
+    const ReadTicket& ticket;
+    bool submitted = false;
+
+    ShownSlots slots() {
+        ShownSlots shown{.newest = slot_of(ticket.newest),
+                         .previous = {},
+                         .wait = ticket.wait,
+                         .signal = ticket.signal,
+                         .submitted = &submitted};
+        if (ticket.previous) shown.previous = slot_of(*ticket.previous);
+        return shown;
+    }
+    bool is_whole(const VolumeGrid& grid) const { return ticket.newest.filled_to == grid.b_scans; }
+};
+
+void VolumePictures::give_up_reading() noexcept {
+    const std::scoped_lock lock(live_.exchanging);
+    if (live_.slots) live_.renderer.give_up_reading(live_.ring->read_submitted());
+}
+
+std::uint64_t VolumePictures::news() const {
+    const std::scoped_lock lock(live_.exchanging);
+    return (live_.generation << 40) + static_cast<std::uint64_t>(live_.ring->statistics().handed_over);
+}
+
+// Whatever is asked of the renderer is asked here. When its device is lost, the GPU that reconstructs may be waiting
+// for pictures that will never be finished: it is released.
+template <class Call>
+auto VolumePictures::with_release(const Call& call) {
+    try {
+        return call();
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) give_up_reading();
+        throw;
+    }
+}
+
+bool VolumePictures::is_finished(const VolumePicture& picture) {
+    return with_release([&] { return live_.renderer.is_finished(picture.drawing); });
+}
+
+void VolumePictures::wait(const VolumePicture& picture) {
+    with_release([&] { live_.renderer.wait(picture.drawing); });
+}
+
+Image VolumePictures::read(const VolumePicture& picture) {
+    return with_release([&] { return live_.renderer.read(picture.drawing); });
+}
+
+// What `read` makes of the ring's slots; it tells the ring how that ended. `exchanging` is held.
+template <class Read>
+auto VolumePictures::with_ticket(const Read& read) {
+    live_.require_built();
+    const std::optional<ReadTicket> ticket = live_.ring->acquire_read();
+    std::optional<decltype(read(std::declval<Reading&>()))> result;
+    if (!ticket) return result;
+    Reading reading{*ticket};
+    try {
+        result = read(reading);
+    } catch (...) {
+        live_.ring->abandon(*ticket);
+        throw;
+    }
+    if (reading.submitted)
+        live_.ring->submitted(*ticket);
+    else
+        live_.ring->abandon(*ticket);
+    return result;
+}
+
+template <class Read>
+auto VolumePictures::read_ring(const Read& read) {
+    return with_release([&] {
+        const std::scoped_lock lock(live_.exchanging);
+        return with_ticket(read);
+    });
+}
+
+// The same for whoever cannot wait: nothing while what follows is exchanged.
+template <class Read>
+auto VolumePictures::try_read_ring(const Read& read) {
+    return with_release([&] {
+        const std::unique_lock lock(live_.exchanging, std::try_to_lock);
+        return lock.owns_lock() ? with_ticket(read) : decltype(with_ticket(read)){};
+    });
+}
+
+void VolumePictures::set_heights(const HeightMaps& maps) {
+    with_release([&] {
+        const std::scoped_lock lock(live_.exchanging);
+        live_.renderer.set_heights(maps);
+        live_.has_heights = !maps.empty();
+    });
+}
+
+std::optional<VolumePicture> VolumePictures::picture(const View& view) {
+    return read_ring([&](Reading& reading) {
+        const ReadTicket::Part& newest = reading.ticket.newest;
+        return VolumePicture{live_.renderer.draw(view, reading.slots()), newest.stamp, newest.filled_to,
+                             reading.is_whole(live_.grid)};
+    });
+}
+
+std::optional<ComingVolume> VolumePictures::begin_reading_volume() {
+    return read_ring([&](Reading& reading) {
+        const ReadTicket::Part& newest = reading.ticket.newest;
+        return ComingVolume{
+            {newest.stamp, newest.filled_to, live_.grid, {}, live_.plan},
+            [this, voxels = live_.renderer.copy_slot(reading.slots())] { return with_release(voxels); }};
+    });
+}
+
+std::optional<Image> VolumePictures::still(const View& view) {
+    return read_ring([&](Reading& reading) { return live_.renderer.render(view, reading.slots()); });
+}
+
+std::optional<ReadVolume> VolumePictures::read_volume() {
+    std::optional<ComingVolume> coming = begin_reading_volume();
+    if (!coming) return {};
+    coming->volume.voxels = coming->voxels();
+    return std::move(coming->volume);
+}
+
+std::optional<ShownVolume> VolumePictures::shown() {
+    return try_read_ring([&](const Reading& reading) {
+        const ReadTicket::Part& newest = reading.ticket.newest;
+        return ShownVolume{
+            newest.stamp,    reading.is_whole(live_.grid), live_.grid, live_.flow_grid, live_.generation, newest.serial,
+            newest.filled_to};
+    });
+}
+
+std::optional<FollowedVolume> VolumePictures::follow(const View& view, double now_s, std::size_t pane) {
+    return try_read_ring([&](Reading& reading) {
+        const ReadTicket::Part& newest = reading.ticket.newest;
+        return FollowedVolume{live_.renderer.follow(view, now_s, pane, reading.slots()), newest.stamp,
+                              reading.is_whole(live_.grid)};
+    });
+}
+
+std::optional<Probe> VolumePictures::probe(const View& view, std::int64_t x, std::int64_t y) {
+    return try_read_ring([&](Reading& reading) { return live_.renderer.probe(view, x, y, reading.slots()); })
+        .value_or(std::nullopt);
+}
+
+std::optional<Histogram> VolumePictures::histogram() {
+    return try_read_ring([&](Reading& reading) { return live_.renderer.histogram(reading.slots()); })
+        .value_or(std::nullopt);
+}
+
+}  // namespace echolux

@@ -1,0 +1,31 @@
+// What becomes of work whose GPU fails in the midst of it, live and with files: the GPU is set up anew once, then the
+// CPU takes over, unless somebody insists on GPUs.
+#pragma once
+
+#include "compute/backend.h"
+#include "compute/error.h"
+
+namespace echolux {
+
+class GpuRecovery {
+  public:
+    explicit GpuRecovery(const BackendChoice& wanted) : backend_(wanted) {}
+
+    // What to plan on now.
+    const BackendChoice& backend() const { return backend_; }
+
+    // Whether `problem` says that the GPU has failed on which `processor` worked.
+    static bool is_of_gpu(const Error& problem, Backend processor) {
+        return problem.code() == ErrorCode::device && processor == Backend::cuda;
+    }
+
+    // Whether work that ended so may go on with a reconstructor planned anew, on what backend() says from now on.
+    // False: whoever asked for the work gets the error.
+    bool recovers(const Error& problem, Backend processor);
+
+  private:
+    BackendChoice backend_;
+    bool has_failed_ = false;
+};
+
+}  // namespace echolux

@@ -1,0 +1,146 @@
+#include "render/renderer_parts.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compute/error.h"
+#include "render/section.h"
+#include "render/slots/upload.h"
+
+namespace echolux {
+
+gpu::Chain share_of(const gpu::Chain& chain, bool is_first, bool is_last) {
+    gpu::Chain share;
+    if (is_first) share.before = chain.before, share.waits = chain.waits;
+    if (is_last) share.after = chain.after, share.signals = chain.signals;
+    return share;
+}
+
+Renderer::Parts::Parts(const DeviceChoice& choice)
+    : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
+      raycaster(device, queue), resolver(device, queue), still_pictures(device), histograms(device, queue, read_back) {}
+
+VolumeSlots& Renderer::Parts::ring() {
+    if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");
+    return *slots;
+}
+
+const VolumeTexture& Renderer::Parts::texture_of(const Subject& subject) {
+    if (subject.slots() != nullptr) return ring().texture(subject.slots()->newest.slot);
+    if (!volume) throw Error(ErrorCode::bad_setting, "there is no volume to show", "renderer", "set one first");
+    return volume->texture();
+}
+
+View Renderer::Parts::resolved(const View& view, const Subject& subject) {
+    const VolumeGrid& grid = texture_of(subject).grid();
+    check_view(view);
+    return poses.empty() ? section_view(view, grid) : plane_view(view);
+}
+
+PagesShown Renderer::Parts::bring_in(const View& view, const Subject& subject, const std::function<void()>& pause) {
+    PagedVolume* of_pages = paged(subject);
+    return of_pages != nullptr ? of_pages->bring_in(view, pause) : PagesShown{};
+}
+
+Scene Renderer::Parts::scene_of_volume() {
+    const VolumeTexture& texture = texture_of({});
+    const PagedVolume* of_pages = paged({});
+    Scene scene = of_pages != nullptr ? Scene(*of_pages) : Scene(texture);
+    scene.serials = {0, of_pages != nullptr ? of_pages->changes() : 0, scene_changes};
+    if (flow) scene.flow = &*flow;
+    return scene;
+}
+
+Scene Renderer::Parts::scene_of_slots(const ShownSlots& shown) {
+    const VolumeTexture* previous = shown.previous ? &ring().texture(shown.previous->slot) : nullptr;
+    Scene scene(ring().texture(shown.newest.slot), shown.newest.filled_to, previous);
+    scene.serials = {shown.newest.serial, shown.previous ? shown.previous->serial : 0, scene_changes};
+    scene.flow = ring().flow(shown.newest.slot);
+    if (shown.previous) scene.previous_flow = ring().flow(shown.previous->slot);
+    return scene;
+}
+
+Scene Renderer::Parts::scene_of(const Subject& subject) {
+    Scene scene = subject.slots() != nullptr ? scene_of_slots(*subject.slots()) : scene_of_volume();
+    if (heights) scene.heights = &*heights;
+    if (poses.empty()) return scene;
+    field = scan_field(poses, scene.volume.grid());
+    scene.field = &*field;
+    return scene;
+}
+
+Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
+    const Scene scene = scene_of(subject);
+    if (view.flow_shown == FlowShown::overlay || scene.flow == nullptr) return scene;
+    if (is_phasor(scene.flow->grid())) {
+        throw Error(ErrorCode::bad_setting, "phasors are not shown alone", "view.flow_shown",
+                    "choose overlay, or flow.unwrap = true");
+    }
+    Scene alone(*scene.flow, scene.filled_to, scene.previous_flow);
+    alone.serials = scene.serials;
+    alone.heights = scene.heights;
+    alone.field = scene.field;
+    return alone;
+}
+
+// Those of slots are never those of a volume, whose first one is 0.
+SceneSerials Renderer::Parts::serials_of(const Subject& subject, std::uint64_t changes) const {
+    return {subject.slots() != nullptr ? subject.slots()->newest.serial + 1 : 0, changes, scene_changes};
+}
+
+std::vector<RayMeasure> Renderer::Parts::measures(const Shot& shot, const gpu::Chain& chain) {
+    const CastPicture picture = raycaster.cast(shot, chain);
+    const std::span<const std::byte> pixels = read_back.pixels(*picture.image);
+    std::vector<RayMeasure> measures(static_cast<std::size_t>(shot.region.width * shot.region.height));
+    static_assert(sizeof(RayMeasure) == shared::measure_pixels * sizeof(shared::vec4));
+    std::memcpy(measures.data(), pixels.data(), measures.size() * sizeof(RayMeasure));
+    return measures;
+}
+
+bool Renderer::Parts::holds(const Drawing& drawing) const {
+    return raycaster.holds({drawing.image, drawing.value}) || std::ranges::any_of(panes, [&](const auto& pane) {
+               return pane.second.holds({drawing.image, drawing.value});
+           });
+}
+
+Image Renderer::Parts::read(const gpu::DeviceImage& picture) {
+    const std::span<const std::byte> pixels = read_back.pixels(picture);
+    const vk::Extent3D extent = picture.shape().extent;
+    Image image{extent.width, extent.height, std::vector<std::uint8_t>(pixels.size())};
+    std::memcpy(image.pixels.data(), pixels.data(), pixels.size());
+    return image;
+}
+
+std::unique_ptr<VolumeTexture> Renderer::Parts::whole_of(const VoxelSource& source,
+                                                         const std::optional<ValueRange>& chosen) {
+    check_structure(source.grid());
+    auto texture = std::make_unique<VolumeTexture>(device, source.grid(), ValueRange{});
+    const ValueRange percentiles = source.range();
+    texture->set_range(percentiles, chosen.value_or(percentiles));
+    upload(device, queue, brick_builder, *texture, source);
+    return texture;
+}
+
+std::shared_ptr<PreparedVolume> Renderer::Parts::kept(std::unique_ptr<VolumeTexture> whole,
+                                                      std::unique_ptr<PagedVolume> pages) {
+    const auto let_go = [this](PreparedVolume* prepared) {
+        queue.wait_or_be_lost();
+        delete prepared;
+    };
+    return {new PreparedVolume{std::move(whole), std::move(pages)}, let_go};
+}
+
+void Renderer::Parts::show(const std::shared_ptr<PreparedVolume>& prepared) {
+    if (flow) queue.wait_for_all();  // pictures of it
+    flow.reset();
+    volume = prepared;
+    ++scene_changes;
+}
+
+bool Renderer::Parts::is_whole(const VolumeGrid& grid) const {
+    const bool small =
+        std::max({grid.depth, grid.a_scans, grid.b_scans}) <= limits.edge && grid.bytes() <= limits.pool_bytes;
+    return small && gpu::fits(device, VolumeTexture::shape_for(device, grid));
+}
+
+}  // namespace echolux

@@ -1,0 +1,23 @@
+// What is counted and timed beside the pictures, for people who watch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace echolux {
+
+// How often values occur in a volume.
+struct Histogram {
+    double low = 0;   // value where the first bin begins
+    double high = 0;  // where the last one ends
+    std::vector<std::uint32_t> counts;
+    std::uint64_t serial = 0;  // another one whenever it was counted anew
+};
+
+// What casting rays has cost the device, by its own clock.
+struct CastStats {
+    std::int64_t timed = 0;  // casts, of which a pass of a picture may take several
+    double seconds = 0;      // of these together, with the bricks of volumes that are new
+};
+
+}  // namespace echolux

@@ -1,0 +1,39 @@
+// What a GPU that fails is followed by: itself once more, then the CPU; nothing where somebody insists on GPUs.
+#include "engine/gpu_recovery.h"
+
+#include <gtest/gtest.h>
+
+namespace echolux::test {
+namespace {
+
+const Error lost(ErrorCode::device, "lost", "test");
+
+TEST(GpuRecovery, TriesTheGpuOnceMoreAndThenTakesTheCpu) {
+    GpuRecovery recovery({.backend = Backend::automatic, .streams = 2, .gpus = 0});
+    EXPECT_TRUE(recovery.recovers(lost, Backend::cuda));
+    EXPECT_EQ(recovery.backend().backend, Backend::automatic);
+    EXPECT_EQ(recovery.backend().streams, 2);
+    EXPECT_EQ(recovery.backend().gpus, 0);
+    EXPECT_TRUE(recovery.recovers(lost, Backend::cuda));
+    EXPECT_EQ(recovery.backend().backend, Backend::cpu);
+    EXPECT_NO_THROW(require_backend(recovery.backend()));
+}
+
+TEST(GpuRecovery, LeavesWhatIsNoFailureOfAGpu) {
+    GpuRecovery recovery({});
+    EXPECT_FALSE(recovery.recovers(lost, Backend::cpu));
+    EXPECT_FALSE(recovery.recovers(Error(ErrorCode::bad_setting, "wrong", "test"), Backend::cuda));
+    EXPECT_FALSE(recovery.recovers(Error(ErrorCode::out_of_memory, "full", "test"), Backend::cuda));
+    EXPECT_TRUE(recovery.recovers(lost, Backend::cuda));
+    EXPECT_EQ(recovery.backend().backend, Backend::automatic) << "only failures of the GPU are counted";
+}
+
+TEST(GpuRecovery, LeavesThoseWhoInsistOnGpus) {
+    GpuRecovery demanded({.backend = Backend::cuda});
+    GpuRecovery several({.gpus = 2});
+    EXPECT_FALSE(demanded.recovers(lost, Backend::cuda));
+    EXPECT_FALSE(several.recovers(lost, Backend::cuda));
+}
+
+}  // namespace
+}  // namespace echolux::test
