@@ -28,7 +28,9 @@ void add_simulate(CLI::App& program) {
     Simulation simulation;
     Settings settings;
     settings.bind("simulation", simulation);
-    command->add_option("SCENE", job->scene, "vessel, retina, layers, capillary, mirror, or one of your own")->required()->type_name("");
+    command->add_option("SCENE", job->scene, "vessel, retina, layers, capillary, mirror, or one of your own")
+        ->required()
+        ->type_name("");
     command->add_option("--out", job->scan, "the scan's TOML file; spectra and truth go beside it")
         ->required()
         ->type_name("DIR/scan.toml");
