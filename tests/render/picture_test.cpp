@@ -112,7 +112,7 @@ TEST_F(Picture, LightingShades) {
 TEST_F(Picture, EachPresetShowsTheVolume) {
     for (const char* preset : {"oct-gray", "tissue", "retina", "angiogram", "gray"}) {
         view_.preset = preset;
-        EXPECT_LT(renderer().measure(view_)[22 * 61 + 30].transmittance, 0.05) << static_cast<int>(preset);
+        EXPECT_LT(renderer().measure(view_)[22 * 61 + 30].transmittance, 0.05) << preset;
     }
 }
 
