@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bench/loop.h"
+#include "bench/through_library.h"
 
 namespace echolux {
 
@@ -29,6 +30,12 @@ void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor
     book.figure("linear/" + n, "the whole chain, " + there, "A-scans/s",
                 [&] { return measured(bench_plan(size), processor); },
                 {{"separate/" + n}, {"fft." + n}, {"memory.copy", bytes_moved}});
+    if (processor.is_gpu()) {
+        book.figure("library/" + n, "the same through the library, from a caller's device pointer and stream",
+                    "A-scans/s", [&] { return library_rates(book, size, processor); }, {{"linear/" + n}});
+    } else {
+        book.skip("library/" + n, "the same through the library, from a caller's stream", "needs a GPU");
+    }
     ReconstructionSpec exact = bench_plan(size);
     exact.recipe.resample = Resample::nudft;
     book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",

@@ -7,9 +7,10 @@
 
 namespace echolux {
 
-// linear/N, separate/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its memory.
+// linear/N, separate/N (GPU), library/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its
+// memory.
 void bench_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor);
-constexpr std::int64_t resident_figures = 3;
+constexpr std::int64_t resident_figures = 4;
 
 // batch.compute/N and batch.total/N for blocks of N A-scans, without and with the way from pinned memory; smaller ones
 // are more under way at a time, see blocks_under_way().
