@@ -8,6 +8,7 @@
 
 #include "bench/rates.h"
 #include "bench/targets.h"
+#include "bench/through_library.h"
 #include "compute/error.h"
 #ifdef ECHOLUX_RENDER
 #include "bench/display.h"
@@ -54,8 +55,8 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
 #endif
 }
 
-// linear/N, separate/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its memory.
-constexpr std::int64_t resident_figures = 3;
+// linear/N, separate/N (GPU), library/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its memory.
+constexpr std::int64_t resident_figures = 4;
 void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
     const double bytes_moved = static_cast<double>(size.samples) * 2.5;  // u16 in, half as many u8 out
@@ -76,6 +77,12 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
     book.figure("linear/" + n, "the whole chain, " + there, "A-scans/s",
                 [&] { return measured(chain_spec(size), processor); },
                 {{"separate/" + n}, {"fft." + n}, {"memory.copy", bytes_moved}});
+    if (processor.is_gpu()) {
+        book.figure("library/" + n, "the same through the library, from a caller's device pointer and stream",
+                    "A-scans/s", [&] { return library_rates(book, size, processor); }, {{"linear/" + n}});
+    } else {
+        book.skip("library/" + n, "the same through the library, from a caller's stream", "needs a GPU");
+    }
     ReconstructionSpec exact = chain_spec(size);
     exact.recipe.resample = Resample::nudft;
     book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",

@@ -20,6 +20,10 @@ BlockMemory device_memory(std::int64_t, const DeviceId&) {
     refuse();
 }
 
+std::shared_ptr<void> device_stream(const DeviceId&) {
+    refuse();
+}
+
 std::int64_t free_device_memory(const DeviceId&) {
     refuse();
 }

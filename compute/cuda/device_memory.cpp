@@ -14,6 +14,12 @@ BlockMemory device_memory(std::int64_t bytes, const DeviceId& gpu) {
     return {buffer->data(), bytes, MemoryKind::device, buffer};
 }
 
+std::shared_ptr<void> device_stream(const DeviceId& gpu) {
+    const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
+    const auto stream = std::make_shared<cuda::Stream>();
+    return {stream, static_cast<cudaStream_t>(*stream)};
+}
+
 std::int64_t free_device_memory(const DeviceId& gpu) {
     const cuda::CurrentDevice current(cuda::usable_gpu(gpu).index);
     std::size_t free = 0, total = 0;

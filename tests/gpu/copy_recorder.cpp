@@ -62,6 +62,15 @@ void count(const CUpti_ActivityMemcpy6& copy) {
     if (to_gpu && !from_gpu) counts.to_device_bytes += static_cast<std::int64_t>(copy.bytes);
 }
 
+void count(const CUpti_ActivitySynchronization2& wait) {
+    const std::scoped_lock lock(mutex);
+    const bool is_of_device = wait.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
+    const bool is_of_host = is_of_device || wait.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE ||
+                            wait.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE;
+    counts.device_waits += is_of_device ? 1 : 0;
+    counts.host_waits += is_of_host ? 1 : 0;
+}
+
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
 void CUPTIAPI buffer_wanted(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
@@ -75,6 +84,8 @@ void CUPTIAPI buffer_filled(CUcontext context, std::uint32_t stream, std::uint8_
     CUpti_Activity* record = nullptr;
     while (valid_bytes > 0 && cupti().next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
         if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) count(*reinterpret_cast<const CUpti_ActivityMemcpy6*>(record));
+        if (record->kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)
+            count(*reinterpret_cast<const CUpti_ActivitySynchronization*>(record));
     }
     std::size_t lost = 0;
     cupti().lost_records(context, stream, &lost);
@@ -92,16 +103,20 @@ CopyRecorder::CopyRecorder() {
         counts = {};
     }
     require(cupti().enable(CUPTI_ACTIVITY_KIND_MEMCPY), "record copies");
+    require(cupti().enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), "record waits");
 }
 
 CopyRecorder::~CopyRecorder() {
+    cupti().disable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
     cupti().disable(CUPTI_ACTIVITY_KIND_MEMCPY);
     cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 RecordedCopies CopyRecorder::recorded() const {
+    require(cupti().disable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), "leave a wait out");
     if (cudaDeviceSynchronize() != cudaSuccess) throw Error(ErrorCode::device, "the GPU failed", "cupti");
     require(cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "hand over its records");
+    require(cupti().enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), "record waits");
     const std::scoped_lock lock(mutex);
     return counts;
 }

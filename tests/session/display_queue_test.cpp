@@ -138,5 +138,35 @@ TEST(DisplayQueue, ClosingWakesWhoWaits) {
     EXPECT_FALSE(queue.take(1h));
 }
 
+TEST(DisplayQueue, WhereTheSourceWaitsNoVolumeIsOvertaken) {
+    DisplayQueue queue(b_scans, Overload::source_waits);
+    std::jthread source([&] {
+        for (std::int64_t volume = 0; volume < 5; ++volume) push_volume(queue, volume);
+    });
+    std::vector<std::int64_t> volumes;
+    while (volumes.size() < 5) {
+        std::this_thread::sleep_for(1ms);  // slower than the source
+        const auto one = queue.take(1s);
+        ASSERT_TRUE(one);
+        if (one->first_b_scan == 0) volumes.push_back(one->volume);
+        EXPECT_LE(queue.figures().waiting, 2 * b_scans);
+    }
+    EXPECT_EQ(volumes, (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(queue.figures().overtaken_volumes, 0);
+}
+
+TEST(DisplayQueue, WhoWaitsForRoomCanBeStopped) {
+    DisplayQueue queue(b_scans, Overload::source_waits);
+    push_volume(queue, 0);
+    push_volume(queue, 1);
+    std::jthread source([&](const std::stop_token& stop) { queue.push(block(2, 0), stop); });
+    std::this_thread::sleep_for(5ms);
+    EXPECT_EQ(queue.figures().pushed, 2 * b_scans);
+    source.request_stop();
+    source.join();
+    EXPECT_EQ(queue.figures().pushed, 2 * b_scans) << "it is left out";
+    expect_balance(queue.figures());
+}
+
 }  // namespace
 }  // namespace echolux

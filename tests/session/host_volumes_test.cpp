@@ -1,0 +1,173 @@
+// Volumes in host memory as they come, and blocks that are pushed instead of acquired.
+#include "engine/live/host_volumes.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "compute/error.h"
+#include "engine/acquire/pushed_source.h"
+#include "live_plan.h"
+#include "noting_sink.h"
+
+namespace echolux::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr BackendChoice on_the_cpu{.backend = Backend::cpu};
+
+Scan small_scan() {
+    Scan scan = live_scan();
+    scan.recipe.background = Background::none;
+    scan.recipe.levels = Levels::fixed;
+    scan.recipe.high = 100;
+    return scan;
+}
+
+class HostVolumesOf : public ::testing::Test {
+  protected:
+    Scan scan_ = small_scan();
+    std::vector<HostVolume> made_;
+    bool has_room_ = true;
+    std::vector<std::uint16_t> spectra_ = [this] {
+        std::vector<std::uint16_t> all;
+        for (std::int64_t i = 0; i < 64 * 3 * 4; ++i) all.push_back(static_cast<std::uint16_t>(2000 + i * i % 97));
+        return all;
+    }();
+
+    VolumeReceiver receiver() {
+        return {[this] { return has_room_; }, [this](HostVolume volume) { made_.push_back(std::move(volume)); }};
+    }
+
+    Block block(std::int64_t volume, std::int64_t first, std::int64_t count) const {
+        Block one;
+        one.data = reinterpret_cast<const std::byte*>(spectra_.data() + first * 64 * 3);
+        one.bytes = count * 64 * 3 * 2;
+        one.volume = volume;
+        one.first_b_scan = first;
+        one.b_scans = count;
+        return one;
+    }
+
+    std::vector<std::byte> expected(const ReconstructionSpec& spec) const {
+        const auto work = plan_on_cpu(spec);
+        std::vector<std::byte> voxels(static_cast<std::size_t>(work->grid().bytes()));
+        const std::int64_t line = work->grid().depth * 4;
+        work->submit(block(0, 0, 4), Place{PlaceKind::host_linear, voxels.data(), 0, line, 3 * line});
+        return voxels;
+    }
+};
+
+TEST_F(HostVolumesOf, WholeVolumesAreHandedOn) {
+    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    EXPECT_TRUE(sink.feed(block(7, 0, 1)));
+    EXPECT_TRUE(sink.feed(block(7, 1, 3)));
+    ASSERT_EQ(made_.size(), 1u);
+    EXPECT_EQ(made_[0].number, 7);
+    EXPECT_EQ(made_[0].structure.voxels, expected(scan_.plan(4)));
+    EXPECT_EQ(made_[0].structure.grid.b_scans, 4);
+    EXPECT_EQ(sink.describe().substr(0, 3), "cpu");
+}
+
+TEST_F(HostVolumesOf, VolumesThatMissABlockAreLeftOut) {
+    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    EXPECT_TRUE(sink.feed(block(0, 0, 1)));
+    EXPECT_FALSE(sink.feed(block(0, 2, 2)));
+    EXPECT_FALSE(sink.feed(block(1, 1, 3))) << "its beginning never came";
+    EXPECT_TRUE(sink.feed(block(2, 0, 4)));
+    ASSERT_EQ(made_.size(), 1u);
+    EXPECT_EQ(made_[0].number, 2);
+}
+
+TEST_F(HostVolumesOf, NoneIsBegunWithoutRoom) {
+    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    has_room_ = false;
+    EXPECT_FALSE(sink.feed(block(0, 0, 2)));
+    has_room_ = true;
+    EXPECT_FALSE(sink.feed(block(0, 2, 2)));
+    EXPECT_TRUE(sink.feed(block(1, 0, 4)));
+    EXPECT_EQ(made_.size(), 1u);
+}
+
+TEST_F(HostVolumesOf, FlowComesWithItsStructure) {
+    scan_.flow.method = FlowMethod::speckle_variance;
+    scan_.geometry.a_repeats = 2;
+    scan_.geometry.a_scans = 1;
+    scan_.recipe.average = Average::magnitude;
+    scan_.recipe.noise_floor_db = 10;
+    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    EXPECT_TRUE(sink.feed(block(0, 0, 4)));
+    ASSERT_EQ(made_.size(), 1u);
+    ASSERT_TRUE(made_[0].flow);
+    EXPECT_EQ(made_[0].flow->voxels.size(), static_cast<std::size_t>(made_[0].flow->grid.bytes()));
+}
+
+TEST_F(HostVolumesOf, AnOpenNoiseFloorIsMeasured) {
+    scan_.recipe.levels = Levels::noise_floor;
+    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    EXPECT_EQ(sink.describe(), "");
+    EXPECT_TRUE(sink.feed(block(0, 0, 4)));
+    ASSERT_EQ(made_.size(), 1u);
+    EXPECT_NE(made_[0].spec->recipe.noise_floor_db, 0);
+    EXPECT_EQ(made_[0].structure.voxels, expected(*made_[0].spec));
+}
+
+TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
+    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    EXPECT_TRUE(sink.feed(block(0, 0, 2)));
+    scan_.recipe.window = Window::rect;
+    sink.change(scan_.plan(4));
+    std::this_thread::sleep_for(20ms);  // it is made beside
+    EXPECT_FALSE(sink.take_change(BlockSink::Moment::within_volume));
+    EXPECT_TRUE(sink.feed(block(0, 2, 2)));
+    await([&] { return sink.take_change(BlockSink::Moment::between_volumes); });
+    EXPECT_TRUE(sink.feed(block(1, 0, 4)));
+    ASSERT_EQ(made_.size(), 2u);
+    EXPECT_NE(made_[0].structure.voxels, made_[1].structure.voxels);
+    EXPECT_EQ(made_[1].structure.voxels, expected(scan_.plan(4)));
+}
+
+TEST_F(HostVolumesOf, WhatCannotWorkIsRefusedAtOnce) {
+    scan_.recipe.depth_begin = 1000;
+    EXPECT_THROW(HostVolumes(scan_.plan(4), on_the_cpu, receiver()), Error);
+}
+
+TEST_F(HostVolumesOf, PushedBlocksComeOutAsTheyWentIn) {
+    PushedSource source(scan_, 2);
+    source.start();
+    ASSERT_TRUE(source.push(block(0, 0, 2), 0ms));
+    ASSERT_TRUE(source.push(block(0, 2, 2), 0ms));
+    EXPECT_FALSE(source.push(block(0, 0, 1), 1ms)) << "a volume waits already";
+    for (std::int64_t i = 0; i < 2; ++i) {
+        const Arrival arrival = source.next(0ms);
+        ASSERT_EQ(arrival.kind, Arrival::Kind::block);
+        const Block& one = arrival.block;
+        EXPECT_EQ(one.first_b_scan, 2 * i);
+        EXPECT_EQ(one.sequence, static_cast<std::uint64_t>(i));
+        const auto* from = reinterpret_cast<const std::byte*>(spectra_.data() + 2 * i * 64 * 3);
+        EXPECT_NE(one.data, from) << "a copy";
+        EXPECT_TRUE(std::equal(one.data, one.data + one.bytes, from, from + 2 * 64 * 3 * 2));
+    }
+    EXPECT_EQ(source.next(0ms).kind, Arrival::Kind::nothing_yet);
+    ASSERT_TRUE(source.push(block(0, 0, 2), 0ms));
+    source.end();
+    EXPECT_EQ(source.next(0ms).block.volume, 1);
+    EXPECT_EQ(source.next(0ms).kind, Arrival::Kind::ended);
+    EXPECT_THROW(source.push(block(0, 0, 2), 0ms), Error);
+}
+
+TEST_F(HostVolumesOf, BlocksThatAreNotOfTheScanAreNotPushed) {
+    PushedSource source(scan_, 2);
+    EXPECT_THROW(source.push(block(0, 0, 3), 0ms), Error);
+    Block cut = block(0, 0, 2);
+    cut.bytes -= 1;
+    EXPECT_THROW(source.push(cut, 0ms), Error);
+    Block on_gpu = block(0, 0, 2);
+    on_gpu.memory = MemoryKind::device;
+    EXPECT_THROW(source.push(on_gpu, 0ms), Error);
+}
+
+}  // namespace
+}  // namespace echolux::testing
