@@ -46,7 +46,7 @@ ReconstructionSpec plan_of(const BenchCase& one, const BenchSize& size) {
         for (const std::string& assignment : assignments_of_recipe(one.recipe)) settings.set_assignment(assignment);
     }
     for (const std::string& assignment : one.changes) settings.set_assignment(assignment);
-    return scan.plan(size.block_b_scans);
+    return scan.spec(size.block_b_scans);
 }
 
 std::vector<BenchSpectra> spectra_of(const BenchCase& one, const BenchSize& size, const BenchProcessor& processor) {

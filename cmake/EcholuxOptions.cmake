@@ -74,13 +74,39 @@ endif()
 set(ECHOLUX_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <complex> <cstdint> <filesystem> <functional> <map>
     <memory> <numeric> <optional> <span> <string> <string_view> <thread> <variant> <vector>)
 
-# echolux_room(NAME): the library echolux_NAME from every source below the current folder. A new file joins by being there.
+# echolux_room(NAME): the library echolux_NAME from every source below the current folder, but of folders with a
+# CMakeLists.txt of their own: those are parts. A new file joins by being there.
 # Headers of the standard library are compiled once for all of them: they take most of the time of a usual file.
 function(echolux_room name)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+    file(GLOB_RECURSE parts CONFIGURE_DEPENDS CMakeLists.txt)
+    foreach(part IN LISTS parts)
+        cmake_path(GET part PARENT_PATH folder)
+        if(NOT folder STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+            file(GLOB of_part ${folder}/*.cpp)
+            list(REMOVE_ITEM sources ${of_part})
+        endif()
+    endforeach()
     add_library(echolux_${name} STATIC ${sources})
     target_link_libraries(echolux_${name} PUBLIC echolux_flags)
     target_precompile_headers(echolux_${name} PRIVATE ${ECHOLUX_COMMON_HEADERS})
+endfunction()
+
+# echolux_part(OPTION FOLDERS...): adds the folders of a part where ECHOLUX_OPTION is on, and the option to the list `parts`.
+macro(echolux_part option)
+    if(ECHOLUX_${option})
+        foreach(folder ${ARGN})
+            add_subdirectory(${folder})
+        endforeach()
+        list(APPEND parts ${option})
+    endif()
+endmacro()
+
+# echolux_join(ROOM LIBRARIES...): the sources of the current folder, a part, join the room; they use the libraries.
+function(echolux_join room)
+    file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+    target_sources(echolux_${room} PRIVATE ${sources})
+    target_link_libraries(echolux_${room} PRIVATE ${ARGN})
 endfunction()
 
 # echolux_sanitized(PROGRAM): what a program needs besides flags when sanitizers watch it.

@@ -19,8 +19,8 @@ namespace {
 GpuSurvey look() {
     return cuda::survey();
 }
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& plan, const BackendChoice& choice) {
-    return cuda::plan_on_gpu(plan, choice);
+std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice) {
+    return cuda::plan_on_gpu(spec, choice);
 }
 #else
 GpuSurvey look() {
@@ -32,16 +32,16 @@ std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec&, const Back
 #endif
 
 // `left_out`: why some of all are.
-std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& plan, const BackendChoice& choice,
+std::unique_ptr<Reconstructor> plan_on_gpus(const ReconstructionSpec& spec, const BackendChoice& choice,
                                             std::string& left_out) {
-    refuse_what_gpus_cannot(plan);
+    refuse_what_gpus_cannot(spec);
     BackendChoice one = choice;
     DevicesThatTake found = devices_that_take(chosen_gpus(choice, surveyed_gpus()), choice.gpus == 0, [&](DeviceId id) {
         one.gpu = id;
-        return plan_on_gpu(plan, one);
+        return plan_on_gpu(spec, one);
     });
     left_out = std::move(found.left_out);
-    return over_devices(plan, std::move(found.devices));
+    return over_devices(spec, std::move(found.devices));
 }
 
 bool is_of_the_device(const Error& problem) {
@@ -64,7 +64,7 @@ std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& 
     if (choice.gpu != DeviceId{}) {
         if (std::ranges::find(survey.usable, choice.gpu, &Gpu::id) == survey.usable.end()) {
             throw Error(ErrorCode::device, joined("the GPU that was asked for cannot be used", survey.refusal), "cuda",
-                        "see nvidia-smi -L, or choose --backend auto");
+                        "see nvidia-smi -L, or choose `backend` auto");
         }
         ids.push_back(choice.gpu);
     }
@@ -77,7 +77,7 @@ std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& 
         throw Error(ErrorCode::device,
                     fmt::format("{} {} asked for, {} can be used{}{}", wanted, wanted == 1 ? "GPU" : "GPUs", ids.size(),
                                 survey.refusal.empty() ? "" : ": ", survey.refusal),
-                    "--gpus", ids.empty() ? "leave this out" : "choose fewer, or 0 for all");
+                    "gpus", ids.empty() ? "leave this out" : "choose fewer, or 0 for all");
     }
     ids.resize(wanted);
     return ids;
@@ -102,9 +102,9 @@ DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_lea
     return found;
 }
 
-void refuse_what_gpus_cannot(const ReconstructionSpec& plan) {
-    if (plan.calibration.k_jitter.empty()) return;
-    throw Error(ErrorCode::device, "works on the CPU only", "calibration.k_jitter", "choose --backend auto or cpu");
+void refuse_what_gpus_cannot(const ReconstructionSpec& spec) {
+    if (spec.calibration.k_jitter.empty()) return;
+    throw Error(ErrorCode::device, "works on the CPU only", "calibration.k_jitter", "choose `backend` auto or cpu");
 }
 
 bool insists_on_gpu(const BackendChoice& choice) {
@@ -113,21 +113,21 @@ bool insists_on_gpu(const BackendChoice& choice) {
 
 void require_backend(const BackendChoice& choice) {
     if (choice.backend == Backend::cpu && choice.gpus != 1) {
-        throw Error(ErrorCode::bad_setting, "the CPU is asked for, and GPUs besides", "--gpus",
-                    "leave this out, or choose --backend auto or cuda");
+        throw Error(ErrorCode::bad_setting, "the CPU is asked for, and GPUs besides", "gpus",
+                    "leave this out, or choose `backend` auto or cuda");
     }
     if (!insists_on_gpu(choice)) return;
     const GpuSurvey& survey = surveyed_gpus();
     if (choice.gpus > 1) {
         chosen_gpus(choice, survey);
     } else if (survey.usable.empty()) {
-        throw Error(ErrorCode::device, survey.refusal, "--backend", "choose auto or cpu");
+        throw Error(ErrorCode::device, survey.refusal, "backend", "choose auto or cpu");
     }
 }
 
-ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& plan, const GpuSurvey& survey,
+ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& survey,
                                const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu) {
-    if (survey.usable.empty()) return {plan_on_cpu(plan), survey.refusal};
+    if (survey.usable.empty()) return {plan_on_cpu(spec), survey.refusal};
     std::string refusal;
     try {
         return {plan_on_gpu(), survey.refusal};
@@ -135,27 +135,27 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& plan, const GpuSurvey& 
         if (!is_of_the_device(problem)) throw;
         refusal = problem.line();
     }
-    return {plan_on_cpu(plan), refusal + ": the CPU reconstructs instead"};
+    return {plan_on_cpu(spec), refusal + ": the CPU reconstructs instead"};
 }
 
-ChosenReconstructor choose_reconstructor(const ReconstructionSpec& plan, const BackendChoice& choice) {
+ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice) {
     require_backend(choice);
-    if (choice.backend == Backend::cpu) return {plan_on_cpu(plan), {}};
+    if (choice.backend == Backend::cpu) return {plan_on_cpu(spec), {}};
     const GpuSurvey& survey = surveyed_gpus();
     std::string left_out;
-    const auto on_gpu = [&] { return plan_on_gpus(plan, choice, left_out); };
+    const auto on_gpu = [&] { return plan_on_gpus(spec, choice, left_out); };
     ChosenReconstructor chosen;
     if (insists_on_gpu(choice)) {
         chosen = {on_gpu(), survey.refusal};
     } else {
-        chosen = gpu_or_cpu(plan, survey, on_gpu);
+        chosen = gpu_or_cpu(spec, survey, on_gpu);
     }
     chosen.reason = joined(chosen.reason, left_out);
     return chosen;
 }
 
-std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& plan, const BackendChoice& choice) {
-    return choose_reconstructor(plan, choice).reconstructor;
+std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice) {
+    return choose_reconstructor(spec, choice).reconstructor;
 }
 
 }  // namespace echolux

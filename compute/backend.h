@@ -51,13 +51,13 @@ struct DevicesThatTake {
     std::string left_out;  // which, and why; may be empty
 };
 
-// `may_leave_out`: one that refuses the plan (Error{device, out_of_memory}) is, as long as another takes it; where none
+// `may_leave_out`: one that refuses the spec (Error{device, out_of_memory}) is, as long as another takes it; where none
 // does, and where it may not, the first error is thrown.
 DevicesThatTake devices_that_take(const std::vector<DeviceId>& ids, bool may_leave_out,
                                   const std::function<std::unique_ptr<Reconstructor>(DeviceId)>& plan_on);
 
-// Throws Error{device} naming what of a plan works on the CPU only.
-void refuse_what_gpus_cannot(const ReconstructionSpec& plan);
+// Throws Error{device} naming what of a spec works on the CPU only.
+void refuse_what_gpus_cannot(const ReconstructionSpec& spec);
 
 // Whether the CPU will not do.
 bool insists_on_gpu(const BackendChoice& choice);
@@ -72,16 +72,16 @@ struct ChosenReconstructor {
 };
 
 // Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory, device}.
-// Backend::automatic takes the CPU where there is no GPU and where the GPU refuses the plan: it fails, or has too
+// Backend::automatic takes the CPU where there is no GPU and where the GPU refuses the spec: it fails, or has too
 // little memory. Who insists_on_gpu() gets the error. What goes wrong later is for who feeds: a device that fails can
 // be set up anew, memory that is missing cannot.
-ChosenReconstructor choose_reconstructor(const ReconstructionSpec& plan, const BackendChoice& choice = {});
+ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice = {});
 
 // The same without the reason.
-std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& plan, const BackendChoice& choice = {});
+std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice = {});
 
 // The rule by itself, for Backend::automatic, any survey and any way to plan on a GPU.
-ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& plan, const GpuSurvey& survey,
+ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& survey,
                                const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu);
 
 }  // namespace echolux

@@ -26,7 +26,7 @@ class Reconstructor {
     // One volume as it is written: repeats are joined or lie side by side as recipe.average says.
     virtual const VolumeGrid& grid() const = 0;
 
-    // Of the flow of the same positions, as large as grid(); nothing where the plan has none.
+    // Of the flow of the same positions, as large as grid(); nothing where the spec asks for none.
     virtual const std::optional<VolumeGrid>& flow_grid() const = 0;
 
     // Backend::cpu or Backend::cuda.
@@ -40,7 +40,7 @@ class Reconstructor {
     virtual void prime(const Block& block) = 0;
 
     // Writes the block's B-scans to `places`. Allocates nothing, but for buffers that only pageable blocks or host
-    // places need: these come with the first of its kind. Throws Error{bad_setting} when block and plan differ,
+    // places need: these come with the first of its kind. Throws Error{bad_setting} when block and spec differ,
     // Error{out_of_memory} where such a buffer is refused.
     virtual Completion submit(const Block& block, const Places& places) = 0;
 
@@ -52,11 +52,11 @@ class Reconstructor {
     virtual void collect() {}
 };
 
-// What `plan` would write, without allocating anything. Throws Error{bad_setting} naming the key that cannot work.
-VolumeGrid planned_grid(const ReconstructionSpec& plan);
-std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& plan);
+// What `spec` would write, without allocating anything. Throws Error{bad_setting} naming the key that cannot work.
+VolumeGrid planned_grid(const ReconstructionSpec& spec);
+std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& spec);
 
 // Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory}.
-std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& plan);
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec);
 
 }  // namespace echolux

@@ -29,8 +29,8 @@ bool is_on_a_surface(const Places& places) {
 
 }  // namespace
 
-SeveralDevices::SeveralDevices(const ReconstructionSpec& plan, std::vector<std::unique_ptr<Reconstructor>> devices)
-    : is_running_(chosen_background(plan.recipe, plan.calibration) == Background::running),
+SeveralDevices::SeveralDevices(const ReconstructionSpec& spec, std::vector<std::unique_ptr<Reconstructor>> devices)
+    : is_running_(chosen_background(spec.recipe, spec.calibration) == Background::running),
       devices_(std::move(devices)), turns_(devices_.size() * turns_a_device) {}
 
 SeveralDevices::~SeveralDevices() = default;
@@ -63,7 +63,7 @@ void SeveralDevices::follow(const Block& block, const Reconstructor* maker) {
 }
 
 void SeveralDevices::check(const Block& block, const Places& places) const {
-    const std::string one = "leave out --gpus";
+    const std::string one = "leave out `gpus`";
     if (is_on_a_surface(places)) {
         throw Error(ErrorCode::bad_setting, "a texture belongs to one GPU: several cannot write to it", "place", one);
     }
@@ -105,10 +105,10 @@ void SeveralDevices::finish(Turn& turn) {
     if (completion.value > 0) devices_[turn.device]->wait(completion);
 }
 
-std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& plan,
+std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& spec,
                                             std::vector<std::unique_ptr<Reconstructor>> devices) {
     if (devices.size() == 1) return std::move(devices.front());
-    return std::make_unique<SeveralDevices>(plan, std::move(devices));
+    return std::make_unique<SeveralDevices>(spec, std::move(devices));
 }
 
 }  // namespace echolux

@@ -20,8 +20,8 @@ namespace echolux {
 
 class SeveralDevices : public Reconstructor {
   public:
-    // At least one, all of this plan.
-    SeveralDevices(const ReconstructionSpec& plan, std::vector<std::unique_ptr<Reconstructor>> devices);
+    // At least one, all of this spec.
+    SeveralDevices(const ReconstructionSpec& spec, std::vector<std::unique_ptr<Reconstructor>> devices);
     ~SeveralDevices() override;
 
     const VolumeGrid& grid() const override { return devices_.front()->grid(); }
@@ -58,7 +58,7 @@ class SeveralDevices : public Reconstructor {
 };
 
 // Where there is one device, that one itself.
-std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& plan,
+std::unique_ptr<Reconstructor> over_devices(const ReconstructionSpec& spec,
                                             std::vector<std::unique_ptr<Reconstructor>> devices);
 
 }  // namespace echolux

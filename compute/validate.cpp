@@ -76,23 +76,23 @@ void validate_k_map(const Calibration& calibration, std::int64_t samples) {
     check_k_positions(k_grid(calibration, samples).positions, samples, "calibration.k_polynomial");
 }
 
-void validate_k_jitter(const ReconstructionSpec& plan) {
-    if (plan.calibration.k_jitter.empty()) return;
-    check_k_jitter(plan.calibration.k_jitter, plan.geometry, "calibration.k_jitter");
-    require(plan.recipe.method == Method::plain && plan.recipe.resample == Resample::nufft,
+void validate_k_jitter(const ReconstructionSpec& spec) {
+    if (spec.calibration.k_jitter.empty()) return;
+    check_k_jitter(spec.calibration.k_jitter, spec.geometry, "calibration.k_jitter");
+    require(spec.recipe.method == Method::plain && spec.recipe.resample == Resample::nufft,
             "only the NUFFT takes every line where it lies", "calibration.k_jitter",
             "set recipe.resample = nufft and recipe.method = plain, or leave the file out");
 }
 
-void validate_calibration(const ReconstructionSpec& plan) {
-    const std::int64_t samples = plan.geometry.samples;
-    const Calibration& calibration = plan.calibration;
+void validate_calibration(const ReconstructionSpec& spec) {
+    const std::int64_t samples = spec.geometry.samples;
+    const Calibration& calibration = spec.calibration;
     validate_vector(calibration.background, samples, "calibration.background", "samples");
     validate_vector(calibration.dark, samples, "calibration.dark", "samples");
     validate_vector(calibration.dispersion_rad, samples, "calibration.dispersion", "points of the k grid");
     validate_k_map(calibration, samples);
-    validate_k_jitter(plan);
-    const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
+    validate_k_jitter(spec);
+    const Lengths lengths = lengths_of(spec.geometry, spec.recipe);
     validate_vector(calibration.noise_floor, lengths.bins, "calibration.noise_floor", "depth bins");
 }
 
@@ -109,32 +109,32 @@ void validate_fast_axis(const ScanGeometry& geometry, const Calibration& calibra
     require_monotone(calibration.fast_axis, "calibration.fast_axis");
 }
 
-void validate_background(const ReconstructionSpec& plan) {
-    const Background background = chosen_background(plan.recipe, plan.calibration);
-    require(background != Background::stored || !plan.calibration.background.empty(), "no background is given",
+void validate_background(const ReconstructionSpec& spec) {
+    const Background background = chosen_background(spec.recipe, spec.calibration);
+    require(background != Background::stored || !spec.calibration.background.empty(), "no background is given",
             "recipe.background", "name a file in calibration.background or choose frame_mean");
     const bool needs_lines =
         background == Background::frame_mean || background == Background::running || background == Background::median;
-    require(!needs_lines || plan.geometry.lines_per_b_scan() > 1,
+    require(!needs_lines || spec.geometry.lines_per_b_scan() > 1,
             "the mean of a B-scan of one A-scan is that A-scan: nothing would be left", "recipe.background",
             "choose stored, rolling or none");
-    require(background != Background::rolling || plan.recipe.rolling_width <= plan.geometry.samples,
-            fmt::format("{} is longer than the spectrum", plan.recipe.rolling_width), "recipe.rolling_width",
-            fmt::format("give at most {}", plan.geometry.samples));
-    require(plan.recipe.fixed_pattern == FixedPattern::none || plan.geometry.lines_per_b_scan() > 1,
+    require(background != Background::rolling || spec.recipe.rolling_width <= spec.geometry.samples,
+            fmt::format("{} is longer than the spectrum", spec.recipe.rolling_width), "recipe.rolling_width",
+            fmt::format("give at most {}", spec.geometry.samples));
+    require(spec.recipe.fixed_pattern == FixedPattern::none || spec.geometry.lines_per_b_scan() > 1,
             "the pattern of a B-scan of one A-scan is that A-scan: nothing would be left", "recipe.fixed_pattern",
             "choose none");
-    const bool segments_fit = plan.recipe.fixed_pattern != FixedPattern::minimum_variance ||
-                              plan.recipe.fixed_pattern_segments * 2 <= plan.geometry.lines_per_b_scan();
+    const bool segments_fit = spec.recipe.fixed_pattern != FixedPattern::minimum_variance ||
+                              spec.recipe.fixed_pattern_segments * 2 <= spec.geometry.lines_per_b_scan();
     require(segments_fit, "segments of fewer than two A-scans have no variance", "recipe.fixed_pattern_segments",
-            fmt::format("give at most {}", plan.geometry.lines_per_b_scan() / 2));
+            fmt::format("give at most {}", spec.geometry.lines_per_b_scan() / 2));
 }
 
-void validate_spectrum(const ReconstructionSpec& plan) {
-    const Recipe& recipe = plan.recipe;
+void validate_spectrum(const ReconstructionSpec& spec) {
+    const Recipe& recipe = spec.recipe;
     require_one_two_four(recipe.upsample, "recipe.upsample");
     require_one_two_four(recipe.zero_padding, "recipe.zero_padding");
-    require(recipe.resample != Resample::linear_wavelength || !plan.calibration.wavelengths_nm.empty(),
+    require(recipe.resample != Resample::linear_wavelength || !spec.calibration.wavelengths_nm.empty(),
             "linear_wavelength needs the wavelength of each sample", "recipe.resample",
             "name a file in calibration.wavelengths or choose linear");
     const bool interpolates = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
@@ -143,51 +143,51 @@ void validate_spectrum(const ReconstructionSpec& plan) {
             "recipe.upsample", "choose 1");
     require(interpolates || !recipe.upsample_pad, name + " does not interpolate: there is nothing to pad for",
             "recipe.upsample_pad", "choose false");
-    require(recipe.shaping == Shaping::none || !plan.calibration.background.empty(),
+    require(recipe.shaping == Shaping::none || !spec.calibration.background.empty(),
             "shaping needs the source spectrum", "recipe.shaping", "name a file in calibration.background");
     const bool physical = recipe.gdd_fs2 != 0 || recipe.tod_fs3 != 0;
-    require(!physical || k_grid(plan.calibration, plan.geometry.samples).k_max_per_um > 0,
+    require(!physical || k_grid(spec.calibration, spec.geometry.samples).k_max_per_um > 0,
             "femtoseconds need the absolute scale of k", recipe.gdd_fs2 != 0 ? "recipe.gdd_fs2" : "recipe.tod_fs3",
             "give calibration.wavelengths, or depth_pitch_um and centre_wavelength_nm, or use a2_rad and a3_rad");
 }
 
-void validate_defr(const ReconstructionSpec& plan) {
-    const Recipe& recipe = plan.recipe;
+void validate_defr(const ReconstructionSpec& spec) {
+    const Recipe& recipe = spec.recipe;
     if (recipe.method != Method::defr) return;
     const bool on_grid = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
     require(on_grid, "defr works on a uniform k grid", "recipe.resample", "choose linear, lagrange3 or spline");
     require(recipe.zero_padding == 1, "defr iterates on the points of the k grid: there is nothing to pad",
             "recipe.zero_padding", "choose 1");
-    require(plan.flow.sub_bands == 1 || plan.flow.method == FlowMethod::none,
+    require(spec.flow.sub_bands == 1 || spec.flow.method == FlowMethod::none,
             "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
     const std::vector<double> theta =
-        dispersion_phase(recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples));
+        dispersion_phase(recipe, spec.calibration, k_grid(spec.calibration, spec.geometry.samples));
     const bool disperses = std::ranges::any_of(theta, [](double phase) { return phase != 0; });
     require(disperses, "full range needs dispersion: it alone tells the two sides of zero delay apart",
             recipe.dispersion ? "recipe.a2_rad" : "recipe.dispersion",
-            recipe.dispersion ? "give a2_rad, a3_rad or calibration.dispersion, or search for them by `echolux "
-                                "calibrate dispersion`"
+            recipe.dispersion ? "give a2_rad, a3_rad or calibration.dispersion, or search for them by "
+                                "`calibrate dispersion`"
                               : "set it to true");
 }
 
-void validate_mask(const ReconstructionSpec& plan) {
-    if (plan.recipe.method != Method::compressive) return;
-    const std::vector<double>& mask = plan.calibration.mask;
-    const SensingMask chosen = plan.compressive.mask;
+void validate_mask(const ReconstructionSpec& spec) {
+    if (spec.recipe.method != Method::compressive) return;
+    const std::vector<double>& mask = spec.calibration.mask;
+    const SensingMask chosen = spec.compressive.mask;
     require(chosen != SensingMask::file || !mask.empty(), "no mask is given", "compressive.mask",
             "name a file in calibration.mask or choose uniform");
-    require(chosen != SensingMask::variable || !plan.calibration.background.empty(),
+    require(chosen != SensingMask::variable || !spec.calibration.background.empty(),
             "a variable mask follows the brightness of the source, which is not known", "compressive.mask",
             "name a file in calibration.background or choose uniform");
-    validate_vector(mask, plan.geometry.samples, "calibration.mask", "samples");
+    validate_vector(mask, spec.geometry.samples, "calibration.mask", "samples");
     const bool is_mask = std::ranges::all_of(mask, [](double value) { return value == 0 || value == 1; });
     require(is_mask, "holds something else than 0 and 1", "calibration.mask", "1: the sample is used, 0: it is not");
     require(mask.empty() || std::ranges::any_of(mask, [](double value) { return value == 1; }), "uses no sample",
             "calibration.mask", "1: the sample is used, 0: it is not");
 }
 
-void validate_compressive(const ReconstructionSpec& plan) {
-    const Recipe& recipe = plan.recipe;
+void validate_compressive(const ReconstructionSpec& spec) {
+    const Recipe& recipe = spec.recipe;
     if (recipe.method != Method::compressive) return;
     require(recipe.zero_padding == 1,
             "compressive sensing looks for reflectors at the depth bins: there is nothing to pad",
@@ -195,31 +195,31 @@ void validate_compressive(const ReconstructionSpec& plan) {
     require(recipe.shaping == Shaping::none, "compressive sensing takes the samples as they are", "recipe.shaping",
             "choose none");
     const bool on_grid = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
-    require(plan.compressive.transform != SensingTransform::fft || on_grid, "this transform works on a uniform k grid",
+    require(spec.compressive.transform != SensingTransform::fft || on_grid, "this transform works on a uniform k grid",
             "recipe.resample", "choose lagrange3 or spline, or compressive.transform = nufft");
-    require(plan.flow.sub_bands == 1 || plan.flow.method == FlowMethod::none,
+    require(spec.flow.sub_bands == 1 || spec.flow.method == FlowMethod::none,
             "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
-    const auto elements = static_cast<std::int64_t>(sensed_samples(plan).size()) * plan.geometry.samples / 2;
-    require(plan.compressive.transform != SensingTransform::exact || elements <= max_nudft_elements,
+    const auto elements = static_cast<std::int64_t>(sensed_samples(spec).size()) * spec.geometry.samples / 2;
+    require(spec.compressive.transform != SensingTransform::exact || elements <= max_nudft_elements,
             fmt::format("a matrix of {} elements is too large", elements), "compressive.transform", "choose nufft");
 }
 
 // Shaping, a variable mask and the search for full range look at the spectrum of the source.
-void validate_source(const ReconstructionSpec& plan) {
-    const bool is_known = !plan.calibration.background.empty();
-    const bool looks = (plan.recipe.method == Method::defr && is_known) || plan.recipe.shaping != Shaping::none ||
-                       (plan.recipe.method == Method::compressive && plan.compressive.mask == SensingMask::variable);
+void validate_source(const ReconstructionSpec& spec) {
+    const bool is_known = !spec.calibration.background.empty();
+    const bool looks = (spec.recipe.method == Method::defr && is_known) || spec.recipe.shaping != Shaping::none ||
+                       (spec.recipe.method == Method::compressive && spec.compressive.mask == SensingMask::variable);
     if (!looks) return;
-    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
-    const std::vector<double> source = source_on_grid(plan.recipe, plan.calibration, grid);
+    const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
+    const std::vector<double> source = source_on_grid(spec.recipe, spec.calibration, grid);
     const bool light = std::accumulate(source.begin(), source.end(), 0.0) > 0;
     require(light, "background minus dark has no light in it", "calibration.background",
             "record it with the reference arm open, and make sure that it is not exchanged with calibration.dark");
 }
 
-void validate_depth(const ReconstructionSpec& plan) {
-    const Recipe& recipe = plan.recipe;
-    const std::int64_t bins = lengths_of(plan.geometry, recipe).bins;
+void validate_depth(const ReconstructionSpec& spec) {
+    const Recipe& recipe = spec.recipe;
+    const std::int64_t bins = lengths_of(spec.geometry, recipe).bins;
     const std::int64_t unpadded = bins / recipe.zero_padding;
     require(recipe.depth_end <= unpadded,
             fmt::format("{} is beyond the last of {} depth bins", recipe.depth_end, unpadded), "recipe.depth_end",
@@ -227,23 +227,23 @@ void validate_depth(const ReconstructionSpec& plan) {
     const DepthRange kept = kept_depth(recipe, bins);
     require(kept.begin < kept.end, fmt::format("no depth bin is left from {} on", recipe.depth_begin),
             "recipe.depth_begin", fmt::format("there are {} depth bins, see also recipe.depth_end", unpadded));
-    const std::int64_t max_bins = max_nudft_elements / plan.geometry.samples;
-    require(!uses_nudft(plan) || kept.end - kept.begin <= max_bins,
+    const std::int64_t max_bins = max_nudft_elements / spec.geometry.samples;
+    require(!uses_nudft(spec) || kept.end - kept.begin <= max_bins,
             fmt::format("a matrix of {} depth bins of {} samples is too large", kept.end - kept.begin,
-                        plan.geometry.samples),
+                        spec.geometry.samples),
             "recipe.resample",
             fmt::format("keep at most {} bins by recipe.depth_begin, depth_end and zero_padding, or choose spline",
                         max_bins));
 }
 
-void validate_voxels(const ReconstructionSpec& plan) {
-    const Recipe& recipe = plan.recipe;
+void validate_voxels(const ReconstructionSpec& spec) {
+    const Recipe& recipe = spec.recipe;
     require(recipe.voxel != VoxelType::i16, "reconstruction writes no i16", "recipe.voxel", "choose u8, u16 or f32");
     require(recipe.voxel != VoxelType::complex64 || recipe.quantity == Quantity::complex,
             "only quantity = complex is stored as complex64", "recipe.voxel", "choose u8, u16 or f32");
     require(recipe.high > recipe.low, fmt::format("{} is not above low = {}", recipe.high, recipe.low), "recipe.high",
             "give a range of positive width");
-    require(recipe.noise_floor == NoiseFloor::none || !plan.calibration.noise_floor.empty(), "no noise floor is given",
+    require(recipe.noise_floor == NoiseFloor::none || !spec.calibration.noise_floor.empty(), "no noise floor is given",
             "recipe.noise_floor", "name a file in calibration.noise_floor");
     const bool complex = recipe.quantity == Quantity::complex;
     require(!complex || recipe.noise_floor == NoiseFloor::none, "a complex amplitude has no noise floor to subtract",
@@ -254,41 +254,41 @@ void validate_voxels(const ReconstructionSpec& plan) {
 
 }  // namespace
 
-void validate(const ReconstructionSpec& plan) {
-    check(plan.format, "scan");
-    check(plan.geometry, "scan");
-    check(plan.calibration, "calibration");
-    check(plan.recipe, "recipe");
-    check(plan.flow, "flow");
-    check(plan.nufft, "nufft");
-    check(plan.defr, "defr");
-    check(plan.compressive, "compressive");
-    validate_geometry(plan.geometry);
-    validate_format(plan.format, plan.geometry);
-    validate_spectrum(plan);
-    validate_calibration(plan);
-    validate_fast_axis(plan.geometry, plan.calibration);
-    validate_mask(plan);
-    validate_source(plan);
-    validate_defr(plan);
-    validate_compressive(plan);
-    validate_background(plan);
-    validate_depth(plan);
-    validate_voxels(plan);
-    validate_flow(plan);
-    require(plan.block_b_scans >= 1, "a block must hold at least one B-scan", "block", "give a positive number");
+void validate(const ReconstructionSpec& spec) {
+    check(spec.format, "scan");
+    check(spec.geometry, "scan");
+    check(spec.calibration, "calibration");
+    check(spec.recipe, "recipe");
+    check(spec.flow, "flow");
+    check(spec.nufft, "nufft");
+    check(spec.defr, "defr");
+    check(spec.compressive, "compressive");
+    validate_geometry(spec.geometry);
+    validate_format(spec.format, spec.geometry);
+    validate_spectrum(spec);
+    validate_calibration(spec);
+    validate_fast_axis(spec.geometry, spec.calibration);
+    validate_mask(spec);
+    validate_source(spec);
+    validate_defr(spec);
+    validate_compressive(spec);
+    validate_background(spec);
+    validate_depth(spec);
+    validate_voxels(spec);
+    validate_flow(spec);
+    require(spec.block_b_scans >= 1, "a block must hold at least one B-scan", "block", "give a positive number");
 }
 
-VolumeGrid planned_grid(const ReconstructionSpec& plan) {
-    validate(plan);
-    const Recipe& recipe = plan.recipe;
-    const ScanGeometry& geometry = plan.geometry;
+VolumeGrid planned_grid(const ReconstructionSpec& spec) {
+    validate(spec);
+    const Recipe& recipe = spec.recipe;
+    const ScanGeometry& geometry = spec.geometry;
     const Lengths lengths = lengths_of(geometry, recipe);
     const DepthRange kept = kept_depth(recipe, lengths.bins);
     const bool joined = recipe.average != Average::none;
     const std::int64_t a_side_by_side = joined ? 1 : geometry.a_repeats;
     const std::int64_t b_side_by_side = joined ? 1 : geometry.b_repeats;
-    const double pitch = k_grid(plan.calibration, geometry.samples).depth_pitch_um /
+    const double pitch = k_grid(spec.calibration, geometry.samples).depth_pitch_um /
                          static_cast<double>(recipe.zero_padding) / geometry.refractive_index;
     VolumeGrid grid;
     grid.depth = kept.end - kept.begin;

@@ -1,4 +1,4 @@
-// Whether a plan can work; allocates nothing from numbers that it has not checked. It stands above plan/, flow/ and
+// Whether a spec can work; allocates nothing from numbers that it has not checked. It stands above plan/, flow/ and
 // methods/, each of which knows what it can do.
 #pragma once
 
@@ -7,6 +7,6 @@
 namespace echolux {
 
 // Throws Error{bad_setting} naming the first key that cannot work and what would.
-void validate(const ReconstructionSpec& plan);
+void validate(const ReconstructionSpec& spec);
 
 }  // namespace echolux

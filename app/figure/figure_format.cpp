@@ -4,11 +4,21 @@
 #include <cctype>
 #include <string>
 
+#include "app/figure/drawing/figure_drawing.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
 
 namespace echolux {
+namespace {
+
+#ifdef ECHOLUX_FIGURES
+constexpr bool has_figures = true;
+#else
+constexpr bool has_figures = false;
+#endif
+
+}  // namespace
 
 FigureFormat figure_format_of(const std::filesystem::path& path) {
     const std::string ending = lower_ending(path);
@@ -22,11 +32,17 @@ void check_figure_name(const std::filesystem::path& path) {
         throw Error(ErrorCode::bad_setting, "figures are PDF, SVG or PNG files", path.string(),
                     "name it *.pdf, *.svg or *.png; --a-scan and --psf write *.csv");
     }
-#ifndef ECHOLUX_FIGURES
-    throw Error(ErrorCode::bad_setting, "this program was built without figures", path.string(),
-                "build it with cairo and text (libcairo2-dev), or write a plain picture by echolux reconstruct");
-#endif
+    if (!has_figures) {
+        throw Error(ErrorCode::bad_setting, "this build has no figures", path.string(),
+                    "write a plain picture, or build with -DECHOLUX_FIGURES=ON (libcairo2-dev)");
+    }
     check_can_be_written(path);
+}
+
+void write_figure(const std::filesystem::path& path, const std::vector<FigureRow>& rows, const FigureStyle& style,
+                  const PictureTexts& texts) {
+    check_figure_name(path);
+    if constexpr (has_figures) draw_figure(path, rows, style, texts);
 }
 
 }  // namespace echolux

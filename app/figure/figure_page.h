@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "app/figure/figure_style.h"
-#include "app/figure/paper.h"
 #include "engine/analysis/figures.h"
+#include "engine/io/png_file.h"
 
 namespace echolux {
 
@@ -62,7 +62,7 @@ FigurePanel b_scan_panel(const Figure& figure, const VolumeGrid& grid, const Fig
 FigurePanel en_face_panel(const Figure& figure, const VolumeGrid& grid, const FigureStyle& style);
 FigurePanel view_panel(Picture picture);
 
-// Throws what Paper throws.
+// Throws what check_figure_name() throws, and Error{bad_setting} for a page of too many pixels.
 void write_figure(const std::filesystem::path& path, const std::vector<FigureRow>& rows, const FigureStyle& style,
                   const PictureTexts& texts);
 

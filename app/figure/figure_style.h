@@ -12,6 +12,10 @@ namespace echolux {
 
 enum class GrayWay { normal, inverted };  // inverted: low values are white
 
+struct Colour {
+    double red = 0, green = 0, blue = 0;
+};
+
 struct FigureStyle {
     double width_mm = 170;
     double text_pt = 8;

@@ -55,14 +55,9 @@ void check_plot_name(const std::filesystem::path& path) {
 }
 
 void write_plot(const std::filesystem::path& path, const std::vector<FigureRow>& rows) {
-    check_figure_name(path);  // refuses where there is nothing to draw with
-#ifdef ECHOLUX_FIGURES
     FigureStyle style;
     style.dpi = 200;
     write_figure(path, rows, style, {{text_program, version}});
-#else
-    static_cast<void>(rows);
-#endif
 }
 
 }  // namespace echolux

@@ -112,7 +112,7 @@ std::int64_t run(const MeanSpectrumJob& job, Progress& progress) {
 NoiseFound run(const NoiseJob& job, Progress& progress) {
     check_plot_name(job.plot);
     const Scan scan = open_scan(job.scan, job.settings);
-    const MeanProfile profile = mean_profile(scan, scan.plan(1), progress);
+    const MeanProfile profile = mean_profile(scan, scan.spec(1), progress);
     const NoiseMean mean = mean_for(job, scan.recipe);
     const bool is_power = mean == NoiseMean::power;
     const std::vector<double> floor = is_power ? profile.root_mean_power() : profile.amplitude();
@@ -162,7 +162,7 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     }
     SpectraReader reader(scan);
     const RawPart part = read_part(reader, b_scan, 1);
-    const ReconstructionSpec plan = scan.plan(1);
+    const ReconstructionSpec plan = scan.spec(1);
     const DispersionSearch search = search_in(job, scan, plan);
     const DispersionFound found = searched_dispersion(plan, part.block, search, progress);
     require_sharper(found, job.scan);

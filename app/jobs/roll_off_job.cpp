@@ -64,7 +64,7 @@ class Mirrors {
   private:
     MeanProfile of_scan(const SpectrumSource& source) {
         const Scan mirror = open_scan(source, scan_ ? std::vector<std::string>{} : job_.settings);
-        ReconstructionSpec plan = mirror.plan(1);
+        ReconstructionSpec plan = mirror.spec(1);
         if (scan_) {
             plan.calibration = scan_->calibration;
             plan.recipe = scan_->recipe;
@@ -81,7 +81,7 @@ class Mirrors {
         const std::vector<double> counts =
             mean_spectrum(source, "mirror", scan_->geometry.samples, "the scan", progress_);
         const std::vector<float> line(counts.begin(), counts.end());
-        MeanProfile profile(for_mirrors(for_spectrum(scan_->plan(1), std::ssize(line)), background(std::ssize(line))));
+        MeanProfile profile(for_mirrors(for_spectrum(scan_->spec(1), std::ssize(line)), background(std::ssize(line))));
         Block block;
         block.data = reinterpret_cast<const std::byte*>(line.data());
         block.bytes = std::ssize(line) * static_cast<std::int64_t>(sizeof(float));

@@ -40,7 +40,7 @@ class Started {
 }  // namespace
 
 ReconstructionSpec live_plan(Source& source, Progress& progress) {
-    ReconstructionSpec plan = source.scan().plan(source.block_b_scans());
+    ReconstructionSpec plan = source.scan().spec(source.block_b_scans());
     if (!needs_noise_floor(plan.recipe, plan.flow)) return plan;
     const Started started(source);
     const auto until = std::chrono::steady_clock::now() + max_wait;

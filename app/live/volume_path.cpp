@@ -99,13 +99,13 @@ void VolumePath::put_to_use(MadePlan made) {
     const bool shares = coming.processor() == Backend::cuda && same_gpu_;
     slots_ = &renderer_.make_slots({.grid = grid,
                                     .flow = coming.flow_grid(),
-                                    .range = range_of(grid, made.plan.recipe),
+                                    .range = range_of(grid, made.spec.recipe),
                                     .count = options_.slots,
                                     .first = options_.first_kind,
                                     .share = shares ? options_.share : Sharer{}});
     ring_ = std::move(ring);
     ++generation_;
-    plan_ = made.plan;
+    plan_ = made.spec;
     plan_in_use_ = made.number;
     const bool keeps_shape = grid == grid_;
     install(std::move(made.chosen));
@@ -133,7 +133,7 @@ bool VolumePath::take_change(Moment moment) {
 bool VolumePath::exchange_plan(Moment moment, MadePlan made) {
     const Reconstructor& coming = *made.chosen.reconstructor;
     const bool keeps_slots = fits(coming) && (coming.processor() == Backend::cuda) == on_gpu_ &&
-                             spans_the_same(range_of(grid_, made.plan.recipe), range_of(grid_, plan_.recipe));
+                             spans_the_same(range_of(grid_, made.spec.recipe), range_of(grid_, plan_.recipe));
     if (!keeps_slots && moment == Moment::within_volume) {
         maker_.put_back(std::move(made));
         return false;
@@ -141,7 +141,7 @@ bool VolumePath::exchange_plan(Moment moment, MadePlan made) {
     finish();
     if (keeps_slots) {
         const std::scoped_lock lock(exchanging_);
-        plan_ = made.plan;
+        plan_ = made.spec;
         plan_in_use_ = made.number;
         install(std::move(made.chosen));
         return true;

@@ -54,7 +54,7 @@ MakeExhibit open_recorded(const std::filesystem::path& path, const std::vector<s
     progress.advance(1);
     progress.end();
     auto player = std::make_unique<ScanPlayer>(std::move(scan), MemoryKind::pinned);
-    ReconstructionSpec plan = player->scan().plan(player->block_b_scans());
+    ReconstructionSpec plan = player->scan().spec(player->block_b_scans());
     plan.recipe.noise_floor_db = floor_db;
     return on_stage(std::make_unique<StagedSession>(std::move(player), plan), backend);
 }

@@ -137,7 +137,7 @@ RecorderFigures StagedSession::stop_recording() {
 }
 
 void StagedSession::change(const Scan& scan) {
-    const ReconstructionSpec plan = scan.plan(source_->block_b_scans());
+    const ReconstructionSpec plan = scan.spec(source_->block_b_scans());
     Asked asked{plan, scan};
     change_to(asked);
     asked_.push_back(std::move(asked));

@@ -9,7 +9,7 @@ namespace echolux {
 // Level in dB (10 log10 of the scaled power) of the quietest depth band of `b_scans` B-scans given as one block: the
 // least median over bands of a sixteenth of the depth, zero delay left out. What recipe.noise_floor_db = 0 asks for.
 // Methods that leave no noise count from that of one transform.
-double measured_noise_floor_db(const ReconstructionSpec& plan, const Block& block);
+double measured_noise_floor_db(const ReconstructionSpec& spec, const Block& block);
 
 // The depth at which the A-scans of a B-scan agree most.
 struct CommonFringe {
@@ -20,9 +20,9 @@ struct CommonFringe {
 // The greatest value of the mean A-scan, among depths 10 dB above the median level. Tissue speckle gives a share of
 // about 1 / a_scans; near 1, the mean of a B-scan holds a mirror, a flat interface or a fixed line, which background =
 // frame_mean takes away. `block` holds one B-scan.
-CommonFringe strongest_common_fringe(const ReconstructionSpec& plan, const Block& block);
+CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block& block);
 
 // Part of the depth bins of the first lines of a block that hold nothing at all, 0..1.
-double empty_share(const ReconstructionSpec& plan, const Block& block);
+double empty_share(const ReconstructionSpec& spec, const Block& block);
 
 }  // namespace echolux

@@ -9,17 +9,17 @@
 
 namespace echolux {
 
-CommonFringe strongest_common_fringe(const ReconstructionSpec& plan, const Block& block) {
+CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block& block) {
     constexpr double min_above_median = 10;  // 10 dB: quieter depths prove nothing
-    Recipe recipe = plan.recipe;
+    Recipe recipe = spec.recipe;
     recipe.method = Method::plain;
     recipe.background = Background::rolling;  // takes the slow source spectrum, leaves all fringes
-    recipe.rolling_width = std::min<std::int64_t>(32, plan.geometry.samples / 4);
+    recipe.rolling_width = std::min<std::int64_t>(32, spec.geometry.samples / 4);
     recipe.fixed_pattern = FixedPattern::none;
     recipe.average = Average::none;
     recipe.noise_floor = NoiseFloor::none;
     recipe.quantity = Quantity::complex;
-    const Probe probe = probed(plan, recipe, block);
+    const Probe probe = probed(spec, recipe, block);
     const auto* bins = reinterpret_cast<const std::complex<float>*>(probe.voxels.data());
 
     const std::int64_t depth = probe.grid.depth;

@@ -17,18 +17,18 @@ struct Trial {
     double a2 = 0, a3 = 0;
 };
 
-// Entropies under trial coefficients, of spectra that already carry the plan's own dispersion.
+// Entropies under trial coefficients, of spectra that already carry the spec's own dispersion.
 class Sharpness {
   public:
-    Sharpness(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted, const GoesOn& goes_on)
-        : entropy_(depth_entropy(isolated_spectra(plan, block, wanted), wanted.processor)), goes_on_(goes_on),
-          turned_(index(plan.geometry.samples), 0.0) {
-        const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
-        if (plan.recipe.dispersion) turned_ = dispersion_phase(plan.recipe, plan.calibration, grid);
-        Recipe others = plan.recipe;
+    Sharpness(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted, const GoesOn& goes_on)
+        : entropy_(depth_entropy(isolated_spectra(spec, block, wanted), wanted.processor)), goes_on_(goes_on),
+          turned_(index(spec.geometry.samples), 0.0) {
+        const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
+        if (spec.recipe.dispersion) turned_ = dispersion_phase(spec.recipe, spec.calibration, grid);
+        Recipe others = spec.recipe;
         others.a2_rad = others.a3_rad = 0;
         others.dispersion = true;
-        fixed_ = dispersion_phase(others, plan.calibration, grid);
+        fixed_ = dispersion_phase(others, spec.calibration, grid);
     }
 
     std::vector<double> at(const std::vector<Trial>& trials) {
@@ -64,10 +64,10 @@ class Sharpness {
 
 }  // namespace
 
-DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
+DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
                                     const GoesOn& goes_on) {
     constexpr int cycles = 3;
-    Sharpness sharpness(plan, block, wanted, goes_on);
+    Sharpness sharpness(spec, block, wanted, goes_on);
     const auto along = [&](const auto& trial_at) {
         return [&sharpness, trial_at](const std::vector<double>& places) {
             std::vector<Trial> trials;
@@ -91,8 +91,8 @@ DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block&
     found.a2_rad = least.place[0];
     found.a3_rad = least.place[1];
     found.entropy = least.value;
-    const double given = plan.recipe.dispersion ? 1 : 0;
-    found.entropy_before = sharpness.at(Trial{given * plan.recipe.a2_rad, given * plan.recipe.a3_rad});
+    const double given = spec.recipe.dispersion ? 1 : 0;
+    found.entropy_before = sharpness.at(Trial{given * spec.recipe.a2_rad, given * spec.recipe.a3_rad});
     constexpr double blur_rad = 40;
     const std::vector<double> blurred =
         sharpness.at({Trial{found.a2_rad - blur_rad, found.a3_rad}, Trial{found.a2_rad + blur_rad, found.a3_rad}});

@@ -38,15 +38,15 @@ bool has_sharp_depths(const DispersionFound& found);
 // Asked now and then, with the share of the work that is done; false: stop.
 using GoesOn = std::function<bool(double done)>;
 
-// What recipe.a2_rad and a3_rad should be, beside whatever else the plan has of dispersion (a file, gdd_fs2, tod_fs3).
+// What recipe.a2_rad and a3_rad should be, beside whatever else the spec has of dispersion (a file, gdd_fs2, tod_fs3).
 // The object lies within the depths that are looked at, blurred as it is: on one side of zero delay. `block` holds one
 // or more B-scans in host memory. Throws Error{bad_setting} where depths or lines lie outside of the block, where it
 // holds nothing but zeros; Error{cancelled}; what depth_entropy() throws.
-DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
+DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
                                     const GoesOn& goes_on);
 
-// What a search looks at: windowed spectra of the chosen lines and depths alone, under the plan's own dispersion; one
+// What a search looks at: windowed spectra of the chosen lines and depths alone, under the spec's own dispersion; one
 // side of zero delay, so that they are complex. Their root mean square is 1.
-SpectraOnGrid isolated_spectra(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted);
+SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted);
 
 }  // namespace echolux

@@ -8,23 +8,23 @@ namespace echolux {
 
 double empty_share(const ReconstructionSpec& given, const Block& block) {
     constexpr std::int64_t max_lines = 16;
-    ReconstructionSpec plan = given;
-    plan.geometry = {};
-    plan.geometry.samples = given.geometry.samples;
-    plan.geometry.a_scans = std::min(max_lines, given.geometry.lines_per_b_scan());
-    plan.calibration.fast_axis.clear();
-    plan.calibration.noise_floor.clear();
+    ReconstructionSpec spec = given;
+    spec.geometry = {};
+    spec.geometry.samples = given.geometry.samples;
+    spec.geometry.a_scans = std::min(max_lines, given.geometry.lines_per_b_scan());
+    spec.calibration.fast_axis.clear();
+    spec.calibration.noise_floor.clear();
     Block first = block;
-    first.bytes = plan.geometry.a_scans * line_bytes(plan.format, plan.geometry);
+    first.bytes = spec.geometry.a_scans * line_bytes(spec.format, spec.geometry);
     first.b_scans = 1;
     first.frames.stride_bytes = 0;
-    Recipe recipe = plan.recipe;
+    Recipe recipe = spec.recipe;
     recipe.quantity = Quantity::intensity;
     recipe.voxel = VoxelType::f32;
     recipe.fixed_pattern = FixedPattern::none;
     recipe.average = Average::none;
     recipe.noise_floor = NoiseFloor::none;
-    const Probe probe = probed(plan, recipe, first);
+    const Probe probe = probed(spec, recipe, first);
     const auto* power = reinterpret_cast<const float*>(probe.voxels.data());
     const std::int64_t voxels = probe.grid.voxels();
     return static_cast<double>(std::count(power, power + voxels, 0.0f)) / static_cast<double>(voxels);

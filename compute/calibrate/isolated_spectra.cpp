@@ -1,4 +1,4 @@
-// Spectra of some depths alone: transformed as the plan shows them now, cut, transformed back.
+// Spectra of some depths alone: transformed as the spec shows them now, cut, transformed back.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -41,10 +41,10 @@ std::vector<float> depth_gate(const Range& depths, std::int64_t points) {
     return gate;
 }
 
-std::vector<std::complex<float>> shown_turn(const ReconstructionSpec& plan, std::int64_t points) {
+std::vector<std::complex<float>> shown_turn(const ReconstructionSpec& spec, std::int64_t points) {
     std::vector<std::complex<float>> turn(index(points), 1.0F);
-    if (!plan.recipe.dispersion) return turn;
-    const std::vector<double> theta = dispersion_phase(plan.recipe, plan.calibration, k_grid(plan.calibration, points));
+    if (!spec.recipe.dispersion) return turn;
+    const std::vector<double> theta = dispersion_phase(spec.recipe, spec.calibration, k_grid(spec.calibration, points));
     std::transform(theta.begin(), theta.end(), turn.begin(),
                    [](double phase) { return std::complex<float>(std::polar(1.0, -phase)); });
     return turn;
@@ -60,15 +60,15 @@ void scale_to_one(std::vector<std::complex<float>>& values) {
 
 }  // namespace
 
-SpectraOnGrid isolated_spectra(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted) {
-    const std::int64_t n = plan.geometry.samples;
-    const std::vector<float> spectra = windowed_spectra(plan, block);
+SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted) {
+    const std::int64_t n = spec.geometry.samples;
+    const std::vector<float> spectra = windowed_spectra(spec, block);
     const Range depths =
         chosen(wanted.depth_begin, wanted.depth_end, first_row_past_zero_delay(n / 2), n / 2, "depths");
     const Range of_block = chosen(wanted.line_begin, wanted.line_end, 0, std::ssize(spectra) / n, "A-scans");
     const std::int64_t all = of_block.end - of_block.begin;
     const std::int64_t count = std::min(all, std::max<std::int64_t>(1, wanted.lines));
-    const std::vector<std::complex<float>> turn = shown_turn(plan, n);
+    const std::vector<std::complex<float>> turn = shown_turn(spec, n);
     const std::vector<float> gate = depth_gate(depths, n);
 
     SpectraOnGrid isolated{std::vector<std::complex<float>>(index(count * n)), n};

@@ -7,23 +7,23 @@
 namespace echolux {
 namespace {
 
-ReconstructionSpec for_amplitudes(ReconstructionSpec plan) {
-    plan.flow = {};
-    plan.calibration.noise_floor.clear();
-    plan.geometry.depth_flip = false;
-    plan.recipe.depth_begin = 0;
-    plan.recipe.depth_end = 0;
-    plan.recipe.noise_floor = NoiseFloor::none;
-    plan.recipe.quantity = Quantity::amplitude;
-    plan.recipe.voxel = VoxelType::f32;
-    plan.recipe.levels = Levels::fixed;
-    return plan;
+ReconstructionSpec for_amplitudes(ReconstructionSpec spec) {
+    spec.flow = {};
+    spec.calibration.noise_floor.clear();
+    spec.geometry.depth_flip = false;
+    spec.recipe.depth_begin = 0;
+    spec.recipe.depth_end = 0;
+    spec.recipe.noise_floor = NoiseFloor::none;
+    spec.recipe.quantity = Quantity::amplitude;
+    spec.recipe.voxel = VoxelType::f32;
+    spec.recipe.levels = Levels::fixed;
+    return spec;
 }
 
 }  // namespace
 
-MeanProfile::MeanProfile(const ReconstructionSpec& plan) : reconstructor_(plan_on_cpu(for_amplitudes(plan))) {
-    amplitudes_.resize(index(grid().depth * grid().a_scans * plan.block_b_scans));
+MeanProfile::MeanProfile(const ReconstructionSpec& spec) : reconstructor_(plan_on_cpu(for_amplitudes(spec))) {
+    amplitudes_.resize(index(grid().depth * grid().a_scans * spec.block_b_scans));
     sum_.resize(index(grid().depth));
     power_.resize(sum_.size());
 }

@@ -12,11 +12,11 @@ namespace echolux {
 
 class MeanProfile {
   public:
-    // A-scans come out as the plan's recipe says, but uncropped, as amplitudes in counts and with no noise floor
+    // A-scans come out as the spec's recipe says, but uncropped, as amplitudes in counts and with no noise floor
     // subtracted. Throws what planning throws.
-    explicit MeanProfile(const ReconstructionSpec& plan);
+    explicit MeanProfile(const ReconstructionSpec& spec);
 
-    // A block of the plan, in host memory; blocks of a volume in their order.
+    // A block of the spec, in host memory; blocks of a volume in their order.
     void add(const Block& block);
 
     std::int64_t lines() const { return lines_; }

@@ -168,23 +168,23 @@ void turn_k(MirrorCalibration& found) {
 
 std::vector<double> mirror_profile(std::span<const double> fringe, const std::vector<double>& k_positions,
                                    const std::vector<double>& theta_rad) {
-    ReconstructionSpec plan;
-    plan.format.sample_format = SampleFormat::f32;
-    plan.geometry.samples = std::ssize(fringe);
-    plan.geometry.a_scans = 1;
-    plan.geometry.b_scans = 1;
-    plan.calibration.k_positions = k_positions;
-    plan.calibration.dispersion_rad = theta_rad;
-    plan.recipe.background = Background::none;
-    plan.recipe.resample = Resample::spline;
-    plan.recipe.zero_padding = points_per_bin;
-    plan.recipe.quantity = Quantity::amplitude;
+    ReconstructionSpec spec;
+    spec.format.sample_format = SampleFormat::f32;
+    spec.geometry.samples = std::ssize(fringe);
+    spec.geometry.a_scans = 1;
+    spec.geometry.b_scans = 1;
+    spec.calibration.k_positions = k_positions;
+    spec.calibration.dispersion_rad = theta_rad;
+    spec.recipe.background = Background::none;
+    spec.recipe.resample = Resample::spline;
+    spec.recipe.zero_padding = points_per_bin;
+    spec.recipe.quantity = Quantity::amplitude;
     const std::vector<float> line(fringe.begin(), fringe.end());
     Block block;
     block.data = reinterpret_cast<const std::byte*>(line.data());
     block.bytes = std::ssize(line) * static_cast<std::int64_t>(sizeof(float));
     block.b_scans = 1;
-    const Probe probe = probed(plan, plan.recipe, block);
+    const Probe probe = probed(spec, spec.recipe, block);
     const auto* amplitudes = reinterpret_cast<const float*>(probe.voxels.data());
     return {amplitudes, amplitudes + probe.grid.depth};
 }

@@ -18,14 +18,14 @@ double median(std::vector<float>& values) {
 
 }  // namespace
 
-double measured_noise_floor_db(const ReconstructionSpec& plan, const Block& block) {
-    Recipe recipe = plan.recipe;
+double measured_noise_floor_db(const ReconstructionSpec& spec, const Block& block) {
+    Recipe recipe = spec.recipe;
     recipe.quantity = Quantity::db;
     recipe.voxel = VoxelType::f32;
     recipe.levels = Levels::fixed;
     recipe.noise_floor = NoiseFloor::none;  // what is left of noise after that has no level
     if (recipe.method == Method::compressive) recipe.method = Method::plain;  // nor is any left of it there
-    ReconstructionSpec noisy = plan;
+    ReconstructionSpec noisy = spec;
     noisy.defr.residual = true;
     const Probe probe = probed(noisy, recipe, block);
     const auto* db = reinterpret_cast<const float*>(probe.voxels.data());

@@ -11,19 +11,19 @@
 namespace echolux {
 
 Probe probed(const ReconstructionSpec& given, const Recipe& recipe, const Block& block) {
-    ReconstructionSpec plan = given;
-    plan.recipe = recipe;
-    plan.flow = {};
-    plan.calibration.k_jitter.clear();  // whose lines these are is not known here: the nominal k map will do
-    plan.recipe.depth_begin = 0;
-    plan.recipe.depth_end = 0;
-    plan.geometry.depth_flip = false;
-    plan.geometry.b_scans = block.b_scans;
-    plan.block_b_scans = block.b_scans;
+    ReconstructionSpec spec = given;
+    spec.recipe = recipe;
+    spec.flow = {};
+    spec.calibration.k_jitter.clear();  // whose lines these are is not known here: the nominal k map will do
+    spec.recipe.depth_begin = 0;
+    spec.recipe.depth_end = 0;
+    spec.geometry.depth_flip = false;
+    spec.geometry.b_scans = block.b_scans;
+    spec.block_b_scans = block.b_scans;
     Block first = block;
     first.first_b_scan = 0;
 
-    const auto reconstructor = plan_on_cpu(plan);
+    const auto reconstructor = plan_on_cpu(spec);
     Probe probe{reconstructor->grid(), {}};
     probe.voxels.resize(static_cast<std::size_t>(probe.grid.bytes()));
     const std::int64_t line_bytes = probe.grid.depth * bytes_of(probe.grid.type);
@@ -48,8 +48,8 @@ std::vector<float> spectra_of(std::span<const std::complex<float>> bins, std::in
     return spectra;
 }
 
-std::vector<float> windowed_spectra(const ReconstructionSpec& plan, const Block& block) {
-    Recipe recipe = plan.recipe;
+std::vector<float> windowed_spectra(const ReconstructionSpec& spec, const Block& block) {
+    Recipe recipe = spec.recipe;
     recipe.method = Method::plain;
     recipe.dispersion = false;
     recipe.fixed_pattern = FixedPattern::none;
@@ -58,13 +58,13 @@ std::vector<float> windowed_spectra(const ReconstructionSpec& plan, const Block&
     recipe.zero_padding = 1;
     recipe.quantity = Quantity::complex;
     recipe.voxel = VoxelType::complex64;
-    ReconstructionSpec without_floor = plan;
+    ReconstructionSpec without_floor = spec;
     without_floor.calibration.noise_floor.clear();
     const Probe probe = probed(without_floor, recipe, block);
     const auto* bins = reinterpret_cast<const std::complex<float>*>(probe.voxels.data());
 
-    const std::int64_t n = plan.geometry.samples, depth = probe.grid.depth;
-    const double sum = spectral_weight(recipe, plan.calibration, k_grid(plan.calibration, n)).sum;
+    const std::int64_t n = spec.geometry.samples, depth = probe.grid.depth;
+    const double sum = spectral_weight(recipe, spec.calibration, k_grid(spec.calibration, n)).sum;
     return spectra_of({bins, index(depth * probe.grid.a_scans * probe.grid.b_scans)}, n, sum);
 }
 

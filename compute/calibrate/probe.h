@@ -17,7 +17,7 @@ struct Probe {
 };
 
 // All depth bins of the block's B-scans, as `recipe` says but uncropped.
-Probe probed(const ReconstructionSpec& plan, const Recipe& recipe, const Block& block);
+Probe probed(const ReconstructionSpec& spec, const Recipe& recipe, const Block& block);
 
 // The real spectra, [lines][samples], whose one-sided bins without zero padding are `bins`, [lines][samples / 2]; times
 // `scale`. The bin between the halves is taken as zero.
@@ -26,7 +26,7 @@ std::vector<float> spectra_of(std::span<const std::complex<float>> bins, std::in
 // Spectra as they enter the transform, without dispersion compensation: subtracted, resampled, windowed or shaped, on
 // the uniform k grid; [lines of the block as the grid counts them][samples], in counts. (Read back from the complex
 // depth bins, so that there is one way from raw lines to the k grid, not two.)
-std::vector<float> windowed_spectra(const ReconstructionSpec& plan, const Block& block);
+std::vector<float> windowed_spectra(const ReconstructionSpec& spec, const Block& block);
 
 // First depth row that is not zero delay: autocorrelation terms and the foot of the DC peak come before.
 std::int64_t first_row_past_zero_delay(std::int64_t depth);

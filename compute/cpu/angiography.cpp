@@ -5,7 +5,7 @@
 
 #include "compute/indexing.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 AngiogramLine::AngiogramLine(const FlowTables& tables)
     : tables_(tables), found_(index(tables.depth)), steps_(tables.depth), over_depth_(tables.depth),
@@ -132,4 +132,4 @@ void AngiogramLine::correlation(const PositionBins& bins, std::int64_t position)
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -9,7 +9,7 @@
 #include "compute/flow/flow_tables.h"
 #include "compute/steps/angiography.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 class AngiogramLine {
   public:
@@ -37,4 +37,4 @@ class AngiogramLine {
     std::vector<CorrelationSums> columns_;  // of one pair, over positions
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -7,7 +7,7 @@
 #include "compute/parallel_for.h"
 #include "compute/steps/background.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 // Groups of lines are summed in registers before they are added to the sums in memory.
@@ -117,4 +117,4 @@ void FrameBackground::blend(const Block& block, std::int64_t frames) {
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

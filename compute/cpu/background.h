@@ -9,7 +9,7 @@
 #include "compute/plan/params.h"
 #include "compute/steps/line_format.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 // [samples] each; their sum is the background. In two parts because one float of 10000 counts is off by up to half a
 // thousandth of a count, as much as the rounding of the whole chain. Sample - whole is exact.
@@ -48,4 +48,4 @@ class FrameBackground {
     std::vector<float> columns_;   // [frames][lines]
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

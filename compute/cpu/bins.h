@@ -6,7 +6,7 @@
 
 #include "compute/steps/phasor.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 struct PositionBins {
     const std::complex<float>* first;
@@ -21,4 +21,4 @@ inline Phasor bin(const float* line, std::int64_t z) {
     return {line[2 * z], line[2 * z + 1]};
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -2,10 +2,10 @@
 
 #include "compute/indexing.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
-CompressiveTables::CompressiveTables(const ReconstructionSpec& plan)
-    : sensing_tables(echolux::sensing_tables(plan)), recipe(plan.compressive) {
+CompressiveTables::CompressiveTables(const ReconstructionSpec& spec)
+    : sensing_tables(echolux::sensing_tables(spec)), recipe(spec.compressive) {
     if (recipe.transform == SensingTransform::exact) matrix = std::make_unique<SensingMatrix>(sensing_tables);
 }
 
@@ -36,4 +36,4 @@ std::span<const std::complex<float>* const> CompressiveLine::reconstruct(std::sp
     return {&bins_of_line_, 1};
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -11,11 +11,11 @@
 #include "compute/cpu/sparse_search.h"
 #include "compute/cpu/subtraction.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 // What the threads of a plan share.
 struct CompressiveTables {
-    explicit CompressiveTables(const ReconstructionSpec& plan);
+    explicit CompressiveTables(const ReconstructionSpec& spec);
 
     std::unique_ptr<Sensing> sensing() const;
 
@@ -46,4 +46,4 @@ class CompressiveLine : public LineMethod {
     const std::complex<float>* bins_of_line_;
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -5,7 +5,7 @@
 #include "compute/indexing.h"
 #include "compute/steps/full_range.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 template <class Real>
 FullRangeSearch<Real>::FullRangeSearch(const DefrTables& tables, const DefrRecipe& recipe)
@@ -101,4 +101,4 @@ void DefrLine::search(FullRangeSearch<Real>& search, const float* points) {
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

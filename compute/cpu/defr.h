@@ -10,7 +10,7 @@
 #include "compute/fft/fft.h"
 #include "compute/methods/defr.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 // The search for the true images of a real spectrum, in a precision.
 template <class Real>
@@ -61,4 +61,4 @@ class DefrLine : public LineMethod {
     const std::complex<float>* bins_of_line_;
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -4,7 +4,7 @@
 
 #include "compute/cpu/median.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 // One depth bin of a B-scan.
@@ -56,4 +56,4 @@ void remove_fixed_pattern(FixedPattern mode, std::int64_t segments, std::complex
     for (std::int64_t l = 0; l < lines; ++l) bins[l] -= pattern;
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -6,11 +6,11 @@
 
 #include "compute/plan/params.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 // Subtracts the pattern of depth bin `z` from all `lines` of a B-scan stored as [lines][depth].
 // `column` is scratch of `lines` floats.
 void remove_fixed_pattern(FixedPattern mode, std::int64_t segments, std::complex<float>* b_scan, std::int64_t lines,
                           std::int64_t depth, std::int64_t z, float* column);
 
-}  // namespace echolux
+}  // namespace echolux::cpu

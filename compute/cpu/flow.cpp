@@ -7,7 +7,7 @@
 
 #include "compute/indexing.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 FlowLine::FlowLine(const FlowTables& tables)
     : tables_(tables), steps_(tables.repeats, tables.depth, tables.window_positions + 1), over_lines_(tables.depth),
@@ -132,4 +132,4 @@ void unwrap(float* phases, std::int64_t a_scans, std::int64_t depth) {
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

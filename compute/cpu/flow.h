@@ -14,7 +14,7 @@
 #include "compute/plan/scan_order.h"
 #include "compute/steps/flow.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 class FlowLine {
   public:
@@ -54,4 +54,4 @@ class FlowLine {
 // Adds whole turns to the phases of a B-scan, [a_scans][depth], along depth and seeded from the A-scan before.
 void unwrap(float* phases, std::int64_t a_scans, std::int64_t depth);
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace echolux {
+namespace echolux::cpu {
 
 using Four = float __attribute__((vector_size(16)));
 
@@ -17,4 +17,4 @@ inline void store(Four value, float* to) {
     std::memcpy(to, &value, sizeof(value));
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

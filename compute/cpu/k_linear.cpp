@@ -4,7 +4,7 @@
 #include "compute/cpu/four.h"
 #include "compute/steps/resample.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 constexpr std::int64_t margin = SplinePrefilter::reach + 1;
@@ -95,4 +95,4 @@ void KLinearLine::resample(const float* spectrum) {
     for (; j < tables_.lengths.points; ++j) resampled_[size(j)] = resampled(spectrum, j);
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

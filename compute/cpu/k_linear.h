@@ -10,7 +10,7 @@
 #include "compute/fft/fft.h"
 #include "compute/plan/plan_tables.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 class KLinearLine {
   public:
@@ -35,4 +35,4 @@ class KLinearLine {
     std::optional<Fft> from_conjugate_;
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

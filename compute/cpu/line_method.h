@@ -9,7 +9,7 @@
 
 #include "compute/cpu/background.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 struct RawLine {
     const std::byte* samples;
@@ -28,4 +28,4 @@ class LineMethod {
     virtual std::span<const std::complex<float>* const> reconstruct(std::span<const RawLine> lines) = 0;
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

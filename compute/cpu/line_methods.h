@@ -1,4 +1,4 @@
-// Which method a plan asks for: the one place of the CPU backend that knows all of them.
+// Which method a spec asks for: the one place of the CPU backend that knows all of them.
 #pragma once
 
 #include <functional>
@@ -7,12 +7,12 @@
 #include "compute/cpu/line_method.h"
 #include "compute/plan/plan_tables.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 // Makes one for each thread; the tables that they share live as long as this. `plain` must outlive it too.
 using LineMethodMaker = std::function<std::unique_ptr<LineMethod>()>;
 
-LineMethodMaker line_methods(const ReconstructionSpec& plan, const PlainTables& plain, const LineFormat& format,
+LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
                              DepthRange kept);
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace echolux {
+namespace echolux::cpu {
 
 // Reorders `values`.
 inline double median_of(float* values, std::int64_t count) {
@@ -14,4 +14,4 @@ inline double median_of(float* values, std::int64_t count) {
     return (static_cast<double>(*middle) + static_cast<double>(*std::max_element(values, middle))) / 2;
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -10,7 +10,7 @@
 
 #include "compute/methods/moved_samples.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 // `distance` in points of the finer grid, at most half the width.
 inline float kernel_at(const MovedSamples& moved, double distance) {
@@ -50,4 +50,4 @@ void to_grid(const MovedSamples& moved, const LineMap& map, const float* samples
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

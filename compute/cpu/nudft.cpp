@@ -5,7 +5,7 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 // What is held in registers: some lines times one row of a panel.
@@ -86,4 +86,4 @@ void NudftLines::multiply(const NudftPanels::Row* panel, std::int64_t lines, Nud
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

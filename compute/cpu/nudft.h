@@ -10,7 +10,7 @@
 #include "compute/cpu/subtraction.h"
 #include "compute/methods/nudft.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 // The matrix in the order in which it is read: panels of twelve depth bins, [panel][sample].
 class NudftPanels {
@@ -57,4 +57,4 @@ class NudftLines : public LineMethod {
     std::vector<const std::complex<float>*> bins_of_line_;
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -3,7 +3,7 @@
 #include "compute/cpu/moved_spreading.h"
 #include "compute/cpu/sample_spreading.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 NufftLine::NufftLine(const NufftTables& tables, const MovedSamples* moved, const LineFormat& format,
                      std::int64_t rolling_width)
@@ -43,4 +43,4 @@ void NufftLine::spread_complex() {
     to_grid(tables_.spread, weighted_.data(), transform_.complex_in());
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -11,7 +11,7 @@
 #include "compute/methods/moved_samples.h"
 #include "compute/methods/nufft.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 class NufftLine : public LineMethod {
   public:
@@ -37,4 +37,4 @@ class NufftLine : public LineMethod {
     const std::complex<float>* bins_of_line_;
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -2,7 +2,7 @@
 
 #include "compute/cpu/four.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 // out[j] = weight[j] * spectrum[j] for four points at a time. Returns how many points are done.
@@ -46,4 +46,4 @@ void PlainLine::weigh(const float* spectrum) {
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -10,7 +10,7 @@
 #include "compute/fft/fft.h"
 #include "compute/plan/plan_tables.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 class PlainLine : public LineMethod {
   public:
@@ -29,4 +29,4 @@ class PlainLine : public LineMethod {
     const std::complex<float>* kept_;  // of the transform's output
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -11,7 +11,7 @@
 #include "compute/fft/fft.h"
 #include "compute/parallel_for.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 constexpr std::int64_t run_of_flow = 32;   // A-scans that share the steps of their windows
@@ -19,8 +19,8 @@ constexpr std::int64_t run_of_lines = 16;  // long enough that the counter costs
 
 }  // namespace
 
-CpuRunner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape,
-                          const std::optional<FlowTables>& flow_tables)
+Runner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape,
+                       const std::optional<FlowTables>& flow_tables)
     : method(std::move(chosen)), voxels(tables), raw(static_cast<std::size_t>(method->lines_at_once())),
       column(static_cast<std::size_t>(shape.frame_lines)) {
     constexpr std::int64_t mixed = 2;
@@ -29,48 +29,48 @@ CpuRunner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables&
     if (flow_tables) flow.emplace(*flow_tables);
 }
 
-CpuRunner::CpuRunner(const ReconstructionSpec& plan)
-    : plan_(plan), grid_(planned_grid(plan)), flow_grid_(planned_flow_grid(plan)), format_(plan.format, plan.geometry),
-      plain_(plain_tables(plan)), kept_(kept_depth(plan.recipe, plain_.lengths.bins)),
-      make_method_(line_methods(plan, plain_, format_, kept_)),
-      voxel_tables_(voxel_tables(plan, plain_.weight.sum, kept_)),
-      shape_(block_shape(plan, grid_)), order_{plan.geometry.a_scans, plan.geometry.bidirectional},
-      mixes_(line_mixes(plan.geometry, plan.calibration)),
-      background_(chosen_background(plan.recipe, plan.calibration), format_, plan.geometry, plan.calibration,
-                  plan.recipe.running_alpha, shape_.frames) {
-    if (flow_grid_) flow_tables_ = flow_tables(plan, plain_.weight.sum, kept_);
+Runner::Runner(const ReconstructionSpec& spec)
+    : spec_(spec), grid_(planned_grid(spec)), flow_grid_(planned_flow_grid(spec)), format_(spec.format, spec.geometry),
+      plain_(plain_tables(spec)), kept_(kept_depth(spec.recipe, plain_.lengths.bins)),
+      make_method_(line_methods(spec, plain_, format_, kept_)),
+      voxel_tables_(voxel_tables(spec, plain_.weight.sum, kept_)),
+      shape_(block_shape(spec, grid_)), order_{spec.geometry.a_scans, spec.geometry.bidirectional},
+      mixes_(line_mixes(spec.geometry, spec.calibration)),
+      background_(chosen_background(spec.recipe, spec.calibration), format_, spec.geometry, spec.calibration,
+                  spec.recipe.running_alpha, shape_.frames) {
+    if (flow_grid_) flow_tables_ = flow_tables(spec, plain_.weight.sum, kept_);
     const auto threads = static_cast<std::size_t>(thread_count());
     workers_.reserve(threads);
     for (std::size_t i = 0; i < threads; ++i)
         workers_.emplace_back(make_method_(), voxel_tables_, shape_, flow_tables_);
-    if (needs_whole_b_scans(plan.recipe) || !mixes_.empty() || flow_grid_) {
+    if (needs_whole_b_scans(spec.recipe) || !mixes_.empty() || flow_grid_) {
         bins_.resize(static_cast<std::size_t>(shape_.lines() * voxel_tables_.depth));
     }
-    if (needs_frame_range(plan.recipe)) {
-        values_.resize(static_cast<std::size_t>(plan.block_b_scans * shape_.outputs_per_b_scan * voxel_tables_.depth));
+    if (needs_frame_range(spec.recipe)) {
+        values_.resize(static_cast<std::size_t>(spec.block_b_scans * shape_.outputs_per_b_scan * voxel_tables_.depth));
     }
     if (!flow_tables_) return;
-    const std::int64_t positions = plan.block_b_scans * plan.geometry.a_scans;
+    const std::int64_t positions = spec.block_b_scans * spec.geometry.a_scans;
     if (flow_tables_->removes_bulk) bulk_.resize(static_cast<std::size_t>(positions * flow_tables_->repeats.pairs()));
     if (flow_tables_->unwraps) phases_.resize(static_cast<std::size_t>(positions * voxel_tables_.depth));
 }
 
-std::string CpuRunner::backend() const {
+std::string Runner::backend() const {
     return fmt::format("cpu ({} thread{}, {})", workers_.size(), workers_.size() == 1 ? "" : "s", Fft::library());
 }
 
-void CpuRunner::prime(const Block& block) {
-    check_block(block, plan_);
+void Runner::prime(const Block& block) {
+    check_block(block, spec_);
     background_.find(block);
 }
 
-Completion CpuRunner::submit(const Block& block, const Places& places) {
+Completion Runner::submit(const Block& block, const Places& places) {
     check(block, places);
     const Place& place = places.structure;
     background_.find(block);
     if (!bins_.empty()) {
         lines_to_bins(block);
-        if (plan_.recipe.fixed_pattern != FixedPattern::none) remove_fixed_patterns(block);
+        if (spec_.recipe.fixed_pattern != FixedPattern::none) remove_fixed_patterns(block);
         bins_to_voxels(block, place);
     } else {
         lines_to_voxels(block, place);
@@ -81,7 +81,7 @@ Completion CpuRunner::submit(const Block& block, const Places& places) {
 }
 
 template <class Body>
-void CpuRunner::deal(std::int64_t count, std::int64_t run, const Body& body) {
+void Runner::deal(std::int64_t count, std::int64_t run, const Body& body) {
     std::atomic<std::int64_t> next{0};
     parallel_for(0, static_cast<std::int64_t>(workers_.size()), [&](std::int64_t w) {
         Worker& worker = workers_[static_cast<std::size_t>(w)];
@@ -92,13 +92,13 @@ void CpuRunner::deal(std::int64_t count, std::int64_t run, const Body& body) {
 }
 
 template <class Use>
-void CpuRunner::reconstruct_lines(const Block& block, const Use& use) {
-    const std::int64_t lines = block.b_scans * plan_.geometry.b_repeats * shape_.frame_lines;
+void Runner::reconstruct_lines(const Block& block, const Use& use) {
+    const std::int64_t lines = block.b_scans * spec_.geometry.b_repeats * shape_.frame_lines;
     const std::int64_t group = workers_.front().method->lines_at_once();
     const std::int64_t groups = (lines + group - 1) / group;
     const std::int64_t frame_bytes = shape_.frame_lines * format_.line_bytes();
-    const std::int64_t b_scans_before = block.volume * plan_.geometry.b_scans + block.first_b_scan;
-    const std::int64_t lines_before = b_scans_before * plan_.geometry.b_repeats * shape_.frame_lines;
+    const std::int64_t b_scans_before = block.volume * spec_.geometry.b_scans + block.first_b_scan;
+    const std::int64_t lines_before = b_scans_before * spec_.geometry.b_repeats * shape_.frame_lines;
     deal(groups, std::max<std::int64_t>(1, run_of_lines / group), [&](Worker& worker, std::int64_t i) {
         const std::int64_t first = i * group;
         const auto count = static_cast<std::size_t>(std::min(group, lines - first));
@@ -114,8 +114,8 @@ void CpuRunner::reconstruct_lines(const Block& block, const Use& use) {
     });
 }
 
-void CpuRunner::check(const Block& block, const Places& places) const {
-    check_block(block, plan_);
+void Runner::check(const Block& block, const Places& places) const {
+    check_block(block, spec_);
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "the CPU cannot read the memory of a GPU", "block");
     }
@@ -124,26 +124,26 @@ void CpuRunner::check(const Block& block, const Places& places) const {
     if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
 }
 
-std::byte* CpuRunner::target(const Block& block, const Place& place, std::int64_t output_line) const {
+std::byte* Runner::target(const Block& block, const Place& place, std::int64_t output_line) const {
     const std::int64_t slices_per_b_scan = shape_.outputs_per_b_scan / grid_.a_scans;
     const std::int64_t slice = block.first_b_scan * slices_per_b_scan + output_line / grid_.a_scans;
     return static_cast<std::byte*>(place.data) + (slice - place.first_b_scan) * place.b_scan_bytes +
            output_line % grid_.a_scans * place.a_scan_bytes;
 }
 
-bool CpuRunner::is_reversed(const Block& block, std::int64_t frame) const {
-    return order_.is_reversed(block.first_b_scan * plan_.geometry.b_repeats + frame);
+bool Runner::is_reversed(const Block& block, std::int64_t frame) const {
+    return order_.is_reversed(block.first_b_scan * spec_.geometry.b_repeats + frame);
 }
 
 // Where a recorded line of the block goes when every line is kept, and where that comes from: the same both ways.
-std::int64_t CpuRunner::ordered(const Block& block, std::int64_t line) const {
+std::int64_t Runner::ordered(const Block& block, std::int64_t line) const {
     const std::int64_t frame = line / shape_.frame_lines, in_frame = line % shape_.frame_lines;
-    const std::int64_t repeats = plan_.geometry.a_repeats;
+    const std::int64_t repeats = spec_.geometry.a_repeats;
     const std::int64_t a = order_.recorded(in_frame / repeats, is_reversed(block, frame));
     return frame * shape_.frame_lines + a * repeats + in_frame % repeats;
 }
 
-void CpuRunner::lines_to_voxels(const Block& block, const Place& place) {
+void Runner::lines_to_voxels(const Block& block, const Place& place) {
     reconstruct_lines(block, [&](Worker& worker, std::int64_t line, const std::complex<float>* bins) {
         const std::int64_t output_line = ordered(block, line);
         worker.lines.assign(1, bins);
@@ -152,23 +152,23 @@ void CpuRunner::lines_to_voxels(const Block& block, const Place& place) {
     });
 }
 
-void CpuRunner::lines_to_bins(const Block& block) {
+void Runner::lines_to_bins(const Block& block) {
     reconstruct_lines(block, [&](Worker&, std::int64_t line, const std::complex<float>* bins) {
         std::copy_n(bins, voxel_tables_.depth, bins_.data() + line * voxel_tables_.depth);
     });
 }
 
-void CpuRunner::remove_fixed_patterns(const Block& block) {
+void Runner::remove_fixed_patterns(const Block& block) {
     const std::int64_t depth = voxel_tables_.depth;
-    const std::int64_t frames = block.b_scans * plan_.geometry.b_repeats;
+    const std::int64_t frames = block.b_scans * spec_.geometry.b_repeats;
     deal(frames * depth, run_of_lines, [&](Worker& worker, std::int64_t i) {
-        remove_fixed_pattern(plan_.recipe.fixed_pattern, plan_.recipe.fixed_pattern_segments,
+        remove_fixed_pattern(spec_.recipe.fixed_pattern, spec_.recipe.fixed_pattern_segments,
                              bins_.data() + i / depth * shape_.frame_lines * depth, shape_.frame_lines, depth,
                              i % depth, worker.column.data());
     });
 }
 
-void CpuRunner::bins_to_voxels(const Block& block, const Place& place) {
+void Runner::bins_to_voxels(const Block& block, const Place& place) {
     deal(block.b_scans * shape_.outputs_per_b_scan, run_of_lines, [&](Worker& worker, std::int64_t line) {
         join(worker, block, line);
         store(worker, line, target(block, place, line));
@@ -176,14 +176,14 @@ void CpuRunner::bins_to_voxels(const Block& block, const Place& place) {
 }
 
 // Points worker.lines at the kept lines that become output line `output_line` of the block.
-void CpuRunner::join(Worker& worker, const Block& block, std::int64_t output_line) const {
+void Runner::join(Worker& worker, const Block& block, std::int64_t output_line) const {
     worker.lines.clear();
     worker.weights.clear();
     const std::int64_t b = output_line / grid_.a_scans;
     const std::int64_t a = output_line % grid_.a_scans;
-    if (plan_.recipe.average != Average::none) {
-        const std::int64_t repeats = plan_.geometry.b_repeats;
-        const float share = 1.0f / static_cast<float>(repeats * plan_.geometry.a_repeats);
+    if (spec_.recipe.average != Average::none) {
+        const std::int64_t repeats = spec_.geometry.b_repeats;
+        const float share = 1.0f / static_cast<float>(repeats * spec_.geometry.a_repeats);
         for (std::int64_t frame = b * repeats; frame < (b + 1) * repeats; ++frame) {
             join_position(worker, block, frame, a, share);
         }
@@ -196,13 +196,12 @@ void CpuRunner::join(Worker& worker, const Block& block, std::int64_t output_lin
 }
 
 // Adds the lines of frame `frame` that make A-scan `a`, each position with all its repeats.
-void CpuRunner::join_position(Worker& worker, const Block& block, std::int64_t frame, std::int64_t a,
-                              float share) const {
+void Runner::join_position(Worker& worker, const Block& block, std::int64_t frame, std::int64_t a, float share) const {
     const RecordedPositions from = order_.positions(a, is_reversed(block, frame), mixes());
     const auto add = [&](std::int64_t position, float weight) {
         if (weight == 0) return;
-        const std::int64_t first = frame * shape_.frame_lines + position * plan_.geometry.a_repeats;
-        for (std::int64_t line = first; line < first + plan_.geometry.a_repeats; ++line) {
+        const std::int64_t first = frame * shape_.frame_lines + position * spec_.geometry.a_repeats;
+        for (std::int64_t line = first; line < first + spec_.geometry.a_repeats; ++line) {
             worker.lines.push_back(bins_.data() + line * voxel_tables_.depth);
             worker.weights.push_back(weight);
         }
@@ -211,8 +210,8 @@ void CpuRunner::join_position(Worker& worker, const Block& block, std::int64_t f
     add(from.second, share * from.next);
 }
 
-void CpuRunner::store(Worker& worker, std::int64_t output_line, std::byte* target) {
-    const Recipe& recipe = plan_.recipe;
+void Runner::store(Worker& worker, std::int64_t output_line, std::byte* target) {
+    const Recipe& recipe = spec_.recipe;
     if (recipe.quantity == Quantity::complex) return worker.voxels.store_complex(worker.joined(), target);
     const std::span<const float> values = worker.voxels.values(worker.joined());
     if (!values_.empty()) {
@@ -223,7 +222,7 @@ void CpuRunner::store(Worker& worker, std::int64_t output_line, std::byte* targe
 }
 
 // levels = frame: the codes of each B-scan span its least to its greatest value.
-void CpuRunner::store_frames(const Block& block, const Place& place) {
+void Runner::store_frames(const Block& block, const Place& place) {
     const std::int64_t depth = voxel_tables_.depth;
     const std::int64_t slice_values = grid_.a_scans * depth;
     deal(block.b_scans * shape_.outputs_per_b_scan / grid_.a_scans, 1, [&](Worker& worker, std::int64_t slice) {
@@ -236,19 +235,19 @@ void CpuRunner::store_frames(const Block& block, const Place& place) {
     });
 }
 
-PositionBins CpuRunner::position_bins(std::int64_t b) const {
-    const std::int64_t lines = plan_.geometry.b_repeats * shape_.frame_lines;
-    const std::int64_t pairs = plan_.geometry.a_scans * flow_tables_->repeats.pairs();
+PositionBins Runner::position_bins(std::int64_t b) const {
+    const std::int64_t lines = spec_.geometry.b_repeats * shape_.frame_lines;
+    const std::int64_t pairs = spec_.geometry.a_scans * flow_tables_->repeats.pairs();
     return {bins_.data() + b * lines * voxel_tables_.depth, voxel_tables_.depth,
             bulk_.empty() ? nullptr : bulk_.data() + b * pairs};
 }
 
-void CpuRunner::bins_to_flow(const Block& block, const Place& place) {
+void Runner::bins_to_flow(const Block& block, const Place& place) {
     if (flow_tables_->removes_bulk) find_bulk_motion(block);
     const std::int64_t runs = (grid_.a_scans + run_of_flow - 1) / run_of_flow;
     deal(block.b_scans * runs, 1, [&](Worker& worker, std::int64_t run) {
         const std::int64_t b = run / runs, first = run % runs * run_of_flow;
-        const bool reversed = is_reversed(block, b * plan_.geometry.b_repeats);
+        const bool reversed = is_reversed(block, b * spec_.geometry.b_repeats);
         worker.flow->begin(position_bins(b));
         for (std::int64_t a = first; a < std::min(first + run_of_flow, grid_.a_scans); ++a) {
             const RecordedPositions from = order_.positions(a, reversed, mixes());
@@ -263,16 +262,16 @@ void CpuRunner::bins_to_flow(const Block& block, const Place& place) {
     if (flow_tables_->unwraps) store_velocities(block, place);
 }
 
-void CpuRunner::find_bulk_motion(const Block& block) {
+void Runner::find_bulk_motion(const Block& block) {
     const Repeats& repeats = flow_tables_->repeats;
     deal(block.b_scans * repeats.positions, run_of_lines, [&](Worker& worker, std::int64_t i) {
         const std::int64_t b = i / repeats.positions, position = i % repeats.positions;
-        Phasor* bulk = bulk_.data() + (b * plan_.geometry.a_scans + position) * repeats.pairs();
+        Phasor* bulk = bulk_.data() + (b * spec_.geometry.a_scans + position) * repeats.pairs();
         worker.flow->find_bulk(position_bins(b), position, bulk);
     });
 }
 
-void CpuRunner::store_velocities(const Block& block, const Place& place) {
+void Runner::store_velocities(const Block& block, const Place& place) {
     const std::int64_t depth = voxel_tables_.depth;
     deal(block.b_scans, 1, [&](Worker& worker, std::int64_t b) {
         float* phases = phases_.data() + b * grid_.a_scans * depth;
@@ -283,13 +282,17 @@ void CpuRunner::store_velocities(const Block& block, const Place& place) {
     });
 }
 
-std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& plan) {
+}  // namespace echolux::cpu
+
+namespace echolux {
+
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec) {
     try {
-        return std::make_unique<CpuRunner>(plan);
+        return std::make_unique<cpu::Runner>(spec);
     } catch (const std::bad_alloc&) {
         throw Error(ErrorCode::out_of_memory,
-                    fmt::format("no memory for blocks of {} B-scans of {} A-scans", plan.block_b_scans,
-                                plan.geometry.lines_per_b_scan()),
+                    fmt::format("no memory for blocks of {} B-scans of {} A-scans", spec.block_b_scans,
+                                spec.geometry.lines_per_b_scan()),
                     "plan", "reconstruct fewer B-scans at a time");
     }
 }

@@ -17,11 +17,11 @@
 #include "compute/plan/scan_order.h"
 #include "compute/reconstructor.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
-class CpuRunner : public Reconstructor {
+class Runner : public Reconstructor {
   public:
-    explicit CpuRunner(const ReconstructionSpec& plan);
+    explicit Runner(const ReconstructionSpec& spec);
 
     const VolumeGrid& grid() const override { return grid_; }
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
@@ -75,7 +75,7 @@ class CpuRunner : public Reconstructor {
     void find_bulk_motion(const Block& block);
     void store_velocities(const Block& block, const Place& place);
 
-    ReconstructionSpec plan_;
+    ReconstructionSpec spec_;
     VolumeGrid grid_;
     std::optional<VolumeGrid> flow_grid_;
     LineFormat format_;
@@ -95,4 +95,4 @@ class CpuRunner : public Reconstructor {
     std::vector<float> phases_;              // [b_scans][a_scans][depth], for unwrapped velocities
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

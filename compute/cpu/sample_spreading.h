@@ -6,7 +6,7 @@
 #include "compute/indexing.h"
 #include "compute/methods/spread_samples.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 template <class Value>
 void to_grid(const SpreadSamples& spread, const Value* samples, Value* grid) {
@@ -35,4 +35,4 @@ void from_grid(const SpreadSamples& spread, const Value* grid, Value* samples) {
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

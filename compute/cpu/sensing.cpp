@@ -7,7 +7,7 @@
 #include "compute/fft/fft.h"
 #include "compute/parallel_for.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 using Bin = std::complex<float>;
@@ -126,4 +126,4 @@ std::unique_ptr<Sensing> sensing_by_grid(const SensingTables& tables) {
     return std::make_unique<ByComplexGrid>(tables);
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -1,4 +1,4 @@
-// Between depth profiles and the samples that a plan uses, on the CPU: the matrix A of compressive sensing and its
+// Between depth profiles and the samples that a spec uses, on the CPU: the matrix A of compressive sensing and its
 // adjoint, scaled as methods/compressive.h says.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "compute/methods/compressive.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 class Sensing {
   public:
@@ -29,4 +29,4 @@ struct SensingMatrix {
 std::unique_ptr<Sensing> sensing_by_matrix(const SensingMatrix& matrix);
 std::unique_ptr<Sensing> sensing_by_grid(const SensingTables& tables);
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -6,7 +6,7 @@
 
 #include "compute/indexing.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 // std::abs() guards against overflow, which counts never reach, and takes ten times as long.
@@ -73,4 +73,4 @@ StepSums<double> SparseSearch::tried() {
     return sums;
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

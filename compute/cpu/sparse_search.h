@@ -10,7 +10,7 @@
 #include "compute/cpu/sensing.h"
 #include "compute/steps/sparse.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 class SparseSearch {
   public:
@@ -39,4 +39,4 @@ class SparseSearch {
     int max_tries_ = 0;
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -4,7 +4,7 @@
 
 #include "compute/indexing.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 void sum_along(const std::vector<float>& in, std::int64_t width, const std::vector<float>& shares,
@@ -74,4 +74,4 @@ const StepPlanes& PositionSteps::of(std::int64_t position) {
     return steps;
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -8,7 +8,7 @@
 #include "compute/steps/flow.h"
 #include "compute/steps/repeats.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 struct StepPlanes {
     explicit StepPlanes(std::int64_t depth);
@@ -44,4 +44,4 @@ class PositionSteps {
     std::vector<std::int64_t> held_;  // position of each; -1: none
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -5,7 +5,7 @@
 #include "compute/indexing.h"
 #include "compute/steps/sample.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 Subtraction::Subtraction(const LineFormat& format, std::int64_t rolling_width)
     : format_(format), rolling_width_(rolling_width) {
@@ -34,4 +34,4 @@ void Subtraction::subtract_rolling_mean(float* spectrum) {
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

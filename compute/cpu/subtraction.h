@@ -8,7 +8,7 @@
 #include "compute/cpu/line_method.h"
 #include "compute/steps/line_format.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 class Subtraction {
   public:
@@ -26,4 +26,4 @@ class Subtraction {
     std::vector<double> sums_;  // of the rolling mean
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -6,7 +6,7 @@
 
 #include "compute/steps/depth.h"
 
-namespace echolux {
+namespace echolux::cpu {
 namespace {
 
 template <class Step>
@@ -106,4 +106,4 @@ void VoxelLine::to_quantity() {
     }
 }
 
-}  // namespace echolux
+}  // namespace echolux::cpu

@@ -9,7 +9,7 @@
 
 #include "compute/plan/plan_tables.h"
 
-namespace echolux {
+namespace echolux::cpu {
 
 // The lines that become an output line, each [depth] and not yet scaled, and how much each counts: 1 in all.
 struct JoinedLines {
@@ -41,4 +41,4 @@ class VoxelLine {
     std::vector<float> values_;  // power, then the quantity
 };
 
-}  // namespace echolux
+}  // namespace echolux::cpu

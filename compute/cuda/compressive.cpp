@@ -8,27 +8,27 @@ namespace {
 constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // of spectra at a time
 
 // The points of the k grid as they are.
-WeightedTables unweighted(const PlainTables& plain, bool fused) {
+KLinearTables unweighted(const PlainTables& plain, bool fused) {
     return {plain, std::vector<float>(plain.real_weight.size(), 1.0f), fused};
 }
 
-std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& plan, const SensingTables& tables,
+std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& spec, const SensingTables& tables,
                                             std::int64_t max_lines) {
-    if (plan.compressive.transform != SensingTransform::exact) return sensing_by_grid(tables, max_lines);
-    const ScanGeometry& geometry = plan.geometry;
+    if (spec.compressive.transform != SensingTransform::exact) return sensing_by_grid(tables, max_lines);
+    const ScanGeometry& geometry = spec.geometry;
     return sensing_by_matrix(tables, geometry.frames_per_volume() * geometry.lines_per_b_scan());
 }
 
 }  // namespace
 
-CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionSpec& plan, const PlainTables& plain,
+CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain,
                                                  DepthRange kept, std::int64_t max_lines, bool on_chip)
-    : sensing_(sensing_tables(plan)), recipe_(plan.compressive), kept_(kept), max_lines_(max_lines),
+    : sensing_(sensing_tables(spec)), recipe_(spec.compressive), kept_(kept), max_lines_(max_lines),
       rolling_width_(plain.rolling_width) {
     if (on_chip && SparseSearchOnChip::fits(sensing_)) {
         on_chip_.emplace(sensing_, recipe_, kept);
     } else {
-        on_device_ = sensing_of(plan, sensing_, max_lines);
+        on_device_ = sensing_of(spec, sensing_, max_lines);
         samples_ = uploaded(sensing_.samples);
     }
     if (sensing_.on_k_grid) k_grid_.emplace(unweighted(plain, on_chip));

@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/sparse_search.h"
 #include "compute/cuda/sparse_search_on_chip.h"
 #include "compute/cuda/subtraction.h"
-#include "compute/cuda/weighted_lines.h"
 #include "compute/steps/line_format.h"
 
 namespace echolux::cuda {
@@ -19,9 +19,9 @@ namespace echolux::cuda {
 // On the device, shared by all workers.
 class CompressiveDeviceTables {
   public:
-    // Of a valid plan, on the current device; `plain` lives longer. About `max_lines` lines are given in one call.
+    // Of a valid spec, on the current device; `plain` lives longer. About `max_lines` lines are given in one call.
     // `on_chip`: in one kernel where that is possible. Throws Error{device, out_of_memory}.
-    CompressiveDeviceTables(const ReconstructionSpec& plan, const PlainTables& plain, DepthRange kept,
+    CompressiveDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain, DepthRange kept,
                             std::int64_t max_lines, bool on_chip);
 
     // How, in a few words for people.
@@ -37,7 +37,7 @@ class CompressiveDeviceTables {
     std::optional<SparseSearchOnChip> on_chip_;
     std::unique_ptr<SensingOnDevice> on_device_;  // else
     DeviceBuffer samples_;                        // int32 [sensed]
-    std::optional<WeightedTables> k_grid_;        // where samples are those of the k grid
+    std::optional<KLinearTables> k_grid_;         // where samples are those of the k grid
     std::int64_t rolling_width_;
 };
 
@@ -54,8 +54,8 @@ class CompressiveLines : public LineMethod {
 
     const CompressiveDeviceTables& tables_;
     cudaStream_t stream_;
-    std::optional<SparseSearch> search_;     // where it is not on chip
-    std::optional<WeightedLines> k_linear_;  // where samples are those of the k grid
+    std::optional<SparseSearch> search_;    // where it is not on chip
+    std::optional<KLinearLines> k_linear_;  // where samples are those of the k grid
     std::int64_t lines_at_once_;
     std::optional<Subtraction> subtract_;  // else
     DeviceBuffer spectra_;                 // float [lines][samples]

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/weighted_lines.h"
 #include "compute/methods/defr.h"
 
 namespace echolux::cuda {
@@ -20,7 +20,7 @@ struct DefrDeviceTables {
     DefrDeviceTables(const PlainTables& plain, const DefrTables& tables, const DefrRecipe& of_plan, DepthRange bins,
                      bool fused);
 
-    WeightedTables windowed;
+    KLinearTables windowed;
     std::int64_t points;
     double threshold;
     DefrRecipe recipe;
@@ -56,7 +56,7 @@ class DefrLines : public LineMethod {
     DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
 
   private:
-    WeightedLines windowed_;
+    KLinearLines windowed_;
     std::unique_ptr<FullRangeSearch> search_;
     std::int64_t depth_;  // bins of a line that are kept
     DeviceBuffer bins_;   // complex [lines][kept]

@@ -97,12 +97,12 @@ GpuSurvey looked_at() {
 const NumberedGpu& usable_gpu(const DeviceId& id) {
     const GpuSurvey& survey = surveyed_gpus();
     const std::vector<NumberedGpu>& gpus = found_gpus();
-    if (gpus.empty()) throw Error(ErrorCode::device, survey.refusal, "cuda", "choose --backend auto or cpu");
+    if (gpus.empty()) throw Error(ErrorCode::device, survey.refusal, "cuda", "choose `backend` auto or cpu");
     const auto wanted = std::find_if(gpus.begin(), gpus.end(),
                                      [&](const NumberedGpu& one) { return id == DeviceId{} || one.gpu.id == id; });
     if (wanted == gpus.end()) {
         throw Error(ErrorCode::device, "the GPU that was asked for cannot be used", "cuda",
-                    "see nvidia-smi -L, or choose --backend auto");
+                    "see nvidia-smi -L, or choose `backend` auto");
     }
     return *wanted;
 }
@@ -117,10 +117,10 @@ GpuSurvey survey() noexcept {
     }
 }
 
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& plan, const BackendChoice& choice) {
+std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice) {
     const NumberedGpu& one = usable_gpu(choice.gpu);
     const CurrentDevice current(one.index);
-    return std::make_unique<CudaRunner>(plan, choice, one.index, one.gpu.name);
+    return std::make_unique<CudaRunner>(spec, choice, one.index, one.gpu.name);
 }
 
 std::byte* allocate_pinned(std::int64_t bytes) noexcept {

@@ -13,7 +13,7 @@ namespace echolux::cuda {
 GpuSurvey survey() noexcept;
 
 // On the GPU that `choice` names, or the first that can be used. Throws Error{bad_setting, device, out_of_memory}.
-std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& plan, const BackendChoice& choice);
+std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice);
 
 // Pinned memory that every GPU can read; null where the driver refuses.
 std::byte* allocate_pinned(std::int64_t bytes) noexcept;

@@ -4,8 +4,8 @@
 
 namespace echolux::cuda {
 
-FlowStage::FlowStage(const ReconstructionSpec& plan, const FlowTables& tables)
-    : tables_(tables), geometry_(plan.geometry), mixes_(uploaded(line_mixes(plan.geometry, plan.calibration))),
+FlowStage::FlowStage(const ReconstructionSpec& spec, const FlowTables& tables)
+    : tables_(tables), geometry_(spec.geometry), mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))),
       filters_(uploaded(tables.filters)) {}
 
 FlowPass::FlowPass(const FlowStage& stage, std::int64_t max_positions, cudaStream_t stream)

@@ -17,8 +17,8 @@ struct FlowWork;
 
 class FlowStage {
   public:
-    // Of a plan that has flow.
-    FlowStage(const ReconstructionSpec& plan, const FlowTables& tables);
+    // Of a spec that has flow.
+    FlowStage(const ReconstructionSpec& spec, const FlowTables& tables);
 
   private:
     friend class FlowPass;

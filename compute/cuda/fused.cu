@@ -57,26 +57,26 @@ int store_bytes(const FusedWork& work) {
 
 }  // namespace
 
-bool FusedKernel::fits(const ReconstructionSpec& plan, const PlainTables& tables) {
+bool FusedKernel::fits(const ReconstructionSpec& spec, const PlainTables& tables) {
     const std::int64_t transform = tables.lengths.transform;
-    return plan.recipe.method == Method::plain && !uses_nudft(plan) && !uses_nufft(plan) &&
+    return spec.recipe.method == Method::plain && !uses_nudft(spec) && !uses_nufft(spec) &&
            has_transform_size(transform) && tables.upsample == 1 && tables.rolling_width == 0 &&
            !tables.resample.prefilter && tables.resample.taps <= 4 && shared_bytes(transform, 0) <= max_shared_bytes();
 }
 
-bool FusedKernel::makes_voxels(const ReconstructionSpec& plan, const PlainTables& tables) {
-    const bool line_by_line = !needs_whole_b_scans(plan.recipe) && !needs_frame_range(plan.recipe) &&
-                              plan.geometry.fast_axis == FastAxis::uniform;
+bool FusedKernel::makes_voxels(const ReconstructionSpec& spec, const PlainTables& tables) {
+    const bool line_by_line = !needs_whole_b_scans(spec.recipe) && !needs_frame_range(spec.recipe) &&
+                              spec.geometry.fast_axis == FastAxis::uniform;
     return line_by_line &&
-           shared_bytes(tables.lengths.transform, bytes_of(stored_type(plan.recipe))) <= max_shared_bytes();
+           shared_bytes(tables.lengths.transform, bytes_of(stored_type(spec.recipe))) <= max_shared_bytes();
 }
 
 bool FusedKernel::makes_both(const Recipe& recipe) {
     return ByteOfDecibel::fits(recipe);
 }
 
-FusedKernel::FusedKernel(const ReconstructionSpec& plan, const PlainTables& tables, const VoxelTables& voxels)
-    : plan_(plan), lengths_(tables.lengths), voxels_(voxels) {
+FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels)
+    : spec_(spec), lengths_(tables.lengths), voxels_(voxels) {
     const FourTaps four(tables.resample, lengths_);
     base_ = uploaded(four.base);
     taps_ = uploaded(four.taps);
@@ -87,17 +87,17 @@ FusedKernel::FusedKernel(const ReconstructionSpec& plan, const PlainTables& tabl
 
 // Whole acquired B-scans, without what concerns voxels.
 FusedWork FusedKernel::lines_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const {
-    const std::int64_t frame_lines = plan_.geometry.lines_per_b_scan();
+    const std::int64_t frame_lines = spec_.geometry.lines_per_b_scan();
     const std::int64_t background_row =
         background.frame_lines == 0 ? 0 : background.first_line / background.frame_lines * background.samples;
     FusedWork work;
-    work.format = LineFormat(plan_.format, plan_.geometry);
+    work.format = LineFormat(spec_.format, spec_.geometry);
     work.base = base_.as<int>();
     work.taps = taps_.as<float4>();
     work.weight = weight_.as<float2>();
     work.twiddles = twiddles_.as<float2>();
     work.raw = raw;
-    work.samples = static_cast<int>(plan_.geometry.samples);
+    work.samples = static_cast<int>(spec_.geometry.samples);
     work.frame_lines = static_cast<int>(frame_lines);
     work.pairs_per_frame = static_cast<std::uint32_t>((frame_lines + 1) / 2);
     work.pairs = static_cast<std::uint32_t>(lines / frame_lines) * work.pairs_per_frame;
@@ -109,7 +109,7 @@ FusedWork FusedKernel::lines_work(const std::byte* raw, std::int64_t lines, cons
 
 FusedWork FusedKernel::voxels_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
                                    const DeviceTarget& target) const {
-    const Recipe& recipe = plan_.recipe;
+    const Recipe& recipe = spec_.recipe;
     const VoxelType type = stored_type(recipe);
     const CodeRange range{static_cast<float>(recipe.low), static_cast<float>(recipe.high)};
     FusedWork work = lines_work(raw, lines, background);
@@ -129,16 +129,16 @@ FusedWork FusedKernel::voxels_work(const std::byte* raw, std::int64_t lines, con
 }
 
 DeviceBins FusedKernel::kept(float2* bins) const {
-    return {bins + kept_depth(plan_.recipe, lengths_.bins).begin, bins_of_a_line()};
+    return {bins + kept_depth(spec_.recipe, lengths_.bins).begin, bins_of_a_line()};
 }
 
 void FusedKernel::voxels(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
                          const DeviceBackground& background, const DeviceTarget& target) const {
     const FusedWork work = voxels_work(raw, lines, background, target);
-    if (ByteOfDecibel::fits(plan_.recipe)) {
-        launch_fused<ByteVoxel>(work, plan_.format, lengths_, stream);
+    if (ByteOfDecibel::fits(spec_.recipe)) {
+        launch_fused<ByteVoxel>(work, spec_.format, lengths_, stream);
     } else {
-        launch_fused<AnyVoxel>(work, plan_.format, lengths_, stream);
+        launch_fused<AnyVoxel>(work, spec_.format, lengths_, stream);
     }
 }
 
@@ -146,14 +146,14 @@ void FusedKernel::both(cudaStream_t stream, const std::byte* raw, std::int64_t l
                        const DeviceBackground& background, const DeviceTarget& target, float2* bins) const {
     FusedWork work = voxels_work(raw, lines, background, target);
     work.bins = bins;
-    launch_fused_bytes_and_bins(work, plan_.format, lengths_, stream);
+    launch_fused_bytes_and_bins(work, spec_.format, lengths_, stream);
 }
 
 void FusedKernel::bins(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
                        const DeviceBackground& background, float2* bins) const {
     FusedWork work = lines_work(raw, lines, background);
     work.bins = bins;
-    launch_fused_bins(work, plan_.format, lengths_, stream);
+    launch_fused_bins(work, spec_.format, lengths_, stream);
 }
 
 }  // namespace echolux::cuda

@@ -22,14 +22,14 @@ class FusedKernel {
   public:
     // Whether it can turn lines into bins: transforms of 512 to 8192 points that the current device has shared memory
     // for.
-    static bool fits(const ReconstructionSpec& plan, const PlainTables& tables);
+    static bool fits(const ReconstructionSpec& spec, const PlainTables& tables);
 
-    // Of a plan that fits, whether into voxels too: nothing that needs neighbours or whole B-scans; and whether into
+    // Of a spec that fits, whether into voxels too: nothing that needs neighbours or whole B-scans; and whether into
     // voxels and bins at once.
-    static bool makes_voxels(const ReconstructionSpec& plan, const PlainTables& tables);
+    static bool makes_voxels(const ReconstructionSpec& spec, const PlainTables& tables);
     static bool makes_both(const Recipe& recipe);
 
-    FusedKernel(const ReconstructionSpec& plan, const PlainTables& tables, const VoxelTables& voxels);
+    FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels);
 
     // Whole acquired B-scans: `lines` lines from `raw` on (device memory, or mapped host memory), each of which becomes
     // one output line.
@@ -50,7 +50,7 @@ class FusedKernel {
     FusedWork voxels_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
                           const DeviceTarget& target) const;
 
-    ReconstructionSpec plan_;
+    ReconstructionSpec spec_;
     Lengths lengths_;
     VoxelTables voxels_;
     DeviceBuffer base_;

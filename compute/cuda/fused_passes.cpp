@@ -12,15 +12,15 @@ constexpr std::int64_t cached_bytes = std::int64_t{16} << 20;
 
 }  // namespace
 
-FusedPasses::FusedPasses(const ReconstructionSpec& plan, const BlockShape& shape, const FusedKernel& kernel,
+FusedPasses::FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape, const FusedKernel& kernel,
                          const FlowStage* flow, cudaStream_t stream)
-    : lines_of_a_position_(plan.geometry.b_repeats * shape.frame_lines),
-      position_bytes_(lines_of_a_position_ * line_bytes(plan.format, plan.geometry)),
-      frames_of_a_position_(plan.geometry.b_repeats), outputs_of_a_position_(shape.outputs_per_b_scan),
-      positions_at_once_(plan.block_b_scans), kernel_(kernel), stream_(stream) {
+    : lines_of_a_position_(spec.geometry.b_repeats * shape.frame_lines),
+      position_bytes_(lines_of_a_position_ * line_bytes(spec.format, spec.geometry)),
+      frames_of_a_position_(spec.geometry.b_repeats), outputs_of_a_position_(shape.outputs_per_b_scan),
+      positions_at_once_(spec.block_b_scans), kernel_(kernel), stream_(stream) {
     if (flow == nullptr) return;
     const std::int64_t bytes = lines_of_a_position_ * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)};
-    positions_at_once_ = std::clamp<std::int64_t>(cached_bytes / bytes, 1, plan.block_b_scans);
+    positions_at_once_ = std::clamp<std::int64_t>(cached_bytes / bytes, 1, spec.block_b_scans);
     bins_ = DeviceBuffer(positions_at_once_ * bytes);
     flow_.emplace(*flow, positions_at_once_, stream);
 }

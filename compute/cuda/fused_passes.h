@@ -13,7 +13,7 @@ namespace echolux::cuda {
 class FusedPasses : public Passes {
   public:
     // The kernel lives longer, and so does the stage, if there is one. Throws Error{out_of_memory}.
-    FusedPasses(const ReconstructionSpec& plan, const BlockShape& shape, const FusedKernel& kernel,
+    FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape, const FusedKernel& kernel,
                 const FlowStage* flow, cudaStream_t stream);
 
     void enqueue(const RawPositions& positions, const BlockTargets& targets) override;

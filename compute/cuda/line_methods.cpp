@@ -8,35 +8,35 @@
 
 namespace echolux::cuda {
 
-LineMethods line_methods(const ReconstructionSpec& plan, const PlainTables& plain, const LineFormat& format,
+LineMethods line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
                          DepthRange kept, std::int64_t max_lines, bool fused) {
-    if (plan.recipe.method == Method::defr) {
-        const auto tables = std::make_shared<DefrDeviceTables>(plain, defr_tables(plan), plan.defr, kept, fused);
+    if (spec.recipe.method == Method::defr) {
+        const auto tables = std::make_shared<DefrDeviceTables>(plain, defr_tables(spec), spec.defr, kept, fused);
         return {[tables, format, max_lines](cudaStream_t stream) {
                     return std::make_unique<DefrLines>(*tables, format, max_lines, stream);
                 },
                 tables->on_chip ? "full range on chip" : "full range in passes"};
     }
-    if (plan.recipe.method == Method::compressive) {
-        const auto tables = std::make_shared<CompressiveDeviceTables>(plan, plain, kept, max_lines, fused);
+    if (spec.recipe.method == Method::compressive) {
+        const auto tables = std::make_shared<CompressiveDeviceTables>(spec, plain, kept, max_lines, fused);
         return {[tables, format](cudaStream_t stream) {
                     return std::make_unique<CompressiveLines>(*tables, format, stream);
                 },
                 tables->way()};
     }
-    if (uses_nudft(plan)) {
-        return {[tables = std::make_shared<NudftTables>(plan), format, rolling = plain.rolling_width](
+    if (uses_nudft(spec)) {
+        return {[tables = std::make_shared<NudftTables>(spec), format, rolling = plain.rolling_width](
                     cudaStream_t stream) { return std::make_unique<NudftLines>(stream, *tables, format, rolling); },
                 "matrix product"};
     }
-    if (uses_nufft(plan)) {
-        const auto tables = std::make_shared<NufftDeviceTables>(plan, fused && plain.rolling_width == 0);
+    if (uses_nufft(spec)) {
+        const auto tables = std::make_shared<NufftDeviceTables>(spec, fused && plain.rolling_width == 0);
         return {[tables, format, rolling = plain.rolling_width, max_lines](cudaStream_t stream) {
                     return std::make_unique<NufftLines>(*tables, format, rolling, max_lines, stream);
                 },
                 tables->in_one_kernel() ? "nufft on chip" : "nufft in passes"};
     }
-    const auto tables = std::make_shared<WeightedTables>(plain_weighted_tables(plain, fused));
+    const auto tables = std::make_shared<KLinearTables>(plain_weighted_tables(plain, fused));
     return {[tables, format, kept, max_lines](cudaStream_t stream) {
                 return std::make_unique<PlainMethod>(*tables, format, kept, max_lines, stream);
             },

@@ -1,4 +1,4 @@
-// Which method a plan asks for on the GPU, apart from the fused kernel, and its tables.
+// Which method a spec asks for on the GPU, apart from the fused kernel, and its tables.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ struct LineMethods {
     std::string way;  // in a few words for people
 };
 
-// The plan is valid and `plain` lives longer than the methods. At most about `max_lines` lines are given in one call.
+// The spec is valid and `plain` lives longer than the methods. At most about `max_lines` lines are given in one call.
 // `fused`: in one kernel what can be. Throws Error{device, out_of_memory}.
-LineMethods line_methods(const ReconstructionSpec& plan, const PlainTables& plain, const LineFormat& format,
+LineMethods line_methods(const ReconstructionSpec& spec, const PlainTables& plain, const LineFormat& format,
                          DepthRange kept, std::int64_t max_lines, bool fused);
 
 }  // namespace echolux::cuda

@@ -15,7 +15,7 @@ void checked(cudaError_t result, const char* doing) {
     }
     throw Error(ErrorCode::device,
                 fmt::format("cannot {}: {} ({})", doing, cudaGetErrorString(result), cudaGetErrorName(result)), "cuda",
-                "try again, or choose --backend cpu");
+                "try again, or choose `backend` cpu");
 }
 
 void checked_launch(const char* doing) {
@@ -70,7 +70,7 @@ namespace {
                 fmt::format("no {:.0f} MiB of {} memory to be had ({:.0f} of the GPU's {:.0f} MiB are free)",
                             static_cast<double>(bytes) / mib, where, static_cast<double>(free) / mib,
                             static_cast<double>(total) / mib),
-                "cuda", "reconstruct fewer B-scans at a time or with fewer streams, or choose --backend cpu");
+                "cuda", "reconstruct fewer B-scans at a time or with fewer streams, or choose `backend` cpu");
 }
 
 }  // namespace

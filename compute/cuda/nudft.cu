@@ -201,9 +201,9 @@ std::int64_t lines_of_product(const ScanGeometry& geometry, std::int64_t rows) {
     return std::clamp(rounded_up(all, step), step, std::max(step, std::min(best, bounded)));
 }
 
-ProductShape shape_of(const ReconstructionSpec& plan, const NudftMatrix& matrix) {
+ProductShape shape_of(const ReconstructionSpec& spec, const NudftMatrix& matrix) {
     const std::int64_t rows = 2 * rounded_up(matrix.depth(), 4);
-    return {rows, lines_of_product(plan.geometry, rows), rounded_up(matrix.samples(), 8)};
+    return {rows, lines_of_product(spec.geometry, rows), rounded_up(matrix.samples(), 8)};
 }
 
 // Elements up to 2^14: far below what a half overflows at, and precise down to 2^-28 of the greatest.
@@ -233,9 +233,9 @@ std::int64_t operand_bytes(Operand operand) {
 
 }  // namespace
 
-NudftTables::NudftTables(const ReconstructionSpec& plan, const NudftMatrix& matrix)
-    : operand_(operand_for(plan.format)), shape_(shape_of(plan, matrix)),
-      spectrum_scale_(operand_ == Operand::half ? std::ldexp(1.0f, 15 - bits_of(plan.format)) : 1.0f),
+NudftTables::NudftTables(const ReconstructionSpec& spec, const NudftMatrix& matrix)
+    : operand_(operand_for(spec.format)), shape_(shape_of(spec, matrix)),
+      spectrum_scale_(operand_ == Operand::half ? std::ldexp(1.0f, 15 - bits_of(spec.format)) : 1.0f),
       matrix_scale_(matrix_scale_for(operand_, matrix.largest())),
       matrix_(operand_ == Operand::half ? uploaded_matrix<Operand::half>(matrix, shape_, matrix_scale_)
                                         : uploaded_matrix<Operand::tf32>(matrix, shape_, matrix_scale_)),

@@ -17,8 +17,8 @@ namespace echolux::cuda {
 // The matrix on the device, and how it is multiplied: shared by all workers.
 class NudftTables {
   public:
-    // On the current device, of a valid plan. Throws Error{device, out_of_memory}.
-    explicit NudftTables(const ReconstructionSpec& plan) : NudftTables(plan, NudftMatrix(plan)) {}
+    // On the current device, of a valid spec. Throws Error{device, out_of_memory}.
+    explicit NudftTables(const ReconstructionSpec& spec) : NudftTables(spec, NudftMatrix(spec)) {}
 
     Operand operand() const { return operand_; }
     const ProductShape& shape() const { return shape_; }
@@ -32,7 +32,7 @@ class NudftTables {
     void multiply(cudaStream_t stream, const std::byte* spectra, float* bins, std::byte* workspace) const;
 
   private:
-    NudftTables(const ReconstructionSpec& plan, const NudftMatrix& matrix);
+    NudftTables(const ReconstructionSpec& spec, const NudftMatrix& matrix);
 
     Operand operand_;
     ProductShape shape_;

@@ -209,18 +209,18 @@ std::int64_t lines_in_one_kernel(std::int64_t depth, std::int64_t max_lines) {
 
 }  // namespace
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& plan, bool fused)
-    : NufftDeviceTables(plan, nufft_tables(plan), fused) {}
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, bool fused)
+    : NufftDeviceTables(spec, nufft_tables(spec), fused) {}
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& plan, const NufftTables& tables, bool fused)
-    : NufftDeviceTables(plan, tables, grid_taps(tables), fused) {}
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, bool fused)
+    : NufftDeviceTables(spec, tables, grid_taps(tables), fused) {}
 
-NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& plan, const NufftTables& tables, const GridTaps& grid,
+NufftDeviceTables::NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, const GridTaps& grid,
                                      bool fused)
     : real_(tables.real), grid_(tables.grid), points_(grid.points), taps_(grid.taps), repeated_(grid.repeated),
       first_bin_(tables.first_bin), depth_(std::ssize(tables.correction)), base_(uploaded(grid.base)),
       weights_(uploaded(grid.weights)), correction_(uploaded(tables.correction)) {
-    if (!fused || !fits_on_chip(grid, plan.geometry.samples)) return;
+    if (!fused || !fits_on_chip(grid, spec.geometry.samples)) return;
     if (real_) factors_ = uploaded(spectrum_factors(points_, first_bin_, tables.correction));
     twiddles_ = uploaded(transform_twiddles(points_));
 }

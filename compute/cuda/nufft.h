@@ -17,16 +17,16 @@ namespace echolux::cuda {
 // Tables on the device, shared by all workers.
 class NufftDeviceTables {
   public:
-    // Of a valid plan, on the current device. `fused`: in one kernel where that is possible. Throws Error{device,
+    // Of a valid spec, on the current device. `fused`: in one kernel where that is possible. Throws Error{device,
     // out_of_memory}.
-    NufftDeviceTables(const ReconstructionSpec& plan, bool fused);
+    NufftDeviceTables(const ReconstructionSpec& spec, bool fused);
 
     bool in_one_kernel() const { return twiddles_.bytes() > 0; }
 
   private:
     friend class NufftLines;
-    NufftDeviceTables(const ReconstructionSpec& plan, const NufftTables& tables, bool fused);
-    NufftDeviceTables(const ReconstructionSpec& plan, const NufftTables& tables, const GridTaps& grid, bool fused);
+    NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, bool fused);
+    NufftDeviceTables(const ReconstructionSpec& spec, const NufftTables& tables, const GridTaps& grid, bool fused);
 
     bool real_;              // grids are
     std::int64_t grid_;      // its points

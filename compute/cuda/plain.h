@@ -3,27 +3,27 @@
 #pragma once
 
 #include "compute/cuda/fft.h"
+#include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
-#include "compute/cuda/weighted_lines.h"
 
 namespace echolux::cuda {
 
 // Window x shaping x dispersion as the weight. `tables` live longer. `fused`: in one kernel where that can be. Throws
 // Error{device, out_of_memory}.
-WeightedTables plain_weighted_tables(const PlainTables& tables, bool fused);
+KLinearTables plain_weighted_tables(const PlainTables& tables, bool fused);
 
 class PlainMethod : public LineMethod {
   public:
     // The tables live longer. At most about `max_lines` lines in one call. Throws Error{device, out_of_memory}.
-    PlainMethod(const WeightedTables& tables, const LineFormat& format, DepthRange kept, std::int64_t max_lines,
+    PlainMethod(const KLinearTables& tables, const LineFormat& format, DepthRange kept, std::int64_t max_lines,
                 cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return weighted_.lines_at_once(); }
     DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
 
   private:
-    WeightedLines weighted_;
+    KLinearLines weighted_;
     std::int64_t first_bin_;  // of those that are kept
     std::int64_t bins_of_a_line_;
     Fft transform_;

@@ -1,4 +1,4 @@
-// Between depth profiles and the samples that a plan uses, for many lines at a time on a GPU: A of compressive sensing
+// Between depth profiles and the samples that a spec uses, for many lines at a time on a GPU: A of compressive sensing
 // and its adjoint, scaled as methods/compressive.h says. For grids that one block of threads cannot hold, and for the
 // matrix itself, which goes to the tensor cores: both ways are real products, profiles being rows of (re, im).
 #pragma once

@@ -12,18 +12,18 @@ constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;  // of bins and val
 
 }  // namespace
 
-SeparatePasses::SeparatePasses(const ReconstructionSpec& plan, const BlockShape& shape, const VoxelStage& voxels,
+SeparatePasses::SeparatePasses(const ReconstructionSpec& spec, const BlockShape& shape, const VoxelStage& voxels,
                                const FlowStage* flow, std::int64_t depth, std::unique_ptr<LineMethod> method,
                                cudaStream_t stream)
-    : recipe_(plan.recipe), shape_(shape), voxels_(voxels), depth_(depth), method_(std::move(method)), stream_(stream),
-      line_bytes_(line_bytes(plan.format, plan.geometry)), frames_of_a_position_(plan.geometry.b_repeats),
-      lines_of_a_position_(plan.geometry.b_repeats * shape.frame_lines), positions_at_once_(plan.block_b_scans),
-      needs_whole_(needs_whole_b_scans(plan.recipe) || !voxels.as_recorded() || flow != nullptr) {
+    : recipe_(spec.recipe), shape_(shape), voxels_(voxels), depth_(depth), method_(std::move(method)), stream_(stream),
+      line_bytes_(line_bytes(spec.format, spec.geometry)), frames_of_a_position_(spec.geometry.b_repeats),
+      lines_of_a_position_(spec.geometry.b_repeats * shape.frame_lines), positions_at_once_(spec.block_b_scans),
+      needs_whole_(needs_whole_b_scans(spec.recipe) || !voxels.as_recorded() || flow != nullptr) {
     const std::int64_t bins = needs_whole_ ? lines_of_a_position_ * depth * std::int64_t{sizeof(float2)} : 0;
     const std::int64_t values =
         needs_frame_range(recipe_) ? shape.outputs_per_b_scan * depth * std::int64_t{sizeof(float)} : 0;
     if (bins + values > 0) {
-        positions_at_once_ = std::clamp<std::int64_t>(kept_bytes / (bins + values), 1, plan.block_b_scans);
+        positions_at_once_ = std::clamp<std::int64_t>(kept_bytes / (bins + values), 1, spec.block_b_scans);
     }
     if (needs_whole_) {
         const std::int64_t at_once = method_->lines_at_once() / lines_of_a_position_;

@@ -16,7 +16,7 @@ namespace echolux::cuda {
 class SeparatePasses : public Passes {
   public:
     // The stages live longer; `flow` may be null. Throws Error{out_of_memory}.
-    SeparatePasses(const ReconstructionSpec& plan, const BlockShape& shape, const VoxelStage& voxels,
+    SeparatePasses(const ReconstructionSpec& spec, const BlockShape& shape, const VoxelStage& voxels,
                    const FlowStage* flow, std::int64_t depth, std::unique_ptr<LineMethod> method, cudaStream_t stream);
 
     void enqueue(const RawPositions& positions, const BlockTargets& targets) override;

@@ -50,7 +50,7 @@ void* ToolkitLibrary::address(const char* name) const {
 void throw_toolkit_error(const char* library, const char* doing, bool out_of_memory, int status) {
     throw Error(out_of_memory ? ErrorCode::out_of_memory : ErrorCode::device,
                 fmt::format("{} cannot {} (error {})", library, doing, status), "cuda",
-                out_of_memory ? "reconstruct fewer B-scans at a time" : "try again, or choose --backend cpu");
+                out_of_memory ? "reconstruct fewer B-scans at a time" : "try again, or choose `backend` cpu");
 }
 
 }  // namespace echolux::cuda

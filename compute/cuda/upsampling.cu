@@ -5,10 +5,10 @@
 
 #include "compute/cuda/grid_value.cuh"
 #include "compute/cuda/half_length.h"
+#include "compute/cuda/k_linear.h"
 #include "compute/cuda/line_pairs.h"
 #include "compute/cuda/mirrored_bins.cuh"
 #include "compute/cuda/spectrum_pair.cuh"
-#include "compute/cuda/weighted_lines.h"
 
 namespace echolux::cuda {
 namespace {
@@ -175,7 +175,7 @@ UpsamplingKernel::UpsamplingKernel(const PlainTables& tables)
       factors_(uploaded(shift_factors(tables.lengths.padded / 2, tables.upsample))) {}
 
 void UpsamplingKernel::enqueue(cudaStream_t stream, const LineFormat& format, const std::byte* raw, std::int64_t lines,
-                               const DeviceBackground& background, const WeightedTables& tables,
+                               const DeviceBackground& background, const KLinearTables& tables,
                                std::byte* weighted) const {
     const PlainTables& plan = tables.of_plan();
     const auto with_weight = [&]<class Weight>(Weight* out) {

@@ -10,7 +10,7 @@
 
 namespace echolux::cuda {
 
-class WeightedTables;
+class KLinearTables;
 
 class UpsamplingKernel {
   public:
@@ -23,7 +23,7 @@ class UpsamplingKernel {
     // weighted: [lines][transform], float2 where the weight is complex and float where it is real; zero beyond the
     // points of the k grid.
     void enqueue(cudaStream_t stream, const LineFormat& format, const std::byte* raw, std::int64_t lines,
-                 const DeviceBackground& background, const WeightedTables& tables, std::byte* weighted) const;
+                 const DeviceBackground& background, const KLinearTables& tables, std::byte* weighted) const;
 
   private:
     DeviceBuffer twiddles_;

@@ -111,16 +111,16 @@ __global__ void __launch_bounds__(threads_of_a_slice)
     }
 }
 
-Joining joining_of(const ReconstructionSpec& plan, const BlockShape& shape, const DeviceBuffer& mixes) {
-    const ScanGeometry& geometry = plan.geometry;
+Joining joining_of(const ReconstructionSpec& spec, const BlockShape& shape, const DeviceBuffer& mixes) {
+    const ScanGeometry& geometry = spec.geometry;
     Joining joining;
     joining.joined = shape.joined;
     joining.a_scans = geometry.a_scans;
     joining.frame_lines = shape.frame_lines;
     joining.order = {geometry.a_scans, geometry.bidirectional};
     joining.mixes = mixes.as<LineMix>();
-    joining.as_recorded = plan.recipe.average == Average::none && joining.mixes == nullptr;
-    if (plan.recipe.average == Average::none) return joining;
+    joining.as_recorded = spec.recipe.average == Average::none && joining.mixes == nullptr;
+    if (spec.recipe.average == Average::none) return joining;
     joining.a_repeats = geometry.a_repeats;
     joining.b_repeats = geometry.b_repeats;
     return joining;
@@ -132,9 +132,9 @@ CodeRange range_of(const Recipe& recipe) {
 
 }  // namespace
 
-VoxelStage::VoxelStage(const VoxelTables& tables, const ReconstructionSpec& plan, const BlockShape& shape)
-    : tables_(tables), mixes_(uploaded(line_mixes(plan.geometry, plan.calibration))),
-      joining_(joining_of(plan, shape, mixes_)), noise_floor_(uploaded(tables.noise_floor)) {}
+VoxelStage::VoxelStage(const VoxelTables& tables, const ReconstructionSpec& spec, const BlockShape& shape)
+    : tables_(tables), mixes_(uploaded(line_mixes(spec.geometry, spec.calibration))),
+      joining_(joining_of(spec, shape, mixes_)), noise_floor_(uploaded(tables.noise_floor)) {}
 
 void VoxelStage::store(cudaStream_t stream, const DeviceBins& bins, std::int64_t lines, std::int64_t first_frame,
                        const DeviceTarget& target) const {

@@ -51,7 +51,7 @@ struct Joining {
 
 class VoxelStage {
   public:
-    VoxelStage(const VoxelTables& tables, const ReconstructionSpec& plan, const BlockShape& shape);
+    VoxelStage(const VoxelTables& tables, const ReconstructionSpec& spec, const BlockShape& shape);
 
     // Whether output lines are recorded lines one by one. The target has to know their order then.
     bool as_recorded() const { return joining_.as_recorded; }

@@ -21,14 +21,14 @@ bool is_doppler(FlowMethod method) {
 }
 
 // Doppler wants the shortest interval, angiography the longest.
-bool repeats_across_frames(const ReconstructionSpec& plan) {
-    return plan.geometry.b_repeats > 1 && (!is_doppler(plan.flow.method) || plan.geometry.a_repeats == 1);
+bool repeats_across_frames(const ReconstructionSpec& spec) {
+    return spec.geometry.b_repeats > 1 && (!is_doppler(spec.flow.method) || spec.geometry.a_repeats == 1);
 }
 
-Repeats repeats_of(const ReconstructionSpec& plan) {
-    const ScanGeometry& geometry = plan.geometry;
+Repeats repeats_of(const ReconstructionSpec& spec) {
+    const ScanGeometry& geometry = spec.geometry;
     const std::int64_t frame = geometry.lines_per_b_scan();
-    if (repeats_across_frames(plan)) {
+    if (repeats_across_frames(spec)) {
         return {geometry.b_repeats, frame, geometry.a_repeats, 1, geometry.a_repeats, geometry.a_scans};
     }
     if (geometry.a_repeats > 1) {
@@ -38,11 +38,11 @@ Repeats repeats_of(const ReconstructionSpec& plan) {
 }
 
 // mm/s that a phase of pi stands for, along the flow where its angle is known; 0: unknown.
-double v_max_mm_s(const ReconstructionSpec& plan) {
-    const double interval_s = repeat_interval_s(plan);
+double v_max_mm_s(const ReconstructionSpec& spec) {
+    const double interval_s = repeat_interval_s(spec);
     if (interval_s == 0) return 0;
-    const double axial_um_s = effective_wavelength_um(plan) / (4 * plan.geometry.refractive_index * interval_s);
-    return axial_um_s / 1000 / std::cos(plan.flow.angle_deg * pi / 180);
+    const double axial_um_s = effective_wavelength_um(spec) / (4 * spec.geometry.refractive_index * interval_s);
+    return axial_um_s / 1000 / std::cos(spec.flow.angle_deg * pi / 180);
 }
 
 // The noise floor is a median (compute/calibrate); power of noise is distributed exponentially, with a mean 1.6 dB
@@ -82,11 +82,11 @@ FlowTables FlowTables::for_bins_times(float factor) const {
     return scaled;
 }
 
-FlowTables flow_tables(const ReconstructionSpec& plan, double weight_sum, DepthRange kept) {
-    const FlowRecipe& flow = plan.flow;
+FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthRange kept) {
+    const FlowRecipe& flow = spec.flow;
     FlowTables tables;
     tables.method = flow.method;
-    tables.repeats = repeats_of(plan);
+    tables.repeats = repeats_of(spec);
     tables.depth = kept.end - kept.begin;
     tables.window_depth = flow.window_depth;
     tables.window_positions = flow.window_lines;
@@ -94,27 +94,27 @@ FlowTables flow_tables(const ReconstructionSpec& plan, double weight_sum, DepthR
     tables.removes_bulk = (is_doppler(flow.method) && flow.bulk_motion) || flow.method == FlowMethod::omag ||
                           flow.method == FlowMethod::phase_variance;
     tables.unwraps = flow.method == FlowMethod::doppler && flow.unwrap;
-    tables.depth_flip = plan.geometry.depth_flip;
+    tables.depth_flip = spec.geometry.depth_flip;
     // On the far side of zero delay the fringe's phase falls where the path grows.
-    tables.negative = plan.geometry.depth_flip != flow.invert;
-    const double noise = mean_noise_power(plan.recipe) * weight_sum * weight_sum;
+    tables.negative = spec.geometry.depth_flip != flow.invert;
+    const double noise = mean_noise_power(spec.recipe) * weight_sum * weight_sum;
     tables.noise_power = static_cast<float>(noise);
     tables.min_power = static_cast<float>(noise * std::pow(10, flow.threshold_db / 10));
     if (flow.method == FlowMethod::speckle_variance) tables.unit = tables.noise_power;
     if (flow.method == FlowMethod::omag) tables.unit = static_cast<float>(std::sqrt(noise));
-    tables.mm_s_per_rad = static_cast<float>(v_max_mm_s(plan) / pi);
+    tables.mm_s_per_rad = static_cast<float>(v_max_mm_s(spec) / pi);
     if (flow.method == FlowMethod::decorrelation && flow.sub_bands > 1) {
-        add_sub_bands(tables, flow.sub_bands, plan.recipe.zero_padding);
+        add_sub_bands(tables, flow.sub_bands, spec.recipe.zero_padding);
     }
     return tables;
 }
 
-double effective_wavelength_um(const ReconstructionSpec& plan) {
-    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
-    if (grid.k_max_per_um == 0) return plan.calibration.centre_wavelength_nm / 1000;
-    const SpectralWeight weight = spectral_weight(plan.recipe, plan.calibration, grid);
+double effective_wavelength_um(const ReconstructionSpec& spec) {
+    const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
+    if (grid.k_max_per_um == 0) return spec.calibration.centre_wavelength_nm / 1000;
+    const SpectralWeight weight = spectral_weight(spec.recipe, spec.calibration, grid);
     std::vector<double> source(weight.values.size(), 1.0);
-    if (!plan.calibration.background.empty()) source = source_on_grid(plan.recipe, plan.calibration, grid);
+    if (!spec.calibration.background.empty()) source = source_on_grid(spec.recipe, spec.calibration, grid);
     const double step = (grid.k_max_per_um - grid.k_min_per_um) / static_cast<double>(source.size() - 1);
     double sum = 0, moment = 0;
     for (std::size_t j = 0; j < source.size(); ++j) {
@@ -125,20 +125,20 @@ double effective_wavelength_um(const ReconstructionSpec& plan) {
     return sum > 0 && moment > 0 ? 2 * pi * sum / moment : 0;
 }
 
-double repeat_interval_s(const ReconstructionSpec& plan) {
-    const ScanGeometry& geometry = plan.geometry;
+double repeat_interval_s(const ReconstructionSpec& spec) {
+    const ScanGeometry& geometry = spec.geometry;
     if (geometry.line_rate_hz == 0) return 0;
-    const std::int64_t lines = repeats_across_frames(plan) ? geometry.lines_per_frame() : std::int64_t{1};
+    const std::int64_t lines = repeats_across_frames(spec) ? geometry.lines_per_frame() : std::int64_t{1};
     return static_cast<double>(lines) / geometry.line_rate_hz;
 }
 
-void validate_flow(const ReconstructionSpec& plan) {
-    const ScanGeometry& geometry = plan.geometry;
-    const FlowMethod method = plan.flow.method;
+void validate_flow(const ReconstructionSpec& spec) {
+    const ScanGeometry& geometry = spec.geometry;
+    const FlowMethod method = spec.flow.method;
     if (method == FlowMethod::none) return;
-    const std::string name = std::get<std::string>(value_of(plan.flow, "method"));
+    const std::string name = std::get<std::string>(value_of(spec.flow, "method"));
     const bool repeats = geometry.a_repeats > 1 || geometry.b_repeats > 1;
-    require(!repeats || plan.recipe.average != Average::none,
+    require(!repeats || spec.recipe.average != Average::none,
             "repeats that are not joined make the structure larger than the flow", "recipe.average",
             "choose magnitude, power or complex");
     require(repeats || is_doppler(method), fmt::format("{} compares repeats, and there are none", name), "flow.method",
@@ -148,24 +148,24 @@ void validate_flow(const ReconstructionSpec& plan) {
     require(!geometry.bidirectional || geometry.b_repeats == 1,
             "from one repeat of a B-scan to the next the interval changes along a bidirectional scan", "flow.method",
             "scan in one direction, or choose none");
-    require(method != FlowMethod::phase_variance || repeats_of(plan).count >= 3,
+    require(method != FlowMethod::phase_variance || repeats_of(spec).count >= 3,
             "the variance of phase steps needs two of them", "flow.method", "scan at least 3 repeats");
-    const bool speeds = method == FlowMethod::doppler && plan.flow.unwrap;
+    const bool speeds = method == FlowMethod::doppler && spec.flow.unwrap;
     require(!speeds || geometry.line_rate_hz > 0, "velocities in mm/s need the line rate", "flow.unwrap",
             "give scan.line_rate_hz");
-    require(!speeds || effective_wavelength_um(plan) > 0, "velocities in mm/s need the wavelength", "flow.unwrap",
+    require(!speeds || effective_wavelength_um(spec) > 0, "velocities in mm/s need the wavelength", "flow.unwrap",
             "give calibration.wavelengths or calibration.centre_wavelength_nm");
 }
 
-std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& plan) {
-    VolumeGrid grid = planned_grid(plan);
-    if (plan.flow.method == FlowMethod::none) return std::nullopt;
-    const bool phasors = plan.flow.method == FlowMethod::doppler && !plan.flow.unwrap;
+std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& spec) {
+    VolumeGrid grid = planned_grid(spec);
+    if (spec.flow.method == FlowMethod::none) return std::nullopt;
+    const bool phasors = spec.flow.method == FlowMethod::doppler && !spec.flow.unwrap;
     grid.type = phasors ? VoxelType::phasor8 : VoxelType::f16;
     grid.scale = 1;
     grid.offset = 0;
-    grid.quantity = std::get<std::string>(value_of(plan.flow, "method"));
-    switch (plan.flow.method) {
+    grid.quantity = std::get<std::string>(value_of(spec.flow, "method"));
+    switch (spec.flow.method) {
         case FlowMethod::doppler: grid.unit = "mm/s"; break;
         case FlowMethod::power_doppler: grid.unit = "dB above noise"; break;
         case FlowMethod::speckle_variance: grid.unit = "noise power"; break;
@@ -173,7 +173,7 @@ std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& plan) {
         case FlowMethod::phase_variance: grid.unit = "rad^2"; break;
         default: grid.unit = "";
     }
-    if (plan.flow.method == FlowMethod::doppler) grid.v_max = v_max_mm_s(plan);
+    if (spec.flow.method == FlowMethod::doppler) grid.v_max = v_max_mm_s(spec);
     return grid;
 }
 

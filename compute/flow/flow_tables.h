@@ -1,4 +1,4 @@
-// What a runner needs for flow besides the plan's other tables. Made once on the host, so that all backends work with
+// What a runner needs for flow besides its other tables. Made once on the host, so that all backends work with
 // the same numbers (docs/algorithms.md, Flow).
 #pragma once
 
@@ -35,16 +35,16 @@ struct FlowTables {
     FlowTables for_bins_times(float factor) const;
 };
 
-// Of a plan that has been validated and has flow.
-FlowTables flow_tables(const ReconstructionSpec& plan, double weight_sum, DepthRange kept);
+// Of a spec that has been validated and has flow.
+FlowTables flow_tables(const ReconstructionSpec& spec, double weight_sum, DepthRange kept);
 
 // lambda_e: of the centroid of source spectrum times window; 0: unknown.
-double effective_wavelength_um(const ReconstructionSpec& plan);
+double effective_wavelength_um(const ReconstructionSpec& spec);
 
 // Between repeats; 0: unknown.
-double repeat_interval_s(const ReconstructionSpec& plan);
+double repeat_interval_s(const ReconstructionSpec& spec);
 
 // Throws Error{bad_setting} naming the key that cannot work.
-void validate_flow(const ReconstructionSpec& plan);
+void validate_flow(const ReconstructionSpec& spec);
 
 }  // namespace echolux

@@ -24,13 +24,13 @@ double chance(std::uint64_t seed, std::uint64_t number) {
 }
 
 // How likely a random mask takes each sample, by comparison.
-std::vector<double> likelihoods(const ReconstructionSpec& plan) {
-    std::vector<double> weights(index(plan.geometry.samples), 1.0);
-    if (plan.compressive.mask == SensingMask::uniform) return weights;
+std::vector<double> likelihoods(const ReconstructionSpec& spec) {
+    std::vector<double> weights(index(spec.geometry.samples), 1.0);
+    if (spec.compressive.mask == SensingMask::uniform) return weights;
     constexpr double least = 0.05;  // of the dark ends too some are wanted
-    const std::vector<double>& dark = plan.calibration.dark;
+    const std::vector<double>& dark = spec.calibration.dark;
     for (std::size_t p = 0; p < weights.size(); ++p) {
-        weights[p] = std::max(0.0, plan.calibration.background[p] - (dark.empty() ? 0 : dark[p]));
+        weights[p] = std::max(0.0, spec.calibration.background[p] - (dark.empty() ? 0 : dark[p]));
     }
     const double brightest = std::ranges::max(weights);
     for (double& weight : weights) weight = std::sqrt(weight / brightest) + least;
@@ -38,12 +38,12 @@ std::vector<double> likelihoods(const ReconstructionSpec& plan) {
 }
 
 // Those with the largest chance^(1 / likelihood).
-std::vector<std::int32_t> random_samples(const ReconstructionSpec& plan) {
-    const std::vector<double> weights = likelihoods(plan);
-    const auto seed = static_cast<std::uint64_t>(plan.compressive.seed);
+std::vector<std::int32_t> random_samples(const ReconstructionSpec& spec) {
+    const std::vector<double> weights = likelihoods(spec);
+    const auto seed = static_cast<std::uint64_t>(spec.compressive.seed);
     std::vector<double> keys(weights.size());
     for (std::size_t p = 0; p < keys.size(); ++p) keys[p] = std::log(chance(seed, p)) / weights[p];
-    const double wanted = std::round(plan.compressive.share * static_cast<double>(weights.size()));
+    const double wanted = std::round(spec.compressive.share * static_cast<double>(weights.size()));
     const auto count = std::max<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(wanted));
     std::vector<std::int32_t> samples(weights.size());
     std::iota(samples.begin(), samples.end(), 0);
@@ -55,14 +55,14 @@ std::vector<std::int32_t> random_samples(const ReconstructionSpec& plan) {
 }
 
 // What the finer grid is, or the k grid itself.
-void add_grid(SensingTables& tables, const ReconstructionSpec& plan) {
+void add_grid(SensingTables& tables, const ReconstructionSpec& spec) {
     const double scale = std::sqrt(static_cast<double>(tables.length));
     if (tables.on_k_grid) {
         tables.grid = tables.length;
         tables.spread = placed_samples(tables.samples, tables.grid);
         tables.correction.assign(index(tables.modes), 1.0f);
     } else {
-        FinerGrid finer = finer_grid_of(plan.nufft, tables.points, tables.length, 0, tables.modes);
+        FinerGrid finer = finer_grid_of(spec.nufft, tables.points, tables.length, 0, tables.modes);
         tables.grid = finer.grid;
         tables.spread = std::move(finer.spread);
         tables.correction = std::move(finer.correction);
@@ -98,39 +98,39 @@ int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe) {
     return 1 + static_cast<int>(std::clamp(doublings, 0.0, SearchRules<double>::max_tries - 1.0));
 }
 
-std::vector<std::int32_t> sensed_samples(const ReconstructionSpec& plan) {
+std::vector<std::int32_t> sensed_samples(const ReconstructionSpec& spec) {
     std::vector<std::int32_t> samples;
-    switch (plan.compressive.mask) {
+    switch (spec.compressive.mask) {
         case SensingMask::all:
-            samples.resize(index(plan.geometry.samples));
+            samples.resize(index(spec.geometry.samples));
             std::iota(samples.begin(), samples.end(), 0);
             return samples;
         case SensingMask::file:
-            for (std::size_t p = 0; p < plan.calibration.mask.size(); ++p) {
-                if (plan.calibration.mask[p] != 0) samples.push_back(static_cast<std::int32_t>(p));
+            for (std::size_t p = 0; p < spec.calibration.mask.size(); ++p) {
+                if (spec.calibration.mask[p] != 0) samples.push_back(static_cast<std::int32_t>(p));
             }
             return samples;
-        default: return random_samples(plan);
+        default: return random_samples(spec);
     }
 }
 
-SensingTables sensing_tables(const ReconstructionSpec& plan) {
-    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
+SensingTables sensing_tables(const ReconstructionSpec& spec) {
+    const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
     SensingTables tables;
-    tables.samples = sensed_samples(plan);
-    tables.on_k_grid = plan.compressive.transform == SensingTransform::fft;
-    tables.length = plan.geometry.samples;
+    tables.samples = sensed_samples(spec);
+    tables.on_k_grid = spec.compressive.transform == SensingTransform::fft;
+    tables.length = spec.geometry.samples;
     tables.modes = tables.length / 2;
-    const SpectrumPoints points = tables.on_k_grid ? points_of_grid(grid) : points_of_samples(plan.calibration, grid);
-    const std::vector<double> theta = dispersion_phase_at(points, plan.recipe, plan.calibration, grid);
+    const SpectrumPoints points = tables.on_k_grid ? points_of_grid(grid) : points_of_samples(spec.calibration, grid);
+    const std::vector<double> theta = dispersion_phase_at(points, spec.recipe, spec.calibration, grid);
     for (const std::int32_t p : tables.samples) {
         tables.points.push_back(points.on_grid[index(p)]);
         tables.turns.push_back(std::polar(1.0, theta[index(p)]));
         tables.real = tables.real && theta[index(p)] == 0;
     }
-    const double weight_sum = spectral_weight(plan.recipe, plan.calibration, grid).sum;
+    const double weight_sum = spectral_weight(spec.recipe, spec.calibration, grid).sum;
     tables.to_bins = static_cast<float>(weight_sum / std::sqrt(static_cast<double>(tables.length)));
-    if (plan.compressive.transform != SensingTransform::exact) add_grid(tables, plan);
+    if (spec.compressive.transform != SensingTransform::exact) add_grid(tables, spec);
     return tables;
 }
 

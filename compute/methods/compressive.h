@@ -12,10 +12,10 @@
 
 namespace echolux {
 
-// The samples that a plan uses, ascending. A random mask takes samples without putting them back, the same for all
+// The samples that a spec uses, ascending. A random mask takes samples without putting them back, the same for all
 // A-scans; `variable`: a sample's chance goes with the root of the source's brightness (P. Efraimidis, P. Spirakis,
 // Inf. Process. Lett. 97, 181 (2006)).
-std::vector<std::int32_t> sensed_samples(const ReconstructionSpec& plan);
+std::vector<std::int32_t> sensed_samples(const ReconstructionSpec& spec);
 
 // The samples of a depth profile x [modes]:
 //   y[p] = Re(turn[p] * sum over m of w[m] x[m] exp(2 pi i m x_p / N)) / sqrt(N),  w[0] = 1, w[m] = 2: both sides
@@ -47,7 +47,7 @@ struct SensingTables {
 // curvature |A|^2 on every step descends. At most SearchRules::max_tries.
 int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe);
 
-// The plan is valid.
-SensingTables sensing_tables(const ReconstructionSpec& plan);
+// The spec is valid.
+SensingTables sensing_tables(const ReconstructionSpec& spec);
 
 }  // namespace echolux

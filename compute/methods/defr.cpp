@@ -21,28 +21,28 @@ double highest_bin(const std::vector<std::complex<double>>& values) {
 }
 
 // The spectrum of the source behind the window, or the window where no background is known.
-std::vector<double> windowed_source(const ReconstructionSpec& plan, const KGrid& grid,
+std::vector<double> windowed_source(const ReconstructionSpec& spec, const KGrid& grid,
                                     const std::vector<double>& window) {
-    if (plan.calibration.background.empty()) return window;
-    std::vector<double> source = source_on_grid(plan.recipe, plan.calibration, grid);
+    if (spec.calibration.background.empty()) return window;
+    std::vector<double> source = source_on_grid(spec.recipe, spec.calibration, grid);
     for (std::size_t j = 0; j < source.size(); ++j) source[j] = std::max(source[j], 0.0) * window[j];
     return source;
 }
 
 }  // namespace
 
-DefrTables defr_tables(const ReconstructionSpec& plan) {
-    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
-    Recipe undispersed = plan.recipe;
+DefrTables defr_tables(const ReconstructionSpec& spec) {
+    const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
+    Recipe undispersed = spec.recipe;
     undispersed.dispersion = false;
     DefrTables tables;
-    for (const auto& value : spectral_weight_at(points_of_grid(grid), undispersed, plan.calibration, grid)) {
+    for (const auto& value : spectral_weight_at(points_of_grid(grid), undispersed, spec.calibration, grid)) {
         tables.window.push_back(value.real());
     }
-    const std::vector<double> theta = dispersion_phase(plan.recipe, plan.calibration, grid);
+    const std::vector<double> theta = dispersion_phase(spec.recipe, spec.calibration, grid);
     for (const double phase : theta) tables.rotation.push_back(std::polar(1.0, phase));
 
-    const std::vector<double> source = windowed_source(plan, grid, tables.window);
+    const std::vector<double> source = windowed_source(spec, grid, tables.window);
     std::vector<std::complex<double>> false_image(source.size());  // mirrored in depth, which changes no amplitude
     double true_image = 0;                                         // all in phase, at zero delay
     for (std::size_t j = 0; j < source.size(); ++j) {
@@ -50,8 +50,8 @@ DefrTables defr_tables(const ReconstructionSpec& plan) {
         true_image += source[j];
     }
     tables.gamma = true_image > 0 ? std::min(1.0, highest_bin(false_image) / true_image) : 1;
-    const double chosen = plan.defr.threshold;
-    tables.threshold = chosen > 0 ? chosen : tables.gamma + plan.defr.delta * (1 - tables.gamma);
+    const double chosen = spec.defr.threshold;
+    tables.threshold = chosen > 0 ? chosen : tables.gamma + spec.defr.delta * (1 - tables.gamma);
     return tables;
 }
 

@@ -20,7 +20,7 @@ struct DefrTables {
 // Above this, false images hardly go away.
 inline constexpr double weak_diversity = 0.6;
 
-// The plan's geometry and calibration are valid.
-DefrTables defr_tables(const ReconstructionSpec& plan);
+// The spec's geometry and calibration are valid.
+DefrTables defr_tables(const ReconstructionSpec& spec);
 
 }  // namespace echolux

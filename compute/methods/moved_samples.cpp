@@ -13,9 +13,9 @@ namespace echolux {
 namespace {
 
 // A phase of 40 rad along half the spectrum turns by 0.08 rad in a piece: an error of 2e-8.
-CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& plan) {
-    const std::int64_t n = plan.geometry.samples;
-    const KGrid grid = k_grid(plan.calibration, n);
+CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& spec) {
+    const std::int64_t n = spec.geometry.samples;
+    const KGrid grid = k_grid(spec.calibration, n);
     const CubicSpline position_at(counted(n), points_of_grid(grid).samples);
     const auto last = static_cast<double>(n - 1);
     const std::int64_t places = 3 * n + 1;
@@ -24,7 +24,7 @@ CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& plan)
         thirds.on_grid.push_back(static_cast<double>(i) / 3 - 0.5);
         thirds.samples.push_back(std::clamp(position_at(std::clamp(thirds.on_grid.back(), 0.0, last)), 0.0, last));
     }
-    const auto values = spectral_weight_at(thirds, plan.recipe, plan.calibration, grid);
+    const auto values = spectral_weight_at(thirds, spec.recipe, spec.calibration, grid);
     return {-0.5, last + 0.5, n, [&](double point) { return values[index(std::llround(3 * (point + 0.5)))]; }};
 }
 
@@ -36,17 +36,17 @@ CubicPieces<float> kernel_of_root(const SpreadingKernel& kernel) {
 
 }  // namespace
 
-MovedSamples moved_samples(const ReconstructionSpec& plan) {
-    const SpreadingKernel kernel(plan.nufft);
-    const std::int64_t transform = lengths_of(plan.geometry, plan.recipe).transform;
-    const std::int64_t grid = finer_grid(plan.nufft, transform);
+MovedSamples moved_samples(const ReconstructionSpec& spec) {
+    const SpreadingKernel kernel(spec.nufft);
+    const std::int64_t transform = lengths_of(spec.geometry, spec.recipe).transform;
+    const std::int64_t grid = finer_grid(spec.nufft, transform);
     const std::vector<double> points =
-        points_of_samples(plan.calibration, k_grid(plan.calibration, plan.geometry.samples)).on_grid;
+        points_of_samples(spec.calibration, k_grid(spec.calibration, spec.geometry.samples)).on_grid;
     const std::vector<double> shares = shares_of_grid(points);
-    return {KJitter(plan.geometry, plan.calibration),
+    return {KJitter(spec.geometry, spec.calibration),
             points,
             {shares.begin(), shares.end()},
-            weights_of_grid(plan),
+            weights_of_grid(spec),
             kernel_of_root(kernel),
             kernel.width(),
             grid,

@@ -24,7 +24,7 @@ struct MovedSamples {
     double ratio = 1;       // of its points to those of the k grid
 };
 
-// Of a plan that is valid and has calibration.k_jitter.
-MovedSamples moved_samples(const ReconstructionSpec& plan);
+// Of a spec that is valid and has calibration.k_jitter.
+MovedSamples moved_samples(const ReconstructionSpec& spec);
 
 }  // namespace echolux

@@ -11,13 +11,13 @@
 #include "compute/plan/tables.h"
 
 namespace echolux {
-NudftMatrix::NudftMatrix(const ReconstructionSpec& plan) {
-    const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
-    const DepthRange kept = kept_depth(plan.recipe, lengths.bins);
+NudftMatrix::NudftMatrix(const ReconstructionSpec& spec) {
+    const Lengths lengths = lengths_of(spec.geometry, spec.recipe);
+    const DepthRange kept = kept_depth(spec.recipe, lengths.bins);
     first_bin_ = kept.begin;
     depth_ = kept.end - kept.begin;
     transform_ = static_cast<double>(lengths.transform);
-    SamplePoints samples = sample_points(plan);
+    SamplePoints samples = sample_points(spec);
     points_ = std::move(samples.points);
     weights_ = std::move(samples.weights);
 }
@@ -33,8 +33,8 @@ double NudftMatrix::largest() const {
     return largest;
 }
 
-bool uses_nudft(const ReconstructionSpec& plan) {
-    return chosen_resample(plan.recipe, plan.calibration) == Resample::nudft;
+bool uses_nudft(const ReconstructionSpec& spec) {
+    return chosen_resample(spec.recipe, spec.calibration) == Resample::nudft;
 }
 
 }  // namespace echolux

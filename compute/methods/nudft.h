@@ -13,8 +13,8 @@ namespace echolux {
 // bin[z] = sum over p of at(z, p) * (I[p] - b[p]); not divided by the window's sum, as with every method.
 class NudftMatrix {
   public:
-    // The plan is valid.
-    explicit NudftMatrix(const ReconstructionSpec& plan);
+    // The spec is valid.
+    explicit NudftMatrix(const ReconstructionSpec& spec);
 
     std::int64_t depth() const { return depth_; }  // rows: the depth bins kept
     std::int64_t samples() const { return static_cast<std::int64_t>(points_.size()); }
@@ -32,8 +32,8 @@ class NudftMatrix {
     std::vector<std::complex<double>> weights_;  // window or shaping, dispersion, share of the grid
 };
 
-// Whether this plan goes through the matrix. Without a k map it does not: the plain transform is exact then.
-bool uses_nudft(const ReconstructionSpec& plan);
+// Whether this spec goes through the matrix. Without a k map it does not: the plain transform is exact then.
+bool uses_nudft(const ReconstructionSpec& spec);
 
 // Elements of the largest matrix that is accepted: 2 GiB on the CPU.
 inline constexpr std::int64_t max_nudft_elements = std::int64_t{1} << 28;

@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-bool uses_nufft(const ReconstructionSpec& plan) {
-    return chosen_resample(plan.recipe, plan.calibration) == Resample::nufft;
+bool uses_nufft(const ReconstructionSpec& spec) {
+    return chosen_resample(spec.recipe, spec.calibration) == Resample::nufft;
 }
 
 FinerGrid finer_grid_of(const NufftRecipe& recipe, std::vector<double> points, std::int64_t length, std::int64_t first,
@@ -27,16 +27,16 @@ FinerGrid finer_grid_of(const NufftRecipe& recipe, std::vector<double> points, s
     return finer;
 }
 
-NufftTables nufft_tables(const ReconstructionSpec& plan) {
-    const Lengths lengths = lengths_of(plan.geometry, plan.recipe);
-    const DepthRange kept = kept_depth(plan.recipe, lengths.bins);
-    const SamplePoints samples = sample_points(plan);
+NufftTables nufft_tables(const ReconstructionSpec& spec) {
+    const Lengths lengths = lengths_of(spec.geometry, spec.recipe);
+    const DepthRange kept = kept_depth(spec.recipe, lengths.bins);
+    const SamplePoints samples = sample_points(spec);
     NufftTables tables;
     for (const std::complex<double>& weight : samples.weights) {
         tables.weights.emplace_back(weight);
         tables.real = tables.real && tables.weights.back().imag() == 0;
     }
-    FinerGrid finer = finer_grid_of(plan.nufft, samples.points, lengths.transform, kept.begin, kept.end - kept.begin);
+    FinerGrid finer = finer_grid_of(spec.nufft, samples.points, lengths.transform, kept.begin, kept.end - kept.begin);
     tables.grid = finer.grid;
     tables.spread = std::move(finer.spread);
     tables.correction = std::move(finer.correction);

@@ -21,11 +21,11 @@ struct NufftTables {
     std::vector<float> correction;  // [depth]: 1 / transform of the kernel
 };
 
-// Whether this plan goes this way. Without a k map it does not: the plain transform is exact then.
-bool uses_nufft(const ReconstructionSpec& plan);
+// Whether this spec goes this way. Without a k map it does not: the plain transform is exact then.
+bool uses_nufft(const ReconstructionSpec& spec);
 
-// The plan is valid.
-NufftTables nufft_tables(const ReconstructionSpec& plan);
+// The spec is valid.
+NufftTables nufft_tables(const ReconstructionSpec& spec);
 
 // Samples at `points` of a k grid `length` points long, spread over its finer grid, and what that does to depth bins
 // [first, first + bins): correction multiplies it away.

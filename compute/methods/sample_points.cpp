@@ -18,10 +18,10 @@ std::vector<double> shares_of_grid(const std::vector<double>& points) {
     return shares;
 }
 
-SamplePoints sample_points(const ReconstructionSpec& plan) {
-    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
-    const SpectrumPoints points = points_of_samples(plan.calibration, grid);
-    SamplePoints samples{points.on_grid, spectral_weight_at(points, plan.recipe, plan.calibration, grid)};
+SamplePoints sample_points(const ReconstructionSpec& spec) {
+    const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
+    const SpectrumPoints points = points_of_samples(spec.calibration, grid);
+    SamplePoints samples{points.on_grid, spectral_weight_at(points, spec.recipe, spec.calibration, grid)};
     const std::vector<double> shares = shares_of_grid(samples.points);
     const double end = static_cast<double>(shares.size()) - 0.5;
     for (std::size_t p = 0; p < shares.size(); ++p) {

@@ -17,7 +17,7 @@ struct SamplePoints {
 // How much of the uniform grid each sample stands for: half the way from its left to its right neighbour.
 std::vector<double> shares_of_grid(const std::vector<double>& points);
 
-// Of a plan that is valid. Samples beyond the grid have no weight.
-SamplePoints sample_points(const ReconstructionSpec& plan);
+// Of a spec that is valid. Samples beyond the grid have no weight.
+SamplePoints sample_points(const ReconstructionSpec& spec);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// What the settings of a plan come to: defaults resolved, and what follows from them.
+// What the settings of a spec come to: defaults resolved, and what follows from them.
 #pragma once
 
 #include <cstdint>

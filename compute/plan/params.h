@@ -64,7 +64,7 @@ std::int64_t line_bytes(const RawFormat& format, const ScanGeometry& geometry);
 
 enum class PhaseMeaning { theta, correction };  // of a dispersion file: theta, or the exponent to multiply by
 
-// Vectors are empty when not given. Lengths are checked by plan().
+// Vectors are empty when not given. Lengths are checked by validate().
 struct Calibration {
     std::vector<double> background;   // counts [samples], sample arm blocked
     std::vector<double> dark;         // counts [samples], no light

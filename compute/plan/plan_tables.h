@@ -36,11 +36,11 @@ struct CodeRange {
     float high = 1;
 };
 
-// Of a plan that has been validated.
-PlainTables plain_tables(const ReconstructionSpec& plan);
-VoxelTables voxel_tables(const ReconstructionSpec& plan, double weight_sum, DepthRange kept);
+// Of a spec that has been validated.
+PlainTables plain_tables(const ReconstructionSpec& spec);
+VoxelTables voxel_tables(const ReconstructionSpec& spec, double weight_sum, DepthRange kept);
 
-// How blocks and volumes of a plan are counted.
+// How blocks and volumes of a spec are counted.
 struct BlockShape {
     std::int64_t frame_lines = 0;         // lines of an acquired B-scan
     std::int64_t frames = 0;              // most acquired B-scans of a block
@@ -50,9 +50,9 @@ struct BlockShape {
     std::int64_t lines() const { return frames * frame_lines; }
 };
 
-BlockShape block_shape(const ReconstructionSpec& plan, const VolumeGrid& grid);
+BlockShape block_shape(const ReconstructionSpec& spec, const VolumeGrid& grid);
 
-// Throws Error{bad_setting} when the block does not hold what the plan says.
-void check_block(const Block& block, const ReconstructionSpec& plan);
+// Throws Error{bad_setting} when the block does not hold what the spec says.
+void check_block(const Block& block, const ReconstructionSpec& spec);
 
 }  // namespace echolux

@@ -1,4 +1,4 @@
-// How checks of a plan refuse: one line that names the key and what would work.
+// How checks of a spec refuse: one line that names the key and what would work.
 #pragma once
 
 #include <string>

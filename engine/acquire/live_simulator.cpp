@@ -45,7 +45,7 @@ Simulation simulation_of(const SourceWanted& wanted, const std::string& scene) {
     Simulation simulation = live_defaults();
     Settings settings;
     settings.bind("simulation", simulation);
-    if (!scene.empty()) settings.set("simulation.scene", scene, "--source");
+    if (!scene.empty()) settings.set("simulation.scene", scene, "source");
     for (const std::string& assignment : wanted.assignments) {
         const std::string key = assignment.substr(assignment.find('.') + 1);
         if (is_of_scan(assignment)) settings.set_assignment("simulation." + key);

@@ -7,6 +7,7 @@
 
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
+#include "engine/parts.h"
 
 namespace echolux {
 
@@ -42,7 +43,10 @@ std::unique_ptr<Source> open_source(const SourceWanted& wanted) {
     const bool says_which = !name.rest.empty();
     check(wanted.settings, "source");
     if (kind == "sim") return open_simulator(wanted);
-    if (kind == "genicam") return open_genicam(wanted);
+    if (kind == "genicam") {
+        if constexpr (has(Part::genicam)) return open_genicam(wanted);
+        refuse_missing(Part::genicam, wanted.name);
+    }
     if (kind == "replay" && says_which) return open_replay(wanted);
     if (kind == "plugin" && says_which) return open_plugin(wanted);
     constexpr std::array<std::string_view, 4> kinds{"sim", "replay", "genicam", "plugin"};
@@ -59,7 +63,7 @@ std::vector<std::string> sources_found() {
         "sim: simulated spectra; sim:SCENE (mirror, layers, vessel, capillary, retina), or "
         "sim:scan.toml of an earlier simulation",
         "replay:scan.toml: a scan on disk, at the rate of its lines"};
-    for (std::string& camera : genicam_cameras()) found.push_back(std::move(camera));
+    if constexpr (has(Part::genicam)) std::ranges::move(genicam_cameras(), std::back_inserter(found));
     found.emplace_back("plugin:FILE.so: an instrument's own library (docs/plugins.md)");
     return found;
 }

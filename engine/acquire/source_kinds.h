@@ -28,7 +28,7 @@ std::unique_ptr<Source> open_replay(const SourceWanted& wanted,
 std::unique_ptr<Source> open_genicam(const SourceWanted& wanted);
 std::unique_ptr<Source> open_plugin(const SourceWanted& wanted);
 
-// One line for each camera that answers; none, and never an error, where there is no support for them.
+// One line for each camera that answers; never an error.
 std::vector<std::string> genicam_cameras();
 
 }  // namespace echolux

@@ -84,22 +84,22 @@ const std::vector<Field<AlignmentWanted>>& describe<AlignmentWanted>() {
 // Some lines of counts without background to complex bins.
 class Alignment::Lines {
   public:
-    Lines(ReconstructionSpec plan, std::int64_t lines) {
-        const std::int64_t samples = plan.geometry.samples;
-        const double refractive_index = plan.geometry.refractive_index;
-        plan.format = {};
-        plan.format.sample_format = SampleFormat::f32;
-        plan.geometry = {};
-        plan.geometry.samples = samples;
-        plan.geometry.a_scans = lines;
-        plan.geometry.b_scans = 1;
-        plan.geometry.refractive_index = refractive_index;
-        plan.calibration.fast_axis.clear();
-        plan.calibration.k_jitter.clear();
-        plan.calibration.noise_floor.clear();
-        plan.flow = {};
-        plan.block_b_scans = 1;
-        reconstructor_ = plan_on_cpu(plan);
+    Lines(ReconstructionSpec spec, std::int64_t lines) {
+        const std::int64_t samples = spec.geometry.samples;
+        const double refractive_index = spec.geometry.refractive_index;
+        spec.format = {};
+        spec.format.sample_format = SampleFormat::f32;
+        spec.geometry = {};
+        spec.geometry.samples = samples;
+        spec.geometry.a_scans = lines;
+        spec.geometry.b_scans = 1;
+        spec.geometry.refractive_index = refractive_index;
+        spec.calibration.fast_axis.clear();
+        spec.calibration.k_jitter.clear();
+        spec.calibration.noise_floor.clear();
+        spec.flow = {};
+        spec.block_b_scans = 1;
+        reconstructor_ = plan_on_cpu(spec);
         bins_.resize(index(grid().depth * lines));
     }
 
@@ -123,36 +123,36 @@ class Alignment::Lines {
     std::vector<std::complex<float>> bins_;
 };
 
-Alignment::Alignment(const ReconstructionSpec& plan) : plan_(plan) {
+Alignment::Alignment(const ReconstructionSpec& spec) : spec_(spec) {
     prepared(spectra_, 2, false);  // also checks the plan
-    weight_sum_ = spectral_weight(plan.recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples)).sum;
+    weight_sum_ = spectral_weight(spec.recipe, spec.calibration, k_grid(spec.calibration, spec.geometry.samples)).sum;
 }
 
 Alignment::~Alignment() = default;
 
-bool Alignment::fits(const ReconstructionSpec& plan) const {
-    return alike(plan.format, plan_.format) && alike(plan.geometry, plan_.geometry) &&
-           alike(plan.calibration, plan_.calibration) && alike_vectors(plan.calibration, plan_.calibration) &&
-           alike(plan.recipe, plan_.recipe);
+bool Alignment::fits(const ReconstructionSpec& spec) const {
+    return alike(spec.format, spec_.format) && alike(spec.geometry, spec_.geometry) &&
+           alike(spec.calibration, spec_.calibration) && alike_vectors(spec.calibration, spec_.calibration) &&
+           alike(spec.recipe, spec_.recipe);
 }
 
 // Within one acquired B-scan.
 LineRange Alignment::range(const Block& block, const AlignmentWanted& wanted) const {
-    const std::int64_t frame = plan_.geometry.lines_per_b_scan();
-    const std::int64_t first = std::clamp<std::int64_t>(wanted.line, 0, lines_of(block, plan_.geometry) - 1);
+    const std::int64_t frame = spec_.geometry.lines_per_b_scan();
+    const std::int64_t first = std::clamp<std::int64_t>(wanted.line, 0, lines_of(block, spec_.geometry) - 1);
     const std::int64_t quick =
-        std::clamp<std::int64_t>(max_samples_at_once / plan_.geometry.samples, 1, max_lines_at_once);
+        std::clamp<std::int64_t>(max_samples_at_once / spec_.geometry.samples, 1, max_lines_at_once);
     const std::int64_t most = std::min(quick, frame - first % frame);
     return {first, std::clamp<std::int64_t>(wanted.average, 1, most)};
 }
 
 Alignment::Lines& Alignment::prepared(std::unique_ptr<Lines>& lines, std::int64_t count, bool for_profiles) const {
     if (lines && lines->lines() == count) return *lines;
-    ReconstructionSpec plan = plan_;
-    plan.recipe = alignment_recipe(plan.recipe);
-    plan.recipe.zero_padding = for_profiles ? padding : 1;
-    plan.recipe.dispersion = for_profiles && plan.recipe.dispersion;
-    lines = std::make_unique<Lines>(plan, count);
+    ReconstructionSpec spec = spec_;
+    spec.recipe = alignment_recipe(spec.recipe);
+    spec.recipe.zero_padding = for_profiles ? padding : 1;
+    spec.recipe.dispersion = for_profiles && spec.recipe.dispersion;
+    lines = std::make_unique<Lines>(spec, count);
     return *lines;
 }
 
@@ -160,9 +160,9 @@ std::vector<float> Alignment::fringes_of(const Block& block, const LineRange& ra
                                          const std::vector<double>& background) const {
     std::vector<float> fringes;
     fringes.reserve(index(range.count) * background.size());
-    LineFormat(plan_.format, plan_.geometry).with_reader([&](const auto& read) {
+    LineFormat(spec_.format, spec_.geometry).with_reader([&](const auto& read) {
         for (std::int64_t line = range.first; line < range.first + range.count; ++line) {
-            const std::byte* samples = line_at(block, plan_.format, plan_.geometry, line);
+            const std::byte* samples = line_at(block, spec_.format, spec_.geometry, line);
             for (std::size_t p = 0; p < background.size(); ++p) {
                 const auto count = static_cast<double>(read(samples, static_cast<std::int64_t>(p)));
                 fringes.push_back(static_cast<float>(count - background[p]));
@@ -191,7 +191,7 @@ void Alignment::average_profiles(const std::vector<float>& fringes, std::int64_t
 // Also the mean light of both arms under the window, in counts; without a dark spectrum, darkness counts as light.
 double Alignment::fill_windowed(AlignmentReading& reading) {
     const std::size_t n = reading.spectrum.size();
-    const std::vector<double>& dark = plan_.calibration.dark;
+    const std::vector<double>& dark = spec_.calibration.dark;
     std::vector<float> counts(2 * n);
     for (std::size_t p = 0; p < n; ++p) {
         counts[p] = static_cast<float>(reading.spectrum[p] - reading.background[p]);
@@ -227,7 +227,7 @@ void Alignment::fill_a_scan(AlignmentReading& reading, std::int64_t depth_begin,
 
 AlignmentReading Alignment::read(const Block& block, const AlignmentWanted& wanted) {
     const LineRange lines = range(block, wanted);
-    SpectrumSurvey survey(plan_.format, plan_.geometry);
+    SpectrumSurvey survey(spec_.format, spec_.geometry);
     survey.add(block, lines);
 
     AlignmentReading reading;
@@ -235,14 +235,14 @@ AlignmentReading Alignment::read(const Block& block, const AlignmentWanted& want
     reading.spectrum = survey.mean();
     reading.least = survey.least();
     reading.greatest = survey.greatest();
-    reading.has_background = !plan_.calibration.background.empty();
-    reading.background = reading.has_background ? plan_.calibration.background : slow_part(reading.spectrum);
-    reading.full_scale = full_scale(plan_.format);
+    reading.has_background = !spec_.calibration.background.empty();
+    reading.background = reading.has_background ? spec_.calibration.background : slow_part(reading.spectrum);
+    reading.full_scale = full_scale(spec_.format);
     if (reading.full_scale) {
         const double greatest = *std::max_element(reading.greatest.begin(), reading.greatest.end());
         reading.figures.saturation_percent = 100 * greatest / *reading.full_scale;
     }
-    const auto samples = static_cast<double>(lines.count * plan_.geometry.samples);
+    const auto samples = static_cast<double>(lines.count * spec_.geometry.samples);
     reading.figures.clipped_percent = 100 * static_cast<double>(survey.clipped()) / samples;
 
     average_profiles(fringes_of(block, lines, reading.background), lines.count, wanted.average);

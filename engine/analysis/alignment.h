@@ -57,15 +57,15 @@ struct AlignmentReading {
 
 class Alignment {
   public:
-    // Of `plan`: format, geometry, calibration, resampling, window, shaping and dispersion. Throws Error{bad_setting}
-    // for a plan that cannot work.
-    explicit Alignment(const ReconstructionSpec& plan);
+    // Of `spec`: format, geometry, calibration, resampling, window, shaping and dispersion. Throws Error{bad_setting}
+    // for a spec that cannot work.
+    explicit Alignment(const ReconstructionSpec& spec);
     ~Alignment();
 
-    // Whether `plan` would read the same.
-    bool fits(const ReconstructionSpec& plan) const;
+    // Whether `spec` would read the same.
+    bool fits(const ReconstructionSpec& spec) const;
 
-    // `block` lies in host memory and is as the plan says; the line and the number of lines are kept inside.
+    // `block` lies in host memory and is as the spec says; the line and the number of lines are kept inside.
     AlignmentReading read(const Block& block, const AlignmentWanted& wanted);
 
     // Averages begin anew.
@@ -82,7 +82,7 @@ class Alignment {
     double fill_windowed(AlignmentReading& reading);
     void fill_a_scan(AlignmentReading& reading, std::int64_t depth_begin, double light) const;
 
-    ReconstructionSpec plan_;
+    ReconstructionSpec spec_;
     double weight_sum_ = 1;            // of the window
     std::unique_ptr<Lines> profiles_;  // with dispersion, zero padded
     std::unique_ptr<Lines> spectra_;   // without: as they enter the transform

@@ -100,7 +100,7 @@ DepthProfile depth_profile(const Volume& volume, std::int64_t a_scan, std::int64
     const VolumeGrid& grid = volume.grid;
     check_b_scan(grid, b_scan);
     if (a_scan < 0 || a_scan >= grid.a_scans) {
-        throw Error(ErrorCode::bad_setting, fmt::format("there is no A-scan {}", a_scan), "--a-scan",
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no A-scan {}", a_scan), "a_scan",
                     fmt::format("the volume has A-scans 0 to {}", grid.a_scans - 1));
     }
     DepthProfile profile{grid.spacing_um[0] > 0, {}, values_of(volume, a_scan, b_scan), grid.unit};
@@ -113,8 +113,8 @@ DepthProfile depth_profile(const Volume& volume, std::int64_t a_scan, std::int64
 std::vector<StrongestEcho> strongest_echoes(const Volume& volume, Interval b_scans, Interval rows) {
     const VolumeGrid& grid = volume.grid;
     check_b_scan(grid, 0);
-    b_scans = part(b_scans, grid.b_scans, "B-scans", "--b-scan");
-    rows = part(rows, grid.depth, "depth rows", "--rows");
+    b_scans = part(b_scans, grid.b_scans, "B-scans", "b_scan");
+    rows = part(rows, grid.depth, "depth rows", "rows");
     std::vector<StrongestEcho> echoes;
     for (std::int64_t b = b_scans.begin; b < b_scans.end; ++b) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {

@@ -15,7 +15,7 @@ namespace {
 
 void require_real(const VolumeGrid& grid) {
     if (grid.type != VoxelType::complex64) return;
-    throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "--quantity",
+    throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "recipe.quantity",
                 "choose db, intensity or amplitude");
 }
 
@@ -76,7 +76,7 @@ double min_of_something(const Code* voxels, const VolumeGrid& grid) {
 void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan) {
     require_real(grid);
     if (b_scan < 0 || b_scan >= grid.b_scans) {
-        throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "--b-scan",
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "b_scan",
                     fmt::format("the volume has B-scans 0 to {}", grid.b_scans - 1));
     }
 }
@@ -85,7 +85,7 @@ void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end)
     require_real(grid);
     if (begin < 0 || begin >= end || end > grid.depth) {
         throw Error(ErrorCode::bad_setting, fmt::format("depth rows {}:{} are not in the volume", begin, end),
-                    "--en-face", fmt::format("it has rows 0:{}", grid.depth));
+                    "en_face", fmt::format("it has rows 0:{}", grid.depth));
     }
 }
 

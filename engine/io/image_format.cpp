@@ -6,23 +6,32 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compute/error.h"
 #include "engine/io/foreign/dicom_series.h"
 #include "engine/io/foreign/file_part.h"
 #include "engine/io/foreign/heidelberg_vol.h"
 #include "engine/io/foreign/matlab_file.h"
 #include "engine/io/foreign/picture_stack.h"
-#include "engine/io/foreign/thorlabs_oct.h"
-#include "engine/io/hdf5_file.h"
+#include "engine/io/foreign/thorlabs/thorlabs_picture.h"
+#include "engine/io/hdf5/hdf5_file.h"
 #include "engine/io/lower_case.h"
 #include "engine/io/meta_file.h"
 #include "engine/io/nifti_file.h"
 #include "engine/io/npy_file.h"
 #include "engine/io/nrrd_file.h"
-#include "engine/io/tiff_file.h"
+#include "engine/io/tiff/tiff_file.h"
 #include "engine/io/zarr/ome_zarr.h"
 
 namespace echolux {
 namespace {
+
+// The row of a format that is a part: `fill` names what reads and writes it, and is not looked at without it.
+template <Part part>
+ImageFormat of_part(ImageFormat row, auto fill) {
+    row.part = part;
+    if constexpr (has(part)) fill(row);
+    return row;
+}
 
 std::vector<ImageFormat> all_formats() {
     return {
@@ -40,36 +49,43 @@ std::vector<ImageFormat> all_formats() {
          .holds_time = true,
          .open = open_nifti,
          .create = create_nifti},
-        {.name = "TIFF",
-         .endings = {".ome.tif", ".tif", ".tiff"},
-         .holds_time = true,
-         .compressions = {Compression::none, Compression::gzip},
-         .open = open_tiff,
-         .create = create_tiff},
-        {.name = "HDF5",
-         .endings = {".h5", ".hdf5", ".he5"},
-         .unwritten = {".he5"},
-         .holds_complex = true,
-         .holds_time = true,
-         .compressions = {Compression::gzip, Compression::none},
-         .open = open_hdf5,
-         .create = create_hdf5},
+        of_part<Part::tiff>({.name = "TIFF",
+                             .endings = {".ome.tif", ".tif", ".tiff"},
+                             .holds_time = true,
+                             .compressions = {Compression::none, Compression::gzip}},
+                            [](auto& row) {
+                                row.open = open_tiff;
+                                row.create = create_tiff;
+                            }),
+        of_part<Part::hdf5>({.name = "HDF5",
+                             .endings = {".h5", ".hdf5", ".he5"},
+                             .unwritten = {".he5"},
+                             .holds_complex = true,
+                             .holds_time = true,
+                             .compressions = {Compression::gzip, Compression::none}},
+                            [](auto& row) {
+                                row.open = open_hdf5;
+                                row.create = create_hdf5;
+                            }),
         {.name = "NumPy",
          .endings = {".npy"},
          .holds_complex = true,
          .holds_time = true,
          .open = open_npy,
          .create = create_npy},
-        {.name = "OME-Zarr",
-         .endings = {".ome.zarr", ".zarr"},
-         .holds_complex = true,
-         .holds_time = true,
-         .is_folder = true,
-         .has_versions = true,
-         .compressions = {Compression::zstd, Compression::none, Compression::gzip, Compression::blosc},
-         .owns = is_zarr,
-         .open = open_ome_zarr,
-         .create = create_ome_zarr},
+        of_part<Part::zarr>(
+            {.name = "OME-Zarr",
+             .endings = {".ome.zarr", ".zarr"},
+             .holds_complex = true,
+             .holds_time = true,
+             .is_folder = true,
+             .has_versions = true,
+             .compressions = {Compression::zstd, Compression::none, Compression::gzip, Compression::blosc}},
+            [](auto& row) {
+                row.owns = is_zarr;
+                row.open = open_ome_zarr;
+                row.create = create_ome_zarr;
+            }),
         {.name = "MetaImage",
          .endings = {".mha", ".mhd"},
          .unwritten = {".mhd"},
@@ -82,7 +98,7 @@ std::vector<ImageFormat> all_formats() {
          .holds_time = true,
          .owns = is_dicom_series,
          .open = open_dicom},
-        {.name = "Thorlabs", .endings = {".oct"}, .open = open_thorlabs},
+        of_part<Part::thorlabs>({.name = "Thorlabs", .endings = {".oct"}}, [](auto& row) { row.open = open_thorlabs; }),
         {.name = "Heidelberg", .endings = {".vol"}, .open = open_heidelberg_vol},
         {.name = "MATLAB", .endings = {".mat"}, .holds_complex = true, .holds_time = true, .open = open_matlab},
         {.name = "folder of pictures", .is_folder = true, .owns = is_picture_stack, .open = open_picture_stack},
@@ -119,6 +135,15 @@ const ImageFormat* image_format_of(const std::filesystem::path& path) {
         if (format.owns != nullptr && format.owns(file)) return &format;
     }
     return nullptr;
+}
+
+const ImageFormat& format_of(const std::filesystem::path& path) {
+    const ImageFormat* format = image_format_of(path);
+    if (format == nullptr) {
+        throw Error(ErrorCode::bad_setting, "is no name of a volume", path.string(), "use " + endings_written());
+    }
+    if (format->open == nullptr) refuse_missing(*format->part, path.string());
+    return *format;
 }
 
 const char* name_of(Compression compression) {

@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/io/image_stream.h"
+#include "engine/parts.h"
 
 namespace echolux {
 
@@ -33,7 +35,9 @@ struct ImageFormat {
     // ending no other format claims, is one. Repeats at little. Null: the ending decides.
     bool (*owns)(const std::filesystem::path& path) = nullptr;
 
-    // Reads the header. Throws Error{bad_file, bad_setting (not part of this build), out_of_memory}.
+    std::optional<Part> part{};  // without which nothing of it is read or written, though its name is known
+
+    // Reads the header. Throws Error{bad_file, bad_setting, out_of_memory}. Null: its part is not in this build.
     std::unique_ptr<ImageReader> (*open)(const std::filesystem::path& path) = nullptr;
 
     // Writes to `path`, which keeps the ending; errors name `where`. Null: only read. Throws Error{output, bad_setting,
@@ -46,6 +50,9 @@ const std::vector<ImageFormat>& image_formats();
 
 // By the longest ending that fits, in upper or lower case, else by owns(). Null: of no format.
 const ImageFormat* image_format_of(const std::filesystem::path& path);
+
+// The same, to read or write it. Throws Error{bad_setting}: of no format, or of one that is not part of this build.
+const ImageFormat& format_of(const std::filesystem::path& path);
 
 const char* name_of(Compression compression);  // as people write it
 

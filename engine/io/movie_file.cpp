@@ -11,8 +11,9 @@
 
 #include "compute/error.h"
 #include "engine/io/lower_case.h"
-#include "engine/io/movie/encoder.h"
+#include "engine/io/movie/ffmpeg/encoder.h"
 #include "engine/io/movie/png_series.h"
+#include "engine/parts.h"
 
 namespace echolux {
 namespace {
@@ -156,7 +157,8 @@ std::unique_ptr<MovieWriter> create_movie(const std::filesystem::path& path, con
     format.codec = movie_codec(path, wanted.codec);
     check_format(path, format);
     if (format.codec == MovieCodec::png) return std::make_unique<PngSeries>(path, format);
-    return make_encoder(path, container_of(path)->name, format);
+    if constexpr (has(Part::movies)) return make_encoder(path, container_of(path)->name, format);
+    refuse_missing(Part::movies, path.string());
 }
 
 }  // namespace echolux

@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::int64_t piece_bytes = 16 << 20;  // that is turned at a time
 
-const ImageFormat& format_of(const std::filesystem::path& path) {
-    if (const ImageFormat* format = image_format_of(path)) return *format;
-    throw Error(ErrorCode::bad_setting, "is no name of a volume", path.string(), "use " + endings_written());
-}
-
 bool ends_with_one_of(const std::filesystem::path& path, const std::vector<std::string>& endings) {
     const std::string name = lower_case(path.filename().string());
     return std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); });
@@ -40,7 +35,7 @@ std::int64_t b_scans_a_piece(const VolumeGrid& grid) {
 void check_storage(const ImageFormat& format, const ImageStorage& storage, const std::filesystem::path& path) {
     if (!storage.ome_version.empty() && !format.has_versions) {
         throw Error(ErrorCode::bad_setting, format.name + " has no OME version", path.string(),
-                    "leave --ome-version out, or name it *.ome.zarr");
+                    "leave `ome_version` out, or name it *.ome.zarr");
     }
     const auto& known = format.compressions;
     if (storage.compression == Compression::automatic || std::ranges::count(known, storage.compression) > 0) return;
@@ -68,10 +63,10 @@ void check_free_space(const std::filesystem::path& place, double bytes, const st
 }
 
 bool is_volume_folder(const std::filesystem::path& path) {
-    const ImageFormat* format = image_format_of(path);
-    if (format == nullptr || !format->is_folder) return false;
     try {
-        format->open(path);
+        const ImageFormat& format = format_of(path);
+        if (!format.is_folder) return false;
+        format.open(path);
         return true;
     } catch (const Error&) {
         return false;

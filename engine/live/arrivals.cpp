@@ -22,8 +22,8 @@ bool is_power_of_ten(std::int64_t n) {
 
 }  // namespace
 
-Arrivals::Arrivals(const ReconstructionSpec& plan, std::function<void(std::string)> report)
-    : plan_(plan), report_(std::move(report)) {}
+Arrivals::Arrivals(const ReconstructionSpec& spec, std::function<void(std::string)> report)
+    : spec_(spec), report_(std::move(report)) {}
 
 bool Arrivals::admit(const Block& block) {
     if (!has_right_shape(block)) return false;
@@ -38,8 +38,8 @@ bool Arrivals::admit(const Block& block) {
     next_sequence_ = block.sequence + 1;
     watch_clock(block, lost);
     ++figures_.blocks;
-    if (block.first_b_scan + block.b_scans == plan_.geometry.b_scans) ++figures_.volumes;
-    figures_.lines += block.b_scans * plan_.geometry.b_repeats * plan_.geometry.lines_per_b_scan();
+    if (block.first_b_scan + block.b_scans == spec_.geometry.b_scans) ++figures_.volumes;
+    figures_.lines += block.b_scans * spec_.geometry.b_repeats * spec_.geometry.lines_per_b_scan();
     figures_.bytes += block.bytes;
     return true;
 }
@@ -50,7 +50,7 @@ void Arrivals::note_lost(std::int64_t blocks) {
 
 bool Arrivals::has_right_shape(const Block& block) {
     try {
-        check_block(block, plan_);
+        check_block(block, spec_);
         return true;
     } catch (const Error& error) {
         count(figures_.misshapen, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()));
@@ -67,7 +67,7 @@ void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
               fmt::format("the source's clock leaps by {:.3g} s at block {}", since, block.sequence));
     }
     if (std::isfinite(block.time_s)) time_s_ = block.time_s;
-    const ScanGeometry& scan = plan_.geometry;
+    const ScanGeometry& scan = spec_.geometry;
     const std::int64_t lines = block.b_scans * scan.b_repeats * scan.lines_per_frame();
     block_s_ = scan.line_rate_hz > 0 ? static_cast<double>(lines) / scan.line_rate_hz : 0;
 }

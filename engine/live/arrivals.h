@@ -25,7 +25,7 @@ struct ArrivalFigures {
 class Arrivals {
   public:
     // `report` hears one line for each kind of trouble when it begins, and again when it has grown tenfold.
-    Arrivals(const ReconstructionSpec& plan, std::function<void(std::string)> report);
+    Arrivals(const ReconstructionSpec& spec, std::function<void(std::string)> report);
 
     // Whether the block is to be used.
     bool admit(const Block& block);
@@ -40,7 +40,7 @@ class Arrivals {
     void watch_clock(const Block& block, std::int64_t lost);
     void count(std::int64_t& of, std::int64_t by, const std::string& line);
 
-    ReconstructionSpec plan_;
+    ReconstructionSpec spec_;
     std::function<void(std::string)> report_;
     ArrivalFigures figures_;
     std::uint64_t next_sequence_ = 0;

@@ -27,10 +27,10 @@ class BlockSink {
 
     // From any thread: from some block on, this plan instead. It is made ready beside the work; of several, the last
     // one counts. What cannot work is heard of by take_change().
-    virtual void change(const ReconstructionSpec& plan) = 0;
+    virtual void change(const ReconstructionSpec& spec) = 0;
 
     // Puts a plan to use that has been made ready, if there is one; where the volume's size changes only `between`
-    // volumes. Throws Error for a plan that cannot work: the one before stays.
+    // volumes. Throws Error for a spec that cannot work: the one before stays.
     enum class Moment { within_volume, between_volumes };
     virtual bool take_change(Moment moment) = 0;
 };

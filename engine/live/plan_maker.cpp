@@ -12,9 +12,9 @@ PlanMaker::~PlanMaker() {
     thread_.join();
 }
 
-void PlanMaker::want(const ReconstructionSpec& plan) {
+void PlanMaker::want(const ReconstructionSpec& spec) {
     const std::scoped_lock lock(mutex_);
-    wanted_ = plan;
+    wanted_ = spec;
     ++number_;
     wanted_comes_.notify_one();
 }
@@ -43,14 +43,14 @@ void PlanMaker::put_back(MadePlan made) {
 void PlanMaker::work(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (wanted_comes_.wait(lock, stop, [this] { return wanted_.has_value(); })) {
-        ReconstructionSpec plan = *std::exchange(wanted_, std::nullopt);
+        ReconstructionSpec spec = *std::exchange(wanted_, std::nullopt);
         const std::uint64_t number = number_;
         lock.unlock();
         std::optional<MadePlan> made;
         std::exception_ptr failure;
         try {
-            ChosenReconstructor chosen = make_(plan);
-            made = MadePlan{std::move(plan), std::move(chosen), number};
+            ChosenReconstructor chosen = make_(spec);
+            made = MadePlan{std::move(spec), std::move(chosen), number};
         } catch (...) {
             failure = std::current_exception();
         }

@@ -16,21 +16,21 @@
 namespace echolux {
 
 struct MadePlan {
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     ChosenReconstructor chosen;
     std::uint64_t number = 0;  // of the request
 };
 
 class PlanMaker {
   public:
-    // May complete what the plan leaves open.
+    // May complete what the spec leaves open.
     using Make = std::function<ChosenReconstructor(ReconstructionSpec&)>;
 
     explicit PlanMaker(Make make);
     ~PlanMaker();  // waits for the one that is being made
 
     // From any thread. Requests are counted from 1 on.
-    void want(const ReconstructionSpec& plan);
+    void want(const ReconstructionSpec& spec);
     std::uint64_t wanted() const;
 
     // What has been made since the last call, once. Throws what making it threw; none that was asked for before the one

@@ -95,7 +95,7 @@ void Session::stop() noexcept {
 // ---- the thread that acquires
 
 void Session::acquire(const std::stop_token& stop, std::int64_t volumes) {
-    Arrivals arrivals(source_.scan().plan(source_.block_b_scans()), [this](const std::string& line) { report(line); });
+    Arrivals arrivals(source_.scan().spec(source_.block_b_scans()), [this](const std::string& line) { report(line); });
     Numbering base;
     while (!stop.stop_requested()) {
         const auto begun = Clock::now();
@@ -297,14 +297,14 @@ std::int64_t Session::lines_of(const Block& block) const {
 
 // ---- any thread
 
-void Session::change(const ReconstructionSpec& plan) {
+void Session::change(const ReconstructionSpec& spec) {
     const Scan& scan = source_.scan();
-    if (!is_same(plan.format, scan.format) || !is_same(plan.geometry, scan.geometry)) {
+    if (!is_same(spec.format, scan.format) || !is_same(spec.geometry, scan.geometry)) {
         throw Error(ErrorCode::bad_setting, "format and geometry are the source's", "scan", "open the source anew");
     }
-    validate(plan);
+    validate(spec);
     expects_change_ = true;
-    sink_.change(plan);
+    sink_.change(spec);
 }
 
 void Session::record(RecordingWanted wanted) {

@@ -73,8 +73,8 @@ class Session {
     // Acquires nothing more; what has been acquired is still reconstructed, also with settings that change later.
     void stop() noexcept;
 
-    // From any thread. The plan keeps the source's format and geometry. Throws Error{bad_setting} for what cannot work.
-    void change(const ReconstructionSpec& plan);
+    // From any thread. The spec keeps the source's format and geometry. Throws Error{bad_setting} for what cannot work.
+    void change(const ReconstructionSpec& spec);
 
     // All blocks from the next volume on. Throws Error{bad_setting, output}.
     void record(RecordingWanted wanted);

@@ -52,15 +52,15 @@ bool is_recoded(VoxelType type) {
 Recoder::Recoder(const VolumeGrid& grid, VoxelType type, std::optional<std::pair<double, double>> range)
     : from_(grid.type), grid_(grid) {
     if (grid.type == type && !range) return;
-    const auto refuse = [](const char* what, const char* option, const char* remedy) {
-        throw Error(ErrorCode::bad_setting, what, option, remedy);
+    const auto refuse = [](const char* what, const char* key, const char* remedy) {
+        throw Error(ErrorCode::bad_setting, what, key, remedy);
     };
     if (!is_recoded(grid.type) || !is_recoded(type)) {
-        refuse("complex voxels and those for the screen keep their type", "--type", "leave it out");
+        refuse("complex voxels and those for the screen keep their type", "type", "leave it out");
     }
     grid_.type = type;
     if (type == VoxelType::f32) {
-        if (range) refuse("real voxels need no range", "--range", "leave it out");
+        if (range) refuse("real voxels need no range", "range", "leave it out");
         scale_ = grid.scale;
         offset_ = grid.offset;
         grid_.scale = 1;
@@ -69,9 +69,9 @@ Recoder::Recoder(const VolumeGrid& grid, VoxelType type, std::optional<std::pair
     }
     const bool fits = grid.type == VoxelType::u8;  // into any wider integer
     if (!range && fits) return;
-    if (!range) refuse("integers need to know which values they cover", "--type", "give --range LOW:HIGH");
+    if (!range) refuse("integers need to know which values they cover", "type", "give `range` LOW:HIGH");
     const auto [low, high] = *range;
-    if (!(low < high) || !std::isfinite(high - low)) refuse("is empty", "--range", "give LOW:HIGH");
+    if (!(low < high) || !std::isfinite(high - low)) refuse("is empty", "range", "give LOW:HIGH");
     with_number(type, [&](auto number) {
         using Number = decltype(number);
         const auto least = static_cast<double>(std::numeric_limits<Number>::min());

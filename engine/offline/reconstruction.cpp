@@ -119,7 +119,7 @@ double noise_floor_of(const Scan& scan) {
     const std::int64_t most =
         std::clamp<std::int64_t>(noise_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1, noise_b_scans);
     const Block block = sampled_b_scans(scan, reader, most);
-    return noise_floor_for_recipe(scan.plan(block.b_scans), block);
+    return noise_floor_for_recipe(scan.spec(block.b_scans), block);
 }
 
 Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend)
@@ -139,7 +139,7 @@ Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend)
 }
 
 void Reconstruction::plan(const BackendChoice& backend) {
-    auto [reconstructor, reason] = choose_reconstructor(scan_.plan(block_b_scans_), backend);
+    auto [reconstructor, reason] = choose_reconstructor(scan_.spec(block_b_scans_), backend);
     const bool on_gpu = reconstructor->processor() == Backend::cuda;
     reconstructor_ = std::move(reconstructor);
     pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
@@ -165,7 +165,7 @@ void Reconstruction::warn_of_common_fringes() {
     constexpr double most = 0.5;
     const Background background = chosen_background(scan_.recipe, scan_.calibration);
     if (background != Background::frame_mean && background != Background::running) return;
-    const CommonFringe fringe = strongest_common_fringe(scan_.plan(1), sampled_b_scans(scan_, reader_, 1));
+    const CommonFringe fringe = strongest_common_fringe(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
     if (fringe.share <= most) return;
     warnings_.push_back(fmt::format(
         "recipe.background: {:.0f} % of the light at depth bin {} is the same in all A-scans; the mean of the "
@@ -176,7 +176,7 @@ void Reconstruction::warn_of_common_fringes() {
 
 void Reconstruction::warn_of_weak_dispersion() {
     if (scan_.recipe.method != Method::defr) return;
-    const double gamma = defr_tables(scan_.plan(1)).gamma;
+    const double gamma = defr_tables(scan_.spec(1)).gamma;
     if (gamma <= weak_diversity) return;
     warnings_.push_back(
         fmt::format("recipe.method: the dispersion is weak for full range (gamma = {:.2f}, {} is much): false images "
@@ -188,7 +188,7 @@ void Reconstruction::warn_of_weak_dispersion() {
 void Reconstruction::warn_of_emptiness() {
     constexpr double most = 0.999;
     if (scan_.recipe.method != Method::compressive) return;
-    const double share = empty_share(scan_.plan(1), sampled_b_scans(scan_, reader_, 1));
+    const double share = empty_share(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
     if (share <= most) return;
     const bool is_absolute = scan_.compressive.tau > 0;
     warnings_.push_back(fmt::format("compressive.{}: {:.2f} % of the depth bins are left empty (try a tenth of it)",
@@ -198,12 +198,12 @@ void Reconstruction::warn_of_emptiness() {
 VolumeGrid Reconstruction::grid(const ScanPart& part) const {
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
     if (part.volume < 0 || part.volume >= scan_.geometry.volumes) {
-        throw Error(ErrorCode::bad_setting, fmt::format("there is no volume {}", part.volume), "--volume",
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no volume {}", part.volume), "part.volume",
                     fmt::format("the scan has volumes 0 to {}", scan_.geometry.volumes - 1));
     }
     if (part.begin < 0 || part.begin >= end || end > scan_.geometry.b_scans) {
         throw Error(ErrorCode::bad_setting, fmt::format("B-scans {}:{} are not in the scan", part.begin, end),
-                    "--blocks", fmt::format("it has B-scans 0:{}", scan_.geometry.b_scans));
+                    "part.blocks", fmt::format("it has B-scans 0:{}", scan_.geometry.b_scans));
     }
     VolumeGrid grid = planned_grid(scan_);
     grid.b_scans = grid.b_scans / scan_.geometry.b_scans * (end - part.begin);
@@ -218,7 +218,7 @@ Volume Reconstruction::run(const ScanPart& part, Progress& progress) {
 
 FlowedVolume Reconstruction::run_with_flow(const ScanPart& part, Progress& progress) {
     FlowedVolume volume{{grid(part), {}, {}}, {}};
-    if (std::optional<VolumeGrid> flow = planned_flow_grid(scan_.plan(1))) {
+    if (std::optional<VolumeGrid> flow = planned_flow_grid(scan_.spec(1))) {
         flow->b_scans = volume.structure.grid.b_scans;
         volume.flow = Volume{*flow, {}, {}};
     }
@@ -247,7 +247,7 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
 }
 
 void Reconstruction::allocate(Volume& volume) const {
-    require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with --blocks A:B");
+    require_memory(volume.grid.bytes(), scan_.path.string(), "reconstruct it in parts with `part.blocks` A:B");
     volume.voxels.resize(static_cast<std::size_t>(volume.grid.bytes()));
 }
 

@@ -11,12 +11,14 @@
 #include "compute/plan/choices.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
-#include "engine/io/foreign/thorlabs_oct.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/volume_file.h"
+#include "engine/parts.h"
 #include "engine/scan/octproz_scan.h"
 #include "engine/scan/recording_cut.h"
 #include "engine/scan/scan_pattern.h"
 #include "engine/scan/sd01raw2.h"
+#include "engine/scan/thorlabs/thorlabs_spectra.h"
 
 namespace echolux {
 
@@ -92,8 +94,18 @@ struct ForeignScan {
     bool (*owns)(const std::filesystem::path& path);
     void (*describe)(const std::filesystem::path& path, Scan& scan);
 };
+
+bool is_thorlabs(const std::filesystem::path& path) {
+    return lower_ending(path) == ".oct";
+}
+
+void describe_thorlabs_if_built(const std::filesystem::path& path, Scan& scan) {
+    if constexpr (has(Part::thorlabs)) return describe_thorlabs(path, scan);
+    refuse_missing(Part::thorlabs, path.string());
+}
+
 constexpr std::array<ForeignScan, 3> foreign_scans{
-    {{is_sd01raw2, describe_sd01raw2}, {is_thorlabs_oct, describe_thorlabs}, {is_octproz_scan, describe_octproz}}};
+    {{is_sd01raw2, describe_sd01raw2}, {is_thorlabs, describe_thorlabs_if_built}, {is_octproz_scan, describe_octproz}}};
 
 // Null: none.
 const ForeignScan* foreign_scan(const std::filesystem::path& path) {
@@ -119,8 +131,7 @@ void refuse_results(const std::filesystem::path& path) {
     const bool is_named_volume = is_volume_name(path) && foreign_scan(path) == nullptr;
     if (is_named_volume || std::ranges::any_of(volumes, begins_with)) {
         throw Error(ErrorCode::bad_file, "is a volume, not a scan", path.string(),
-                    "echolux view and render show it, echolux convert writes other formats; to reconstruct, give the "
-                    "scan's TOML file");
+                    "it can be shown and converted; to reconstruct, give the scan's TOML file");
     }
 }
 
@@ -136,7 +147,7 @@ void refuse_what_is_no_text(const std::filesystem::path& path) {
     const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
     if (bytes.find('\0') == bytes.npos) return;
     throw Error(ErrorCode::bad_file, "is neither a scan's TOML file nor of a format that is known", path.string(),
-                "where it holds raw spectra, echolux info --guess proposes how to describe them");
+                "where it holds raw spectra, `guess` proposes how to describe them");
 }
 
 void locate_spectra(Scan& scan) {
@@ -159,13 +170,13 @@ void locate_spectra(Scan& scan) {
 
 VolumeGrid planned_grid(const Scan& scan) {
     try {
-        return planned_grid(scan.plan(1));
+        return planned_grid(scan.spec(1));
     } catch (const Error& error) {
         throw Error(error.code(), error.problem(), scan.path.string() + ", " + error.where(), error.remedy());
     }
 }
 
-ReconstructionSpec Scan::plan(std::int64_t block_b_scans) const {
+ReconstructionSpec Scan::spec(std::int64_t block_b_scans) const {
     return {format, geometry, calibration, recipe, flow, nufft, defr, compressive, block_b_scans};
 }
 
@@ -251,7 +262,7 @@ std::string scan_toml(const Scan& scan) {
 void write_scan_toml(const Scan& scan) {
     AtomicFile file(scan.path);
     std::ofstream stream(file.temporary(), std::ios::binary);
-    stream << "# A scan for Echolux: what is left out has its default (echolux info).\n\n" << scan_toml(scan);
+    stream << "# A scan for Echolux: what is left out has its default.\n\n" << scan_toml(scan);
     stream.close();
     if (!stream) throw Error(ErrorCode::output, "cannot be written", scan.path.string(), "is the disk full?");
     file.commit();

@@ -53,7 +53,7 @@ struct Scan {
     CompressiveRecipe compressive;
     RecordingNotes recording;  // of a live recording; one that was cut off opens up to its last whole block
 
-    ReconstructionSpec plan(std::int64_t block_b_scans) const;
+    ReconstructionSpec spec(std::int64_t block_b_scans) const;
 };
 
 // The sections of settings that say what is wanted of spectra, and may change while they stream.
@@ -64,7 +64,7 @@ bool is_recipe_section(std::string_view section);
 // Binds those.
 void bind_recipe(Settings& settings, Scan& scan);
 
-// What is wanted there, of a scan or a plan.
+// What is wanted there, of a scan or a spec.
 template <class From>
 void take_recipe(const From& from, Scan& scan) {
     scan.recipe = from.recipe;
@@ -94,7 +94,7 @@ Scan describe_scan(const std::filesystem::path& path, std::span<const std::strin
 // bad_setting}.
 void load_calibration(Scan& scan);
 
-// planned_grid of the scan's plan; errors name the scan's file besides the key.
+// planned_grid of the scan's spec; errors name the scan's file besides the key.
 VolumeGrid planned_grid(const Scan& scan);
 
 // Whether a raw file says, or another program says beside it, what it holds: no TOML is needed.

@@ -36,10 +36,10 @@ CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial) {
         axial.mirrors.push_back("simulated, " + place);
         for (std::size_t i = 0; i < axial.rows.size(); ++i) {
             const ResamplingMethod method = axial_methods()[i];
-            ReconstructionSpec plan = instrument.plan(1);
-            method.choose_in(plan.recipe);
-            plan.recipe.zero_padding = 4;
-            const PointResponse found = point_response(run.amplitudes(plan, line), 4, main_lobe_bins);
+            ReconstructionSpec spec = instrument.spec(1);
+            method.choose_in(spec.recipe);
+            spec.recipe.zero_padding = 4;
+            const PointResponse found = point_response(run.amplitudes(spec, line), 4, main_lobe_bins);
             const std::string what = method.name + ", " + place;
             table.checks.push_back(near(what + ": FWHM", "bins", found.fwhm_bins, expected_fwhm, 0.01 * expected_fwhm));
             axial.rows[i].cells.push_back({found.fwhm_bins, found.side_lobe_db});

@@ -108,7 +108,7 @@ std::string markdown_of(const ValidationReport& report) {
     for (const CheckTable& table : report.tables) all += table.checks.size();
     std::string text = fmt::format(
         "# Validation\n\n"
-        "Written by `echolux validate` {}, version {}, on {}. Of {} checks {} failed.\n\n"
+        "Written by the validation of Echolux {}, version {}, on {}. Of {} checks {} failed.\n\n"
         "Expected values are closed forms, sums in double precision over the true wavenumber of every sample, or "
         "published\n"
         "figures; no Fourier transform, interpolation or table of the program is in them, but for those of recorded "
@@ -119,7 +119,7 @@ std::string markdown_of(const ValidationReport& report) {
         "that of\n"
         "the mirror's scan.\n\n"
         "<!-- axial:begin -->\n{}<!-- axial:end -->\n",
-        report.quick ? "--quick" : "in full", version, report.backend, all, report.failures().size(),
+        report.quick ? "in short" : "in full", version, report.backend, all, report.failures().size(),
         text_of(report.axial));
     for (const CheckTable& table : report.tables) text += text_of(table);
     return text;

@@ -83,16 +83,16 @@ Scene layers(unsigned seed) {
 // Median over the scenes.
 double suppression_db(ValidationRun& run, const std::vector<Scene>& scenes, const std::vector<Profile>& truths,
                       std::int64_t iterations) {
-    ReconstructionSpec plan = bare_plan(n, std::ssize(scenes));
-    plan.recipe.method = Method::defr;
-    plan.recipe.window = Window::hann;
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = a2;
-    plan.recipe.a3_rad = a3;
-    plan.defr.iterations = iterations;
+    ReconstructionSpec spec = bare_spec(n, std::ssize(scenes));
+    spec.recipe.method = Method::defr;
+    spec.recipe.window = Window::hann;
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = a2;
+    spec.recipe.a3_rad = a3;
+    spec.defr.iterations = iterations;
     std::vector<float> spectra;
     for (const Scene& scene : scenes) add_spectrum(scene, spectra);
-    const auto bins = run.bins(plan, spectra);
+    const auto bins = run.bins(spec, spectra);
     std::vector<double> reached;
     for (std::size_t i = 0; i < scenes.size(); ++i) reached.push_back(suppression_db(bins.data() + i * n, truths[i]));
     std::ranges::nth_element(reached, reached.begin() + std::ssize(reached) / 2);

@@ -40,11 +40,11 @@ ModelInstrument::ModelInstrument() : spectrometer_(model()) {
     share_ = share_of_grid(points_);
 }
 
-ReconstructionSpec ModelInstrument::plan(std::int64_t lines) const {
-    ReconstructionSpec plan = bare_plan(samples, lines);
-    plan.calibration.wavelengths_nm = spectrometer_.wavelengths_nm;
-    plan.recipe.window = Window::hann;
-    return plan;
+ReconstructionSpec ModelInstrument::spec(std::int64_t lines) const {
+    ReconstructionSpec spec = bare_spec(samples, lines);
+    spec.calibration.wavelengths_nm = spectrometer_.wavelengths_nm;
+    spec.recipe.window = Window::hann;
+    return spec;
 }
 
 std::vector<float> ModelInstrument::fringe(double depth_um) const {

@@ -18,7 +18,7 @@ class ModelInstrument {
     ModelInstrument();
 
     // Spectra of this instrument in f32, `lines` of them, under a Hann window.
-    ReconstructionSpec plan(std::int64_t lines) const;
+    ReconstructionSpec spec(std::int64_t lines) const;
 
     double depth_limit_um() const { return spectrometer_.z_max_um(); }
     double bin_of(double depth_um) const { return depth_um / spectrometer_.pitch_um; }

@@ -87,13 +87,13 @@ CheckTable validated_nufft(ValidationRun& run) {
     for (const PublishedErrors& row : published) {
         if (run.quick() && row.oversampling < 2) continue;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
-            ReconstructionSpec plan = instrument.plan(1);
-            plan.recipe.window = Window::rect;
-            plan.recipe.resample = Resample::nufft;
-            plan.nufft = {kernels[i], row.oversampling, row.width};
+            ReconstructionSpec spec = instrument.spec(1);
+            spec.recipe.window = Window::rect;
+            spec.recipe.resample = Resample::nufft;
+            spec.nufft = {kernels[i], row.oversampling, row.width};
             table.checks.push_back(
                 at_most(fmt::format("{}, R = {}, W = {}", kernel_names[i], row.oversampling, row.width), "",
-                        relative_error(run.bins(plan, noise), truth),
+                        relative_error(run.bins(spec, noise), truth),
                         std::max(1.5 * row.of_kernel[i], float_floor(row.oversampling)), row.of_kernel[i]));
         }
     }

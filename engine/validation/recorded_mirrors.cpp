@@ -30,7 +30,7 @@ namespace {
 
 struct RecordedMirror {
     std::string name, file;
-    ReconstructionSpec plan;       // some lines of it to the depth profile, nothing joined and nothing cut off
+    ReconstructionSpec spec;       // some lines of it to the depth profile, nothing joined and nothing cut off
     std::vector<std::byte> lines;  //
     std::vector<float> fringe;     // of the first line: counts less the background
     double bin = 0;                // where the exact transform finds it
@@ -38,17 +38,17 @@ struct RecordedMirror {
 };
 
 // Of a scan's first B-scan as it was acquired: no depth flip, no order of the scan.
-ReconstructionSpec plan_of(const Scan& scan) {
+ReconstructionSpec spec_of(const Scan& scan) {
     constexpr std::int64_t max_lines = 128;
-    ReconstructionSpec plan = scan.plan(1);
-    plan.geometry = {};
-    plan.geometry.samples = scan.geometry.samples;
-    plan.geometry.a_scans = std::min(max_lines, scan.geometry.lines_per_b_scan());
-    plan.geometry.b_scans = 1;
-    plan.calibration.noise_floor.clear();
-    plan.calibration.fast_axis.clear();
-    plan.calibration.k_jitter.clear();
-    plan.flow = {};
+    ReconstructionSpec spec = scan.spec(1);
+    spec.geometry = {};
+    spec.geometry.samples = scan.geometry.samples;
+    spec.geometry.a_scans = std::min(max_lines, scan.geometry.lines_per_b_scan());
+    spec.geometry.b_scans = 1;
+    spec.calibration.noise_floor.clear();
+    spec.calibration.fast_axis.clear();
+    spec.calibration.k_jitter.clear();
+    spec.flow = {};
     Recipe recipe = scan.recipe;
     recipe.method = Method::plain;
     recipe.background = Background::stored;
@@ -61,8 +61,8 @@ ReconstructionSpec plan_of(const Scan& scan) {
     recipe.quantity = Quantity::intensity;
     recipe.voxel = VoxelType::f32;
     recipe.levels = Levels::fixed;
-    plan.recipe = recipe;
-    return plan;
+    spec.recipe = recipe;
+    return spec;
 }
 
 RecordedMirror opened(const std::filesystem::path& path, const std::vector<std::string>& settings) {
@@ -76,33 +76,33 @@ RecordedMirror opened(const std::filesystem::path& path, const std::vector<std::
     }
     RecordedMirror mirror{path.stem() == "scan" ? path.parent_path().filename().string() : path.stem().string(),
                           where,
-                          plan_of(scan),
+                          spec_of(scan),
                           {},
                           {}};
     SpectraReader reader(scan);
     mirror.lines.resize(static_cast<std::size_t>(reader.bytes_per_b_scan()));
     reader.read(0, 0, 1, mirror.lines);
     mirror.lines.resize(
-        static_cast<std::size_t>(mirror.plan.geometry.a_scans * line_bytes(scan.format, scan.geometry)));
+        static_cast<std::size_t>(mirror.spec.geometry.a_scans * line_bytes(scan.format, scan.geometry)));
 
     Block block;
     block.data = mirror.lines.data();
     block.bytes = std::ssize(mirror.lines);
     block.b_scans = 1;
-    SpectrumSurvey first(mirror.plan.format, mirror.plan.geometry);
+    SpectrumSurvey first(mirror.spec.format, mirror.spec.geometry);
     first.add(block, {0, 1});
     const std::vector<double> counts = first.mean();
     for (std::size_t p = 0; p < counts.size(); ++p) {
-        mirror.fringe.push_back(static_cast<float>(counts[p] - mirror.plan.calibration.background[p]));
+        mirror.fringe.push_back(static_cast<float>(counts[p] - mirror.spec.calibration.background[p]));
     }
     return mirror;
 }
 
 // Root of the mean power over the lines.
 std::vector<double> profile_of(ValidationRun& run, const RecordedMirror& mirror, const ResamplingMethod& method) {
-    ReconstructionSpec plan = mirror.plan;
-    method.choose_in(plan.recipe);
-    const ReconstructedBlock block = run.reconstructed(plan, mirror.lines);
+    ReconstructionSpec spec = mirror.spec;
+    method.choose_in(spec.recipe);
+    const ReconstructedBlock block = run.reconstructed(spec, mirror.lines);
     std::vector<float> power(static_cast<std::size_t>(block.grid.voxels()));
     std::memcpy(power.data(), block.structure.data(), block.structure.size());
     std::vector<double> profile(static_cast<std::size_t>(block.grid.depth));
@@ -117,16 +117,16 @@ PointResponse response_in(const std::vector<double>& profile, double main_lobe_b
 }
 
 // Light and window on the k grid.
-Envelope envelope_of(const ReconstructionSpec& plan) {
-    const KGrid grid = k_grid(plan.calibration, plan.geometry.samples);
-    const SpectrumPoints points = points_of_samples(plan.calibration, grid);
+Envelope envelope_of(const ReconstructionSpec& spec) {
+    const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
+    const SpectrumPoints points = points_of_samples(spec.calibration, grid);
     const std::vector<double> share = share_of_grid(points.on_grid);
-    const auto weights = spectral_weight_at(points, plan.recipe, plan.calibration, grid);
-    const double end = static_cast<double>(plan.geometry.samples) - 0.5;
+    const auto weights = spectral_weight_at(points, spec.recipe, spec.calibration, grid);
+    const double end = static_cast<double>(spec.geometry.samples) - 0.5;
     Envelope envelope{points.on_grid, {}};
     for (std::size_t p = 0; p < share.size(); ++p) {
-        const double dark = plan.calibration.dark.empty() ? 0 : plan.calibration.dark[p];
-        const double light = std::max(0.0, plan.calibration.background[p] - dark);
+        const double dark = spec.calibration.dark.empty() ? 0 : spec.calibration.dark[p];
+        const double light = std::max(0.0, spec.calibration.background[p] - dark);
         const bool on_grid = envelope.points[p] >= -0.5 && envelope.points[p] <= end;
         envelope.weights.push_back(on_grid ? std::abs(weights[p]) * light * share[p] : 0);
     }
@@ -134,12 +134,12 @@ Envelope envelope_of(const ReconstructionSpec& plan) {
 }
 
 void add_checks(CheckTable& table, ValidationRun& run, RecordedMirror& mirror, AxialTable& axial) {
-    const auto samples = static_cast<double>(mirror.plan.geometry.samples);
-    const Envelope envelope = envelope_of(mirror.plan);
+    const auto samples = static_cast<double>(mirror.spec.geometry.samples);
+    const Envelope envelope = envelope_of(mirror.spec);
     const double expected_fwhm = envelope.fwhm(samples), main_lobe_bins = envelope.main_lobe_bins(samples);
     const std::vector<ResamplingMethod> methods = axial_methods();
     const std::vector<double> exact_profile = profile_of(run, mirror, methods.back());
-    mirror.snr_db = required_mirror(exact_profile, mirror.plan.geometry.a_scans, mirror.file).snr_db;
+    mirror.snr_db = required_mirror(exact_profile, mirror.spec.geometry.a_scans, mirror.file).snr_db;
     const PointResponse exact = response_in(exact_profile, main_lobe_bins);
     mirror.bin = exact.bin;
     axial.mirrors.push_back(mirror.name);
@@ -158,7 +158,7 @@ void add_checks(CheckTable& table, ValidationRun& run, RecordedMirror& mirror, A
             continue;
         }
         const InterpolatedFringe expected(method, envelope, exact.bin, samples);
-        const std::int64_t begin = first_row_past_zero_delay(mirror.plan.geometry.samples / 2);
+        const std::int64_t begin = first_row_past_zero_delay(mirror.spec.geometry.samples / 2);
         const double side_lobe_db = std::max(exact.side_lobe_db, expected.side_lobe_db(main_lobe_bins, begin));
         table.checks.push_back(
             at_most(what + ": side lobes", "dB", found.side_lobe_db, side_lobe_db + 6, side_lobe_db));
@@ -170,21 +170,21 @@ void add_checks(CheckTable& table, ValidationRun& run, RecordedMirror& mirror, A
 // ---- both sides of zero delay ---------------------------------------------------------------------------------------
 
 std::vector<double> theta_of(const RecordedMirror& mirror) {
-    return dispersion_phase(mirror.plan.recipe, mirror.plan.calibration,
-                            k_grid(mirror.plan.calibration, mirror.plan.geometry.samples));
+    return dispersion_phase(mirror.spec.recipe, mirror.spec.calibration,
+                            k_grid(mirror.spec.calibration, mirror.spec.geometry.samples));
 }
 
-ReconstructionSpec full_range_plan(const RecordedMirror& mirror) {
-    ReconstructionSpec plan = mirror.plan;
-    plan.format = {};
-    plan.format.sample_format = SampleFormat::f32;
-    plan.geometry.a_scans = 1;
-    plan.recipe.method = Method::defr;
-    plan.recipe.background = Background::none;
-    plan.recipe.resample = Resample::spline;
-    plan.recipe.upsample = 1;
-    plan.recipe.zero_padding = 1;
-    return plan;
+ReconstructionSpec full_range_spec(const RecordedMirror& mirror) {
+    ReconstructionSpec spec = mirror.spec;
+    spec.format = {};
+    spec.format.sample_format = SampleFormat::f32;
+    spec.geometry.a_scans = 1;
+    spec.recipe.method = Method::defr;
+    spec.recipe.background = Background::none;
+    spec.recipe.resample = Resample::spline;
+    spec.recipe.upsample = 1;
+    spec.recipe.zero_padding = 1;
+    return spec;
 }
 
 // How far the highest image around -bin lies below that around bin; zero delay in the middle.
@@ -252,13 +252,13 @@ void add_full_range(CheckTable& table, ValidationRun& run, const std::vector<Rec
     constexpr double hopeless = 0.95;  // there is no dispersion to speak of
     const std::vector<double> theta = theta_of(mirrors[i]);
     if (std::ranges::all_of(theta, [](double phase) { return phase == 0; })) return;
-    ReconstructionSpec plan = full_range_plan(mirrors[i]);
-    const double gamma = defr_tables(plan).gamma;
+    ReconstructionSpec spec = full_range_spec(mirrors[i]);
+    const double gamma = defr_tables(spec).gamma;
     if (gamma > hopeless) return;
     for (const Reflections& scene : full_range_scenes(mirrors, i)) {
         for (const PublishedSuppression& published : published_suppressions) {
-            plan.defr.iterations = published.iterations;
-            const std::vector<double> profile = run.amplitudes(plan, scene.fringe);
+            spec.defr.iterations = published.iterations;
+            const std::vector<double> profile = run.amplitudes(spec, scene.fringe);
             for (const Reflector& reflector : scene.reflectors) {
                 const bool is_nearer = std::ranges::any_of(scene.reflectors, [&](const Reflector& other) {
                     return std::abs(other.bin) > std::abs(reflector.bin);

@@ -37,11 +37,11 @@ class Mirrors {
     FoundMirror at(const ResamplingMethod& method, double share_of_range) const {
         const double depth_um = share_of_range * instrument.depth_limit_um();
         const std::vector<float> line = instrument.fringe(depth_um);
-        ReconstructionSpec plan = instrument.plan(1);
-        method.choose_in(plan.recipe);
-        const std::vector<double> profile = run_.amplitudes(plan, line);
-        plan.recipe.zero_padding = 4;
-        const PointResponse peak = point_response(run_.amplitudes(plan, line), 4, main_lobe_bins);
+        ReconstructionSpec spec = instrument.spec(1);
+        method.choose_in(spec.recipe);
+        const std::vector<double> profile = run_.amplitudes(spec, line);
+        spec.recipe.zero_padding = 4;
+        const PointResponse peak = point_response(run_.amplitudes(spec, line), 4, main_lobe_bins);
         return {decibels(peak.height / whole_), worst_artefact_db(profile, 30),
                 std::abs(peak.bin - instrument.bin_of(depth_um))};
     }

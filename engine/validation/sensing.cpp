@@ -134,8 +134,8 @@ Scenes solved_scenes(ValidationRun& run, const ModelInstrument& instrument, std:
 }
 
 // Mean over the scenes.
-double psnr_db(ValidationRun& run, const ReconstructionSpec& plan, const Scenes& scenes) {
-    const auto bins = run.bins(plan, scenes.spectra);
+double psnr_db(ValidationRun& run, const ReconstructionSpec& spec, const Scenes& scenes) {
+    const auto bins = run.bins(spec, scenes.spectra);
     double sum = 0;
     for (std::size_t i = 0; i < scenes.truths.size(); ++i) sum += psnr_db(bins.data() + i * modes, scenes.truths[i]);
     return sum / static_cast<double>(scenes.truths.size());
@@ -153,25 +153,25 @@ CheckTable validated_sensing(ValidationRun& run) {
                      {}};
     const ModelInstrument instrument;
     const Scenes scenes = solved_scenes(run, instrument, run.quick() ? 8 : 24);
-    ReconstructionSpec plan = instrument.plan(std::ssize(scenes.truths));
-    plan.recipe.method = Method::compressive;
-    for (const double light : instrument.source()) plan.calibration.background.push_back(4000 * light);
-    plan.compressive.mask = SensingMask::variable;
+    ReconstructionSpec spec = instrument.spec(std::ssize(scenes.truths));
+    spec.recipe.method = Method::compressive;
+    for (const double light : instrument.source()) spec.calibration.background.push_back(4000 * light);
+    spec.compressive.mask = SensingMask::variable;
     constexpr double none = -300, min_db = 38, min_continued_db = 45;
     for (const auto& [iterations, expected_db, demanded_db] :
          {std::tuple{10, 33.8, none}, {15, 39.2, min_db}, {20, 45.7, min_db}, {40, 47.4, min_db}}) {
-        plan.compressive.iterations = iterations;
+        spec.compressive.iterations = iterations;
         table.checks.push_back(about("clamped steps, " + std::to_string(iterations) + " iterations",
-                                     psnr_db(run, plan, scenes), expected_db, demanded_db));
+                                     psnr_db(run, spec, scenes), expected_db, demanded_db));
     }
-    plan.compressive.continuation = true;
-    plan.compressive.iterations = 15;
-    table.checks.push_back(about("continuation, 15 iterations", psnr_db(run, plan, scenes), 47.2, min_continued_db));
-    plan.compressive.continuation = false;
-    plan.compressive.iterations = 1;
-    plan.compressive.tau_relative = 0;
+    spec.compressive.continuation = true;
+    spec.compressive.iterations = 15;
+    table.checks.push_back(about("continuation, 15 iterations", psnr_db(run, spec, scenes), 47.2, min_continued_db));
+    spec.compressive.continuation = false;
+    spec.compressive.iterations = 1;
+    spec.compressive.tau_relative = 0;
     table.checks.push_back(
-        at_most("the first guess alone: the scene is not too easy", "dB", psnr_db(run, plan, scenes), 30));
+        at_most("the first guess alone: the scene is not too easy", "dB", psnr_db(run, spec, scenes), 30));
     return table;
 }
 

@@ -22,14 +22,14 @@ std::string ValidationRun::backends() const {
     return all;
 }
 
-ReconstructedBlock ValidationRun::reconstructed(ReconstructionSpec plan, std::span<const std::byte> spectra) {
-    plan.block_b_scans = plan.geometry.b_scans;
-    const auto reconstructor = make_reconstructor(plan, {.backend = backend_});
+ReconstructedBlock ValidationRun::reconstructed(ReconstructionSpec spec, std::span<const std::byte> spectra) {
+    spec.block_b_scans = spec.geometry.b_scans;
+    const auto reconstructor = make_reconstructor(spec, {.backend = backend_});
     backends_.insert(reconstructor->backend());
     Block block;
     block.data = spectra.data();
     block.bytes = std::ssize(spectra);
-    block.b_scans = plan.geometry.b_scans;
+    block.b_scans = spec.geometry.b_scans;
     ReconstructedBlock result{reconstructor->grid(), {}, {}};
     Places places(place_in(result.structure, result.grid));
     if (reconstructor->flow_grid()) places.flow = place_in(result.flow, *reconstructor->flow_grid());
@@ -38,33 +38,33 @@ ReconstructedBlock ValidationRun::reconstructed(ReconstructionSpec plan, std::sp
     return result;
 }
 
-std::vector<std::complex<float>> ValidationRun::bins(ReconstructionSpec plan, std::span<const float> spectra) {
-    plan.recipe.quantity = Quantity::complex;
-    plan.recipe.voxel = VoxelType::complex64;
-    const ReconstructedBlock block = reconstructed(plan, std::as_bytes(spectra));
+std::vector<std::complex<float>> ValidationRun::bins(ReconstructionSpec spec, std::span<const float> spectra) {
+    spec.recipe.quantity = Quantity::complex;
+    spec.recipe.voxel = VoxelType::complex64;
+    const ReconstructedBlock block = reconstructed(spec, std::as_bytes(spectra));
     std::vector<std::complex<float>> bins(index(block.grid.voxels()));
     std::memcpy(bins.data(), block.structure.data(), block.structure.size());
     return bins;
 }
 
-std::vector<double> ValidationRun::amplitudes(const ReconstructionSpec& plan, std::span<const float> spectra) {
+std::vector<double> ValidationRun::amplitudes(const ReconstructionSpec& spec, std::span<const float> spectra) {
     std::vector<double> values;
-    for (const std::complex<float>& bin : bins(plan, spectra)) values.push_back(std::abs(std::complex<double>(bin)));
+    for (const std::complex<float>& bin : bins(spec, spectra)) values.push_back(std::abs(std::complex<double>(bin)));
     return values;
 }
 
-ReconstructionSpec bare_plan(std::int64_t samples, std::int64_t lines) {
-    ReconstructionSpec plan;
-    plan.format.sample_format = SampleFormat::f32;
-    plan.geometry.samples = samples;
-    plan.geometry.a_scans = lines;
-    plan.geometry.b_scans = 1;
-    plan.recipe.background = Background::none;
-    plan.recipe.resample = Resample::none;
-    plan.recipe.window = Window::rect;
-    plan.recipe.dispersion = false;
-    plan.recipe.levels = Levels::fixed;
-    return plan;
+ReconstructionSpec bare_spec(std::int64_t samples, std::int64_t lines) {
+    ReconstructionSpec spec;
+    spec.format.sample_format = SampleFormat::f32;
+    spec.geometry.samples = samples;
+    spec.geometry.a_scans = lines;
+    spec.geometry.b_scans = 1;
+    spec.recipe.background = Background::none;
+    spec.recipe.resample = Resample::none;
+    spec.recipe.window = Window::rect;
+    spec.recipe.dispersion = false;
+    spec.recipe.levels = Levels::fixed;
+    return spec;
 }
 
 double decibels(double amplitude_ratio) {

@@ -33,14 +33,14 @@ class ValidationRun {
     // Of all that reconstructed, with commas between.
     std::string backends() const;
 
-    // The volume of `plan` in these samples. Throws Error{bad_setting, device, out_of_memory, cancelled}.
-    ReconstructedBlock reconstructed(ReconstructionSpec plan, std::span<const std::byte> spectra);
+    // The volume of `spec` in these samples. Throws Error{bad_setting, device, out_of_memory, cancelled}.
+    ReconstructedBlock reconstructed(ReconstructionSpec spec, std::span<const std::byte> spectra);
 
     // Complex depth bins of f32 spectra, [lines][depth].
-    std::vector<std::complex<float>> bins(ReconstructionSpec plan, std::span<const float> spectra);
+    std::vector<std::complex<float>> bins(ReconstructionSpec spec, std::span<const float> spectra);
 
     // Their amplitudes.
-    std::vector<double> amplitudes(const ReconstructionSpec& plan, std::span<const float> spectra);
+    std::vector<double> amplitudes(const ReconstructionSpec& spec, std::span<const float> spectra);
 
   private:
     Backend backend_;
@@ -50,7 +50,7 @@ class ValidationRun {
 };
 
 // f32 spectra in one B-scan that are linear in k, through the bare transform without a window: nothing is subtracted.
-ReconstructionSpec bare_plan(std::int64_t samples, std::int64_t lines);
+ReconstructionSpec bare_spec(std::int64_t samples, std::int64_t lines);
 
 double decibels(double amplitude_ratio);  // 20 log10
 

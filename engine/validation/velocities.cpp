@@ -17,22 +17,22 @@ constexpr double refractive_index = 1.38, line_rate_hz = 70'000;
 constexpr std::int64_t lines = 8, bin = 270;
 constexpr double counts = 100;  // of the fringe
 
-ReconstructionSpec flow_plan(const ModelInstrument& instrument, std::int64_t b_scans) {
-    ReconstructionSpec plan = instrument.plan(lines);
-    plan.geometry.b_scans = b_scans;
-    plan.geometry.refractive_index = refractive_index;
-    plan.geometry.line_rate_hz = line_rate_hz;
-    for (const double light : instrument.source()) plan.calibration.background.push_back(1000 * light);
-    plan.recipe.background = Background::stored;
-    plan.recipe.resample = Resample::spline;
-    plan.recipe.quantity = Quantity::intensity;
-    plan.recipe.noise_floor_db = -300;  // nothing is masked
-    plan.flow.method = FlowMethod::doppler;
-    return plan;
+ReconstructionSpec flow_spec(const ModelInstrument& instrument, std::int64_t b_scans) {
+    ReconstructionSpec spec = instrument.spec(lines);
+    spec.geometry.b_scans = b_scans;
+    spec.geometry.refractive_index = refractive_index;
+    spec.geometry.line_rate_hz = line_rate_hz;
+    for (const double light : instrument.source()) spec.calibration.background.push_back(1000 * light);
+    spec.recipe.background = Background::stored;
+    spec.recipe.resample = Resample::spline;
+    spec.recipe.quantity = Quantity::intensity;
+    spec.recipe.noise_floor_db = -300;  // nothing is masked
+    spec.flow.method = FlowMethod::doppler;
+    return spec;
 }
 
 // One reflector a B-scan, moving away from zero delay at its velocity.
-std::vector<float> moving(const ModelInstrument& instrument, const ReconstructionSpec& plan,
+std::vector<float> moving(const ModelInstrument& instrument, const ReconstructionSpec& spec,
                           const std::vector<double>& velocities_mm_s, double noise_rms) {
     std::mt19937 random(5);
     std::normal_distribution<double> noise(0, noise_rms);
@@ -43,7 +43,7 @@ std::vector<float> moving(const ModelInstrument& instrument, const Reconstructio
             const auto fringe = instrument.fringe(instrument.depth_of(bin) + refractive_index * way_um);
             for (std::size_t p = 0; p < fringe.size(); ++p) {
                 spectra.push_back(
-                    static_cast<float>(plan.calibration.background[p] + counts * double{fringe[p]} + noise(random)));
+                    static_cast<float>(spec.calibration.background[p] + counts * double{fringe[p]} + noise(random)));
             }
         }
     }
@@ -67,12 +67,12 @@ struct Regression {
 // Of found on true velocities over +-0.9 v_max, `each` B-scans of one kind.
 Regression regression(ValidationRun& run, const ModelInstrument& instrument, int each, double noise_rms) {
     constexpr int steps = 19;
-    const ReconstructionSpec plan = flow_plan(instrument, std::int64_t{steps} * each);
-    const double v_max = planned_flow_grid(plan)->v_max;
+    const ReconstructionSpec spec = flow_spec(instrument, std::int64_t{steps} * each);
+    const double v_max = planned_flow_grid(spec)->v_max;
     std::vector<double> truth;
     for (int i = 0; i < steps * each; ++i) truth.push_back(v_max * 0.9 * (2.0 * (i % steps) / (steps - 1) - 1));
-    const std::vector<float> spectra = moving(instrument, plan, truth, noise_rms);
-    const ReconstructedBlock block = run.reconstructed(plan, std::as_bytes(std::span(spectra)));
+    const std::vector<float> spectra = moving(instrument, spec, truth, noise_rms);
+    const ReconstructedBlock block = run.reconstructed(spec, std::as_bytes(std::span(spectra)));
     double xx = 0, xy = 0, y = 0;
     for (std::size_t i = 0; i < truth.size(); ++i) {
         const std::int64_t voxel = (static_cast<std::int64_t>(i) * lines + lines / 2) * block.grid.depth + bin;

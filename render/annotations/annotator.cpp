@@ -70,7 +70,8 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
     std::vector<shared::Shape> shapes = sheet.shapes();
     Coverage coverage;
     for (const Label& label : sheet.labels()) {
-        for (const PlacedGlyph& glyph : typesetter_.set(label, sheet.rim())) {
+        if (!typesetter_) break;
+        for (const PlacedGlyph& glyph : typesetter_->set(label, sheet.rim())) {
             if (meets(glyph, region)) shapes.push_back(shape_of(glyph, coverage.word_of(*glyph.pixels)));
         }
     }

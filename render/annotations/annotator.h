@@ -2,6 +2,7 @@
 // to come back to the host for it.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "render/annotations/sheet.h"
@@ -47,7 +48,7 @@ class Annotator {
     gpu::Bindings bindings_;  // the layout of every sheet's
     vk::raii::Pipeline on_codes_;
     vk::raii::Pipeline on_floats_;
-    Typesetter typesetter_;
+    std::unique_ptr<Typesetter> typesetter_ = make_typesetter();  // null: built without text
 };
 
 }  // namespace echolux

@@ -1,6 +1,5 @@
-// Sets lines of text in the program's own font (Inter, embedded when the program is built): shaped by HarfBuzz, which
-// knows kerning, and drawn by FreeType at the exact size, so that text is sharp at any. Built without a font it sets
-// nothing.
+// Sets lines of text as glyphs, sharp at any size. Built without a font (ECHOLUX_TEXT) there is none, and annotations
+// are lines alone.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +26,13 @@ struct PlacedGlyph {
 
 class Typesetter {
   public:
-    Typesetter();
-    ~Typesetter();
-    Typesetter(const Typesetter&) = delete;
-    Typesetter& operator=(const Typesetter&) = delete;
+    virtual ~Typesetter() = default;
 
     // Rims first. Nothing for text too small to be read.
-    std::vector<PlacedGlyph> set(const Label& label, const glm::vec3& rim);
-
-  private:
-    struct Parts;
-    std::unique_ptr<Parts> parts_;
+    virtual std::vector<PlacedGlyph> set(const Label& label, const glm::vec3& rim) = 0;
 };
+
+// Null: this build has none.
+std::unique_ptr<Typesetter> make_typesetter();
 
 }  // namespace echolux

@@ -21,14 +21,14 @@ class BareTransform {
   public:
     BareTransform()
         : in_(fftwf_alloc_complex(samples)), out_(fftwf_alloc_complex(samples)),
-          plan_(fftwf_plan_dft_1d(samples, in_, out_, FFTW_FORWARD, FFTW_ESTIMATE)) {
+          spec_(fftwf_plan_dft_1d(samples, in_, out_, FFTW_FORWARD, FFTW_ESTIMATE)) {
         for (std::int64_t i = 0; i < samples; ++i) {
             in_[i][0] = static_cast<float>(i % 17);
             in_[i][1] = static_cast<float>(i % 5);
         }
     }
     ~BareTransform() {
-        fftwf_destroy_plan(plan_);
+        fftwf_destroy_plan(spec_);
         fftwf_free(out_);
         fftwf_free(in_);
     }
@@ -36,7 +36,7 @@ class BareTransform {
     BareTransform& operator=(const BareTransform&) = delete;
 
     void run() const {
-        fftwf_execute(plan_);
+        fftwf_execute(spec_);
         benchmark::DoNotOptimize(out_[1][0]);
     }
 
@@ -51,7 +51,7 @@ class BareTransform {
   private:
     fftwf_complex* in_;
     fftwf_complex* out_;
-    fftwf_plan plan_;
+    fftwf_plan spec_;
 };
 
 void bare_transform(benchmark::State& state) {
@@ -61,31 +61,31 @@ void bare_transform(benchmark::State& state) {
 }
 BENCHMARK(bare_transform)->UseRealTime();
 
-ReconstructionSpec standard_plan() {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
+ReconstructionSpec standard_spec() {
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
     for (std::int64_t j = 0; j < samples; ++j) {
         const double u = 2.0 * static_cast<double>(j) / (samples - 1) - 1;
-        plan.calibration.k_positions.push_back((samples - 1) * (0.5 + 0.5 * (u + 0.08 * (u * u - 1))));
+        spec.calibration.k_positions.push_back((samples - 1) * (0.5 + 0.5 * (u + 0.08 * (u * u - 1))));
     }
-    plan.calibration.background.assign(samples, 2000.0);
-    plan.recipe.a2_rad = 38;
-    plan.recipe.a3_rad = -9;
-    plan.recipe.voxel = VoxelType::u8;
-    plan.recipe.noise_floor_db = 1;
-    plan.block_b_scans = b_scans;
-    return plan;
+    spec.calibration.background.assign(samples, 2000.0);
+    spec.recipe.a2_rad = 38;
+    spec.recipe.a3_rad = -9;
+    spec.recipe.voxel = VoxelType::u8;
+    spec.recipe.noise_floor_db = 1;
+    spec.block_b_scans = b_scans;
+    return spec;
 }
 
 void reconstruct(benchmark::State& state, void (*change)(ReconstructionSpec&)) {
-    ReconstructionSpec plan = standard_plan();
-    change(plan);
+    ReconstructionSpec spec = standard_spec();
+    change(spec);
     std::mt19937 random(1);
     std::vector<std::uint16_t> spectra(samples * a_scans * b_scans);
     for (auto& x : spectra) x = static_cast<std::uint16_t>(1900 + random() % 200);
 
     set_thread_count(static_cast<int>(state.range(0)));
-    const auto reconstructor = plan_on_cpu(plan);
+    const auto reconstructor = plan_on_cpu(spec);
     const VolumeGrid& grid = reconstructor->grid();
     std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
     const std::int64_t a_scan_bytes = grid.depth * bytes_of(grid.type);

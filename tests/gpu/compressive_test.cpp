@@ -18,12 +18,12 @@ constexpr double max_of_tf32 = 5e-3;
 
 class CompressiveOnGpu : public GpuTest, protected SensedScene {
   protected:
-    static Field found(const ReconstructionSpec& plan, const std::vector<float>& spectra, const GpuRun& run = {}) {
-        return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
+    static Field found(const ReconstructionSpec& spec, const std::vector<float>& spectra, const GpuRun& run = {}) {
+        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
     }
 
-    static Field on_cpu(const ReconstructionSpec& plan, const std::vector<float>& spectra) {
-        return reconstructed<std::complex<float>>(plan, spectra);
+    static Field on_cpu(const ReconstructionSpec& spec, const std::vector<float>& spectra) {
+        return reconstructed<std::complex<float>>(spec, spectra);
     }
 
     static GpuRun in_passes() {
@@ -32,14 +32,14 @@ class CompressiveOnGpu : public GpuTest, protected SensedScene {
         return run;
     }
 
-    static std::string way(const ReconstructionSpec& plan) {
-        return make_reconstructor(plan, {.backend = Backend::cuda})->backend();
+    static std::string way(const ReconstructionSpec& spec) {
+        return make_reconstructor(spec, {.backend = Backend::cuda})->backend();
     }
 
-    static ReconstructionSpec with_dispersion(ReconstructionSpec plan, double a2) {
-        plan.recipe.dispersion = a2 != 0;
-        plan.recipe.a2_rad = a2;
-        return plan;
+    static ReconstructionSpec with_dispersion(ReconstructionSpec spec, double a2) {
+        spec.recipe.dispersion = a2 != 0;
+        spec.recipe.a2_rad = a2;
+        return spec;
     }
 };
 
@@ -48,15 +48,15 @@ bool same_bits(const Field& a, const Field& b) {
 }
 
 TEST_F(CompressiveOnGpu, GoesTheWayThatFits) {
-    ReconstructionSpec plan = plan_for(1);
-    EXPECT_NE(way(plan).find("compressive on chip"), std::string::npos);
-    plan.compressive.transform = SensingTransform::fft;
-    EXPECT_NE(way(plan).find("compressive on chip"), std::string::npos);
-    plan.compressive.transform = SensingTransform::exact;
-    EXPECT_NE(way(plan).find("compressive by matrix products"), std::string::npos);
-    plan.compressive.transform = SensingTransform::nufft;
-    plan.nufft.oversampling = 1.5;
-    EXPECT_NE(way(plan).find("compressive in passes"), std::string::npos);
+    ReconstructionSpec spec = spec_for(1);
+    EXPECT_NE(way(spec).find("compressive on chip"), std::string::npos);
+    spec.compressive.transform = SensingTransform::fft;
+    EXPECT_NE(way(spec).find("compressive on chip"), std::string::npos);
+    spec.compressive.transform = SensingTransform::exact;
+    EXPECT_NE(way(spec).find("compressive by matrix products"), std::string::npos);
+    spec.compressive.transform = SensingTransform::nufft;
+    spec.nufft.oversampling = 1.5;
+    EXPECT_NE(way(spec).find("compressive in passes"), std::string::npos);
 }
 
 TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
@@ -64,17 +64,17 @@ TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
     const std::vector<float> spectra = scenes(lines);
     for (const double a2 : {0.0, 30.0}) {
         for (const StepRule step : {StepRule::clamped, StepRule::safeguarded, StepRule::monotone}) {
-            ReconstructionSpec plan = with_dispersion(plan_for(lines), a2);
-            plan.compressive.step = step;
-            plan.compressive.continuation = step != StepRule::clamped;  // what is not at its end may branch
+            ReconstructionSpec spec = with_dispersion(spec_for(lines), a2);
+            spec.compressive.step = step;
+            spec.compressive.continuation = step != StepRule::clamped;  // what is not at its end may branch
             for (const auto transform : {SensingTransform::nufft, SensingTransform::fft, SensingTransform::exact}) {
-                plan.compressive.transform = transform;
-                const Field cpu = on_cpu(plan, spectra);
+                spec.compressive.transform = transform;
+                const Field cpu = on_cpu(spec, spectra);
                 const double most = transform == SensingTransform::exact ? max_of_tf32 : max_of_floats;
                 const std::string name = "a2 " + std::to_string(a2) + ", step " + std::to_string(int(step)) +
                                          ", transform " + std::to_string(int(transform));
-                const double chosen = relative_l2(found(plan, spectra), cpu);
-                const double passes = relative_l2(found(plan, spectra, in_passes()), cpu);
+                const double chosen = relative_l2(found(spec, spectra), cpu);
+                const double passes = relative_l2(found(spec, spectra, in_passes()), cpu);
                 RecordProperty(name, std::to_string(chosen * 1e6) + "e-6, " + std::to_string(passes * 1e6) + "e-6");
                 EXPECT_LE(chosen, most) << name;
                 EXPECT_LE(passes, most) << name << ", in passes";
@@ -85,35 +85,35 @@ TEST_F(CompressiveOnGpu, AgreesWithTheCpu) {
 
 TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
     const std::vector<float> spectra = scenes(2);
-    ReconstructionSpec plan = plan_for(2);
-    plan.calibration.mask.assign(n, 0.0);
-    for (std::size_t p = 0; p < plan.calibration.mask.size(); ++p) plan.calibration.mask[p] = p % 7 < 3 ? 1 : 0;
+    ReconstructionSpec spec = spec_for(2);
+    spec.calibration.mask.assign(n, 0.0);
+    for (std::size_t p = 0; p < spec.calibration.mask.size(); ++p) spec.calibration.mask[p] = p % 7 < 3 ? 1 : 0;
     for (const auto mask : {SensingMask::all, SensingMask::uniform, SensingMask::variable, SensingMask::file}) {
-        plan.compressive.mask = mask;
-        EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), max_of_floats) << int(mask);
+        spec.compressive.mask = mask;
+        EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_floats) << int(mask);
     }
     for (const NufftRecipe nufft :
          {NufftRecipe{GridKernel::gaussian, 2, 12}, NufftRecipe{GridKernel::exponential, 2, 4},
           NufftRecipe{GridKernel::kaiser_bessel, 1.5, 5}}) {
-        plan.nufft = nufft;
-        EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), max_of_floats) << nufft.width;
+        spec.nufft = nufft;
+        EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_floats) << nufft.width;
     }
-    plan.compressive.tau = 300;
-    plan.recipe.depth_begin = 50;
-    plan.recipe.depth_end = 777;
-    EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), max_of_floats) << "tau in counts";
+    spec.compressive.tau = 300;
+    spec.recipe.depth_begin = 50;
+    spec.recipe.depth_end = 777;
+    EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_floats) << "tau in counts";
 }
 
 // Of the uniform grid, which is up-sampled on chip, or around cuFFT.
 TEST_F(CompressiveOnGpu, AgreesWhereSamplesAreUpsampled) {
     const std::vector<float> spectra = scenes(3);
     for (const double a2 : {0.0, 30.0}) {
-        ReconstructionSpec plan = with_dispersion(plan_for(3), a2);
-        plan.compressive.transform = SensingTransform::fft;
-        plan.recipe.upsample = 2;
-        const Field cpu = on_cpu(plan, spectra);
-        EXPECT_LE(relative_l2(found(plan, spectra), cpu), max_of_floats) << a2;
-        EXPECT_LE(relative_l2(found(plan, spectra, in_passes()), cpu), max_of_floats) << a2 << ", in passes";
+        ReconstructionSpec spec = with_dispersion(spec_for(3), a2);
+        spec.compressive.transform = SensingTransform::fft;
+        spec.recipe.upsample = 2;
+        const Field cpu = on_cpu(spec, spectra);
+        EXPECT_LE(relative_l2(found(spec, spectra), cpu), max_of_floats) << a2;
+        EXPECT_LE(relative_l2(found(spec, spectra, in_passes()), cpu), max_of_floats) << a2 << ", in passes";
     }
 }
 
@@ -121,19 +121,19 @@ TEST_F(CompressiveOnGpu, AgreesWhereSamplesAreUpsampled) {
 TEST_F(CompressiveOnGpu, AgreesForAnyLength) {
     for (const std::int64_t samples : {16, 333, 512, 1000, 1024, 4096, 8192}) {
         for (const double a2 : {0.0, 9.0}) {
-            ReconstructionSpec plan = with_dispersion(plain_plan(samples, 3), a2);
-            plan.recipe.method = Method::compressive;
-            plan.compressive.mask = SensingMask::uniform;
-            plan.compressive.share = 0.5;
-            plan.compressive.iterations = 5;
+            ReconstructionSpec spec = with_dispersion(plain_spec(samples, 3), a2);
+            spec.recipe.method = Method::compressive;
+            spec.compressive.mask = SensingMask::uniform;
+            spec.compressive.share = 0.5;
+            spec.compressive.iterations = 5;
             const auto last = static_cast<double>(samples - 1);
-            plan.calibration.k_polynomial = {0, 0.97 * last, 0.03 * last};
+            spec.calibration.k_polynomial = {0, 0.97 * last, 0.03 * last};
             std::vector<float> spectra;
             for (const std::uint16_t count : moving_reflectors(samples, 3)) spectra.push_back(float(count) - 2200);
-            const Field cpu = on_cpu(plan, spectra);
-            EXPECT_LE(relative_l2(found(plan, spectra), cpu), max_of_floats) << samples << " samples, a2 " << a2;
-            plan.compressive.transform = SensingTransform::exact;
-            EXPECT_LE(relative_l2(found(plan, spectra), on_cpu(plan, spectra)), max_of_tf32) << samples;
+            const Field cpu = on_cpu(spec, spectra);
+            EXPECT_LE(relative_l2(found(spec, spectra), cpu), max_of_floats) << samples << " samples, a2 " << a2;
+            spec.compressive.transform = SensingTransform::exact;
+            EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_tf32) << samples;
         }
     }
 }
@@ -147,10 +147,10 @@ TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
         truths.push_back(sums.solved({spectra.begin() + l * n, spectra.begin() + (l + 1) * n}));
     for (const auto transform : {SensingTransform::nufft, SensingTransform::exact}) {
         for (const bool continuation : {false, true}) {
-            ReconstructionSpec plan = plan_for(lines);
-            plan.compressive.transform = transform;
-            plan.compressive.continuation = continuation;
-            const Field bins = found(plan, spectra);
+            ReconstructionSpec spec = spec_for(lines);
+            spec.compressive.transform = transform;
+            spec.compressive.continuation = continuation;
+            const Field bins = found(spec, spectra);
             double db = 0;
             for (int l = 0; l < lines; ++l) db += psnr_db(bins.data() + l * n / 2, truths[std::size_t(l)]) / lines;
             RecordProperty("psnr_" + std::to_string(int(transform)) + (continuation ? "_continued" : ""),
@@ -165,17 +165,17 @@ TEST_F(CompressiveOnGpu, ThirtyPercentOfTheSamplesShowWhatAllShow) {
 TEST_F(CompressiveOnGpu, TheFastTransformFindsWhatTheExactOneFinds) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> spectra = mirrors(depths);
-    ReconstructionSpec plan = plan_for(std::ssize(depths));
-    plan.compressive.transform = SensingTransform::exact;
-    const Field exact = on_cpu(plan, spectra);
-    EXPECT_LE(relative_l2(found(plan, spectra), exact), max_of_tf32);
-    plan.compressive.transform = SensingTransform::nufft;
-    plan.nufft = {GridKernel::kaiser_bessel, 2, 5};
-    EXPECT_LE(relative_l2(found(plan, spectra), exact), 2 * 3.9e-6);
-    plan.nufft = {GridKernel::kaiser_bessel, 2, 3};
-    EXPECT_LE(relative_l2(found(plan, spectra), exact), 2 * 5.3e-4);
-    plan.nufft = {GridKernel::kaiser_bessel, 1.5, 3};
-    EXPECT_LE(relative_l2(found(plan, spectra), exact), 2 * 8.6e-4);
+    ReconstructionSpec spec = spec_for(std::ssize(depths));
+    spec.compressive.transform = SensingTransform::exact;
+    const Field exact = on_cpu(spec, spectra);
+    EXPECT_LE(relative_l2(found(spec, spectra), exact), max_of_tf32);
+    spec.compressive.transform = SensingTransform::nufft;
+    spec.nufft = {GridKernel::kaiser_bessel, 2, 5};
+    EXPECT_LE(relative_l2(found(spec, spectra), exact), 2 * 3.9e-6);
+    spec.nufft = {GridKernel::kaiser_bessel, 2, 3};
+    EXPECT_LE(relative_l2(found(spec, spectra), exact), 2 * 5.3e-4);
+    spec.nufft = {GridKernel::kaiser_bessel, 1.5, 3};
+    EXPECT_LE(relative_l2(found(spec, spectra), exact), 2 * 8.6e-4);
 }
 
 // What the profiles of 1, 2 ... iterations make of the objective, on the host and in double; also for a strong chirp,
@@ -184,13 +184,13 @@ TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
     constexpr int lines = 4, max_iterations = 15;
     const std::vector<float> spectra = scenes(lines);
     for (const auto& [on_chip, chirped] : {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
-        ReconstructionSpec plan = plan_for(lines);
-        plan.compressive.step = StepRule::monotone;
+        ReconstructionSpec spec = spec_for(lines);
+        spec.compressive.step = StepRule::monotone;
         if (chirped) {
-            plan.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
-            plan.compressive.mask = SensingMask::all;
+            spec.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
+            spec.compressive.mask = SensingMask::all;
         }
-        const CompressiveTables tables(plan);
+        const cpu::CompressiveTables tables(spec);
         const SensingTables& sensed = tables.sensing_tables;
         const auto sensing = tables.sensing();
         const auto objective = [&](const std::complex<float>* bins, const float* spectrum) {
@@ -206,16 +206,16 @@ TEST_F(CompressiveOnGpu, AMonotoneSearchNeverGetsWorse) {
             double left = 0, sum = 0;
             for (std::size_t p = 0; p < shown.size(); ++p) left += std::pow(double{shown[p]} - double{samples[p]}, 2);
             for (std::size_t m = 0; m < profile.size(); ++m) sum += (m == 0 ? 1 : 2) * double{std::abs(profile[m])};
-            return left / 2 + plan.compressive.tau_relative * double{largest} * sum;
+            return left / 2 + spec.compressive.tau_relative * double{largest} * sum;
         };
         std::vector<double> first, before(lines, 1e30);
-        for (plan.compressive.iterations = 1; plan.compressive.iterations <= max_iterations;
-             ++plan.compressive.iterations) {
-            const Field bins = found(plan, spectra, on_chip ? GpuRun{} : in_passes());
+        for (spec.compressive.iterations = 1; spec.compressive.iterations <= max_iterations;
+             ++spec.compressive.iterations) {
+            const Field bins = found(spec, spectra, on_chip ? GpuRun{} : in_passes());
             for (int l = 0; l < lines; ++l) {
                 const double now = objective(bins.data() + l * n / 2, spectra.data() + l * n);
                 EXPECT_LE(now, before[std::size_t(l)] * (1 + 5e-6))
-                    << plan.compressive.iterations << ", line " << l << chirped;
+                    << spec.compressive.iterations << ", line " << l << chirped;
                 before[std::size_t(l)] = now;
             }
             if (first.empty()) first = before;
@@ -229,12 +229,12 @@ TEST_F(CompressiveOnGpu, ALargeTauAndAnEmptyLineLeaveNothing) {
     for (const auto transform : {SensingTransform::nufft, SensingTransform::exact}) {
         for (const double a2 : {0.0, 30.0}) {
             for (const bool chosen : {true, false}) {
-                ReconstructionSpec plan = with_dispersion(plan_for(2), a2);
-                plan.compressive.transform = transform;
+                ReconstructionSpec spec = with_dispersion(spec_for(2), a2);
+                spec.compressive.transform = transform;
                 const GpuRun run = chosen ? GpuRun{} : in_passes();
-                for (const auto& bin : found(plan, std::vector<float>(2 * n), run)) EXPECT_EQ(bin, Field::value_type());
-                plan.compressive.tau_relative = 1;
-                for (const auto& bin : found(plan, scenes(2), run)) EXPECT_EQ(bin, Field::value_type());
+                for (const auto& bin : found(spec, std::vector<float>(2 * n), run)) EXPECT_EQ(bin, Field::value_type());
+                spec.compressive.tau_relative = 1;
+                for (const auto& bin : found(spec, scenes(2), run)) EXPECT_EQ(bin, Field::value_type());
             }
         }
     }
@@ -247,16 +247,16 @@ TEST_F(CompressiveOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     std::vector<float> spectra;
     for (std::int64_t l = 0; l < lines; ++l)
         std::ranges::copy(scene(static_cast<unsigned>(l % different)), std::back_inserter(spectra));
-    ReconstructionSpec plan = plan_for(a_scans);
-    plan.geometry.b_scans = b_scans;
+    ReconstructionSpec spec = spec_for(a_scans);
+    spec.geometry.b_scans = b_scans;
     for (const auto transform : {SensingTransform::nufft, SensingTransform::exact, SensingTransform::fft}) {
         for (const bool chosen : {true, false}) {
-            plan.compressive.transform = transform;
+            spec.compressive.transform = transform;
             const auto field = [&](const std::vector<float>& raw, std::int64_t block, int streams) {
                 GpuRun run = chosen ? GpuRun{} : in_passes();
                 run.block_b_scans = block;
                 run.choice.streams = streams;
-                return found(plan, raw, run);
+                return found(spec, raw, run);
             };
             const Field all = field(spectra, b_scans, 1);
             for (std::int64_t l = different; l < lines; ++l) {
@@ -283,9 +283,9 @@ TEST_F(CompressiveOnGpu, ABatchIsItsLinesOneByOne) {
     constexpr int lines = 9;
     const std::vector<float> spectra = scenes(lines);
     for (const double a2 : {0.0, 30.0}) {
-        const Field together = found(with_dispersion(plan_for(lines), a2), spectra);
+        const Field together = found(with_dispersion(spec_for(lines), a2), spectra);
         for (int l = 0; l < lines; ++l) {
-            const Field alone = found(with_dispersion(plan_for(1), a2), scene(static_cast<unsigned>(l)));
+            const Field alone = found(with_dispersion(spec_for(1), a2), scene(static_cast<unsigned>(l)));
             EXPECT_EQ(std::memcmp(alone.data(), together.data() + l * n / 2, n / 2 * sizeof(alone[0])), 0) << l;
         }
     }

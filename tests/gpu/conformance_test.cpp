@@ -20,7 +20,7 @@ class Conformance : public GpuTest, public testing::WithParamInterface<std::tupl
     void SetUp() override {
         GpuTest::SetUp();
         if (!IsSkipped()) one = read_vector_case(std::get<0>(GetParam()));
-        if (!IsSkipped() && one.plan.recipe.resample == Resample::nudft)
+        if (!IsSkipped() && one.spec.recipe.resample == Resample::nudft)
             GTEST_SKIP() << "nudft_test.cpp has its limits";
     }
 
@@ -31,13 +31,13 @@ class Conformance : public GpuTest, public testing::WithParamInterface<std::tupl
 
     template <class Voxel>
     Volumes<Voxel> volumes(Quantity quantity, VoxelType voxel) const {
-        ReconstructionSpec plan = one.plan;
-        plan.recipe.quantity = quantity;
-        plan.recipe.voxel = voxel;
-        plan.recipe.levels = Levels::fixed;
-        GpuRun run{.block_b_scans = plan.geometry.b_scans};
+        ReconstructionSpec spec = one.spec;
+        spec.recipe.quantity = quantity;
+        spec.recipe.voxel = voxel;
+        spec.recipe.levels = Levels::fixed;
+        GpuRun run{.block_b_scans = spec.geometry.b_scans};
         run.choice.fused = std::get<1>(GetParam());
-        return {voxels_of<Voxel>(plan, one.spectra, run), voxels_of<Voxel>(plan, one.spectra, on_cpu())};
+        return {voxels_of<Voxel>(spec, one.spectra, run), voxels_of<Voxel>(spec, one.spectra, on_cpu())};
     }
 
     // Of the GPU against the CPU.
@@ -109,16 +109,16 @@ TEST_P(Codes, OfAllVectorsAgree) {
     CodeDifference difference;
     for (const std::string& name : vector_case_names()) {
         VectorCase one = read_vector_case(name);
-        if (one.plan.recipe.resample == Resample::nudft) continue;
-        one.plan.recipe.voxel = VoxelType::u8;
-        one.plan.recipe.noise_floor_db = one.noise_floor_db;
+        if (one.spec.recipe.resample == Resample::nudft) continue;
+        one.spec.recipe.voxel = VoxelType::u8;
+        one.spec.recipe.noise_floor_db = one.noise_floor_db;
         const auto compare = [&](Levels levels, Quantity quantity) {
-            GpuRun run{.block_b_scans = one.plan.geometry.b_scans};
+            GpuRun run{.block_b_scans = one.spec.geometry.b_scans};
             run.choice.fused = GetParam();
-            one.plan.recipe.levels = levels;
-            one.plan.recipe.quantity = quantity;
-            difference.add(voxels_of<std::uint8_t>(one.plan, one.spectra, run),
-                           voxels_of<std::uint8_t>(one.plan, one.spectra, on_cpu()));
+            one.spec.recipe.levels = levels;
+            one.spec.recipe.quantity = quantity;
+            difference.add(voxels_of<std::uint8_t>(one.spec, one.spectra, run),
+                           voxels_of<std::uint8_t>(one.spec, one.spectra, on_cpu()));
         };
         compare(Levels::noise_floor, Quantity::db);
         compare(Levels::frame, Quantity::amplitude);
@@ -129,18 +129,18 @@ TEST_P(Codes, OfAllVectorsAgree) {
 
 // Many voxels, as instruments make them.
 TEST_P(Codes, OfALargeVolumeAgree) {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 16};
-    plan.recipe.a2_rad = 12;
-    plan.recipe.voxel = VoxelType::u8;
-    plan.recipe.levels = Levels::fixed;
-    plan.calibration.k_polynomial = {1, 1980, 60};
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 16};
+    spec.recipe.a2_rad = 12;
+    spec.recipe.voxel = VoxelType::u8;
+    spec.recipe.levels = Levels::fixed;
+    spec.calibration.k_polynomial = {1, 1980, 60};
     const auto spectra = moving_reflectors(2048, 512 * 16);
     GpuRun run{.block_b_scans = 5};
     run.choice.fused = GetParam();
     CodeDifference difference;
-    difference.add(voxels_of<std::uint8_t>(plan, bytes_of_lines(spectra), run),
-                   voxels_of<std::uint8_t>(plan, bytes_of_lines(spectra), on_cpu()));
+    difference.add(voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), run),
+                   voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), on_cpu()));
     difference.expect_within_limits();
 }
 
@@ -150,24 +150,24 @@ INSTANTIATE_TEST_SUITE_P(Ways, Codes, testing::Bool(),
 // What only looks as if it needed whole B-scans, or another method, takes the fast path.
 class FastPath : public GpuTest {
   protected:
-    static bool taken(const ReconstructionSpec& plan) {
-        return make_reconstructor(plan, {.backend = Backend::cuda})->backend().find(", fused)") != std::string::npos;
+    static bool taken(const ReconstructionSpec& spec) {
+        return make_reconstructor(spec, {.backend = Backend::cuda})->backend().find(", fused)") != std::string::npos;
     }
 };
 
 TEST_F(FastPath, IsTakenWhereItCanBe) {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = 1024, .a_scans = 4, .b_scans = 1};
-    plan.recipe.levels = Levels::frame;
-    EXPECT_TRUE(taken(plan)) << "f32 has no codes to spread";
-    plan.recipe.resample = Resample::nudft;
-    EXPECT_TRUE(taken(plan)) << "without a k map there is nothing to resample";
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = 1024, .a_scans = 4, .b_scans = 1};
+    spec.recipe.levels = Levels::frame;
+    EXPECT_TRUE(taken(spec)) << "f32 has no codes to spread";
+    spec.recipe.resample = Resample::nudft;
+    EXPECT_TRUE(taken(spec)) << "without a k map there is nothing to resample";
 
-    plan.recipe.voxel = VoxelType::u8;
-    EXPECT_FALSE(taken(plan));
-    plan.recipe.levels = Levels::fixed;
-    plan.calibration.k_polynomial = {1, 980, 30};
-    EXPECT_FALSE(taken(plan));
+    spec.recipe.voxel = VoxelType::u8;
+    EXPECT_FALSE(taken(spec));
+    spec.recipe.levels = Levels::fixed;
+    spec.calibration.k_polynomial = {1, 980, 30};
+    EXPECT_FALSE(taken(spec));
 }
 
 struct Size {
@@ -188,27 +188,27 @@ TEST_P(OddSizes, AgreeWithTheCpu) {
     const auto [size, fused] = GetParam();
     for (const VoxelType voxel : {VoxelType::f32, VoxelType::u16}) {
         for (const double a2 : {0.0, 9.0}) {
-            ReconstructionSpec plan;
-            plan.geometry = {.samples = size.samples, .a_scans = size.a_scans, .b_scans = size.b_scans};
-            plan.recipe.background = size.a_scans > 1 ? Background::frame_mean : Background::rolling;
-            plan.recipe.rolling_width = 8;
-            plan.recipe.a2_rad = a2;
-            plan.recipe.voxel = voxel;
-            plan.recipe.levels = Levels::fixed;
-            plan.recipe.depth_end = size.samples / 2 - 1;
+            ReconstructionSpec spec;
+            spec.geometry = {.samples = size.samples, .a_scans = size.a_scans, .b_scans = size.b_scans};
+            spec.recipe.background = size.a_scans > 1 ? Background::frame_mean : Background::rolling;
+            spec.recipe.rolling_width = 8;
+            spec.recipe.a2_rad = a2;
+            spec.recipe.voxel = voxel;
+            spec.recipe.levels = Levels::fixed;
+            spec.recipe.depth_end = size.samples / 2 - 1;
             const auto last = static_cast<double>(size.samples - 1);
-            plan.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
+            spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
             const auto spectra = moving_reflectors(size.samples, size.a_scans * size.b_scans);
             GpuRun run{.block_b_scans = 2};
             run.choice.fused = fused;
             if (voxel == VoxelType::f32) {
-                EXPECT_LE(normalised_error(voxels_of<float>(plan, bytes_of_lines(spectra), run),
-                                           voxels_of<float>(plan, bytes_of_lines(spectra), on_cpu())),
+                EXPECT_LE(normalised_error(voxels_of<float>(spec, bytes_of_lines(spectra), run),
+                                           voxels_of<float>(spec, bytes_of_lines(spectra), on_cpu())),
                           max_error);
             } else {
                 CodeDifference difference;
-                difference.add(voxels_of<std::uint16_t>(plan, bytes_of_lines(spectra), run),
-                               voxels_of<std::uint16_t>(plan, bytes_of_lines(spectra), on_cpu()));
+                difference.add(voxels_of<std::uint16_t>(spec, bytes_of_lines(spectra), run),
+                               voxels_of<std::uint16_t>(spec, bytes_of_lines(spectra), on_cpu()));
                 difference.expect_within_limits(max_u16_codes);
             }
         }

@@ -8,12 +8,12 @@ namespace {
 
 // ---- the truths of the CPU ------------------------------------------------------------------------------------------
 
-std::unique_ptr<Reconstructor> plan_on_chip(const ReconstructionSpec& plan) {
-    return make_reconstructor(plan, {.backend = Backend::cuda});
+std::unique_ptr<Reconstructor> plan_on_chip(const ReconstructionSpec& spec) {
+    return make_reconstructor(spec, {.backend = Backend::cuda});
 }
 
-std::unique_ptr<Reconstructor> plan_in_passes(const ReconstructionSpec& plan) {
-    return make_reconstructor(plan, {.backend = Backend::cuda, .fused = false});
+std::unique_ptr<Reconstructor> plan_in_passes(const ReconstructionSpec& spec) {
+    return make_reconstructor(spec, {.backend = Backend::cuda, .fused = false});
 }
 
 // None without a GPU: FullRangeOnGpu says why.
@@ -52,25 +52,25 @@ std::vector<std::uint16_t> two_sided_spectra(std::int64_t samples, std::int64_t 
     return spectra;
 }
 
-ReconstructionSpec two_sided_plan(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans) {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
-    plan.recipe.method = Method::defr;
-    plan.recipe.background = Background::frame_mean;
-    plan.recipe.resample = Resample::lagrange3;
-    plan.recipe.a2_rad = 80;
-    plan.recipe.quantity = Quantity::complex;
-    plan.recipe.voxel = VoxelType::complex64;
-    plan.recipe.levels = Levels::fixed;
+ReconstructionSpec two_sided_spec(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans) {
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
+    spec.recipe.method = Method::defr;
+    spec.recipe.background = Background::frame_mean;
+    spec.recipe.resample = Resample::lagrange3;
+    spec.recipe.a2_rad = 80;
+    spec.recipe.quantity = Quantity::complex;
+    spec.recipe.voxel = VoxelType::complex64;
+    spec.recipe.levels = Levels::fixed;
     const auto last = static_cast<double>(samples - 1);
-    plan.calibration.k_polynomial = {0.005 * last, 0.985 * last, 0.01 * last};
-    return plan;
+    spec.calibration.k_polynomial = {0.005 * last, 0.985 * last, 0.01 * last};
+    return spec;
 }
 
 class FullRangeOnGpu : public GpuTest {
   protected:
-    static Field field(const ReconstructionSpec& plan, const std::vector<std::uint16_t>& spectra, GpuRun run) {
-        return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
+    static Field field(const ReconstructionSpec& spec, const std::vector<std::uint16_t>& spectra, GpuRun run) {
+        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
     }
 
     static GpuRun on_gpu(bool fused, std::int64_t block_b_scans = 1, int streams = 3) {
@@ -88,15 +88,15 @@ TEST_F(FullRangeOnGpu, IsHeldToTheTruths) {
 }
 
 TEST_F(FullRangeOnGpu, SaysWhichWayItGoes) {
-    const auto way = [](const ReconstructionSpec& plan, bool fused = true) {
-        return make_reconstructor(plan, {.backend = Backend::cuda, .fused = fused})->backend();
+    const auto way = [](const ReconstructionSpec& spec, bool fused = true) {
+        return make_reconstructor(spec, {.backend = Backend::cuda, .fused = fused})->backend();
     };
-    ReconstructionSpec plan = two_sided_plan(2048, 4, 1);
-    EXPECT_NE(way(plan).find("full range on chip"), std::string::npos) << way(plan);
-    EXPECT_NE(way(plan, false).find("full range in passes"), std::string::npos);
-    EXPECT_NE(way(two_sided_plan(2000, 4, 1)).find("full range in passes"), std::string::npos);
-    plan.defr.double_precision = true;
-    EXPECT_NE(way(plan).find("full range in passes"), std::string::npos);
+    ReconstructionSpec spec = two_sided_spec(2048, 4, 1);
+    EXPECT_NE(way(spec).find("full range on chip"), std::string::npos) << way(spec);
+    EXPECT_NE(way(spec, false).find("full range in passes"), std::string::npos);
+    EXPECT_NE(way(two_sided_spec(2000, 4, 1)).find("full range in passes"), std::string::npos);
+    spec.defr.double_precision = true;
+    EXPECT_NE(way(spec).find("full range in passes"), std::string::npos);
 }
 
 // In float a search is off by what a decision can move that hangs on the last bit: peaks of the size of the noise,
@@ -104,12 +104,12 @@ TEST_F(FullRangeOnGpu, SaysWhichWayItGoes) {
 TEST_F(FullRangeOnGpu, AgreesWithTheCpuAtAnyLength) {
     for (const std::int64_t samples : {16, 509, 512, 832, 1024, 2048, 2049, 4096, 8192, 16384}) {
         const auto spectra = two_sided_spectra(samples, 12);
-        ReconstructionSpec plan = two_sided_plan(samples, 4, 3);
+        ReconstructionSpec spec = two_sided_spec(samples, 4, 3);
         for (const bool precise : {false, true}) {
-            plan.defr.double_precision = precise;
-            const Field cpu = field(plan, spectra, on_cpu());
+            spec.defr.double_precision = precise;
+            const Field cpu = field(spec, spectra, on_cpu());
             for (const bool fused : {true, false}) {
-                EXPECT_LE(normalised_error(field(plan, spectra, on_gpu(fused, 2)), cpu), 1e-7)
+                EXPECT_LE(normalised_error(field(spec, spectra, on_gpu(fused, 2)), cpu), 1e-7)
                     << samples << (precise ? " in double" : " in float") << (fused ? ", fused" : "");
             }
         }
@@ -120,22 +120,22 @@ TEST_F(FullRangeOnGpu, AgreesWithTheCpuWhateverElseIsAsked) {
     const std::int64_t samples = 2048;
     const auto spectra = two_sided_spectra(samples, 24);
     const auto check = [&](const char* what, auto change) {
-        ReconstructionSpec plan = two_sided_plan(samples, 8, 3);
-        change(plan);
-        const Field cpu = field(plan, spectra, on_cpu());
+        ReconstructionSpec spec = two_sided_spec(samples, 8, 3);
+        change(spec);
+        const Field cpu = field(spec, spectra, on_cpu());
         for (const bool fused : {true, false}) {
-            EXPECT_LE(normalised_error(field(plan, spectra, on_gpu(fused)), cpu), 1e-7) << what << fused;
+            EXPECT_LE(normalised_error(field(spec, spectra, on_gpu(fused)), cpu), 1e-7) << what << fused;
         }
     };
-    check("cropped", [](auto& plan) { plan.recipe.depth_begin = 700, plan.recipe.depth_end = 1301; });
-    check("peaks alone", [](auto& plan) { plan.defr.residual = false; });
-    check("no iterations", [](auto& plan) { plan.defr.iterations = 0, plan.defr.residual = false; });
-    check("many peaks", [](auto& plan) { plan.defr.delta = 0; });
-    check("one peak at a time", [](auto& plan) { plan.defr.delta = 1; });
-    check("up-sampled", [](auto& plan) { plan.recipe.upsample = 2, plan.recipe.resample = Resample::linear; });
-    check("spline", [](auto& plan) { plan.recipe.resample = Resample::spline; });
-    check("fixed pattern", [](auto& plan) { plan.recipe.fixed_pattern = FixedPattern::median; });
-    check("flipped", [](auto& plan) { plan.geometry.depth_flip = true; });
+    check("cropped", [](auto& spec) { spec.recipe.depth_begin = 700, spec.recipe.depth_end = 1301; });
+    check("peaks alone", [](auto& spec) { spec.defr.residual = false; });
+    check("no iterations", [](auto& spec) { spec.defr.iterations = 0, spec.defr.residual = false; });
+    check("many peaks", [](auto& spec) { spec.defr.delta = 0; });
+    check("one peak at a time", [](auto& spec) { spec.defr.delta = 1; });
+    check("up-sampled", [](auto& spec) { spec.recipe.upsample = 2, spec.recipe.resample = Resample::linear; });
+    check("spline", [](auto& spec) { spec.recipe.resample = Resample::spline; });
+    check("fixed pattern", [](auto& spec) { spec.recipe.fixed_pattern = FixedPattern::median; });
+    check("flipped", [](auto& spec) { spec.geometry.depth_flip = true; });
 }
 
 // ---- bits -----------------------------------------------------------------------------------------------------------
@@ -146,12 +146,12 @@ bool same_bits(const Field& a, const Field& b) {
 
 TEST_F(FullRangeOnGpu, BitsDoNotDependOnBlocksAndStreams) {
     const auto spectra = two_sided_spectra(1024, 7 * 61);
-    const ReconstructionSpec plan = two_sided_plan(1024, 61, 7);
+    const ReconstructionSpec spec = two_sided_spec(1024, 61, 7);
     for (const bool fused : {true, false}) {
-        const Field whole = field(plan, spectra, on_gpu(fused, 7, 1));
+        const Field whole = field(spec, spectra, on_gpu(fused, 7, 1));
         for (const std::int64_t block : {1, 2, 3}) {
             for (const int streams : {1, 3}) {
-                EXPECT_TRUE(same_bits(field(plan, spectra, on_gpu(fused, block, streams)), whole)) << block << streams;
+                EXPECT_TRUE(same_bits(field(spec, spectra, on_gpu(fused, block, streams)), whole)) << block << streams;
             }
         }
     }
@@ -160,15 +160,15 @@ TEST_F(FullRangeOnGpu, BitsDoNotDependOnBlocksAndStreams) {
 // More lines than go in one launch.
 TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
     const std::int64_t samples = 512, lines = 20011;
-    ReconstructionSpec plan = two_sided_plan(samples, lines, 1);
-    plan.recipe.background = Background::none;
+    ReconstructionSpec spec = two_sided_spec(samples, lines, 1);
+    spec.recipe.background = Background::none;
     std::vector<std::uint16_t> spectra = two_sided_spectra(samples, 1);
     spectra.resize(static_cast<std::size_t>(samples * lines));
     for (std::int64_t line = 1; line < lines; ++line) {
         std::copy_n(spectra.begin(), samples, spectra.begin() + line * samples);
     }
     for (const bool fused : {true, false}) {
-        const Field all = field(plan, spectra, on_gpu(fused));
+        const Field all = field(spec, spectra, on_gpu(fused));
         const std::size_t depth = samples;
         for (std::size_t line = 1; line < static_cast<std::size_t>(lines); ++line) {
             ASSERT_EQ(std::memcmp(all.data(), all.data() + line * depth, depth * sizeof(all[0])), 0) << line;
@@ -179,19 +179,19 @@ TEST_F(FullRangeOnGpu, BitsOfALineDoNotDependOnItsPlace) {
 // Dark lines, and ones 3e10 times as bright as the others.
 TEST_F(FullRangeOnGpu, ALineConcernsNoOther) {
     const std::size_t n = 2048;
-    ReconstructionSpec plan = full_range::plan_of(160, 30, 10);
-    plan.geometry.a_scans = 3;
+    ReconstructionSpec spec = full_range::spec_of(160, 30, 10);
+    spec.geometry.a_scans = 3;
     std::vector<float> spectra;
     for (const unsigned seed : {1u, 2u, 3u}) {
         const auto one = full_range::spectrum_of(full_range::layers(seed), 160, 30);
         spectra.insert(spectra.end(), one.begin(), one.end());
     }
     for (const bool fused : {true, false}) {
-        const auto all = voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), on_gpu(fused));
+        const auto all = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), on_gpu(fused));
         std::vector<float> other = spectra;
         std::fill_n(other.begin(), n, 0.0f);
         for (std::size_t p = 0; p < n; ++p) other[2 * n + p] *= 3e10f;
-        const auto beside = voxels_of<std::complex<float>>(plan, bytes_of_lines(other), on_gpu(fused));
+        const auto beside = voxels_of<std::complex<float>>(spec, bytes_of_lines(other), on_gpu(fused));
         EXPECT_EQ(std::memcmp(all.data() + n, beside.data() + n, n * sizeof(all[0])), 0);
         EXPECT_TRUE(std::all_of(beside.begin(), beside.begin() + n, [](auto v) { return v == 0.0f; }));
         EXPECT_TRUE(std::all_of(beside.begin(), beside.end(), [](auto v) { return std::isfinite(std::norm(v)); }));

@@ -83,15 +83,15 @@ TEST_F(EntropyOnGpu, SearchFindsWhatTheCpuFinds) {
         const std::vector<float> far = instrument.fringe(k, 500 - 0.2 * static_cast<double>(line), theta);
         for (std::size_t j = 0; j < near.size(); ++j) spectra.push_back(near[j] + 0.4F * far[j] + noise(random));
     }
-    ReconstructionSpec plan = plain_plan(Instrument::samples, a_scans);
-    plan.recipe.window = Window::hann;
+    ReconstructionSpec spec = plain_spec(Instrument::samples, a_scans);
+    spec.recipe.window = Window::hann;
     const auto searched = [&](Backend backend, std::int64_t lines) {
         DispersionSearch search;
         search.lines = lines;
         search.processor = on(backend);
         const auto begin = std::chrono::steady_clock::now();
         const DispersionFound found =
-            searched_dispersion(plan, block_of(bytes_of_lines(spectra), 0, 1), search, [](double) { return true; });
+            searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), search, [](double) { return true; });
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         std::printf("%s, %ld of 512 lines of 2048: %.3f s, %ld trials, a2 %.4f a3 %.4f\n",
                     backend == Backend::cuda ? "GPU" : "CPU", static_cast<long>(lines), took.count(),

@@ -26,94 +26,94 @@ inline std::ostream& operator<<(std::ostream& out, const FlowVariant& one) {
 }
 
 // Doppler beside u8, as live views want it: sizes that neither warps nor walks along the lines divide.
-inline ReconstructionSpec flow_scan_plan() {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = 1024, .a_scans = 75, .b_scans = 5, .line_rate_hz = 70'000};
-    plan.recipe.a2_rad = 9;
-    plan.recipe.background = Background::none;
-    plan.recipe.voxel = VoxelType::u8;
-    plan.recipe.noise_floor_db = 15;
-    plan.recipe.low = 0;
-    plan.recipe.high = 60;
-    plan.recipe.depth_begin = 3;
-    plan.recipe.depth_end = 503;
-    plan.calibration.k_polynomial = {1, 980, 30};
-    plan.calibration.centre_wavelength_nm = 840;
-    plan.flow.method = FlowMethod::doppler;
-    return plan;
+inline ReconstructionSpec flow_scan_spec() {
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = 1024, .a_scans = 75, .b_scans = 5, .line_rate_hz = 70'000};
+    spec.recipe.a2_rad = 9;
+    spec.recipe.background = Background::none;
+    spec.recipe.voxel = VoxelType::u8;
+    spec.recipe.noise_floor_db = 15;
+    spec.recipe.low = 0;
+    spec.recipe.high = 60;
+    spec.recipe.depth_begin = 3;
+    spec.recipe.depth_end = 503;
+    spec.calibration.k_polynomial = {1, 980, 30};
+    spec.calibration.centre_wavelength_nm = 840;
+    spec.flow.method = FlowMethod::doppler;
+    return spec;
 }
 
 inline std::vector<FlowVariant> flow_variants() {
-    using Plan = ReconstructionSpec;
-    static constexpr auto repeats = [](Plan& p, std::int64_t a, std::int64_t b, FlowMethod method) {
+    using Spec = ReconstructionSpec;
+    static constexpr auto repeats = [](Spec& p, std::int64_t a, std::int64_t b, FlowMethod method) {
         p.geometry.a_repeats = a;
         p.geometry.b_repeats = b;
         p.recipe.average = Average::power;
         p.flow.method = method;
     };
     return {
-        {"doppler", [](Plan&) {}},
-        {"one_by_one", [](Plan& p) { p.flow.window_depth = p.flow.window_lines = 1; }},
+        {"doppler", [](Spec&) {}},
+        {"one_by_one", [](Spec& p) { p.flow.window_depth = p.flow.window_lines = 1; }},
         {"even_windows",
-         [](Plan& p) {
+         [](Spec& p) {
              p.flow.window_depth = 4;
              p.flow.window_lines = 8;
          }},
         {"wide_windows",
-         [](Plan& p) {
+         [](Spec& p) {
              p.flow.window_depth = 31;
              p.flow.window_lines = 13;
          }},
-        {"deep_window", [](Plan& p) { p.flow.window_depth = 16; }},
+        {"deep_window", [](Spec& p) { p.flow.window_depth = 16; }},
         {"two_lines",
-         [](Plan& p) {
+         [](Spec& p) {
              p.geometry.a_scans = 2;
              p.geometry.b_scans = 6;
          }},
-        {"walks_end_together", [](Plan& p) { p.geometry.a_scans = 65; }},
+        {"walks_end_together", [](Spec& p) { p.geometry.a_scans = 65; }},
         {"flipped",
-         [](Plan& p) {
+         [](Spec& p) {
              p.geometry.depth_flip = true;
              p.flow.invert = true;
          }},
-        {"bidirectional", [](Plan& p) { p.geometry.bidirectional = true; }},
+        {"bidirectional", [](Spec& p) { p.geometry.bidirectional = true; }},
         {"bidirectional_a_repeats",
-         [](Plan& p) {
+         [](Spec& p) {
              repeats(p, 3, 1, FlowMethod::doppler);
              p.geometry.bidirectional = true;
          }},
         {"sinusoidal",
-         [](Plan& p) {
+         [](Spec& p) {
              p.geometry.fast_axis = FastAxis::sinusoidal;
              p.geometry.bidirectional = true;
          }},
-        {"bulk", [](Plan& p) { p.flow.bulk_motion = true; }},
-        {"unwrapped", [](Plan& p) { p.flow.unwrap = true; }},
-        {"power", [](Plan& p) { p.flow.method = FlowMethod::power_doppler; }},
-        {"half_structure", [](Plan& p) { p.recipe.voxel = VoxelType::f16; }},
+        {"bulk", [](Spec& p) { p.flow.bulk_motion = true; }},
+        {"unwrapped", [](Spec& p) { p.flow.unwrap = true; }},
+        {"power", [](Spec& p) { p.flow.method = FlowMethod::power_doppler; }},
+        {"half_structure", [](Spec& p) { p.recipe.voxel = VoxelType::f16; }},
         {"long_spectra",
-         [](Plan& p) {
+         [](Spec& p) {
              p.geometry.samples = 2048;
              p.calibration.k_polynomial = {1, 1980, 60};
              p.recipe.depth_begin = p.recipe.depth_end = 0;
          }},
-        {"fixed_pattern", [](Plan& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
-        {"a_repeats", [](Plan& p) { repeats(p, 4, 1, FlowMethod::doppler); }},
-        {"b_repeats", [](Plan& p) { repeats(p, 1, 3, FlowMethod::doppler); }},
-        {"both_repeats", [](Plan& p) { repeats(p, 2, 3, FlowMethod::doppler); }},
-        {"speckle_variance", [](Plan& p) { repeats(p, 1, 4, FlowMethod::speckle_variance); }},
-        {"decorrelation", [](Plan& p) { repeats(p, 2, 4, FlowMethod::decorrelation); }},
+        {"fixed_pattern", [](Spec& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
+        {"a_repeats", [](Spec& p) { repeats(p, 4, 1, FlowMethod::doppler); }},
+        {"b_repeats", [](Spec& p) { repeats(p, 1, 3, FlowMethod::doppler); }},
+        {"both_repeats", [](Spec& p) { repeats(p, 2, 3, FlowMethod::doppler); }},
+        {"speckle_variance", [](Spec& p) { repeats(p, 1, 4, FlowMethod::speckle_variance); }},
+        {"decorrelation", [](Spec& p) { repeats(p, 2, 4, FlowMethod::decorrelation); }},
         {"split_spectrum",
-         [](Plan& p) {
+         [](Spec& p) {
              repeats(p, 1, 3, FlowMethod::decorrelation);
              p.flow.sub_bands = 4;
          }},
-        {"omag", [](Plan& p) { repeats(p, 1, 3, FlowMethod::omag); }},
-        {"cdv", [](Plan& p) { repeats(p, 1, 3, FlowMethod::cdv); }},
-        {"correlation", [](Plan& p) { repeats(p, 1, 2, FlowMethod::correlation); }},
-        {"phase_variance", [](Plan& p) { repeats(p, 1, 4, FlowMethod::phase_variance); }},
+        {"omag", [](Spec& p) { repeats(p, 1, 3, FlowMethod::omag); }},
+        {"cdv", [](Spec& p) { repeats(p, 1, 3, FlowMethod::cdv); }},
+        {"correlation", [](Spec& p) { repeats(p, 1, 2, FlowMethod::correlation); }},
+        {"phase_variance", [](Spec& p) { repeats(p, 1, 4, FlowMethod::phase_variance); }},
         {"sinusoidal_angiography",
-         [](Plan& p) {
+         [](Spec& p) {
              repeats(p, 1, 3, FlowMethod::decorrelation);
              p.geometry.fast_axis = FastAxis::sinusoidal;
          }},
@@ -122,9 +122,9 @@ inline std::vector<FlowVariant> flow_variants() {
 
 // Spectra of one volume in the order of time: layers whose phase goes on from line to line, each at its own pace, some
 // brightness noise and noise of the camera between them.
-inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionSpec& plan) {
+inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionSpec& spec) {
     constexpr int reflectors = 14;
-    const ScanGeometry& scan = plan.geometry;
+    const ScanGeometry& scan = spec.geometry;
     const std::int64_t lines = scan.frames_per_volume() * scan.lines_per_b_scan();
     std::mt19937 random(7);
     std::normal_distribution<double> normal;
@@ -149,14 +149,14 @@ inline std::vector<std::uint16_t> drifting_reflectors(const ReconstructionSpec& 
     return spectra;
 }
 
-inline std::int64_t frame_bytes(const ReconstructionSpec& plan) {
-    return plan.geometry.lines_per_b_scan() * line_bytes(plan.format, plan.geometry);
+inline std::int64_t frame_bytes(const ReconstructionSpec& spec) {
+    return spec.geometry.lines_per_b_scan() * line_bytes(spec.format, spec.geometry);
 }
 
 // The same acquired B-scans, with bytes of no meaning around them.
-inline std::vector<std::byte> laid_out(const ReconstructionSpec& plan, std::span<const std::byte> frames,
+inline std::vector<std::byte> laid_out(const ReconstructionSpec& spec, std::span<const std::byte> frames,
                                        const FrameLayout& layout) {
-    const std::int64_t bytes = frame_bytes(plan), count = std::ssize(frames) / bytes;
+    const std::int64_t bytes = frame_bytes(spec), count = std::ssize(frames) / bytes;
     std::vector<std::byte> block(static_cast<std::size_t>(frame_offset(layout, count, bytes)), std::byte{0xa5});
     for (std::int64_t f = 0; f < count; ++f) {
         std::copy_n(frames.begin() + f * bytes, bytes, block.begin() + frame_offset(layout, f, bytes));
@@ -164,14 +164,14 @@ inline std::vector<std::byte> laid_out(const ReconstructionSpec& plan, std::span
     return block;
 }
 
-inline void run_blocks(Reconstructor& reconstructor, const ReconstructionSpec& plan, std::span<const std::byte> spectra,
+inline void run_blocks(Reconstructor& reconstructor, const ReconstructionSpec& spec, std::span<const std::byte> spectra,
                        const GpuRun& run, const Places& places, const FrameLayout& layout = {}) {
     std::vector<Completion> completions;
-    for (std::int64_t first = 0; first < plan.geometry.b_scans; first += run.block_b_scans) {
-        const std::int64_t count = std::min(run.block_b_scans, plan.geometry.b_scans - first);
-        const auto part = laid_out(plan,
-                                   spectra.subspan(static_cast<std::size_t>(first * b_scan_bytes(plan)),
-                                                   static_cast<std::size_t>(count * b_scan_bytes(plan))),
+    for (std::int64_t first = 0; first < spec.geometry.b_scans; first += run.block_b_scans) {
+        const std::int64_t count = std::min(run.block_b_scans, spec.geometry.b_scans - first);
+        const auto part = laid_out(spec,
+                                   spectra.subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
+                                                   static_cast<std::size_t>(count * b_scan_bytes(spec))),
                                    layout);
         Block block = held_block(part, run.from, first, count);
         block.frames = layout;
@@ -187,26 +187,26 @@ struct FlowScan {
 };
 
 // One volume to host memory.
-inline FlowScan flow_scan(ReconstructionSpec plan, std::span<const std::byte> spectra, const GpuRun& run,
+inline FlowScan flow_scan(ReconstructionSpec spec, std::span<const std::byte> spectra, const GpuRun& run,
                           const FrameLayout& layout = {}) {
-    plan.block_b_scans = run.block_b_scans;
-    const auto reconstructor = make_reconstructor(plan, run.choice);
+    spec.block_b_scans = run.block_b_scans;
+    const auto reconstructor = make_reconstructor(spec, run.choice);
     const VolumeGrid& grid = reconstructor->grid();
     const VolumeGrid& flow_grid = *reconstructor->flow_grid();
     FlowScan scan;
     scan.structure.resize(static_cast<std::size_t>(grid.bytes()));
     scan.flow.resize(static_cast<std::size_t>(flow_grid.voxels()), 0xcdcd);
-    run_blocks(*reconstructor, plan, spectra, run, {place_of(scan.structure, grid), place_of(scan.flow, flow_grid)},
+    run_blocks(*reconstructor, spec, spectra, run, {place_of(scan.structure, grid), place_of(scan.flow, flow_grid)},
                layout);
     return scan;
 }
 
-inline std::vector<std::byte> structure_scan(ReconstructionSpec plan, std::span<const std::byte> spectra,
+inline std::vector<std::byte> structure_scan(ReconstructionSpec spec, std::span<const std::byte> spectra,
                                              const GpuRun& run) {
-    plan.block_b_scans = run.block_b_scans;
-    const auto reconstructor = make_reconstructor(plan, run.choice);
+    spec.block_b_scans = run.block_b_scans;
+    const auto reconstructor = make_reconstructor(spec, run.choice);
     std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
-    run_blocks(*reconstructor, plan, spectra, run, place_of(voxels, reconstructor->grid()));
+    run_blocks(*reconstructor, spec, spectra, run, place_of(voxels, reconstructor->grid()));
     return voxels;
 }
 

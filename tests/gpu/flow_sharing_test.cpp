@@ -33,7 +33,7 @@ std::vector<std::byte> voxels_at(const Place& place) {
 
 // A way through textures of Vulkan that lets the test see their places.
 struct SeenPath {
-    SeenPath(const ReconstructionSpec& plan, SlotKind kind) {
+    SeenPath(const ReconstructionSpec& spec, SlotKind kind) {
         VolumePathOptions options;
         options.first_kind = kind;
         options.share = [this](const auto& exported, const auto& written, const auto& read) {
@@ -42,7 +42,7 @@ struct SeenPath {
             slots = shared.get();
             return shared;
         };
-        path = std::make_unique<LoneVolumePath>(plan, on_gpu, DeviceChoice{}, options);
+        path = std::make_unique<LoneVolumePath>(spec, on_gpu, DeviceChoice{}, options);
     }
 
     const SharedSlots* slots = nullptr;
@@ -54,21 +54,21 @@ TEST_F(Sharing, FlowLiesBesideTheStructure) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
         for (const FlowMethod method : {FlowMethod::doppler, FlowMethod::power_doppler}) {
             SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", " << static_cast<int>(method));
-            ReconstructionSpec plan = flow_scan_plan();
-            plan.flow.method = method;
-            plan.block_b_scans = 2;
-            SeenPath seen(plan, kind);
+            ReconstructionSpec spec = flow_scan_spec();
+            spec.flow.method = method;
+            spec.block_b_scans = 2;
+            SeenPath seen(spec, kind);
             ASSERT_EQ(seen.path->kind(), kind) << seen.path->describe();
             ASSERT_TRUE(seen.has_flow);
-            const auto spectra = drifting_reflectors(plan);
+            const auto spectra = drifting_reflectors(spec);
             const auto bytes = bytes_of_lines(spectra);
-            const FlowScan expected = flow_scan(plan, bytes, {.block_b_scans = 5});
+            const FlowScan expected = flow_scan(spec, bytes, {.block_b_scans = 5});
             const auto flow_bytes = std::as_bytes(std::span(expected.flow));
             for (std::int64_t volume = 0; volume < 6; ++volume) {  // each slot more than once
-                for (std::int64_t first = 0; first < plan.geometry.b_scans; first += 2) {
-                    const std::int64_t count = std::min<std::int64_t>(2, plan.geometry.b_scans - first);
-                    Block block = held_block(bytes.subspan(static_cast<std::size_t>(first * b_scan_bytes(plan)),
-                                                           static_cast<std::size_t>(count * b_scan_bytes(plan))),
+                for (std::int64_t first = 0; first < spec.geometry.b_scans; first += 2) {
+                    const std::int64_t count = std::min<std::int64_t>(2, spec.geometry.b_scans - first);
+                    Block block = held_block(bytes.subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
+                                                           static_cast<std::size_t>(count * b_scan_bytes(spec))),
                                              MemoryKind::pinned, first, count);
                     block.volume = volume;
                     ASSERT_TRUE(seen.path->feed(block));

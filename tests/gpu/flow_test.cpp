@@ -11,12 +11,12 @@ namespace {
 
 // ---- the truths of the CPU ------------------------------------------------------------------------------------------
 
-std::unique_ptr<Reconstructor> plan_fused(const ReconstructionSpec& plan) {
-    return make_reconstructor(plan, {.backend = Backend::cuda});
+std::unique_ptr<Reconstructor> plan_fused(const ReconstructionSpec& spec) {
+    return make_reconstructor(spec, {.backend = Backend::cuda});
 }
 
-std::unique_ptr<Reconstructor> plan_separate(const ReconstructionSpec& plan) {
-    return make_reconstructor(plan, {.backend = Backend::cuda, .fused = false});
+std::unique_ptr<Reconstructor> plan_separate(const ReconstructionSpec& spec) {
+    return make_reconstructor(spec, {.backend = Backend::cuda, .fused = false});
 }
 
 // None without a GPU: FlowOnGpu says why.
@@ -46,21 +46,21 @@ TEST_F(FlowOnGpu, IsHeldToTruthsAndVectors) {
 
 class GpuFlow : public GpuTest, public testing::WithParamInterface<std::tuple<FlowVariant, bool>> {
   protected:
-    ReconstructionSpec plan = flow_scan_plan();
+    ReconstructionSpec spec = flow_scan_spec();
     std::vector<std::uint16_t> spectra;
 
     void SetUp() override {
         GpuTest::SetUp();
-        std::get<0>(GetParam()).choose(plan);
-        spectra = drifting_reflectors(plan);
+        std::get<0>(GetParam()).choose(spec);
+        spectra = drifting_reflectors(spec);
     }
 
     FlowScan scan(GpuRun run) const {
         run.choice.fused = std::get<1>(GetParam());
-        return flow_scan(plan, bytes_of_lines(spectra), run);
+        return flow_scan(spec, bytes_of_lines(spectra), run);
     }
     FlowScan whole() const {
-        GpuRun run{.block_b_scans = plan.geometry.b_scans};
+        GpuRun run{.block_b_scans = spec.geometry.b_scans};
         run.choice.streams = 1;
         return scan(run);
     }
@@ -68,9 +68,9 @@ class GpuFlow : public GpuTest, public testing::WithParamInterface<std::tuple<Fl
 
 TEST_P(GpuFlow, AgreesWithTheCpu) {
     const FlowScan gpu = whole();
-    const FlowScan cpu = flow_scan(plan, bytes_of_lines(spectra),
-                                   {.choice = {.backend = Backend::cpu}, .block_b_scans = plan.geometry.b_scans});
-    const FlowDifference difference(gpu.flow, cpu.flow, planned_flow_grid(plan)->type == VoxelType::phasor8);
+    const FlowScan cpu = flow_scan(spec, bytes_of_lines(spectra),
+                                   {.choice = {.backend = Backend::cpu}, .block_b_scans = spec.geometry.b_scans});
+    const FlowDifference difference(gpu.flow, cpu.flow, planned_flow_grid(spec)->type == VoxelType::phasor8);
     RecordProperty("shown", std::to_string(difference.shown));
     RecordProperty("far", std::to_string(difference.far));
     RecordProperty("masks", std::to_string(difference.masks));
@@ -78,7 +78,7 @@ TEST_P(GpuFlow, AgreesWithTheCpu) {
     EXPECT_LT(difference.shown, std::ssize(cpu.flow)) << "nothing is masked";
     EXPECT_LE(difference.far, difference.shown / 1000);
     EXPECT_LE(difference.masks, difference.shown / 1000);
-    if (plan.recipe.voxel != VoxelType::u8) return;
+    if (spec.recipe.voxel != VoxelType::u8) return;
     const auto [different, most] = codes_apart(gpu.structure, cpu.structure);
     EXPECT_LE(most, 1);
     EXPECT_LE(different, std::ssize(cpu.structure) / 1000);
@@ -102,9 +102,9 @@ TEST_P(GpuFlow, StructureIsWhatItWasWithoutFlow) {
     const FlowScan expected = whole();
     GpuRun run{.block_b_scans = 2};
     run.choice.fused = std::get<1>(GetParam());
-    EXPECT_EQ(structure_scan(plan, bytes_of_lines(spectra), run), expected.structure) << "flow is not wanted";
-    plan.flow = {};
-    EXPECT_EQ(structure_scan(plan, bytes_of_lines(spectra), run), expected.structure) << "the plan has no flow";
+    EXPECT_EQ(structure_scan(spec, bytes_of_lines(spectra), run), expected.structure) << "flow is not wanted";
+    spec.flow = {};
+    EXPECT_EQ(structure_scan(spec, bytes_of_lines(spectra), run), expected.structure) << "the plan has no flow";
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, GpuFlow, testing::Combine(testing::ValuesIn(flow_variants()), testing::Bool()),
@@ -115,11 +115,11 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuFlow, testing::Combine(testing::ValuesIn(f
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 TEST_F(FlowOnGpu, GoesToEveryKindOfPlace) {
-    const ReconstructionSpec plan = flow_scan_plan();
-    const auto spectra = drifting_reflectors(plan);
-    const FlowScan expected = flow_scan(plan, bytes_of_lines(spectra), {.block_b_scans = 2});
+    const ReconstructionSpec spec = flow_scan_spec();
+    const auto spectra = drifting_reflectors(spec);
+    const FlowScan expected = flow_scan(spec, bytes_of_lines(spectra), {.block_b_scans = 2});
     const auto reconstructor = [&] {
-        ReconstructionSpec blocks = plan;
+        ReconstructionSpec blocks = spec;
         blocks.block_b_scans = 2;
         return make_reconstructor(blocks, {.backend = Backend::cuda});
     }();
@@ -131,7 +131,7 @@ TEST_F(FlowOnGpu, GoesToEveryKindOfPlace) {
         const std::int64_t line = grid.depth * bytes_of(grid.type);
         return Place{PlaceKind::device_linear, memory.data(), 0, line, grid.a_scans * line};
     };
-    run_blocks(*reconstructor, plan, bytes_of_lines(spectra), {.block_b_scans = 2, .from = MemoryKind::device},
+    run_blocks(*reconstructor, spec, bytes_of_lines(spectra), {.block_b_scans = 2, .from = MemoryKind::device},
                {on_device(structure, structure_memory), on_device(flow, flow_memory)});
     FlowScan found = expected;
     std::fill(found.flow.begin(), found.flow.end(), std::uint16_t{0xcdcd});
@@ -144,31 +144,31 @@ TEST_F(FlowOnGpu, GoesToEveryKindOfPlace) {
 }
 
 TEST_F(FlowOnGpu, IsRefusedWhereThePlanHasNone) {
-    ReconstructionSpec plan = flow_scan_plan();
-    plan.flow = {};
-    const auto spectra = drifting_reflectors(plan);
-    const auto reconstructor = make_reconstructor(plan, {.backend = Backend::cuda});
+    ReconstructionSpec spec = flow_scan_spec();
+    spec.flow = {};
+    const auto spectra = drifting_reflectors(spec);
+    const auto reconstructor = make_reconstructor(spec, {.backend = Backend::cuda});
     std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
     const Place place = place_of(voxels, reconstructor->grid());
-    const auto bytes = bytes_of_lines(spectra).first(static_cast<std::size_t>(b_scan_bytes(plan)));
+    const auto bytes = bytes_of_lines(spectra).first(static_cast<std::size_t>(b_scan_bytes(spec)));
     EXPECT_THROW(reconstructor->submit(block_of(bytes, 0, 1), {place, place}), Error);
 }
 
 // Headers before acquired B-scans and flyback after them stay out, whatever memory they lie in.
 TEST_F(FlowOnGpu, LeavesOutWhatLiesBetweenFrames) {
-    ReconstructionSpec plan = flow_scan_plan();
-    plan.geometry.b_repeats = 2;
-    plan.recipe.average = Average::power;
-    plan.recipe.background = Background::frame_mean;
-    const auto spectra = drifting_reflectors(plan);
-    const FlowScan expected = flow_scan(plan, bytes_of_lines(spectra), {.block_b_scans = 2});
-    for (const FrameLayout layout : {FrameLayout{64, frame_bytes(plan) + 4096}, FrameLayout{6, frame_bytes(plan) + 10},
-                                     FrameLayout{0, frame_bytes(plan) + 2}, FrameLayout{32, 0}}) {
+    ReconstructionSpec spec = flow_scan_spec();
+    spec.geometry.b_repeats = 2;
+    spec.recipe.average = Average::power;
+    spec.recipe.background = Background::frame_mean;
+    const auto spectra = drifting_reflectors(spec);
+    const FlowScan expected = flow_scan(spec, bytes_of_lines(spectra), {.block_b_scans = 2});
+    for (const FrameLayout layout : {FrameLayout{64, frame_bytes(spec) + 4096}, FrameLayout{6, frame_bytes(spec) + 10},
+                                     FrameLayout{0, frame_bytes(spec) + 2}, FrameLayout{32, 0}}) {
         for (const MemoryKind kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::device}) {
             for (const SpectraPath way : {SpectraPath::copied, SpectraPath::direct}) {
                 GpuRun run{.block_b_scans = 2, .from = kind};
                 run.choice.spectra = way;
-                const FlowScan found = flow_scan(plan, bytes_of_lines(spectra), run, layout);
+                const FlowScan found = flow_scan(spec, bytes_of_lines(spectra), run, layout);
                 EXPECT_EQ(found.structure, expected.structure)
                     << layout.offset_bytes << ", " << layout.stride_bytes << ", memory " << static_cast<int>(kind);
                 EXPECT_EQ(found.flow, expected.flow);

@@ -51,8 +51,8 @@ struct GpuRun {
     MemoryKind from = MemoryKind::host;
 };
 
-inline std::int64_t b_scan_bytes(const ReconstructionSpec& plan) {
-    return plan.geometry.b_repeats * plan.geometry.lines_per_b_scan() * line_bytes(plan.format, plan.geometry);
+inline std::int64_t b_scan_bytes(const ReconstructionSpec& spec) {
+    return spec.geometry.b_repeats * spec.geometry.lines_per_b_scan() * line_bytes(spec.format, spec.geometry);
 }
 
 // The spectra in the kind of memory that is asked for; the block keeps it.
@@ -75,15 +75,15 @@ inline Block held_block(std::span<const std::byte> spectra, MemoryKind kind, std
 }
 
 // All volumes of a scan, in order, to `place` (of the first volume; the others follow `volume_bytes` later).
-inline void run_scan(Reconstructor& reconstructor, const ReconstructionSpec& plan, std::span<const std::byte> spectra,
+inline void run_scan(Reconstructor& reconstructor, const ReconstructionSpec& spec, std::span<const std::byte> spectra,
                      const GpuRun& run, Place place, std::int64_t volume_bytes) {
     std::vector<Completion> completions;
     std::uint64_t sequence = 0;
-    for (std::int64_t volume = 0; volume < plan.geometry.volumes; ++volume) {
-        for (std::int64_t first = 0; first < plan.geometry.b_scans; first += run.block_b_scans) {
-            const std::int64_t count = std::min(run.block_b_scans, plan.geometry.b_scans - first);
-            const auto begin = static_cast<std::size_t>((volume * plan.geometry.b_scans + first) * b_scan_bytes(plan));
-            Block block = held_block(spectra.subspan(begin, static_cast<std::size_t>(count * b_scan_bytes(plan))),
+    for (std::int64_t volume = 0; volume < spec.geometry.volumes; ++volume) {
+        for (std::int64_t first = 0; first < spec.geometry.b_scans; first += run.block_b_scans) {
+            const std::int64_t count = std::min(run.block_b_scans, spec.geometry.b_scans - first);
+            const auto begin = static_cast<std::size_t>((volume * spec.geometry.b_scans + first) * b_scan_bytes(spec));
+            Block block = held_block(spectra.subspan(begin, static_cast<std::size_t>(count * b_scan_bytes(spec))),
                                      run.from, first, count);
             block.volume = volume;
             block.sequence = sequence++;
@@ -96,12 +96,12 @@ inline void run_scan(Reconstructor& reconstructor, const ReconstructionSpec& pla
 
 // All volumes of a scan in pageable host memory.
 template <class Voxel>
-std::vector<Voxel> voxels_of(ReconstructionSpec plan, std::span<const std::byte> spectra, const GpuRun& run) {
-    plan.block_b_scans = run.block_b_scans;
-    const auto reconstructor = make_reconstructor(plan, run.choice);
+std::vector<Voxel> voxels_of(ReconstructionSpec spec, std::span<const std::byte> spectra, const GpuRun& run) {
+    spec.block_b_scans = run.block_b_scans;
+    const auto reconstructor = make_reconstructor(spec, run.choice);
     const std::int64_t bytes = reconstructor->grid().bytes();
-    std::vector<Voxel> voxels(static_cast<std::size_t>(plan.geometry.volumes * bytes) / sizeof(Voxel));
-    run_scan(*reconstructor, plan, spectra, run, place_of(voxels, reconstructor->grid()), bytes);
+    std::vector<Voxel> voxels(static_cast<std::size_t>(spec.geometry.volumes * bytes) / sizeof(Voxel));
+    run_scan(*reconstructor, spec, spectra, run, place_of(voxels, reconstructor->grid()), bytes);
     return voxels;
 }
 

@@ -24,13 +24,13 @@ class ExactTransformVectors : public GpuTest, public testing::WithParamInterface
 
 TEST_P(ExactTransformVectors, AreAsCloseAsTheOperandsAllow) {
     const VectorCase one = read_vector_case(GetParam());
-    ReconstructionSpec plan = one.plan;
-    plan.recipe.levels = Levels::fixed;
-    plan.recipe.quantity = one.field.empty() ? Quantity::amplitude : Quantity::complex;
-    plan.recipe.voxel = one.field.empty() ? VoxelType::f32 : VoxelType::complex64;
-    const std::int64_t all = plan.geometry.b_scans;
-    const double error = normalised_error(voxels_of<float>(plan, one.spectra, {.block_b_scans = all}),
-                                          voxels_of<float>(plan, one.spectra, on_cpu(all)));
+    ReconstructionSpec spec = one.spec;
+    spec.recipe.levels = Levels::fixed;
+    spec.recipe.quantity = one.field.empty() ? Quantity::amplitude : Quantity::complex;
+    spec.recipe.voxel = one.field.empty() ? VoxelType::f32 : VoxelType::complex64;
+    const std::int64_t all = spec.geometry.b_scans;
+    const double error = normalised_error(voxels_of<float>(spec, one.spectra, {.block_b_scans = all}),
+                                          voxels_of<float>(spec, one.spectra, on_cpu(all)));
     RecordProperty("nmse", std::to_string(error * 1e9) + "e-9");
     EXPECT_LE(error, 2e-7);
     EXPECT_GT(error, 1e-10) << "this is not what halves can do: was it computed on the CPU?";
@@ -43,23 +43,23 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExactTransformVectors);
 class ExactTransformOnGpu : public GpuTest {
   protected:
     static constexpr std::int64_t samples = 2048, a_scans = 997, b_scans = 7, lines = a_scans * b_scans;
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
 
     ExactTransformOnGpu() {
-        plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
-        plan.recipe.resample = Resample::nudft;
-        plan.recipe.background = Background::frame_mean;
-        plan.recipe.a2_rad = 12;
-        plan.recipe.levels = Levels::fixed;
-        plan.recipe.quantity = Quantity::complex;
-        plan.recipe.voxel = VoxelType::complex64;
-        plan.calibration.k_polynomial = {1, 1980, 60};
+        spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
+        spec.recipe.resample = Resample::nudft;
+        spec.recipe.background = Background::frame_mean;
+        spec.recipe.a2_rad = 12;
+        spec.recipe.levels = Levels::fixed;
+        spec.recipe.quantity = Quantity::complex;
+        spec.recipe.voxel = VoxelType::complex64;
+        spec.calibration.k_polynomial = {1, 1980, 60};
     }
 
     Field field(const std::vector<std::uint16_t>& spectra, std::int64_t block_b_scans, int streams = 3) const {
         GpuRun run{.block_b_scans = block_b_scans};
         run.choice.streams = streams;
-        return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
+        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
     }
 };
 
@@ -83,12 +83,12 @@ TEST_F(ExactTransformOnGpu, CodesAreOffByOneAtMostAndSeldom) {
             spectra[static_cast<std::size_t>(line * samples + p)] = static_cast<std::uint16_t>(value);
         }
     }
-    plan.recipe.quantity = Quantity::db;
-    plan.recipe.voxel = VoxelType::u8;
-    plan.recipe.levels = Levels::noise_floor;
-    plan.recipe.noise_floor_db = -11.7;
-    const auto gpu = voxels_of<std::uint8_t>(plan, bytes_of_lines(spectra), {.block_b_scans = b_scans});
-    const auto cpu = voxels_of<std::uint8_t>(plan, bytes_of_lines(spectra), on_cpu(b_scans));
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.voxel = VoxelType::u8;
+    spec.recipe.levels = Levels::noise_floor;
+    spec.recipe.noise_floor_db = -11.7;
+    const auto gpu = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = b_scans});
+    const auto cpu = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), on_cpu(b_scans));
     std::int64_t different = 0, most = 0;
     for (std::size_t i = 0; i < cpu.size(); ++i) {
         const std::int64_t difference = std::abs(std::int64_t{gpu[i]} - std::int64_t{cpu[i]});
@@ -102,7 +102,7 @@ TEST_F(ExactTransformOnGpu, CodesAreOffByOneAtMostAndSeldom) {
 
 // More lines than one product takes, a number that does not divide it.
 TEST_F(ExactTransformOnGpu, BitsOfALineDoNotDependOnItsPlace) {
-    plan.recipe.background = Background::none;
+    spec.recipe.background = Background::none;
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, 1);
     spectra.resize(static_cast<std::size_t>(samples * lines));
     for (std::int64_t line = 1; line < lines; ++line) {
@@ -130,19 +130,19 @@ TEST_F(ExactTransformOnGpu, BothWaysToOperandsGiveTheSameBits) {
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, lines);
     const Field by_eights = field(spectra, b_scans);
     for (std::uint16_t& count : spectra) count = static_cast<std::uint16_t>(count << 8 | count >> 8);
-    plan.format.byte_order = ByteOrder::big;
+    spec.format.byte_order = ByteOrder::big;
     EXPECT_TRUE(same_bits(field(spectra, b_scans), by_eights));
 }
 
 // f32 samples of any size go through tf32: what halves could not hold.
 TEST_F(ExactTransformOnGpu, RealSamplesOfAnySizeKeepTheirPrecision) {
-    plan.format.sample_format = SampleFormat::f32;
+    spec.format.sample_format = SampleFormat::f32;
     std::vector<float> spectra;
     for (const std::uint16_t count : moving_reflectors(samples, lines)) spectra.push_back(1e-4f * count);
     for (const float factor : {1.0f, 1e10f}) {
         for (float& value : spectra) value *= factor;
-        const auto gpu = voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), {.block_b_scans = b_scans});
-        const auto cpu = voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), on_cpu(b_scans));
+        const auto gpu = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), {.block_b_scans = b_scans});
+        const auto cpu = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), on_cpu(b_scans));
         EXPECT_LE(normalised_error(gpu, cpu), 2e-7) << factor;
     }
 }

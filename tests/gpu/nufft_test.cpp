@@ -93,10 +93,10 @@ class GridTaps : public testing::TestWithParam<double> {};
 
 TEST_P(GridTaps, SpreadAsTheCpuDoes) {
     const SampledNoise scene;
-    ReconstructionSpec plan = scene.plan_for({GridKernel::kaiser_bessel, 2, 5});
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = GetParam();
-    const NufftTables tables = nufft_tables(plan);
+    ReconstructionSpec spec = scene.spec_for({GridKernel::kaiser_bessel, 2, 5});
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = GetParam();
+    const NufftTables tables = nufft_tables(spec);
     const cuda::GridTaps grid = cuda::grid_taps(tables);
     EXPECT_EQ(tables.real, GetParam() == 0);
     ASSERT_EQ(grid.points, tables.real ? tables.grid / 2 : tables.grid);
@@ -160,8 +160,8 @@ TEST(LinePairs, HaveEveryLineOnceAndOneBackground) {
 
 constexpr double max_error = 1e-10;  // mean square: rounding of floats, a thousand times over
 
-std::string way_of(const ReconstructionSpec& plan, const GpuRun& run) {
-    return make_reconstructor(plan, run.choice)->backend();
+std::string way_of(const ReconstructionSpec& spec, const GpuRun& run) {
+    return make_reconstructor(spec, run.choice)->backend();
 }
 
 struct Scan {
@@ -180,39 +180,39 @@ std::ostream& operator<<(std::ostream& out, const Scan& scan) {
 
 class NufftOnGpu : public GpuTest, public testing::WithParamInterface<Scan> {
   protected:
-    static ReconstructionSpec plan_of(const Scan& scan, std::int64_t a_scans, std::int64_t b_scans) {
-        ReconstructionSpec plan;
-        plan.format.sample_format = scan.format;
-        plan.geometry = {.samples = scan.samples, .a_scans = a_scans, .b_scans = b_scans};
-        plan.recipe.resample = Resample::nufft;
-        plan.recipe.background = Background::frame_mean;
-        plan.recipe.a2_rad = scan.a2;
-        plan.recipe.zero_padding = scan.zero_padding;
-        plan.recipe.depth_begin = scan.depth_begin;
-        plan.recipe.depth_end = scan.depth_end;
-        plan.recipe.levels = Levels::fixed;
-        plan.recipe.quantity = Quantity::complex;
-        plan.recipe.voxel = VoxelType::complex64;
-        plan.nufft = scan.nufft;
+    static ReconstructionSpec spec_of(const Scan& scan, std::int64_t a_scans, std::int64_t b_scans) {
+        ReconstructionSpec spec;
+        spec.format.sample_format = scan.format;
+        spec.geometry = {.samples = scan.samples, .a_scans = a_scans, .b_scans = b_scans};
+        spec.recipe.resample = Resample::nufft;
+        spec.recipe.background = Background::frame_mean;
+        spec.recipe.a2_rad = scan.a2;
+        spec.recipe.zero_padding = scan.zero_padding;
+        spec.recipe.depth_begin = scan.depth_begin;
+        spec.recipe.depth_end = scan.depth_end;
+        spec.recipe.levels = Levels::fixed;
+        spec.recipe.quantity = Quantity::complex;
+        spec.recipe.voxel = VoxelType::complex64;
+        spec.nufft = scan.nufft;
         const auto last = static_cast<double>(scan.samples - 1);
-        plan.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
-        return plan;
+        spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
+        return spec;
     }
 };
 
 TEST_P(NufftOnGpu, AgreesWithTheCpuBothWays) {
     const Scan& scan = GetParam();
-    const ReconstructionSpec plan = plan_of(scan, 13, 3);
+    const ReconstructionSpec spec = spec_of(scan, 13, 3);
     std::vector<std::uint16_t> spectra = moving_reflectors(scan.samples, 13 * 3);
     const std::vector<float> as_floats(spectra.begin(), spectra.end());
     const auto bytes = scan.format == SampleFormat::f32 ? bytes_of_lines(as_floats) : bytes_of_lines(spectra);
-    const auto cpu = voxels_of<std::complex<float>>(plan, bytes, {.choice = {.backend = Backend::cpu}});
+    const auto cpu = voxels_of<std::complex<float>>(spec, bytes, {.choice = {.backend = Backend::cpu}});
     for (const bool fused : {true, false}) {
         GpuRun run{.block_b_scans = 2};
         run.choice.fused = fused;
-        EXPECT_NE(way_of(plan, run).find(fused && scan.on_chip ? "nufft on chip" : "nufft in passes"),
+        EXPECT_NE(way_of(spec, run).find(fused && scan.on_chip ? "nufft on chip" : "nufft in passes"),
                   std::string::npos);
-        const double error = normalised_error(voxels_of<std::complex<float>>(plan, bytes, run), cpu);
+        const double error = normalised_error(voxels_of<std::complex<float>>(spec, bytes, run), cpu);
         RecordProperty(fused ? "nmse_fused" : "nmse_passes", std::to_string(error * 1e12) + "e-12");
         EXPECT_LE(error, max_error) << (fused ? "fused" : "in passes");
     }
@@ -243,9 +243,9 @@ TEST_F(NufftTruthOnGpu, IsAsAccurateAsItsKernel) {
     const auto expected = direct_sum();
     for (const NufftError& row : nufft_errors) {
         for (std::size_t i = 0; i < nufft_kernels.size(); ++i) {
-            const ReconstructionSpec plan = plan_for({nufft_kernels[i], row.oversampling, row.width});
+            const ReconstructionSpec spec = spec_for({nufft_kernels[i], row.oversampling, row.width});
             const double error =
-                relative_l2(voxels_of<std::complex<float>>(plan, bytes_of_lines(noise), GpuRun{}), expected);
+                relative_l2(voxels_of<std::complex<float>>(spec, bytes_of_lines(noise), GpuRun{}), expected);
             EXPECT_LE(error, std::max(1.5 * row.errors[i], row.floor_of_float()))
                 << "R " << row.oversampling << ", W " << row.width << ", kernel " << i;
         }
@@ -253,10 +253,10 @@ TEST_F(NufftTruthOnGpu, IsAsAccurateAsItsKernel) {
 }
 
 TEST_F(NufftTruthOnGpu, CompensatesDispersion) {
-    ReconstructionSpec plan = plan_for(kb(2, 6));
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = 40;
-    const auto field = voxels_of<std::complex<float>>(plan, bytes_of_lines(noise), GpuRun{});
+    ReconstructionSpec spec = spec_for(kb(2, 6));
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = 40;
+    const auto field = voxels_of<std::complex<float>>(spec, bytes_of_lines(noise), GpuRun{});
     EXPECT_LE(relative_l2(field, direct_sum(40)), 1e-5);
 }
 
@@ -268,12 +268,12 @@ bool same_bits(const Field& a, const Field& b) {
 class NufftBits : public NufftOnGpu {};
 
 TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
-    const ReconstructionSpec plan = plan_of(GetParam(), 997, 7);
+    const ReconstructionSpec spec = spec_of(GetParam(), 997, 7);
     const auto spectra = moving_reflectors(GetParam().samples, 997 * 7);
     const auto field = [&](std::int64_t block, int streams) {
         GpuRun run{.block_b_scans = block};
         run.choice.streams = streams;
-        return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
+        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
     };
     const Field whole = field(7, 1);
     for (const std::int64_t block : {1, 3}) {
@@ -285,15 +285,15 @@ TEST_P(NufftBits, DoNotDependOnBlocksAndStreams) {
 
 // Its neighbour, with which a block of threads works on it, does not either; and nothing stays nothing.
 TEST_P(NufftBits, OfALineDoNotDependOnItsNeighbour) {
-    ReconstructionSpec plan = plan_of(GetParam(), 5, 1);
-    plan.recipe.background = Background::none;
+    ReconstructionSpec spec = spec_of(GetParam(), 5, 1);
+    spec.recipe.background = Background::none;
     const std::int64_t samples = GetParam().samples;
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, 5);
     const auto line = [&](std::int64_t l) { return spectra.begin() + l * samples; };
     std::copy_n(line(0), samples, line(3));
     std::copy_n(line(0), samples, line(4));
     std::fill_n(line(2), samples, std::uint16_t{0});
-    const Field field = voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), GpuRun{});
+    const Field field = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), GpuRun{});
     const std::size_t depth = field.size() / 5;
     const auto bins = [&](std::size_t l) {
         return Field(field.begin() + static_cast<std::ptrdiff_t>(l * depth),

@@ -12,19 +12,19 @@ namespace {
 
 class GpuRobustness : public GpuTest {
   protected:
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     std::vector<std::uint16_t> spectra = moving_reflectors(512, 8 * 3);
 
     GpuRobustness() {
-        plan.geometry = {.samples = 512, .a_scans = 8, .b_scans = 3};
-        plan.block_b_scans = 3;
-        plan.recipe.levels = Levels::fixed;
+        spec.geometry = {.samples = 512, .a_scans = 8, .b_scans = 3};
+        spec.block_b_scans = 3;
+        spec.recipe.levels = Levels::fixed;
     }
 
     std::unique_ptr<Reconstructor> reconstructor(bool fused = true) const {
         BackendChoice choice{.backend = Backend::cuda};
         choice.fused = fused;
-        return make_reconstructor(plan, choice);
+        return make_reconstructor(spec, choice);
     }
 
     Block block() const { return block_of(bytes_of_lines(spectra), 0, 3); }
@@ -138,8 +138,8 @@ TEST_F(GpuRobustness, KeepersComeBackWithoutAnotherBlock) {
 
 // Pinned blocks to a place on the GPU: everything is there when the plan is made.
 TEST_F(GpuRobustness, SubmitAllocatesNothing) {
-    plan.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 32};
-    plan.block_b_scans = 32;  // 64 MiB, far more than what the driver rounds to
+    spec.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 32};
+    spec.block_b_scans = 32;  // 64 MiB, far more than what the driver rounds to
     const auto many = moving_reflectors(2048, 512 * 32);
     const Block one = held_block(bytes_of_lines(many), MemoryKind::pinned, 0, 32);
     for (const bool fused : {true, false}) {
@@ -159,7 +159,7 @@ TEST_F(GpuRobustness, SubmitAllocatesNothing) {
 }
 
 TEST_F(GpuRobustness, OutOfMemoryIsAnErrorAndNothingElse) {
-    ReconstructionSpec huge = plan;
+    ReconstructionSpec huge = spec;
     huge.geometry = {.samples = 1 << 16, .a_scans = 4, .b_scans = 1 << 22};
     huge.recipe.background = Background::frame_mean;
     huge.block_b_scans = huge.geometry.b_scans;  // 2^38 means: a TiB
@@ -173,7 +173,7 @@ TEST_F(GpuRobustness, OutOfMemoryIsAnErrorAndNothingElse) {
 TEST_F(GpuRobustness, AnotherGpuThanThereIsIsRefused) {
     BackendChoice choice{.backend = Backend::cuda};
     choice.gpu.fill(0xee);
-    EXPECT_EQ(refusal([&] { make_reconstructor(plan, choice); }), ErrorCode::device);
+    EXPECT_EQ(refusal([&] { make_reconstructor(spec, choice); }), ErrorCode::device);
 }
 
 TEST_F(GpuRobustness, SlowAThousandCyclesLeakNothing) {

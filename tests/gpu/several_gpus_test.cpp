@@ -32,35 +32,35 @@ const std::vector<Variant> variants = variants_and({
 
 class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface<Variant> {
   protected:
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     std::vector<std::uint16_t> spectra;  // of two volumes
 
     SeveralDevicesOfAKind() {
-        plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
-        plan.recipe.a2_rad = 12;
-        plan.recipe.levels = Levels::fixed;
-        plan.recipe.background = Background::frame_mean;
-        plan.calibration.k_polynomial = {1, 980, 30};
+        spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
+        spec.recipe.a2_rad = 12;
+        spec.recipe.levels = Levels::fixed;
+        spec.recipe.background = Background::frame_mean;
+        spec.calibration.k_polynomial = {1, 980, 30};
     }
 
     void SetUp() override {
         GpuTest::SetUp();
         if (IsSkipped()) return;
-        GetParam().choose(plan);
-        spectra = moving_reflectors(samples, 2 * b_scans * plan.geometry.b_repeats * plan.geometry.lines_per_b_scan());
+        GetParam().choose(spec);
+        spectra = moving_reflectors(samples, 2 * b_scans * spec.geometry.b_repeats * spec.geometry.lines_per_b_scan());
     }
 
     // Structure, and flow after it where there is any, of all volumes.
     std::vector<std::byte> voxels(const std::vector<DeviceId>& gpus, std::int64_t block_b_scans,
                                   MemoryKind from = MemoryKind::host) const {
-        ReconstructionSpec blocks = plan;
+        ReconstructionSpec blocks = spec;
         blocks.block_b_scans = block_b_scans;
         std::vector<std::unique_ptr<Reconstructor>> devices;
         for (const DeviceId& gpu : gpus) {
             devices.push_back(make_reconstructor(blocks, {.backend = Backend::cuda, .gpu = gpu}));
         }
         const auto all = over_devices(blocks, std::move(devices));
-        const std::int64_t volumes = plan.geometry.volumes, structure = all->grid().bytes();
+        const std::int64_t volumes = spec.geometry.volumes, structure = all->grid().bytes();
         const std::int64_t flow = all->flow_grid() ? all->flow_grid()->bytes() : 0;
         std::vector<std::byte> made(static_cast<std::size_t>(volumes * (structure + flow)));
         std::vector<Completion> completions;
@@ -69,8 +69,8 @@ class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface
             if (flow > 0) places.flow = place_in(made.data() + volumes * structure + volume * flow, *all->flow_grid());
             for (std::int64_t first = 0; first < b_scans; first += block_b_scans) {
                 const std::int64_t count = std::min(block_b_scans, b_scans - first);
-                const auto begin = static_cast<std::size_t>((volume * b_scans + first) * b_scan_bytes(plan));
-                const auto bytes = static_cast<std::size_t>(count * b_scan_bytes(plan));
+                const auto begin = static_cast<std::size_t>((volume * b_scans + first) * b_scan_bytes(spec));
+                const auto bytes = static_cast<std::size_t>(count * b_scan_bytes(spec));
                 Block block = held_block(bytes_of_lines(spectra).subspan(begin, bytes), from, first, count);
                 block.volume = volume;
                 block.sequence = completions.size();
@@ -121,29 +121,29 @@ INSTANTIATE_TEST_SUITE_P(Variants, SeveralOnOneGpu, testing::ValuesIn(variants),
 // Spectra and voxels stay on the GPU whose turn it is; what lies on another is refused.
 class ResidentOnSeveralGpus : public GpuTest {
   protected:
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
 
     void SetUp() override {
         GpuTest::SetUp();
         if (!IsSkipped() && surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
-        plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = 2};
-        plan.recipe.levels = Levels::fixed;
-        plan.recipe.voxel = VoxelType::u8;
+        spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = 2};
+        spec.recipe.levels = Levels::fixed;
+        spec.recipe.voxel = VoxelType::u8;
     }
 };
 
 TEST_F(ResidentOnSeveralGpus, EachWorksInItsOwnMemory) {
     const auto spectra = moving_reflectors(samples, 2 * a_scans);
     const auto bytes = bytes_of_lines(spectra);
-    const auto expected = voxels_of<std::byte>(plan, bytes, {});
-    const auto both = make_reconstructor(plan, {.backend = Backend::cuda, .gpus = 2});
+    const auto expected = voxels_of<std::byte>(spec, bytes, {});
+    const auto both = make_reconstructor(spec, {.backend = Backend::cuda, .gpus = 2});
     const VolumeGrid& grid = both->grid();
     const std::int64_t b_scan_voxels = grid.a_scans * grid.depth;
     for (std::size_t i = 0; i < 2; ++i) {
         const DeviceId gpu = surveyed_gpus().usable[i].id;
-        const BlockMemory raw = device_memory(b_scan_bytes(plan), gpu), made = device_memory(grid.bytes(), gpu);
+        const BlockMemory raw = device_memory(b_scan_bytes(spec), gpu), made = device_memory(grid.bytes(), gpu);
         const auto first = static_cast<std::int64_t>(i);
-        copy_memory(raw.data, bytes.data() + first * b_scan_bytes(plan), b_scan_bytes(plan));
+        copy_memory(raw.data, bytes.data() + first * b_scan_bytes(spec), b_scan_bytes(spec));
         Block block;
         block.data = raw.data;
         block.bytes = raw.bytes;

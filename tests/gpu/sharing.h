@@ -39,15 +39,15 @@ inline const std::string& obstacle() {
 
 // Spectra where the GPU can fetch them.
 struct PinnedSpectra {
-    PinnedSpectra(const ReconstructionSpec& plan, std::int64_t seed)
-        : samples(noise_spectra(plan, seed)),
+    PinnedSpectra(const ReconstructionSpec& spec, std::int64_t seed)
+        : samples(noise_spectra(spec, seed)),
           memory(block_memory(static_cast<std::int64_t>(samples.size() * sizeof(std::uint16_t)))) {
         std::memcpy(memory.data, samples.data(), samples.size() * sizeof(std::uint16_t));
     }
 
-    Block block(const ReconstructionSpec& plan, std::int64_t volume, std::int64_t begin, std::int64_t end) const {
+    Block block(const ReconstructionSpec& spec, std::int64_t volume, std::int64_t begin, std::int64_t end) const {
         const std::span<const std::byte> bytes(memory.data, static_cast<std::size_t>(memory.bytes));
-        Block part = block_of(plan, bytes, volume, begin, end, memory.kind);
+        Block part = block_of(spec, bytes, volume, begin, end, memory.kind);
         part.keeper = memory.keeper;
         return part;
     }
@@ -56,10 +56,10 @@ struct PinnedSpectra {
     BlockMemory memory;
 };
 
-inline void feed(VolumePath& path, const ReconstructionSpec& plan, const PinnedSpectra& spectra, std::int64_t volume) {
-    for (std::int64_t begin = 0; begin < plan.geometry.b_scans; begin += plan.block_b_scans) {
-        const std::int64_t end = std::min(begin + plan.block_b_scans, plan.geometry.b_scans);
-        path.feed(spectra.block(plan, volume, begin, end));
+inline void feed(VolumePath& path, const ReconstructionSpec& spec, const PinnedSpectra& spectra, std::int64_t volume) {
+    for (std::int64_t begin = 0; begin < spec.geometry.b_scans; begin += spec.block_b_scans) {
+        const std::int64_t end = std::min(begin + spec.block_b_scans, spec.geometry.b_scans);
+        path.feed(spectra.block(spec, volume, begin, end));
     }
 }
 
@@ -74,12 +74,12 @@ struct Size {
     std::int64_t samples, a_scans, b_scans, depth_begin, depth_end;
 };
 
-inline ReconstructionSpec plan_of(const Size& size, VoxelType type) {
-    ReconstructionSpec plan = noise_plan(size.samples, size.a_scans, size.b_scans, type);
-    plan.recipe.depth_begin = size.depth_begin;
-    plan.recipe.depth_end = size.depth_end;
-    plan.block_b_scans = std::min<std::int64_t>(3, size.b_scans);  // the last block is a short one
-    return plan;
+inline ReconstructionSpec spec_of(const Size& size, VoxelType type) {
+    ReconstructionSpec spec = noise_spec(size.samples, size.a_scans, size.b_scans, type);
+    spec.recipe.depth_begin = size.depth_begin;
+    spec.recipe.depth_end = size.depth_end;
+    spec.block_b_scans = std::min<std::int64_t>(3, size.b_scans);  // the last block is a short one
+    return spec;
 }
 
 // From above, a pixel for each A-scan: it shows one volume or the other, never a mixture.

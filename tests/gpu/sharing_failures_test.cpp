@@ -35,16 +35,16 @@ class Failing : public SharedSlots {
 };
 
 TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
-    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     VolumePathOptions options;
     options.share = [](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
         return std::make_unique<Failing>(share(slots, written, read), 3);
     };
-    LoneVolumePath path(plan, {}, {}, options);
+    LoneVolumePath path(spec, {}, {}, options);
     std::array<std::string, 10> ways;
     for (std::size_t volume = 0; volume < ways.size(); ++volume) {
-        const PinnedSpectra spectra(plan, static_cast<std::int64_t>(volume));
-        feed(path, plan, spectra, static_cast<std::int64_t>(volume));
+        const PinnedSpectra spectra(spec, static_cast<std::int64_t>(volume));
+        feed(path, spec, spectra, static_cast<std::int64_t>(volume));
         if (const auto picture = path.picture(from_above(path.grid()))) path.wait(*picture);
         ways[volume] = path.describe();
     }
@@ -54,15 +54,15 @@ TEST_F(Sharing, AGpuThatFailsIsTriedAgainAndThenReplaced) {
     EXPECT_EQ(path.read_volume()->stamp.volume, 9);
     EXPECT_THROW(
         {
-            LoneVolumePath demanded(plan, on_gpu, {}, options);
-            const PinnedSpectra spectra(plan, 0);
-            for (std::int64_t volume = 0; volume < 5; ++volume) feed(demanded, plan, spectra, volume);
+            LoneVolumePath demanded(spec, on_gpu, {}, options);
+            const PinnedSpectra spectra(spec, 0);
+            for (std::int64_t volume = 0; volume < 5; ++volume) feed(demanded, spec, spectra, volume);
         },
         Error);
 }
 
 TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
-    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
     int calls = 0;
     VolumePathOptions options;
     options.share = [&](const auto& slots, const auto& written, const auto& read) -> std::unique_ptr<SharedSlots> {
@@ -72,10 +72,10 @@ TEST_F(Sharing, AFailedRecoveryIsAnErrorFromThenOn) {
         close_handle(read.handle);
         throw Error(ErrorCode::bad_setting, "not again", "test");  // no kind of slots is left to try
     };
-    LoneVolumePath path(plan, {}, {}, options);
-    const PinnedSpectra spectra(plan, 0);
-    feed(path, plan, spectra, 0);
-    for (std::int64_t volume = 1; volume < 4; ++volume) EXPECT_THROW(feed(path, plan, spectra, volume), Error);
+    LoneVolumePath path(spec, {}, {}, options);
+    const PinnedSpectra spectra(spec, 0);
+    feed(path, spec, spectra, 0);
+    for (std::int64_t volume = 1; volume < 4; ++volume) EXPECT_THROW(feed(path, spec, spectra, volume), Error);
     EXPECT_EQ(calls, 2);
     EXPECT_THROW(path.kind(), Error);
     EXPECT_THROW(path.describe(), Error);
@@ -105,22 +105,22 @@ class Deadline {
 // A ring of two slots whose display is lost with a picture of the one slot under way. The other slot is full, so what
 // is written next waits for that picture.
 struct LostDisplay {
-    explicit LostDisplay(SlotKind kind) : plan(plan_of({512, 37, 11, 0, 0}, VoxelType::u8)), spectra(plan, 0) {
+    explicit LostDisplay(SlotKind kind) : spec(spec_of({512, 37, 11, 0, 0}, VoxelType::u8)), spectra(spec, 0) {
         VolumePathOptions options;
         options.first_kind = kind;
         options.slots = 2;
         DeviceChoice device;
         device.loses = [this] { return lost.load(); };
-        path = std::make_unique<LoneVolumePath>(plan, on_gpu, device, options);
+        path = std::make_unique<LoneVolumePath>(spec, on_gpu, device, options);
         EXPECT_EQ(path->kind(), kind);
-        feed(*path, plan, spectra, 0);
+        feed(*path, spec, spectra, 0);
         path->wait(path->picture(from_above(path->grid())).value());
         lost = true;
         picture = path->picture(from_above(path->grid())).value();
-        feed(*path, plan, spectra, 1);
+        feed(*path, spec, spectra, 1);
     }
 
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     PinnedSpectra spectra;
     std::atomic<bool> lost = false;
     VolumePicture picture;
@@ -141,10 +141,10 @@ TEST_F(Sharing, ALostDisplayReleasesTheGpuThatReconstructs) {
             VolumePath& path = *display.path;
             const bool waits = kind != SlotKind::upload;  // on the GPU; there the host would
             if (waits) {
-                EXPECT_TRUE(path.feed(display.spectra.block(display.plan, 2, 0, 3)));
+                EXPECT_TRUE(path.feed(display.spectra.block(display.spec, 2, 0, 3)));
             }
             EXPECT_THROW(hear(display), Error);
-            for (std::int64_t volume = 3; volume < 20; ++volume) feed(path, display.plan, display.spectra, volume);
+            for (std::int64_t volume = 3; volume < 20; ++volume) feed(path, display.spec, display.spectra, volume);
             path.finish();
             EXPECT_EQ(path.statistics().published, 2 + 17);
         }
@@ -155,7 +155,7 @@ TEST_F(Sharing, ALostDisplayThatNobodyHeardOfHangsNobody) {
     for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
         const Deadline deadline;
         LostDisplay display(kind);
-        EXPECT_TRUE(display.path->feed(display.spectra.block(display.plan, 2, 0, 3)));
+        EXPECT_TRUE(display.path->feed(display.spectra.block(display.spec, 2, 0, 3)));
         display.path.reset();
     }
 }

@@ -50,19 +50,19 @@ TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
                 SCOPED_TRACE(testing::Message()
                              << "kind " << static_cast<int>(kind) << ", " << bytes_of(type) << " bytes, "
                              << size.samples << " x " << size.a_scans << " x " << size.b_scans);
-                const ReconstructionSpec plan = plan_of(size, type);
+                const ReconstructionSpec spec = spec_of(size, type);
                 VolumePathOptions options;
                 options.first_kind = kind;
-                LoneVolumePath path(plan, on_gpu, {}, options);
+                LoneVolumePath path(spec, on_gpu, {}, options);
                 ASSERT_EQ(path.kind(), kind) << path.describe();
                 for (std::int64_t volume = 0; volume < 6; ++volume) {  // each slot more than once
-                    const PinnedSpectra spectra(plan, volume);
-                    feed(path, plan, spectra, volume);
+                    const PinnedSpectra spectra(spec, volume);
+                    feed(path, spec, spectra, volume);
                     const ReadVolume read = path.read_volume().value();
                     ASSERT_EQ(read.stamp.volume, volume);
-                    ASSERT_EQ(read.voxels, voxels_in_memory(plan, spectra.samples, on_gpu));
+                    ASSERT_EQ(read.voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
                     if (type != VoxelType::u8) continue;
-                    const auto [count, most] = difference(read.voxels, voxels_in_memory(plan, spectra.samples));
+                    const auto [count, most] = difference(read.voxels, voxels_in_memory(spec, spectra.samples));
                     EXPECT_LE(count, read.voxels.size() / 10000 + 1);
                     EXPECT_LE(most, 1);
                 }
@@ -72,48 +72,48 @@ TEST_F(Sharing, TexturesHoldWhatPlainMemoryHolds) {
 }
 
 TEST_F(Sharing, IsChosenByItselfAndSaysSo) {
-    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    EXPECT_THAT(LoneVolumePath(plan, {}, {}).describe(),
+    const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    EXPECT_THAT(LoneVolumePath(spec, {}, {}).describe(),
                 testing::AllOf(HasSubstr("cuda ("), HasSubstr("into textures of")));
 }
 
 TEST_F(Sharing, FallsBackToBuffersAndUploads) {
-    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    const PinnedSpectra spectra(plan, 1);
+    const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const PinnedSpectra spectra(spec, 1);
     for (const bool buffers_too : {false, true}) {
         VolumePathOptions options;
         options.share = refusing(buffers_too);
-        LoneVolumePath path(plan, on_gpu, {}, options);
+        LoneVolumePath path(spec, on_gpu, {}, options);
         EXPECT_EQ(path.kind(), buffers_too ? SlotKind::upload : SlotKind::buffer);
         EXPECT_THAT(path.describe(), HasSubstr("textures are not shared: refused for a test"));
-        feed(path, plan, spectra, 0);
-        EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, spectra.samples, on_gpu));
+        feed(path, spec, spectra, 0);
+        EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
     }
 }
 
 TEST_F(Sharing, TheCpuUploadsToTheSameGpu) {
-    const ReconstructionSpec plan = plan_of({512, 37, 11, 0, 0}, VoxelType::u8);
-    const PinnedSpectra spectra(plan, 1);
-    LoneVolumePath path(plan, {.backend = Backend::cpu}, {});
+    const ReconstructionSpec spec = spec_of({512, 37, 11, 0, 0}, VoxelType::u8);
+    const PinnedSpectra spectra(spec, 1);
+    LoneVolumePath path(spec, {.backend = Backend::cpu}, {});
     EXPECT_EQ(path.kind(), SlotKind::upload);
-    feed(path, plan, spectra, 0);
-    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, spectra.samples));
+    feed(path, spec, spectra, 0);
+    EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(spec, spectra.samples));
 }
 
 // ---- writing, publishing and drawing at once ------------------------------------------------------------------------
 
 // The picture of two volumes, even and odd, joined at every batch: [parity][batches that are filled].
-std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const ReconstructionSpec& plan,
+std::vector<std::vector<std::vector<std::uint8_t>>> expected_pictures(const ReconstructionSpec& spec,
                                                                       const std::array<PinnedSpectra, 2>& spectra) {
-    const VolumeGrid grid = planned_grid(plan);
-    const std::array codes{voxels_in_memory(plan, spectra[0].samples, on_gpu),
-                           voxels_in_memory(plan, spectra[1].samples, on_gpu)};
+    const VolumeGrid grid = planned_grid(spec);
+    const std::array codes{voxels_in_memory(spec, spectra[0].samples, on_gpu),
+                           voxels_in_memory(spec, spectra[1].samples, on_gpu)};
     DeviceChoice device;
     device.near = surveyed_gpus().usable.front().id;
     Renderer renderer(device);
     std::vector<std::vector<std::vector<std::uint8_t>>> pictures(2);
     for (std::size_t parity = 0; parity < 2; ++parity) {
-        for (std::int64_t to = 0; to <= plan.geometry.b_scans; to += plan.block_b_scans) {
+        for (std::int64_t to = 0; to <= spec.geometry.b_scans; to += spec.block_b_scans) {
             std::vector<std::byte> joined = codes[1 - parity];
             std::copy_n(codes[parity].begin(), to * grid.bytes() / grid.b_scans, joined.begin());
             renderer.set_volume(grid, joined.data());
@@ -133,22 +133,22 @@ constexpr std::int64_t pictures_wanted = 60;
 constexpr std::int64_t max_volumes = 100'000;  // some seconds, within which who draws must have had its turns
 
 Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
-    ReconstructionSpec plan = noise_plan(1024, 128, 64);
-    plan.recipe.depth_begin = 16;  // the mean of the spectra outshines everything
-    plan.block_b_scans = 16;
-    const std::array<PinnedSpectra, 2> spectra{PinnedSpectra(plan, 0), PinnedSpectra(plan, 1)};
-    const auto expected = expected_pictures(plan, spectra);
+    ReconstructionSpec spec = noise_spec(1024, 128, 64);
+    spec.recipe.depth_begin = 16;  // the mean of the spectra outshines everything
+    spec.block_b_scans = 16;
+    const std::array<PinnedSpectra, 2> spectra{PinnedSpectra(spec, 0), PinnedSpectra(spec, 1)};
+    const auto expected = expected_pictures(spec, spectra);
     EXPECT_NE(expected[0].back(), expected[1].back());
     BackendChoice backend = on_gpu;
     backend.streams = streams;
-    LoneVolumePath path(plan, backend, {}, options);
+    LoneVolumePath path(spec, backend, {}, options);
     EXPECT_EQ(path.kind(), options.first_kind);
-    feed(path, plan, spectra[1], 1);  // something to be behind the first
+    feed(path, spec, spectra[1], 1);  // something to be behind the first
     std::atomic<std::int64_t> fed = 1;
     std::jthread feeder([&](const std::stop_token& enough) {
         while (!enough.stop_requested() && fed < max_volumes) {
             const std::int64_t volume = ++fed;
-            feed(path, plan, spectra[static_cast<std::size_t>(volume % 2)], volume);
+            feed(path, spec, spectra[static_cast<std::size_t>(volume % 2)], volume);
         }
         path.finish();
     });
@@ -160,7 +160,7 @@ Drawn draw_while_feeding(const VolumePathOptions& options, int streams) {
         EXPECT_GE(picture->stamp.volume, last);
         last = picture->stamp.volume;
         const auto parity = static_cast<std::size_t>(last % 2);
-        const auto batches = static_cast<std::size_t>(picture->filled_to / plan.block_b_scans);
+        const auto batches = static_cast<std::size_t>(picture->filled_to / spec.block_b_scans);
         ++drawn.pictures;
         drawn.wrong += path.read(*picture).pixels == expected[parity][batches] ? 0 : 1;
     }
@@ -229,15 +229,15 @@ std::size_t free_device_memory() {
 }
 
 void start_and_stop(int cycles) {
-    const ReconstructionSpec plan = plan_of({1024, 128, 64, 0, 0}, VoxelType::u8);  // 4 MiB a slot
-    const PinnedSpectra spectra(plan, 0);
+    const ReconstructionSpec spec = spec_of({1024, 128, 64, 0, 0}, VoxelType::u8);  // 4 MiB a slot
+    const PinnedSpectra spectra(spec, 0);
     const auto cycle = [&](SlotKind kind) {
         VolumePathOptions options;
         options.first_kind = kind;
-        LoneVolumePath path(plan, on_gpu, {}, options);
-        feed(path, plan, spectra, 0);
+        LoneVolumePath path(spec, on_gpu, {}, options);
+        feed(path, spec, spectra, 0);
         path.picture(from_above(path.grid()));
-        path.feed(spectra.block(plan, 1, 0, 3));  // stopped in the middle of a volume, a picture under way
+        path.feed(spectra.block(spec, 1, 0, 3));  // stopped in the middle of a volume, a picture under way
     };
     for (int i = 0; i < 4; ++i) cycle(i % 2 == 0 ? SlotKind::surface : SlotKind::buffer);  // what drivers keep for good
     const std::ptrdiff_t descriptors = open_descriptors();

@@ -26,25 +26,25 @@ const std::vector<Variant> variants = variants_and({
 
 class GpuStream : public GpuTest, public testing::WithParamInterface<std::tuple<Variant, bool>> {
   protected:
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     std::vector<std::uint16_t> spectra;  // of two volumes
     bool fused = true;
 
     GpuStream() {
-        plan.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
-        plan.recipe.a2_rad = 12;
-        plan.recipe.levels = Levels::fixed;
-        plan.recipe.background = Background::frame_mean;
-        plan.calibration.k_polynomial = {1, 980, 30};
-        std::get<0>(GetParam()).choose(plan);
+        spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
+        spec.recipe.a2_rad = 12;
+        spec.recipe.levels = Levels::fixed;
+        spec.recipe.background = Background::frame_mean;
+        spec.calibration.k_polynomial = {1, 980, 30};
+        std::get<0>(GetParam()).choose(spec);
         fused = std::get<1>(GetParam());
-        const std::int64_t lines = 2 * b_scans * plan.geometry.b_repeats * plan.geometry.lines_per_b_scan();
-        spectra = moving_reflectors(plan.geometry.samples, lines);
+        const std::int64_t lines = 2 * b_scans * spec.geometry.b_repeats * spec.geometry.lines_per_b_scan();
+        spectra = moving_reflectors(spec.geometry.samples, lines);
     }
 
     std::vector<std::byte> voxels(GpuRun run) const {
         run.choice.fused = fused;
-        return voxels_of<std::byte>(plan, bytes_of_lines(spectra), run);
+        return voxels_of<std::byte>(spec, bytes_of_lines(spectra), run);
     }
 
     std::vector<std::byte> whole() const {
@@ -77,17 +77,17 @@ TEST_P(GpuStream, KindsOfBlockMemoryChangeNoBit) {
 
 TEST_P(GpuStream, PrimedStartChangesNoBit) {
     const auto expected = whole();
-    plan.geometry.volumes = 1;
-    plan.block_b_scans = 2;
+    spec.geometry.volumes = 1;
+    spec.block_b_scans = 2;
     BackendChoice choice{.backend = Backend::cuda};
     choice.fused = fused;
-    const auto reconstructor = make_reconstructor(plan, choice);
+    const auto reconstructor = make_reconstructor(spec, choice);
     std::vector<std::byte> found(static_cast<std::size_t>(reconstructor->grid().bytes()));
     const auto bytes = bytes_of_lines(spectra);
     for (std::int64_t first = 0; first < b_scans; first += 2) {
         const std::int64_t count = std::min<std::int64_t>(2, b_scans - first);
-        const Block block = block_of(bytes.subspan(static_cast<std::size_t>(first * b_scan_bytes(plan)),
-                                                   static_cast<std::size_t>(count * b_scan_bytes(plan))),
+        const Block block = block_of(bytes.subspan(static_cast<std::size_t>(first * b_scan_bytes(spec)),
+                                                   static_cast<std::size_t>(count * b_scan_bytes(spec))),
                                      first, count);
         if (first < 4) {
             reconstructor->prime(block);
@@ -103,11 +103,11 @@ TEST_P(GpuStream, PrimedStartChangesNoBit) {
 // Pageable, pinned and device memory, packed and with gaps.
 TEST_P(GpuStream, KindsOfPlaceChangeNoBit) {
     const auto expected = whole();
-    plan.geometry.volumes = 1;
-    plan.block_b_scans = 3;
+    spec.geometry.volumes = 1;
+    spec.block_b_scans = 3;
     BackendChoice choice{.backend = Backend::cuda};
     choice.fused = fused;
-    const auto reconstructor = make_reconstructor(plan, choice);
+    const auto reconstructor = make_reconstructor(spec, choice);
     const VolumeGrid& grid = reconstructor->grid();
     const std::int64_t line = grid.depth * bytes_of(grid.type);
     for (const std::int64_t gap : {std::int64_t{0}, 3 * bytes_of(grid.type)}) {
@@ -128,19 +128,19 @@ TEST_P(GpuStream, KindsOfPlaceChangeNoBit) {
         const GpuRun run{.block_b_scans = 3};
         std::vector<std::byte> pageable(bytes);
         place.data = pageable.data();
-        run_scan(*reconstructor, plan, bytes_of_lines(spectra), run, place, 0);
+        run_scan(*reconstructor, spec, bytes_of_lines(spectra), run, place, 0);
         check(pageable.data(), "pageable");
 
         const BlockMemory pinned = block_memory(static_cast<std::int64_t>(bytes));
         ASSERT_EQ(pinned.kind, MemoryKind::pinned);
         place.data = pinned.data;
-        run_scan(*reconstructor, plan, bytes_of_lines(spectra), run, place, 0);
+        run_scan(*reconstructor, spec, bytes_of_lines(spectra), run, place, 0);
         check(pinned.data, "pinned");
 
         const OnDevice device(bytes);
         place.kind = PlaceKind::device_linear;
         place.data = device.data();
-        run_scan(*reconstructor, plan, bytes_of_lines(spectra), run, place, 0);
+        run_scan(*reconstructor, spec, bytes_of_lines(spectra), run, place, 0);
         ASSERT_EQ(cudaSuccess, cudaMemcpy(pageable.data(), device.data(), bytes, cudaMemcpyDeviceToHost));
         check(pageable.data(), "device");
     }
@@ -155,17 +155,17 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuStream, testing::Combine(testing::ValuesIn
 class GpuBackground : public GpuTest {};
 
 TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = 1024, .a_scans = 77, .b_scans = 3};
-    plan.recipe.quantity = Quantity::intensity;
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = 1024, .a_scans = 77, .b_scans = 3};
+    spec.recipe.quantity = Quantity::intensity;
     for (const Background mode : {Background::frame_mean, Background::median}) {
-        plan.recipe.background = mode;
+        spec.recipe.background = mode;
         std::vector<std::uint16_t> spectra(1024 * 77 * 3);
         for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = static_cast<std::uint16_t>(i % 1024 * 63);
         for (const bool fused : {true, false}) {
             GpuRun run{.block_b_scans = 2};
             run.choice.fused = fused;
-            const auto found = voxels_of<float>(plan, bytes_of_lines(spectra), run);
+            const auto found = voxels_of<float>(spec, bytes_of_lines(spectra), run);
             EXPECT_TRUE(std::all_of(found.begin(), found.end(), [](float v) { return v == 0; }))
                 << static_cast<int>(mode);
         }
@@ -175,16 +175,16 @@ TEST_F(GpuBackground, OfConstantSpectraLeavesNothing) {
 // Offsets that 32 bits do not hold, on either side and on both ways through.
 class GpuLarge : public GpuTest, public testing::WithParamInterface<bool> {
   protected:
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
 
-    GpuLarge() { plan.recipe.levels = Levels::fixed; }
+    GpuLarge() { spec.recipe.levels = Levels::fixed; }
 
     std::unique_ptr<Reconstructor> reconstructor() const {
         BackendChoice choice{.backend = Backend::cuda};
         choice.fused = GetParam();
         choice.spectra = SpectraPath::direct;  // no buffer for blocks that lie on the GPU already
         choice.streams = 1;
-        return make_reconstructor(plan, choice);
+        return make_reconstructor(spec, choice);
     }
 
     static bool holds(std::int64_t bytes) {
@@ -202,8 +202,8 @@ class GpuLarge : public GpuTest, public testing::WithParamInterface<bool> {
 
 // A device volume of f32 beyond 4 GiB: the last B-scans are what the first ones are.
 TEST_P(GpuLarge, SlowVolumeBeyond32Bits) {
-    plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1100};
-    plan.block_b_scans = 4;
+    spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1100};
+    spec.block_b_scans = 4;
     const auto spectra = moving_reflectors(2048, 1024 * 4);
     const auto gpu = reconstructor();
     const VolumeGrid& grid = gpu->grid();
@@ -223,10 +223,10 @@ TEST_P(GpuLarge, SlowVolumeBeyond32Bits) {
 // they come in a block of their own.
 TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     constexpr std::int64_t period = 4, repeats = 259;
-    plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = period * repeats};
-    plan.recipe.background = Background::frame_mean;
-    plan.recipe.voxel = VoxelType::u8;
-    plan.block_b_scans = plan.geometry.b_scans;
+    spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = period * repeats};
+    spec.recipe.background = Background::frame_mean;
+    spec.recipe.voxel = VoxelType::u8;
+    spec.block_b_scans = spec.geometry.b_scans;
     const auto spectra = moving_reflectors(2048, 1024 * period);
     const auto bytes = bytes_of_lines(spectra);
     const std::int64_t raw_bytes = std::ssize(bytes) * repeats;
@@ -244,7 +244,7 @@ TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     block.data = raw.data();
     block.bytes = raw_bytes;
     block.memory = MemoryKind::device;
-    block.b_scans = plan.geometry.b_scans;
+    block.b_scans = spec.geometry.b_scans;
     gpu->wait(gpu->submit(block, place));
     const std::int64_t period_bytes = period * place.b_scan_bytes;
     const auto first = from_device(volume.data(), period_bytes);

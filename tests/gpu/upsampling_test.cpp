@@ -22,23 +22,23 @@ std::ostream& operator<<(std::ostream& out, const Chain& chain) {
 
 class UpsamplingBits : public GpuTest {
   protected:
-    static ReconstructionSpec plan_of(const Chain& chain, std::int64_t a_scans, std::int64_t b_scans) {
-        ReconstructionSpec plan;
-        plan.geometry = {.samples = chain.samples, .a_scans = a_scans, .b_scans = b_scans};
-        plan.recipe.background = Background::frame_mean;
-        plan.recipe.upsample = chain.upsample;
-        plan.recipe.upsample_pad = chain.pad;
-        plan.recipe.resample = chain.resample;
-        plan.recipe.a2_rad = chain.a2;
-        plan.recipe.zero_padding = chain.zero_padding;
-        plan.recipe.levels = Levels::fixed;
-        plan.recipe.quantity = Quantity::complex;
-        plan.recipe.voxel = VoxelType::complex64;
+    static ReconstructionSpec spec_of(const Chain& chain, std::int64_t a_scans, std::int64_t b_scans) {
+        ReconstructionSpec spec;
+        spec.geometry = {.samples = chain.samples, .a_scans = a_scans, .b_scans = b_scans};
+        spec.recipe.background = Background::frame_mean;
+        spec.recipe.upsample = chain.upsample;
+        spec.recipe.upsample_pad = chain.pad;
+        spec.recipe.resample = chain.resample;
+        spec.recipe.a2_rad = chain.a2;
+        spec.recipe.zero_padding = chain.zero_padding;
+        spec.recipe.levels = Levels::fixed;
+        spec.recipe.quantity = Quantity::complex;
+        spec.recipe.voxel = VoxelType::complex64;
         for (std::int64_t p = 0; p < chain.samples; ++p) {
             const double u = 2.0 * static_cast<double>(p) / static_cast<double>(chain.samples - 1) - 1;
-            plan.calibration.wavelengths_nm.push_back(845 + 95 * u + 2.5 * (u * u - 1));
+            spec.calibration.wavelengths_nm.push_back(845 + 95 * u + 2.5 * (u * u - 1));
         }
-        return plan;
+        return spec;
     }
 };
 
@@ -46,16 +46,16 @@ class UpsamplingOnGpu : public UpsamplingBits, public testing::WithParamInterfac
 
 TEST_P(UpsamplingOnGpu, AgreesWithTheCpuBothWays) {
     const Chain& chain = GetParam();
-    const ReconstructionSpec plan = plan_of(chain, 13, 3);
+    const ReconstructionSpec spec = spec_of(chain, 13, 3);
     const auto spectra = moving_reflectors(chain.samples, 13 * 3);
     const auto cpu =
-        voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), {.choice = {.backend = Backend::cpu}});
+        voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), {.choice = {.backend = Backend::cpu}});
     for (const bool fused : {true, false}) {
         GpuRun run{.block_b_scans = 2};
         run.choice.fused = fused;
-        const std::string way = make_reconstructor(plan, run.choice)->backend();
+        const std::string way = make_reconstructor(spec, run.choice)->backend();
         EXPECT_EQ(way.find("up-sampled on chip") != std::string::npos, fused && chain.on_chip) << way;
-        const double error = normalised_error(voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run), cpu);
+        const double error = normalised_error(voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run), cpu);
         RecordProperty(fused ? "nmse_fused" : "nmse_passes", std::to_string(error * 1e12) + "e-12");
         EXPECT_LE(error, max_error) << (fused ? "fused" : "in passes");
     }
@@ -74,12 +74,12 @@ INSTANTIATE_TEST_SUITE_P(
 using Field = std::vector<std::complex<float>>;
 
 TEST_F(UpsamplingBits, DoNotDependOnBlocksAndStreams) {
-    const ReconstructionSpec plan = plan_of({832, 2, true, Resample::linear_wavelength, 8}, 1501, 7);
+    const ReconstructionSpec spec = spec_of({832, 2, true, Resample::linear_wavelength, 8}, 1501, 7);
     const auto spectra = moving_reflectors(832, 1501 * 7);
     const auto field = [&](std::int64_t block, int streams) {
         GpuRun run{.block_b_scans = block};
         run.choice.streams = streams;
-        return voxels_of<std::complex<float>>(plan, bytes_of_lines(spectra), run);
+        return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
     };
     const Field whole = field(7, 1);
     for (const std::int64_t block : {1, 3}) {

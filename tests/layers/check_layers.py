@@ -44,7 +44,7 @@ POSIX_PLACES = [
     "engine/io/trial.cpp",
     "engine/io/file_descriptor.h",
     "engine/io/file_descriptor.cpp",
-    "engine/io/movie/ffmpeg_library.cpp",
+    "engine/io/movie/ffmpeg/ffmpeg_library.cpp",
     "engine/live/recorder.cpp",
     "engine/acquire/plugin.cpp",
     "render/vk/handle.cpp",

@@ -39,11 +39,11 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
                 for (std::int64_t z = 1; z < bins; ++z) fields.at(r * a_scans + a, z) = field(r, a, z);
             }
         }
-        ReconstructionSpec plan = repeats_plan(fields, method, repeats);
-        plan.recipe.noise_floor_db = noise_db + 10 * std::log10(std::log(2.0));  // the floor is a median
-        plan.flow.window_depth = 5;
-        if (choose) choose(plan);
-        return flow_of(GetParam(), plan, bytes_of_lines(spectra_of(fields)));
+        ReconstructionSpec spec = repeats_spec(fields, method, repeats);
+        spec.recipe.noise_floor_db = noise_db + 10 * std::log10(std::log(2.0));  // the floor is a median
+        spec.flow.window_depth = 5;
+        if (choose) choose(spec);
+        return flow_of(GetParam(), spec, bytes_of_lines(spectra_of(fields)));
     }
 
     static double mean(const FlowVolumes& volumes, std::int64_t begin, std::int64_t end) {
@@ -54,7 +54,7 @@ class Angiography : public testing::TestWithParam<FlowMachine> {
         return sum / static_cast<double>(volumes.grid.a_scans * (end - begin));
     }
 
-    static void show_all(ReconstructionSpec& plan) { plan.flow.threshold_db = -100; }
+    static void show_all(ReconstructionSpec& spec) { spec.flow.threshold_db = -100; }
 
     // Speckle of mean power 1 that stands still in the upper half and is new in every repeat in the lower one, with
     // noise 30 dB below; `bulk_rms` turns every line as a whole.
@@ -164,7 +164,7 @@ TEST_P(Angiography, StillSceneOfAnyBrightnessStaysDark) {
         };
         const auto share_above = [&](double threshold_db) {
             const auto volumes = run(limit.method, 4, 0, still,
-                                     [&](ReconstructionSpec& plan) { plan.flow.threshold_db = threshold_db; });
+                                     [&](ReconstructionSpec& spec) { spec.flow.threshold_db = threshold_db; });
             std::int64_t above = 0;
             for (const std::uint16_t code : volumes.flow) above += number_of_half(code) > limit.half_of_flow;
             return static_cast<double>(above) / static_cast<double>(volumes.flow.size());
@@ -181,9 +181,9 @@ TEST_P(Angiography, SplitSpectrumScattersLess) {
     const auto found = [&](std::int64_t bands) {
         ComplexNormal normal(14);
         const auto blood = [&](std::int64_t, std::int64_t, std::int64_t) { return normal(); };
-        const auto volumes = run(FlowMethod::decorrelation, 2, -40, blood, [&](ReconstructionSpec& plan) {
-            plan.flow.sub_bands = bands;
-            plan.flow.threshold_db = -100;
+        const auto volumes = run(FlowMethod::decorrelation, 2, -40, blood, [&](ReconstructionSpec& spec) {
+            spec.flow.sub_bands = bands;
+            spec.flow.threshold_db = -100;
         });
         const double middle = mean(volumes, 10, 54);
         double sum = 0;

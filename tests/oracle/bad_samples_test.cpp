@@ -21,72 +21,72 @@ std::ostream& operator<<(std::ostream& out, const Way& one) {
     return out << one.name;
 }
 
-ReconstructionSpec plan_of(const Way& way, SampleFormat format) {
-    ReconstructionSpec plan = plain_plan(n, 1);
-    plan.format.sample_format = format;
+ReconstructionSpec spec_of(const Way& way, SampleFormat format) {
+    ReconstructionSpec spec = plain_spec(n, 1);
+    spec.format.sample_format = format;
     for (std::int64_t j = 0; j < n; ++j) {
         const double u = static_cast<double>(j) / (n - 1);
-        plan.calibration.k_positions.push_back((n - 1) * (u + 0.05 * u * (1 - u)));
-        plan.calibration.background.push_back(1000 * std::sin(3.1 * (u + 0.005)));
+        spec.calibration.k_positions.push_back((n - 1) * (u + 0.05 * u * (1 - u)));
+        spec.calibration.background.push_back(1000 * std::sin(3.1 * (u + 0.005)));
     }
-    plan.recipe.window = Window::hann;
-    plan.recipe.resample = Resample::lagrange3;
-    way.choose(plan);
-    return plan;
+    spec.recipe.window = Window::hann;
+    spec.recipe.resample = Resample::lagrange3;
+    way.choose(spec);
+    return spec;
 }
 
 const Way ways[] = {
-    {"nearest", [](auto& plan) { plan.recipe.resample = Resample::nearest; }},
-    {"spline", [](auto& plan) { plan.recipe.resample = Resample::spline; }},
+    {"nearest", [](auto& spec) { spec.recipe.resample = Resample::nearest; }},
+    {"spline", [](auto& spec) { spec.recipe.resample = Resample::spline; }},
     {"upsampled",
-     [](auto& plan) {
-         plan.recipe.upsample = 2;
-         plan.recipe.upsample_pad = true;
+     [](auto& spec) {
+         spec.recipe.upsample = 2;
+         spec.recipe.upsample_pad = true;
      }},
     {"dispersion",
-     [](auto& plan) {
-         plan.recipe.dispersion = true;
-         plan.recipe.a2_rad = 30;
+     [](auto& spec) {
+         spec.recipe.dispersion = true;
+         spec.recipe.a2_rad = 30;
      }},
-    {"shaping", [](auto& plan) { plan.recipe.shaping = Shaping::gaussian; }},
-    {"nufft", [](auto& plan) { plan.recipe.resample = Resample::nufft; }},
+    {"shaping", [](auto& spec) { spec.recipe.shaping = Shaping::gaussian; }},
+    {"nufft", [](auto& spec) { spec.recipe.resample = Resample::nufft; }},
     {"nufft_dispersion",
-     [](auto& plan) {
-         plan.recipe.resample = Resample::nufft;
-         plan.recipe.dispersion = true;
-         plan.recipe.a2_rad = 30;
+     [](auto& spec) {
+         spec.recipe.resample = Resample::nufft;
+         spec.recipe.dispersion = true;
+         spec.recipe.a2_rad = 30;
      }},
-    {"nudft", [](auto& plan) { plan.recipe.resample = Resample::nudft; }},
+    {"nudft", [](auto& spec) { spec.recipe.resample = Resample::nudft; }},
     {"defr",
-     [](auto& plan) {
-         plan.recipe.method = Method::defr;
-         plan.recipe.dispersion = true;
-         plan.recipe.a2_rad = 60;
+     [](auto& spec) {
+         spec.recipe.method = Method::defr;
+         spec.recipe.dispersion = true;
+         spec.recipe.a2_rad = 60;
      }},
     {"defr_double",
-     [](auto& plan) {
-         plan.recipe.method = Method::defr;
-         plan.recipe.dispersion = true;
-         plan.recipe.a2_rad = 60;
-         plan.defr.double_precision = true;
+     [](auto& spec) {
+         spec.recipe.method = Method::defr;
+         spec.recipe.dispersion = true;
+         spec.recipe.a2_rad = 60;
+         spec.defr.double_precision = true;
      }},
     {"compressive",
-     [](auto& plan) {
-         plan.recipe.method = Method::compressive;
-         plan.compressive.mask = SensingMask::variable;
+     [](auto& spec) {
+         spec.recipe.method = Method::compressive;
+         spec.compressive.mask = SensingMask::variable;
      }},
     {"compressive_exact",
-     [](auto& plan) {
-         plan.recipe.method = Method::compressive;
-         plan.compressive.transform = SensingTransform::exact;
-         plan.compressive.step = StepRule::safeguarded;
+     [](auto& spec) {
+         spec.recipe.method = Method::compressive;
+         spec.compressive.transform = SensingTransform::exact;
+         spec.compressive.step = StepRule::safeguarded;
      }},
     {"compressive_fft",
-     [](auto& plan) {
-         plan.recipe.method = Method::compressive;
-         plan.compressive.transform = SensingTransform::fft;
-         plan.compressive.step = StepRule::monotone;
-         plan.compressive.continuation = true;
+     [](auto& spec) {
+         spec.recipe.method = Method::compressive;
+         spec.compressive.transform = SensingTransform::fft;
+         spec.compressive.step = StepRule::monotone;
+         spec.compressive.continuation = true;
      }},
 };
 
@@ -94,13 +94,13 @@ class BadSamples : public testing::TestWithParam<Way> {
   protected:
     template <class Sample>
     static void expect_numbers(SampleFormat format, const std::vector<Sample>& line, const std::string& what) {
-        ReconstructionSpec plan = plan_of(GetParam(), format);
-        for (const auto& value : reconstructed<std::complex<float>>(plan, line)) {
+        ReconstructionSpec spec = spec_of(GetParam(), format);
+        for (const auto& value : reconstructed<std::complex<float>>(spec, line)) {
             ASSERT_TRUE(std::isfinite(value.real()) && std::isfinite(value.imag())) << what;
         }
-        plan.recipe.quantity = Quantity::db;
-        plan.recipe.voxel = VoxelType::f32;
-        for (const float value : reconstructed<float>(plan, line)) ASSERT_TRUE(std::isfinite(value)) << what;
+        spec.recipe.quantity = Quantity::db;
+        spec.recipe.voxel = VoxelType::f32;
+        for (const float value : reconstructed<float>(spec, line)) ASSERT_TRUE(std::isfinite(value)) << what;
     }
 };
 
@@ -123,8 +123,8 @@ TEST_P(BadSamples, SaturatedCountsAreCounts) {
 }
 
 TEST_P(BadSamples, NothingStaysNothing) {
-    const ReconstructionSpec plan = plan_of(GetParam(), SampleFormat::f32);
-    for (const auto& value : reconstructed<std::complex<float>>(plan, std::vector<float>(n))) {
+    const ReconstructionSpec spec = spec_of(GetParam(), SampleFormat::f32);
+    for (const auto& value : reconstructed<std::complex<float>>(spec, std::vector<float>(n))) {
         EXPECT_EQ(value, std::complex<float>());
     }
 }

@@ -119,8 +119,8 @@ TEST(SpectrumSurvey, FullScaleIsWhatASampleCanHold) {
 
 TEST(WindowedSpectra, AreTheLinesUnderTheWindow) {
     constexpr std::int64_t n = 64;
-    ReconstructionSpec plan = plain_plan(n, 2);
-    plan.recipe.window = Window::hann;
+    ReconstructionSpec spec = plain_spec(n, 2);
+    spec.recipe.window = Window::hann;
     std::vector<float> lines;
     std::vector<double> expected;
     for (const double cycles : {5.0, 11.25}) {
@@ -131,7 +131,7 @@ TEST(WindowedSpectra, AreTheLinesUnderTheWindow) {
             expected.push_back(count * (0.5 - 0.5 * std::cos(2 * std::numbers::pi * u / (n - 1))));
         }
     }
-    const std::vector<float> found = windowed_spectra(plan, block_of(bytes_of_lines(lines), 0, 1));
+    const std::vector<float> found = windowed_spectra(spec, block_of(bytes_of_lines(lines), 0, 1));
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(double{found[i]}, expected[i], 1e-3) << i;
 }
@@ -204,14 +204,14 @@ class DispersionSearched : public testing::Test {
         return spectra;
     }
 
-    static ReconstructionSpec hann_plan(int count) {
-        ReconstructionSpec plan = plain_plan(Instrument::samples, count);
-        plan.recipe.window = Window::hann;
-        return plan;
+    static ReconstructionSpec hann_spec(int count) {
+        ReconstructionSpec spec = plain_spec(Instrument::samples, count);
+        spec.recipe.window = Window::hann;
+        return spec;
     }
 
     DispersionFound found(const std::vector<float>& spectra, int count, const DispersionSearch& search = {}) const {
-        return searched_dispersion(hann_plan(count), block_of(bytes_of_lines(spectra), 0, 1), search,
+        return searched_dispersion(hann_spec(count), block_of(bytes_of_lines(spectra), 0, 1), search,
                                    [](double) { return true; });
     }
 };
@@ -251,11 +251,11 @@ TEST_F(DispersionOfARegion, IsThatOfItsReflector) {
 
 // The region is where the reflector stands in the picture, which may be partly compensated.
 TEST_F(DispersionOfARegion, IsFoundFromWhateverThePlanHas) {
-    ReconstructionSpec plan = hann_plan(count);
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = 30;
-    plan.calibration.dispersion_rad = theta_of(5, 0);
-    const DispersionFound chosen = searched_dispersion(plan, block_of(bytes_of_lines(spectra), 0, 1), around(406, 40),
+    ReconstructionSpec spec = hann_spec(count);
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = 30;
+    spec.calibration.dispersion_rad = theta_of(5, 0);
+    const DispersionFound chosen = searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), around(406, 40),
                                                        [](double) { return true; });
     EXPECT_NEAR(chosen.a2_rad, a2 - 5, 0.2) << "beside what the file has";
     EXPECT_NEAR(chosen.a3_rad, a3, 0.3);
@@ -298,10 +298,10 @@ TEST_F(DispersionSearched, IsThatOfLayers) {
 
 TEST_F(DispersionSearched, StopsWhenAskedTo) {
     const std::vector<float> spectra = lines({{200, 1}}, 0, 1);
-    const ReconstructionSpec plan = plain_plan(Instrument::samples, 1);
+    const ReconstructionSpec spec = plain_spec(Instrument::samples, 1);
     int asked = 0;
     try {
-        searched_dispersion(plan, block_of(bytes_of_lines(spectra), 0, 1), {}, [&](double) { return ++asked < 5; });
+        searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), {}, [&](double) { return ++asked < 5; });
         FAIL() << "went on";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::cancelled);

@@ -13,20 +13,20 @@
 namespace echolux {
 
 // `lines` f32 spectra that are already linear in k go through the bare transform: complex A / samples comes out.
-inline ReconstructionSpec plain_plan(std::int64_t samples, std::int64_t lines) {
-    ReconstructionSpec plan;
-    plan.format.sample_format = SampleFormat::f32;
-    plan.geometry.samples = samples;
-    plan.geometry.a_scans = lines;
-    plan.geometry.b_scans = 1;
-    plan.recipe.background = Background::none;
-    plan.recipe.resample = Resample::none;
-    plan.recipe.window = Window::rect;
-    plan.recipe.dispersion = false;
-    plan.recipe.quantity = Quantity::complex;
-    plan.recipe.voxel = VoxelType::complex64;
-    plan.recipe.levels = Levels::fixed;
-    return plan;
+inline ReconstructionSpec plain_spec(std::int64_t samples, std::int64_t lines) {
+    ReconstructionSpec spec;
+    spec.format.sample_format = SampleFormat::f32;
+    spec.geometry.samples = samples;
+    spec.geometry.a_scans = lines;
+    spec.geometry.b_scans = 1;
+    spec.recipe.background = Background::none;
+    spec.recipe.resample = Resample::none;
+    spec.recipe.window = Window::rect;
+    spec.recipe.dispersion = false;
+    spec.recipe.quantity = Quantity::complex;
+    spec.recipe.voxel = VoxelType::complex64;
+    spec.recipe.levels = Levels::fixed;
+    return spec;
 }
 
 template <class Sample>
@@ -54,18 +54,18 @@ Place place_of(std::vector<Voxel>& voxels, const VolumeGrid& grid) {
 
 // One volume given as one block.
 template <class Voxel>
-std::vector<Voxel> reconstructed(ReconstructionSpec plan, std::span<const std::byte> spectra) {
-    plan.block_b_scans = plan.geometry.b_scans;
-    const auto reconstructor = plan_on_cpu(plan);
+std::vector<Voxel> reconstructed(ReconstructionSpec spec, std::span<const std::byte> spectra) {
+    spec.block_b_scans = spec.geometry.b_scans;
+    const auto reconstructor = plan_on_cpu(spec);
     const VolumeGrid& grid = reconstructor->grid();
     std::vector<Voxel> voxels(static_cast<std::size_t>(grid.bytes()) / sizeof(Voxel));
-    reconstructor->wait(reconstructor->submit(block_of(spectra, 0, plan.geometry.b_scans), place_of(voxels, grid)));
+    reconstructor->wait(reconstructor->submit(block_of(spectra, 0, spec.geometry.b_scans), place_of(voxels, grid)));
     return voxels;
 }
 
 template <class Voxel, class Sample>
-std::vector<Voxel> reconstructed(const ReconstructionSpec& plan, const std::vector<Sample>& lines) {
-    return reconstructed<Voxel>(plan, bytes_of_lines(lines));
+std::vector<Voxel> reconstructed(const ReconstructionSpec& spec, const std::vector<Sample>& lines) {
+    return reconstructed<Voxel>(spec, bytes_of_lines(lines));
 }
 
 // Amplitudes of complex voxels, in double.

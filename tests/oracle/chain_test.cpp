@@ -28,10 +28,10 @@ class Chain : public testing::TestWithParam<std::string> {
 
     template <class Voxel>
     std::vector<Voxel> voxels(Quantity quantity) const {
-        ReconstructionSpec plan = expected.plan;
-        plan.recipe.quantity = quantity;
-        plan.recipe.levels = Levels::fixed;
-        const auto found = reconstructed<Voxel>(plan, expected.spectra);
+        ReconstructionSpec spec = expected.spec;
+        spec.recipe.quantity = quantity;
+        spec.recipe.levels = Levels::fixed;
+        const auto found = reconstructed<Voxel>(spec, expected.spectra);
         EXPECT_EQ(found.size(), expected.power.size());
         return found;
     }

@@ -14,11 +14,11 @@ namespace {
 constexpr std::int64_t n = 256, lines = 64;
 
 CommonFringe fringe_of(bool same_phase) {
-    ReconstructionSpec plan;
-    plan.format.sample_format = SampleFormat::f32;
-    plan.geometry.samples = n;
-    plan.geometry.a_scans = lines;
-    plan.geometry.b_scans = 1;
+    ReconstructionSpec spec;
+    spec.format.sample_format = SampleFormat::f32;
+    spec.geometry.samples = n;
+    spec.geometry.a_scans = lines;
+    spec.geometry.b_scans = 1;
     std::mt19937 random(3);
     std::uniform_real_distribution<double> phase(0, 2 * std::numbers::pi);
     std::normal_distribution<double> noise(0, 0.5);
@@ -32,7 +32,7 @@ CommonFringe fringe_of(bool same_phase) {
                 static_cast<float>(source + 20 * std::cos(2 * std::numbers::pi * 40 * x + start) + noise(random)));
         }
     }
-    return strongest_common_fringe(plan, block_of(bytes_of_lines(spectra), 0, 1));
+    return strongest_common_fringe(spec, block_of(bytes_of_lines(spectra), 0, 1));
 }
 
 TEST(CommonFringe, IsAllOfAMirror) {

@@ -23,14 +23,14 @@ TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
     constexpr int lines = 24;
     const ExplicitSums sums(points());
     const std::vector<float> spectra = scenes(lines);
-    ReconstructionSpec plan = plan_for(lines);
-    const Field clamped = reconstructed<std::complex<float>>(plan, spectra);
-    plan.compressive.continuation = true;
-    const Field continued = reconstructed<std::complex<float>>(plan, spectra);
-    plan.compressive.iterations = 1;
-    plan.compressive.tau_relative = 0;
-    plan.compressive.continuation = false;
-    const Field first_guess = reconstructed<std::complex<float>>(plan, spectra);
+    ReconstructionSpec spec = spec_for(lines);
+    const Field clamped = reconstructed<std::complex<float>>(spec, spectra);
+    spec.compressive.continuation = true;
+    const Field continued = reconstructed<std::complex<float>>(spec, spectra);
+    spec.compressive.iterations = 1;
+    spec.compressive.tau_relative = 0;
+    spec.compressive.continuation = false;
+    const Field first_guess = reconstructed<std::complex<float>>(spec, spectra);
     double clamped_db = 0, continued_db = 0, guess_db = 0;
     for (int l = 0; l < lines; ++l) {
         const Profile truth = sums.solved({spectra.begin() + l * n, spectra.begin() + (l + 1) * n});
@@ -47,10 +47,10 @@ TEST_F(Compressive, ThirtyPercentOfTheSamplesShowWhatAllShow) {
 TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
     const std::vector<double> depths{43.0, 162.2, 300.5, 458.3, 593.1, 727.6};
     const std::vector<float> lines = mirrors(depths);
-    ReconstructionSpec plan = plan_for(std::ssize(depths));
-    plan.compressive.transform = SensingTransform::exact;
-    const Field exact = reconstructed<std::complex<float>>(plan, lines);
-    plan.compressive.transform = SensingTransform::nufft;
+    ReconstructionSpec spec = spec_for(std::ssize(depths));
+    spec.compressive.transform = SensingTransform::exact;
+    const Field exact = reconstructed<std::complex<float>>(spec, lines);
+    spec.compressive.transform = SensingTransform::nufft;
     struct Case {
         NufftRecipe nufft;
         double published;
@@ -59,8 +59,8 @@ TEST_F(Compressive, TheFastTransformFindsWhatTheExactOneFinds) {
     for (const Case& c : {Case{{beatty, 2, 5}, 3.9e-6}, Case{{beatty, 2, 3}, 5.3e-4}, Case{{beatty, 1.5, 5}, 1.3e-5},
                           Case{{beatty, 1.5, 3}, 8.6e-4}, Case{{gauss, 2, 5}, 5.8e-4}, Case{{gauss, 2, 3}, 5.7e-3},
                           Case{{gauss, 1.5, 5}, 1.2e-3}, Case{{gauss, 1.5, 3}, 1.2e-2}}) {
-        plan.nufft = c.nufft;
-        EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, lines), exact), 2 * c.published)
+        spec.nufft = c.nufft;
+        EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, lines), exact), 2 * c.published)
             << "R " << c.nufft.oversampling << ", W " << c.nufft.width;
     }
 }
@@ -71,11 +71,11 @@ TEST_F(Compressive, TransformsAreAdjoint) {
     for (const double a2 : {0.0, 30.0}) {
         for (const SensingTransform transform :
              {SensingTransform::nufft, SensingTransform::exact, SensingTransform::fft}) {
-            ReconstructionSpec plan = plan_for(1);
-            plan.recipe.dispersion = a2 != 0;
-            plan.recipe.a2_rad = a2;
-            plan.compressive.transform = transform;
-            const CompressiveTables tables(plan);
+            ReconstructionSpec spec = spec_for(1);
+            spec.recipe.dispersion = a2 != 0;
+            spec.recipe.a2_rad = a2;
+            spec.compressive.transform = transform;
+            const cpu::CompressiveTables tables(spec);
             const auto sensing = tables.sensing();
             const std::size_t sensed = tables.sensing_tables.samples.size();
             Field profile(n / 2), back(n / 2);
@@ -97,11 +97,11 @@ TEST_F(Compressive, TransformsAreAdjoint) {
 }
 
 TEST_F(Compressive, AMonotoneSearchNeverGetsWorse) {
-    ReconstructionSpec plan = plan_for(1);
-    plan.compressive.step = StepRule::monotone;
-    plan.compressive.iterations = 40;
-    const CompressiveTables tables(plan);
-    SparseSearch search(tables.sensing(), plan.compressive, std::ssize(tables.sensing_tables.samples), n / 2);
+    ReconstructionSpec spec = spec_for(1);
+    spec.compressive.step = StepRule::monotone;
+    spec.compressive.iterations = 40;
+    const cpu::CompressiveTables tables(spec);
+    cpu::SparseSearch search(tables.sensing(), spec.compressive, std::ssize(tables.sensing_tables.samples), n / 2);
     for (unsigned seed = 0; seed < 8; ++seed) {
         const std::vector<float> line = scene(seed);
         std::vector<float> sensed;
@@ -147,24 +147,24 @@ TEST_F(Compressive, CurvatureIsBelowItsBound) {
     constexpr std::int64_t samples = 128;
     for (const double a2 : {0.0, 30.0}) {
         for (const bool chirped : {false, true}) {
-            ReconstructionSpec plan = plain_plan(samples, 1);
-            plan.recipe.method = Method::compressive;
-            plan.recipe.dispersion = a2 != 0;
-            plan.recipe.a2_rad = a2;
-            if (chirped) plan.calibration.wavelengths_nm = chirped_wavelengths_nm(samples);
-            const SensingTables tables = sensing_tables(plan);
+            ReconstructionSpec spec = plain_spec(samples, 1);
+            spec.recipe.method = Method::compressive;
+            spec.recipe.dispersion = a2 != 0;
+            spec.recipe.a2_rad = a2;
+            if (chirped) spec.calibration.wavelengths_nm = chirped_wavelengths_nm(samples);
+            const SensingTables tables = sensing_tables(spec);
             const double found = curvature_of(tables), bound = tables.max_curvature();
             EXPECT_GT(found, chirped ? 5 : 0.9) << a2;
             EXPECT_LE(found, bound) << a2;
             EXPECT_LE(bound, 4 * found) << a2;
-            plan.compressive.step = StepRule::monotone;
-            plan.compressive.least_step = 0.1;
-            const int tries = enough_tries(tables, plan.compressive);
+            spec.compressive.step = StepRule::monotone;
+            spec.compressive.least_step = 0.1;
+            const int tries = enough_tries(tables, spec.compressive);
             EXPECT_GE(0.1 * std::pow(2, tries - 1), found) << a2;
-            plan.compressive.least_step = 1000;  // a search begins with 1 all the same
-            EXPECT_GE(std::pow(2, enough_tries(tables, plan.compressive) - 1), found) << a2;
-            plan.compressive.step = StepRule::clamped;
-            EXPECT_EQ(enough_tries(tables, plan.compressive), 1);
+            spec.compressive.least_step = 1000;  // a search begins with 1 all the same
+            EXPECT_GE(std::pow(2, enough_tries(tables, spec.compressive) - 1), found) << a2;
+            spec.compressive.step = StepRule::clamped;
+            EXPECT_EQ(enough_tries(tables, spec.compressive), 1);
         }
     }
 }
@@ -181,45 +181,45 @@ TEST_F(Compressive, SamplesThatShareAPointMakeAsManyTriesAsThereAre) {
 // With no more tries than the bound allows a search never gets worse, where the samples lie nineteen times as dense at
 // one end as at the other.
 TEST_F(Compressive, TheBoundSufficesForAStrongChirp) {
-    ReconstructionSpec plan = plan_for(1);
-    plan.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
-    plan.compressive.mask = SensingMask::all;
-    plan.compressive.iterations = 30;
+    ReconstructionSpec spec = spec_for(1);
+    spec.calibration.wavelengths_nm = chirped_wavelengths_nm(n);
+    spec.compressive.mask = SensingMask::all;
+    spec.compressive.iterations = 30;
     for (const StepRule step : {StepRule::monotone, StepRule::safeguarded}) {
-        plan.compressive.step = step;
-        const CompressiveTables tables(plan);
-        SparseSearch search(tables.sensing(), plan.compressive, std::ssize(tables.sensing_tables.samples), n / 2);
+        spec.compressive.step = step;
+        const cpu::CompressiveTables tables(spec);
+        cpu::SparseSearch search(tables.sensing(), spec.compressive, std::ssize(tables.sensing_tables.samples), n / 2);
         for (unsigned seed = 0; seed < 4; ++seed) {
             search.run(scene(seed).data());
-            EXPECT_LE(search.max_tries(), enough_tries(tables.sensing_tables, plan.compressive)) << seed;
+            EXPECT_LE(search.max_tries(), enough_tries(tables.sensing_tables, spec.compressive)) << seed;
             EXPECT_GE(search.max_tries(), 2) << "the scene is too easy";
         }
     }
 }
 
 TEST_F(Compressive, ALargeTauLeavesNothing) {
-    ReconstructionSpec plan = plan_for(1);
-    plan.compressive.tau_relative = 1;
-    for (const auto& bin : reconstructed<std::complex<float>>(plan, scene(1))) EXPECT_EQ(bin, std::complex<float>());
-    for (const auto& bin : reconstructed<std::complex<float>>(plan_for(1), std::vector<float>(n))) {
+    ReconstructionSpec spec = spec_for(1);
+    spec.compressive.tau_relative = 1;
+    for (const auto& bin : reconstructed<std::complex<float>>(spec, scene(1))) EXPECT_EQ(bin, std::complex<float>());
+    for (const auto& bin : reconstructed<std::complex<float>>(spec_for(1), std::vector<float>(n))) {
         EXPECT_EQ(bin, std::complex<float>());
     }
 }
 
 TEST_F(Compressive, AllSamplesOfAUniformGridGiveThePlainTransform) {
-    ReconstructionSpec plan = plain_plan(n, 1);
+    ReconstructionSpec spec = plain_spec(n, 1);
     const std::vector<float> spectrum = scene(2);
-    const Field plain = reconstructed<std::complex<float>>(plan, spectrum);
-    plan.recipe.method = Method::compressive;
-    plan.compressive.transform = SensingTransform::fft;
-    plan.compressive.tau_relative = 0;
-    plan.compressive.iterations = 1;
-    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, spectrum), plain), 1e-6);
+    const Field plain = reconstructed<std::complex<float>>(spec, spectrum);
+    spec.recipe.method = Method::compressive;
+    spec.compressive.transform = SensingTransform::fft;
+    spec.compressive.tau_relative = 0;
+    spec.compressive.iterations = 1;
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, spectrum), plain), 1e-6);
 }
 
 TEST_F(Compressive, LinesDoNotTouchEachOther) {
-    const Field together = reconstructed<std::complex<float>>(plan_for(3), scenes(3));
-    const Field alone = reconstructed<std::complex<float>>(plan_for(1), scene(2));
+    const Field together = reconstructed<std::complex<float>>(spec_for(3), scenes(3));
+    const Field alone = reconstructed<std::complex<float>>(spec_for(1), scene(2));
     EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + n));
 }
 
@@ -231,10 +231,10 @@ TEST_F(Compressive, DispersionIsPartOfTheModel) {
         const double kappa = 2 * x[p] / static_cast<double>(n - 1) - 1;
         line[p] = static_cast<float>(800 * std::cos(2 * pi * 300 * x[p] / n + a2 * kappa * kappa + 0.4));
     }
-    ReconstructionSpec plan = plan_for(1);
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = a2;
-    const Field bins = reconstructed<std::complex<float>>(plan, line);
+    ReconstructionSpec spec = spec_for(1);
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = a2;
+    const Field bins = reconstructed<std::complex<float>>(spec, line);
     const auto peak = std::ranges::max_element(bins, {}, [](const auto& bin) { return std::norm(bin); });
     EXPECT_EQ(peak - bins.begin(), 300);
     EXPECT_NEAR(std::abs(*peak), 400, 20);  // half its amplitude, a little less for tau
@@ -246,64 +246,64 @@ TEST_F(Compressive, DispersionIsPartOfTheModel) {
 
 // It leaves none of its own: levels would not be comparable.
 TEST_F(Compressive, CountsFromTheNoiseOfOneTransform) {
-    ReconstructionSpec plan = plan_for(2);
-    plan.recipe.quantity = Quantity::db;
-    plan.recipe.voxel = VoxelType::f32;
-    plan.recipe.resample = Resample::nudft;
+    ReconstructionSpec spec = spec_for(2);
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.voxel = VoxelType::f32;
+    spec.recipe.resample = Resample::nudft;
     std::mt19937 random(4);
     std::normal_distribution<float> noise(0, 2);
     std::vector<float> spectra(2 * n);
     for (float& sample : spectra) sample = noise(random);
     const Block block = block_of(bytes_of_lines(spectra), 0, 1);
-    const double floor_db = measured_noise_floor_db(plan, block);
-    plan.recipe.method = Method::plain;
-    EXPECT_EQ(floor_db, measured_noise_floor_db(plan, block));
+    const double floor_db = measured_noise_floor_db(spec, block);
+    spec.recipe.method = Method::plain;
+    EXPECT_EQ(floor_db, measured_noise_floor_db(spec, block));
     EXPECT_NEAR(floor_db, 20 * std::log10(2 / std::sqrt(double{n})) - 1.6, 2);  // its median
 }
 
 TEST_F(Compressive, MasksTakeTheShareThatIsWanted) {
-    ReconstructionSpec plan = plan_for(1);
+    ReconstructionSpec spec = spec_for(1);
     for (const SensingMask mask : {SensingMask::uniform, SensingMask::variable}) {
-        plan.compressive.mask = mask;
-        const auto samples = sensed_samples(plan);
+        spec.compressive.mask = mask;
+        const auto samples = sensed_samples(spec);
         EXPECT_EQ(std::ssize(samples), std::lround(0.3 * n));
         EXPECT_TRUE(std::ranges::is_sorted(samples));
         EXPECT_EQ(std::ranges::adjacent_find(samples), samples.end());
-        EXPECT_EQ(samples, sensed_samples(plan));
+        EXPECT_EQ(samples, sensed_samples(spec));
         const auto middle = std::ranges::count_if(samples, [](std::int32_t p) { return p >= n / 4 && p < 3 * n / 4; });
         const double share = static_cast<double>(middle) / static_cast<double>(samples.size());
         const bool is_uniform = mask == SensingMask::uniform;
         EXPECT_GE(share, is_uniform ? 0.44 : 0.57);
         EXPECT_LE(share, is_uniform ? 0.56 : 1);
-        ++plan.compressive.seed;
-        EXPECT_NE(samples, sensed_samples(plan));
-        --plan.compressive.seed;
+        ++spec.compressive.seed;
+        EXPECT_NE(samples, sensed_samples(spec));
+        --spec.compressive.seed;
     }
-    plan.compressive.mask = SensingMask::file;
-    plan.calibration.mask.assign(n, 0.0);
-    plan.calibration.mask[5] = plan.calibration.mask[77] = 1;
-    EXPECT_EQ(sensed_samples(plan), (std::vector<std::int32_t>{5, 77}));
+    spec.compressive.mask = SensingMask::file;
+    spec.calibration.mask.assign(n, 0.0);
+    spec.calibration.mask[5] = spec.calibration.mask[77] = 1;
+    EXPECT_EQ(sensed_samples(spec), (std::vector<std::int32_t>{5, 77}));
 }
 
 TEST_F(Compressive, ImpossibleSettingsAreRefusedWithTheReason) {
     const auto refused = [&](const char* text, auto change) {
-        ReconstructionSpec plan = plan_for(1);
-        change(plan);
+        ReconstructionSpec spec = spec_for(1);
+        change(spec);
         try {
-            planned_grid(plan);
+            planned_grid(spec);
             ADD_FAILURE() << text;
         } catch (const Error& error) {
             EXPECT_NE(error.line().find(text), std::string::npos) << error.line();
         }
     };
-    refused("uses no sample", [](auto& plan) { plan.calibration.mask.assign(n, 0.0); });
-    refused("calibration.mask", [](auto& plan) { plan.calibration.mask.assign(n, 0.5); });
-    refused("compressive.mask", [](auto& plan) { plan.compressive.mask = SensingMask::file; });
-    refused("calibration.background", [](auto& plan) { plan.calibration.background.clear(); });
-    refused("no light", [](auto& plan) { plan.calibration.background.assign(n, 0.0); });
-    refused("nufft.width", [](auto& plan) { plan.nufft = {GridKernel::kaiser_bessel, 1.25, 1}; });
-    refused("recipe.zero_padding", [](auto& plan) { plan.recipe.zero_padding = 2; });
-    refused("compressive.share", [](auto& plan) { plan.compressive.share = 0; });
+    refused("uses no sample", [](auto& spec) { spec.calibration.mask.assign(n, 0.0); });
+    refused("calibration.mask", [](auto& spec) { spec.calibration.mask.assign(n, 0.5); });
+    refused("compressive.mask", [](auto& spec) { spec.compressive.mask = SensingMask::file; });
+    refused("calibration.background", [](auto& spec) { spec.calibration.background.clear(); });
+    refused("no light", [](auto& spec) { spec.calibration.background.assign(n, 0.0); });
+    refused("nufft.width", [](auto& spec) { spec.nufft = {GridKernel::kaiser_bessel, 1.25, 1}; });
+    refused("recipe.zero_padding", [](auto& spec) { spec.recipe.zero_padding = 2; });
+    refused("compressive.share", [](auto& spec) { spec.compressive.share = 0; });
 }
 
 }  // namespace

@@ -21,19 +21,19 @@ TEST(SearchForFullRange, WhatIsLeftOfASpectrumNeverGrows) {
     std::mt19937 random(3);
     std::normal_distribution<double> noise;
     for (const double delta : {0.0, 0.3, 1.0}) {
-        ReconstructionSpec plan = plan_of(60, 10, 0);
-        plan.defr.delta = delta;
-        const DefrTables tables = defr_tables(plan);
+        ReconstructionSpec spec = spec_of(60, 10, 0);
+        spec.defr.delta = delta;
+        const DefrTables tables = defr_tables(spec);
         std::vector<double> spectrum(n);
         for (double& value : spectrum) value = noise(random);
         double before = INFINITY;
-        for (plan.defr.iterations = 0; plan.defr.iterations < 30; ++plan.defr.iterations) {
-            FullRangeSearch<double> search(tables, plan.defr);
+        for (spec.defr.iterations = 0; spec.defr.iterations < 30; ++spec.defr.iterations) {
+            cpu::FullRangeSearch<double> search(tables, spec.defr);
             std::ranges::copy(spectrum, search.spectrum());
             search.run();
             double left = 0;
             for (std::int64_t j = 0; j < n; ++j) left += search.spectrum()[j] * search.spectrum()[j];
-            EXPECT_LE(left, before * (1 + 1e-12)) << "delta " << delta << ", " << plan.defr.iterations;
+            EXPECT_LE(left, before * (1 + 1e-12)) << "delta " << delta << ", " << spec.defr.iterations;
             before = left;
         }
     }
@@ -41,30 +41,30 @@ TEST(SearchForFullRange, WhatIsLeftOfASpectrumNeverGrows) {
 
 TEST(SearchForFullRange, GammaIsWhatTheSourceAndTheDispersionMakeIt) {
     for (const auto& [a2, gamma] : {std::pair{5.0, 0.556}, {20.0, 0.280}, {80.0, 0.140}, {320.0, 0.070}}) {
-        EXPECT_NEAR(defr_tables(plan_of(a2, 0, 10)).gamma, gamma, 0.001) << a2;
+        EXPECT_NEAR(defr_tables(spec_of(a2, 0, 10)).gamma, gamma, 0.001) << a2;
     }
     // A Gaussian source of FWHM w in kappa, in closed form.
     const double w = 0.3, a2 = 100;
-    ReconstructionSpec plan = plan_of(a2, 0, 10);
-    plan.recipe.window = Window::rect;
-    plan.recipe.shaping_smooth = 1;
+    ReconstructionSpec spec = spec_of(a2, 0, 10);
+    spec.recipe.window = Window::rect;
+    spec.recipe.shaping_smooth = 1;
     for (std::int64_t j = 0; j < n; ++j) {
-        plan.calibration.background.push_back(1000 * std::exp(-4 * std::numbers::ln2 * std::pow(kappa(j) / w, 2)));
+        spec.calibration.background.push_back(1000 * std::exp(-4 * std::numbers::ln2 * std::pow(kappa(j) / w, 2)));
     }
-    EXPECT_NEAR(defr_tables(plan).gamma, std::pow(1 + std::pow(2 * a2 * w * w / (4 * std::numbers::ln2), 2), -0.25),
+    EXPECT_NEAR(defr_tables(spec).gamma, std::pow(1 + std::pow(2 * a2 * w * w / (4 * std::numbers::ln2), 2), -0.25),
                 1e-3);
-    plan.defr.delta = 0.25;
-    EXPECT_NEAR(defr_tables(plan).threshold, 0.25 + 0.75 * defr_tables(plan).gamma, 1e-12);
-    plan.defr.threshold = 0.4;
-    EXPECT_EQ(defr_tables(plan).threshold, 0.4);
+    spec.defr.delta = 0.25;
+    EXPECT_NEAR(defr_tables(spec).threshold, 0.25 + 0.75 * defr_tables(spec).gamma, 1e-12);
+    spec.defr.threshold = 0.4;
+    EXPECT_EQ(defr_tables(spec).threshold, 0.4);
 }
 
 TEST(SearchForFullRange, ImpossibleSettingsAreRefusedWithTheReason) {
     const auto refusal = [](auto change) {
-        ReconstructionSpec plan = plan_of(160, 0, 10);
-        change(plan);
+        ReconstructionSpec spec = spec_of(160, 0, 10);
+        change(spec);
         try {
-            planned_grid(plan);
+            planned_grid(spec);
         } catch (const Error& error) {
             return error.line();
         }
@@ -73,14 +73,14 @@ TEST(SearchForFullRange, ImpossibleSettingsAreRefusedWithTheReason) {
     const auto has = [](const std::string& line, const char* text) {
         EXPECT_NE(line.find(text), std::string::npos) << line;
     };
-    has(refusal([](auto& plan) { plan.recipe.a2_rad = 0; }), "full range needs dispersion");
-    has(refusal([](auto& plan) { plan.recipe.dispersion = false; }), "recipe.dispersion");
-    has(refusal([](auto& plan) { plan.recipe.zero_padding = 2; }), "recipe.zero_padding");
-    has(refusal([](auto& plan) { plan.defr.delta = 1.5; }), "defr.delta");
-    has(refusal([](auto& plan) { plan.defr.iterations = -1; }), "defr.iterations");
-    has(refusal([](auto& plan) {
-            plan.calibration.background.assign(n, 0.0);
-            plan.recipe.background = Background::stored;
+    has(refusal([](auto& spec) { spec.recipe.a2_rad = 0; }), "full range needs dispersion");
+    has(refusal([](auto& spec) { spec.recipe.dispersion = false; }), "recipe.dispersion");
+    has(refusal([](auto& spec) { spec.recipe.zero_padding = 2; }), "recipe.zero_padding");
+    has(refusal([](auto& spec) { spec.defr.delta = 1.5; }), "defr.delta");
+    has(refusal([](auto& spec) { spec.defr.iterations = -1; }), "defr.iterations");
+    has(refusal([](auto& spec) {
+            spec.calibration.background.assign(n, 0.0);
+            spec.recipe.background = Background::stored;
         }),
         "calibration.background");
 }

@@ -23,17 +23,17 @@ class Dispersion : public testing::Test {
         return phase;
     }
 
-    ReconstructionSpec plan() const {
-        ReconstructionSpec plan = plain_plan(Instrument::samples, 1);
-        plan.recipe.window = Window::hann;
-        plan.recipe.zero_padding = 4;
-        return plan;
+    ReconstructionSpec spec() const {
+        ReconstructionSpec spec = plain_spec(Instrument::samples, 1);
+        spec.recipe.window = Window::hann;
+        spec.recipe.zero_padding = 4;
+        return spec;
     }
 
     // Peak of |A|^2 in bins without zero padding.
-    Peak power_peak(const ReconstructionSpec& plan, const std::vector<float>& spectrum) const {
+    Peak power_peak(const ReconstructionSpec& spec, const std::vector<float>& spectrum) const {
         std::vector<double> power;
-        for (const double a : amplitudes(reconstructed<std::complex<float>>(plan, spectrum))) {
+        for (const double a : amplitudes(reconstructed<std::complex<float>>(spec, spectrum))) {
             power.push_back(a * a + 1e-18);
         }
         Peak peak = peak_of(power);
@@ -44,14 +44,14 @@ class Dispersion : public testing::Test {
 
     Peak compensated(const std::vector<double>& present, const std::vector<double>& removed,
                      PhaseMeaning meaning = PhaseMeaning::theta) const {
-        ReconstructionSpec with = plan();
+        ReconstructionSpec with = spec();
         with.recipe.dispersion = true;
         with.calibration.dispersion_rad = removed;
         with.calibration.dispersion_holds = meaning;
         return power_peak(with, instrument.fringe(instrument.uniform_k, depth_um, present));
     }
 
-    Peak undispersed() const { return power_peak(plan(), instrument.fringe(instrument.uniform_k, depth_um)); }
+    Peak undispersed() const { return power_peak(spec(), instrument.fringe(instrument.uniform_k, depth_um)); }
 };
 
 double power_decibels(double ratio) {
@@ -60,7 +60,7 @@ double power_decibels(double ratio) {
 
 TEST_F(Dispersion, UncompensatedPeakIsWideAndLow) {
     const Peak sharp = undispersed();
-    const Peak wide = power_peak(plan(), instrument.fringe(instrument.uniform_k, depth_um, theta(38, -9)));
+    const Peak wide = power_peak(spec(), instrument.fringe(instrument.uniform_k, depth_um, theta(38, -9)));
     EXPECT_NEAR(sharp.fwhm, 1.768, 2e-3);
     EXPECT_NEAR(wide.fwhm, 12.257, 2e-2);
     EXPECT_NEAR(power_decibels(wide.height / sharp.height), -8.42, 0.02);
@@ -76,7 +76,7 @@ TEST_F(Dispersion, CompensationRestoresThePeak) {
 
 TEST_F(Dispersion, WrongSignDoublesInsteadOfCancelling) {
     const Peak wrong = compensated(theta(38, -9), theta(-38, 9));
-    const Peak twice = power_peak(plan(), instrument.fringe(instrument.uniform_k, depth_um, theta(76, -18)));
+    const Peak twice = power_peak(spec(), instrument.fringe(instrument.uniform_k, depth_um, theta(76, -18)));
     EXPECT_GT(wrong.fwhm, 20);
     EXPECT_NEAR(wrong.fwhm, twice.fwhm, 0.01 * twice.fwhm);
 }
@@ -87,7 +87,7 @@ TEST_F(Dispersion, CorrectionFileIsMultipliedAsItIs) {
 }
 
 TEST_F(Dispersion, CoefficientsCountFromTheMiddleOfTheBand) {
-    ReconstructionSpec with = plan();
+    ReconstructionSpec with = spec();
     with.recipe.dispersion = true;
     with.recipe.a2_rad = 38;
     with.recipe.a3_rad = -9;
@@ -125,7 +125,7 @@ TEST_F(Dispersion, GaussianBroadensByTheFormula) {
             sharp.push_back(static_cast<float>(source * std::cos(phase)));
             dispersed.push_back(static_cast<float>(source * std::cos(phase + a2 * edge * edge)));
         }
-        ReconstructionSpec bare = plan();
+        ReconstructionSpec bare = spec();
         bare.recipe.window = Window::rect;
         const double x = a2 * width * width / (4 * std::numbers::ln2);
         const Peak before = power_peak(bare, sharp), after = power_peak(bare, dispersed);

@@ -88,20 +88,20 @@ class Finufft : public testing::Test {
     }
 
     std::vector<std::complex<float>> found_by_type1(const NufftRecipe& nufft) const {
-        ReconstructionSpec plan = plain_plan(n, 1);
-        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
-        plan.recipe.resample = Resample::nufft;
-        plan.nufft = nufft;
-        return reconstructed<std::complex<float>>(plan, samples);
+        ReconstructionSpec spec = plain_spec(n, 1);
+        spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        spec.recipe.resample = Resample::nufft;
+        spec.nufft = nufft;
+        return reconstructed<std::complex<float>>(spec, samples);
     }
 
     std::vector<float> found_by_type2(const NufftRecipe& nufft) const {
-        ReconstructionSpec plan = plain_plan(n, 1);
-        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
-        plan.recipe.method = Method::compressive;
-        plan.nufft = nufft;
+        ReconstructionSpec spec = plain_spec(n, 1);
+        spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        spec.recipe.method = Method::compressive;
+        spec.nufft = nufft;
         std::vector<float> found(n);
-        CompressiveTables(plan).sensing()->to_samples(profile.data(), found.data());
+        cpu::CompressiveTables(spec).sensing()->to_samples(profile.data(), found.data());
         return found;
     }
 

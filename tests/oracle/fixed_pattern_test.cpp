@@ -69,9 +69,9 @@ class FixedLines : public testing::Test {
 
     // What the mode took away from the first line, against the truth.
     Errors errors_of(FixedPattern mode) const {
-        ReconstructionSpec plan = plain_plan(samples, lines);
-        plan.recipe.fixed_pattern = mode;
-        const auto left = reconstructed<std::complex<float>>(plan, spectra);
+        ReconstructionSpec spec = plain_spec(samples, lines);
+        spec.recipe.fixed_pattern = mode;
+        const auto left = reconstructed<std::complex<float>>(spec, spectra);
         Errors errors;
         for (std::size_t z = 1; z < depths; ++z) {
             const double error = std::abs(field[z] - Complex(left[z]) - fixed_amplitude(z));
@@ -123,9 +123,9 @@ TEST_F(FixedLines, IdenticalLinesVanish) {
     std::vector<float> same;
     for (std::size_t l = 0; l < 16; ++l) same.insert(same.end(), spectra.begin(), spectra.begin() + samples);
     for (const FixedPattern mode : {FixedPattern::median, FixedPattern::minimum_variance}) {
-        ReconstructionSpec plan = plain_plan(samples, 16);
-        plan.recipe.fixed_pattern = mode;
-        for (const auto a : reconstructed<std::complex<float>>(plan, same)) ASSERT_NEAR(std::abs(a), 0, 1e-6);
+        ReconstructionSpec spec = plain_spec(samples, 16);
+        spec.recipe.fixed_pattern = mode;
+        for (const auto a : reconstructed<std::complex<float>>(spec, same)) ASSERT_NEAR(std::abs(a), 0, 1e-6);
     }
 }
 

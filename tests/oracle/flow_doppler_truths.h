@@ -23,43 +23,43 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
 
     const Instrument instrument;
 
-    FlowVolumes run(const ReconstructionSpec& plan, const std::vector<float>& spectra) const {
-        return flow_of(GetParam(), plan, bytes_of_lines(spectra));
+    FlowVolumes run(const ReconstructionSpec& spec, const std::vector<float>& spectra) const {
+        return flow_of(GetParam(), spec, bytes_of_lines(spectra));
     }
-    FlowVolumes run(const ReconstructionSpec& plan, const Fields& fields) const {
-        return run(plan, spectra_of(fields));
+    FlowVolumes run(const ReconstructionSpec& spec, const Fields& fields) const {
+        return run(spec, spectra_of(fields));
     }
 
     // The instrument at 70 kHz, looking at `b_scans` reflectors.
-    ReconstructionSpec instrument_plan(std::int64_t b_scans) const {
-        ReconstructionSpec plan = plain_plan(Instrument::samples, lines);
-        plan.geometry.b_scans = b_scans;
-        plan.geometry.refractive_index = refractive_index;
-        plan.geometry.line_rate_hz = 70'000;
-        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
-        for (const double k : instrument.pixel_k) plan.calibration.background.push_back(1000 * instrument.source(k));
-        plan.recipe.background = Background::stored;
-        plan.recipe.resample = Resample::spline;
-        plan.recipe.window = Window::hann;
-        plan.recipe.quantity = Quantity::intensity;
-        plan.recipe.voxel = VoxelType::f32;
-        plan.recipe.noise_floor_db = -300;
-        plan.flow.method = FlowMethod::doppler;
-        return plan;
+    ReconstructionSpec instrument_spec(std::int64_t b_scans) const {
+        ReconstructionSpec spec = plain_spec(Instrument::samples, lines);
+        spec.geometry.b_scans = b_scans;
+        spec.geometry.refractive_index = refractive_index;
+        spec.geometry.line_rate_hz = 70'000;
+        spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        for (const double k : instrument.pixel_k) spec.calibration.background.push_back(1000 * instrument.source(k));
+        spec.recipe.background = Background::stored;
+        spec.recipe.resample = Resample::spline;
+        spec.recipe.window = Window::hann;
+        spec.recipe.quantity = Quantity::intensity;
+        spec.recipe.voxel = VoxelType::f32;
+        spec.recipe.noise_floor_db = -300;
+        spec.flow.method = FlowMethod::doppler;
+        return spec;
     }
 
     // The reflector of each B-scan moves with its velocity, away from zero delay where positive.
-    std::vector<float> moving(const ReconstructionSpec& plan, const std::vector<double>& velocities_mm_s,
+    std::vector<float> moving(const ReconstructionSpec& spec, const std::vector<double>& velocities_mm_s,
                               double noise_rms) const {
         std::mt19937 random(5);
         std::normal_distribution<double> noise(0, noise_rms);
         std::vector<float> spectra;
         for (const double velocity : velocities_mm_s) {
             for (std::int64_t line = 0; line < lines; ++line) {
-                const double way_um = velocity * 1000 * static_cast<double>(line) / plan.geometry.line_rate_hz;
+                const double way_um = velocity * 1000 * static_cast<double>(line) / spec.geometry.line_rate_hz;
                 const auto fringe = instrument.fringe(instrument.pixel_k, depth_um + refractive_index * way_um);
                 for (std::size_t p = 0; p < fringe.size(); ++p) {
-                    const double light = plan.calibration.background[p] + 100 * static_cast<double>(fringe[p]);
+                    const double light = spec.calibration.background[p] + 100 * static_cast<double>(fringe[p]);
                     spectra.push_back(static_cast<float>(light + noise(random)));
                 }
             }
@@ -76,11 +76,11 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
     // Of measured on true velocities over +-0.9 v_max, `each` of one kind.
     Regression regression(int each, double noise_rms) const {
         constexpr int steps = 19;
-        ReconstructionSpec plan = instrument_plan(std::int64_t{steps} * each);
-        const double v_max = planned_flow_grid(plan)->v_max;
+        ReconstructionSpec spec = instrument_spec(std::int64_t{steps} * each);
+        const double v_max = planned_flow_grid(spec)->v_max;
         std::vector<double> truth;
         for (int i = 0; i < steps * each; ++i) truth.push_back(v_max * 0.9 * (2.0 * (i % steps) / (steps - 1) - 1));
-        const FlowVolumes volumes = run(plan, moving(plan, truth, noise_rms));
+        const FlowVolumes volumes = run(spec, moving(spec, truth, noise_rms));
         double xx = 0, xy = 0, y = 0;
         for (std::size_t i = 0; i < truth.size(); ++i) {
             const auto phasor = volumes.phasor(lines / 2, bin(), static_cast<std::int64_t>(i));
@@ -94,17 +94,17 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
 
     // Noise of the samples for this signal-to-noise ratio at the reflector's bin.
     double noise_for(double snr_db) const {
-        ReconstructionSpec plan = instrument_plan(1);
-        const double signal = double{run(plan, moving(plan, {0.0}, 0)).structure[static_cast<std::size_t>(bin())]};
+        ReconstructionSpec spec = instrument_spec(1);
+        const double signal = double{run(spec, moving(spec, {0.0}, 0)).structure[static_cast<std::size_t>(bin())]};
         constexpr double hann_noise = 1.5;  // mean of w^2 over the square of the mean of w
         return std::sqrt(signal * std::pow(10, -snr_db / 10) * Instrument::samples / hann_noise);
     }
 };
 
 TEST_P(Doppler, CountsInTheWavelengthOfTheCentroid) {
-    const ReconstructionSpec plan = instrument_plan(1);
-    EXPECT_NEAR(effective_wavelength_um(plan) * 1000, 838.69, 0.1);
-    EXPECT_NEAR(planned_flow_grid(plan)->v_max, 838.69e-6 * 70'000 / (4 * refractive_index), 0.002);
+    const ReconstructionSpec spec = instrument_spec(1);
+    EXPECT_NEAR(effective_wavelength_um(spec) * 1000, 838.69, 0.1);
+    EXPECT_NEAR(planned_flow_grid(spec)->v_max, 838.69e-6 * 70'000 / (4 * refractive_index), 0.002);
 }
 
 TEST_P(Doppler, MeasuresWithoutBias) {
@@ -125,24 +125,24 @@ TEST_P(Doppler, MeasuresWithoutBiasAt20Decibel) {
 
 // v = 1.05 v_max has the phase of -0.95 v_max.
 TEST_P(Doppler, WrapsBeyondTheNyquistVelocity) {
-    const ReconstructionSpec plan = instrument_plan(2);
-    const double v_max = planned_flow_grid(plan)->v_max;
-    const FlowVolumes volumes = run(plan, moving(plan, {1.05 * v_max, -1.05 * v_max}, 0));
+    const ReconstructionSpec spec = instrument_spec(2);
+    const double v_max = planned_flow_grid(spec)->v_max;
+    const FlowVolumes volumes = run(spec, moving(spec, {1.05 * v_max, -1.05 * v_max}, 0));
     EXPECT_NEAR(std::arg(volumes.phasor(4, bin(), 0)), -0.95 * pi, 0.01);
     EXPECT_NEAR(std::arg(volumes.phasor(4, bin(), 1)), 0.95 * pi, 0.01);
 }
 
 // On the far side of zero delay, which is what a flipped scan shows, the same bin moves the other way.
 TEST_P(Doppler, TellsDirections) {
-    ReconstructionSpec plan = instrument_plan(1);
-    const double velocity = planned_flow_grid(plan)->v_max / 3;
-    const auto away = moving(plan, {velocity}, 0);
-    EXPECT_NEAR(std::arg(run(plan, away).phasor(4, bin())), pi / 3, 0.02);
-    plan.flow.invert = true;
-    EXPECT_NEAR(std::arg(run(plan, away).phasor(4, bin())), -pi / 3, 0.02);
-    plan.geometry.depth_flip = true;
+    ReconstructionSpec spec = instrument_spec(1);
+    const double velocity = planned_flow_grid(spec)->v_max / 3;
+    const auto away = moving(spec, {velocity}, 0);
+    EXPECT_NEAR(std::arg(run(spec, away).phasor(4, bin())), pi / 3, 0.02);
+    spec.flow.invert = true;
+    EXPECT_NEAR(std::arg(run(spec, away).phasor(4, bin())), -pi / 3, 0.02);
+    spec.geometry.depth_flip = true;
     const std::int64_t row = Instrument::samples / 2 - 1 - bin();
-    EXPECT_NEAR(std::arg(run(plan, away).phasor(4, row)), pi / 3, 0.02);
+    EXPECT_NEAR(std::arg(run(spec, away).phasor(4, row)), pi / 3, 0.02);
 }
 
 // sigma = 1 / sqrt(SNR) of single pairs.
@@ -153,9 +153,9 @@ TEST_P(Doppler, ScattersAsTheNoiseSays) {
         ComplexNormal normal(3);
         Fields fields(many, bins);
         for (auto& value : fields.values) value = 1.0 + noise * normal();
-        ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
-        plan.flow.window_depth = plan.flow.window_lines = 1;
-        const FlowVolumes volumes = run(plan, fields);
+        ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
+        spec.flow.window_depth = spec.flow.window_lines = 1;
+        const FlowVolumes volumes = run(spec, fields);
         double sum = 0;
         for (std::int64_t a = 0; a < many - 1; ++a) {
             for (std::int64_t z = 1; z < bins; ++z) sum += std::norm(std::arg(volumes.phasor(a, z)));
@@ -176,10 +176,10 @@ TEST_P(Doppler, AveragesPhasorsNotAngles) {
             fields.at(a, z) = std::polar(1.0, 0.97 * pi * static_cast<double>(a)) + 0.1 * normal();
         }
     }
-    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
-    plan.flow.window_depth = 9;
-    plan.flow.window_lines = 16;
-    const FlowVolumes volumes = run(plan, fields);
+    ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
+    spec.flow.window_depth = 9;
+    spec.flow.window_lines = 16;
+    const FlowVolumes volumes = run(spec, fields);
     for (std::int64_t a = 8; a < many - 9; ++a) EXPECT_NEAR(std::arg(volumes.phasor(a, 32)), 0.97 * pi, 0.03);
 }
 
@@ -193,9 +193,9 @@ TEST_P(Doppler, SeamHoldsNoSlowVoxel) {
     for (std::int64_t a = 0; a < many; ++a) {
         for (std::int64_t z = 9; z < 56; ++z) fields.at(a, z) = std::polar(1.0, phase_at(z) * static_cast<double>(a));
     }
-    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
-    plan.recipe.noise_floor_db = -60;
-    const FlowVolumes volumes = run(plan, fields);
+    ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
+    spec.recipe.noise_floor_db = -60;
+    const FlowVolumes volumes = run(spec, fields);
     int crossings = 0;
     for (std::int64_t z = 12; z < 52; ++z) {
         const auto here = volumes.phasor(20, z), next = volumes.phasor(20, z + 1);
@@ -210,12 +210,12 @@ TEST_P(Doppler, SeamHoldsNoSlowVoxel) {
 
 TEST_P(Doppler, BulkMotionIsRemoved) {
     const MovingTissue tissue;
-    ReconstructionSpec plan = field_plan(tissue.fields, FlowMethod::doppler);
-    plan.recipe.noise_floor_db = -20;
-    plan.flow.window_depth = 5;
-    const double before = MovingTissue::rms(run(plan, tissue.fields));
-    plan.flow.bulk_motion = true;
-    const FlowVolumes after = run(plan, tissue.fields);
+    ReconstructionSpec spec = field_spec(tissue.fields, FlowMethod::doppler);
+    spec.recipe.noise_floor_db = -20;
+    spec.flow.window_depth = 5;
+    const double before = MovingTissue::rms(run(spec, tissue.fields));
+    spec.flow.bulk_motion = true;
+    const FlowVolumes after = run(spec, tissue.fields);
     RecordProperty("before", std::to_string(before));
     RecordProperty("after", std::to_string(MovingTissue::rms(after)));
     EXPECT_GT(before, 0.2);
@@ -226,11 +226,11 @@ TEST_P(Doppler, BulkMotionIsRemoved) {
 // Where less than half of the tissue stands still nobody knows what the tissue did: nothing is removed.
 TEST_P(Doppler, BulkMotionOfMostlyMovingLinesIsLeftAlone) {
     const MovingTissue tissue(0.7);
-    ReconstructionSpec plan = field_plan(tissue.fields, FlowMethod::doppler);
-    plan.recipe.noise_floor_db = -20;
-    const FlowVolumes before = run(plan, tissue.fields);
-    plan.flow.bulk_motion = true;
-    EXPECT_EQ(run(plan, tissue.fields).flow, before.flow);
+    ReconstructionSpec spec = field_spec(tissue.fields, FlowMethod::doppler);
+    spec.recipe.noise_floor_db = -20;
+    const FlowVolumes before = run(spec, tissue.fields);
+    spec.flow.bulk_motion = true;
+    EXPECT_EQ(run(spec, tissue.fields).flow, before.flow);
 }
 
 // ---- unwrapping -----------------------------------------------------------------------------------------------------
@@ -247,11 +247,11 @@ TEST_P(Doppler, UnwrapsAParabolaOfThreePi) {
             for (std::int64_t z = 10; z < 120; ++z)
                 fields.at(a, z) = std::polar(1.0, phase_at(z) * static_cast<double>(a));
         }
-        ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
-        plan.recipe.noise_floor_db = -60;
-        plan.flow.window_depth = 1;
-        plan.flow.unwrap = true;
-        const FlowVolumes volumes = run(plan, fields);
+        ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
+        spec.recipe.noise_floor_db = -60;
+        spec.flow.window_depth = 1;
+        spec.flow.unwrap = true;
+        const FlowVolumes volumes = run(spec, fields);
         EXPECT_EQ(volumes.grid.type, VoxelType::f16);
         for (std::int64_t z = 0; z < bins; ++z) {
             const double expected = z < 10 || z >= 120 ? 0 : phase_at(z) * volumes.grid.v_max / pi;
@@ -271,11 +271,11 @@ TEST_P(Doppler, RunsBeginBesideTheLineBefore) {
             fields.at(a, z) = std::polar(amplitude, phase * static_cast<double>(a));
         }
     }
-    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
-    plan.recipe.noise_floor_db = -60;
-    plan.flow.window_depth = plan.flow.window_lines = 1;
-    plan.flow.unwrap = true;
-    const FlowVolumes volumes = run(plan, fields);
+    ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
+    spec.recipe.noise_floor_db = -60;
+    spec.flow.window_depth = spec.flow.window_lines = 1;
+    spec.flow.unwrap = true;
+    const FlowVolumes volumes = run(spec, fields);
     const double expected = 1.4 * 70.0 / 50 * volumes.grid.v_max;
     EXPECT_NEAR(volumes.value(4, 80), expected, 1e-3 * expected);
     EXPECT_EQ(volumes.value(8, 40), 0);
@@ -287,58 +287,58 @@ TEST_P(Doppler, RunsBeginBesideTheLineBefore) {
 TEST_P(Doppler, StatesItsNyquistVelocity) {
     const Fields fields(24, 32);
     const double line_rate_hz = 70'000, wavelength_mm = 840e-6;
-    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
-    plan.geometry.refractive_index = 1.33;
-    plan.recipe.average = Average::power;
+    ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
+    spec.geometry.refractive_index = 1.33;
+    spec.recipe.average = Average::power;
     const double of_lines = wavelength_mm * line_rate_hz / (4 * 1.33);
-    EXPECT_NEAR(planned_flow_grid(plan)->v_max, of_lines, 1e-9);
-    plan.flow.angle_deg = 60;
-    EXPECT_NEAR(planned_flow_grid(plan)->v_max, 2 * of_lines, 1e-9);
-    plan.flow.angle_deg = 0;
-    plan.geometry.a_scans = 6;
-    plan.geometry.b_repeats = 4;
-    plan.geometry.flyback_lines = 4;
-    plan.geometry.flyback_frames = 3;  // after all repeats
-    EXPECT_NEAR(planned_flow_grid(plan)->v_max, of_lines / 10, 1e-9);
-    plan.geometry.a_scans = 3;
-    plan.geometry.a_repeats = 2;  // these are nearer in time
-    EXPECT_NEAR(planned_flow_grid(plan)->v_max, of_lines, 1e-9);
-    plan.geometry.line_rate_hz = 0;
-    EXPECT_EQ(planned_flow_grid(plan)->v_max, 0);
-    plan.geometry.line_rate_hz = line_rate_hz;
-    plan.calibration.centre_wavelength_nm = 0;
-    EXPECT_EQ(planned_flow_grid(plan)->v_max, 0);
+    EXPECT_NEAR(planned_flow_grid(spec)->v_max, of_lines, 1e-9);
+    spec.flow.angle_deg = 60;
+    EXPECT_NEAR(planned_flow_grid(spec)->v_max, 2 * of_lines, 1e-9);
+    spec.flow.angle_deg = 0;
+    spec.geometry.a_scans = 6;
+    spec.geometry.b_repeats = 4;
+    spec.geometry.flyback_lines = 4;
+    spec.geometry.flyback_frames = 3;  // after all repeats
+    EXPECT_NEAR(planned_flow_grid(spec)->v_max, of_lines / 10, 1e-9);
+    spec.geometry.a_scans = 3;
+    spec.geometry.a_repeats = 2;  // these are nearer in time
+    EXPECT_NEAR(planned_flow_grid(spec)->v_max, of_lines, 1e-9);
+    spec.geometry.line_rate_hz = 0;
+    EXPECT_EQ(planned_flow_grid(spec)->v_max, 0);
+    spec.geometry.line_rate_hz = line_rate_hz;
+    spec.calibration.centre_wavelength_nm = 0;
+    EXPECT_EQ(planned_flow_grid(spec)->v_max, 0);
 }
 
 // Phases of lines, of repeated lines and of repeated B-scans are those of their own intervals.
 TEST_P(Doppler, ComparesTheRightLines) {
     constexpr std::int64_t bins = 32;
     Fields fields(24, bins);
-    const auto expect_phase = [&](const ReconstructionSpec& plan, double phase) {
-        const FlowVolumes volumes = run(plan, fields);
+    const auto expect_phase = [&](const ReconstructionSpec& spec, double phase) {
+        const FlowVolumes volumes = run(spec, fields);
         for (std::int64_t a = 0; a < volumes.grid.a_scans; ++a) {
             EXPECT_NEAR(std::arg(volumes.phasor(a, 16)), phase, 0.006) << a;
         }
     };
-    ReconstructionSpec plan = field_plan(fields, FlowMethod::doppler);
-    plan.recipe.average = Average::power;
+    ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
+    spec.recipe.average = Average::power;
     for (std::int64_t line = 0; line < 24; ++line) {
         for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, 0.3 * static_cast<double>(line));
     }
-    expect_phase(plan, 0.3);
-    plan.geometry.a_scans = 6;
-    plan.geometry.a_repeats = 4;
+    expect_phase(spec, 0.3);
+    spec.geometry.a_scans = 6;
+    spec.geometry.a_repeats = 4;
     for (std::int64_t line = 0; line < 24; ++line) {  // between positions the phase jumps
         const double phase = 0.3 * static_cast<double>(line % 4) + 2.1 * static_cast<double>(line / 4);
         for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, phase);
     }
-    expect_phase(plan, 0.3);
-    std::swap(plan.geometry.a_repeats, plan.geometry.b_repeats);
+    expect_phase(spec, 0.3);
+    std::swap(spec.geometry.a_repeats, spec.geometry.b_repeats);
     for (std::int64_t line = 0; line < 24; ++line) {
         const double phase = 0.7 * static_cast<double>(line / 6) + 2.1 * static_cast<double>(line % 6);
         for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, phase);
     }
-    expect_phase(plan, 0.7);
+    expect_phase(spec, 0.7);
 }
 
 // What moves is as bright as it is, what stands still as dark as the noise.
@@ -349,11 +349,11 @@ TEST_P(Doppler, PowerDopplerShowsWhatChanges) {
     for (std::int64_t a = 0; a < many; ++a) {
         for (std::int64_t z = 1; z < bins; ++z) fields.at(a, z) = (z < 32 ? 10.0 : 10.0 * normal()) + 0.1 * normal();
     }
-    ReconstructionSpec plan = field_plan(fields, FlowMethod::power_doppler);
-    plan.recipe.noise_floor_db = -20 + 10 * std::log10(std::log(2.0));  // a median
-    plan.flow.window_depth = 8;
-    plan.flow.window_lines = 16;
-    const FlowVolumes volumes = run(plan, fields);
+    ReconstructionSpec spec = field_spec(fields, FlowMethod::power_doppler);
+    spec.recipe.noise_floor_db = -20 + 10 * std::log10(std::log(2.0));  // a median
+    spec.flow.window_depth = 8;
+    spec.flow.window_lines = 16;
+    const FlowVolumes volumes = run(spec, fields);
     double still = 0, moves = 0;
     for (std::int64_t a = 20; a < 180; ++a) {
         still += volumes.value(a, 16) / 160;

@@ -55,11 +55,11 @@ struct FlowVolumes {
 };
 
 // One volume, `block_b_scans` positions at a time (0: all at once). The structure is f32.
-inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec plan, std::span<const std::byte> spectra,
+inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec spec, std::span<const std::byte> spectra,
                            std::int64_t block_b_scans = 0) {
-    plan.block_b_scans = block_b_scans == 0 ? plan.geometry.b_scans : block_b_scans;
-    const auto reconstructor = machine.plan(plan);
-    const std::size_t b_scan_bytes = spectra.size() / static_cast<std::size_t>(plan.geometry.b_scans);
+    spec.block_b_scans = block_b_scans == 0 ? spec.geometry.b_scans : block_b_scans;
+    const auto reconstructor = machine.plan(spec);
+    const std::size_t b_scan_bytes = spectra.size() / static_cast<std::size_t>(spec.geometry.b_scans);
     FlowVolumes volumes;
     volumes.structure.resize(static_cast<std::size_t>(reconstructor->grid().voxels()));
     Places places(place_of(volumes.structure, reconstructor->grid()));
@@ -69,8 +69,8 @@ inline FlowVolumes flow_of(const FlowMachine& machine, ReconstructionSpec plan, 
         places.flow = place_of(volumes.flow, volumes.grid);
     }
     Completion last;
-    for (std::int64_t b = 0; b < plan.geometry.b_scans; b += plan.block_b_scans) {
-        const std::int64_t count = std::min(plan.block_b_scans, plan.geometry.b_scans - b);
+    for (std::int64_t b = 0; b < spec.geometry.b_scans; b += spec.block_b_scans) {
+        const std::int64_t count = std::min(spec.block_b_scans, spec.geometry.b_scans - b);
         const auto part =
             spectra.subspan(static_cast<std::size_t>(b) * b_scan_bytes, static_cast<std::size_t>(count) * b_scan_bytes);
         last = reconstructor->submit(block_of(part, b, count), places);
@@ -115,24 +115,24 @@ inline std::vector<float> spectra_of(const Fields& fields) {
 }
 
 // A plan whose scaled bins are those fields, without noise floor: nothing is masked but by the test's own choice.
-inline ReconstructionSpec field_plan(const Fields& fields, FlowMethod method) {
-    ReconstructionSpec plan = plain_plan(2 * fields.bins, fields.lines());
-    plan.geometry.line_rate_hz = 70'000;
-    plan.calibration.centre_wavelength_nm = 840;
-    plan.recipe.quantity = Quantity::intensity;
-    plan.recipe.voxel = VoxelType::f32;
-    plan.recipe.noise_floor_db = -300;
-    plan.flow.method = method;
-    return plan;
+inline ReconstructionSpec field_spec(const Fields& fields, FlowMethod method) {
+    ReconstructionSpec spec = plain_spec(2 * fields.bins, fields.lines());
+    spec.geometry.line_rate_hz = 70'000;
+    spec.calibration.centre_wavelength_nm = 840;
+    spec.recipe.quantity = Quantity::intensity;
+    spec.recipe.voxel = VoxelType::f32;
+    spec.recipe.noise_floor_db = -300;
+    spec.flow.method = method;
+    return spec;
 }
 
 // As b_repeats of one B-scan.
-inline ReconstructionSpec repeats_plan(const Fields& fields, FlowMethod method, std::int64_t repeats) {
-    ReconstructionSpec plan = field_plan(fields, method);
-    plan.geometry.a_scans = fields.lines() / repeats;
-    plan.geometry.b_repeats = repeats;
-    plan.recipe.average = Average::power;
-    return plan;
+inline ReconstructionSpec repeats_spec(const Fields& fields, FlowMethod method, std::int64_t repeats) {
+    ReconstructionSpec spec = field_spec(fields, method);
+    spec.geometry.a_scans = fields.lines() / repeats;
+    spec.geometry.b_repeats = repeats;
+    spec.recipe.average = Average::power;
+    return spec;
 }
 
 // Circular complex normal numbers of mean power 1.

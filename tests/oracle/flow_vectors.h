@@ -15,7 +15,7 @@ class FlowVector : public testing::TestWithParam<std::tuple<FlowMachine, std::st
   protected:
     const FlowVectorCase expected = read_flow_vector(std::get<1>(GetParam()));
 
-    FlowVolumes found() const { return flow_of(std::get<0>(GetParam()), expected.plan, expected.spectra); }
+    FlowVolumes found() const { return flow_of(std::get<0>(GetParam()), expected.spec, expected.spectra); }
 
     // Codes of 8 bits turn a direction by up to 0.5 sqrt(2) / 127.
     static constexpr double max_turn = 0.0057;
@@ -29,7 +29,7 @@ class FlowVector : public testing::TestWithParam<std::tuple<FlowMachine, std::st
     // A half has eleven bits; what is left of differences of floats is absolute, and in dB counts a hundredfold where
     // nearly nothing has changed.
     void expect_value(std::uint16_t code, double wanted, std::size_t voxel) const {
-        const double rest = expected.plan.flow.method == FlowMethod::power_doppler ? 1e-3 : 2e-5;
+        const double rest = expected.spec.flow.method == FlowMethod::power_doppler ? 1e-3 : 2e-5;
         ASSERT_NEAR(number_of_half(code), wanted, 6e-4 * std::abs(wanted) + rest) << voxel;
     }
 };

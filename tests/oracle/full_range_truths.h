@@ -86,15 +86,15 @@ inline Profile truth_of(const std::vector<Reflector>& scene) {
     return profile;
 }
 
-inline ReconstructionSpec plan_of(double a2, double a3, std::int64_t iterations) {
-    ReconstructionSpec plan = plain_plan(n, 1);
-    plan.recipe.method = Method::defr;
-    plan.recipe.window = Window::hann;
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = a2;
-    plan.recipe.a3_rad = a3;
-    plan.defr.iterations = iterations;
-    return plan;
+inline ReconstructionSpec spec_of(double a2, double a3, std::int64_t iterations) {
+    ReconstructionSpec spec = plain_spec(n, 1);
+    spec.recipe.method = Method::defr;
+    spec.recipe.window = Window::hann;
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = a2;
+    spec.recipe.a3_rad = a3;
+    spec.defr.iterations = iterations;
+    return spec;
 }
 
 inline double energy(const Profile& profile) {
@@ -131,9 +131,9 @@ class FullRange : public testing::TestWithParam<FullRangeMachine> {
     using Profile = full_range::Profile;
 
     // `spectra`: one or more, one after the other.
-    Profile found(ReconstructionSpec plan, const std::vector<float>& spectra) const {
-        plan.geometry.a_scans = std::ssize(spectra) / n;
-        const auto reconstructor = GetParam().plan(plan);
+    Profile found(ReconstructionSpec spec, const std::vector<float>& spectra) const {
+        spec.geometry.a_scans = std::ssize(spectra) / n;
+        const auto reconstructor = GetParam().plan(spec);
         const VolumeGrid& grid = reconstructor->grid();
         std::vector<std::complex<float>> bins(static_cast<std::size_t>(grid.depth * grid.a_scans));
         reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), 0, 1), place_of(bins, grid)));
@@ -148,7 +148,7 @@ class FullRange : public testing::TestWithParam<FullRangeMachine> {
             const auto spectrum = full_range::spectrum_of(scene, 160, 30);
             spectra.insert(spectra.end(), spectrum.begin(), spectrum.end());
         }
-        const Profile all = found(full_range::plan_of(160, 30, iterations), spectra);
+        const Profile all = found(full_range::spec_of(160, 30, iterations), spectra);
         std::vector<double> suppression;
         for (std::size_t i = 0; i < scenes.size(); ++i) {
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(i) * n;
@@ -162,11 +162,11 @@ TEST_P(FullRange, SuppressesTheFalseImageOfAMirror) {
     const std::vector<full_range::Reflector> mirror{{-300.3, 1, 0.7}};
     const Profile truth = full_range::truth_of(mirror);
     const std::vector<float> spectrum = full_range::spectrum_of(mirror, 160, 30);
-    double before = full_range::suppression_db(found(full_range::plan_of(160, 30, 0), spectrum), truth);
+    double before = full_range::suppression_db(found(full_range::spec_of(160, 30, 0), spectrum), truth);
     EXPECT_NEAR(before, 0, 0.1);  // the false image has the energy of the true one
     for (const auto& [iterations, least] : {std::pair{1, 12.0}, {2, 18.0}, {3, 28.0}, {5, 45.0}, {10, 65.0}}) {
         const double after =
-            full_range::suppression_db(found(full_range::plan_of(160, 30, iterations), spectrum), truth);
+            full_range::suppression_db(found(full_range::spec_of(160, 30, iterations), spectrum), truth);
         EXPECT_GE(after, least) << iterations << " iterations";
         EXPECT_GT(after, before);
         before = after;
@@ -182,10 +182,10 @@ TEST_P(FullRange, SuppressesThoseOfTwelveLayers) {
 
 TEST_P(FullRange, WithoutIterationsIsTheCompensatedTransform) {
     const std::vector<float> spectrum = full_range::spectrum_of(full_range::layers(7), 80, -20);
-    const Profile full = found(full_range::plan_of(80, -20, 0), spectrum);
-    ReconstructionSpec plan = full_range::plan_of(80, -20, 0);
-    plan.recipe.method = Method::plain;
-    const Profile half = found(plan, spectrum);
+    const Profile full = found(full_range::spec_of(80, -20, 0), spectrum);
+    ReconstructionSpec spec = full_range::spec_of(80, -20, 0);
+    spec.recipe.method = Method::plain;
+    const Profile half = found(spec, spectrum);
     ASSERT_EQ(full.size(), 2 * half.size());
     double off = 0;
     for (std::size_t z = 0; z < half.size(); ++z) off = std::max(off, std::abs(full[half.size() + z] - half[z]));
@@ -198,33 +198,33 @@ TEST_P(FullRange, TheOtherSignOfDispersionMirrorsTheDepth) {
         const auto place = std::ranges::max_element(profile, {}, [](const auto& value) { return std::norm(value); });
         return place - profile.begin() - n / 2;
     };
-    EXPECT_EQ(strongest(found(full_range::plan_of(160, 0, 10), spectrum)), 300);
-    EXPECT_EQ(strongest(found(full_range::plan_of(-160, 0, 10), spectrum)), -300);
+    EXPECT_EQ(strongest(found(full_range::spec_of(160, 0, 10), spectrum)), 300);
+    EXPECT_EQ(strongest(found(full_range::spec_of(-160, 0, 10), spectrum)), -300);
 }
 
 TEST_P(FullRange, ZeroDelayIsInTheMiddle) {
-    ReconstructionSpec plan = full_range::plan_of(160, 0, 5);
-    plan.calibration.depth_pitch_um = 2;
-    EXPECT_EQ(planned_grid(plan).depth, n);
-    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, -n);  // n / 2 bins of 2 um
-    plan.recipe.depth_begin = n / 2 - 10;
-    plan.recipe.depth_end = n / 2 + 30;
-    EXPECT_EQ(planned_grid(plan).depth, 40);
-    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, -20);
+    ReconstructionSpec spec = full_range::spec_of(160, 0, 5);
+    spec.calibration.depth_pitch_um = 2;
+    EXPECT_EQ(planned_grid(spec).depth, n);
+    EXPECT_DOUBLE_EQ(planned_grid(spec).first_depth_um, -n);  // n / 2 bins of 2 um
+    spec.recipe.depth_begin = n / 2 - 10;
+    spec.recipe.depth_end = n / 2 + 30;
+    EXPECT_EQ(planned_grid(spec).depth, 40);
+    EXPECT_DOUBLE_EQ(planned_grid(spec).first_depth_um, -20);
     const std::vector<float> spectrum = full_range::spectrum_of({{25, 1, 0}}, 160, 0);
-    EXPECT_GT(std::abs(found(plan, spectrum)[35]), 0.45);
-    plan.geometry.depth_flip = true;
-    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, -58);
-    EXPECT_GT(std::abs(found(plan, spectrum)[4]), 0.45);
+    EXPECT_GT(std::abs(found(spec, spectrum)[35]), 0.45);
+    spec.geometry.depth_flip = true;
+    EXPECT_DOUBLE_EQ(planned_grid(spec).first_depth_um, -58);
+    EXPECT_GT(std::abs(found(spec, spectrum)[4]), 0.45);
 }
 
 TEST_P(FullRange, SingleAndDoublePrecisionAgree) {
     const std::vector<float> spectrum = full_range::spectrum_of(full_range::layers(11), 160, 30);
     for (const auto& [iterations, limit_db] : {std::pair{10, -40.0}, {20, -8.2}}) {
-        ReconstructionSpec plan = full_range::plan_of(160, 30, iterations);
-        const Profile single = found(plan, spectrum);
-        plan.defr.double_precision = true;
-        const Profile precise = found(plan, spectrum);
+        ReconstructionSpec spec = full_range::spec_of(160, 30, iterations);
+        const Profile single = found(spec, spectrum);
+        spec.defr.double_precision = true;
+        const Profile precise = found(spec, spectrum);
         double difference = 0;
         std::vector<double> levels;
         for (std::size_t z = 0; z < single.size(); ++z) {
@@ -244,11 +244,11 @@ TEST_P(FullRange, WhatItLeavesNeverGrows) {
     for (const double delta : {0.0, 0.3, 1.0}) {
         double before = INFINITY;
         for (std::int64_t iterations = 1; iterations <= 12; ++iterations) {
-            ReconstructionSpec plan = full_range::plan_of(60, 10, iterations);
-            plan.defr.delta = delta;
-            Profile left = found(plan, spectrum);
-            plan.defr.residual = false;
-            const Profile peaks = found(plan, spectrum);
+            ReconstructionSpec spec = full_range::spec_of(60, 10, iterations);
+            spec.defr.delta = delta;
+            Profile left = found(spec, spectrum);
+            spec.defr.residual = false;
+            const Profile peaks = found(spec, spectrum);
             for (std::size_t z = 0; z < left.size(); ++z) left[z] -= peaks[z];
             const double energy = full_range::energy(left);
             EXPECT_GT(energy, 0);
@@ -260,9 +260,9 @@ TEST_P(FullRange, WhatItLeavesNeverGrows) {
 
 TEST_P(FullRange, NothingStaysNothing) {
     for (const bool residual : {false, true}) {
-        ReconstructionSpec plan = full_range::plan_of(160, 30, 10);
-        plan.defr.residual = residual;
-        for (const auto& value : found(plan, std::vector<float>(n))) EXPECT_EQ(value, 0.0);
+        ReconstructionSpec spec = full_range::spec_of(160, 30, 10);
+        spec.defr.residual = residual;
+        for (const auto& value : found(spec, std::vector<float>(n))) EXPECT_EQ(value, 0.0);
     }
 }
 

@@ -21,16 +21,16 @@ class KJitterTest : public testing::Test, protected SampledNoise {
     ~KJitterTest() override { set_thread_count(0); }
 
     // Two volumes of 3 x 2 acquired B-scans of 4 x 2 lines.
-    ReconstructionSpec mirror_plan() const {
-        ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 6});
-        plan.geometry.a_scans = 4;
-        plan.geometry.a_repeats = 2;
-        plan.geometry.b_scans = 3;
-        plan.geometry.b_repeats = 2;
-        plan.geometry.volumes = 2;
-        plan.geometry.bidirectional = true;
-        plan.recipe.window = Window::hann;
-        return plan;
+    ReconstructionSpec mirror_spec() const {
+        ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 6});
+        spec.geometry.a_scans = 4;
+        spec.geometry.a_repeats = 2;
+        spec.geometry.b_scans = 3;
+        spec.geometry.b_repeats = 2;
+        spec.geometry.volumes = 2;
+        spec.geometry.bidirectional = true;
+        spec.recipe.window = Window::hann;
+        return spec;
     }
 
     static std::vector<double> random_rows(std::int64_t count) {
@@ -59,10 +59,10 @@ class KJitterTest : public testing::Test, protected SampledNoise {
     }
 
     // Both volumes, in blocks.
-    static Field both_volumes(ReconstructionSpec plan, const std::vector<float>& lines, std::int64_t block_b_scans) {
-        plan.block_b_scans = block_b_scans;
-        const ScanGeometry& geometry = plan.geometry;
-        const auto reconstructor = plan_on_cpu(plan);
+    static Field both_volumes(ReconstructionSpec spec, const std::vector<float>& lines, std::int64_t block_b_scans) {
+        spec.block_b_scans = block_b_scans;
+        const ScanGeometry& geometry = spec.geometry;
+        const auto reconstructor = plan_on_cpu(spec);
         const auto voxels_a_volume = static_cast<std::size_t>(reconstructor->grid().voxels());
         const std::int64_t b_scan_bytes = geometry.b_repeats * geometry.lines_per_b_scan() * n * 4;
         Field all;
@@ -118,14 +118,14 @@ TEST_F(KJitterTest, ThatIsNoneChangesNothing) {
     for (const GridKernel which : nufft_kernels) {
         for (const auto [oversampling, width] : {Kernel{2, 2}, {2, 3}, {2, 8}, {2, 12}, {1.5, 5}, {1.25, 3}}) {
             for (const double a2 : {0.0, 40.0}) {
-                ReconstructionSpec plan = plan_for({which, oversampling, width});
-                plan.recipe.window = Window::hann;
-                plan.recipe.zero_padding = 2;
-                plan.recipe.dispersion = a2 != 0;
-                plan.recipe.a2_rad = a2;
-                const Field tables = reconstructed<std::complex<float>>(plan, noise);
-                plan.calibration.k_jitter = {0, 1};
-                const Field moved = reconstructed<std::complex<float>>(plan, noise);
+                ReconstructionSpec spec = spec_for({which, oversampling, width});
+                spec.recipe.window = Window::hann;
+                spec.recipe.zero_padding = 2;
+                spec.recipe.dispersion = a2 != 0;
+                spec.recipe.a2_rad = a2;
+                const Field tables = reconstructed<std::complex<float>>(spec, noise);
+                spec.calibration.k_jitter = {0, 1};
+                const Field moved = reconstructed<std::complex<float>>(spec, noise);
                 EXPECT_LE(relative_l2(moved, {tables.begin(), tables.end()}), 1e-6)
                     << "R " << oversampling << ", W " << width << ", a2 " << a2;
             }
@@ -134,48 +134,48 @@ TEST_F(KJitterTest, ThatIsNoneChangesNothing) {
 }
 
 TEST_F(KJitterTest, OfEveryAScanIsTakenOut) {
-    ReconstructionSpec plan = mirror_plan();
+    ReconstructionSpec spec = mirror_spec();
     const std::vector<double> rows = random_rows(96);
     const std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
-    EXPECT_GT(phase_spread(both_volumes(plan, lines, 3)), 0.5) << "there is nothing to take out";
-    plan.calibration.k_jitter = rows;
-    expect_one_mirror(both_volumes(plan, lines, 3));
+    EXPECT_GT(phase_spread(both_volumes(spec, lines, 3)), 0.5) << "there is nothing to take out";
+    spec.calibration.k_jitter = rows;
+    expect_one_mirror(both_volumes(spec, lines, 3));
 }
 
 TEST_F(KJitterTest, OfEveryBScanIsTakenOut) {
-    ReconstructionSpec plan = mirror_plan();
+    ReconstructionSpec spec = mirror_spec();
     const std::vector<double> rows = random_rows(12);
-    plan.calibration.k_jitter = rows;
-    expect_one_mirror(both_volumes(plan, spectra(rows, 8, instrument.pixel_k), 3));
+    spec.calibration.k_jitter = rows;
+    expect_one_mirror(both_volumes(spec, spectra(rows, 8, instrument.pixel_k), 3));
 }
 
 TEST_F(KJitterTest, OfOneVolumeIsThatOfAll) {
-    ReconstructionSpec plan = mirror_plan();
+    ReconstructionSpec spec = mirror_spec();
     const std::vector<double> rows = random_rows(48);
-    plan.calibration.k_jitter = rows;
+    spec.calibration.k_jitter = rows;
     std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
     const std::vector<float> again = lines;
     lines.insert(lines.end(), again.begin(), again.end());
-    expect_one_mirror(both_volumes(plan, lines, 3));
+    expect_one_mirror(both_volumes(spec, lines, 3));
 }
 
 TEST_F(KJitterTest, NeedsNoKMap) {
-    ReconstructionSpec plan = mirror_plan();
-    plan.calibration.wavelengths_nm.clear();
-    plan.calibration.k_jitter = random_rows(12);
-    expect_one_mirror(both_volumes(plan, spectra(plan.calibration.k_jitter, 8, instrument.uniform_k), 3));
+    ReconstructionSpec spec = mirror_spec();
+    spec.calibration.wavelengths_nm.clear();
+    spec.calibration.k_jitter = random_rows(12);
+    expect_one_mirror(both_volumes(spec, spectra(spec.calibration.k_jitter, 8, instrument.uniform_k), 3));
 }
 
 // Window and dispersion belong to places on the k axis: a dispersed mirror is as sharp in every line.
 TEST_F(KJitterTest, MovesNeitherWindowNorDispersion) {
     constexpr double a2 = 60;
     const double k_min = instrument.uniform_k.front(), span = instrument.uniform_k.back() - k_min;
-    ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
-    plan.geometry.a_scans = 2;
-    plan.recipe.window = Window::hann;
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = a2;
-    plan.calibration.k_jitter = {0, 1, 12, 0.99};
+    ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 8});
+    spec.geometry.a_scans = 2;
+    spec.recipe.window = Window::hann;
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = a2;
+    spec.calibration.k_jitter = {0, 1, 12, 0.99};
     std::vector<float> lines;
     for (const bool moved : {false, true}) {
         std::vector<double> k = instrument.pixel_k, theta;
@@ -187,31 +187,31 @@ TEST_F(KJitterTest, MovesNeitherWindowNorDispersion) {
         const std::vector<float> line = instrument.fringe(k, mirror_um, theta);
         lines.insert(lines.end(), line.begin(), line.end());
     }
-    const Field field = reconstructed<std::complex<float>>(plan, lines);
+    const Field field = reconstructed<std::complex<float>>(spec, lines);
     const auto half = field.begin() + n / 2;
     EXPECT_LE(relative_l2({field.begin(), half}, {half, field.end()}), 2e-4);
 }
 
 TEST_F(KJitterTest, BlocksAndThreadsChangeNoBit) {
-    ReconstructionSpec plan = mirror_plan();
+    ReconstructionSpec spec = mirror_spec();
     const std::vector<double> rows = random_rows(96);
-    plan.calibration.k_jitter = rows;
+    spec.calibration.k_jitter = rows;
     const std::vector<float> lines = spectra(rows, 1, instrument.pixel_k);
-    const Field whole = both_volumes(plan, lines, 3);
+    const Field whole = both_volumes(spec, lines, 3);
     for (const int threads : {1, 2, 3}) {
         set_thread_count(threads);
-        EXPECT_EQ(both_volumes(plan, lines, 1), whole);
-        EXPECT_EQ(both_volumes(plan, lines, 2), whole);
+        EXPECT_EQ(both_volumes(spec, lines, 1), whole);
+        EXPECT_EQ(both_volumes(spec, lines, 2), whole);
     }
 }
 
 TEST_F(KJitterTest, RefusesWhatCannotBe) {
     const auto refusal = [&](const std::function<void(ReconstructionSpec&)>& spoil) {
-        ReconstructionSpec plan = mirror_plan();
-        plan.calibration.k_jitter = random_rows(48);
-        spoil(plan);
+        ReconstructionSpec spec = mirror_spec();
+        spec.calibration.k_jitter = random_rows(48);
+        spoil(spec);
         try {
-            planned_grid(plan);
+            planned_grid(spec);
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::bad_setting);
             return error.line();
@@ -219,12 +219,12 @@ TEST_F(KJitterTest, RefusesWhatCannotBe) {
         return std::string("accepted");
     };
     const auto rows_of = [](std::vector<double> rows) {
-        return [rows](ReconstructionSpec& plan) { plan.calibration.k_jitter = rows; };
+        return [rows](ReconstructionSpec& spec) { spec.calibration.k_jitter = rows; };
     };
     const auto one_row = [](double offset, double stretch) {
-        return [=](ReconstructionSpec& plan) {
-            plan.calibration.k_jitter[6] = offset;
-            plan.calibration.k_jitter[7] = stretch;
+        return [=](ReconstructionSpec& spec) {
+            spec.calibration.k_jitter[6] = offset;
+            spec.calibration.k_jitter[7] = stretch;
         };
     };
     const std::string key = "calibration.k_jitter: ";
@@ -244,11 +244,11 @@ TEST_F(KJitterTest, RefusesWhatCannotBe) {
     EXPECT_EQ(refusal(one_row(250, 1)).find(of_row + " moves an end of the spectrum by 250 samples"), 0U);
     EXPECT_EQ(refusal(one_row(0, 1.5)).find(of_row + " moves"), 0U);
     for (const Resample other : {Resample::spline, Resample::lagrange3, Resample::nudft, Resample::none}) {
-        const std::string line = refusal([=](ReconstructionSpec& plan) { plan.recipe.resample = other; });
+        const std::string line = refusal([=](ReconstructionSpec& spec) { spec.recipe.resample = other; });
         EXPECT_NE(line.find("set recipe.resample = nufft"), std::string::npos) << line;
     }
     for (const Method other : {Method::compressive, Method::defr}) {
-        const std::string line = refusal([=](ReconstructionSpec& plan) { plan.recipe.method = other; });
+        const std::string line = refusal([=](ReconstructionSpec& spec) { spec.recipe.method = other; });
         EXPECT_NE(line.find("recipe.method = plain"), std::string::npos) << line;
     }
 }

@@ -26,15 +26,15 @@ std::vector<float> noise() {
 class NoiseOnly : public testing::Test {
   protected:
     const std::vector<float> spectra = noise();
-    ReconstructionSpec plan = plain_plan(samples, lines);
+    ReconstructionSpec spec = plain_spec(samples, lines);
 
     NoiseOnly() {
-        plan.recipe.quantity = Quantity::amplitude;
-        plan.recipe.voxel = VoxelType::f32;
+        spec.recipe.quantity = Quantity::amplitude;
+        spec.recipe.voxel = VoxelType::f32;
     }
 
     std::vector<double> mean_profile() const {
-        const auto voxels = reconstructed<float>(plan, spectra);
+        const auto voxels = reconstructed<float>(spec, spectra);
         std::vector<double> mean(depths, 0.0);
         for (std::size_t i = 0; i < voxels.size(); ++i) mean[i % depths] += double{voxels[i]} / lines;
         return mean;
@@ -42,17 +42,17 @@ class NoiseOnly : public testing::Test {
 };
 
 TEST_F(NoiseOnly, RayleighLeavesAFifth) {
-    plan.calibration.noise_floor = mean_profile();
-    plan.recipe.noise_floor = NoiseFloor::amplitude;
+    spec.calibration.noise_floor = mean_profile();
+    spec.recipe.noise_floor = NoiseFloor::amplitude;
     const std::vector<double> left = mean_profile();
     double ratio = 0;
-    for (std::size_t z = 1; z < depths; ++z) ratio += left[z] / plan.calibration.noise_floor[z] / (depths - 1);
+    for (std::size_t z = 1; z < depths; ++z) ratio += left[z] / spec.calibration.noise_floor[z] / (depths - 1);
     EXPECT_NEAR(ratio, 0.21, 0.005);
 }
 
 // Added up block by block, whatever the plan says of depth and levels: eta = sqrt(pi) / 2 of the root mean power.
 TEST_F(NoiseOnly, ProfileIsTheMeanOfAllBlocks) {
-    ReconstructionSpec scan = plan;
+    ReconstructionSpec scan = spec;
     scan.geometry.a_scans = lines / 4;
     scan.geometry.b_scans = 4;
     scan.recipe.depth_begin = 20;
@@ -79,9 +79,9 @@ TEST_F(NoiseOnly, ProfileIsTheMeanOfAllBlocks) {
 
 // E[max(P - eta^2, 0)] of exponential P with eta^2 = pi/4 mean: mean exp(-pi/4).
 TEST_F(NoiseOnly, PowerLeavesTheTailOfTheExponential) {
-    plan.calibration.noise_floor = mean_profile();
-    plan.recipe.noise_floor = NoiseFloor::power;
-    plan.recipe.quantity = Quantity::intensity;
+    spec.calibration.noise_floor = mean_profile();
+    spec.recipe.noise_floor = NoiseFloor::power;
+    spec.recipe.quantity = Quantity::intensity;
     const std::vector<double> left = mean_profile();
     const double mean_power = noise_rms * noise_rms / samples;
     double ratio = 0;
@@ -90,11 +90,11 @@ TEST_F(NoiseOnly, PowerLeavesTheTailOfTheExponential) {
 }
 
 TEST_F(NoiseOnly, FloorOfZeroChangesNothing) {
-    const auto before = reconstructed<float>(plan, spectra);
-    plan.calibration.noise_floor.assign(depths, 0.0);
+    const auto before = reconstructed<float>(spec, spectra);
+    spec.calibration.noise_floor.assign(depths, 0.0);
     for (const NoiseFloor mode : {NoiseFloor::amplitude, NoiseFloor::power}) {
-        plan.recipe.noise_floor = mode;
-        const auto after = reconstructed<float>(plan, spectra);
+        spec.recipe.noise_floor = mode;
+        const auto after = reconstructed<float>(spec, spectra);
         for (std::size_t i = 0; i < before.size(); ++i) ASSERT_NEAR(after[i], before[i], 1e-6f * before[i]);
     }
 }
@@ -102,20 +102,20 @@ TEST_F(NoiseOnly, FloorOfZeroChangesNothing) {
 // The median of an exponential distribution is ln 2 of its mean; the least of 15 such medians, each good to 0.035 dB,
 // lies a little lower.
 TEST_F(NoiseOnly, MeasuredLevelIsTheMedian) {
-    plan.recipe.quantity = Quantity::db;
-    plan.block_b_scans = 1;
-    const double level = measured_noise_floor_db(plan, block_of(bytes_of_lines(spectra), 0, 1));
+    spec.recipe.quantity = Quantity::db;
+    spec.block_b_scans = 1;
+    const double level = measured_noise_floor_db(spec, block_of(bytes_of_lines(spectra), 0, 1));
     EXPECT_NEAR(level, 10 * std::log10(noise_rms * noise_rms / samples * std::log(2.0)), 0.15);
 }
 
 TEST_F(NoiseOnly, MeasuredLevelIsThatBeforeTheFloorIsSubtracted) {
-    plan.recipe.quantity = Quantity::db;
-    plan.block_b_scans = 1;
+    spec.recipe.quantity = Quantity::db;
+    spec.block_b_scans = 1;
     const Block block = block_of(bytes_of_lines(spectra), 0, 1);
-    const double level = measured_noise_floor_db(plan, block);
-    plan.calibration.noise_floor.assign(depths, noise_rms);
-    plan.recipe.noise_floor = NoiseFloor::amplitude;
-    EXPECT_EQ(measured_noise_floor_db(plan, block), level);
+    const double level = measured_noise_floor_db(spec, block);
+    spec.calibration.noise_floor.assign(depths, noise_rms);
+    spec.recipe.noise_floor = NoiseFloor::amplitude;
+    EXPECT_EQ(measured_noise_floor_db(spec, block), level);
 }
 
 TEST_F(NoiseOnly, QuietestBandIsTaken) {
@@ -124,23 +124,23 @@ TEST_F(NoiseOnly, QuietestBandIsTaken) {
         const double angle = 2.0 * std::acos(-1.0) * 21.3 * static_cast<double>(i % samples) / samples;
         louder[i] += static_cast<float>(400 * std::cos(angle));
     }
-    plan.recipe.quantity = Quantity::db;
-    plan.recipe.window = Window::blackman_harris;
-    plan.block_b_scans = 1;
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.window = Window::blackman_harris;
+    spec.block_b_scans = 1;
     const double enbw = 2.005;
-    const double level = measured_noise_floor_db(plan, block_of(bytes_of_lines(louder), 0, 1));
+    const double level = measured_noise_floor_db(spec, block_of(bytes_of_lines(louder), 0, 1));
     EXPECT_NEAR(level, 10 * std::log10(enbw * noise_rms * noise_rms / samples * std::log(2.0)), 0.15);
 }
 
 TEST_F(NoiseOnly, GivenLevelIsSubtracted) {
-    plan.recipe.quantity = Quantity::db;
-    const auto absolute = reconstructed<float>(plan, spectra);
-    plan.recipe.levels = Levels::noise_floor;
-    plan.recipe.noise_floor_db = -17.25;
-    const auto above = reconstructed<float>(plan, spectra);
+    spec.recipe.quantity = Quantity::db;
+    const auto absolute = reconstructed<float>(spec, spectra);
+    spec.recipe.levels = Levels::noise_floor;
+    spec.recipe.noise_floor_db = -17.25;
+    const auto above = reconstructed<float>(spec, spectra);
     for (std::size_t i = 0; i < above.size(); ++i) ASSERT_NEAR(above[i], absolute[i] + 17.25f, 1e-5);
-    plan.recipe.noise_floor_db = 0;
-    EXPECT_EQ(reconstructed<float>(plan, spectra), absolute);
+    spec.recipe.noise_floor_db = 0;
+    EXPECT_EQ(reconstructed<float>(spec, spectra), absolute);
 }
 
 }  // namespace

@@ -33,13 +33,13 @@ class ExactTransform : public testing::Test {
     const Instrument instrument;
     const std::int64_t n = Instrument::samples;
 
-    ReconstructionSpec plan_for(Resample resample, std::int64_t zero_padding) const {
-        ReconstructionSpec plan = plain_plan(n, 1);
-        plan.recipe.window = Window::hann;
-        plan.recipe.resample = resample;
-        plan.recipe.zero_padding = zero_padding;
-        plan.calibration.k_positions = instrument.positions;
-        return plan;
+    ReconstructionSpec spec_for(Resample resample, std::int64_t zero_padding) const {
+        ReconstructionSpec spec = plain_spec(n, 1);
+        spec.recipe.window = Window::hann;
+        spec.recipe.resample = resample;
+        spec.recipe.zero_padding = zero_padding;
+        spec.calibration.k_positions = instrument.positions;
+        return spec;
     }
 
     std::vector<float> mirror(double share_of_range) const {
@@ -72,20 +72,20 @@ class ExactTransform : public testing::Test {
 TEST_F(ExactTransform, IsTheSumOverTheTrueWavenumbers) {
     const std::vector<float> line = mirror(0.6);
     const auto expected = direct_sum(line, 1, 0, n / 2);
-    ReconstructionSpec plan = plan_for(Resample::nudft, 1);
-    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, line), expected), 1e-6);
-    plan.calibration.k_positions.clear();
-    plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
-    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, line), expected), 1e-6);
+    ReconstructionSpec spec = spec_for(Resample::nudft, 1);
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, line), expected), 1e-6);
+    spec.calibration.k_positions.clear();
+    spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, line), expected), 1e-6);
 }
 
 TEST_F(ExactTransform, ZoomIsTheSumOnAFinerGrid) {
     const std::vector<float> line = mirror(0.6);
     const auto mirror_bin = std::llround(instrument.bin_of(0.6 * instrument.depth_limit_um));
-    ReconstructionSpec plan = plan_for(Resample::nudft, 4);
-    plan.recipe.depth_begin = mirror_bin - 8;
-    plan.recipe.depth_end = mirror_bin + 9;
-    const auto zoomed = reconstructed<std::complex<float>>(plan, line);
+    ReconstructionSpec spec = spec_for(Resample::nudft, 4);
+    spec.recipe.depth_begin = mirror_bin - 8;
+    spec.recipe.depth_end = mirror_bin + 9;
+    const auto zoomed = reconstructed<std::complex<float>>(spec, line);
     ASSERT_EQ(zoomed.size(), 4u * 17u);
     EXPECT_LE(relative_l2(zoomed, direct_sum(line, 4, 4 * (mirror_bin - 8), 4 * (mirror_bin + 9))), 1e-6);
 }
@@ -93,13 +93,13 @@ TEST_F(ExactTransform, ZoomIsTheSumOnAFinerGrid) {
 // Samples that are uniform in k: nothing is left of the difference between the two transforms.
 TEST_F(ExactTransform, OfAUniformSpectrumIsTheFourierTransform) {
     const std::vector<float> line = instrument.fringe(instrument.uniform_k, 0.4 * instrument.depth_limit_um);
-    ReconstructionSpec plan = plan_for(Resample::none, 2);
-    const auto fourier = in_double(reconstructed<std::complex<float>>(plan, line));
-    plan.recipe.resample = Resample::nudft;
-    for (std::size_t j = 0; j < plan.calibration.k_positions.size(); ++j) {
-        plan.calibration.k_positions[j] = static_cast<double>(j);
+    ReconstructionSpec spec = spec_for(Resample::none, 2);
+    const auto fourier = in_double(reconstructed<std::complex<float>>(spec, line));
+    spec.recipe.resample = Resample::nudft;
+    for (std::size_t j = 0; j < spec.calibration.k_positions.size(); ++j) {
+        spec.calibration.k_positions[j] = static_cast<double>(j);
     }
-    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, line), fourier), 1e-6);
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, line), fourier), 1e-6);
 }
 
 // Loss of the peak and greatest artefact farther than 30 bins from it, in dB.
@@ -110,11 +110,11 @@ struct Quality {
 TEST_F(ExactTransform, KeepsADeepMirrorThatInterpolationLoses) {
     const auto quality = [&](Resample resample) -> Quality {
         const double ideal = peak_of(amplitudes(reconstructed<std::complex<float>>(
-                                         plan_for(Resample::none, 4),
+                                         spec_for(Resample::none, 4),
                                          instrument.fringe(instrument.uniform_k, 0.75 * instrument.depth_limit_um))))
                                  .height;
-        const auto fine = amplitudes(reconstructed<std::complex<float>>(plan_for(resample, 4), mirror(0.75)));
-        const auto coarse = amplitudes(reconstructed<std::complex<float>>(plan_for(resample, 1), mirror(0.75)));
+        const auto fine = amplitudes(reconstructed<std::complex<float>>(spec_for(resample, 4), mirror(0.75)));
+        const auto coarse = amplitudes(reconstructed<std::complex<float>>(spec_for(resample, 1), mirror(0.75)));
         const auto top = std::max_element(coarse.begin(), coarse.end());
         const double artefact = greatest_outside(coarse, static_cast<double>(top - coarse.begin()), 30);
         return {decibels(peak_of(fine).height / ideal), decibels(artefact / *top)};

@@ -18,8 +18,8 @@ TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
     const auto expected = direct_sum();
     for (const NufftError& row : nufft_errors) {
         for (std::size_t i = 0; i < nufft_kernels.size(); ++i) {
-            const ReconstructionSpec plan = plan_for({nufft_kernels[i], row.oversampling, row.width});
-            const double error = relative_l2(reconstructed<std::complex<float>>(plan, noise), expected);
+            const ReconstructionSpec spec = spec_for({nufft_kernels[i], row.oversampling, row.width});
+            const double error = relative_l2(reconstructed<std::complex<float>>(spec, noise), expected);
             EXPECT_LE(error, std::max(1.5 * row.errors[i], row.floor_of_float()))
                 << "R " << row.oversampling << ", W " << row.width << ", kernel " << i;
             if (row.errors[i] > 1e-6) {
@@ -30,31 +30,31 @@ TEST_F(FastTransform, IsAsAccurateAsItsKernel) {
 }
 
 TEST_F(FastTransform, CompensatesDispersion) {
-    ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 6});
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = 40;
+    ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 6});
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = 40;
     const auto expected = direct_sum(40);
-    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(plan, noise), expected), 1e-5);
+    EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, noise), expected), 1e-5);
 }
 
 TEST_F(FastTransform, OfAUniformGridIsThePlainTransform) {
-    ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
-    plan.calibration.wavelengths_nm.clear();
-    for (std::int64_t j = 0; j < n; ++j) plan.calibration.k_positions.push_back(static_cast<double>(j));
-    const auto fast = reconstructed<std::complex<float>>(plan, noise);
-    plan.recipe.resample = Resample::none;
-    const auto plain = reconstructed<std::complex<float>>(plan, noise);
+    ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 8});
+    spec.calibration.wavelengths_nm.clear();
+    for (std::int64_t j = 0; j < n; ++j) spec.calibration.k_positions.push_back(static_cast<double>(j));
+    const auto fast = reconstructed<std::complex<float>>(spec, noise);
+    spec.recipe.resample = Resample::none;
+    const auto plain = reconstructed<std::complex<float>>(spec, noise);
     EXPECT_LE(relative_l2(fast, {plain.begin(), plain.end()}), 5e-7);
 }
 
 TEST_F(FastTransform, ZoomsAndCropsAsTheOthersDo) {
-    ReconstructionSpec plan = plan_for({GridKernel::kaiser_bessel, 2, 8});
-    plan.recipe.zero_padding = 2;
-    plan.recipe.depth_begin = 100;
-    plan.recipe.depth_end = 300;
-    const auto fast = reconstructed<std::complex<float>>(plan, noise);
-    plan.recipe.resample = Resample::nudft;
-    const auto exact = reconstructed<std::complex<float>>(plan, noise);
+    ReconstructionSpec spec = spec_for({GridKernel::kaiser_bessel, 2, 8});
+    spec.recipe.zero_padding = 2;
+    spec.recipe.depth_begin = 100;
+    spec.recipe.depth_end = 300;
+    const auto fast = reconstructed<std::complex<float>>(spec, noise);
+    spec.recipe.resample = Resample::nudft;
+    const auto exact = reconstructed<std::complex<float>>(spec, noise);
     ASSERT_EQ(fast.size(), exact.size());
     EXPECT_LE(relative_l2(fast, {exact.begin(), exact.end()}), 1e-6);
 }
@@ -92,17 +92,17 @@ TEST(SpreadingKernels, ExistWhereverTheirSettingsMayBe) {
 }
 
 TEST_F(FastTransform, RefusesKernelsThatCannotBe) {
-    const auto refusal = [](const ReconstructionSpec& plan) {
+    const auto refusal = [](const ReconstructionSpec& spec) {
         try {
-            planned_grid(plan);
+            planned_grid(spec);
         } catch (const Error& error) {
             return error.line();
         }
         return std::string("accepted");
     };
-    EXPECT_NE(refusal(plan_for({GridKernel::kaiser_bessel, 1.25, 1})).find("nufft.width"), std::string::npos);
-    EXPECT_NE(refusal(plan_for({GridKernel::kaiser_bessel, 2, 13})).find("nufft.width"), std::string::npos);
-    EXPECT_NE(refusal(plan_for({GridKernel::kaiser_bessel, 1.2, 3})).find("nufft.oversampling"), std::string::npos);
+    EXPECT_NE(refusal(spec_for({GridKernel::kaiser_bessel, 1.25, 1})).find("nufft.width"), std::string::npos);
+    EXPECT_NE(refusal(spec_for({GridKernel::kaiser_bessel, 2, 13})).find("nufft.width"), std::string::npos);
+    EXPECT_NE(refusal(spec_for({GridKernel::kaiser_bessel, 1.2, 3})).find("nufft.oversampling"), std::string::npos);
 }
 
 }  // namespace

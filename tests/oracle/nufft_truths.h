@@ -28,12 +28,12 @@ struct SampledNoise {
         return line;
     }();
 
-    ReconstructionSpec plan_for(const NufftRecipe& nufft) const {
-        ReconstructionSpec plan = plain_plan(n, 1);
-        plan.recipe.resample = Resample::nufft;
-        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
-        plan.nufft = nufft;
-        return plan;
+    ReconstructionSpec spec_for(const NufftRecipe& nufft) const {
+        ReconstructionSpec spec = plain_spec(n, 1);
+        spec.recipe.resample = Resample::nufft;
+        spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        spec.nufft = nufft;
+        return spec;
     }
 
     // Over the true k of the samples, each with its share of the grid and its phase; by the length of the grid.

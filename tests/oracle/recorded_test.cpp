@@ -48,20 +48,20 @@ enum class Correction { none, as_given, opposite };
 class RecordedMirror : public Recorded {
   protected:
     Peak peak(const std::string& name, Resample resample, Correction correction) const {
-        ReconstructionSpec plan = plain_plan(n, 1);
-        plan.calibration.background = column("dark_ref");
-        plan.calibration.k_positions = column("k_linear_positions");
-        plan.calibration.dispersion_rad = column("dispersion_phase_rad");
-        plan.calibration.dispersion_holds =
+        ReconstructionSpec spec = plain_spec(n, 1);
+        spec.calibration.background = column("dark_ref");
+        spec.calibration.k_positions = column("k_linear_positions");
+        spec.calibration.dispersion_rad = column("dispersion_phase_rad");
+        spec.calibration.dispersion_holds =
             correction == Correction::as_given ? PhaseMeaning::correction : PhaseMeaning::theta;
-        plan.recipe.background = Background::stored;
-        plan.recipe.resample = resample;
-        plan.recipe.window = Window::hann;
-        plan.recipe.dispersion = correction != Correction::none;
-        plan.recipe.zero_padding = 4;
+        spec.recipe.background = Background::stored;
+        spec.recipe.resample = resample;
+        spec.recipe.window = Window::hann;
+        spec.recipe.dispersion = correction != Correction::none;
+        spec.recipe.zero_padding = 4;
         const std::vector<double> counts = column(name);
         const std::vector<float> line(counts.begin(), counts.end());
-        const auto profile = amplitudes(reconstructed<std::complex<float>>(plan, line));
+        const auto profile = amplitudes(reconstructed<std::complex<float>>(spec, line));
         Peak found = peak_of(profile, 4 * 20, profile.size());
         found.bin /= 4;
         found.fwhm /= 4;
@@ -90,18 +90,18 @@ TEST_F(RecordedMirror, CorrectionNarrowsOneSideAndWidensTheOther) {
 // What was reflected on either side of zero delay, added: a recording of full range whose dispersion is weak.
 class RecordedFullRange : public Recorded {
   protected:
-    ReconstructionSpec plan() const {
-        ReconstructionSpec plan = plain_plan(n, 1);
-        plan.calibration.k_positions = column("k_linear_positions");
-        plan.calibration.dispersion_rad = column("dispersion_phase_rad");
-        plan.calibration.dispersion_holds = PhaseMeaning::correction;
-        plan.calibration.background = column("dark_ref");
-        plan.calibration.dark = column("dark_not");
-        plan.recipe.method = Method::defr;
-        plan.recipe.resample = Resample::spline;
-        plan.recipe.window = Window::hann;
-        plan.recipe.dispersion = true;
-        return plan;
+    ReconstructionSpec spec() const {
+        ReconstructionSpec spec = plain_spec(n, 1);
+        spec.calibration.k_positions = column("k_linear_positions");
+        spec.calibration.dispersion_rad = column("dispersion_phase_rad");
+        spec.calibration.dispersion_holds = PhaseMeaning::correction;
+        spec.calibration.background = column("dark_ref");
+        spec.calibration.dark = column("dark_not");
+        spec.recipe.method = Method::defr;
+        spec.recipe.resample = Resample::spline;
+        spec.recipe.window = Window::hann;
+        spec.recipe.dispersion = true;
+        return spec;
     }
 
     // The light of either arm alone is taken away, and the dark level that goes with it given back.
@@ -118,7 +118,7 @@ class RecordedFullRange : public Recorded {
         const std::vector<double> second = fringes_of("mirror2", "dark_sample2");
         std::vector<float> both;
         for (std::size_t p = 0; p < n; ++p) both.push_back(static_cast<float>(first[p] + second[p]));
-        ReconstructionSpec searching = plan();
+        ReconstructionSpec searching = spec();
         searching.defr.iterations = iterations;
         return amplitudes(reconstructed<std::complex<float>>(searching, both));
     }
@@ -145,8 +145,8 @@ TEST_F(RecordedFullRange, TellsTheTwoSidesApart) {
 }
 
 TEST_F(RecordedFullRange, KnowsThatItsDispersionIsWeak) {
-    EXPECT_NEAR(defr_tables(plan()).gamma, 0.86, 0.02);
-    EXPECT_GT(defr_tables(plan()).gamma, weak_diversity);
+    EXPECT_NEAR(defr_tables(spec()).gamma, 0.86, 0.02);
+    EXPECT_GT(defr_tables(spec()).gamma, weak_diversity);
 }
 
 class RecordedVolume : public Recorded {};
@@ -159,15 +159,15 @@ TEST_F(RecordedVolume, LevelsAndSurfaceAreThoseOfNumPy) {
     file.read(reinterpret_cast<char*>(spectra.data()), static_cast<std::streamsize>(spectra.size() * 2));
     ASSERT_TRUE(file);
 
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = n, .a_scans = 100, .b_scans = 100};
-    plan.calibration.k_positions = column("k_linear_positions");
-    plan.calibration.dispersion_rad = column("dispersion_phase_rad");
-    plan.calibration.dispersion_holds = PhaseMeaning::correction;
-    plan.recipe.background = Background::frame_mean;
-    plan.recipe.resample = Resample::spline;
-    plan.recipe.levels = Levels::fixed;
-    const auto db = reconstructed<float>(plan, spectra);
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = n, .a_scans = 100, .b_scans = 100};
+    spec.calibration.k_positions = column("k_linear_positions");
+    spec.calibration.dispersion_rad = column("dispersion_phase_rad");
+    spec.calibration.dispersion_holds = PhaseMeaning::correction;
+    spec.recipe.background = Background::frame_mean;
+    spec.recipe.resample = Resample::spline;
+    spec.recipe.levels = Levels::fixed;
+    const auto db = reconstructed<float>(spec, spectra);
 
     std::vector<float> deep, surface;
     float brightest = -300;
@@ -191,18 +191,18 @@ class RecordedSource : public Recorded {
     // FWHM of a mirror made of the recorded light, shaped to a Hann spectrum.
     double shaped_fwhm(bool dark_known) const {
         const std::vector<double> reference = column("dark_ref"), dark = column("dark_not");
-        ReconstructionSpec plan = plain_plan(n, 1);
-        plan.calibration.background = reference;
-        if (dark_known) plan.calibration.dark = dark;
-        plan.recipe.background = Background::stored;
-        plan.recipe.shaping = Shaping::hann;
-        plan.recipe.zero_padding = 4;
+        ReconstructionSpec spec = plain_spec(n, 1);
+        spec.calibration.background = reference;
+        if (dark_known) spec.calibration.dark = dark;
+        spec.recipe.background = Background::stored;
+        spec.recipe.shaping = Shaping::hann;
+        spec.recipe.zero_padding = 4;
         std::vector<float> line;
         for (std::size_t p = 0; p < n; ++p) {
             const double fringe = 0.1 * std::cos(2 * std::numbers::pi * 200 * static_cast<double>(p) / n);
             line.push_back(static_cast<float>(reference[p] + (reference[p] - dark[p]) * fringe));
         }
-        return peak_of(amplitudes(reconstructed<std::complex<float>>(plan, line))).fwhm / 4;
+        return peak_of(amplitudes(reconstructed<std::complex<float>>(spec, line))).fwhm / 4;
     }
 };
 

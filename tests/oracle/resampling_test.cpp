@@ -43,25 +43,25 @@ class Resampling : public testing::TestWithParam<Method> {
   protected:
     const Instrument instrument;
 
-    ReconstructionSpec plan_for(Resample resample, std::int64_t upsample, std::int64_t zero_padding) const {
-        ReconstructionSpec plan = plain_plan(Instrument::samples, 1);
-        plan.recipe.window = Window::hann;
-        plan.recipe.resample = resample;
-        plan.recipe.upsample = upsample;
-        plan.recipe.zero_padding = zero_padding;
-        plan.calibration.k_positions = instrument.positions;
-        return plan;
+    ReconstructionSpec spec_for(Resample resample, std::int64_t upsample, std::int64_t zero_padding) const {
+        ReconstructionSpec spec = plain_spec(Instrument::samples, 1);
+        spec.recipe.window = Window::hann;
+        spec.recipe.resample = resample;
+        spec.recipe.upsample = upsample;
+        spec.recipe.zero_padding = zero_padding;
+        spec.calibration.k_positions = instrument.positions;
+        return spec;
     }
 
     std::vector<double> measured(std::int64_t zero_padding, double depth_um) const {
         return amplitudes(
-            reconstructed<std::complex<float>>(plan_for(GetParam().resample, GetParam().upsample, zero_padding),
+            reconstructed<std::complex<float>>(spec_for(GetParam().resample, GetParam().upsample, zero_padding),
                                                instrument.fringe(instrument.pixel_k, depth_um)));
     }
 
     double ideal_height(double depth_um) const {
         return peak_of(amplitudes(reconstructed<std::complex<float>>(
-                           plan_for(Resample::none, 1, 4), instrument.fringe(instrument.uniform_k, depth_um))))
+                           spec_for(Resample::none, 1, 4), instrument.fringe(instrument.uniform_k, depth_um))))
             .height;
     }
 };
@@ -99,16 +99,16 @@ TEST(ResamplingFromWavelengths, AgreesWithThePositions) {
     const Instrument instrument;
     const double depth_um = 0.4 * instrument.depth_limit_um;
     for (const Resample resample : {Resample::linear_wavelength, Resample::linear, Resample::lagrange3}) {
-        ReconstructionSpec plan = plain_plan(Instrument::samples, 1);
-        plan.recipe.window = Window::hann;
-        plan.recipe.resample = resample;
-        plan.recipe.zero_padding = 4;
-        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
-        const auto field = reconstructed<std::complex<float>>(plan, instrument.fringe(instrument.pixel_k, depth_um));
+        ReconstructionSpec spec = plain_spec(Instrument::samples, 1);
+        spec.recipe.window = Window::hann;
+        spec.recipe.resample = resample;
+        spec.recipe.zero_padding = 4;
+        spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        const auto field = reconstructed<std::complex<float>>(spec, instrument.fringe(instrument.pixel_k, depth_um));
         const Peak found = peak_of(amplitudes(field));
         EXPECT_NEAR(found.bin / 4, instrument.bin_of(depth_um), 0.02);
 
-        const double pitch_um = planned_grid(plan).spacing_um[0];
+        const double pitch_um = planned_grid(spec).spacing_um[0];
         EXPECT_NEAR(found.bin * pitch_um, depth_um, 0.02 * 4 * pitch_um);
     }
 }

@@ -44,10 +44,10 @@ class RollOff : public testing::Test {
             const double phase = pi * share * static_cast<double>(i % samples) + 0.1 * static_cast<double>(i / samples);
             spectra.push_back(static_cast<float>(height * std::cos(phase) + noise_rms * noise(random)));
         }
-        ReconstructionSpec plan = plain_plan(samples, lines);
-        plan.recipe.window = Window::hann;
-        plan.recipe.zero_padding = points_per_bin;
-        MeanProfile profile(plan);
+        ReconstructionSpec spec = plain_spec(samples, lines);
+        spec.recipe.window = Window::hann;
+        spec.recipe.zero_padding = points_per_bin;
+        MeanProfile profile(spec);
         profile.add(block_of(bytes_of_lines(spectra), 0, 1));
         const auto found = mirror_reading(profile.root_mean_power(), profile.lines());
         EXPECT_TRUE(found.has_value()) << share;

@@ -32,13 +32,13 @@ struct SensedScene {
         return x;
     }
 
-    ReconstructionSpec plan_for(std::int64_t lines) const {
-        ReconstructionSpec plan = plain_plan(n, lines);
-        plan.recipe.method = Method::compressive;
-        plan.calibration.wavelengths_nm = instrument.wavelengths_nm;
-        for (const double k : instrument.pixel_k) plan.calibration.background.push_back(4000 * instrument.source(k));
-        plan.compressive.mask = SensingMask::variable;
-        return plan;
+    ReconstructionSpec spec_for(std::int64_t lines) const {
+        ReconstructionSpec spec = plain_spec(n, lines);
+        spec.recipe.method = Method::compressive;
+        spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
+        for (const double k : instrument.pixel_k) spec.calibration.background.push_back(4000 * instrument.source(k));
+        spec.compressive.mask = SensingMask::variable;
+        return spec;
     }
 
     // Of pixels over a quadratic chirp whose one end is nineteen times as dense in k as the other.

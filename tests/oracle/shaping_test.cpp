@@ -39,31 +39,31 @@ double target(Shaping shaping, double u) {
 
 class SpectralShaping : public testing::TestWithParam<Shaping> {
   protected:
-    ReconstructionSpec plan = plain_plan(n, 1);
+    ReconstructionSpec spec = plain_spec(n, 1);
 
-    SpectralShaping() { plan.recipe.zero_padding = 4; }
+    SpectralShaping() { spec.recipe.zero_padding = 4; }
 
     std::vector<double> shaped_profile(bool dark_known) {
-        plan.recipe.shaping = GetParam();
-        plan.recipe.window = Window::hann;  // the target replaces it
-        plan.recipe.background = Background::stored;
+        spec.recipe.shaping = GetParam();
+        spec.recipe.window = Window::hann;  // the target replaces it
+        spec.recipe.background = Background::stored;
         std::vector<float> line;
         for (std::size_t j = 0; j < n; ++j) {
             const double light = source(position(j));
-            plan.calibration.background.push_back(dark_counts + light);
-            if (dark_known) plan.calibration.dark.push_back(dark_counts);
+            spec.calibration.background.push_back(dark_counts + light);
+            if (dark_known) spec.calibration.dark.push_back(dark_counts);
             line.push_back(static_cast<float>(dark_counts + light * (1 + 0.1 * std::cos(fringe_phase(j)))));
         }
-        return amplitudes(reconstructed<std::complex<float>>(plan, line));
+        return amplitudes(reconstructed<std::complex<float>>(spec, line));
     }
 
     std::vector<double> target_profile() {
-        plan.recipe.window = Window::rect;
+        spec.recipe.window = Window::rect;
         std::vector<float> line;
         for (std::size_t j = 0; j < n; ++j) {
             line.push_back(static_cast<float>(target(GetParam(), position(j)) * std::cos(fringe_phase(j))));
         }
-        return amplitudes(reconstructed<std::complex<float>>(plan, line));
+        return amplitudes(reconstructed<std::complex<float>>(spec, line));
     }
 };
 

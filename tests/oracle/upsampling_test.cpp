@@ -18,9 +18,9 @@ constexpr std::size_t n = 256;
 
 // The chain's points of the k grid for one line. With zero_padding 2 the one-sided profile lacks only the bin at n, and
 // that follows from the zeros behind the line.
-std::vector<double> points_of(ReconstructionSpec plan, const std::vector<float>& line) {
-    plan.recipe.zero_padding = 2;
-    const auto field = reconstructed<std::complex<float>>(plan, line);
+std::vector<double> points_of(ReconstructionSpec spec, const std::vector<float>& line) {
+    spec.recipe.zero_padding = 2;
+    const auto field = reconstructed<std::complex<float>>(spec, line);
     std::vector<double> sums;
     for (std::size_t j = 0; j < 2 * n; ++j) {
         double value = static_cast<double>(field[0].real());
@@ -43,12 +43,12 @@ std::vector<double> positions(double first, double last) {
     return at;
 }
 
-ReconstructionSpec plan_at(std::vector<double> at, Resample resample, std::int64_t upsample) {
-    ReconstructionSpec plan = plain_plan(n, 1);
-    plan.calibration.k_positions = std::move(at);
-    plan.recipe.resample = resample;
-    plan.recipe.upsample = upsample;
-    return plan;
+ReconstructionSpec spec_at(std::vector<double> at, Resample resample, std::int64_t upsample) {
+    ReconstructionSpec spec = plain_spec(n, 1);
+    spec.calibration.k_positions = std::move(at);
+    spec.recipe.resample = resample;
+    spec.recipe.upsample = upsample;
+    return spec;
 }
 
 std::vector<float> random_line() {
@@ -71,7 +71,7 @@ TEST(Upsampling, ImpulseBecomesADirichletKernel) {
         // nearest at multiples of 1 / factor reads the up-sampled line itself
         const double step = 1 / static_cast<double>(factor);
         const auto at = positions(90, 90 + static_cast<double>(n - 1) * step);
-        const std::vector<double> points = points_of(plan_at(at, Resample::nearest, factor), impulse);
+        const std::vector<double> points = points_of(spec_at(at, Resample::nearest, factor), impulse);
         for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], dirichlet(at[j] - 100, n), 1e-6) << at[j];
     }
 }
@@ -80,9 +80,9 @@ TEST(Upsampling, PaddedImpulseHasThePaddedPeriod) {
     std::vector<float> impulse(n, 0.0f);
     impulse[100] = 1;
     const auto at = positions(90, 90 + (n - 1) * 0.5);
-    ReconstructionSpec plan = plan_at(at, Resample::nearest, 2);
-    plan.recipe.upsample_pad = true;
-    const std::vector<double> points = points_of(plan, impulse);
+    ReconstructionSpec spec = spec_at(at, Resample::nearest, 2);
+    spec.recipe.upsample_pad = true;
+    const std::vector<double> points = points_of(spec, impulse);
     for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], dirichlet(at[j] - 100, 2048), 1e-6) << at[j];
 }
 
@@ -90,9 +90,9 @@ TEST(Upsampling, RecordedSamplesStay) {
     const std::vector<float> line = random_line();
     for (const bool pad : {false, true}) {
         for (const std::int64_t factor : {1, 2, 4}) {
-            ReconstructionSpec plan = plan_at(positions(0, n - 1), Resample::nearest, factor);
-            plan.recipe.upsample_pad = pad;
-            const std::vector<double> points = points_of(plan, line);
+            ReconstructionSpec spec = spec_at(positions(0, n - 1), Resample::nearest, factor);
+            spec.recipe.upsample_pad = pad;
+            const std::vector<double> points = points_of(spec, line);
             for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], line[j], 1e-6) << factor << " " << j;
         }
     }
@@ -102,7 +102,7 @@ TEST(Interpolation, ConstantsStayWhereverThePointsLie) {
     const std::vector<float> constant(n, 1000.0f);
     for (const Resample resample :
          {Resample::nearest, Resample::linear, Resample::catmull_rom, Resample::lagrange3, Resample::spline}) {
-        const auto points = points_of(plan_at(positions(-2.3, n + 1.2), resample, 1), constant);
+        const auto points = points_of(spec_at(positions(-2.3, n + 1.2), resample, 1), constant);
         for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], 1000, 1e-3) << j;
     }
 }
@@ -116,7 +116,7 @@ TEST(Interpolation, LagrangeIsExactOnCubics) {
     std::vector<float> line;
     for (std::size_t p = 0; p < n; ++p) line.push_back(static_cast<float>(cubic(static_cast<double>(p))));
     for (const auto& at : {positions(0.1, n - 1.05), positions(n - 1.4, 0.3), positions(100.2, 101.9)}) {
-        const auto points = points_of(plan_at(at, Resample::lagrange3, 1), line);
+        const auto points = points_of(spec_at(at, Resample::lagrange3, 1), line);
         for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(points[j], cubic(at[j]), 1e-5) << at[j];
     }
 }
@@ -125,7 +125,7 @@ TEST(Interpolation, PositionsBeyondTheEndsReadTheEnds) {
     const std::vector<float> line = random_line();
     for (const Resample resample :
          {Resample::nearest, Resample::linear, Resample::catmull_rom, Resample::lagrange3, Resample::spline}) {
-        const auto points = points_of(plan_at(positions(-0.6, n - 0.4), resample, 1), line);
+        const auto points = points_of(spec_at(positions(-0.6, n - 0.4), resample, 1), line);
         EXPECT_NEAR(points.front(), line.front(), 2e-6);
         EXPECT_NEAR(points.back(), line.back(), 2e-6);
     }
@@ -134,7 +134,7 @@ TEST(Interpolation, PositionsBeyondTheEndsReadTheEnds) {
 TEST(Interpolation, LinearIsLinear) {
     const std::vector<float> line = random_line();
     const auto at = positions(0, n - 1.5);
-    const auto points = points_of(plan_at(at, Resample::linear, 1), line);
+    const auto points = points_of(spec_at(at, Resample::linear, 1), line);
     for (std::size_t j = 0; j < n; ++j) {
         const auto left = static_cast<std::size_t>(at[j]);
         const double t = at[j] - static_cast<double>(left);

@@ -35,15 +35,15 @@ void assign(S& object, const std::string& name, const std::string& text) {
     throw std::runtime_error("no setting " + name);
 }
 
-void assign(ReconstructionSpec& plan, const std::string& section, const std::string& name, const std::string& text) {
-    if (section == "format") return assign(plan.format, name, text);
-    if (section == "geometry") return assign(plan.geometry, name, text);
-    if (section == "recipe") return assign(plan.recipe, name, text);
-    if (section == "nufft") return assign(plan.nufft, name, text);
-    if (section == "defr") return assign(plan.defr, name, text);
-    if (section == "compressive") return assign(plan.compressive, name, text);
-    if (section == "flow") return assign(plan.flow, name, text);
-    if (section == "calibration") return assign(plan.calibration, name, text);
+void assign(ReconstructionSpec& spec, const std::string& section, const std::string& name, const std::string& text) {
+    if (section == "format") return assign(spec.format, name, text);
+    if (section == "geometry") return assign(spec.geometry, name, text);
+    if (section == "recipe") return assign(spec.recipe, name, text);
+    if (section == "nufft") return assign(spec.nufft, name, text);
+    if (section == "defr") return assign(spec.defr, name, text);
+    if (section == "compressive") return assign(spec.compressive, name, text);
+    if (section == "flow") return assign(spec.flow, name, text);
+    if (section == "calibration") return assign(spec.calibration, name, text);
     throw std::runtime_error("no section " + section);
 }
 
@@ -63,8 +63,8 @@ std::vector<std::string> names_in(const std::filesystem::path& list) {
 }
 
 // The plan; `expected` gets the lines of the section of that name.
-ReconstructionSpec read_plan(const std::filesystem::path& path, std::map<std::string, double>& expected) {
-    ReconstructionSpec plan;
+ReconstructionSpec read_spec(const std::filesystem::path& path, std::map<std::string, double>& expected) {
+    ReconstructionSpec spec;
     std::ifstream settings(path / "settings.txt");
     for (std::string line; std::getline(settings, line);) {
         const std::size_t dot = line.find('.'), space = line.find(' ');
@@ -72,11 +72,11 @@ ReconstructionSpec read_plan(const std::filesystem::path& path, std::map<std::st
         if (section == "expected") {
             expected[name] = std::stod(line.substr(space + 1));
         } else {
-            assign(plan, section, name, line.substr(space + 1));
+            assign(spec, section, name, line.substr(space + 1));
         }
     }
-    read_calibration(plan.calibration, path);
-    return plan;
+    read_calibration(spec.calibration, path);
+    return spec;
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ VectorCase read_vector_case(const std::string& name) {
     const std::filesystem::path path = folder() / name;
     VectorCase one;
     std::map<std::string, double> expected;
-    one.plan = read_plan(path, expected);
+    one.spec = read_spec(path, expected);
     one.noise_floor_db = expected.at("noise_floor_db");
     one.spectra = values_in<std::byte>(path / "spectra.raw");
     one.field = values_in<std::complex<double>>(path / "expected_field.f64");
@@ -109,7 +109,7 @@ FlowVectorCase read_flow_vector(const std::string& name) {
     const std::filesystem::path path = folder() / "flow" / name;
     FlowVectorCase one;
     std::map<std::string, double> expected;
-    one.plan = read_plan(path, expected);
+    one.spec = read_spec(path, expected);
     one.spectra = values_in<std::byte>(path / "spectra.raw");
     one.power = values_in<double>(path / "expected_power.f64");
     one.margin = values_in<double>(path / "expected_margin.f64");

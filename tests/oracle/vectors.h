@@ -11,7 +11,7 @@
 namespace echolux {
 
 struct VectorCase {
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     std::vector<std::byte> spectra;
     std::vector<std::complex<double>> field;  // empty where lines are joined by magnitude or power
     std::vector<double> power;
@@ -20,7 +20,7 @@ struct VectorCase {
 
 // What generate_flow_vectors.py wrote.
 struct FlowVectorCase {
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     std::vector<std::byte> spectra;
     std::vector<double> power;                  // of the structure
     std::vector<double> margin;                 // mean power over what flow needs: below 1 it is masked

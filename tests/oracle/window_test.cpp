@@ -35,13 +35,13 @@ const Figures figures[] = {
 
 // w / sum(w) as the chain applies it.
 std::vector<double> applied_window(Window window) {
-    ReconstructionSpec plan = plain_plan(n, n);
-    plan.recipe.window = window;
-    plan.recipe.depth_end = 1;
+    ReconstructionSpec spec = plain_spec(n, n);
+    spec.recipe.window = window;
+    spec.recipe.depth_end = 1;
     std::vector<float> impulses(n * n, 0.0f);
     for (std::size_t p = 0; p < n; ++p) impulses[p * n + p] = 1;
     std::vector<double> weights;
-    for (const std::complex<float> a : reconstructed<std::complex<float>>(plan, impulses)) {
+    for (const std::complex<float> a : reconstructed<std::complex<float>>(spec, impulses)) {
         weights.push_back(static_cast<double>(a.real()));
     }
     return weights;

@@ -43,9 +43,9 @@ class NotingSink : public BlockSink {
     }
     void collect() override {}
     void finish() override {}
-    void change(const ReconstructionSpec& plan) override {
+    void change(const ReconstructionSpec& spec) override {
         const std::scoped_lock lock(mutex_);
-        wanted_ = plan.recipe.high;
+        wanted_ = spec.recipe.high;
     }
     bool take_change(Moment) override {
         const std::scoped_lock lock(mutex_);
@@ -80,10 +80,10 @@ inline void run_to_end(Session& session) {
     ASSERT_TRUE(session.drain(std::chrono::hours(1)));
 }
 
-inline ReconstructionSpec plan_with(const Source& source, double high) {
-    ReconstructionSpec plan = source.scan().plan(1);
-    plan.recipe.high = high;
-    return plan;
+inline ReconstructionSpec spec_with(const Source& source, double high) {
+    ReconstructionSpec spec = source.scan().spec(1);
+    spec.recipe.high = high;
+    return spec;
 }
 
 // The balance that no trouble may upset.

@@ -12,10 +12,10 @@
 namespace echolux {
 namespace {
 
-ReconstructionSpec plan(double high) {
-    ReconstructionSpec plan = testing::live_scan().plan(1);
-    plan.recipe.high = high;
-    return plan;
+ReconstructionSpec spec(double high) {
+    ReconstructionSpec spec = testing::live_scan().spec(1);
+    spec.recipe.high = high;
+    return spec;
 }
 
 MadePlan awaited(PlanMaker& maker) {
@@ -34,15 +34,15 @@ TEST(PlanMaker, OfManyTheLastOneCounts) {
         ++made;
         return ChosenReconstructor{plan_on_cpu(wanted), ""};
     });
-    maker.want(plan(10));
+    maker.want(spec(10));
     while (begun == 0) std::this_thread::yield();
-    for (int i = 11; i <= 40; ++i) maker.want(plan(i));
+    for (int i = 11; i <= 40; ++i) maker.want(spec(i));
     EXPECT_FALSE(maker.take()) << "the first is still being made";
     go.release(2);
     while (made < 2) std::this_thread::yield();
     MadePlan last = awaited(maker);
-    if (last.plan.recipe.high == 10) last = awaited(maker);
-    EXPECT_EQ(last.plan.recipe.high, 40);
+    if (last.spec.recipe.high == 10) last = awaited(maker);
+    EXPECT_EQ(last.spec.recipe.high, 40);
     EXPECT_FALSE(maker.take());
     EXPECT_EQ(begun, 2);
 }
@@ -54,30 +54,30 @@ TEST(PlanMaker, WhereTheNewestFailsNoneBeforeItIsGivenAnyMore) {
         if (wanted.recipe.high == 20) throw Error(ErrorCode::bad_setting, "twenty");
         return ChosenReconstructor{plan_on_cpu(wanted), ""};
     });
-    maker.want(plan(10));
+    maker.want(spec(10));
     MadePlan first = awaited(maker);
     EXPECT_EQ(first.number, 1u);
-    maker.want(plan(20));
+    maker.want(spec(20));
     while (maker.failed() == 0) std::this_thread::yield();
     EXPECT_EQ(maker.failed(), 2u);
     maker.put_back(std::move(first));
     EXPECT_THROW(maker.take(), Error);
     EXPECT_FALSE(maker.take());
-    maker.want(plan(30));
+    maker.want(spec(30));
     EXPECT_EQ(awaited(maker).number, maker.wanted());
 }
 
 TEST(PlanMaker, GivesBackWhatCannotBeUsedYetUnlessThereIsANewerOne) {
     PlanMaker maker([](const ReconstructionSpec& wanted) { return ChosenReconstructor{plan_on_cpu(wanted), ""}; });
-    maker.want(plan(10));
+    maker.want(spec(10));
     maker.put_back(awaited(maker));
     MadePlan first = awaited(maker);
-    EXPECT_EQ(first.plan.recipe.high, 10);
-    maker.want(plan(20));
+    EXPECT_EQ(first.spec.recipe.high, 10);
+    maker.want(spec(20));
     MadePlan second = awaited(maker);
     maker.put_back(std::move(second));
     maker.put_back(std::move(first));
-    EXPECT_EQ(awaited(maker).plan.recipe.high, 20);
+    EXPECT_EQ(awaited(maker).spec.recipe.high, 20);
 }
 
 TEST(PlanMaker, SaysWhatCannotBeMadeOnce) {
@@ -85,11 +85,11 @@ TEST(PlanMaker, SaysWhatCannotBeMadeOnce) {
         if (wanted.recipe.high == 13) throw Error(ErrorCode::out_of_memory, "too large", "plan");
         return {plan_on_cpu(wanted), ""};
     });
-    maker.want(plan(13));
+    maker.want(spec(13));
     EXPECT_THROW(awaited(maker), Error);
     EXPECT_FALSE(maker.take());
-    maker.want(plan(14));
-    EXPECT_EQ(awaited(maker).plan.recipe.high, 14);
+    maker.want(spec(14));
+    EXPECT_EQ(awaited(maker).spec.recipe.high, 14);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(SessionMemory, APoolTooSmallToKeepAVolumeGivesEveryBlock) {
             run_to_end(session);
             EXPECT_EQ(session.figures().finished_volumes, 6);
             expect_balance(session.figures());
-            session.change(plan_with(source, 60));
+            session.change(spec_with(source, 60));
             await([&] { return session.figures().changes == 1; });
         }
         expect_every_block(sink, 24);  // nothing is worked on again: it is not there any more
@@ -70,7 +70,7 @@ TEST(SessionMemory, APoolOfFourVolumesKeepsTheLastOne) {
     Session session(source, sink);
     run_to_end(session);
     expect_every_block(sink, 24);
-    session.change(plan_with(source, 60));
+    session.change(spec_with(source, 60));
     await([&] { return session.figures().reprocessed_volumes == 1; });
     const auto fed = sink.fed();
     ASSERT_EQ(fed.size(), 24u + 1 + b_scans);

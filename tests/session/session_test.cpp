@@ -128,7 +128,7 @@ TEST(Session, AChangedSettingReworksTheLastVolumeWhenNothingComes) {
     Session session(source, sink);
     run_to_end(session);
     session.look_at(2);
-    session.change(plan_with(source, 60));
+    session.change(spec_with(source, 60));
     await([&] { return session.figures().reprocessed_volumes == 1; });
     const auto fed = sink.fed();
     ASSERT_EQ(fed.size(), 11u);
@@ -146,7 +146,7 @@ TEST(Session, SettingsMayChangeAHundredTimesASecond) {
     Session session(source, sink);
     session.start();
     for (int i = 0; i < 100; ++i) {
-        session.change(plan_with(source, 50 + i));
+        session.change(spec_with(source, 50 + i));
         std::this_thread::sleep_for(1ms);
     }
     await([&] { return sink.fed().size() > 0 && sink.fed().back().high == 149; });
@@ -159,10 +159,10 @@ TEST(Session, ASettingThatCannotWorkIsRefusedOrReported) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send(4), end()});
     Session session(source, sink);
-    ReconstructionSpec impossible = plan_with(source, 50);
+    ReconstructionSpec impossible = spec_with(source, 50);
     impossible.recipe.depth_begin = 1000;
     EXPECT_THROW(session.change(impossible), Error);
-    session.change(plan_with(source, 13));
+    session.change(spec_with(source, 13));
     run_to_end(session);
     EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("13 is too much"))));
     EXPECT_EQ(session.figures().changes, 0);

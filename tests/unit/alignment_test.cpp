@@ -26,18 +26,18 @@ double decibels(double power) {
 // Mirror lines that are linear in k, of a source as bright everywhere.
 class AlignmentOfAMirror : public testing::Test {
   protected:
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     std::mt19937 random{7};
 
     AlignmentOfAMirror() {
-        plan.format.sample_format = SampleFormat::f32;
-        plan.geometry.samples = n;
-        plan.geometry.a_scans = 64;
-        plan.geometry.b_scans = 4;
-        plan.block_b_scans = 4;
-        plan.calibration.background.assign(n, dark + light);
-        plan.calibration.dark.assign(n, dark);
-        plan.recipe.background = Background::frame_mean;  // of the volume: not here
+        spec.format.sample_format = SampleFormat::f32;
+        spec.geometry.samples = n;
+        spec.geometry.a_scans = 64;
+        spec.geometry.b_scans = 4;
+        spec.block_b_scans = 4;
+        spec.calibration.background.assign(n, dark + light);
+        spec.calibration.dark.assign(n, dark);
+        spec.recipe.background = Background::frame_mean;  // of the volume: not here
     }
 
     // `phase_step`: of the fringe from line to line.
@@ -65,10 +65,10 @@ class AlignmentOfAMirror : public testing::Test {
 };
 
 TEST_F(AlignmentOfAMirror, FiguresAreThoseOfTheFringe) {
-    plan.calibration.depth_pitch_um = 2.5;
-    plan.geometry.refractive_index = 1.25;
+    spec.calibration.depth_pitch_um = 2.5;
+    spec.geometry.refractive_index = 1.25;
     const std::vector<float> counts = lines(64, 0);
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     const AlignmentReading reading = alignment.read(block_of(counts), {.line = 10, .average = 4});
     const AlignmentFigures& figures = reading.figures;
     EXPECT_EQ(reading.lines, 4);
@@ -83,7 +83,7 @@ TEST_F(AlignmentOfAMirror, FiguresAreThoseOfTheFringe) {
 }
 
 TEST_F(AlignmentOfAMirror, FringeIsShownUnderTheWindow) {
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0);
     const AlignmentReading reading = alignment.read(block_of(counts), {});
     ASSERT_EQ(reading.windowed.size(), static_cast<std::size_t>(n));
@@ -102,7 +102,7 @@ TEST_F(AlignmentOfAMirror, FringeIsShownUnderTheWindow) {
 TEST_F(AlignmentOfAMirror, SnrIsThePeakOverTheMeanNoise) {
     constexpr double noise = 20;
     const double expected = decibels(std::pow(contrast * light / 2, 2) / (noise * noise * 1.5 / n));
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     const std::vector<float> counts = lines(64, noise);
     EXPECT_NEAR(alignment.read(block_of(counts), {.average = 64}).figures.snr_db, expected, 0.2);
     double mean = 0;  // of single lines: the median has to be told that it hears one
@@ -114,7 +114,7 @@ TEST_F(AlignmentOfAMirror, SnrIsThePeakOverTheMeanNoise) {
 }
 
 TEST_F(AlignmentOfAMirror, LongAveragesTakeSeveralBlocks) {
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     AlignmentReading reading;
     const auto noise_spread = [&] {  // standard deviation of the noise's power over its mean
         double sum = 0, squares = 0, count = 0;
@@ -144,7 +144,7 @@ TEST_F(AlignmentOfAMirror, LongAveragesTakeSeveralBlocks) {
 
 // The power is averaged, so a mirror that trembles keeps its height.
 TEST_F(AlignmentOfAMirror, TremblingMirrorKeepsItsPeak) {
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0, 2 * pi / 64);
     const AlignmentFigures figures = alignment.read(block_of(counts), {.average = 64}).figures;
     EXPECT_NEAR(figures.peak_db, decibels(std::pow(contrast * light / 2, 2)), 0.01);
@@ -152,10 +152,10 @@ TEST_F(AlignmentOfAMirror, TremblingMirrorKeepsItsPeak) {
 }
 
 TEST_F(AlignmentOfAMirror, MirrorIsThereWithoutABackgroundToo) {
-    plan.calibration.background.clear();
+    spec.calibration.background.clear();
     for (const Background background : {Background::automatic, Background::frame_mean, Background::running}) {
-        plan.recipe.background = background;
-        Alignment alignment(plan);
+        spec.recipe.background = background;
+        Alignment alignment(spec);
         const std::vector<float> counts = lines(64, 2);
         const AlignmentReading reading = alignment.read(block_of(counts), {.average = 16});
         EXPECT_FALSE(reading.has_background);
@@ -165,12 +165,12 @@ TEST_F(AlignmentOfAMirror, MirrorIsThereWithoutABackgroundToo) {
 }
 
 TEST_F(AlignmentOfAMirror, SaturationIsTheGreatestSample) {
-    plan.format.sample_format = SampleFormat::u16;
-    plan.format.bits = 12;
+    spec.format.sample_format = SampleFormat::u16;
+    spec.format.bits = 12;
     std::vector<std::uint16_t> counts(static_cast<std::size_t>(n * 64), 2000);
     counts[5 * n + 7] = 3000;
     counts[6 * n + 7] = 4095;
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     AlignmentFigures figures = alignment.read(block_of(counts), {.line = 5, .average = 1}).figures;
     EXPECT_NEAR(*figures.saturation_percent, 100 * 3000 / 4095.0, 1e-9);
     EXPECT_EQ(figures.clipped_percent, 0);
@@ -180,7 +180,7 @@ TEST_F(AlignmentOfAMirror, SaturationIsTheGreatestSample) {
 }
 
 TEST_F(AlignmentOfAMirror, LinesStayInsideTheirFrame) {
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     std::vector<float> counts = lines(128, 0);
     for (std::size_t i = 64 * n; i < counts.size(); ++i) counts[i] += 7;  // of the second B-scan
     const Block block = block_of(counts, 2);
@@ -198,27 +198,27 @@ TEST_F(AlignmentOfAMirror, PeakIsLookedForWhereOneWants) {
         const double x = static_cast<double>(i % n) / n;
         counts[i] += static_cast<float>(30 * std::cos(2 * pi * 350 * x));
     }
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     EXPECT_NEAR(alignment.read(block_of(counts), {}).figures.peak_bin, bin, 0.01);
     EXPECT_NEAR(alignment.read(block_of(counts), {.depth_begin = 300}).figures.peak_bin, 350, 0.01);
 }
 
 TEST_F(AlignmentOfAMirror, DarknessHasNoPeak) {
     const std::vector<float> counts(static_cast<std::size_t>(n * 64), static_cast<float>(dark));
-    plan.calibration.background.assign(n, dark);
-    Alignment alignment(plan);
+    spec.calibration.background.assign(n, dark);
+    Alignment alignment(spec);
     const AlignmentFigures figures = alignment.read(block_of(counts), {}).figures;
     EXPECT_FALSE(figures.has_peak);
     EXPECT_TRUE(std::isfinite(figures.snr_db) && std::isfinite(figures.peak_db) && std::isfinite(figures.contrast));
 }
 
 TEST_F(AlignmentOfAMirror, FitsAsLongAsNothingChanged) {
-    const Alignment alignment(plan);
-    EXPECT_TRUE(alignment.fits(plan));
-    ReconstructionSpec other = plan;
+    const Alignment alignment(spec);
+    EXPECT_TRUE(alignment.fits(spec));
+    ReconstructionSpec other = spec;
     other.recipe.a2_rad = 1;
     EXPECT_FALSE(alignment.fits(other));
-    other = plan;
+    other = spec;
     other.calibration.dark[3] += 1;
     EXPECT_FALSE(alignment.fits(other));
 }
@@ -257,14 +257,14 @@ TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
     std::vector<std::uint16_t> counts(static_cast<std::size_t>(s.samples * s.a_scans));
     SilentProgress silent;
     instrument.record(0, 0, 1, counts, silent);
-    ReconstructionSpec plan = instrument.scan().plan(1);
+    ReconstructionSpec spec = instrument.scan().spec(1);
     const std::vector<float> background = instrument.camera().background(), no_light = instrument.camera().dark();
-    plan.calibration.background.assign(background.begin(), background.end());
-    plan.calibration.dark.assign(no_light.begin(), no_light.end());
-    plan.calibration.wavelengths_nm = instrument.spectrometer().wavelengths_nm;
-    plan.recipe.resample = Resample::spline;
+    spec.calibration.background.assign(background.begin(), background.end());
+    spec.calibration.dark.assign(no_light.begin(), no_light.end());
+    spec.calibration.wavelengths_nm = instrument.spectrometer().wavelengths_nm;
+    spec.recipe.resample = Resample::spline;
 
-    Alignment alignment(plan);
+    Alignment alignment(spec);
     Block block;
     block.data = reinterpret_cast<const std::byte*>(counts.data());
     block.bytes = std::ssize(counts) * 2;

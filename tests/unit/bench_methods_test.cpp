@@ -115,13 +115,13 @@ TEST(BenchPapers, TablesShowTheRows) {
 TEST(BenchCase, IsTheShippedRecipeWithItsChanges) {
     const BenchCase one{.key = "k", .meaning = "m", .recipe = "defr", .changes = {"defr.iterations=3"}};
     const BenchSize size{512, 8, 4, 2};
-    const ReconstructionSpec plan = plan_of(one, size);
-    EXPECT_EQ(plan.recipe.method, Method::defr);
-    EXPECT_EQ(plan.recipe.upsample, 2);
-    EXPECT_EQ(plan.defr.iterations, 3);
-    EXPECT_EQ(plan.geometry.samples, 512);
-    EXPECT_EQ(plan.block_b_scans, 2);
-    EXPECT_NO_THROW(planned_grid(plan));
+    const ReconstructionSpec spec = spec_of(one, size);
+    EXPECT_EQ(spec.recipe.method, Method::defr);
+    EXPECT_EQ(spec.recipe.upsample, 2);
+    EXPECT_EQ(spec.defr.iterations, 3);
+    EXPECT_EQ(spec.geometry.samples, 512);
+    EXPECT_EQ(spec.block_b_scans, 2);
+    EXPECT_NO_THROW(planned_grid(spec));
 }
 
 TEST(BenchCase, CostlyOnesAreSmallerOnACpuAlone) {

@@ -27,19 +27,19 @@ TEST(Backends, EverySurveySaysSomething) {
 }
 
 TEST(Backends, TheCpuIsTakenWhenAskedFor) {
-    const auto cpu = make_reconstructor(plain_plan(64, 2), {.backend = Backend::cpu});
+    const auto cpu = make_reconstructor(plain_spec(64, 2), {.backend = Backend::cpu});
     EXPECT_EQ(cpu->processor(), Backend::cpu);
     EXPECT_TRUE(cpu->backend().starts_with("cpu")) << cpu->backend();
-    EXPECT_EQ(choose_reconstructor(plain_plan(64, 2), {.backend = Backend::cpu}).reason, "");
+    EXPECT_EQ(choose_reconstructor(plain_spec(64, 2), {.backend = Backend::cpu}).reason, "");
 }
 
 TEST(Backends, AutomaticFallsBackWhereCudaIsRefused) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
-    const ChosenReconstructor chosen = choose_reconstructor(plain_plan(64, 2));
+    const ChosenReconstructor chosen = choose_reconstructor(plain_spec(64, 2));
     EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
     EXPECT_EQ(chosen.reason, surveyed_gpus().refusal);
     try {
-        make_reconstructor(plain_plan(64, 2), {.backend = Backend::cuda});
+        make_reconstructor(plain_spec(64, 2), {.backend = Backend::cuda});
         ADD_FAILURE() << "CUDA without a GPU";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::device);
@@ -51,7 +51,7 @@ TEST(Backends, AutomaticFallsBackWhereCudaIsRefused) {
 // A GPU that is there, and what planning on it comes to.
 ChosenReconstructor chosen_with_gpu(const std::function<std::unique_ptr<Reconstructor>()>& plan_on_gpu,
                                     const std::string& refusal = {}) {
-    return gpu_or_cpu(plain_plan(64, 2), {{{.id = {1}, .name = "a GPU"}}, refusal}, plan_on_gpu);
+    return gpu_or_cpu(plain_spec(64, 2), {{{.id = {1}, .name = "a GPU"}}, refusal}, plan_on_gpu);
 }
 
 ChosenReconstructor chosen_after(ErrorCode code) {
@@ -68,7 +68,7 @@ TEST(Backends, AGpuThatRefusesThePlanIsReplacedAndSaidSo) {
 }
 
 TEST(Backends, AGpuThatTakesThePlanIsKept) {
-    const auto planned = [] { return plan_on_cpu(plain_plan(64, 2)); };
+    const auto planned = [] { return plan_on_cpu(plain_spec(64, 2)); };
     EXPECT_NE(chosen_with_gpu(planned).reconstructor, nullptr);
     EXPECT_EQ(chosen_with_gpu(planned).reason, "");
     EXPECT_EQ(chosen_with_gpu(planned, "another is too old").reason, "another is too old");
@@ -76,15 +76,15 @@ TEST(Backends, AGpuThatTakesThePlanIsKept) {
 
 // Of what works on the CPU only, every GPU is told off before it is tried.
 TEST(Backends, KJitterStaysOnTheCpu) {
-    ReconstructionSpec plan = plain_plan(64, 2);
-    EXPECT_NO_THROW(refuse_what_gpus_cannot(plan));
-    plan.recipe.resample = Resample::nufft;
-    plan.calibration.k_jitter = {0.5, 1, -0.5, 1};
+    ReconstructionSpec spec = plain_spec(64, 2);
+    EXPECT_NO_THROW(refuse_what_gpus_cannot(spec));
+    spec.recipe.resample = Resample::nufft;
+    spec.calibration.k_jitter = {0.5, 1, -0.5, 1};
     const auto on_gpu = [&] {
-        refuse_what_gpus_cannot(plan);
-        return plan_on_cpu(plan);
+        refuse_what_gpus_cannot(spec);
+        return plan_on_cpu(spec);
     };
-    const ChosenReconstructor chosen = gpu_or_cpu(plan, {{{.id = {1}, .name = "a GPU"}}, ""}, on_gpu);
+    const ChosenReconstructor chosen = gpu_or_cpu(spec, {{{.id = {1}, .name = "a GPU"}}, ""}, on_gpu);
     EXPECT_EQ(chosen.reconstructor->processor(), Backend::cpu);
     EXPECT_TRUE(chosen.reason.starts_with("calibration.k_jitter: works on the CPU only")) << chosen.reason;
 }
@@ -117,7 +117,7 @@ TEST(Backends, OfAllGpusOneThatRefusesIsLeftOutAndSaidSo) {
         return [=](DeviceId id) {
             if (std::ranges::find(refusing, id) != refusing.end())
                 throw Error(code, "no", fmt::format("GPU {}", id[0]));
-            return plan_on_cpu(plain_plan(64, 2));
+            return plan_on_cpu(plain_spec(64, 2));
         };
     };
     for (const ErrorCode code : {ErrorCode::device, ErrorCode::out_of_memory}) {
@@ -159,17 +159,17 @@ TEST(Backends, SeveralGpusInsistOnCuda) {
     EXPECT_TRUE(insists_on_gpu({.backend = Backend::cuda}));
     EXPECT_TRUE(insists_on_gpu({.gpus = 2}));
     EXPECT_FALSE(insists_on_gpu({.gpus = 0}));
-    EXPECT_THROW(make_reconstructor(plain_plan(64, 2), {.backend = Backend::cpu, .gpus = 2}), Error);
+    EXPECT_THROW(make_reconstructor(plain_spec(64, 2), {.backend = Backend::cpu, .gpus = 2}), Error);
     if (surveyed_gpus().usable.size() > 1) GTEST_SKIP() << "there are several";
-    EXPECT_THROW(make_reconstructor(plain_plan(64, 2), {.gpus = 2}), Error);
+    EXPECT_THROW(make_reconstructor(plain_spec(64, 2), {.gpus = 2}), Error);
     EXPECT_THROW(require_backend({.gpus = 2}), Error);
 }
 
 TEST(Backends, AnImpossibleRecipeIsRefusedByAll) {
-    ReconstructionSpec plan = plain_plan(64, 2);
-    plan.recipe.depth_end = 4000;
+    ReconstructionSpec spec = plain_spec(64, 2);
+    spec.recipe.depth_end = 4000;
     for (const Backend backend : {Backend::automatic, Backend::cpu}) {
-        EXPECT_THROW(make_reconstructor(plan, {.backend = backend}), Error);
+        EXPECT_THROW(make_reconstructor(spec, {.backend = backend}), Error);
     }
 }
 

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::size_t n = 16;
 
-ReconstructionSpec plan_for(Background background, std::int64_t lines) {
-    ReconstructionSpec plan = plain_plan(n, lines);
-    plan.format.sample_format = SampleFormat::u16;
-    plan.recipe.background = background;
-    return plan;
+ReconstructionSpec spec_for(Background background, std::int64_t lines) {
+    ReconstructionSpec spec = plain_spec(n, lines);
+    spec.format.sample_format = SampleFormat::u16;
+    spec.recipe.background = background;
+    return spec;
 }
 
 std::vector<std::uint16_t> random_lines(std::size_t lines, unsigned most) {
@@ -26,8 +26,8 @@ std::vector<std::uint16_t> random_lines(std::size_t lines, unsigned most) {
 
 using Field = std::vector<std::complex<float>>;
 
-Field field_of(const ReconstructionSpec& plan, const std::vector<std::uint16_t>& spectra) {
-    return reconstructed<std::complex<float>>(plan, spectra);
+Field field_of(const ReconstructionSpec& spec, const std::vector<std::uint16_t>& spectra) {
+    return reconstructed<std::complex<float>>(spec, spectra);
 }
 
 // A large background, and in each line one sample that leaves it; the next line leaves it by as much to the other side.
@@ -41,9 +41,9 @@ TEST(FrameMean, LeavesExactlyWhatIsNotInTheMean) {
         auto& sample = spectra[l * n + l / 2 % n];
         sample = static_cast<std::uint16_t>(sample + static_cast<int>(left[l]));
     }
-    ReconstructionSpec plan = plan_for(Background::frame_mean, lines);
-    plan.recipe.depth_end = 1;
-    const Field field = field_of(plan, spectra);
+    ReconstructionSpec spec = spec_for(Background::frame_mean, lines);
+    spec.recipe.depth_end = 1;
+    const Field field = field_of(spec, spectra);
     for (std::size_t l = 0; l < lines; ++l) ASSERT_EQ(field[l].real() * float{n}, left[l]) << l;
 }
 
@@ -52,8 +52,8 @@ TEST(FrameMean, ConstantShiftChangesNoBit) {
     const auto spectra = random_lines(lines, 30000);
     auto shifted = spectra;
     for (auto& x : shifted) x = static_cast<std::uint16_t>(x + 2000);
-    const ReconstructionSpec plan = plan_for(Background::frame_mean, lines);
-    EXPECT_EQ(field_of(plan, spectra), field_of(plan, shifted));
+    const ReconstructionSpec spec = spec_for(Background::frame_mean, lines);
+    EXPECT_EQ(field_of(spec, spectra), field_of(spec, shifted));
 }
 
 TEST(FrameMean, OrderOfLinesChangesNoBit) {
@@ -64,8 +64,8 @@ TEST(FrameMean, OrderOfLinesChangesNoBit) {
         reversed.insert(reversed.end(), spectra.begin() + static_cast<std::ptrdiff_t>(l * n),
                         spectra.begin() + static_cast<std::ptrdiff_t>((l + 1) * n));
     }
-    const ReconstructionSpec plan = plan_for(Background::frame_mean, lines);
-    const Field forward = field_of(plan, spectra), backward = field_of(plan, reversed);
+    const ReconstructionSpec spec = spec_for(Background::frame_mean, lines);
+    const Field forward = field_of(spec, spectra), backward = field_of(spec, reversed);
     for (std::size_t l = 0; l < lines; ++l) {
         for (std::size_t z = 0; z < n / 2; ++z) {
             ASSERT_EQ(forward[l * n / 2 + z], backward[(lines - 1 - l) * n / 2 + z]);
@@ -74,32 +74,32 @@ TEST(FrameMean, OrderOfLinesChangesNoBit) {
 }
 
 TEST(FrameMean, EveryBScanHasItsOwn) {
-    ReconstructionSpec plan = plan_for(Background::frame_mean, 4);
-    plan.geometry.b_scans = 3;
+    ReconstructionSpec spec = spec_for(Background::frame_mean, 4);
+    spec.geometry.b_scans = 3;
     std::vector<std::uint16_t> spectra;
     for (const std::uint16_t level : {100, 900, 40000}) spectra.insert(spectra.end(), 4 * n, level);
-    for (const auto a : field_of(plan, spectra)) EXPECT_EQ(a, std::complex<float>{});
+    for (const auto a : field_of(spec, spectra)) EXPECT_EQ(a, std::complex<float>{});
 }
 
 TEST(MedianBackground, IgnoresTheFewAndHalvesTheMiddle) {
-    ReconstructionSpec plan = plan_for(Background::median, 4);
-    plan.recipe.depth_end = 1;
+    ReconstructionSpec spec = spec_for(Background::median, 4);
+    spec.recipe.depth_end = 1;
     std::vector<std::uint16_t> spectra(4 * n, 0);
     const std::uint16_t at_zero[] = {10, 65535, 13, 0};  // median 11.5
     for (std::size_t l = 0; l < 4; ++l) spectra[l * n] = at_zero[l];
-    const Field field = field_of(plan, spectra);
+    const Field field = field_of(spec, spectra);
     for (std::size_t l = 0; l < 4; ++l) EXPECT_EQ(field[l].real() * float{n}, static_cast<float>(at_zero[l]) - 11.5f);
 }
 
 TEST(StoredBackground, IsSubtractedAsItIs) {
-    ReconstructionSpec plan = plan_for(Background::stored, 3);
-    plan.calibration.background.assign(n, 0);
-    plan.calibration.background[5] = 1000.25;
-    plan.recipe.depth_end = 1;
+    ReconstructionSpec spec = spec_for(Background::stored, 3);
+    spec.calibration.background.assign(n, 0);
+    spec.calibration.background[5] = 1000.25;
+    spec.recipe.depth_end = 1;
     std::vector<std::uint16_t> spectra(3 * n, 0);
     spectra[5] = 1000;
     spectra[n + 5] = 3000;
-    const Field field = field_of(plan, spectra);
+    const Field field = field_of(spec, spectra);
     EXPECT_EQ(field[0].real() * float{n}, -0.25f);
     EXPECT_EQ(field[1].real() * float{n}, 1999.75f);
     EXPECT_EQ(field[2].real() * float{n}, -1000.25f);
@@ -107,13 +107,13 @@ TEST(StoredBackground, IsSubtractedAsItIs) {
 
 // b <- (1 - alpha) b + alpha mean, over acquired B-scans, the first one taken whole, before it is subtracted.
 TEST(RunningBackground, FollowsTheLevel) {
-    ReconstructionSpec plan = plan_for(Background::running, 2);
-    plan.recipe.running_alpha = 0.25;
-    plan.recipe.depth_end = 1;
-    plan.geometry.b_scans = 3;
+    ReconstructionSpec spec = spec_for(Background::running, 2);
+    spec.recipe.running_alpha = 0.25;
+    spec.recipe.depth_end = 1;
+    spec.geometry.b_scans = 3;
     std::vector<std::uint16_t> spectra;
     for (const std::uint16_t level : {1000, 2000, 2000}) spectra.insert(spectra.end(), 2 * n, level);
-    const Field field = field_of(plan, spectra);
+    const Field field = field_of(spec, spectra);
     for (std::size_t l = 0; l < 2; ++l) {
         EXPECT_FLOAT_EQ(field[l].real(), 0);
         EXPECT_FLOAT_EQ(field[2 + l].real(), 750);
@@ -123,7 +123,7 @@ TEST(RunningBackground, FollowsTheLevel) {
 
 TEST(AutomaticBackground, IsTheStoredOneWhereThereIsOne) {
     const auto spectra = random_lines(8, 5000);
-    ReconstructionSpec automatic = plan_for(Background::automatic, 8), chosen = plan_for(Background::frame_mean, 8);
+    ReconstructionSpec automatic = spec_for(Background::automatic, 8), chosen = spec_for(Background::frame_mean, 8);
     EXPECT_EQ(field_of(automatic, spectra), field_of(chosen, spectra));
     automatic.calibration.background.assign(n, 2345.0);
     chosen.calibration.background = automatic.calibration.background;

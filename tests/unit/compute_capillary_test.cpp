@@ -27,14 +27,14 @@ double lumen_flow_ul_s(double flow_ul_s) {
     const Simulation s = recording.simulation();
 
     const Scan scan = open_scan(recording.folder() / "scan.toml");
-    ReconstructionSpec plan = scan.plan(s.b_scans);
-    plan.flow = {.method = FlowMethod::doppler, .window_depth = 3, .window_lines = 4, .threshold_db = -100};
-    plan.recipe.noise_floor_db = -60;
-    plan.recipe.quantity = Quantity::intensity;
-    plan.recipe.voxel = VoxelType::f32;
+    ReconstructionSpec spec = scan.spec(s.b_scans);
+    spec.flow = {.method = FlowMethod::doppler, .window_depth = 3, .window_lines = 4, .threshold_db = -100};
+    spec.recipe.noise_floor_db = -60;
+    spec.recipe.quantity = Quantity::intensity;
+    spec.recipe.voxel = VoxelType::f32;
     std::vector<std::uint16_t> spectra;
     for (const auto& line : recording.lines()) spectra.insert(spectra.end(), line.begin(), line.end());
-    const FlowVolumes volumes = flow_of({"cpu", &plan_on_cpu}, plan, bytes_of_lines(spectra));
+    const FlowVolumes volumes = flow_of({"cpu", &plan_on_cpu}, spec, bytes_of_lines(spectra));
 
     const Truth truth = read_truth(recording.folder() / "truth");
     double sum = 0;

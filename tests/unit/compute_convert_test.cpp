@@ -13,17 +13,17 @@ namespace {
 
 constexpr std::int64_t n = 16;
 
-ReconstructionSpec plan_for(const RawFormat& format, std::int64_t lines) {
-    ReconstructionSpec plan = plain_plan(n, lines);
-    plan.format = format;
-    plan.recipe.depth_end = 1;
-    return plan;
+ReconstructionSpec spec_for(const RawFormat& format, std::int64_t lines) {
+    ReconstructionSpec spec = plain_spec(n, lines);
+    spec.format = format;
+    spec.recipe.depth_end = 1;
+    return spec;
 }
 
 // The only sample of each line that is not zero.
 std::vector<float> read_samples(const RawFormat& format, std::span<const std::byte> stored, std::int64_t lines) {
     std::vector<float> values;
-    for (const auto a : reconstructed<std::complex<float>>(plan_for(format, lines), stored)) {
+    for (const auto a : reconstructed<std::complex<float>>(spec_for(format, lines), stored)) {
         EXPECT_EQ(a.imag(), 0);
         values.push_back(a.real() * float{n});
     }
@@ -176,9 +176,9 @@ TEST(Convert, ChannelsAreKeptApart) {
 TEST(Convert, OrderOfSamplesStays) {
     std::vector<std::uint16_t> line(n, 0);
     line[3] = 1600;
-    ReconstructionSpec plan = plan_for({}, 1);
-    plan.recipe.depth_end = 8;
-    const auto field = reconstructed<std::complex<float>>(plan, line);
+    ReconstructionSpec spec = spec_for({}, 1);
+    spec.recipe.depth_end = 8;
+    const auto field = reconstructed<std::complex<float>>(spec, line);
     for (std::size_t b = 0; b < 8; ++b) {
         const auto wanted = std::polar(100.0, -2 * std::acos(-1.0) * 3 * static_cast<double>(b) / n);
         EXPECT_NEAR(std::abs(std::complex<double>(field[b]) - wanted), 0, 1e-4);

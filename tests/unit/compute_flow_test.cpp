@@ -25,29 +25,29 @@ std::ostream& operator<<(std::ostream& out, const Way& one) {
     return out << one.name;
 }
 
-void with_repeats(ReconstructionSpec& plan, FlowMethod method) {
-    plan.flow.method = method;
-    plan.geometry.b_repeats = 3;
-    plan.recipe.average = Average::power;
+void with_repeats(ReconstructionSpec& spec, FlowMethod method) {
+    spec.flow.method = method;
+    spec.geometry.b_repeats = 3;
+    spec.recipe.average = Average::power;
 }
 
-using Plan = ReconstructionSpec;
+using Spec = ReconstructionSpec;
 const Way ways[] = {
-    {"doppler", [](Plan& p) { p.flow.method = FlowMethod::doppler; }},
-    {"doppler_bulk", [](Plan& p) { p.flow = {.method = FlowMethod::doppler, .bulk_motion = true}; }},
-    {"doppler_unwrapped", [](Plan& p) { p.flow = {.method = FlowMethod::doppler, .unwrap = true}; }},
+    {"doppler", [](Spec& p) { p.flow.method = FlowMethod::doppler; }},
+    {"doppler_bulk", [](Spec& p) { p.flow = {.method = FlowMethod::doppler, .bulk_motion = true}; }},
+    {"doppler_unwrapped", [](Spec& p) { p.flow = {.method = FlowMethod::doppler, .unwrap = true}; }},
     {"doppler_back_and_forth",
-     [](Plan& p) {
+     [](Spec& p) {
          p.flow.method = FlowMethod::doppler;
          p.geometry.bidirectional = true;
          p.geometry.fast_axis = FastAxis::sinusoidal;
      }},
-    {"power_doppler", [](Plan& p) { with_repeats(p, FlowMethod::power_doppler); }},
-    {"omag", [](Plan& p) { with_repeats(p, FlowMethod::omag); }},
-    {"cdv", [](Plan& p) { with_repeats(p, FlowMethod::cdv); }},
-    {"correlation", [](Plan& p) { with_repeats(p, FlowMethod::correlation); }},
+    {"power_doppler", [](Spec& p) { with_repeats(p, FlowMethod::power_doppler); }},
+    {"omag", [](Spec& p) { with_repeats(p, FlowMethod::omag); }},
+    {"cdv", [](Spec& p) { with_repeats(p, FlowMethod::cdv); }},
+    {"correlation", [](Spec& p) { with_repeats(p, FlowMethod::correlation); }},
     {"split_spectrum",
-     [](Plan& p) {
+     [](Spec& p) {
          with_repeats(p, FlowMethod::decorrelation);
          p.flow.sub_bands = 3;
      }},
@@ -55,26 +55,26 @@ const Way ways[] = {
 
 class FlowBlocks : public testing::TestWithParam<Way> {
   protected:
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     std::vector<std::uint16_t> spectra;
 
     FlowBlocks() {
-        plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
-        plan.geometry.line_rate_hz = 70'000;
-        plan.calibration.centre_wavelength_nm = 840;
-        plan.recipe.levels = Levels::fixed;
-        plan.recipe.voxel = VoxelType::f32;
-        plan.flow.threshold_db = 0;
-        GetParam().choose(plan);
+        spec.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
+        spec.geometry.line_rate_hz = 70'000;
+        spec.calibration.centre_wavelength_nm = 840;
+        spec.recipe.levels = Levels::fixed;
+        spec.recipe.voxel = VoxelType::f32;
+        spec.flow.threshold_db = 0;
+        GetParam().choose(spec);
         std::mt19937 random(22);
-        spectra.resize(static_cast<std::size_t>(n * a_scans * b_scans * plan.geometry.b_repeats));
+        spectra.resize(static_cast<std::size_t>(n * a_scans * b_scans * spec.geometry.b_repeats));
         for (auto& x : spectra) x = static_cast<std::uint16_t>(2000 + random() % 500);
     }
     ~FlowBlocks() override { set_thread_count(0); }
 
     FlowVolumes found(std::int64_t block_b_scans, int threads) const {
         set_thread_count(threads);
-        return flow_of({"cpu", &plan_on_cpu}, plan, bytes_of_lines(spectra), block_b_scans);
+        return flow_of({"cpu", &plan_on_cpu}, spec, bytes_of_lines(spectra), block_b_scans);
     }
 };
 
@@ -91,26 +91,26 @@ TEST_P(FlowBlocks, BlockSizeAndThreadsChangeNoBit) {
 }
 
 TEST_P(FlowBlocks, FlowIsAsLargeAsTheStructure) {
-    const VolumeGrid structure = planned_grid(plan), flow = *planned_flow_grid(plan);
+    const VolumeGrid structure = planned_grid(spec), flow = *planned_flow_grid(spec);
     EXPECT_EQ(flow.depth, structure.depth);
     EXPECT_EQ(flow.a_scans, structure.a_scans);
     EXPECT_EQ(flow.b_scans, structure.b_scans);
     EXPECT_EQ(flow.spacing_um, structure.spacing_um);
     EXPECT_EQ(bytes_of(flow.type), 2);
-    EXPECT_EQ(flow.quantity, std::get<std::string>(value_of(plan.flow, "method")));
+    EXPECT_EQ(flow.quantity, std::get<std::string>(value_of(spec.flow, "method")));
 }
 
 // Headers before and lines of flyback after each acquired B-scan stay where they are.
 TEST_P(FlowBlocks, WhatLiesBetweenBScansIsSkipped) {
-    plan.block_b_scans = b_scans;
+    spec.block_b_scans = b_scans;
     const std::int64_t frame_bytes = 2 * n * a_scans, header = 32, flyback = 3 * 2 * n;
-    const std::int64_t frames = b_scans * plan.geometry.b_repeats, stride = header + frame_bytes + flyback;
+    const std::int64_t frames = b_scans * spec.geometry.b_repeats, stride = header + frame_bytes + flyback;
     std::vector<std::byte> apart(static_cast<std::size_t>(frames * stride), std::byte{0xa5});
     for (std::int64_t f = 0; f < frames; ++f) {
         std::memcpy(apart.data() + f * stride + header, spectra.data() + f * frame_bytes / 2,
                     static_cast<std::size_t>(frame_bytes));
     }
-    const auto reconstructor = plan_on_cpu(plan);
+    const auto reconstructor = plan_on_cpu(spec);
     FlowVolumes found;
     found.structure.resize(static_cast<std::size_t>(reconstructor->grid().voxels()));
     found.flow.resize(found.structure.size());
@@ -154,58 +154,58 @@ std::ostream& operator<<(std::ostream& out, const Fault& one) {
 
 const Fault faults[] = {
     {"repeats_that_are_not_joined", "recipe.average",
-     [](Plan& p) {
+     [](Spec& p) {
          p.flow.method = FlowMethod::doppler;
          p.geometry.a_repeats = 2;
      }},
-    {"angiography_without_repeats", "flow.method", [](Plan& p) { p.flow.method = FlowMethod::omag; }},
+    {"angiography_without_repeats", "flow.method", [](Spec& p) { p.flow.method = FlowMethod::omag; }},
     {"doppler_of_one_line", "flow.method",
-     [](Plan& p) {
+     [](Spec& p) {
          p.flow.method = FlowMethod::doppler;
          p.geometry.a_scans = 1;
          p.recipe.background = Background::none;
      }},
     {"repeats_back_and_forth", "flow.method",
-     [](Plan& p) {
+     [](Spec& p) {
          with_repeats(p, FlowMethod::decorrelation);
          p.geometry.bidirectional = true;
      }},
     {"variance_of_one_step", "flow.method",
-     [](Plan& p) {
+     [](Spec& p) {
          with_repeats(p, FlowMethod::phase_variance);
          p.geometry.b_repeats = 2;
      }},
     {"speed_without_a_line_rate", "scan.line_rate_hz",
-     [](Plan& p) {
+     [](Spec& p) {
          p.flow = {.method = FlowMethod::doppler, .unwrap = true};
          p.geometry.line_rate_hz = 0;
      }},
     {"speed_without_a_wavelength", "centre_wavelength_nm",
-     [](Plan& p) {
+     [](Spec& p) {
          p.flow = {.method = FlowMethod::doppler, .unwrap = true};
          p.calibration.centre_wavelength_nm = 0;
      }},
     {"window_of_nothing", "flow.window_depth",
-     [](Plan& p) { p.flow = {.method = FlowMethod::doppler, .window_depth = 0}; }},
+     [](Spec& p) { p.flow = {.method = FlowMethod::doppler, .window_depth = 0}; }},
     {"uneven_repeats", "scan.a_repeats",
-     [](Plan& p) {
+     [](Spec& p) {
          p.geometry.fast_axis = FastAxis::sinusoidal;
          p.geometry.a_repeats = 2;
      }},
     {"uneven_single_line", "scan.fast_axis",
-     [](Plan& p) {
+     [](Spec& p) {
          p.geometry.fast_axis = FastAxis::sinusoidal;
          p.geometry.a_scans = 1;
          p.recipe.background = Background::none;
      }},
-    {"no_curve", "calibration.fast_axis", [](Plan& p) { p.geometry.fast_axis = FastAxis::file; }},
+    {"no_curve", "calibration.fast_axis", [](Spec& p) { p.geometry.fast_axis = FastAxis::file; }},
     {"short_curve", "calibration.fast_axis",
-     [](Plan& p) {
+     [](Spec& p) {
          p.geometry.fast_axis = FastAxis::file;
          p.calibration.fast_axis = {0, 1, 2};
      }},
     {"curve_that_turns", "calibration.fast_axis",
-     [](Plan& p) {
+     [](Spec& p) {
          p.geometry.fast_axis = FastAxis::file;
          p.calibration.fast_axis = {0, 1, 2, 3, 4, 5, 4, 7, 8, 9, 10, 11, 12};
      }},
@@ -214,14 +214,14 @@ const Fault faults[] = {
 class FlowFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(FlowFault, IsRefusedInOneLineThatNamesTheKey) {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
-    plan.geometry.line_rate_hz = 70'000;
-    plan.calibration.centre_wavelength_nm = 840;
-    EXPECT_NO_THROW(planned_flow_grid(plan));
-    GetParam().make(plan);
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
+    spec.geometry.line_rate_hz = 70'000;
+    spec.calibration.centre_wavelength_nm = 840;
+    EXPECT_NO_THROW(planned_flow_grid(spec));
+    GetParam().make(spec);
     try {
-        planned_flow_grid(plan);
+        planned_flow_grid(spec);
         FAIL() << "nothing was refused";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::bad_setting);
@@ -235,10 +235,10 @@ INSTANTIATE_TEST_SUITE_P(Faults, FlowFault, testing::ValuesIn(faults),
                          [](const auto& test) { return test.param.name; });
 
 TEST(FlowPlan, WithoutAMethodHasNoVolume) {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
-    EXPECT_FALSE(planned_flow_grid(plan).has_value());
-    EXPECT_FALSE(plan_on_cpu(plan)->flow_grid().has_value());
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans};
+    EXPECT_FALSE(planned_flow_grid(spec).has_value());
+    EXPECT_FALSE(plan_on_cpu(spec)->flow_grid().has_value());
 }
 
 // A mask needs a level even where voxels do not count from it.

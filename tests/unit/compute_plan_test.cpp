@@ -164,12 +164,12 @@ const Fault faults[] = {
     {"no_blocks", "block", [](P& p) { p.block_b_scans = 0; }},
 };
 
-P working_plan() {
-    P plan = plain_plan(n, 8);
-    plan.geometry.b_scans = 4;
-    plan.format.sample_format = SampleFormat::u16;
-    plan.recipe.resample = Resample::lagrange3;
-    return plan;
+P working_spec() {
+    P spec = plain_spec(n, 8);
+    spec.geometry.b_scans = 4;
+    spec.format.sample_format = SampleFormat::u16;
+    spec.recipe.resample = Resample::lagrange3;
+    return spec;
 }
 
 std::ostream& operator<<(std::ostream& out, const Fault& one) {
@@ -179,10 +179,10 @@ std::ostream& operator<<(std::ostream& out, const Fault& one) {
 class ImpossiblePlan : public testing::TestWithParam<Fault> {};
 
 void expect_refusal(const Fault& fault, const std::function<void(const P&)>& plan_it) {
-    P plan = working_plan();
-    fault.make(plan);
+    P spec = working_spec();
+    fault.make(spec);
     try {
-        plan_it(plan);
+        plan_it(spec);
         ADD_FAILURE() << "not refused";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::bad_setting);
@@ -192,54 +192,54 @@ void expect_refusal(const Fault& fault, const std::function<void(const P&)>& pla
 }
 
 TEST_P(ImpossiblePlan, IsRefusedByName) {
-    expect_refusal(GetParam(), [](const P& plan) { plan_on_cpu(plan); });
+    expect_refusal(GetParam(), [](const P& spec) { plan_on_cpu(spec); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, ImpossiblePlan, testing::ValuesIn(faults),
                          [](const auto& test) { return test.param.name; });
 
 TEST(Plan, WorksAsItIs) {
-    EXPECT_NO_THROW(plan_on_cpu(working_plan()));
+    EXPECT_NO_THROW(plan_on_cpu(working_spec()));
 }
 
 TEST(Plan, HugeVolumeIsPlannedWithoutAllocating) {
-    P plan = working_plan();
-    plan.geometry.a_scans = 1 << 20;
-    plan.geometry.b_scans = 1 << 20;
-    const VolumeGrid grid = planned_grid(plan);
+    P spec = working_spec();
+    spec.geometry.a_scans = 1 << 20;
+    spec.geometry.b_scans = 1 << 20;
+    const VolumeGrid grid = planned_grid(spec);
     EXPECT_EQ(grid.voxels(), (std::int64_t{1} << 40) * n / 2);
 }
 
 TEST(Plan, RepeatsLieSideBySideUnlessAveraged) {
-    P plan = working_plan();
-    plan.geometry.a_repeats = 3;
-    plan.geometry.b_repeats = 2;
-    EXPECT_EQ(planned_grid(plan).a_scans, 24);
-    EXPECT_EQ(planned_grid(plan).b_scans, 8);
-    plan.recipe.average = Average::complex;
-    EXPECT_EQ(planned_grid(plan).a_scans, 8);
-    EXPECT_EQ(planned_grid(plan).b_scans, 4);
+    P spec = working_spec();
+    spec.geometry.a_repeats = 3;
+    spec.geometry.b_repeats = 2;
+    EXPECT_EQ(planned_grid(spec).a_scans, 24);
+    EXPECT_EQ(planned_grid(spec).b_scans, 8);
+    spec.recipe.average = Average::complex;
+    EXPECT_EQ(planned_grid(spec).a_scans, 8);
+    EXPECT_EQ(planned_grid(spec).b_scans, 4);
 }
 
 TEST(Plan, MicrometresOnlyWhereTheScaleIsKnown) {
-    P plan = working_plan();
-    EXPECT_EQ(planned_grid(plan).spacing_um[0], 0);
-    plan.calibration.depth_pitch_um = 4;
-    plan.recipe.zero_padding = 2;
-    plan.recipe.depth_begin = 10;
-    plan.geometry.refractive_index = 1.25;
-    EXPECT_DOUBLE_EQ(planned_grid(plan).spacing_um[0], 4 / 2 / 1.25);
-    EXPECT_DOUBLE_EQ(planned_grid(plan).first_depth_um, 10 * 4 / 1.25);
+    P spec = working_spec();
+    EXPECT_EQ(planned_grid(spec).spacing_um[0], 0);
+    spec.calibration.depth_pitch_um = 4;
+    spec.recipe.zero_padding = 2;
+    spec.recipe.depth_begin = 10;
+    spec.geometry.refractive_index = 1.25;
+    EXPECT_DOUBLE_EQ(planned_grid(spec).spacing_um[0], 4 / 2 / 1.25);
+    EXPECT_DOUBLE_EQ(planned_grid(spec).first_depth_um, 10 * 4 / 1.25);
 }
 
 class UnfitBlock : public testing::Test {
   protected:
-    const P plan = [] {
-        P two = working_plan();
+    const P spec = [] {
+        P two = working_spec();
         two.block_b_scans = 2;
         return two;
     }();
-    std::unique_ptr<Reconstructor> reconstructor = plan_on_cpu(plan);
+    std::unique_ptr<Reconstructor> reconstructor = plan_on_cpu(spec);
     std::vector<std::uint16_t> spectra = std::vector<std::uint16_t>(n * 8 * 4, 7);
     std::vector<std::complex<float>> voxels = std::vector<std::complex<float>>(n / 2 * 8 * 4);
 

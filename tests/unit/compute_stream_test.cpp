@@ -34,15 +34,15 @@ const std::vector<Variant> variants = variants_and({
 
 class Stream : public testing::TestWithParam<Variant> {
   protected:
-    ReconstructionSpec plan;
+    ReconstructionSpec spec;
     std::vector<std::uint16_t> spectra;  // of two volumes
 
     Stream() {
-        plan.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
-        plan.recipe.a2_rad = 12;
-        plan.recipe.levels = Levels::fixed;
-        plan.recipe.background = Background::frame_mean;
-        GetParam().choose(plan);
+        spec.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
+        spec.recipe.a2_rad = 12;
+        spec.recipe.levels = Levels::fixed;
+        spec.recipe.background = Background::frame_mean;
+        GetParam().choose(spec);
         std::mt19937 random(21);
         spectra.resize(2 * volume_samples());
         for (auto& x : spectra) x = static_cast<std::uint16_t>(2000 + random() % 500);
@@ -50,7 +50,7 @@ class Stream : public testing::TestWithParam<Variant> {
     ~Stream() override { set_thread_count(0); }
 
     std::size_t b_scan_samples() const {
-        return static_cast<std::size_t>(n * plan.geometry.lines_per_b_scan() * plan.geometry.b_repeats);
+        return static_cast<std::size_t>(n * spec.geometry.lines_per_b_scan() * spec.geometry.b_repeats);
     }
     std::size_t volume_samples() const { return b_scan_samples() * b_scans; }
 
@@ -66,10 +66,10 @@ class Stream : public testing::TestWithParam<Variant> {
     // Both volumes, one after the other; what comes before `skipped` B-scans of the first one is only primed.
     std::vector<std::byte> voxels(std::int64_t block_b_scans, int threads, std::int64_t skipped = 0, int devices = 1) {
         set_thread_count(threads);
-        plan.block_b_scans = block_b_scans;
+        spec.block_b_scans = block_b_scans;
         std::vector<std::unique_ptr<Reconstructor>> all;
-        for (int i = 0; i < devices; ++i) all.push_back(plan_on_cpu(plan));
-        const auto reconstructor = over_devices(plan, std::move(all));
+        for (int i = 0; i < devices; ++i) all.push_back(plan_on_cpu(spec));
+        const auto reconstructor = over_devices(spec, std::move(all));
         std::vector<Completion> completions;
         const auto bytes = static_cast<std::size_t>(reconstructor->grid().bytes());
         std::vector<std::byte> both(2 * bytes);
@@ -125,22 +125,22 @@ INSTANTIATE_TEST_SUITE_P(Variants, Stream, testing::ValuesIn(variants),
 
 // 2^31 samples pass through: the same memory again and again, at positions that grow.
 TEST(StreamOfTwoToThe31Samples, EveryBlockGivesTheSameBits) {
-    ReconstructionSpec plan;
-    plan.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
-    plan.format.sample_format = SampleFormat::u8;
-    plan.recipe.voxel = VoxelType::u8;
-    plan.recipe.levels = Levels::fixed;
-    plan.recipe.dispersion = false;
-    plan.recipe.depth_end = 64;
-    plan.block_b_scans = 8;
-    ASSERT_EQ(plan.geometry.samples * plan.geometry.a_scans * plan.geometry.b_scans, std::int64_t{1} << 31);
+    ReconstructionSpec spec;
+    spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
+    spec.format.sample_format = SampleFormat::u8;
+    spec.recipe.voxel = VoxelType::u8;
+    spec.recipe.levels = Levels::fixed;
+    spec.recipe.dispersion = false;
+    spec.recipe.depth_end = 64;
+    spec.block_b_scans = 8;
+    ASSERT_EQ(spec.geometry.samples * spec.geometry.a_scans * spec.geometry.b_scans, std::int64_t{1} << 31);
     std::mt19937 random(2);
     std::vector<std::uint8_t> spectra(2048 * 1024 * 8);
     for (auto& x : spectra) x = static_cast<std::uint8_t>(random());
 
-    const auto reconstructor = plan_on_cpu(plan);
+    const auto reconstructor = plan_on_cpu(spec);
     std::vector<std::uint8_t> first, voxels(64 * 1024 * 8);
-    for (std::int64_t b = 0; b < plan.geometry.b_scans; b += 8) {
+    for (std::int64_t b = 0; b < spec.geometry.b_scans; b += 8) {
         Place place = place_of(voxels, reconstructor->grid());
         place.first_b_scan = b;
         reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), b, 8), place));
@@ -157,10 +157,10 @@ struct Free {
 // Four lines a GiB apart, written to B-scans a GiB apart: only the touched pages of this memory exist.
 TEST(LargeOffsets, LinesAndPlacesBeyond32Bits) {
     constexpr std::int64_t gap = std::int64_t{3} << 29;
-    ReconstructionSpec plan = plain_plan(64, 1);
-    plan.geometry.b_scans = 4;
-    plan.block_b_scans = 4;
-    plan.format.line_bytes = gap;
+    ReconstructionSpec spec = plain_spec(64, 1);
+    spec.geometry.b_scans = 4;
+    spec.block_b_scans = 4;
+    spec.format.line_bytes = gap;
     const std::unique_ptr<void, Free> in(std::calloc(4, gap)), out(std::calloc(4, gap));
     if (!in || !out) GTEST_SKIP() << "12 GiB of address space are not to be had";
     const auto at = [](const auto& memory, std::int64_t b) {
@@ -168,7 +168,7 @@ TEST(LargeOffsets, LinesAndPlacesBeyond32Bits) {
     };
     for (std::int64_t b = 0; b < 4; ++b) at(in, b)[0] = static_cast<float>(64 * (b + 1));
 
-    const auto reconstructor = plan_on_cpu(plan);
+    const auto reconstructor = plan_on_cpu(spec);
     Place place;
     place.data = out.get();
     place.a_scan_bytes = reconstructor->grid().depth * 8;

@@ -27,23 +27,23 @@ std::vector<float> random_spectra() {
     return spectra;
 }
 
-ReconstructionSpec plan_for(Quantity quantity, VoxelType voxel, Levels levels) {
-    ReconstructionSpec plan = plain_plan(n, lines);
-    plan.geometry.b_scans = b_scans;
-    plan.recipe.quantity = quantity;
-    plan.recipe.voxel = voxel;
-    plan.recipe.levels = levels;
-    plan.recipe.low = quantity == Quantity::db ? 0 : 2;
-    plan.recipe.high = quantity == Quantity::db ? 35 : 50;
-    return plan;
+ReconstructionSpec spec_for(Quantity quantity, VoxelType voxel, Levels levels) {
+    ReconstructionSpec spec = plain_spec(n, lines);
+    spec.geometry.b_scans = b_scans;
+    spec.recipe.quantity = quantity;
+    spec.recipe.voxel = voxel;
+    spec.recipe.levels = levels;
+    spec.recipe.low = quantity == Quantity::db ? 0 : 2;
+    spec.recipe.high = quantity == Quantity::db ? 35 : 50;
+    return spec;
 }
 
 TEST(Quantity, AllFollowFromTheField) {
     const auto spectra = random_spectra();
     const auto field =
-        reconstructed<std::complex<float>>(plan_for(Quantity::complex, VoxelType::complex64, Levels::fixed), spectra);
+        reconstructed<std::complex<float>>(spec_for(Quantity::complex, VoxelType::complex64, Levels::fixed), spectra);
     const auto value_of = [&](Quantity quantity) {
-        return reconstructed<float>(plan_for(quantity, VoxelType::f32, Levels::fixed), spectra);
+        return reconstructed<float>(spec_for(quantity, VoxelType::f32, Levels::fixed), spectra);
     };
     const auto db = value_of(Quantity::db), intensity = value_of(Quantity::intensity),
                amplitude = value_of(Quantity::amplitude);
@@ -59,7 +59,7 @@ TEST(Quantity, AllFollowFromTheField) {
 TEST(Quantity, LevelsOfEachFrameChangeNothingButCodes) {
     const auto spectra = random_spectra();
     const auto with = [&](Quantity quantity, VoxelType voxel, Levels levels) {
-        return reconstructed<float>(plan_for(quantity, voxel, levels), spectra);
+        return reconstructed<float>(spec_for(quantity, voxel, levels), spectra);
     };
     EXPECT_EQ(with(Quantity::complex, VoxelType::complex64, Levels::frame),
               with(Quantity::complex, VoxelType::complex64, Levels::fixed));
@@ -82,17 +82,17 @@ void expect_codes(const std::vector<Code>& codes, const std::vector<float>& valu
 template <class Code>
 void expect_fixed_codes(VoxelType type, Quantity quantity) {
     const auto spectra = random_spectra();
-    const ReconstructionSpec plan = plan_for(quantity, type, Levels::fixed);
-    const auto values = reconstructed<float>(plan_for(quantity, VoxelType::f32, Levels::fixed), spectra);
-    const auto codes = reconstructed<Code>(plan, spectra);
-    expect_codes(codes, values, 0, values.size(), plan.recipe.low, plan.recipe.high);
+    const ReconstructionSpec spec = spec_for(quantity, type, Levels::fixed);
+    const auto values = reconstructed<float>(spec_for(quantity, VoxelType::f32, Levels::fixed), spectra);
+    const auto codes = reconstructed<Code>(spec, spectra);
+    expect_codes(codes, values, 0, values.size(), spec.recipe.low, spec.recipe.high);
     EXPECT_EQ(*std::min_element(codes.begin(), codes.end()), 0);
     EXPECT_EQ(*std::max_element(codes.begin(), codes.end()), std::numeric_limits<Code>::max());
 
-    const VolumeGrid grid = planned_grid(plan);
+    const VolumeGrid grid = planned_grid(spec);
     EXPECT_EQ(grid.type, type);
-    EXPECT_DOUBLE_EQ(grid.offset, plan.recipe.low);
-    EXPECT_DOUBLE_EQ(grid.scale * std::numeric_limits<Code>::max(), plan.recipe.high - plan.recipe.low);
+    EXPECT_DOUBLE_EQ(grid.offset, spec.recipe.low);
+    EXPECT_DOUBLE_EQ(grid.scale * std::numeric_limits<Code>::max(), spec.recipe.high - spec.recipe.low);
 }
 
 TEST(Codes, AreTheNearestOfTheFixedLevels) {
@@ -104,9 +104,9 @@ TEST(Codes, AreTheNearestOfTheFixedLevels) {
 
 TEST(Codes, CountFromTheNoiseFloor) {
     const auto spectra = random_spectra();
-    ReconstructionSpec above = plan_for(Quantity::db, VoxelType::u8, Levels::noise_floor);
+    ReconstructionSpec above = spec_for(Quantity::db, VoxelType::u8, Levels::noise_floor);
     above.recipe.noise_floor_db = 10;
-    ReconstructionSpec absolute = plan_for(Quantity::db, VoxelType::u8, Levels::fixed);
+    ReconstructionSpec absolute = spec_for(Quantity::db, VoxelType::u8, Levels::fixed);
     absolute.recipe.low += 10;
     absolute.recipe.high += 10;
     const auto a = reconstructed<std::uint8_t>(above, spectra), b = reconstructed<std::uint8_t>(absolute, spectra);
@@ -118,8 +118,8 @@ TEST(Codes, CountFromTheNoiseFloor) {
 TEST(Codes, OfFrameLevelsFillEachBScan) {
     const auto spectra = random_spectra();
     for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
-        const auto values = reconstructed<float>(plan_for(quantity, VoxelType::f32, Levels::fixed), spectra);
-        const auto codes = reconstructed<std::uint8_t>(plan_for(quantity, VoxelType::u8, Levels::frame), spectra);
+        const auto values = reconstructed<float>(spec_for(quantity, VoxelType::f32, Levels::fixed), spectra);
+        const auto codes = reconstructed<std::uint8_t>(spec_for(quantity, VoxelType::u8, Levels::frame), spectra);
         constexpr std::size_t frame = depth * lines;
         for (std::size_t b = 0; b < b_scans; ++b) {
             const auto [low, high] = std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(b * frame),
@@ -130,15 +130,15 @@ TEST(Codes, OfFrameLevelsFillEachBScan) {
 }
 
 template <class Voxel>
-void expect_floor(const ReconstructionSpec& plan, const std::vector<float>& spectra) {
-    const auto voxels = reconstructed<Voxel>(plan, spectra);
+void expect_floor(const ReconstructionSpec& spec, const std::vector<float>& spectra) {
+    const auto voxels = reconstructed<Voxel>(spec, spectra);
     for (const Voxel v : voxels) {
         if constexpr (std::is_integral_v<Voxel>) {
             ASSERT_EQ(v, 0);
         } else if constexpr (std::is_same_v<Voxel, float>) {
             ASSERT_TRUE(std::isfinite(v));
             ASSERT_EQ(v, voxels.front());
-            ASSERT_LE(v, plan.recipe.quantity == Quantity::db ? -100 : 0);
+            ASSERT_LE(v, spec.recipe.quantity == Quantity::db ? -100 : 0);
         } else {
             ASSERT_EQ(v, Voxel{});
         }
@@ -151,50 +151,50 @@ TEST(EmptySpectra, GiveTheFloorAndNeverNaN) {
         for (const Background background :
              {Background::frame_mean, Background::median, Background::running, Background::rolling}) {
             for (const Levels levels : {Levels::fixed, Levels::noise_floor, Levels::frame}) {
-                const auto plan = [&](Quantity quantity, VoxelType voxel) {
-                    ReconstructionSpec with = plan_for(quantity, voxel, levels);
+                const auto spec = [&](Quantity quantity, VoxelType voxel) {
+                    ReconstructionSpec with = spec_for(quantity, voxel, levels);
                     with.recipe.background = background;
                     with.recipe.resample = Resample::lagrange3;
                     with.recipe.window = Window::hann;
                     return with;
                 };
                 for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
-                    expect_floor<std::uint8_t>(plan(quantity, VoxelType::u8), *spectra);
-                    expect_floor<std::uint16_t>(plan(quantity, VoxelType::u16), *spectra);
-                    expect_floor<float>(plan(quantity, VoxelType::f32), *spectra);
+                    expect_floor<std::uint8_t>(spec(quantity, VoxelType::u8), *spectra);
+                    expect_floor<std::uint16_t>(spec(quantity, VoxelType::u16), *spectra);
+                    expect_floor<float>(spec(quantity, VoxelType::f32), *spectra);
                 }
-                expect_floor<std::complex<float>>(plan(Quantity::complex, VoxelType::complex64), *spectra);
+                expect_floor<std::complex<float>>(spec(Quantity::complex, VoxelType::complex64), *spectra);
             }
         }
     }
 }
 
 TEST(EmptySpectra, HaveAFiniteNoiseFloor) {
-    ReconstructionSpec plan = plan_for(Quantity::db, VoxelType::f32, Levels::noise_floor);
-    plan.block_b_scans = b_scans;
+    ReconstructionSpec spec = spec_for(Quantity::db, VoxelType::f32, Levels::noise_floor);
+    spec.block_b_scans = b_scans;
     const std::vector<float> zeros(n * lines * b_scans, 0.0f);
-    EXPECT_TRUE(std::isfinite(measured_noise_floor_db(plan, block_of(bytes_of_lines(zeros), 0, b_scans))));
+    EXPECT_TRUE(std::isfinite(measured_noise_floor_db(spec, block_of(bytes_of_lines(zeros), 0, b_scans))));
 }
 
 TEST(DepthRange, IsCutBeforeAnythingElse) {
     const auto spectra = random_spectra();
-    ReconstructionSpec plan = plan_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
-    const auto whole = reconstructed<float>(plan, spectra);
-    plan.recipe.depth_begin = 5;
-    plan.recipe.depth_end = 12;
-    const auto cut = reconstructed<float>(plan, spectra);
+    ReconstructionSpec spec = spec_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
+    const auto whole = reconstructed<float>(spec, spectra);
+    spec.recipe.depth_begin = 5;
+    spec.recipe.depth_end = 12;
+    const auto cut = reconstructed<float>(spec, spectra);
     ASSERT_EQ(cut.size(), 7u * lines * b_scans);
     for (std::size_t i = 0; i < cut.size(); ++i) ASSERT_EQ(cut[i], whole[i / 7 * depth + 5 + i % 7]);
 
-    plan.geometry.depth_flip = true;
-    const auto flipped = reconstructed<float>(plan, spectra);
+    spec.geometry.depth_flip = true;
+    const auto flipped = reconstructed<float>(spec, spectra);
     for (std::size_t i = 0; i < cut.size(); ++i) ASSERT_EQ(flipped[i], cut[i / 7 * 7 + 6 - i % 7]);
 }
 
 TEST(Places, KeepTheirStridesAndGaps) {
     const auto spectra = random_spectra();
-    ReconstructionSpec plan = plan_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
-    const auto wanted = reconstructed<float>(plan, spectra);
+    ReconstructionSpec spec = spec_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
+    const auto wanted = reconstructed<float>(spec, spectra);
     constexpr std::size_t a_pitch = depth + 3, b_pitch = a_pitch * lines + 11;
     std::vector<float> padded(b_pitch * b_scans, -1.0f);
     Place place;
@@ -202,7 +202,7 @@ TEST(Places, KeepTheirStridesAndGaps) {
     place.b_scan_bytes = b_pitch * sizeof(float);
     place.data = padded.data();
     place.first_b_scan = 1;
-    const auto reconstructor = plan_on_cpu(plan);
+    const auto reconstructor = plan_on_cpu(spec);
     const std::size_t frame = n * lines;
     for (std::int64_t b = 1; b < b_scans; ++b) {
         const auto one = std::span(spectra).subspan(static_cast<std::size_t>(b) * frame, frame);

@@ -46,15 +46,15 @@ TEST(Half, StaysAtTheGreatestInsteadOfInfinity) {
 }
 
 TEST(HalfVoxels, AreTheRoundedValues) {
-    ReconstructionSpec plan = plain_plan(64, 2);
-    plan.recipe.quantity = Quantity::db;
-    plan.recipe.voxel = VoxelType::f32;
+    ReconstructionSpec spec = plain_spec(64, 2);
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.voxel = VoxelType::f32;
     std::vector<float> spectra;
     for (int i = 0; i < 128; ++i) spectra.push_back(static_cast<float>(i * 37 % 101));
-    const auto values = reconstructed<float>(plan, spectra);
-    plan.recipe.voxel = VoxelType::f16;
-    EXPECT_EQ(planned_grid(plan).type, VoxelType::f16);
-    const auto halves = reconstructed<std::uint16_t>(plan, spectra);
+    const auto values = reconstructed<float>(spec, spectra);
+    spec.recipe.voxel = VoxelType::f16;
+    EXPECT_EQ(planned_grid(spec).type, VoxelType::f16);
+    const auto halves = reconstructed<std::uint16_t>(spec, spectra);
     ASSERT_EQ(halves.size(), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(halves[i], compilers_half(values[i]));
 }

@@ -33,7 +33,7 @@ TEST(Recipes, CanAllWork) {
         Settings settings;
         bind(settings, scan);
         for (const std::string& assignment : recipe.assignments) EXPECT_NO_THROW(settings.set_assignment(assignment));
-        EXPECT_NO_THROW(planned_grid(scan.plan(1))) << recipe.name;
+        EXPECT_NO_THROW(planned_grid(scan.spec(1))) << recipe.name;
     }
 }
 

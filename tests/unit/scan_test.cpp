@@ -41,11 +41,11 @@ TEST_F(ScanTest, OpensWithItsCalibrationAndAssignments) {
     EXPECT_EQ(scan_.calibration.k_positions, (std::vector<double>{-0.01, 1, 2, 3}));
     EXPECT_EQ(scan_.calibration.dispersion_rad.at(2), 0.2);
     EXPECT_EQ(scan_.calibration.dispersion_holds, PhaseMeaning::correction);
-    const ReconstructionSpec plan = scan_.plan(3);
-    EXPECT_EQ(plan.recipe.window, Window::hamming);
-    EXPECT_EQ(plan.recipe.zero_padding, 2);
-    EXPECT_EQ(plan.geometry.a_scans, 3);
-    EXPECT_EQ(plan.block_b_scans, 3);
+    const ReconstructionSpec spec = scan_.spec(3);
+    EXPECT_EQ(spec.recipe.window, Window::hamming);
+    EXPECT_EQ(spec.recipe.zero_padding, 2);
+    EXPECT_EQ(spec.geometry.a_scans, 3);
+    EXPECT_EQ(spec.block_b_scans, 3);
 }
 
 TEST_F(ScanTest, KJitterIsOfEveryLineOrEveryBScan) {

@@ -61,14 +61,14 @@ using Notes = std::vector<std::string>;
 
 class SeveralDevicesTest : public testing::Test {
   protected:
-    ReconstructionSpec plan = plain_plan(64, 2);
+    ReconstructionSpec spec = plain_spec(64, 2);
     Notes notes;
     Place place;
 
     SeveralDevices two(std::uint64_t fails = ~std::uint64_t{0}) {
         std::vector<std::unique_ptr<Reconstructor>> devices;
         for (const char* name : {"A", "B"}) devices.push_back(std::make_unique<NotingDevice>(name, notes, fails));
-        return SeveralDevices(plan, std::move(devices));
+        return SeveralDevices(spec, std::move(devices));
     }
 
     static Block block(std::uint64_t sequence) {
@@ -98,7 +98,7 @@ TEST_F(SeveralDevicesTest, EachIsWaitedForOnceAndWhatNeverWasNot) {
 }
 
 TEST_F(SeveralDevicesTest, AllFollowTheRunningBackgroundInTheOrderOfBlocks) {
-    plan.recipe.background = Background::running;
+    spec.recipe.background = Background::running;
     SeveralDevices devices = two();
     devices.prime(block(0));
     for (std::uint64_t i = 1; i < 4; ++i) devices.submit(block(i), place);
@@ -108,12 +108,12 @@ TEST_F(SeveralDevicesTest, AllFollowTheRunningBackgroundInTheOrderOfBlocks) {
 
 // Nobody could wait for the block whose submission throws, so it is not under way any more; the others hear of it.
 TEST_F(SeveralDevicesTest, WhereOneCannotFollowTheBlockIsWaitedForAndTakesNoTurn) {
-    plan.recipe.background = Background::running;
+    spec.recipe.background = Background::running;
     std::vector<std::unique_ptr<Reconstructor>> three;
     three.push_back(std::make_unique<NotingDevice>("A", notes, 0));  // what goes wrong in it besides is not told
     three.push_back(std::make_unique<NotingDevice>("B", notes, 9, true));
     three.push_back(std::make_unique<NotingDevice>("C", notes));
-    SeveralDevices devices(plan, std::move(three));
+    SeveralDevices devices(spec, std::move(three));
     const auto who = [](const auto& work) {
         try {
             work();
@@ -174,7 +174,7 @@ TEST_F(SeveralDevicesTest, WhatBelongsToOneGpuIsRefused) {
     Block on_a_gpu = block(0);
     on_a_gpu.memory = MemoryKind::device;
     devices.submit(on_a_gpu, place);
-    plan.recipe.background = Background::running;
+    spec.recipe.background = Background::running;
     SeveralDevices following = two();
     EXPECT_THROW(following.submit(on_a_gpu, place), Error);
 }
@@ -186,14 +186,14 @@ TEST_F(SeveralDevicesTest, AllCollectAndAreNamed) {
     EXPECT_EQ(devices.backend(), "device A + device B");
     std::vector<std::unique_ptr<Reconstructor>> alike;
     for (int i = 0; i < 3; ++i) alike.push_back(std::make_unique<NotingDevice>("C", notes));
-    EXPECT_EQ(SeveralDevices(plan, std::move(alike)).backend(), "3 x device C");
+    EXPECT_EQ(SeveralDevices(spec, std::move(alike)).backend(), "3 x device C");
 }
 
 TEST_F(SeveralDevicesTest, OneIsItself) {
     std::vector<std::unique_ptr<Reconstructor>> one;
     one.push_back(std::make_unique<NotingDevice>("A", notes));
     const Reconstructor* const itself = one.front().get();
-    EXPECT_EQ(over_devices(plan, std::move(one)).get(), itself);
+    EXPECT_EQ(over_devices(spec, std::move(one)).get(), itself);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "compute/plan/describe.h"
 #include "engine/version.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/option_words.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace {
@@ -133,7 +134,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const echolux::Error& error) {
-        tell(error.line());
+        tell(echolux::in_options(error.line()));
         return error.code() == echolux::ErrorCode::cancelled ? 130 : 1;
     } catch (const std::bad_alloc&) {
         tell("out of memory (work on fewer B-scans at a time with --blocks)");

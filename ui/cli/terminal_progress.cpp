@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "compute/error.h"
+#include "ui/cli/option_words.h"
 
 namespace echolux {
 namespace {
@@ -51,7 +52,7 @@ void catch_interrupts() {
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-    for (const std::string& warning : warnings) fmt::print(stderr, "echolux: warning: {}\n", warning);
+    for (const std::string& warning : warnings) fmt::print(stderr, "echolux: warning: {}\n", in_options(warning));
 }
 
 TerminalProgress::TerminalProgress() : terminal_(isatty(STDERR_FILENO) != 0) {}

@@ -227,7 +227,7 @@ bool Calibrating::can_search(Workspace& work) const {
 void Calibrating::search_dispersion(Workspace& work) {
     if (!can_search(work)) return;
     const Block block = shown_b_scan(work, *newest_block(work));
-    const ReconstructionSpec plan = work.scan()->plan(1);
+    const ReconstructionSpec plan = work.scan()->spec(1);
     DispersionSearch search;
     search.depth_begin = plan.recipe.depth_begin / plan.recipe.zero_padding;
     search.depth_end = plan.recipe.depth_end / plan.recipe.zero_padding;
@@ -250,7 +250,7 @@ void Calibrating::search_dispersion(Workspace& work) {
 void Calibrating::look(Workspace& work) {
     const std::optional<Block> block = newest_block(work);
     if (is_still || !block) return;
-    const ReconstructionSpec plan = work.scan()->plan(1);
+    const ReconstructionSpec plan = work.scan()->spec(1);
     if (!alignment_ || !alignment_->fits(plan)) {
         alignment_.emplace(plan);
         read_.reset();

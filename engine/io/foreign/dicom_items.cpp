@@ -2,9 +2,11 @@
 // more: SOF of JPEG and JPEG-LS (ITU-T T.81), SIZ of JPEG 2000 (ITU-T T.800).
 #include <fmt/format.h>
 
-#include "engine/io/foreign/dicom_codec.h"
+#include "engine/io/foreign/dicom_items.h"
 #include "engine/io/foreign/file_bytes.h"
+#include "engine/io/foreign/gdcm/dicom_codec.h"
 #include "engine/memory_budget.h"
+#include "engine/parts.h"
 
 namespace echolux {
 namespace {
@@ -90,7 +92,9 @@ std::vector<std::byte> unpack_dicom(const DicomHeader& header) {
     require_memory(copies * header.columns * header.rows * frames * bytes_of(header.stored), header.path.string(),
                    "unpack it with another program first");
     const bool by_run_lengths = header.transfer_syntax == "1.2.840.10008.1.2.5";
-    return by_run_lengths ? unpack_run_lengths(header, items) : unpack_by_codec(header, items);
+    if (by_run_lengths) return unpack_run_lengths(header, items);
+    if constexpr (has(Part::gdcm)) return unpack_by_codec(header, items);
+    refuse_missing(Part::gdcm, header.path.string());
 }
 
 }  // namespace echolux

@@ -2,7 +2,7 @@
 // highest on, packed like Macintosh PackBits. Unpacked by hand: GDCM divides by what a frame claims.
 #include <algorithm>
 
-#include "engine/io/foreign/dicom_codec.h"
+#include "engine/io/foreign/dicom_items.h"
 #include "engine/io/foreign/file_bytes.h"
 
 namespace echolux {

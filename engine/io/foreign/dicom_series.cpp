@@ -12,8 +12,8 @@
 #include <tuple>
 
 #include "compute/error.h"
-#include "engine/io/foreign/dicom_codec.h"
 #include "engine/io/foreign/dicom_header.h"
+#include "engine/io/foreign/dicom_items.h"
 #include "engine/io/foreign/file_bytes.h"
 #include "engine/io/foreign/file_part.h"
 #include "engine/io/natural_order.h"

@@ -3,8 +3,9 @@
 #include <utility>
 
 #include "engine/io/foreign/matlab_array.h"
-#include "engine/io/hdf5_file.h"
+#include "engine/io/hdf5/hdf5_file.h"
 #include "engine/io/volume_transpose.h"
+#include "engine/parts.h"
 
 namespace echolux {
 namespace {
@@ -35,7 +36,8 @@ class Matlab73 final : public ImageReader {
 }  // namespace
 
 std::unique_ptr<ImageReader> open_matlab73(const std::filesystem::path& file, const std::string& variable) {
-    return std::make_unique<Matlab73>(open_hdf5_dataset(file, variable));
+    if constexpr (has(Part::hdf5)) return std::make_unique<Matlab73>(open_hdf5_dataset(file, variable));
+    refuse_missing(Part::hdf5, file.string());
 }
 
 }  // namespace echolux

@@ -51,7 +51,7 @@ Listing listing_of(const Path& folder) {
 }
 
 std::unique_ptr<ImageReader> open_tiff(const Path& path) {
-    return image_format_of(path)->open(path);
+    return format_of(path).open(path);
 }
 
 bool has_one_page(const Path& tiff) {

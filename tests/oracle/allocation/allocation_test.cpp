@@ -9,13 +9,13 @@
 namespace echolux {
 namespace {
 
-std::int64_t allocations_of_submit(ReconstructionSpec plan) {
-    plan.format.sample_format = SampleFormat::u16;
-    plan.block_b_scans = 2;
+std::int64_t allocations_of_submit(ReconstructionSpec spec) {
+    spec.format.sample_format = SampleFormat::u16;
+    spec.block_b_scans = 2;
     std::vector<std::uint16_t> spectra;
-    const std::int64_t count = 2 * plan.geometry.b_repeats * plan.geometry.lines_per_b_scan() * plan.geometry.samples;
+    const std::int64_t count = 2 * spec.geometry.b_repeats * spec.geometry.lines_per_b_scan() * spec.geometry.samples;
     for (std::int64_t i = 0; i < count; ++i) spectra.push_back(static_cast<std::uint16_t>(i * 7919 % 4001));
-    const auto reconstructor = plan_on_cpu(plan);
+    const auto reconstructor = plan_on_cpu(spec);
     std::vector<std::byte> voxels(static_cast<std::size_t>(reconstructor->grid().bytes()));
     Places places(place_of(voxels, reconstructor->grid()));
     std::vector<std::byte> flow;
@@ -25,7 +25,7 @@ std::int64_t allocations_of_submit(ReconstructionSpec plan) {
     }
 
     const std::int64_t before = allocations();
-    for (std::int64_t first = 0; first < plan.geometry.b_scans; first += 2) {
+    for (std::int64_t first = 0; first < spec.geometry.b_scans; first += 2) {
         reconstructor->wait(reconstructor->submit(block_of(bytes_of_lines(spectra), first, 2), places));
     }
     return allocations() - before;
@@ -33,84 +33,84 @@ std::int64_t allocations_of_submit(ReconstructionSpec plan) {
 
 class SubmitAllocatesNothing : public testing::TestWithParam<int> {
   protected:
-    ReconstructionSpec plan = plain_plan(256, 12);
+    ReconstructionSpec spec = plain_spec(256, 12);
 
     void SetUp() override {
         set_thread_count(GetParam());
         parallel_for(0, 2, [](std::int64_t) {});  // the process's first loop starts its threads
-        plan.geometry.b_scans = 4;
-        plan.recipe.background = Background::frame_mean;
-        plan.recipe.resample = Resample::lagrange3;
+        spec.geometry.b_scans = 4;
+        spec.recipe.background = Background::frame_mean;
+        spec.recipe.resample = Resample::lagrange3;
     }
     void TearDown() override { set_thread_count(0); }
 };
 
 TEST_P(SubmitAllocatesNothing, WithARealTransform) {
-    EXPECT_EQ(allocations_of_submit(plan), 0);
+    EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
 TEST_P(SubmitAllocatesNothing, WithACodedComplexTransform) {
-    plan.recipe.dispersion = true;
-    plan.recipe.a2_rad = 10;
-    plan.recipe.quantity = Quantity::db;
-    plan.recipe.voxel = VoxelType::u8;
-    plan.recipe.levels = Levels::frame;
-    EXPECT_EQ(allocations_of_submit(plan), 0);
+    spec.recipe.dispersion = true;
+    spec.recipe.a2_rad = 10;
+    spec.recipe.quantity = Quantity::db;
+    spec.recipe.voxel = VoxelType::u8;
+    spec.recipe.levels = Levels::frame;
+    EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
 TEST_P(SubmitAllocatesNothing, WithUpsamplingAndSpline) {
-    plan.recipe.upsample = 2;
-    plan.recipe.resample = Resample::spline;
-    plan.recipe.zero_padding = 2;
-    EXPECT_EQ(allocations_of_submit(plan), 0);
+    spec.recipe.upsample = 2;
+    spec.recipe.resample = Resample::spline;
+    spec.recipe.zero_padding = 2;
+    EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
 TEST_P(SubmitAllocatesNothing, WithTheExactTransform) {
-    plan.recipe.resample = Resample::nudft;
-    plan.calibration.k_polynomial = {1, 240, 10};
-    EXPECT_EQ(allocations_of_submit(plan), 0);
+    spec.recipe.resample = Resample::nudft;
+    spec.calibration.k_polynomial = {1, 240, 10};
+    EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
 TEST_P(SubmitAllocatesNothing, WithEveryBackground) {
     for (const Background mode : {Background::running, Background::median, Background::rolling}) {
-        plan.recipe.background = mode;
-        EXPECT_EQ(allocations_of_submit(plan), 0);
+        spec.recipe.background = mode;
+        EXPECT_EQ(allocations_of_submit(spec), 0);
     }
 }
 
 TEST_P(SubmitAllocatesNothing, WithFixedPatternAndAveraging) {
-    plan.geometry.a_repeats = 2;
-    plan.geometry.b_repeats = 2;
+    spec.geometry.a_repeats = 2;
+    spec.geometry.b_repeats = 2;
     for (const FixedPattern mode : {FixedPattern::median, FixedPattern::minimum_variance}) {
         for (const Average average : {Average::none, Average::magnitude, Average::power, Average::complex}) {
-            plan.recipe.fixed_pattern = mode;
-            plan.recipe.average = average;
-            plan.recipe.quantity = average == Average::complex ? Quantity::complex : Quantity::amplitude;
-            plan.recipe.voxel = average == Average::complex ? VoxelType::complex64 : VoxelType::f32;
-            EXPECT_EQ(allocations_of_submit(plan), 0);
+            spec.recipe.fixed_pattern = mode;
+            spec.recipe.average = average;
+            spec.recipe.quantity = average == Average::complex ? Quantity::complex : Quantity::amplitude;
+            spec.recipe.voxel = average == Average::complex ? VoxelType::complex64 : VoxelType::f32;
+            EXPECT_EQ(allocations_of_submit(spec), 0);
         }
     }
 }
 
 TEST_P(SubmitAllocatesNothing, WithFlow) {
-    plan.recipe.quantity = Quantity::intensity;
-    plan.recipe.voxel = VoxelType::f32;
-    plan.geometry.line_rate_hz = 70'000;
-    plan.calibration.centre_wavelength_nm = 840;
-    plan.geometry.bidirectional = true;
-    plan.geometry.fast_axis = FastAxis::sinusoidal;
-    plan.flow = {.method = FlowMethod::doppler, .bulk_motion = true};
-    EXPECT_EQ(allocations_of_submit(plan), 0);
-    plan.flow.unwrap = true;
-    EXPECT_EQ(allocations_of_submit(plan), 0);
-    plan.geometry.bidirectional = false;
-    plan.geometry.b_repeats = 3;
-    plan.recipe.average = Average::power;
+    spec.recipe.quantity = Quantity::intensity;
+    spec.recipe.voxel = VoxelType::f32;
+    spec.geometry.line_rate_hz = 70'000;
+    spec.calibration.centre_wavelength_nm = 840;
+    spec.geometry.bidirectional = true;
+    spec.geometry.fast_axis = FastAxis::sinusoidal;
+    spec.flow = {.method = FlowMethod::doppler, .bulk_motion = true};
+    EXPECT_EQ(allocations_of_submit(spec), 0);
+    spec.flow.unwrap = true;
+    EXPECT_EQ(allocations_of_submit(spec), 0);
+    spec.geometry.bidirectional = false;
+    spec.geometry.b_repeats = 3;
+    spec.recipe.average = Average::power;
     for (const FlowMethod method :
          {FlowMethod::power_doppler, FlowMethod::speckle_variance, FlowMethod::decorrelation, FlowMethod::omag,
           FlowMethod::cdv, FlowMethod::correlation, FlowMethod::phase_variance}) {
-        plan.flow = {.method = method, .sub_bands = 3};
-        EXPECT_EQ(allocations_of_submit(plan), 0);
+        spec.flow = {.method = method, .sub_bands = 3};
+        EXPECT_EQ(allocations_of_submit(spec), 0);
     }
 }
 

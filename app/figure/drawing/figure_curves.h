@@ -1,0 +1,16 @@
+// Curves of a panel, in its frame: grid, shaded parts, lines and spots, legend.
+#pragma once
+
+#include <vector>
+
+#include "app/figure/drawing/paper.h"
+#include "app/figure/figure_page.h"
+#include "render/annotations/quantities.h"
+
+namespace echolux {
+
+// `panel` has both axes; `text` is the size of all text. Grid lines stand at the ticks.
+void draw_curves(Paper& paper, const FigurePanel& panel, const Box& box, double text, const std::vector<Tick>& across,
+                 const std::vector<Tick>& downwards);
+
+}  // namespace echolux

@@ -1,0 +1,102 @@
+// From raw lines to weighted points of the uniform k grid on the GPU, in separate passes: subtract, (up-sample,)
+// resample, weigh; in one kernel where lines are up-sampled and fit on the chip. What the methods that work on a
+// uniform grid begin with.
+#pragma once
+
+#include <complex>
+#include <optional>
+#include <vector>
+
+#include "compute/cuda/fft.h"
+#include "compute/cuda/line_method.h"
+#include "compute/cuda/memory.h"
+#include "compute/cuda/subtraction.h"
+#include "compute/cuda/upsampling.h"
+#include "compute/plan/plan_tables.h"
+#include "compute/steps/line_format.h"
+
+namespace echolux::cuda {
+
+// The tables on the device, shared by all workers.
+class KLinearTables {
+  public:
+    // `tables` live longer; weight: [points], real or complex. `fused`: in one kernel where that can be. Throws
+    // Error{device, out_of_memory}.
+    KLinearTables(const PlainTables& tables, const std::vector<float>& weight, bool fused);
+    KLinearTables(const PlainTables& tables, const std::vector<std::complex<float>>& weight, bool fused);
+
+    const PlainTables& of_plan() const { return of_plan_; }
+    bool real() const { return real_; }
+    std::int64_t point_bytes() const { return real_ ? sizeof(float) : sizeof(float2); }  // of a weighted point
+
+    const std::optional<UpsamplingKernel>& one_kernel() const { return one_kernel_; }
+
+    const std::int32_t* base() const { return base_.as<std::int32_t>(); }
+    const float* taps() const { return taps_.as<float>(); }  // [points][taps]
+
+    // [points]
+    template <class Weight>
+    const Weight* weight() const {
+        return weight_.as<Weight>();
+    }
+
+  private:
+    KLinearTables(const PlainTables& tables, bool real, DeviceBuffer weight, bool fused);
+
+    const PlainTables& of_plan_;
+    bool real_;
+    DeviceBuffer base_;
+    DeviceBuffer taps_;
+    DeviceBuffer weight_;
+    std::optional<UpsamplingKernel> one_kernel_;
+};
+
+class KLinearLines {
+  public:
+    // The tables live longer. At most about `max_lines` lines in one call. Throws Error{device, out_of_memory}.
+    KLinearLines(const KLinearTables& tables, const LineFormat& format, std::int64_t max_lines, cudaStream_t stream);
+
+    std::int64_t lines_at_once() const { return lines_at_once_; }
+
+    // Enqueues on the stream. [lines][transform], float2 where the weight is complex and float where it is real; zero
+    // beyond the points of the k grid. They are the caller's, to change them too, until the next call's work begins;
+    // there is room for whole batches of transforms.
+    std::byte* enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background);
+
+  private:
+    // Real lines with room before and after each for the prefilter's reach.
+    struct Spectra {
+        DeviceBuffer memory;
+        std::int64_t pitch = 0;  // floats from line to line
+
+        float* first() const;
+    };
+
+    void prepare_passes();
+    void upsample(std::int64_t lines);
+    void prefilter(std::int64_t lines);
+    void resample_and_weigh(std::int64_t lines);
+    template <class Weight>
+    void resample_and_weigh(std::int64_t lines);
+
+    const KLinearTables& tables_;
+    const Lengths& lengths_;
+    LineFormat format_;
+    bool upsampled_;
+    bool filtered_;
+    cudaStream_t stream_;
+    std::int64_t lines_at_once_;
+    DeviceBuffer weighted_;
+
+    // Of the separate passes.
+    std::optional<Subtraction> subtraction_;
+    Spectra spectra_;            // up-sampled
+    DeviceBuffer recorded_;      // float [lines][padded], before up-sampling
+    DeviceBuffer narrow_;        // complex [lines][padded / 2 + 1]
+    DeviceBuffer wide_;          // complex [lines][upsampled / 2 + 1]
+    DeviceBuffer coefficients_;  // of the spline, float [lines][upsampled + 2], from sample -1 on
+    std::optional<Fft> to_conjugate_;
+    std::optional<Fft> from_conjugate_;
+};
+
+}  // namespace echolux::cuda

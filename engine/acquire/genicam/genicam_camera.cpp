@@ -1,0 +1,215 @@
+#include "engine/acquire/genicam/genicam_camera.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "compute/error.h"
+
+namespace echolux {
+namespace {
+
+// For packets that the kernel keeps until Aravis takes them: some milliseconds of a fast camera. Linux gives less where
+// net.core.rmem_max says so.
+constexpr std::int64_t min_socket_bytes = std::int64_t{4} << 20;
+constexpr std::int64_t max_socket_bytes = std::int64_t{256} << 20;
+
+}  // namespace
+
+struct GenicamCamera::LineRate {
+    const char* feature;
+    const char* enable;
+    bool is_of_images;
+};
+
+const GenicamCamera::LineRate GenicamCamera::line_rates[] = {
+    {"AcquisitionLineRate", "AcquisitionLineRateEnable", false},
+    {"AcquisitionLineRateAbs", "AcquisitionLineRateEnable", false},
+    {"AcquisitionFrameRate", "AcquisitionFrameRateEnable", true},
+    {"AcquisitionFrameRateAbs", "AcquisitionFrameRateEnable", true},
+};
+
+// Calls Aravis with a place for its error and turns that into ours.
+template <class Call>
+auto GenicamCamera::ask(const char* what, Call call) const {
+    GError* error = nullptr;
+    const auto check = [&] {
+        if (error == nullptr) return;
+        const std::string text = error->message;
+        g_error_free(error);
+        throw Error(ErrorCode::device, fmt::format("{} failed: {}", what, text), name_,
+                    "is the camera connected, and not in use by another program?");
+    };
+    if constexpr (std::is_void_v<decltype(call(&error))>) {
+        call(&error);
+        check();
+    } else {
+        const auto result = call(&error);
+        check();
+        return result;
+    }
+}
+
+GenicamCamera::GenicamCamera(const std::string& id, const std::string& features)
+    : name_(id.empty() ? "GenICam" : "GenICam " + id) {
+    camera_.reset(ask("connecting", [&](GError** e) { return arv_camera_new(id.empty() ? nullptr : id.c_str(), e); }));
+    if (!camera_) {
+        throw Error(ErrorCode::device, "no such camera answers", name_, "`sources` lists those that do");
+    }
+    name_ = std::string("GenICam ") +
+            ask("reading its name", [&](GError** e) { return arv_camera_get_model_name(camera_.get(), e); });
+    arv_camera_set_range_check_policy(camera_.get(), ARV_RANGE_CHECK_POLICY_ENABLE);
+    void (*note_loss)(ArvDevice*, std::atomic<bool>*) = [](ArvDevice*, std::atomic<bool>* lost) { *lost = true; };
+    g_signal_connect_data(arv_camera_get_device(camera_.get()), "control-lost", reinterpret_cast<GCallback>(note_loss),
+                          &lost_, nullptr, GConnectFlags{});
+    if (!features.empty()) {
+        ask(("setting \"" + features + "\"").c_str(), [&](GError** e) {
+            return arv_device_set_features_from_string(arv_camera_get_device(camera_.get()), features.c_str(), e);
+        });
+    }
+    choose_pixel_format();
+    for (const LineRate& rate : line_rates) {
+        if (line_rate_ == nullptr && has(rate.feature)) line_rate_ = &rate;
+    }
+    ask("choosing continuous acquisition",
+        [&](GError** e) { return arv_camera_set_acquisition_mode(camera_.get(), ARV_ACQUISITION_MODE_CONTINUOUS, e); });
+}
+
+GenicamCamera::~GenicamCamera() {
+    g_signal_handlers_disconnect_matched(arv_camera_get_device(camera_.get()), G_SIGNAL_MATCH_DATA, 0, 0, nullptr,
+                                         nullptr, &lost_);
+}
+
+// Stays as the camera was set where that can hold spectra.
+void GenicamCamera::choose_pixel_format() {
+    const char* now =
+        ask("reading PixelFormat", [&](GError** e) { return arv_camera_get_pixel_format_as_string(camera_.get(), e); });
+    pixel_format_ = now == nullptr ? nullptr : find_pixel_format(now);
+    if (pixel_format_ != nullptr) return;
+    for (const PixelFormat& format : pixel_formats()) {
+        const std::string name(format.name);
+        const bool is_there = ask("listing PixelFormat", [&](GError** e) {
+            return arv_camera_is_enumeration_entry_available(camera_.get(), "PixelFormat", name.c_str(), e);
+        });
+        if (!is_there) continue;
+        ask("setting PixelFormat",
+            [&](GError** e) { return arv_camera_set_pixel_format_from_string(camera_.get(), name.c_str(), e); });
+        pixel_format_ = &format;
+        return;
+    }
+    throw Error(ErrorCode::device, "sends none of the pixel formats that spectra can have", name_,
+                "these are: " + pixel_format_names());
+}
+
+bool GenicamCamera::has(const char* feature) const {
+    return ask("asking for a feature",
+               [&](GError** e) { return arv_camera_is_feature_available(camera_.get(), feature, e); });
+}
+
+void GenicamCamera::set_integer(const char* feature, std::int64_t value) {
+    const auto read = [&] {
+        return ask(feature, [&](GError** e) { return arv_camera_get_integer(camera_.get(), feature, e); });
+    };
+    if (read() == value) return;  // some cameras refuse to be told what they do already
+    ask(feature, [&](GError** e) { return arv_camera_set_integer(camera_.get(), feature, value, e); });
+    if (const std::int64_t now = read(); now != value) {
+        throw Error(ErrorCode::bad_setting, fmt::format("wanted {}, but the camera keeps to {}", value, now),
+                    name_ + ", " + feature);
+    }
+}
+
+std::int64_t GenicamCamera::width() const {
+    return ask("reading Width", [&](GError** e) { return arv_camera_get_integer(camera_.get(), "Width", e); });
+}
+
+bool GenicamCamera::sets_width() const {
+    gint low = 0;
+    gint high = 0;
+    ask("reading the range of Width",
+        [&](GError** e) { return arv_camera_get_width_bounds(camera_.get(), &low, &high, e); });
+    return low < high;
+}
+
+ImageHeights GenicamCamera::heights() const {
+    gint low = 0;
+    gint high = 0;
+    ask("reading the range of Height",
+        [&](GError** e) { return arv_camera_get_height_bounds(camera_.get(), &low, &high, e); });
+    const gint step = ask("reading the steps of Height",
+                          [&](GError** e) { return arv_camera_get_height_increment(camera_.get(), e); });
+    return {std::max(low, 1), high, std::max(step, 1)};
+}
+
+void GenicamCamera::set_width(std::int64_t pixels) {
+    set_integer("Width", pixels);
+}
+
+void GenicamCamera::set_height(std::int64_t lines) {
+    set_integer("Height", lines);
+}
+
+bool GenicamCamera::sets_exposure() const {
+    return ask("asking for the exposure",
+               [&](GError** e) { return arv_camera_is_exposure_time_available(camera_.get(), e); });
+}
+
+void GenicamCamera::set_exposure(double us) {
+    ask("setting the exposure", [&](GError** e) { return arv_camera_set_exposure_time(camera_.get(), us, e); });
+}
+
+void GenicamCamera::set_line_rate(double hz, std::int64_t image_lines) {
+    const double value = line_rate_->is_of_images ? hz / static_cast<double>(image_lines) : hz;
+    if (has(line_rate_->enable)) {
+        ask(line_rate_->enable,
+            [&](GError** e) { return arv_camera_set_boolean(camera_.get(), line_rate_->enable, TRUE, e); });
+    }
+    ask(line_rate_->feature,
+        [&](GError** e) { return arv_camera_set_float(camera_.get(), line_rate_->feature, value, e); });
+}
+
+double GenicamCamera::line_rate(std::int64_t image_lines) const {
+    if (line_rate_ == nullptr) return 0;
+    const double value = ask(line_rate_->feature,
+                             [&](GError** e) { return arv_camera_get_float(camera_.get(), line_rate_->feature, e); });
+    return line_rate_->is_of_images ? value * static_cast<double>(image_lines) : value;
+}
+
+std::int64_t GenicamCamera::payload_bytes() const {
+    return ask("reading PayloadSize", [&](GError** e) { return arv_camera_get_payload(camera_.get(), e); });
+}
+
+// A camera that this machine imitates is found through any network card, where a packet socket would wait in vain.
+void GenicamCamera::listen_where_packets_come() {
+    ArvDevice* device = arv_camera_get_device(camera_.get());
+    if (!ARV_IS_GV_DEVICE(device)) return;
+    GSocketAddress* address = arv_gv_device_get_device_address(ARV_GV_DEVICE(device));
+    const bool is_here =
+        G_IS_INET_SOCKET_ADDRESS(address) &&
+        g_inet_address_get_is_loopback(g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(address)));
+    if (is_here) arv_camera_gv_set_stream_options(camera_.get(), ARV_GV_STREAM_OPTION_PACKET_SOCKET_DISABLED);
+}
+
+AravisObject<ArvStream> GenicamCamera::stream() {
+    listen_where_packets_come();
+    AravisObject<ArvStream> stream(ask("opening its stream", [&](GError** e) {
+        return arv_camera_create_stream(camera_.get(), nullptr, nullptr, e);
+    }));
+    if (!stream) throw Error(ErrorCode::device, "opens no stream", name_, "is a firewall in the way?");
+    if (ARV_IS_GV_STREAM(stream.get())) {
+        const std::int64_t bytes = std::clamp(2 * payload_bytes(), min_socket_bytes, max_socket_bytes);
+        g_object_set(stream.get(), "socket-buffer", ARV_GV_STREAM_SOCKET_BUFFER_FIXED, "socket-buffer-size",
+                     static_cast<gint>(bytes), nullptr);
+    }
+    return stream;
+}
+
+void GenicamCamera::start() {
+    ask("starting", [&](GError** e) { return arv_camera_start_acquisition(camera_.get(), e); });
+}
+
+void GenicamCamera::stop() noexcept {
+    if (!lost_) arv_camera_stop_acquisition(camera_.get(), nullptr);
+}
+
+}  // namespace echolux

@@ -1,0 +1,143 @@
+// GDCM allocates whatever any element of a file claims, so it never sees the file: it gets a new one in memory with
+// nothing but what it needs to unpack the voxels, all of it checked.
+#include "engine/io/foreign/gdcm/dicom_codec.h"
+
+#include <gdcmImageReader.h>
+#include <gdcmTrace.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+
+#include "compute/error.h"
+#include "engine/io/foreign/file_bytes.h"
+#include "engine/io/trial.h"
+
+namespace echolux {
+namespace {
+
+// Elements in explicit little-endian encoding, in the order of their tags.
+class DicomText {
+  public:
+    DicomText() : bytes_(std::string(128, '\0') + "DICM") {}
+
+    void add(unsigned group, unsigned element, std::string_view kind, std::string value) {
+        if (value.size() % 2 != 0) value += kind == "UI" ? '\0' : ' ';
+        put(group, 2);
+        put(element, 2);
+        bytes_ += kind;
+        put(value.size(), 2);
+        bytes_ += value;
+    }
+
+    void add_number(unsigned group, unsigned element, std::int64_t number) {
+        add(group, element, "US", {static_cast<char>(number & 0xFF), static_cast<char>(number >> 8 & 0xFF)});
+    }
+
+    void begin_items() {
+        put(0x7FE0, 2);
+        put(0x0010, 2);
+        bytes_ += "OB";
+        put(0, 2);
+        put(0xFFFFFFFF, 4);
+        add_item("");  // an index that says nothing
+    }
+
+    void add_item(const std::string& item) {
+        put(0xE000FFFE, 4);
+        put(item.size(), 4);
+        bytes_ += item;
+    }
+
+    void end_items() {
+        put(0xE0DDFFFE, 4);
+        put(0, 4);
+    }
+
+    const std::string& bytes() const { return bytes_; }
+
+  private:
+    void put(std::uint64_t number, int bytes) {
+        for (int i = 0; i < bytes; ++i) bytes_ += static_cast<char>(number >> 8 * i & 0xFF);
+    }
+
+    std::string bytes_;
+};
+
+bool is_signed(StoredType type) {
+    return type == StoredType::i8 || type == StoredType::i16 || type == StoredType::i32;
+}
+
+std::string with_voxels_alone(const DicomHeader& header, const std::vector<DicomItem>& items) {
+    const std::int64_t bits = 8 * bytes_of(header.stored);
+    const std::string secondary_capture = "1.2.840.10008.5.1.4.1.1.7";
+    DicomText text;
+    text.add(0x0002, 0x0002, "UI", secondary_capture);
+    text.add(0x0002, 0x0003, "UI", "1.2.3");
+    text.add(0x0002, 0x0010, "UI", header.transfer_syntax);
+    text.add(0x0008, 0x0016, "UI", secondary_capture);
+    text.add_number(0x0028, 0x0002, 1);
+    text.add(0x0028, 0x0004, "CS", "MONOCHROME2");
+    text.add(0x0028, 0x0008, "IS", std::to_string(header.frames.size()));
+    text.add_number(0x0028, 0x0010, header.rows);
+    text.add_number(0x0028, 0x0011, header.columns);
+    text.add_number(0x0028, 0x0100, bits);
+    text.add_number(0x0028, 0x0101, header.bits_stored);
+    text.add_number(0x0028, 0x0102, header.high_bit);
+    text.add_number(0x0028, 0x0103, is_signed(header.stored) ? 1 : 0);
+    FileBytes file(header.path);
+    text.begin_items();
+    for (const DicomItem& item : items) text.add_item(file.text(item.place, item.bytes));
+    text.end_items();
+    return text.bytes();
+}
+
+// JPEG baseline, extended, lossless; JPEG-LS; JPEG 2000.
+bool is_known(std::string_view syntax) {
+    constexpr std::array<std::string_view, 8> known{"50", "51", "57", "70", "80", "81", "90", "91"};
+    constexpr std::string_view jpeg = "1.2.840.10008.1.2.4.";
+    return syntax.starts_with(jpeg) && std::ranges::count(known, syntax.substr(jpeg.size())) > 0;
+}
+
+std::vector<std::byte> unpacked(const std::string& file, const DicomHeader& header) {
+    gdcm::Trace::WarningOff();  // errors are told by what it returns
+    gdcm::Trace::ErrorOff();
+    gdcm::Trace::DebugOff();
+    std::istringstream stream(file);
+    gdcm::ImageReader reader;
+    reader.SetStream(stream);
+    const auto frame_bytes = static_cast<std::size_t>(header.columns * header.rows * bytes_of(header.stored));
+    std::vector<std::byte> voxels(header.frames.size() * frame_bytes);
+    const bool is_read = reader.Read() && reader.GetImage().GetBufferLength() == voxels.size() &&
+                         reader.GetImage().GetBuffer(reinterpret_cast<char*>(voxels.data()));
+    if (is_read) return voxels;
+    throw Error(ErrorCode::bad_file,
+                "has voxels that cannot be unpacked (transfer syntax " + header.transfer_syntax + ")",
+                header.path.string(), "unpack it with another program first");
+}
+
+// Some copies of the file and of its voxels.
+TrialBounds trial_bounds(const DicomHeader& header, std::size_t file_bytes) {
+    constexpr std::int64_t some = 256 << 20, copies = 4;
+    constexpr std::size_t slowest_bytes_per_s = 1 << 20;
+    const std::int64_t voxel_bytes = std::ssize(header.frames) * header.columns * header.rows * bytes_of(header.stored);
+    return {.max_bytes = some + copies * (static_cast<std::int64_t>(file_bytes) + voxel_bytes),
+            .longest_s = static_cast<unsigned>(20 + file_bytes / slowest_bytes_per_s)};
+}
+
+}  // namespace
+
+std::vector<std::byte> unpack_by_codec(const DicomHeader& header, const std::vector<DicomItem>& items) {
+    const std::string where = header.path.string();
+    if (!is_known(header.transfer_syntax)) {
+        throw Error(ErrorCode::bad_file, "is packed in a way that is not known: " + header.transfer_syntax, where,
+                    "unpack it with another program first");
+    }
+    const std::string file = with_voxels_alone(header, items);
+    if (survives([&] { unpacked(file, header); }, trial_bounds(header, file.size()))) return unpacked(file, header);
+    throw Error(ErrorCode::bad_file, "makes the codec crash, hang or run out of memory: its voxels are damaged", where,
+                "copy the file again");
+}
+
+}  // namespace echolux

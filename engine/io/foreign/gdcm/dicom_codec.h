@@ -1,0 +1,14 @@
+// Packed DICOM voxels through GDCM, the only door to that library.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/io/foreign/dicom_items.h"
+
+namespace echolux {
+
+// JPEG, JPEG-LS and JPEG 2000: all frames, as DicomHeader says they are stored. Throws Error{bad_file, out_of_memory}.
+std::vector<std::byte> unpack_by_codec(const DicomHeader& header, const std::vector<DicomItem>& items);
+
+}  // namespace echolux

@@ -1,0 +1,306 @@
+#include "engine/io/movie/ffmpeg/encoder.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/movie/ffmpeg/encoder_choice.h"
+#include "engine/io/movie/palette.h"
+#include "engine/io/movie/yuv.h"
+
+namespace echolux {
+namespace {
+
+// Each lets go of one of FFmpeg's objects by the function that takes a pointer to its pointer.
+template <class Object, auto Ffmpeg::*release>
+struct Release {
+    void operator()(Object* object) const { (ffmpeg().*release)(&object); }
+};
+using Coder = std::unique_ptr<AVCodecContext, Release<AVCodecContext, &Ffmpeg::avcodec_free_context>>;
+using Frame = std::unique_ptr<AVFrame, Release<AVFrame, &Ffmpeg::av_frame_free>>;
+using Packet = std::unique_ptr<AVPacket, Release<AVPacket, &Ffmpeg::av_packet_free>>;
+using Buffer = std::unique_ptr<AVBufferRef, Release<AVBufferRef, &Ffmpeg::av_buffer_unref>>;
+
+struct CloseFile {
+    void operator()(AVFormatContext* file) const {
+        ffmpeg().avio_closep(&file->pb);
+        ffmpeg().avformat_free_context(file);
+    }
+};
+using File = std::unique_ptr<AVFormatContext, CloseFile>;
+
+struct Dictionary {
+    Dictionary() = default;
+    ~Dictionary() { ffmpeg().av_dict_free(&entries); }
+    Dictionary(const Dictionary&) = delete;
+    Dictionary& operator=(const Dictionary&) = delete;
+    void set(const std::string& key, const std::string& value) {
+        ffmpeg().av_dict_set(&entries, key.c_str(), value.c_str(), 0);
+    }
+
+    AVDictionary* entries = nullptr;
+};
+
+std::string told(int failure) {
+    std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
+    ffmpeg().av_strerror(failure, text.data(), text.size());
+    return text.data();
+}
+
+class Encoder : public MovieWriter {
+  public:
+    Encoder(const std::filesystem::path& path, const char* container, const MovieFormat& format)
+        : path_(path), format_(format), finished_(path), packet_(ffmpeg().av_packet_alloc()) {
+        begin_file(container);
+        choose_coder();
+        begin_stream(container);
+    }
+
+    std::string encoder() const override { return coder_->codec->name; }
+    // A WebP animation is one packet, which is there or not.
+    std::int64_t pictures() const override { return failure_ == 0 ? added_ : packets_; }
+
+    void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>&) override {
+        if (failure_ != 0) fail(failure_);
+        if (added_ == format_.max_pictures)
+            throw Error(ErrorCode::bad_setting, fmt::format("more than {} pictures", added_), path_.string());
+        if (std::ssize(rgba) != 4 * format_.width * format_.height)
+            throw Error(ErrorCode::bad_setting, "a picture has another size than the movie", path_.string());
+        fill(rgba);
+        picture_->pts = added_++;
+        encode(uploaded());
+    }
+
+    // After a failure the file's index still tells of what was written before: room was kept for it.
+    void finish() override {
+        if (std::exchange(is_ended_, true)) return;
+        const int earlier = failure_;
+        if (earlier == 0) flush();
+        if (packets_ > 0) {
+            file_->pb->error = 0;
+            note(ffmpeg().av_write_trailer(file_.get()));
+            note(ffmpeg().avio_closep(&file_->pb));
+            finished_.commit();
+        }
+        if (failure_ != 0 && earlier == 0) fail(failure_);
+    }
+
+  private:
+    [[noreturn]] void fail(int failure) const {
+        throw Error(ErrorCode::output, fmt::format("cannot be written: {}", told(failure)), path_.string(),
+                    "check folder, permissions and free space");
+    }
+
+    void check(int result) {
+        note(result);
+        if (result < 0) fail(result);
+    }
+
+    void note(int result) {
+        if (result < 0 && failure_ == 0) failure_ = result;
+    }
+
+    void flush() {
+        try {
+            encode(nullptr);
+        } catch (const Error&) {  // noted
+        }
+    }
+
+    void begin_file(const char* container) {
+        AVFormatContext* made = nullptr;
+        check(ffmpeg().avformat_alloc_output_context2(&made, nullptr, container, finished_.temporary().c_str()));
+        file_.reset(made);
+        file_->flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_FLUSH_PACKETS;  // same bits each time; failures at once
+        for (const auto& [key, value] : format_.text)
+            ffmpeg().av_dict_set(&file_->metadata, key.c_str(), value.c_str(), 0);
+    }
+
+    // The first encoder that this FFmpeg and this machine have.
+    void choose_coder() {
+        std::string tried;
+        for (const EncoderChoice& choice : encoders_for(format_)) {
+            const AVCodec* codec = ffmpeg().avcodec_find_encoder_by_name(choice.name);
+            if (codec != nullptr && open(codec, choice)) return;
+            tried += fmt::format("{}{}", tried.empty() ? "" : ", ", choice.name);
+        }
+        throw Error(ErrorCode::device, "the FFmpeg of this machine has no encoder that works for it", path_.string(),
+                    fmt::format("one of these is needed: {}", tried));
+    }
+
+    bool open(const AVCodec* codec, const EncoderChoice& choice) {
+        coder_.reset(ffmpeg().avcodec_alloc_context3(codec));
+        describe_pictures(choice);
+        if (choice.is_on_vaapi() && !open_vaapi()) return false;
+        Dictionary options;
+        for (const auto& [key, value] : choice.options) options.set(key, value);
+        if (ffmpeg().avcodec_open2(coder_.get(), codec, &options.entries) < 0) return false;
+        picture_ = made_picture(choice.is_on_vaapi() ? AV_PIX_FMT_NV12 : choice.pixels);
+        return true;
+    }
+
+    void describe_pictures(const EncoderChoice& choice) {
+        coder_->width = static_cast<int>(format_.width);
+        coder_->height = static_cast<int>(format_.height);
+        coder_->pix_fmt = choice.pixels;
+        coder_->time_base = {static_cast<int>(format_.rate.seconds), static_cast<int>(format_.rate.pictures)};
+        coder_->framerate = {coder_->time_base.den, coder_->time_base.num};
+        coder_->sample_aspect_ratio = {1, 1};
+        coder_->gop_size = static_cast<int>(std::max(12.0, std::round(2 * format_.rate.per_s())));  // jumps to 2 s
+        coder_->thread_count = 0;  // as many as there are cores
+        coder_->flags |= AV_CODEC_FLAG_BITEXACT;
+        if ((file_->oformat->flags & AVFMT_GLOBALHEADER) != 0) coder_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+        if (format_.codec == MovieCodec::gif || format_.codec == MovieCodec::webp) return;
+        coder_->color_range = AVCOL_RANGE_MPEG;
+        coder_->color_primaries = AVCOL_PRI_BT709;
+        coder_->color_trc = AVCOL_TRC_BT709;
+        coder_->colorspace = AVCOL_SPC_BT709;
+        if (needs_even_size(format_.codec)) coder_->chroma_sample_location = AVCHROMA_LOC_LEFT;
+    }
+
+    bool open_vaapi() {
+        AVBufferRef* made = nullptr;
+        if (ffmpeg().av_hwdevice_ctx_create(&made, AV_HWDEVICE_TYPE_VAAPI, nullptr, nullptr, 0) < 0) return false;
+        const Buffer device(made);
+        Buffer frames(ffmpeg().av_hwframe_ctx_alloc(device.get()));
+        if (!frames) return false;
+        auto* context = reinterpret_cast<AVHWFramesContext*>(frames->data);
+        context->format = AV_PIX_FMT_VAAPI;
+        context->sw_format = AV_PIX_FMT_NV12;
+        context->width = coder_->width;
+        context->height = coder_->height;
+        context->initial_pool_size = 20;
+        if (ffmpeg().av_hwframe_ctx_init(frames.get()) < 0) return false;
+        coder_->hw_frames_ctx = ffmpeg().av_buffer_ref(frames.get());
+        return true;
+    }
+
+    Frame made_picture(AVPixelFormat pixels) {
+        Frame frame(ffmpeg().av_frame_alloc());
+        frame->format = pixels;
+        frame->width = coder_->width;
+        frame->height = coder_->height;
+        frame->color_range = coder_->color_range;
+        frame->color_primaries = coder_->color_primaries;
+        frame->color_trc = coder_->color_trc;
+        frame->colorspace = coder_->colorspace;
+        frame->chroma_location = coder_->chroma_sample_location;
+        check(ffmpeg().av_frame_get_buffer(frame.get(), 0));
+        return frame;
+    }
+
+    void begin_stream(const char* container) {
+        stream_ = ffmpeg().avformat_new_stream(file_.get(), nullptr);
+        if (stream_ == nullptr) throw std::bad_alloc();
+        check(ffmpeg().avcodec_parameters_from_context(stream_->codecpar, coder_.get()));
+        stream_->time_base = coder_->time_base;
+        stream_->avg_frame_rate = stream_->r_frame_rate = coder_->framerate;
+        stream_->sample_aspect_ratio = coder_->sample_aspect_ratio;
+        Dictionary options;
+        const std::string name = container;
+        if (name == "mp4" || name == "mov") {
+            // Room for the index before the pictures: players begin at once, and a full disk has it already.
+            std::int64_t bytes = 16384 + 64 * format_.max_pictures;
+            for (const auto& [key, value] : format_.text) bytes += std::ssize(key) + std::ssize(value) + 64;
+            options.set("moov_size", std::to_string(bytes));
+            options.set("movflags", "use_metadata_tags+write_colr");
+        }
+        if (name == "gif" || name == "webp") options.set("loop", "0");  // for ever
+        check(ffmpeg().avio_open(&file_->pb, finished_.temporary().c_str(), AVIO_FLAG_WRITE));
+        check(ffmpeg().avformat_write_header(file_.get(), &options.entries));
+    }
+
+    // In the way in which the encoder wants its pixels. It may still hold what was given to it before.
+    void fill(std::span<const std::uint8_t> rgba) {
+        check(ffmpeg().av_frame_make_writable(picture_.get()));
+        AVFrame& to = *picture_;
+        switch (to.format) {
+            case AV_PIX_FMT_YUV420P:
+                return to_yuv420(rgba, to.width, to.height,
+                                 {to.data[0], to.data[1], to.data[2], to.linesize[0], to.linesize[1]});
+            case AV_PIX_FMT_NV12:
+                return to_yuv420(rgba, to.width, to.height,
+                                 {to.data[0], to.data[1], to.data[1] + 1, to.linesize[0], to.linesize[1], 2});
+            case AV_PIX_FMT_PAL8: return fill_palette(rgba);
+            case AV_PIX_FMT_BGRA: return fill_bgra(rgba);
+            default: return fill_yuva(rgba);
+        }
+    }
+
+    void fill_palette(std::span<const std::uint8_t> rgba) {
+        const Palette palette =
+            palettes_.quantise(rgba, format_.width, format_.has_alpha, picture_->data[0], picture_->linesize[0]);
+        std::memcpy(picture_->data[1], palette.colours.data(), sizeof palette.colours);
+    }
+
+    void fill_bgra(std::span<const std::uint8_t> rgba) {
+        for (std::int64_t y = 0; y < format_.height; ++y) {
+            const std::uint8_t* from = rgba.data() + 4 * y * format_.width;
+            std::uint8_t* to = picture_->data[0] + y * picture_->linesize[0];
+            for (std::int64_t x = 0; x < format_.width; ++x, from += 4, to += 4) {
+                to[0] = from[2], to[1] = from[1], to[2] = from[0], to[3] = from[3];
+            }
+        }
+    }
+
+    void fill_yuva(std::span<const std::uint8_t> rgba) {
+        const auto plane = [&](int i) { return reinterpret_cast<std::byte*>(picture_->data[i]); };
+        to_yuva444(rgba, format_.width, format_.height,
+                   {plane(0), plane(1), plane(2), plane(3), picture_->linesize[0]});
+    }
+
+    // The picture where the encoder reads it: on the graphics card where it works there.
+    AVFrame* uploaded() {
+        if (!coder_->hw_frames_ctx) return picture_.get();
+        on_card_.reset(ffmpeg().av_frame_alloc());
+        check(ffmpeg().av_hwframe_get_buffer(coder_->hw_frames_ctx, on_card_.get(), 0));
+        check(ffmpeg().av_hwframe_transfer_data(on_card_.get(), picture_.get(), 0));
+        on_card_->pts = picture_->pts;
+        return on_card_.get();
+    }
+
+    // nullptr: no more come, what is still inside comes out.
+    void encode(const AVFrame* picture) {
+        check(ffmpeg().avcodec_send_frame(coder_.get(), picture));
+        for (;;) {
+            const int result = ffmpeg().avcodec_receive_packet(coder_.get(), packet_.get());
+            if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
+            check(result);
+            if (packet_->duration == 0) packet_->duration = 1;
+            ffmpeg().av_packet_rescale_ts(packet_.get(), coder_->time_base, stream_->time_base);
+            packet_->stream_index = stream_->index;
+            check(ffmpeg().av_interleaved_write_frame(file_.get(), packet_.get()));
+            ++packets_;
+        }
+    }
+
+    std::filesystem::path path_;
+    MovieFormat format_;
+    AtomicFile finished_;
+    File file_;
+    Coder coder_;
+    AVStream* stream_ = nullptr;
+    Frame picture_, on_card_;
+    Packet packet_;
+    Palettes palettes_;
+    std::int64_t added_ = 0;
+    std::int64_t packets_ = 0;
+    int failure_ = 0;  // the first
+    bool is_ended_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<MovieWriter> make_encoder(const std::filesystem::path& path, const char* container,
+                                          const MovieFormat& format) {
+    ffmpeg();  // missing: known before anything is made
+    return std::make_unique<Encoder>(path, container, format);
+}
+
+}  // namespace echolux
