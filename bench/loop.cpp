@@ -16,11 +16,6 @@ struct Target {
     Places places;
 };
 
-Place place_in(const BlockMemory& memory, PlaceKind kind, const VolumeGrid& grid) {
-    const std::int64_t line = grid.depth * bytes_of(grid.type);
-    return {kind, memory.data, 0, line, grid.a_scans * line};
-}
-
 Target target_of(const BenchProcessor& processor, const Reconstructor& reconstructor, VoxelsGo go) {
     const auto memory = [&](const VolumeGrid& grid) {
         return go == VoxelsGo::nowhere ? processor.voxels(grid.bytes())
@@ -28,11 +23,11 @@ Target target_of(const BenchProcessor& processor, const Reconstructor& reconstru
     };
     const PlaceKind kind = go == VoxelsGo::nowhere ? processor.place() : PlaceKind::host_linear;
     const BlockMemory structure = memory(reconstructor.grid());
-    const Place place = place_in(structure, kind, reconstructor.grid());
+    const Place place = packed_place(structure.data, reconstructor.grid(), 0, kind);
     const auto& flow_grid = reconstructor.flow_grid();
     if (!flow_grid) return {structure, {}, place};
     const BlockMemory flow = memory(*flow_grid);
-    return {structure, flow, {place, place_in(flow, kind, *flow_grid)}};
+    return {structure, flow, {place, packed_place(flow.data, *flow_grid, 0, kind)}};
 }
 
 class VolumeLoop {

@@ -60,10 +60,10 @@ class EntropyOnCpu : public DepthEntropy {
         }
     }
 
-    std::vector<double> of(std::span<const std::complex<float>> turns) override {
+    std::vector<double> of(std::span<const std::complex<float>> phasors) override {
         std::vector<double> entropies;
-        for (std::size_t first = 0; first < turns.size(); first += index(spectra_.points)) {
-            entropies.push_back(of_one(turns.subspan(first, index(spectra_.points))));
+        for (std::size_t first = 0; first < phasors.size(); first += index(spectra_.points)) {
+            entropies.push_back(of_one(phasors.subspan(first, index(spectra_.points))));
         }
         return entropies;
     }
@@ -73,9 +73,9 @@ class EntropyOnCpu : public DepthEntropy {
   private:
     static constexpr std::int64_t parts = 16;  // the same sums for any number of threads
 
-    double of_one(std::span<const std::complex<float>> turn) {
+    double of_one(std::span<const std::complex<float>> phasors_of_one) {
         std::array<Power, parts> powers{};
-        parallel_for(0, parts, [&](std::int64_t part) { powers[index(part)] = power_of_part(part, turn); });
+        parallel_for(0, parts, [&](std::int64_t part) { powers[index(part)] = power_of_part(part, phasors_of_one); });
         Power all;
         for (const Power& power : powers) {
             all.sum += power.sum;
@@ -84,13 +84,13 @@ class EntropyOnCpu : public DepthEntropy {
         return entropy_of(all.sum, all.with_log);
     }
 
-    Power power_of_part(std::int64_t part, std::span<const std::complex<float>> turn) {
+    Power power_of_part(std::int64_t part, std::span<const std::complex<float>> phasors_of_one) {
         Fft& transform = transforms_[index(part)];
         Power power;
         for (std::int64_t line = part; line < spectra_.lines(); line += parts) {
             const std::complex<float>* spectrum = spectra_.values.data() + line * spectra_.points;
             for (std::int64_t j = 0; j < spectra_.points; ++j) {
-                const std::complex<float> t = turn[index(j)], s = spectrum[j];
+                const std::complex<float> t = phasors_of_one[index(j)], s = spectrum[j];
                 transform.complex_in()[j] = {t.real() * s.real() - t.imag() * s.imag(),
                                              t.real() * s.imag() + t.imag() * s.real()};
             }

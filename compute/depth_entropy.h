@@ -24,9 +24,9 @@ class DepthEntropy {
   public:
     virtual ~DepthEntropy() = default;
 
-    // -sum p ln p over all depths and lines, p = |A|^2 / sum |A|^2, of the spectra times each of `turns`,
+    // -sum p ln p over all depths and lines, p = |A|^2 / sum |A|^2, of the spectra times each of `phasors`,
     // [trials][points]. The same for a trial alone and among others. Throws Error{device}.
-    virtual std::vector<double> of(std::span<const std::complex<float>> turns) = 0;
+    virtual std::vector<double> of(std::span<const std::complex<float>> phasors) = 0;
 
     // Backend::cpu or Backend::cuda.
     virtual Backend processor() const = 0;

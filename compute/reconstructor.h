@@ -56,6 +56,12 @@ class Reconstructor {
 VolumeGrid planned_grid(const ReconstructionSpec& spec);
 std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& spec);
 
+// Memory that holds voxels of `grid` without gaps, from B-scan `first_b_scan` of the volume on.
+inline Place packed_place(void* voxels, const VolumeGrid& grid, std::int64_t first_b_scan = 0,
+                          PlaceKind kind = PlaceKind::host_linear) {
+    return {kind, voxels, first_b_scan, grid.a_scan_bytes(), grid.b_scan_bytes()};
+}
+
 // Validates everything, builds the tables, allocates. Throws Error{bad_setting, out_of_memory}.
 std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec);
 

@@ -63,6 +63,8 @@ struct VolumeGrid {
 
     std::int64_t voxels() const { return depth * a_scans * b_scans; }
     std::int64_t bytes() const { return voxels() * bytes_of(type); }
+    std::int64_t a_scan_bytes() const { return depth * bytes_of(type); }
+    std::int64_t b_scan_bytes() const { return a_scans * a_scan_bytes(); }
 };
 
 }  // namespace echolux

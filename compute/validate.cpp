@@ -43,9 +43,9 @@ void validate_format(const RawFormat& format, const ScanGeometry& geometry) {
             "scan.shift", "give 0");
     RawFormat packed = format;
     packed.line_bytes = 0;
-    const std::int64_t least = line_bytes(packed, geometry);
-    require(format.line_bytes == 0 || format.line_bytes >= least,
-            fmt::format("{} bytes cannot hold a line of {} bytes", format.line_bytes, least), "scan.line_bytes",
+    const std::int64_t min = line_bytes(packed, geometry);
+    require(format.line_bytes == 0 || format.line_bytes >= min,
+            fmt::format("{} bytes cannot hold a line of {} bytes", format.line_bytes, min), "scan.line_bytes",
             "give 0 when lines follow without a gap");
     const bool half_byte_left = format.sample_format == SampleFormat::packed12 && format.line_bytes == 0 &&
                                 geometry.samples * format.channels % 2 != 0;

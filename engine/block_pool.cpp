@@ -8,9 +8,9 @@ BlockMemory BlockPool::take() {
     return *take_below(std::numeric_limits<std::int64_t>::max());
 }
 
-std::optional<BlockMemory> BlockPool::take_below(std::int64_t most) {
+std::optional<BlockMemory> BlockPool::take_below(std::int64_t max) {
     const std::lock_guard lock(idle_->mutex);
-    if (idle_->out >= most) return std::nullopt;
+    if (idle_->out >= max) return std::nullopt;
     BlockMemory memory;
     if (idle_->memory.empty()) {
         memory = block_memory(bytes_, wanted_);

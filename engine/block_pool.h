@@ -21,7 +21,7 @@ class BlockPool {
     BlockMemory take();
 
     // Nothing when `most` blocks are out.
-    std::optional<BlockMemory> take_below(std::int64_t most);
+    std::optional<BlockMemory> take_below(std::int64_t max);
 
   private:
     struct Idle {

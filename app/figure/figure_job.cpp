@@ -9,9 +9,9 @@
 #include "app/figure/figure_format.h"
 #include "app/open/show_opened.h"
 #include "app/picture_of.h"
-#include "app/session/text_writer.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "engine/analysis/depth_profiles.h"
 #include "engine/analysis/tissue_surface.h"
 #include "engine/io/atomic_file.h"
@@ -77,7 +77,7 @@ void check_content(const FigureContent& content, const VolumeGrid& grid) {
 ScanPart part_of_b_scan(const VolumeSource& source, const Scan& scan, std::int64_t& b_scan) {
     const VolumeGrid whole = planned_grid(scan);
     check_b_scan(whole, b_scan);
-    const std::int64_t slices = whole.b_scans / scan.geometry.b_scans;  // at each position
+    const std::int64_t slices = slices_per_b_scan(whole, scan.geometry);
     const std::int64_t position = std::exchange(b_scan, b_scan % slices) / slices;
     return {source.part.volume, position, position + 1};
 }

@@ -7,6 +7,7 @@
 
 #include "app/picture_name.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/flow_values.h"
 #include "engine/io/atomic_file.h"
@@ -76,17 +77,17 @@ std::filesystem::path numbered(const std::filesystem::path& path, std::int64_t v
 }
 
 // A picture of one B-scan needs no more than this B-scan.
-ScanPart part_for(const ReconstructJob& job, std::int64_t volume, std::int64_t slices_per_b_scan) {
+ScanPart part_for(const ReconstructJob& job, std::int64_t volume, std::int64_t slices) {
     if (!job.b_scan) return {volume, job.b_scans.begin, job.b_scans.end};
-    const std::int64_t position = *job.b_scan / slices_per_b_scan;
+    const std::int64_t position = *job.b_scan / slices;
     return {volume, position, position + 1};
 }
 
 void write_picture(const ReconstructJob& job, const std::filesystem::path& path, const Volume& volume,
-                   std::int64_t slices_per_b_scan) {
+                   std::int64_t slices) {
     const Interval depth = job.en_face ? rows(job, volume.grid) : Interval{};
-    const Figure figure = job.b_scan ? b_scan_figure(volume, *job.b_scan % slices_per_b_scan)
-                                     : en_face_figure(volume, depth.begin, depth.end);
+    const Figure figure =
+        job.b_scan ? b_scan_figure(volume, *job.b_scan % slices) : en_face_figure(volume, depth.begin, depth.end);
     Picture picture = gray_picture(figure, job.gray);
     picture.text = volume.provenance;
     write_png(path, picture);
@@ -140,7 +141,7 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     check_flow(job, scan);
     Reconstruction reconstruction(std::move(scan), job.backend);
     const ScanGeometry& geometry = reconstruction.scan().geometry;
-    const std::int64_t slices_per_b_scan = whole.b_scans / geometry.b_scans;
+    const std::int64_t slices = slices_per_b_scan(whole, geometry);
     const std::int64_t first = job.volume.value_or(0);
     const Interval volumes{first, job.volume ? first + 1 : geometry.volumes};
     const double step_s = volume_seconds(reconstruction.scan());
@@ -148,10 +149,10 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     ReconstructedFiles done;
     done.warnings = reconstruction.warnings();
     for (std::int64_t v = volumes.begin; v < volumes.end; ++v) {
-        const ScanPart part = part_for(job, v, slices_per_b_scan);
+        const ScanPart part = part_for(job, v, slices);
         if (makes_picture(job)) {
             done.files.push_back(volumes.end - volumes.begin > 1 ? numbered(job.output, v) : job.output);
-            write_picture(job, done.files.back(), reconstruction.run(part, progress), slices_per_b_scan);
+            write_picture(job, done.files.back(), reconstruction.run(part, progress), slices);
         } else if (job.flow.empty()) {
             structures.add(reconstruction.run(part, progress), v, progress);
         } else {

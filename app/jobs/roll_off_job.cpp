@@ -8,9 +8,9 @@
 
 #include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
-#include "app/session/text_writer.h"
 #include "compute/calibrate/depth_peak.h"
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 
 namespace echolux {

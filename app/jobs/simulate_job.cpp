@@ -7,7 +7,7 @@
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
 #include "engine/simulate/simulator.h"
-#include "engine/simulate/true_flow.h"
+#include "engine/simulate/truth.h"
 
 namespace echolux {
 

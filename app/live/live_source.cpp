@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/plan_tables.h"
-#include "engine/scan/noise_floor.h"
 
 namespace echolux {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "compute/error.h"
 #include "engine/io/foreign/file_part.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/picture_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/octproz_scan.h"
@@ -19,12 +19,6 @@
 
 namespace echolux {
 namespace {
-
-std::string lower_ending(const std::filesystem::path& path) {
-    std::string ending = path.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending;
-}
 
 constexpr std::array<std::string_view, 8> raw_endings{".raw", ".bin", ".dat", ".spectra",
                                                       ".u8",  ".u16", ".i16", ".f32"};

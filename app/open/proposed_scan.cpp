@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
@@ -104,13 +103,7 @@ void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem
     }
     const std::filesystem::path folder = std::filesystem::absolute(toml).parent_path();
     const std::filesystem::path file = std::filesystem::proximate(std::filesystem::absolute(raw), folder, problem);
-    const std::string text = proposed_toml(raw, file.string());
-    AtomicFile atomic(toml);
-    std::ofstream stream(atomic.temporary(), std::ios::binary);
-    stream << text;
-    stream.close();
-    if (!stream) throw Error(ErrorCode::output, "cannot be written", toml.string(), "is the disk full?");
-    atomic.commit();
+    write_text(toml, proposed_toml(raw, file.string()));
 }
 
 }  // namespace echolux

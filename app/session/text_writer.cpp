@@ -1,20 +1,11 @@
 #include "app/session/text_writer.h"
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "engine/io/atomic_file.h"
 
 namespace echolux {
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-    AtomicFile file(path);
-    if (!(std::ofstream(file.temporary(), std::ios::binary) << text).flush()) {
-        throw Error(ErrorCode::output, "cannot be written", path.string(), "is the disk full?");
-    }
-    file.commit();
-}
 
 TextWriter::TextWriter() : thread_([this](const std::stop_token& stop) { work(stop); }) {}
 

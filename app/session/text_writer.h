@@ -14,9 +14,6 @@
 
 namespace echolux {
 
-// Written under a temporary name, then renamed. Throws Error{output}.
-void write_text(const std::filesystem::path& path, const std::string& text);
-
 class TextWriter {
   public:
     TextWriter();

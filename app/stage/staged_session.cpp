@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "app/live/live_source.h"
+#include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "engine/offline/reconstruction.h"
-#include "engine/scan/noise_floor.h"
 
 namespace echolux {
 namespace {

@@ -2,22 +2,20 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <string>
 
 #include "app/transfer/paraview_file.h"
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {
 namespace {
 
 bool has_suffix(const std::filesystem::path& path, std::string_view wanted) {
-    std::string suffix = path.extension().string();
-    std::ranges::transform(suffix, suffix.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return suffix == wanted;
+    return lower_ending(path) == wanted;
 }
 
 }  // namespace
@@ -38,11 +36,7 @@ void check_transfer_name(const std::filesystem::path& path) {
 
 void write_transfer(const std::filesystem::path& path, const TransferCurve& curve) {
     check_transfer_name(path);
-    AtomicFile file(path);
-    if (!(std::ofstream(file.temporary()) << toml_of(curve)).flush()) {
-        throw Error(ErrorCode::output, "cannot be written", path.string(), "is the disk full?");
-    }
-    file.commit();
+    write_text(path, toml_of(curve));
 }
 
 void load_transfer(View& view) {

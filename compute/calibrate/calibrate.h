@@ -11,6 +11,11 @@ namespace echolux {
 // Methods that leave no noise count from that of one transform.
 double measured_noise_floor_db(const ReconstructionSpec& spec, const Block& block);
 
+// The same as recipe.noise_floor_db: rounded, so that it reads well in files and does not hang on the last bits of a
+// backend. Where there is no noise at all (constant spectra) nothing is subtracted, so that emptiness stays at the
+// bottom of the range.
+double noise_floor_for_recipe(const ReconstructionSpec& spec, const Block& block);
+
 // The depth at which the A-scans of a B-scan agree most.
 struct CommonFringe {
     std::int64_t bin = 0;

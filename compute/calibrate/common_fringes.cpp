@@ -36,13 +36,13 @@ CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block
     std::vector<double> sorted(power.begin() + static_cast<std::ptrdiff_t>(begin), power.end());
     if (sorted.empty()) return {};
     std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
-    const double least = min_above_median * sorted[sorted.size() / 2];
+    const double min = min_above_median * sorted[sorted.size() / 2];
 
     std::size_t strongest = begin;
     for (std::size_t z = begin; z < mean.size(); ++z) {
         if (std::norm(mean[z]) > std::norm(mean[strongest])) strongest = z;
     }
-    if (power[strongest] <= least) return {};
+    if (power[strongest] <= min) return {};
     return {static_cast<std::int64_t>(strongest), std::norm(mean[strongest]) / power[strongest]};
 }
 

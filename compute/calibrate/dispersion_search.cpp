@@ -36,17 +36,17 @@ class Sharpness {
         const double done = std::min(1.0, static_cast<double>(trials_) / about_all);
         if (!goes_on_(done)) throw Error(ErrorCode::cancelled, "stopped", "dispersion search");
         trials_ += std::ssize(trials);
-        std::vector<std::complex<float>> turns;
-        turns.reserve(trials.size() * fixed_.size());
+        std::vector<std::complex<float>> phasors;
+        phasors.reserve(trials.size() * fixed_.size());
         const auto last = static_cast<double>(fixed_.size() - 1);
         for (const Trial& trial : trials) {
             for (std::size_t j = 0; j < fixed_.size(); ++j) {
                 const double kappa = 2 * static_cast<double>(j) / last - 1;
                 const double theta = fixed_[j] + (trial.a2 + trial.a3 * kappa) * kappa * kappa;
-                turns.emplace_back(std::polar(1.0, turned_[j] - theta));
+                phasors.emplace_back(std::polar(1.0, turned_[j] - theta));
             }
         }
-        return entropy_->of(turns);
+        return entropy_->of(phasors);
     }
 
     double at(const Trial& trial) { return at(std::vector<Trial>{trial}).front(); }
@@ -81,16 +81,16 @@ DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block&
         best.a2 = min_along(along([&](double a2) { return Trial{a2, best.a3}; }), best.a2, range);
         best.a3 = min_along(along([&](double a3) { return Trial{best.a2, a3}; }), best.a3, range);
     }
-    const Minimum least = min_nearby(
+    const Minimum min = min_nearby(
         [&](double a2, double a3) {
             return sharpness.at(Trial{a2, a3});
         },
         {best.a2, best.a3}, range);
 
     DispersionFound found;
-    found.a2_rad = least.place[0];
-    found.a3_rad = least.place[1];
-    found.entropy = least.value;
+    found.a2_rad = min.place[0];
+    found.a3_rad = min.place[1];
+    found.entropy = min.value;
     const double given = spec.recipe.dispersion ? 1 : 0;
     found.entropy_before = sharpness.at(Trial{given * spec.recipe.a2_rad, given * spec.recipe.a3_rad});
     constexpr double blur_rad = 40;

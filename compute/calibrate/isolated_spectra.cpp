@@ -19,12 +19,12 @@ struct Range {
     std::int64_t begin = 0, end = 0;
 };
 
-Range chosen(std::int64_t begin, std::int64_t end, std::int64_t least, std::int64_t all, const char* what) {
-    const Range range{begin != 0 ? begin : least, end != 0 ? end : all};
+Range chosen(std::int64_t begin, std::int64_t end, std::int64_t min, std::int64_t all, const char* what) {
+    const Range range{begin != 0 ? begin : min, end != 0 ? end : all};
     require(range.begin >= 0 && range.begin < range.end && range.end <= all,
             std::string(what) + " " + std::to_string(range.begin) + ":" + std::to_string(range.end) +
                 " lie outside of the B-scan",
-            "dispersion search", "stay within " + std::to_string(least) + ":" + std::to_string(all));
+            "dispersion search", "stay within " + std::to_string(min) + ":" + std::to_string(all));
     return range;
 }
 
@@ -41,13 +41,13 @@ std::vector<float> depth_gate(const Range& depths, std::int64_t points) {
     return gate;
 }
 
-std::vector<std::complex<float>> shown_turn(const ReconstructionSpec& spec, std::int64_t points) {
-    std::vector<std::complex<float>> turn(index(points), 1.0F);
-    if (!spec.recipe.dispersion) return turn;
+std::vector<std::complex<float>> shown_phasors(const ReconstructionSpec& spec, std::int64_t points) {
+    std::vector<std::complex<float>> phasors(index(points), 1.0F);
+    if (!spec.recipe.dispersion) return phasors;
     const std::vector<double> theta = dispersion_phase(spec.recipe, spec.calibration, k_grid(spec.calibration, points));
-    std::transform(theta.begin(), theta.end(), turn.begin(),
+    std::transform(theta.begin(), theta.end(), phasors.begin(),
                    [](double phase) { return std::complex<float>(std::polar(1.0, -phase)); });
-    return turn;
+    return phasors;
 }
 
 void scale_to_one(std::vector<std::complex<float>>& values) {
@@ -68,14 +68,14 @@ SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& bloc
     const Range of_block = chosen(wanted.line_begin, wanted.line_end, 0, std::ssize(spectra) / n, "A-scans");
     const std::int64_t all = of_block.end - of_block.begin;
     const std::int64_t count = std::min(all, std::max<std::int64_t>(1, wanted.lines));
-    const std::vector<std::complex<float>> turn = shown_turn(spec, n);
+    const std::vector<std::complex<float>> phasors = shown_phasors(spec, n);
     const std::vector<float> gate = depth_gate(depths, n);
 
     SpectraOnGrid isolated{std::vector<std::complex<float>>(index(count * n)), n};
     Fft forward(Fft::Kind::complex_forward, n), inverse(Fft::Kind::complex_inverse, n);
     for (std::int64_t i = 0; i < count; ++i) {
         const float* spectrum = spectra.data() + (of_block.begin + i * all / count) * n;
-        std::transform(turn.begin(), turn.end(), spectrum, forward.complex_in(),
+        std::transform(phasors.begin(), phasors.end(), spectrum, forward.complex_in(),
                        [](std::complex<float> t, float s) { return t * s; });
         forward.execute();
         std::transform(gate.begin(), gate.end(), forward.complex_out(), inverse.complex_in(),

@@ -29,10 +29,7 @@ MeanProfile::MeanProfile(const ReconstructionSpec& spec) : reconstructor_(plan_o
 }
 
 void MeanProfile::add(const Block& block) {
-    const std::int64_t line_bytes = grid().depth * bytes_of(grid().type);
-    const Place place{PlaceKind::host_linear, amplitudes_.data(), block.first_b_scan, line_bytes,
-                      grid().a_scans * line_bytes};
-    reconstructor_->wait(reconstructor_->submit(block, place));
+    reconstructor_->wait(reconstructor_->submit(block, packed_place(amplitudes_.data(), grid(), block.first_b_scan)));
     const std::int64_t lines = block.b_scans * grid().a_scans;
     for (std::int64_t line = 0; line < lines; ++line) {
         const float* of_line = amplitudes_.data() + line * grid().depth;

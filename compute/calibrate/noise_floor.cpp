@@ -1,5 +1,6 @@
 // The level that counts as 0 dB: found in the quietest depth band, so that no signal-free region has to be named.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "compute/calibrate/calibrate.h"
@@ -45,6 +46,12 @@ double measured_noise_floor_db(const ReconstructionSpec& spec, const Block& bloc
         if (z == begin || level < floor) floor = level;
     }
     return floor;
+}
+
+double noise_floor_for_recipe(const ReconstructionSpec& spec, const Block& block) {
+    constexpr double nothing_db = -199;
+    const double level = measured_noise_floor_db(spec, block);
+    return level < nothing_db ? 0 : std::round(level * 100) / 100;
 }
 
 }  // namespace echolux

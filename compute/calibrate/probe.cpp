@@ -26,9 +26,7 @@ Probe probed(const ReconstructionSpec& given, const Recipe& recipe, const Block&
     const auto reconstructor = plan_on_cpu(spec);
     Probe probe{reconstructor->grid(), {}};
     probe.voxels.resize(static_cast<std::size_t>(probe.grid.bytes()));
-    const std::int64_t line_bytes = probe.grid.depth * bytes_of(probe.grid.type);
-    reconstructor->wait(reconstructor->submit(
-        first, Place{PlaceKind::host_linear, probe.voxels.data(), 0, line_bytes, probe.grid.a_scans * line_bytes}));
+    reconstructor->wait(reconstructor->submit(first, packed_place(probe.voxels.data(), probe.grid)));
     return probe;
 }
 

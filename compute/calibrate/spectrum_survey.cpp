@@ -28,7 +28,7 @@ const std::byte* line_at(const Block& block, const RawFormat& format, const Scan
 SpectrumSurvey::SpectrumSurvey(const RawFormat& format, const ScanGeometry& geometry)
     : format_(format), geometry_(geometry), reader_(format, geometry), full_scale_(full_scale(format)),
       sum_(index(geometry.samples), 0.0), min_(sum_.size(), std::numeric_limits<double>::max()),
-      greatest_(sum_.size(), std::numeric_limits<double>::lowest()) {}
+      max_(sum_.size(), std::numeric_limits<double>::lowest()) {}
 
 void SpectrumSurvey::add(const Block& block, const LineRange& range) {
     const double full = full_scale_.value_or(std::numeric_limits<double>::max());
@@ -39,7 +39,7 @@ void SpectrumSurvey::add(const Block& block, const LineRange& range) {
                 const auto value = static_cast<double>(read(samples, static_cast<std::int64_t>(p)));
                 sum_[p] += value;
                 min_[p] = std::min(min_[p], value);
-                greatest_[p] = std::max(greatest_[p], value);
+                max_[p] = std::max(max_[p], value);
                 clipped_ += value >= full ? 1 : 0;
             }
         }

@@ -39,8 +39,8 @@ class SpectrumSurvey {
 
     // Counts [samples], after shift and mask; of at least one line.
     std::vector<double> mean() const;
-    const std::vector<double>& least() const { return min_; }
-    const std::vector<double>& greatest() const { return greatest_; }
+    const std::vector<double>& min() const { return min_; }
+    const std::vector<double>& max() const { return max_; }
 
   private:
     RawFormat format_;
@@ -49,7 +49,7 @@ class SpectrumSurvey {
     std::optional<double> full_scale_;
     std::int64_t lines_ = 0;
     std::int64_t clipped_ = 0;
-    std::vector<double> sum_, min_, greatest_;
+    std::vector<double> sum_, min_, max_;
 };
 
 }  // namespace echolux

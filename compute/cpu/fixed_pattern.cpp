@@ -30,7 +30,7 @@ std::complex<double> mean_of(const Column& bins, std::int64_t begin, std::int64_
 
 std::complex<float> min_variant_mean(const Column& bins, std::int64_t lines, std::int64_t segments) {
     std::complex<double> best;
-    double least = std::numeric_limits<double>::infinity();
+    double min = std::numeric_limits<double>::infinity();
     for (std::int64_t s = 0; s < segments; ++s) {
         const std::int64_t begin = lines * s / segments;
         const std::int64_t end = lines * (s + 1) / segments;
@@ -38,8 +38,8 @@ std::complex<float> min_variant_mean(const Column& bins, std::int64_t lines, std
         double variance = 0;
         for (std::int64_t l = begin; l < end; ++l) variance += std::norm(std::complex<double>(bins[l]) - mean);
         variance /= static_cast<double>(end - begin);
-        if (variance < least) {
-            least = variance;
+        if (variance < min) {
+            min = variance;
             best = mean;
         }
     }

@@ -227,9 +227,9 @@ void Runner::store_frames(const Block& block, const Place& place) {
     const std::int64_t slice_values = grid_.a_scans * depth;
     deal(block.b_scans * shape_.outputs_per_b_scan / grid_.a_scans, 1, [&](Worker& worker, std::int64_t slice) {
         const float* first = values_.data() + slice * slice_values;
-        const auto [least, most] = std::minmax_element(first, first + slice_values);
+        const auto [min, max] = std::minmax_element(first, first + slice_values);
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
-            worker.voxels.store({first + a * depth, static_cast<std::size_t>(depth)}, {*least, *most},
+            worker.voxels.store({first + a * depth, static_cast<std::size_t>(depth)}, {*min, *max},
                                 target(block, place, slice * grid_.a_scans + a));
         }
     });

@@ -61,10 +61,10 @@ void SparseSearch::begin() {
 
 // The profile after a step along the gradient and the threshold: next_, step_, change_.
 StepSums<double> SparseSearch::tried() {
-    const float length = rules_.length(), least = rules_.threshold();
+    const float length = rules_.length(), min = rules_.threshold();
     StepSums<double> sums;
     for (std::size_t m = 0; m < profile_.size(); ++m) {
-        const TriedBin bin(phasor(profile_[m]), phasor(gradient_[m]), length, least, static_cast<int>(m), sums);
+        const TriedBin bin(phasor(profile_[m]), phasor(gradient_[m]), length, min, static_cast<int>(m), sums);
         next_[m] = {bin.next.re, bin.next.im};
         step_[m] = {bin.step.re, bin.step.im};
     }

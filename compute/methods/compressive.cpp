@@ -27,13 +27,13 @@ double chance(std::uint64_t seed, std::uint64_t number) {
 std::vector<double> likelihoods(const ReconstructionSpec& spec) {
     std::vector<double> weights(index(spec.geometry.samples), 1.0);
     if (spec.compressive.mask == SensingMask::uniform) return weights;
-    constexpr double least = 0.05;  // of the dark ends too some are wanted
+    constexpr double min = 0.05;  // of the dark ends too some are wanted
     const std::vector<double>& dark = spec.calibration.dark;
     for (std::size_t p = 0; p < weights.size(); ++p) {
         weights[p] = std::max(0.0, spec.calibration.background[p] - (dark.empty() ? 0 : dark[p]));
     }
     const double brightest = std::ranges::max(weights);
-    for (double& weight : weights) weight = std::sqrt(weight / brightest) + least;
+    for (double& weight : weights) weight = std::sqrt(weight / brightest) + min;
     return weights;
 }
 
@@ -86,15 +86,15 @@ double SensingTables::max_curvature() const {
     std::vector<double> on_circle;
     for (const double x : points) on_circle.push_back(x - n * std::floor(x / n));
     std::ranges::sort(on_circle);
-    double least = on_circle.front() + n - on_circle.back();
-    for (std::size_t p = 1; p < on_circle.size(); ++p) least = std::min(least, on_circle[p] - on_circle[p - 1]);
-    return 1 + (real ? 1 : 2) / least;
+    double min = on_circle.front() + n - on_circle.back();
+    for (std::size_t p = 1; p < on_circle.size(); ++p) min = std::min(min, on_circle[p] - on_circle[p - 1]);
+    return 1 + (real ? 1 : 2) / min;
 }
 
 int enough_tries(const SensingTables& tables, const CompressiveRecipe& recipe) {
     if (recipe.step == StepRule::clamped) return 1;
-    const double least = std::min(1.0, recipe.least_step);  // a search begins with 1
-    const double doublings = std::ceil(std::log2(tables.max_curvature() / least));
+    const double min = std::min(1.0, recipe.least_step);  // a search begins with 1
+    const double doublings = std::ceil(std::log2(tables.max_curvature() / min));
     return 1 + static_cast<int>(std::clamp(doublings, 0.0, SearchRules<double>::max_tries - 1.0));
 }
 

@@ -80,8 +80,8 @@ double SpreadingKernel::transform(double cycles) const {
 }
 
 std::int64_t finer_grid(const NufftRecipe& recipe, std::int64_t transform) {
-    const auto least = static_cast<std::int64_t>(std::ceil(recipe.oversampling * static_cast<double>(transform)));
-    return least + least % 2;
+    const auto min = static_cast<std::int64_t>(std::ceil(recipe.oversampling * static_cast<double>(transform)));
+    return min + min % 2;
 }
 
 }  // namespace echolux

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/plan/params.h"
+#include "compute/types.h"
 
 namespace echolux {
 
@@ -30,6 +31,11 @@ struct DepthRange {
     std::int64_t end = 0;
 };
 DepthRange kept_depth(const Recipe& recipe, std::int64_t bins);
+
+// B-scans of a volume for each position along the slow axis: several where repeats lie side by side.
+inline std::int64_t slices_per_b_scan(const VolumeGrid& grid, const ScanGeometry& geometry) {
+    return grid.b_scans / geometry.b_scans;
+}
 
 // Strictly monotone. Throws Error{bad_setting} naming `where`.
 void require_monotone(const std::vector<double>& numbers, const std::string& where);

@@ -20,7 +20,7 @@ enum class ChannelLayout { interleaved, planar };  // planar: within a line, one
 struct RawFormat {
     SampleFormat sample_format = SampleFormat::u16;
     ByteOrder byte_order = ByteOrder::little;
-    std::int64_t shift = 0;  // right shift of integer samples (12 bits in the high end of 16: 4)
+    std::int64_t shift = 0;  // bits: right shift of integer samples (12 bits in the high end of 16: 4)
     std::int64_t bits = 0;   // significant bits after the shift; 0: all
     std::int64_t channels = 1;
     std::int64_t channel = 0;  // the one to reconstruct
@@ -36,13 +36,13 @@ struct ScanGeometry {
     std::int64_t a_scans = 0;  // positions along the fast axis
     std::int64_t b_scans = 0;  // positions along the slow axis
     std::int64_t volumes = 1;
-    std::int64_t a_repeats = 1;  // lines at each A-scan position, one after the other
-    std::int64_t b_repeats = 1;  // B-scans at each slow position, one after the other
-    bool depth_flip = false;     // object on the far side of zero delay: rows are reversed
-    double spacing_a_um = 0;     // between A-scans; 0: unknown
-    double spacing_b_um = 0;     // between B-scans; 0: unknown
-    double refractive_index = 1;
-    double line_rate_hz = 0;  // 0: unknown
+    std::int64_t a_repeats = 1;   // lines at each A-scan position, one after the other
+    std::int64_t b_repeats = 1;   // B-scans at each slow position, one after the other
+    bool depth_flip = false;      // object on the far side of zero delay: rows are reversed
+    double spacing_a_um = 0;      // between A-scans; 0: unknown
+    double spacing_b_um = 0;      // between B-scans; 0: unknown
+    double refractive_index = 1;  // divides optical depth
+    double line_rate_hz = 0;      // lines a second; 0: unknown
     Protocol protocol = Protocol::raster;
     std::int64_t flyback_lines = 0;   // after the lines of each acquired B-scan: recorded, not part of it
     std::int64_t flyback_frames = 0;  // acquired B-scans after those of each volume
@@ -96,42 +96,42 @@ enum class Levels { noise_floor, fixed, frame };
 
 struct Recipe {
     Method method = Method::plain;
-    Background background = Background::automatic;
-    double running_alpha = 0.1;
-    std::int64_t rolling_width = 64;
-    FixedPattern fixed_pattern = FixedPattern::none;
-    std::int64_t fixed_pattern_segments = 8;
+    Background background = Background::automatic;    // subtracted from each spectrum
+    double running_alpha = 0.1;                       // weight of the newest B-scan in the running background
+    std::int64_t rolling_width = 64;                  // samples on either side that the rolling background averages
+    FixedPattern fixed_pattern = FixedPattern::none;  // removed in depth over a B-scan
+    std::int64_t fixed_pattern_segments = 8;          // of a B-scan, among which minimum_variance chooses
 
-    std::int64_t upsample = 1;  // 1, 2, 4
-    bool upsample_pad = false;  // first pad both sides to a power of two (at least 2048)
-    Resample resample = Resample::lagrange3;
+    std::int64_t upsample = 1;                // of the spectrum: 1, 2, 4
+    bool upsample_pad = false;                // first pad both sides to a power of two (at least 2048)
+    Resample resample = Resample::lagrange3;  // to the uniform k grid
 
-    Window window = Window::hann;
-    double tukey_alpha = 0.5;
-    double gaussian_sigma = 0.15;
-    Shaping shaping = Shaping::none;
-    double shaping_fwhm = 0.5;
-    double shaping_floor = 0.05;
-    std::int64_t shaping_smooth = 15;
+    Window window = Window::hann;      // on the k grid
+    double tukey_alpha = 0.5;          // tapered fraction of the Tukey window
+    double gaussian_sigma = 0.15;      // of the Gaussian window, as a fraction of the spectrum
+    Shaping shaping = Shaping::none;   // target of the source spectrum; it replaces the window
+    double shaping_fwhm = 0.5;         // of the Gaussian target, as a fraction of the spectrum
+    double shaping_floor = 0.05;       // of the source's maximum: what is below is not amplified further
+    std::int64_t shaping_smooth = 15;  // samples of the mean that smooths the source spectrum
 
-    bool dispersion = true;
-    double a2_rad = 0;
-    double a3_rad = 0;
-    double gdd_fs2 = 0;
-    double tod_fs3 = 0;
+    bool dispersion = true;  // the file of the calibration and what follows are applied
+    double a2_rad = 0;       // quadratic phase at the band edge
+    double a3_rad = 0;       // cubic phase at the band edge
+    double gdd_fs2 = 0;      // group delay dispersion
+    double tod_fs3 = 0;      // third-order dispersion
 
-    std::int64_t zero_padding = 1;  // 1, 2, 4
-    std::int64_t depth_begin = 0;
-    std::int64_t depth_end = 0;  // 0: the end
+    std::int64_t zero_padding = 1;  // factor of the transform's length: 1, 2, 4
+    std::int64_t depth_begin = 0;   // bins, counted without zero padding, as depth_end
+    std::int64_t depth_end = 0;     // first bin that is not kept; 0: the end
 
-    Average average = Average::none;
-    NoiseFloor noise_floor = NoiseFloor::none;
-    Quantity quantity = Quantity::db;
+    Average average = Average::none;            // how repeats are joined; none: every line is kept
+    NoiseFloor noise_floor = NoiseFloor::none;  // of the calibration: what it is subtracted from
+    Quantity quantity = Quantity::db;           // what a voxel holds
     VoxelType voxel = VoxelType::f32;
-    Levels levels = Levels::noise_floor;
-    double low = -5;
-    double high = 45;
-    double noise_floor_db = 0;  // 0: measured from the first volume, then frozen
+    Levels levels = Levels::noise_floor;  // what dB, low and high count from
+    double low = -5;                      // value of the lowest code of u8, u16, i16: dB or counts
+    double high = 45;                     // of the highest
+    double noise_floor_db = 0;            // counts as 0 dB; 0: measured from the first volume, then frozen
 };
 
 // ---- [nufft] --------------------------------------------------------------------------------------------------------
@@ -146,12 +146,12 @@ struct NufftRecipe {  // for recipe.resample = nufft
 
 // ---- [defr] ---------------------------------------------------------------------------------------------------------
 
-struct DefrRecipe {  // for recipe.method = defr
-    std::int64_t iterations = 10;
-    double delta = 0.5;    // peaks above gamma + delta (1 - gamma) of the strongest are found at a time
-    double threshold = 0;  // this instead, where it is not 0
-    bool residual = true;  // what is left after the last iteration is added
-    bool double_precision = false;
+struct DefrRecipe {                 // for recipe.method = defr
+    std::int64_t iterations = 10;   // 0: dispersion compensation alone
+    double delta = 0.5;             // peaks above gamma + delta (1 - gamma) of the strongest are found at a time
+    double threshold = 0;           // part of the strongest; this instead, where it is not 0
+    bool residual = true;           // what is left after the last iteration is added
+    bool double_precision = false;  // of the search
 };
 
 // ---- [compressive] --------------------------------------------------------------------------------------------------
@@ -160,17 +160,17 @@ enum class SensingTransform { nufft, exact, fft };
 enum class SensingMask { all, uniform, variable, file };
 enum class StepRule { clamped, safeguarded, monotone };
 
-struct CompressiveRecipe {  // for recipe.method = compressive
-    SensingTransform transform = SensingTransform::nufft;
-    SensingMask mask = SensingMask::all;
-    double share = 0.3;  // of the samples that the mask leaves
-    std::int64_t seed = 1;
-    std::int64_t iterations = 15;
-    double tau_relative = 0.01;  // of the largest amplitude of the first guess
-    double tau = 0;              // counts; this instead, where it is not 0
-    bool continuation = false;   // tau falls from a large value to that over the first iterations
+struct CompressiveRecipe {                                 // for recipe.method = compressive
+    SensingTransform transform = SensingTransform::nufft;  // between depth and samples
+    SensingMask mask = SensingMask::all;                   // which samples are used
+    double share = 0.3;                                    // of the samples that a random mask leaves
+    std::int64_t seed = 1;                                 // of a random mask
+    std::int64_t iterations = 15;                          // always as many
+    double tau_relative = 0.01;                            // of the largest amplitude of the first guess
+    double tau = 0;                                        // counts; this instead, where it is not 0
+    bool continuation = false;  // tau falls from a large value to that over the first iterations
     StepRule step = StepRule::clamped;
-    double least_step = 0.1;
+    double least_step = 0.1;  // least curvature that a step believes in
 };
 
 // ---- [flow] ---------------------------------------------------------------------------------------------------------
@@ -178,9 +178,9 @@ struct CompressiveRecipe {  // for recipe.method = compressive
 // What is computed of the repeats of a position, or of neighbouring lines (docs/algorithms.md, Flow).
 enum class FlowMethod {
     none,
-    doppler,  // phasor of the mean phase step: its angle is the axial velocity
-    power_doppler,
-    speckle_variance,
+    doppler,           // phasor of the mean phase step: its angle is the axial velocity
+    power_doppler,     // dB of what moves
+    speckle_variance,  // from here on angiography, of repeats
     decorrelation,
     omag,
     cdv,
@@ -190,8 +190,8 @@ enum class FlowMethod {
 
 struct FlowRecipe {
     FlowMethod method = FlowMethod::none;
-    std::int64_t window_depth = 3;  // bins and A-scans over which phase steps are averaged, as complex numbers
-    std::int64_t window_lines = 4;
+    std::int64_t window_depth = 3;       // bins over which phase steps are averaged, as complex numbers
+    std::int64_t window_lines = 4;       // A-scans over which they are
     double threshold_db = 10;            // mean power above the noise below which nothing is said
     bool bulk_motion = false;            // its phase step is removed from each line before averaging
     bool invert = false;                 // velocities towards zero delay are positive

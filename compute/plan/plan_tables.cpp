@@ -42,7 +42,7 @@ BlockShape block_shape(const ReconstructionSpec& spec, const VolumeGrid& grid) {
     BlockShape shape;
     shape.frame_lines = spec.geometry.lines_per_b_scan();
     shape.frames = spec.block_b_scans * spec.geometry.b_repeats;
-    shape.outputs_per_b_scan = grid.a_scans * grid.b_scans / spec.geometry.b_scans;
+    shape.outputs_per_b_scan = grid.a_scans * slices_per_b_scan(grid, spec.geometry);
     if (spec.recipe.average != Average::none) shape.joined = spec.geometry.a_repeats * spec.geometry.b_repeats;
     return shape;
 }

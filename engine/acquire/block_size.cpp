@@ -26,13 +26,13 @@ double position_bytes(const Scan& scan) {
 }  // namespace
 
 std::int64_t block_size(const SourceSettings& settings, const Scan& scan, double line_rate_hz) {
-    const double most = static_cast<double>(std::max<std::int64_t>(scan.geometry.b_scans, 1));
+    const double max = static_cast<double>(std::max<std::int64_t>(scan.geometry.b_scans, 1));
     double b_scans = static_cast<double>(settings.block_b_scans);
     if (settings.block_b_scans == 0) {
         b_scans = max_bytes / position_bytes(scan);
         if (line_rate_hz > 0) b_scans = std::min(b_scans, max_s * line_rate_hz / position_lines(scan.geometry));
     }
-    return static_cast<std::int64_t>(std::clamp(b_scans, 1.0, most));
+    return static_cast<std::int64_t>(std::clamp(b_scans, 1.0, max));
 }
 
 std::int64_t pool_size(const SourceSettings& settings, const Scan& scan, std::int64_t block_b_scans) {

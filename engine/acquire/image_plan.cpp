@@ -67,15 +67,15 @@ ImagePlace place_of(std::int64_t image, const ImagePlan& plan) {
 }
 
 std::int64_t FrameNumbers::number(std::uint64_t id) {
-    constexpr std::uint64_t most = 65535;  // of ids of 16 bits, which leave out 0
+    constexpr std::uint64_t max = 65535;  // of ids of 16 bits, which leave out 0
     if (!has_begun_) {
         has_begun_ = true;
         last_id_ = id;
         return last_ = 0;
     }
     auto since = static_cast<std::int64_t>(id - last_id_);
-    if (id >= 1 && id <= most && last_id_ >= 1 && last_id_ <= most) {  // the shorter way round
-        constexpr auto round = static_cast<std::int64_t>(most);
+    if (id >= 1 && id <= max && last_id_ >= 1 && last_id_ <= max) {  // the shorter way round
+        constexpr auto round = static_cast<std::int64_t>(max);
         if (since < -round / 2) since += round;
         if (since > round / 2) since -= round;
     }

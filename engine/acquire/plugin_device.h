@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/acquire/plugin.h"
+#include "engine/scan/scan.h"
 
 namespace echolux {
 
@@ -46,5 +47,9 @@ class PluginDevice {
     std::string last_error_;
     int lines_shown_ = 0;
 };
+
+// The way of the beam over a volume, as a plugin plays it. Throws Error{device} when the plugin refuses,
+// Error{bad_setting} for a scan that has no pattern.
+void play_pattern(PluginDevice& device, const Scan& scan);
 
 }  // namespace echolux

@@ -1,4 +1,5 @@
-#include "engine/acquire/plugin_pattern.h"
+// The way of the beam, put into a plugin's words.
+#include "engine/acquire/plugin_device.h"
 
 #include <cstdint>
 #include <vector>

@@ -12,7 +12,6 @@
 
 #include "compute/error.h"
 #include "engine/acquire/plugin_device.h"
-#include "engine/acquire/plugin_pattern.h"
 #include "engine/acquire/plugin_stream.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/block_pool.h"
@@ -241,8 +240,8 @@ void PluginSource::check(const echolux_block& sent) const {
     if (sent.size != sent.b_scans * position_bytes_) {
         refuse(fmt::format("has {} bytes, expected {}", sent.size, sent.b_scans * position_bytes_));
     }
-    constexpr std::int64_t most = std::int64_t{1} << 40;  // far beyond any session, far from overflow
-    if (sent.lost_before < 0 || sent.lost_before > most) {
+    constexpr std::int64_t max = std::int64_t{1} << 40;  // far beyond any session, far from overflow
+    if (sent.lost_before < 0 || sent.lost_before > max) {
         refuse(fmt::format("{} blocks cannot be lost before it", sent.lost_before));
     }
     if (sent.volume < -1 || (sent.volume < 0) != (sent.first_b_scan < 0)) {

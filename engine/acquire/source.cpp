@@ -15,13 +15,13 @@ template <>
 const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
     using S = SourceSettings;
     constexpr Effect effect = Effect::file;
-    constexpr std::int64_t most = std::int64_t{1} << 24;
+    constexpr std::int64_t max = std::int64_t{1} << 24;
     static const std::vector<Field<S>> fields{
         number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines a second; 0: as the source has it"),
         number("exposure_us", &S::exposure_us, 0, 1e7, "us", effect, "of a camera; 0: as the source has it"),
-        integer("block_b_scans", &S::block_b_scans, 0, most, "", effect,
+        integer("block_b_scans", &S::block_b_scans, 0, max, "", effect,
                 "B-scan positions that are handed over together; 0: chosen for short waits"),
-        integer("pool_blocks", &S::pool_blocks, 0, most, "", effect,
+        integer("pool_blocks", &S::pool_blocks, 0, max, "", effect,
                 "blocks that may be in use at a time, beyond which the source loses some; 0: a few volumes"),
         flag("loop", &S::loop, effect, "of a replay: begin anew after the last volume"),
     };

@@ -112,9 +112,7 @@ class Alignment::Lines {
         block.data = reinterpret_cast<const std::byte*>(counts.data());
         block.bytes = std::ssize(counts) * static_cast<std::int64_t>(sizeof(float));
         block.b_scans = 1;
-        const std::int64_t line_bytes = grid().depth * bytes_of(grid().type);
-        reconstructor_->wait(reconstructor_->submit(
-            block, Place{PlaceKind::host_linear, bins_.data(), 0, line_bytes, lines() * line_bytes}));
+        reconstructor_->wait(reconstructor_->submit(block, packed_place(bins_.data(), grid())));
         return bins_;
     }
 
@@ -142,8 +140,8 @@ LineRange Alignment::range(const Block& block, const AlignmentWanted& wanted) co
     const std::int64_t first = std::clamp<std::int64_t>(wanted.line, 0, lines_of(block, spec_.geometry) - 1);
     const std::int64_t quick =
         std::clamp<std::int64_t>(max_samples_at_once / spec_.geometry.samples, 1, max_lines_at_once);
-    const std::int64_t most = std::min(quick, frame - first % frame);
-    return {first, std::clamp<std::int64_t>(wanted.average, 1, most)};
+    const std::int64_t max = std::min(quick, frame - first % frame);
+    return {first, std::clamp<std::int64_t>(wanted.average, 1, max)};
 }
 
 Alignment::Lines& Alignment::prepared(std::unique_ptr<Lines>& lines, std::int64_t count, bool for_profiles) const {
@@ -233,14 +231,14 @@ AlignmentReading Alignment::read(const Block& block, const AlignmentWanted& want
     AlignmentReading reading;
     reading.lines = lines.count;
     reading.spectrum = survey.mean();
-    reading.least = survey.least();
-    reading.greatest = survey.greatest();
+    reading.min = survey.min();
+    reading.max = survey.max();
     reading.has_background = !spec_.calibration.background.empty();
     reading.background = reading.has_background ? spec_.calibration.background : slow_part(reading.spectrum);
     reading.full_scale = full_scale(spec_.format);
     if (reading.full_scale) {
-        const double greatest = *std::max_element(reading.greatest.begin(), reading.greatest.end());
-        reading.figures.saturation_percent = 100 * greatest / *reading.full_scale;
+        const double max = *std::max_element(reading.max.begin(), reading.max.end());
+        reading.figures.saturation_percent = 100 * max / *reading.full_scale;
     }
     const auto samples = static_cast<double>(lines.count * spec_.geometry.samples);
     reading.figures.clipped_percent = 100 * static_cast<double>(survey.clipped()) / samples;

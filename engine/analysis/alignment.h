@@ -42,16 +42,16 @@ struct AlignmentFigures {
 };
 
 struct AlignmentReading {
-    std::int64_t lines = 0;               // of this block that were read
-    std::vector<double> spectrum;         // mean of them, counts [samples]
-    std::vector<double> least, greatest;  // of them
-    std::vector<double> background;       // what is subtracted [samples]
-    bool has_background = false;          // it was recorded; else the slow part of the spectrum itself
-    std::vector<float> windowed;          // the mean fringe on the k grid under the window, counts [samples]
-    std::vector<float> a_scan_db;         // of the averaged power
-    std::int64_t points_per_bin = 1;      // of a_scan_db
-    double bin_um = 0;                    // of a whole bin; 0: unknown
-    std::optional<double> full_scale;     // counts
+    std::int64_t lines = 0;            // of this block that were read
+    std::vector<double> spectrum;      // mean of them, counts [samples]
+    std::vector<double> min, max;      // of them
+    std::vector<double> background;    // what is subtracted [samples]
+    bool has_background = false;       // it was recorded; else the slow part of the spectrum itself
+    std::vector<float> windowed;       // the mean fringe on the k grid under the window, counts [samples]
+    std::vector<float> a_scan_db;      // of the averaged power
+    std::int64_t points_per_bin = 1;   // of a_scan_db
+    double bin_um = 0;                 // of a whole bin; 0: unknown
+    std::optional<double> full_scale;  // counts
     AlignmentFigures figures;
 };
 

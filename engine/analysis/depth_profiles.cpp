@@ -52,11 +52,11 @@ std::int64_t end_of_lobe(std::span<const double> amplitudes, std::int64_t top, s
 double side_lobe_db(std::span<const double> amplitudes, double height) {
     const std::int64_t top = std::ranges::max_element(amplitudes) - amplitudes.begin();
     const std::int64_t before = end_of_lobe(amplitudes, top, -1), after = end_of_lobe(amplitudes, top, 1);
-    double most = 0;
+    double max = 0;
     for (std::int64_t i = 0; i < std::ssize(amplitudes); ++i) {
-        if (i < before || i > after) most = std::max(most, amplitudes[static_cast<std::size_t>(i)]);
+        if (i < before || i > after) max = std::max(max, amplitudes[static_cast<std::size_t>(i)]);
     }
-    return most > 0 ? 20 * std::log10(most / height) : -std::numeric_limits<double>::infinity();
+    return max > 0 ? 20 * std::log10(max / height) : -std::numeric_limits<double>::infinity();
 }
 
 double depth_of(const VolumeGrid& grid, double row) {

@@ -119,7 +119,7 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
     require_real(grid);
     Figure figure{grid.a_scans, grid.b_scans, {}, grid.spacing_um[1], grid.spacing_um[2], is_db(grid)};
     with_voxels(volume, [&](const auto* voxels) {
-        const double least = min_of_something(voxels, grid);
+        const double min = min_of_something(voxels, grid);
         for (std::int64_t i = 0; i < grid.a_scans * grid.b_scans; ++i) {
             const std::int64_t b = grid.b_scans - 1 - i / grid.a_scans;  // the last B-scan is the top row
             const std::int64_t line = b * grid.a_scans + i % grid.a_scans;
@@ -128,7 +128,7 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
             const std::int64_t last = std::clamp<std::int64_t>(top + end, first + 1, grid.depth);
             double sum = 0;
             for (std::int64_t z = first; z < last; ++z) {
-                sum += std::max(static_cast<double>(voxels[line * grid.depth + z]), least);
+                sum += std::max(static_cast<double>(voxels[line * grid.depth + z]), min);
             }
             const double mean = sum / static_cast<double>(last - first);
             figure.values.push_back(static_cast<float>(mean * grid.scale + grid.offset));

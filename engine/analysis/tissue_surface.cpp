@@ -26,9 +26,9 @@ constexpr std::array<double, 3> lateral{0, 1, 1};
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
 float quantile(const std::vector<float>& values, double share) {
-    constexpr std::size_t most = 1 << 20;
+    constexpr std::size_t max = 1 << 20;
     std::vector<float> some;
-    const std::size_t stride = std::max<std::size_t>(1, values.size() / most) | 1;
+    const std::size_t stride = std::max<std::size_t>(1, values.size() / max) | 1;
     for (std::size_t i = 0; i < values.size(); i += stride) some.push_back(values[i]);
     const auto place = some.begin() + std::lround(share * static_cast<double>(some.size() - 1));
     std::ranges::nth_element(some, place);
@@ -49,13 +49,13 @@ class SurfaceFinder {
 
     // The row of each A-scan; `none` where nothing stands out.
     std::vector<float> rows() const {
-        const double least = standing_out * strongest_contrast();
+        const double min = standing_out * strongest_contrast();
         std::vector<float> rows(static_cast<std::size_t>(size_[1] * size_[2]), none);
-        if (least <= 0) return rows;
+        if (min <= 0) return rows;
         parallel_for(0, std::ssize(rows), [&](std::int64_t line) {
             const AxialSteps steps = steps_of(line);
             for (std::int64_t z = steps.begin(); z < steps.end(); ++z) {
-                if (contrast(steps, z) < least) continue;
+                if (contrast(steps, z) < min) continue;
                 std::int64_t top = z;
                 while (top + 1 < steps.end() && contrast(steps, top + 1) > contrast(steps, top)) ++top;
                 const double row = steps.strongest(top - refined, top + refined + 1, 1);
@@ -74,9 +74,9 @@ class SurfaceFinder {
         std::vector<float> strongest(static_cast<std::size_t>(size_[1] * size_[2]));
         parallel_for(0, std::ssize(strongest), [&](std::int64_t line) {
             const AxialSteps steps = steps_of(line);
-            double most = 0;
-            for (std::int64_t z = steps.begin(); z < steps.end(); ++z) most = std::max(most, contrast(steps, z));
-            strongest[static_cast<std::size_t>(line)] = static_cast<float>(most);
+            double max = 0;
+            for (std::int64_t z = steps.begin(); z < steps.end(); ++z) max = std::max(max, contrast(steps, z));
+            strongest[static_cast<std::size_t>(line)] = static_cast<float>(max);
         });
         return static_cast<double>(quantile(strongest, 0.5));
     }

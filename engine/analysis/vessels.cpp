@@ -29,9 +29,9 @@ void normalise_rows(std::vector<float>& lines, std::int64_t rows) {
 // Threshold that separates the values into the two classes of greatest between-class variance (Otsu 1979).
 double otsu_threshold(const std::vector<float>& values) {
     constexpr std::size_t bins = 256;
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    const double low = static_cast<double>(*least);
-    const double width = std::max(1e-30, (static_cast<double>(*most) - low) / bins);
+    const auto [min, max] = std::minmax_element(values.begin(), values.end());
+    const double low = static_cast<double>(*min);
+    const double width = std::max(1e-30, (static_cast<double>(*max) - low) / bins);
     std::array<double, bins> histogram{};
     double total = 0;
     for (const float value : values) {

@@ -96,6 +96,14 @@ void AtomicFolder::replace_by_two_steps() {
     std::filesystem::remove_all(aside, ignored);
 }
 
+void write_text(const std::filesystem::path& path, const std::string& text) {
+    AtomicFile file(path);
+    if (!(std::ofstream(file.temporary(), std::ios::binary) << text).flush()) {
+        throw Error(ErrorCode::output, "cannot be written", path.string(), "check folder, permissions and free space");
+    }
+    file.commit();
+}
+
 void check_can_be_written(const std::filesystem::path& path) {
     const AtomicFile trial(path);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace echolux {
 
@@ -46,6 +47,9 @@ class AtomicFolder {
     std::filesystem::path final_;
     std::filesystem::path temporary_;
 };
+
+// A small file, whole or not at all. Throws Error{output}.
+void write_text(const std::filesystem::path& path, const std::string& text);
 
 // Before long work: throws what writing `path` would throw at its end. Leaves nothing but the folder.
 void check_can_be_written(const std::filesystem::path& path);

@@ -147,13 +147,7 @@ void write_calibration(const std::filesystem::path& path, const std::vector<doub
     } else if (ending == ".f64") {
         text.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
     }
-    AtomicFile file(path);
-    std::ofstream stream(file.temporary(), std::ios::binary);
-    if (!stream.write(text.data(), std::ssize(text)).flush()) {
-        throw Error(ErrorCode::output, "cannot be written", path.string(), "check the disk's space and permissions");
-    }
-    stream.close();
-    file.commit();
+    write_text(path, text);
 }
 
 }  // namespace echolux

@@ -28,14 +28,14 @@ double factor_of(std::string_view name, std::span<const Unit> units) {
 
 }  // namespace
 
-std::string start_of_file(const std::filesystem::path& path, std::size_t most) {
+std::string start_of_file(const std::filesystem::path& path, std::size_t max) {
     std::error_code problem;
     const std::uintmax_t size = std::filesystem::file_size(path, problem);
     std::ifstream stream(path, std::ios::binary);
     if (problem || !stream) {
         throw Error(ErrorCode::bad_file, "cannot be opened", path.string(), "check its name and permissions");
     }
-    std::string start(std::min<std::uintmax_t>(most, size), '\0');
+    std::string start(std::min<std::uintmax_t>(max, size), '\0');
     stream.read(start.data(), static_cast<std::streamsize>(start.size()));
     start.resize(static_cast<std::size_t>(stream.gcount()));
     return start;

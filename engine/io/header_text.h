@@ -12,7 +12,7 @@
 namespace echolux {
 
 // At most `most` bytes. Throws Error{bad_file}: cannot be opened.
-std::string start_of_file(const std::filesystem::path& path, std::size_t most = 4 << 20);
+std::string start_of_file(const std::filesystem::path& path, std::size_t max = 4 << 20);
 
 // Of a value that stands on one line: \n is a line break, \\ a backslash.
 std::string with_line_breaks(std::string_view line);

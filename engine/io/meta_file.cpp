@@ -83,8 +83,8 @@ StoredType stored_type(const MetaHeader& header) {
 
 void set_geometry(const MetaHeader& header, ImageHeader& image) {
     const auto sizes = words_of(header.field({"DimSize"}));
-    constexpr std::size_t most = 10;
-    if (sizes.empty() || sizes.size() > most || std::to_string(sizes.size()) != header.field({"NDims"})) {
+    constexpr std::size_t max = 10;
+    if (sizes.empty() || sizes.size() > max || std::to_string(sizes.size()) != header.field({"NDims"})) {
         header.refuse("has sizes that do not fit its dimensions", "copy the file again");
     }
     const auto spacings = numbers_of(header.field({"ElementSpacing", "ElementSize"}));

@@ -63,10 +63,10 @@ std::string codecs_of(const Container& container) {
 }
 
 void check_size(const std::filesystem::path& path, const MovieFormat& format) {
-    constexpr std::int64_t most = 16384;
+    constexpr std::int64_t max = 16384;
     const auto [low, high] = std::minmax(format.width, format.height);
     const bool is_odd = (format.width % 2 != 0 || format.height % 2 != 0) && needs_even_size(format.codec);
-    if (low >= 1 && high <= most && !is_odd) return;
+    if (low >= 1 && high <= max && !is_odd) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("pictures of {} x {} make no movie{}", format.width, format.height,
                             is_odd ? fmt::format(" in {}", name_of(format.codec)) : ""),
@@ -95,8 +95,8 @@ void check_format(const std::filesystem::path& path, const MovieFormat& format) 
 FrameRate frame_rate(std::int64_t pictures, std::int64_t seconds, const std::string& where) {
     const std::int64_t divisor = std::max<std::int64_t>(1, std::gcd(pictures, seconds));
     const FrameRate rate{pictures / divisor, seconds / divisor};
-    constexpr std::int64_t most = 1'000'000;
-    if (rate.pictures >= 1 && rate.seconds >= 1 && rate.pictures <= most && rate.seconds <= most) return rate;
+    constexpr std::int64_t max = 1'000'000;
+    if (rate.pictures >= 1 && rate.seconds >= 1 && rate.pictures <= max && rate.seconds <= max) return rate;
     throw Error(ErrorCode::bad_setting, fmt::format("{}/{} is no frame rate", pictures, seconds), where,
                 "e.g. 30, 29.97 or 30000/1001");
 }

@@ -143,8 +143,8 @@ std::vector<std::string> quoted(const std::string& text) {
 std::vector<Axis> axes_of(const NrrdHeader& header) {
     std::vector<Axis> axes;
     for (const std::string& word : words_of(header.field("sizes"))) {
-        constexpr std::size_t most = 16;
-        if (axes.size() == most) header.refuse("has too many dimensions");
+        constexpr std::size_t max = 16;
+        if (axes.size() == max) header.refuse("has too many dimensions");
         axes.emplace_back().size = size_of(word, header.where);
     }
     if (axes.empty() || std::to_string(axes.size()) != header.field("dimension")) {

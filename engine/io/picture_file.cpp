@@ -27,8 +27,8 @@ PictureKind kind_of(const std::filesystem::path& path) {
 }
 
 void check_shape(const PictureShape& shape, const std::filesystem::path& path) {
-    constexpr std::int64_t most = 1'000'000;  // libpng's own limit
-    const bool sides = shape.width > 0 && shape.height > 0 && shape.width <= most && shape.height <= most;
+    constexpr std::int64_t max = 1'000'000;  // libpng's own limit
+    const bool sides = shape.width > 0 && shape.height > 0 && shape.width <= max && shape.height <= max;
     const bool channels = shape.channels == 1 || shape.channels == 3 || shape.channels == 4;
     if (sides && channels && (shape.bits == 8 || shape.bits == 16)) return;
     throw Error(ErrorCode::bad_setting,

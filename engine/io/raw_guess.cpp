@@ -132,8 +132,8 @@ std::vector<Width> widths_of(const Bytes& bytes, const Reading& reading) {
     const Autocorrelation fine(edges);
     std::vector<Width> widths;
     const std::int64_t bits = sample_bits(reading.format);
-    const auto most = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
-    for (std::int64_t line = min_samples; line <= most; ++line) {
+    const auto max = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
+    for (std::int64_t line = min_samples; line <= max; ++line) {
         if (line * bits % 8 != 0) continue;
         const std::int64_t line_bytes = line * bits / 8;
         const std::int64_t header = bytes.size % line_bytes;
@@ -166,10 +166,10 @@ std::vector<Width> best_widths(std::vector<Width> widths) {
 
 // Lines at the beginning that are unlike all others belong to the header.
 std::int64_t whole_header_lines(const LineFeatures& features) {
-    const std::int64_t most = std::min<std::int64_t>(features.lines() / 4, 32);
+    const std::int64_t max = std::min<std::int64_t>(features.lines() / 4, 32);
     std::int64_t lines = 0;
     const double usual = features.likeness_to_mean(features.lines() / 2);
-    while (lines < most && features.likeness_to_mean(lines) < 0.5 * usual) ++lines;
+    while (lines < max && features.likeness_to_mean(lines) < 0.5 * usual) ++lines;
     return lines;
 }
 
@@ -236,7 +236,7 @@ void silence_the_impossible(std::vector<float>& values) {
         values, [](float value) { return !(std::abs(value) <= 1e15f); }, 0.0f);
 }
 
-std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t most) {
+std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t max) {
     const Bytes bytes = read_first(path);
     std::vector<RawGuess> guesses;
     if (static_cast<std::int64_t>(bytes.first.size()) < min_bytes) return guesses;
@@ -245,7 +245,7 @@ std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t m
             if (width.likeness > min_likeness) add_guesses(bytes, reading, width, guesses);
         }
     }
-    if (guesses.size() > most) guesses.resize(most);
+    if (guesses.size() > max) guesses.resize(max);
     return guesses;
 }
 

@@ -23,7 +23,7 @@ struct RawGuess {
 };
 
 // Best first, at most `most`; none where nothing fits. Reads a few MB. Throws Error{bad_file}.
-std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t most = 8);
+std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t max = 8);
 
 // The first `count` samples of a line's bytes. There must be as many.
 std::vector<float> raw_samples(const RawFormat& format, std::span<const std::byte> bytes, std::int64_t count);

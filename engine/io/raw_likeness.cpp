@@ -39,8 +39,8 @@ void normalise(std::vector<float>& values, std::size_t first = 0, std::size_t st
 
 // Log power of the differences of neighbours, then of neighbouring pairs, and so on: octaves of depth, deepest first.
 void add_octaves(std::vector<float> line, std::vector<float>& features) {
-    constexpr std::size_t least = 8;
-    for (std::size_t count = line.size() / 2; count >= least; count /= 2) {
+    constexpr std::size_t min = 8;
+    for (std::size_t count = line.size() / 2; count >= min; count /= 2) {
         double power = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const float a = line[2 * i], b = line[2 * i + 1];

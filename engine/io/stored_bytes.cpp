@@ -40,8 +40,8 @@ class Inflater {
     }
 
     bool skip_to(std::int64_t place) {
-        constexpr std::int64_t most = 1 << 18;
-        std::vector<std::byte> ignored(static_cast<std::size_t>(std::clamp<std::int64_t>(place - place_, 0, most)));
+        constexpr std::int64_t max = 1 << 18;
+        std::vector<std::byte> ignored(static_cast<std::size_t>(std::clamp<std::int64_t>(place - place_, 0, max)));
         while (place_ < place) {
             const auto piece = std::min<std::int64_t>(place - place_, std::ssize(ignored));
             if (!read(std::span(ignored).first(static_cast<std::size_t>(piece)))) return false;

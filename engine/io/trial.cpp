@@ -42,8 +42,8 @@ rlim_t address_space_bytes() {
     return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
-void set_limit(decltype(RLIMIT_AS) of, rlim_t most) {
-    const rlimit limit{most, most};
+void set_limit(decltype(RLIMIT_AS) of, rlim_t max) {
+    const rlimit limit{max, max};
     setrlimit(of, &limit);
 }
 

@@ -17,19 +17,15 @@
 namespace echolux {
 namespace {
 
-constexpr std::int64_t piece_bytes = 16 << 20;  // that is turned at a time
+constexpr std::int64_t piece_bytes = 16 << 20;  // that is transposed at a time
 
 bool ends_with_one_of(const std::filesystem::path& path, const std::vector<std::string>& endings) {
     const std::string name = lower_case(path.filename().string());
     return std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); });
 }
 
-std::int64_t b_scan_bytes(const VolumeGrid& grid) {
-    return grid.depth * grid.a_scans * bytes_of(grid.type);
-}
-
 std::int64_t b_scans_a_piece(const VolumeGrid& grid) {
-    return std::max<std::int64_t>(1, piece_bytes / std::max<std::int64_t>(1, b_scan_bytes(grid)));
+    return std::max<std::int64_t>(1, piece_bytes / std::max<std::int64_t>(1, grid.b_scan_bytes()));
 }
 
 void check_storage(const ImageFormat& format, const ImageStorage& storage, const std::filesystem::path& path) {
@@ -98,9 +94,9 @@ class Unfinished {
 
 // Formats that may leave voxels out can claim any size: no product of sides may leave 64 bits.
 void check_size(const ImageHeader& header, const std::filesystem::path& path) {
-    constexpr double most = 0x1p60;
+    constexpr double max = 0x1p60;
     const bool has_sides = std::ranges::all_of(header.size, [](std::int64_t side) { return side >= 1; });
-    if (has_sides && header.time_points >= 1 && 8 * claimed_bytes(header, StoredType::u8) < most) return;
+    if (has_sides && header.time_points >= 1 && 8 * claimed_bytes(header, StoredType::u8) < max) return;
     throw Error(ErrorCode::bad_file,
                 fmt::format("claims {} x {} x {} voxels at {} time points, which no memory holds", header.size[0],
                             header.size[1], header.size[2], header.time_points),
@@ -179,16 +175,16 @@ std::vector<std::byte> SeriesFile::read(std::int64_t time_point, Interval b_scan
     const bool inside = time_point >= 0 && time_point < header_.time_points && b_scans.begin >= 0 &&
                         b_scans.begin <= b_scans.end && b_scans.end <= grid.b_scans;
     if (!inside) throw Error(ErrorCode::bad_setting, "lies outside of the file", path_.string());
-    const std::int64_t slice = b_scan_bytes(grid);
+    const std::int64_t slice = grid.b_scan_bytes();
     require_memory((b_scans.end - b_scans.begin) * slice, path_.string(), "crop or convert it first");
     std::vector<std::byte> voxels(static_cast<std::size_t>((b_scans.end - b_scans.begin) * slice));
-    const std::int64_t most = b_scans_together();
+    const std::int64_t max = b_scans_together();
     for (std::int64_t begin = b_scans.begin, end = 0; begin < b_scans.end; begin = end) {
-        end = std::min((begin / most + 1) * most, b_scans.end);
+        end = std::min((begin / max + 1) * max, b_scans.end);
         const Interval piece{begin, end};
         const std::vector<std::byte> stored = reader_->read(time_point, piece);
         const auto at = static_cast<std::size_t>((begin - b_scans.begin) * slice);
-        turn(stored, std::span(voxels).subspan(at, stored.size()), grid.type, grid.depth, grid.a_scans);
+        transpose(stored, std::span(voxels).subspan(at, stored.size()), grid.type, grid.depth, grid.a_scans);
     }
     return voxels;
 }
@@ -212,7 +208,7 @@ std::vector<std::byte> SeriesFile::read_box(std::int64_t time_point, std::size_t
     if (!inside) throw Error(ErrorCode::bad_setting, "lies outside of the file", path_.string());
     const std::vector<std::byte> stored = reader_->read_box(time_point, level, {box.a_scans, box.depth, box.b_scans});
     std::vector<std::byte> voxels(stored.size());
-    turn(stored, voxels, header_.grid.type, box.depth.end - box.depth.begin, box.a_scans.end - box.a_scans.begin);
+    transpose(stored, voxels, header_.grid.type, box.depth.end - box.depth.begin, box.a_scans.end - box.a_scans.begin);
     return voxels;
 }
 
@@ -240,7 +236,7 @@ struct SeriesWriter::Parts {
     std::unique_ptr<ImageWriter> writer;
     std::int64_t bytes = 0;  // of all time points
     std::int64_t written = 0;
-    std::vector<std::byte> turned;
+    std::vector<std::byte> transposed;
 };
 
 SeriesWriter::SeriesWriter(const std::filesystem::path& path, SeriesHeader header, const ImageStorage& storage) {
@@ -264,7 +260,7 @@ SeriesWriter::~SeriesWriter() = default;
 
 void SeriesWriter::write(std::span<const std::byte> b_scans) {
     const VolumeGrid& grid = parts_->header.grid;
-    const std::int64_t slice = b_scan_bytes(grid);
+    const std::int64_t slice = grid.b_scan_bytes();
     parts_->written += std::ssize(b_scans);
     if (std::ssize(b_scans) % slice != 0 || parts_->written > parts_->bytes) {
         throw Error(ErrorCode::bad_setting,
@@ -272,12 +268,12 @@ void SeriesWriter::write(std::span<const std::byte> b_scans) {
                                 grid.depth, grid.a_scans),
                     parts_->path.string());
     }
-    const auto most = static_cast<std::size_t>(b_scans_a_piece(grid) * slice);
+    const auto max = static_cast<std::size_t>(b_scans_a_piece(grid) * slice);
     while (!b_scans.empty()) {
-        const std::span<const std::byte> piece = b_scans.first(std::min(most, b_scans.size()));
-        parts_->turned.resize(piece.size());
-        turn(piece, parts_->turned, grid.type, grid.a_scans, grid.depth);
-        parts_->writer->write(parts_->turned);
+        const std::span<const std::byte> piece = b_scans.first(std::min(max, b_scans.size()));
+        parts_->transposed.resize(piece.size());
+        transpose(piece, parts_->transposed, grid.type, grid.a_scans, grid.depth);
+        parts_->writer->write(parts_->transposed);
         b_scans = b_scans.subspan(piece.size());
     }
 }

@@ -108,11 +108,12 @@ class OurTexts {
     const std::map<std::string, std::string>& texts_;
 };
 
-// ---- the turn -------------------------------------------------------------------------------------------------------
+// ---- transposing
+// -------------------------------------------------------------------------------------------------------
 
 // In tiles that fit the cache.
 template <class Voxel>
-void turn_slice(const std::byte* in, std::byte* out, std::int64_t rows, std::int64_t columns) {
+void transpose_slice(const std::byte* in, std::byte* out, std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t tile = 32;
     constexpr auto bytes = static_cast<std::int64_t>(sizeof(Voxel));
     for (std::int64_t top = 0; top < rows; top += tile) {
@@ -196,17 +197,17 @@ VolumeGrid level_grid(const ImageHeader& level, const SeriesHeader& series) {
     return grid;
 }
 
-void turn(std::span<const std::byte> in, std::span<std::byte> out, VoxelType type, std::int64_t rows,
-          std::int64_t columns) {
+void transpose(std::span<const std::byte> in, std::span<std::byte> out, VoxelType type, std::int64_t rows,
+               std::int64_t columns) {
     const std::int64_t slice_bytes = rows * columns * bytes_of(type);
     for (std::int64_t at = 0; at + slice_bytes <= std::ssize(in); at += slice_bytes) {
         const std::byte* from = in.data() + at;
         std::byte* to = out.data() + at;
         switch (bytes_of(type)) {
-            case 1: turn_slice<std::uint8_t>(from, to, rows, columns); break;
-            case 2: turn_slice<std::uint16_t>(from, to, rows, columns); break;
-            case 4: turn_slice<std::uint32_t>(from, to, rows, columns); break;
-            default: turn_slice<std::uint64_t>(from, to, rows, columns); break;
+            case 1: transpose_slice<std::uint8_t>(from, to, rows, columns); break;
+            case 2: transpose_slice<std::uint16_t>(from, to, rows, columns); break;
+            case 4: transpose_slice<std::uint32_t>(from, to, rows, columns); break;
+            default: transpose_slice<std::uint64_t>(from, to, rows, columns); break;
         }
     }
 }

@@ -24,7 +24,7 @@ void add_provenance(ImageHeader& image, const std::string& key, const std::strin
 VolumeGrid level_grid(const ImageHeader& level, const SeriesHeader& series);
 
 // out[column][row] = in[row][column] for each slice. Both hold the same whole slices; they must not overlap.
-void turn(std::span<const std::byte> in, std::span<std::byte> out, VoxelType type, std::int64_t rows,
-          std::int64_t columns);
+void transpose(std::span<const std::byte> in, std::span<std::byte> out, VoxelType type, std::int64_t rows,
+               std::int64_t columns);
 
 }  // namespace echolux

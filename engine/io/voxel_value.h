@@ -28,15 +28,15 @@ void with_voxels(const Volume& volume, const Use& use) {
 
 // The least and the greatest code; what is no number is neither. Infinite the other way round where there is none.
 inline std::pair<double, double> min_and_max(const Volume& volume) {
-    double least = std::numeric_limits<double>::infinity(), most = -least;
+    double min = std::numeric_limits<double>::infinity(), max = -min;
     with_voxels(volume, [&](const auto* voxels) {
         for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
             const auto code = static_cast<double>(voxels[i]);
-            if (code < least) least = code;
-            if (code > most) most = code;
+            if (code < min) min = code;
+            if (code > max) max = code;
         }
     });
-    return {least, most};
+    return {min, max};
 }
 
 }  // namespace echolux

@@ -338,8 +338,8 @@ void Session::shown(std::int64_t volume) {
     }
 }
 
-bool Session::drain(std::chrono::milliseconds most) {
-    const auto until = Clock::now() + most;
+bool Session::drain(std::chrono::milliseconds max) {
+    const auto until = Clock::now() + max;
     while (!queue_.is_idle()) {
         if (Clock::now() > until) return false;
         std::this_thread::sleep_for(1ms);

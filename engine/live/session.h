@@ -30,32 +30,32 @@
 namespace echolux {
 
 struct SessionEvent {
-    double time_s = 0;  // since the start
-    bool is_trouble = true;
-    std::string line;  // as Error::line()
+    double time_s = 0;       // since the start
+    bool is_trouble = true;  // and not just news
+    std::string line;        // as Error::line()
 };
 
 struct SessionFigures {
-    bool running = false;
-    bool ended = false;           // the source has no more blocks
-    double seconds = 0;           // since the start
-    ArrivalFigures arrived;       // from the source
-    QueueFigures queue;           // to the display
-    std::int64_t fed_blocks = 0;  // that were reconstructed
-    std::int64_t fed_lines = 0;
-    std::int64_t finished_volumes = 0;     // that were reconstructed whole
-    std::int64_t dropped_volumes = 0;      // no slot was free, or a device was lost on the way
-    std::int64_t failed_volumes = 0;       // reconstructing threw
-    std::int64_t reprocessed_volumes = 0;  // worked on again with changed settings
-    std::int64_t changes = 0;              // of settings that came into use
-    std::int64_t reconnections = 0;
-    double acquired_a_scans_per_s = 0;   // lately
-    double processed_a_scans_per_s = 0;  // lately
-    double load = 0;                     // share of the time spent on reconstructing, or waiting for the GPU
-    Latency waiting;                     // of a block, from its arrival until it is reconstructed
-    Latency feeding;                     // of a block
-    Latency shown;                       // of a volume, from the arrival of its last block until its first picture
-    std::optional<RecorderFigures> recorder;
+    bool running = false;                     // it was started and has not been stopped
+    bool ended = false;                       // the source has no more blocks
+    double seconds = 0;                       // since the start
+    ArrivalFigures arrived;                   // from the source
+    QueueFigures queue;                       // to the display
+    std::int64_t fed_blocks = 0;              // that were reconstructed
+    std::int64_t fed_lines = 0;               // of them, repeats counted
+    std::int64_t finished_volumes = 0;        // that were reconstructed whole
+    std::int64_t dropped_volumes = 0;         // no slot was free, or a device was lost on the way
+    std::int64_t failed_volumes = 0;          // reconstructing threw
+    std::int64_t reprocessed_volumes = 0;     // worked on again with changed settings
+    std::int64_t changes = 0;                 // of settings that came into use
+    std::int64_t reconnections = 0;           // of a source that failed
+    double acquired_a_scans_per_s = 0;        // lately
+    double processed_a_scans_per_s = 0;       // lately
+    double load = 0;                          // share of the time spent on reconstructing, or waiting for the GPU
+    Latency waiting;                          // of a block, from its arrival until it is reconstructed
+    Latency feeding;                          // of a block
+    Latency shown;                            // of a volume, from the arrival of its last block until its first picture
+    std::optional<RecorderFigures> recorder;  // nothing: nothing is being recorded
 };
 
 class Session {

@@ -16,9 +16,9 @@ To coded(double code) {
     if constexpr (std::is_floating_point_v<To>) {
         return static_cast<To>(code);
     } else {
-        constexpr double least = std::numeric_limits<To>::min(), most = std::numeric_limits<To>::max();
-        if (!(code > least)) return std::numeric_limits<To>::min();  // also NaN
-        return code >= most ? std::numeric_limits<To>::max() : static_cast<To>(std::lround(code));
+        constexpr double min = std::numeric_limits<To>::min(), max = std::numeric_limits<To>::max();
+        if (!(code > min)) return std::numeric_limits<To>::min();  // also NaN
+        return code >= max ? std::numeric_limits<To>::max() : static_cast<To>(std::lround(code));
     }
 }
 
@@ -74,10 +74,10 @@ Recoder::Recoder(const VolumeGrid& grid, VoxelType type, std::optional<std::pair
     if (!(low < high) || !std::isfinite(high - low)) refuse("is empty", "range", "give LOW:HIGH");
     with_number(type, [&](auto number) {
         using Number = decltype(number);
-        const auto least = static_cast<double>(std::numeric_limits<Number>::min());
-        const auto most = static_cast<double>(std::numeric_limits<Number>::max());
-        grid_.scale = (high - low) / (most - least);
-        grid_.offset = low - least * grid_.scale;
+        const auto min = static_cast<double>(std::numeric_limits<Number>::min());
+        const auto max = static_cast<double>(std::numeric_limits<Number>::max());
+        grid_.scale = (high - low) / (max - min);
+        grid_.offset = low - min * grid_.scale;
     });
     scale_ = grid.scale / grid_.scale;
     offset_ = (grid.offset - grid_.offset) / grid_.scale;

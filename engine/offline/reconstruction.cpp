@@ -14,7 +14,6 @@
 #include "compute/plan/choices.h"
 #include "engine/memory_budget.h"
 #include "engine/offline/block_stream.h"
-#include "engine/scan/noise_floor.h"
 #include "engine/scan/provenance.h"
 
 namespace echolux {
@@ -32,8 +31,8 @@ std::int64_t block_b_scans(const SpectraReader& reader, const ScanGeometry& geom
 }
 
 // Evenly spaced B-scans of the first volume, as one block.
-Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t most) {
-    const std::int64_t count = std::min(most, scan.geometry.b_scans);
+Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max) {
+    const std::int64_t count = std::min(max, scan.geometry.b_scans);
     const std::int64_t bytes = reader.bytes_per_b_scan();
     auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(count * bytes));
     for (std::int64_t i = 0; i < count; ++i) {
@@ -66,8 +65,8 @@ std::int64_t working_bytes(const Scan& scan, const SpectraReader& reader, std::i
 // Blocks that have been submitted; none is left under way when this goes, because they write to memory of ours.
 class UnderWay {
   public:
-    UnderWay(Reconstructor& reconstructor, std::int64_t most, std::function<void(std::int64_t b_scans)> done)
-        : reconstructor_(reconstructor), max_(most), done_(std::move(done)) {}
+    UnderWay(Reconstructor& reconstructor, std::int64_t max, std::function<void(std::int64_t b_scans)> done)
+        : reconstructor_(reconstructor), max_(max), done_(std::move(done)) {}
     ~UnderWay() {
         while (!blocks_.empty()) {
             try {
@@ -116,9 +115,9 @@ class UnderWay {
 
 double noise_floor_of(const Scan& scan) {
     SpectraReader reader(scan);
-    const std::int64_t most =
+    const std::int64_t max =
         std::clamp<std::int64_t>(noise_bytes / std::max<std::int64_t>(1, reader.bytes_per_b_scan()), 1, noise_b_scans);
-    const Block block = sampled_b_scans(scan, reader, most);
+    const Block block = sampled_b_scans(scan, reader, max);
     return noise_floor_for_recipe(scan.spec(block.b_scans), block);
 }
 
@@ -162,11 +161,11 @@ void Reconstruction::fall_back(const Error& problem) {
 }
 
 void Reconstruction::warn_of_common_fringes() {
-    constexpr double most = 0.5;
+    constexpr double max = 0.5;
     const Background background = chosen_background(scan_.recipe, scan_.calibration);
     if (background != Background::frame_mean && background != Background::running) return;
     const CommonFringe fringe = strongest_common_fringe(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
-    if (fringe.share <= most) return;
+    if (fringe.share <= max) return;
     warnings_.push_back(fmt::format(
         "recipe.background: {:.0f} % of the light at depth bin {} is the same in all A-scans; the mean of the "
         "B-scan takes it away, which is wrong for a mirror or flat interface and right for a fixed line "
@@ -186,10 +185,10 @@ void Reconstruction::warn_of_weak_dispersion() {
 }
 
 void Reconstruction::warn_of_emptiness() {
-    constexpr double most = 0.999;
+    constexpr double max = 0.999;
     if (scan_.recipe.method != Method::compressive) return;
     const double share = empty_share(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
-    if (share <= most) return;
+    if (share <= max) return;
     const bool is_absolute = scan_.compressive.tau > 0;
     warnings_.push_back(fmt::format("compressive.{}: {:.2f} % of the depth bins are left empty (try a tenth of it)",
                                     is_absolute ? "tau" : "tau_relative", share * 100));
@@ -206,7 +205,7 @@ VolumeGrid Reconstruction::grid(const ScanPart& part) const {
                     "part.blocks", fmt::format("it has B-scans 0:{}", scan_.geometry.b_scans));
     }
     VolumeGrid grid = planned_grid(scan_);
-    grid.b_scans = grid.b_scans / scan_.geometry.b_scans * (end - part.begin);
+    grid.b_scans = slices_per_b_scan(grid, scan_.geometry) * (end - part.begin);
     return grid;
 }
 
@@ -252,12 +251,8 @@ void Reconstruction::allocate(Volume& volume) const {
 }
 
 void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
-    const std::int64_t slices_per_b_scan = reconstructor_->grid().b_scans / scan_.geometry.b_scans;
-    const auto place_in = [&](Volume& target) {
-        const std::int64_t line_bytes = target.grid.depth * bytes_of(target.grid.type);
-        return Place{PlaceKind::host_linear, target.voxels.data(), part.begin * slices_per_b_scan, line_bytes,
-                     target.grid.a_scans * line_bytes};
-    };
+    const std::int64_t first_slice = part.begin * slices_per_b_scan(reconstructor_->grid(), scan_.geometry);
+    const auto place_in = [&](Volume& target) { return packed_place(target.voxels.data(), target.grid, first_slice); };
     Places places(place_in(volume.structure));
     if (volume.flow) places.flow = place_in(*volume.flow);
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;

@@ -92,9 +92,9 @@ class Description {
         return value;
     }
 
-    std::int64_t whole(const char* key, std::int64_t most) const {
+    std::int64_t whole(const char* key, std::int64_t max) const {
         const double value = real(key);
-        if (value < 1 || value > static_cast<double>(most)) fail(key, fmt::format("1 to {}", most));
+        if (value < 1 || value > static_cast<double>(max)) fail(key, fmt::format("1 to {}", max));
         return static_cast<std::int64_t>(value);
     }
 
@@ -123,12 +123,12 @@ void describe_samples(const Description& says, Scan& scan) {
 
 // How many volumes there are, the file says.
 void describe_geometry(const Description& says, std::int64_t file_bytes, Scan& scan) {
-    constexpr std::int64_t most = 1 << 20;
+    constexpr std::int64_t max = 1 << 20;
     ScanGeometry& geometry = scan.geometry;
-    geometry.samples = says.whole("width", most);
-    geometry.a_scans = says.whole("height", most);
-    const std::int64_t buffers = says.has("buffers_per_volume") ? says.whole("buffers_per_volume", most) : 1;
-    const std::int64_t described = says.whole("depth", most) * buffers;
+    geometry.samples = says.whole("width", max);
+    geometry.a_scans = says.whole("height", max);
+    const std::int64_t buffers = says.has("buffers_per_volume") ? says.whole("buffers_per_volume", max) : 1;
+    const std::int64_t described = says.whole("depth", max) * buffers;
     const std::int64_t frame_bytes = line_bytes(scan.format, geometry) * geometry.a_scans;
     const std::int64_t recorded = file_bytes / frame_bytes;
     geometry.b_scans = std::clamp<std::int64_t>(described, 1, std::max<std::int64_t>(recorded, 1));

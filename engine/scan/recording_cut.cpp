@@ -1,5 +1,4 @@
-#include "engine/scan/recording_cut.h"
-
+// Recordings that were cut off: what of them is whole.
 #include <algorithm>
 #include <deque>
 #include <fstream>
@@ -42,8 +41,8 @@ class WholeBlocks {
 
   private:
     bool fits(const IndexRow& row) const {
-        constexpr std::int64_t most = std::int64_t{1} << 40;
-        const auto is_count = [](std::int64_t number) { return number >= 0 && number <= most; };
+        constexpr std::int64_t max = std::int64_t{1} << 40;
+        const auto is_count = [](std::int64_t number) { return number >= 0 && number <= max; };
         if (!is_count(row.missing) || !is_count(row.lost_before)) return false;
         if (row.missing > 0) return row.bytes == 0;
         const auto place = layout_.place_of(row.volume, row.first_b_scan, row.b_scans);

@@ -54,8 +54,8 @@ class Columns {
 
 // Whether the bytes lie where a file can have some.
 bool has_end(const IndexRow& row) {
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    return row.byte_offset >= 0 && row.bytes >= 0 && row.bytes <= most - row.byte_offset;
+    constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+    return row.byte_offset >= 0 && row.bytes >= 0 && row.bytes <= max - row.byte_offset;
 }
 
 }  // namespace

@@ -12,11 +12,11 @@
 namespace echolux {
 
 struct IndexRow {
-    std::uint64_t sequence = 0;     // the source's number
-    std::int64_t volume = 0;        // in the file
-    std::int64_t first_b_scan = 0;  //
-    std::int64_t b_scans = 0;
-    std::int64_t byte_offset = 0;
+    std::uint64_t sequence = 0;      // the source's number
+    std::int64_t volume = 0;         // in the file
+    std::int64_t first_b_scan = 0;   // position in its volume
+    std::int64_t b_scans = 0;        // positions
+    std::int64_t byte_offset = 0;    // in the raw file
     std::int64_t bytes = 0;          // 0: missing
     double time_s = 0;               // of the first line, by the source's clock
     std::string arrived_utc;         // ISO 8601

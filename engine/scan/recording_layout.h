@@ -50,4 +50,9 @@ struct RecordingEnd {
 // volume is whole, the B-scans that are there are the volume.
 void describe_end(Scan& scan, const RecordingEnd& end, std::int64_t file_bytes);
 
+// Makes `scan`, of a recording that was cut off (the program killed, a power cut, a full disk), end with its last whole
+// block: sets volumes, or B-scans where no volume is whole, and the notes. Rows of the index that say more than was
+// known to be on the disk are checked against the bytes. Throws Error{bad_file}: index missing; not one whole block.
+void end_at_last_whole_block(Scan& scan);
+
 }  // namespace echolux

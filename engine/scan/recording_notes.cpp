@@ -8,14 +8,14 @@ template <>
 const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
     using S = RecordingNotes;
     constexpr Effect effect = Effect::file;
-    constexpr std::int64_t most = std::int64_t{1} << 50;
+    constexpr std::int64_t max = std::int64_t{1} << 50;
     static const std::vector<Field<S>> fields{
         text("index", &S::index, effect, "file: the blocks of a live recording, one a line"),
         flag("complete", &S::complete, effect, "false: cut off; the scan ends with the last whole block"),
-        integer("missing_blocks", &S::missing_blocks, 0, most, "", effect,
+        integer("missing_blocks", &S::missing_blocks, 0, max, "", effect,
                 "that came and were not recorded (disk full or too slow): zeros"),
-        integer("lost_blocks", &S::lost_blocks, 0, most, "", effect, "that the source lost: zeros"),
-        integer("last_volume_b_scans", &S::last_volume_b_scans, 0, most, "", effect,
+        integer("lost_blocks", &S::lost_blocks, 0, max, "", effect, "that the source lost: zeros"),
+        integer("last_volume_b_scans", &S::last_volume_b_scans, 0, max, "", effect,
                 "B-scans of a last volume that ends early; 0: all volumes are whole"),
         text("started", &S::started, effect, "when the recording began (UTC)"),
         text("program", &S::program, effect, "what recorded it"),

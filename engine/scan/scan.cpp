@@ -15,7 +15,7 @@
 #include "engine/io/volume_file.h"
 #include "engine/parts.h"
 #include "engine/scan/octproz_scan.h"
-#include "engine/scan/recording_cut.h"
+#include "engine/scan/recording_layout.h"
 #include "engine/scan/scan_pattern.h"
 #include "engine/scan/sd01raw2.h"
 #include "engine/scan/thorlabs/thorlabs_spectra.h"
@@ -26,13 +26,13 @@ template <>
 const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
     using S = SpectraFile;
     constexpr Effect effect = Effect::file;
-    constexpr std::int64_t most = std::int64_t{1} << 50;
+    constexpr std::int64_t max = std::int64_t{1} << 50;
     static const std::vector<Field<S>> fields{
         text("file", &S::file, effect, "the raw spectra, relative to the TOML file"),
-        integer("offset_bytes", &S::offset_bytes, 0, most, "bytes", effect, "header before the first acquired B-scan"),
-        integer("frame_offset_bytes", &S::frame_offset_bytes, 0, most, "bytes", effect,
+        integer("offset_bytes", &S::offset_bytes, 0, max, "bytes", effect, "header before the first acquired B-scan"),
+        integer("frame_offset_bytes", &S::frame_offset_bytes, 0, max, "bytes", effect,
                 "header before the lines of each acquired B-scan"),
-        integer("trailer_bytes", &S::trailer_bytes, 0, most, "bytes", effect, "footer after the last line"),
+        integer("trailer_bytes", &S::trailer_bytes, 0, max, "bytes", effect, "footer after the last line"),
     };
     return fields;
 }
@@ -260,12 +260,7 @@ std::string scan_toml(const Scan& scan) {
 }
 
 void write_scan_toml(const Scan& scan) {
-    AtomicFile file(scan.path);
-    std::ofstream stream(file.temporary(), std::ios::binary);
-    stream << "# A scan for Echolux: what is left out has its default.\n\n" << scan_toml(scan);
-    stream.close();
-    if (!stream) throw Error(ErrorCode::output, "cannot be written", scan.path.string(), "is the disk full?");
-    file.commit();
+    write_text(scan.path, "# A scan for Echolux: what is left out has its default.\n\n" + scan_toml(scan));
 }
 
 }  // namespace echolux

@@ -73,12 +73,12 @@ FieldSize field_size(const ScanGeometry& g) {
 void check_protocol(const ScanGeometry& geometry, const std::string& where) {
     if (geometry.protocol == Protocol::raster) return;
     const bool is_cross = geometry.protocol == Protocol::cross;
-    const std::int64_t most = is_cross ? 2 : 4;
-    if (geometry.b_scans <= most) return;
+    const std::int64_t max = is_cross ? 2 : 4;
+    if (geometry.b_scans <= max) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("the protocol {} has {} B-scans, got {}", is_cross ? "cross" : "four_slices", most,
+                fmt::format("the protocol {} has {} B-scans, got {}", is_cross ? "cross" : "four_slices", max,
                             geometry.b_scans),
-                where + ", scan.b_scans", fmt::format("give {}, or choose the protocol raster", most));
+                where + ", scan.b_scans", fmt::format("give {}, or choose the protocol raster", max));
 }
 
 std::vector<ScanPlane> scan_planes(const ScanGeometry& g, const FieldSize& size) {

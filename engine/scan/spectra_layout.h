@@ -18,14 +18,14 @@ struct SpectraFile {
 };
 
 struct SpectraLayout {
-    std::int64_t offset_bytes = 0;
-    std::int64_t frame_offset_bytes = 0;
-    std::int64_t line_bytes = 0;
-    std::int64_t frame_bytes = 0;        // the lines of one frame, gaps included
-    std::int64_t flyback_bytes = 0;      // the lines after them, while the beam returns
-    std::int64_t frames_per_volume = 0;  // those of the flyback included
-    std::int64_t frames = 0;
-    std::int64_t trailer_bytes = 0;
+    std::int64_t offset_bytes = 0;        // before the first frame
+    std::int64_t frame_offset_bytes = 0;  // before the first line of each frame
+    std::int64_t line_bytes = 0;          // from one line to the next, all channels
+    std::int64_t frame_bytes = 0;         // the lines of one frame, gaps included
+    std::int64_t flyback_bytes = 0;       // the lines after them, while the beam returns
+    std::int64_t frames_per_volume = 0;   // those of the flyback included
+    std::int64_t frames = 0;              // of the file
+    std::int64_t trailer_bytes = 0;       // after the last line
 
     std::int64_t frame_stride() const { return frame_offset_bytes + frame_bytes + flyback_bytes; }
     std::int64_t volume_bytes() const { return frame_stride() * frames_per_volume; }

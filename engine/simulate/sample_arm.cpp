@@ -40,11 +40,11 @@ SampleArm::SampleArm(const Simulation& s, const Scenery& scenery_in, const Spect
 }
 
 void SampleArm::check_scatterers() const {
-    constexpr double most = 2e8;  // about 4 GB
+    constexpr double max = 2e8;  // about 4 GB
     const double seen_um2 = (scenery.width_um + 2 * reach_um()) * (2 * reach_um() + cell_um());
     double scatterers = scenery.layers.empty() ? 0 : density * scenery.deepest_um * seen_um2;
     for (const Tube& tube : scenery.tubes) scatterers += density * seen_um2 * 2 * tube.radius_um;
-    if (scatterers > most) {
+    if (scatterers > max) {
         throw Error(ErrorCode::bad_setting,
                     "one B-scan would need " + std::to_string(static_cast<std::int64_t>(scatterers / 1e6)) +
                         " million scatterers",

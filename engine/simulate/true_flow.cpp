@@ -1,4 +1,5 @@
-#include "engine/simulate/true_flow.h"
+// The true velocities as a volume.
+#include "engine/simulate/truth.h"
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"

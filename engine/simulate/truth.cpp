@@ -15,13 +15,13 @@ template <>
 const std::vector<Field<TruthFacts>>& describe<TruthFacts>() {
     using S = TruthFacts;
     constexpr Effect effect = Effect::file;
-    constexpr std::int64_t most = std::int64_t{1} << 20;
+    constexpr std::int64_t max = std::int64_t{1} << 20;
     constexpr double far = 1e9;
     static const std::vector<Field<S>> fields{
         text("scene", &S::scene, effect, "what was looked at"),
-        integer("a_scans", &S::a_scans, 0, most, "", effect, "A-scans in a B-scan"),
-        integer("b_scans", &S::b_scans, 0, most, "", effect, "B-scans in a volume"),
-        integer("depth_bins", &S::depth_bins, 0, most, "", effect, "rows of labels.u8"),
+        integer("a_scans", &S::a_scans, 0, max, "", effect, "A-scans in a B-scan"),
+        integer("b_scans", &S::b_scans, 0, max, "", effect, "B-scans in a volume"),
+        integer("depth_bins", &S::depth_bins, 0, max, "", effect, "rows of labels.u8"),
         number("pitch_um", &S::pitch_um, 0, far, "um", effect, "of a depth bin, in the medium"),
         number("spacing_a_um", &S::spacing_a_um, 0, far, "um", effect, "between A-scans"),
         number("spacing_b_um", &S::spacing_b_um, 0, far, "um", effect, "between B-scans"),

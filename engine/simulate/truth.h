@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
+#include "engine/io/volume_file.h"
 #include "engine/simulate/scene.h"
 
 namespace echolux {
@@ -56,5 +57,10 @@ struct Truth {
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um);
 Truth read_truth(const std::filesystem::path& folder);
+
+// Axial velocity in mm/s, positive away from zero delay, its mean over time, on the voxels of `grid`: f32, of the same
+// extents and spacing; to be shown over a reconstruction or compared with measured flow. Throws Error{bad_setting} for
+// a grid that is not of this scan.
+Volume true_flow(const Truth& truth, const VolumeGrid& grid);
 
 }  // namespace echolux

@@ -106,11 +106,11 @@ double InterpolatedFringe::level() const {
 }
 
 double InterpolatedFringe::side_lobe_db(double main_lobe_bins, std::int64_t begin) const {
-    double greatest = 0;
+    double max = 0;
     for (auto z = static_cast<double>(begin); z < length_ / 2; ++z) {
-        if (std::abs(z - bin_) >= main_lobe_bins) greatest = std::max(greatest, std::abs(transformed(z)));
+        if (std::abs(z - bin_) >= main_lobe_bins) max = std::max(max, std::abs(transformed(z)));
     }
-    return decibels(greatest / std::abs(transformed(bin_)));
+    return decibels(max / std::abs(transformed(bin_)));
 }
 
 std::complex<double> InterpolatedFringe::transformed(double bin) const {

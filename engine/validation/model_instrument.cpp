@@ -33,9 +33,9 @@ std::vector<double> share_of_grid(const std::vector<double>& points) {
 }
 
 ModelInstrument::ModelInstrument() : spectrometer_(model()) {
-    const double least = k_per_um().back(), greatest = k_per_um().front();
+    const double min = k_per_um().back(), max = k_per_um().front();
     for (const double k : k_per_um()) {
-        points_.push_back((k - least) / (greatest - least) * static_cast<double>(samples - 1));
+        points_.push_back((k - min) / (max - min) * static_cast<double>(samples - 1));
     }
     share_ = share_of_grid(points_);
 }
@@ -90,11 +90,11 @@ double Envelope::main_lobe_bins(double length) const {
 }
 
 double Envelope::side_lobe_db(double length) const {
-    double greatest = 0;
+    double max = 0;
     for (double distance = main_lobe_bins(length); distance < lobes_reach; distance += lobes_step) {
-        greatest = std::max(greatest, at(distance, length));
+        max = std::max(max, at(distance, length));
     }
-    return decibels(greatest);
+    return decibels(max);
 }
 
 double Envelope::mean_response(double bin, double length, const std::function<double(double)>& response) const {

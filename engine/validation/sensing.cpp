@@ -101,14 +101,14 @@ class ExplicitSums {
 
 // Of amplitudes; `bins` are a profile divided by sqrt(n).
 double psnr_db(const std::complex<float>* bins, const Profile& truth) {
-    double most = 0, error = 0;
+    double max = 0, error = 0;
     for (std::size_t m = 0; m < truth.size(); ++m) {
         const double expected = std::abs(truth[m]);
         const double found = std::abs(std::complex<double>(bins[m])) * std::sqrt(double{n});
-        most = std::max(most, expected);
+        max = std::max(max, expected);
         error += (found - expected) * (found - expected) / static_cast<double>(truth.size());
     }
-    return 10 * std::log10(most * most / error);
+    return 10 * std::log10(max * max / error);
 }
 
 struct Scenes {

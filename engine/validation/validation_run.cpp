@@ -10,8 +10,7 @@ namespace {
 
 Place place_in(std::vector<std::byte>& voxels, const VolumeGrid& grid) {
     voxels.resize(index(grid.bytes()));
-    const std::int64_t a_scan_bytes = grid.depth * bytes_of(grid.type);
-    return {PlaceKind::host_linear, voxels.data(), 0, a_scan_bytes, grid.a_scans * a_scan_bytes};
+    return packed_place(voxels.data(), grid);
 }
 
 }  // namespace

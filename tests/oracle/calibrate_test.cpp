@@ -90,8 +90,8 @@ TEST(SpectrumSurvey, CountsLinesOfFramesWithHeaders) {
     SpectrumSurvey all(format, geometry);
     all.add(block, {0, 4});
     EXPECT_EQ(all.mean(), (std::vector<double>{4, 4, 8198 / 4.0}));
-    EXPECT_EQ(all.least(), (std::vector<double>{1, 2, 3}));
-    EXPECT_EQ(all.greatest(), (std::vector<double>{7, 7, 4095}));
+    EXPECT_EQ(all.min(), (std::vector<double>{1, 2, 3}));
+    EXPECT_EQ(all.max(), (std::vector<double>{7, 7, 4095}));
     EXPECT_EQ(all.clipped(), 2);
 
     SpectrumSurvey second_frame(format, geometry);

@@ -45,11 +45,7 @@ inline Block block_of(std::span<const std::byte> spectra, std::int64_t first_b_s
 
 template <class Voxel>
 Place place_of(std::vector<Voxel>& voxels, const VolumeGrid& grid) {
-    Place place;
-    place.data = voxels.data();
-    place.a_scan_bytes = grid.depth * bytes_of(grid.type);
-    place.b_scan_bytes = grid.a_scans * place.a_scan_bytes;
-    return place;
+    return packed_place(voxels.data(), grid);
 }
 
 // One volume given as one block.

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -41,15 +40,6 @@ struct Options {
     double seconds = 60;
     std::vector<std::filesystem::path> volumes;
 };
-
-void write_json(const std::string& path, const BenchReport& report) {
-    AtomicFile file(path);
-    std::ofstream out(file.temporary());
-    out << json_of(report) << '\n';
-    out.close();
-    if (!out) throw Error(ErrorCode::output, "could not be written", path, "check the folder and the free space");
-    file.commit();
-}
 
 BenchReport rendering_report([[maybe_unused]] const Options& options, [[maybe_unused]] Progress& progress) {
 #ifdef ECHOLUX_RENDER
@@ -90,7 +80,7 @@ void bench(const Options& options) {
                                : options.papers  ? run_papers(options.job, progress)
                                : options.gpus    ? run_scaling(options.job, *options.gpus, progress)
                                                  : run(options.job, progress);
-    if (!options.json.empty()) write_json(options.json, report);
+    if (!options.json.empty()) write_text(options.json, json_of(report) + "\n");
     fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <memory>
 
 #include "app/live/live_job.h"
@@ -44,15 +43,6 @@ LiveJob job_from(const Options& options) {
     return job;
 }
 
-void write_report(const std::string& path, const LiveReport& report) {
-    AtomicFile file(path);
-    std::ofstream out(file.temporary());
-    out << json_of(report) << '\n';
-    out.close();
-    if (!out) throw Error(ErrorCode::output, "could not be written", path, "check the folder and the free space");
-    file.commit();
-}
-
 void go(const Options& options) {
     const LiveJob job = job_from(options);
     if (!options.report.empty()) check_can_be_written(options.report);
@@ -60,7 +50,7 @@ void go(const Options& options) {
     const LiveReport report = run(job, progress, [](const SessionEvent& event) {
         fmt::print(stderr, "{:7.2f} s  {}\n", event.time_s, event.line);
     });
-    if (!options.report.empty()) write_report(options.report, report);
+    if (!options.report.empty()) write_text(options.report, json_of(report) + "\n");
     fmt::print("{}", text_of(report));
 }
 

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "compute/error.h"
@@ -21,15 +20,6 @@ struct Options {
     std::string output;
 };
 
-void write(const std::string& path, const std::string& text) {
-    AtomicFile file(path);
-    std::ofstream out(file.temporary());
-    out << text;
-    out.close();
-    if (!out) throw Error(ErrorCode::output, "could not be written", path, "check the folder and the free space");
-    file.commit();
-}
-
 void validate(const Options& options) {
     if (!options.output.empty()) check_can_be_written(options.output);
     TerminalProgress progress;
@@ -38,7 +28,7 @@ void validate(const Options& options) {
     if (options.output.empty()) {
         fmt::print("{}", page);
     } else {
-        write(options.output, page);
+        write_text(options.output, page);
     }
     const std::vector<const Check*> failed = report.failures();
     if (!options.output.empty()) fmt::print("{}: {} checks failed\n", options.output, failed.size());

@@ -166,8 +166,8 @@ class AlignmentView : public NamedPanel {
 
     void draw_spectrum(const PanelContext& context, const AlignmentReading& reading, ImVec2 size) {
         const Style& style = context.style;
-        const std::vector<float> mean = floats(reading.spectrum), least = floats(reading.least),
-                                 greatest = floats(reading.greatest), background = floats(reading.background);
+        const std::vector<float> mean = floats(reading.spectrum), least = floats(reading.min),
+                                 greatest = floats(reading.max), background = floats(reading.background);
         Plot plot{"Spectrum", {"sample", ""}, {"counts", ""}, across(mean.size(), 1)};
         plot.bands.push_back({{least}, {greatest}, faded(style.accent, 0.25f)});
         plot.traces.push_back({reading.has_background ? "background" : "slow part", {background}, style.muted});

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "engine/io/lower_case.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
@@ -12,11 +12,6 @@ namespace echolux {
 namespace {
 
 constexpr std::size_t max_lines = 200;  // that are drawn; the rest are copied all the same
-
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 std::string line_of(const Notice& notice) {
     const std::string times = notice.times > 1 ? fmt::format("  ({} times)", notice.times) : "";
@@ -44,7 +39,8 @@ class LogPanel : public NamedPanel {
 
   private:
     bool fits(const Notice& notice) const {
-        return filter_.empty() || lower(notice.place + " " + notice.line).find(lower(filter_)) != std::string::npos;
+        return filter_.empty() ||
+               lower_case(notice.place + " " + notice.line).find(lower_case(filter_)) != std::string::npos;
     }
 
     void copy_all(const std::deque<Notice>& all) const {

@@ -1,21 +1,16 @@
 #include "ui/window/folder_listing.h"
 
 #include <algorithm>
-#include <cctype>
 #include <system_error>
+
+#include "engine/io/lower_case.h"
 
 namespace echolux {
 namespace {
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
-
 bool goes_before(const FolderEntry& a, const FolderEntry& b) {
     if (a.is_folder != b.is_folder) return a.is_folder;
-    const std::string one = lower(a.name), other = lower(b.name);
+    const std::string one = lower_case(a.name), other = lower_case(b.name);
     return one != other ? one < other : a.name < b.name;
 }
 
@@ -43,8 +38,9 @@ FolderListing list_folder(const std::filesystem::path& folder, std::size_t most)
 
 bool has_ending(std::string_view name, const std::vector<std::string>& endings) {
     if (endings.empty()) return true;
-    const std::string plain = lower(name);
-    return std::ranges::any_of(endings, [&plain](const std::string& ending) { return plain.ends_with(lower(ending)); });
+    const std::string plain = lower_case(name);
+    return std::ranges::any_of(endings,
+                               [&plain](const std::string& ending) { return plain.ends_with(lower_case(ending)); });
 }
 
 }  // namespace echolux

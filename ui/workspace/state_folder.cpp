@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
 
 namespace echolux {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "app/transfer/transfer_text.h"
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
 #include "engine/io/volume_file.h"
 #include "ui/workspace/workspace_parts.h"
 

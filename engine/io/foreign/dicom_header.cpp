@@ -88,8 +88,8 @@ class Reader {
 
     double first(const DicomElement& element) {
         const std::vector<double> numbers = elements_.numbers(element);
-        constexpr double most = 1e15;  // beyond it nothing is meant
-        return numbers.empty() ? 0 : std::clamp(numbers.front(), -most, most);
+        constexpr double max = 1e15;  // beyond it nothing is meant
+        return numbers.empty() ? 0 : std::clamp(numbers.front(), -max, max);
     }
 
     // Follows its intercept.

@@ -170,8 +170,8 @@ class DicomSeries final : public ImageReader {
     void find_times() {
         std::vector<std::int64_t> counts;
         for (auto begin = slices_.begin(); begin != slices_.end();) {
-            const double most = begin->height_mm + one_height_mm();
-            const auto end = std::find_if(begin, slices_.end(), [&](const Slice& s) { return s.height_mm > most; });
+            const double max = begin->height_mm + one_height_mm();
+            const auto end = std::find_if(begin, slices_.end(), [&](const Slice& s) { return s.height_mm > max; });
             sort_by_time({begin, end});
             heights_mm_.push_back(begin->height_mm);
             counts.push_back(end - begin);

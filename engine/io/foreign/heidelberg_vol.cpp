@@ -61,9 +61,9 @@ class HeidelbergVol final : public ImageReader {
                        bytes.subspan(static_cast<std::size_t>((slice - slices.begin) * slice_bytes),
                                      static_cast<std::size_t>(slice_bytes)));
         }
-        constexpr float most = std::numeric_limits<float>::max();
+        constexpr float max = std::numeric_limits<float>::max();
         std::ranges::replace_if(
-            voxels, [](float value) { return !(std::abs(value) < most); }, std::numeric_limits<float>::quiet_NaN());
+            voxels, [](float value) { return !(std::abs(value) < max); }, std::numeric_limits<float>::quiet_NaN());
         return {bytes.begin(), bytes.end()};
     }
 

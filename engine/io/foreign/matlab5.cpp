@@ -203,9 +203,9 @@ class Matlab5 final : public ImageReader {
                                                   : converted(array_.type, stored(parts_[0], time_point, slices));
         const bool is_last = time_point + 1 == header_.time_points && slices.end == header_.size[2];
         if (is_last && is_packed_) parts_.back().elements->bytes().check_end();
-        std::vector<std::byte> turned(voxels.size());
-        turn(voxels, turned, header_.type, header_.size[0], header_.size[1]);
-        return turned;
+        std::vector<std::byte> transposed(voxels.size());
+        transpose(voxels, transposed, header_.type, header_.size[0], header_.size[1]);
+        return transposed;
     }
 
   private:

@@ -24,7 +24,7 @@ class Matlab73 final : public ImageReader {
     std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
         const std::vector<std::byte> stored = depth_first_->read(time_point, slices);
         std::vector<std::byte> voxels(stored.size());
-        turn(stored, voxels, header_.type, header_.size[0], header_.size[1]);
+        transpose(stored, voxels, header_.type, header_.size[0], header_.size[1]);
         return voxels;
     }
 

@@ -26,8 +26,8 @@ struct Extent {
         Extent extent;
         extent.sizes.resize(static_cast<std::size_t>(rank));
         H5Sget_simple_extent_dims(space, extent.sizes.data(), nullptr);
-        constexpr hsize_t most = hsize_t{1} << 40;
-        const bool sound = std::ranges::all_of(extent.sizes, [](hsize_t size) { return size >= 1 && size < most; });
+        constexpr hsize_t max = hsize_t{1} << 40;
+        const bool sound = std::ranges::all_of(extent.sizes, [](hsize_t size) { return size >= 1 && size < max; });
         const auto beyond = extent.sizes.size() > 4 ? extent.sizes.size() - 4 : 0;
         const bool flat =
             std::ranges::all_of(extent.sizes | std::views::take(beyond), [](hsize_t n) { return n == 1; });
@@ -97,7 +97,7 @@ class Hdf5Reader : public ImageReader {
     // The one that is wanted; ours; the largest array of numbers.
     std::string name_of_voxels(const std::string& wanted) const {
         std::string best;
-        double most = 0;
+        double max = 0;
         std::vector<std::string> names;
         const auto keep = [](hid_t, const char* name, const H5O_info_t* object, void* out) -> herr_t {
             if (object->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
@@ -113,9 +113,9 @@ class Hdf5Reader : public ImageReader {
             if (!extent || !hdf5::stored_type(type)) continue;
             const bool ours = wanted.empty() ? "/" + name == hdf5::dataset_name : name == wanted;
             if (!ours && !wanted.empty()) continue;
-            if (!ours && extent->voxels() <= most) continue;
+            if (!ours && extent->voxels() <= max) continue;
             best = name;
-            most = ours ? INFINITY : extent->voxels();
+            max = ours ? INFINITY : extent->voxels();
         }
         if (best.empty() && !wanted.empty()) refuse("has no array of numbers named " + wanted);
         if (best.empty()) refuse("holds no array of two to four dimensions of numbers", "name one with /volume");
@@ -201,8 +201,8 @@ class Hdf5Reader : public ImageReader {
         const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
         const Handle type(H5Aget_type(attribute), H5Tclose);
         const hsize_t bytes = H5Aget_storage_size(attribute);
-        constexpr hsize_t most = 1 << 24;
-        if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || bytes == 0 || bytes > most) return;
+        constexpr hsize_t max = 1 << 24;
+        if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || bytes == 0 || bytes > max) return;
         std::string text(bytes, '\0');
         if (H5Aread(attribute, type, text.data()) >= 0) texts[name] = text.substr(0, text.find('\0'));
     }
@@ -235,11 +235,11 @@ class Hdf5Reader : public ImageReader {
 
 // Of a first look at a file, whose chunks may be packed by deflate: 1032 : 1 at best.
 std::int64_t max_memory_for(const std::filesystem::path& path) {
-    constexpr std::int64_t some = 256 << 20, best_packing = 1032, most = 1LL << 40;
+    constexpr std::int64_t some = 256 << 20, best_packing = 1032, max = 1LL << 40;
     std::error_code missing;
     const std::uintmax_t bytes = std::filesystem::file_size(path, missing);
     if (missing) return some;
-    return some + best_packing * static_cast<std::int64_t>(std::min<std::uintmax_t>(bytes, most));
+    return some + best_packing * static_cast<std::int64_t>(std::min<std::uintmax_t>(bytes, max));
 }
 
 }  // namespace

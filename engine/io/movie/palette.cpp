@@ -57,11 +57,11 @@ std::pair<Box, Box> cut(const Box& box) {
     return {Box(box.begin, middle), Box(middle, box.end)};
 }
 
-std::vector<Box> boxes_of(std::vector<Weighted>& colours, std::size_t most) {
+std::vector<Box> boxes_of(std::vector<Weighted>& colours, std::size_t max) {
     std::vector<Box> boxes;
     if (colours.empty()) return boxes;
     boxes.emplace_back(colours.data(), colours.data() + colours.size());
-    while (boxes.size() < most) {
+    while (boxes.size() < max) {
         const auto widest = std::ranges::max_element(boxes, {}, &Box::spread);
         if (widest->spread <= 0) break;
         const auto [low, high] = cut(*widest);
@@ -98,15 +98,15 @@ std::uint8_t Palettes::nearest(const Palette& palette, std::size_t colours, std:
     if (nearest_[bin] >= 0) return static_cast<std::uint8_t>(nearest_[bin]);
     const auto middle = [&](int shift) { return static_cast<int>(((bin >> shift) & 63) << 2) + 2; };
     const std::array<int, 3> wanted{middle(2 * bits), middle(bits), middle(0)};
-    int least = std::numeric_limits<int>::max();
+    int min = std::numeric_limits<int>::max();
     for (std::size_t i = 0; i < colours; ++i) {
         int distance = 0;
         for (std::size_t channel = 0; channel < 3; ++channel) {
             const int difference = static_cast<int>((palette.colours[i] >> (16 - 8 * channel)) & 255) - wanted[channel];
             distance += difference * difference;
         }
-        if (distance >= least) continue;
-        least = distance;
+        if (distance >= min) continue;
+        min = distance;
         nearest_[bin] = static_cast<std::int16_t>(i);
     }
     return static_cast<std::uint8_t>(std::max<std::int16_t>(0, nearest_[bin]));

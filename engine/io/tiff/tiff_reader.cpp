@@ -76,8 +76,8 @@ class TiffReader : public ImageReader {
   private:
     void open() {
         TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
-        constexpr tmsize_t most = tmsize_t{1} << 31;  // of one allocation for directories, strips, tiles
-        TIFFOpenOptionsSetMaxSingleMemAlloc(options, most);
+        constexpr tmsize_t max = tmsize_t{1} << 31;  // of one allocation for directories, strips, tiles
+        TIFFOpenOptionsSetMaxSingleMemAlloc(options, max);
         TIFFOpenOptionsSetErrorHandlerExtR(options, keep_message, &message_);
         TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, nullptr);
         tiff_.reset(TIFFOpenExt(path_.c_str(), "rm", options));  // m: not mapped, a file may shrink
@@ -138,8 +138,8 @@ class TiffReader : public ImageReader {
         const char* text = nullptr;
         TIFFSetSubDirectory(tiff_.get(), places_.front());
         if (TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 1) return "";
-        constexpr std::size_t most = 64 << 20;
-        return std::string(text, strnlen(text, most));
+        constexpr std::size_t max = 64 << 20;
+        return std::string(text, strnlen(text, max));
     }
 
     void read_resolution() {

@@ -23,9 +23,9 @@ class TiffWriter : public ImageWriter {
   public:
     TiffWriter(const std::filesystem::path& path, const ImageHeader& header, bool packed, const std::string& where)
         : file_(path, where), header_(header), packed_(packed) {
-        constexpr double most = 4.29e9, page = 400;  // bytes of a classic file, and of a directory with room to spare
+        constexpr double max = 4.29e9, page = 400;  // bytes of a classic file, and of a directory with room to spare
         const double pages = static_cast<double>(header.size[2] * header.time_points);
-        big_ = claimed_bytes(header, StoredType::u8) * static_cast<double>(bytes_of(header.type)) + pages * page > most;
+        big_ = claimed_bytes(header, StoredType::u8) * static_cast<double>(bytes_of(header.type)) + pages * page > max;
         put<std::uint16_t>(0x4949);  // "II": little end first
         put<std::uint16_t>(big_ ? 43 : 42);
         if (big_) put<std::uint32_t>(8);  // bytes of a place

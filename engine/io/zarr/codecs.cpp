@@ -13,10 +13,29 @@
 
 #include "compute/error.h"
 #include "engine/io/deflate.h"
-#include "engine/io/zarr/crc32c.h"
 
 namespace echolux::zarr {
 namespace {
+
+// CRC-32C (Castagnoli; RFC 3720, appendix B.4), the check sum of Zarr 3's codec crc32c.
+constexpr std::array<std::uint32_t, 256> crc_remainders() {
+    constexpr std::uint32_t reversed_polynomial = 0x82f63b78;
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+        std::uint32_t rest = byte;
+        for (int bit = 0; bit < 8; ++bit) rest = rest >> 1 ^ ((rest & 1) != 0 ? reversed_polynomial : 0);
+        table[byte] = rest;
+    }
+    return table;
+}
+
+constexpr std::array<std::uint32_t, 256> crc_table = crc_remainders();
+
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
+    std::uint32_t crc = 0xffffffff;
+    for (const std::byte byte : bytes) crc = crc >> 8 ^ crc_table[(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xff];
+    return ~crc;
+}
 
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
@@ -144,8 +163,8 @@ Codecs codecs_of_zarr3(const json& array, const std::string& where) {
     }
     const auto packers =
         std::ranges::count_if(codecs.chain, [](const Codec& codec) { return codec.kind != Codec::Kind::crc32c; });
-    constexpr std::size_t most = 8;
-    if (packers > 1 || codecs.chain.size() > most) refuse("has chunks that are packed twice", where);
+    constexpr std::size_t max = 8;
+    if (packers > 1 || codecs.chain.size() > max) refuse("has chunks that are packed twice", where);
     return codecs;
 }
 

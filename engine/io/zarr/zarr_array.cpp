@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
 
-std::optional<std::string> whole_file(const std::filesystem::path& path, std::uintmax_t most) {
+std::optional<std::string> whole_file(const std::filesystem::path& path, std::uintmax_t max) {
     std::error_code problem;
     const std::uintmax_t size = std::filesystem::file_size(path, problem);
     const bool is_absent = problem == std::errc::no_such_file_or_directory || problem == std::errc::not_a_directory ||
@@ -28,7 +28,7 @@ std::optional<std::string> whole_file(const std::filesystem::path& path, std::ui
     if (is_absent) return std::nullopt;
     if (problem) throw Error(ErrorCode::bad_file, "cannot be read: " + problem.message(), path.string());
     if (!std::filesystem::is_regular_file(path, problem)) return std::nullopt;
-    if (size > most) throw Error(ErrorCode::bad_file, "is too large for what it is", path.string());
+    if (size > max) throw Error(ErrorCode::bad_file, "is too large for what it is", path.string());
     std::string text(size, '\0');
     std::ifstream stream(path, std::ios::binary);
     if (!stream.read(text.data(), static_cast<std::streamsize>(size))) {
@@ -64,11 +64,11 @@ Bytes fill_of(const json& array, StoredType type) {
         using Number = decltype(zero);
         const auto limited = [&] {
             if constexpr (std::is_floating_point_v<Number>) return static_cast<Number>(number);
-            constexpr double least = static_cast<double>(std::numeric_limits<Number>::min());
-            constexpr double most = static_cast<double>(std::numeric_limits<Number>::max());
+            constexpr double min = static_cast<double>(std::numeric_limits<Number>::min());
+            constexpr double max = static_cast<double>(std::numeric_limits<Number>::max());
             if (std::isnan(number)) return Number{};
-            if (number >= most) return std::numeric_limits<Number>::max();
-            return static_cast<Number>(std::max(number, least));
+            if (number >= max) return std::numeric_limits<Number>::max();
+            return static_cast<Number>(std::max(number, min));
         };
         const Number value = limited();
         std::memcpy(voxel.data(), &value, sizeof(value));
@@ -127,8 +127,8 @@ std::vector<std::int64_t> begins_of(const std::vector<Interval>& ranges) {
 }  // namespace
 
 std::optional<json> read_json(const std::filesystem::path& path) {
-    constexpr std::uintmax_t most = 16 << 20;
-    const auto text = whole_file(path, most);
+    constexpr std::uintmax_t max = 16 << 20;
+    const auto text = whole_file(path, max);
     if (!text) return std::nullopt;
     json parsed = json::parse(*text, nullptr, false);
     if (parsed.is_discarded() || !parsed.is_object()) {

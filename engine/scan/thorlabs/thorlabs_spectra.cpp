@@ -67,8 +67,8 @@ class ThorlabsSpectra {
         const bool in_order = 0 <= file.reference_begin && file.reference_begin <= file.reference_end &&
                               file.reference_end <= file.lines && 0 <= file.scan_begin &&
                               file.scan_begin < file.scan_end && file.scan_end <= file.lines;
-        constexpr std::int64_t most = 1 << 24;
-        if (!in_order || file.depth < 1 || file.depth > most || file.lines > most) {
+        constexpr std::int64_t max = 1 << 24;
+        if (!in_order || file.depth < 1 || file.depth > max || file.lines > max) {
             fail("its Header.xml describes spectra that cannot be");
         }
         return frames;

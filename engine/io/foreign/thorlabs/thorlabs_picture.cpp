@@ -44,7 +44,7 @@ class ThorlabsPicture final : public ImageReader {
         std::vector<std::byte> stored(static_cast<std::size_t>((slices.end - slices.begin) * slice_bytes));
         voxels_->read(slices.begin * slice_bytes, stored);
         std::vector<std::byte> voxels(stored.size());
-        turn(stored, voxels, header_.type, header_.size[0], header_.size[1]);
+        transpose(stored, voxels, header_.type, header_.size[0], header_.size[1]);
         return voxels;
     }
 

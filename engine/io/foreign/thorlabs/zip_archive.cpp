@@ -98,10 +98,10 @@ std::int64_t ZipArchive::size_of(const std::string& name) const {
     return static_cast<std::int64_t>(parts_->entry(name).bytes);
 }
 
-std::vector<std::byte> ZipArchive::read(const std::string& name, std::int64_t most) const {
+std::vector<std::byte> ZipArchive::read(const std::string& name, std::int64_t max) const {
     ZipMember member(*this, name);
-    if (member.size() > most) {
-        parts_->fail(fmt::format("holds {} bytes of {}, at most {} are expected", member.size(), name, most));
+    if (member.size() > max) {
+        parts_->fail(fmt::format("holds {} bytes of {}, at most {} are expected", member.size(), name, max));
     }
     require_memory(member.size(), parts_->where, "use a machine with more memory");
     std::vector<std::byte> all(static_cast<std::size_t>(member.size()));

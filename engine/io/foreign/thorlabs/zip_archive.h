@@ -26,7 +26,7 @@ class ZipArchive {
     std::int64_t size_of(const std::string& name) const;
 
     // All of a small file. Throws Error{bad_file}: damaged (its check sum is compared), or larger than `most`.
-    std::vector<std::byte> read(const std::string& name, std::int64_t most) const;
+    std::vector<std::byte> read(const std::string& name, std::int64_t max) const;
 
   private:
     friend class ZipMember;
