@@ -73,7 +73,7 @@ class LiveBench {
         session.stop();
         session.drain(10s);
         loop.stop();
-        note(key, size, session.figures(), loop.figures(), path.statistics(), flow);
+        note(key, size, session.stats(), loop.stats(), path.statistics(), flow);
         book_.end();
     }
 
@@ -92,8 +92,8 @@ class LiveBench {
     }
 
   private:
-    void note(const std::string& key, const BenchSize& size, const SessionFigures& session,
-              const PictureFigures& pictures, const RingStatistics& ring, bool flow) {
+    void note(const std::string& key, const BenchSize& size, const SessionStats& session, const PictureStats& pictures,
+              const RingStatistics& ring, bool flow) {
         const auto one = [&](const char* name, const std::string& meaning, const char* unit, double value) {
             book_.figure(fmt::format("{}.{}", key, name), meaning, unit, [=] { return std::vector{value}; });
         };

@@ -135,14 +135,14 @@ std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
         write_volume(job.folder / "volume.nrrd", volume);
     }
 
-    const ReconstructionFigures& figures = reconstruction.figures();
+    const ReconstructionStats& stats = reconstruction.stats();
     std::vector<DemoLine> lines{
         {"scan",
          fmt::format("{} volumes of {} B-scans of {} A-scans of {} samples, simulated in {:.1f} s", simulation.volumes,
                      simulation.b_scans, simulation.a_scans, simulation.samples, simulated_s)},
-        {"reconstruction", fmt::format("{}: {:.0f} k A-scans/s, {:.1f} volumes/s", figures.backend,
-                                       static_cast<double>(figures.a_scans) / figures.seconds / 1e3,
-                                       static_cast<double>(simulation.volumes) / figures.seconds)},
+        {"reconstruction", fmt::format("{}: {:.0f} k A-scans/s, {:.1f} volumes/s", stats.backend,
+                                       static_cast<double>(stats.a_scans) / stats.seconds / 1e3,
+                                       static_cast<double>(simulation.volumes) / stats.seconds)},
         {"ray casting", fmt::format("Vulkan on {}: {:.0f} ms a picture of {} x {}", renderer.device_name(),
                                     rendered_s * 1e3 / static_cast<double>(simulation.volumes), demo_view().width,
                                     demo_view().height)}};

@@ -164,7 +164,7 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     for (const VolumeFiles* made : {&structures, &flows}) {
         done.files.insert(done.files.end(), made->files().begin(), made->files().end());
     }
-    done.figures = reconstruction.figures();
+    done.stats = reconstruction.stats();
     return done;
 }
 

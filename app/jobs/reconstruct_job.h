@@ -28,7 +28,7 @@ struct ReconstructJob {
 
 struct ReconstructedFiles {
     std::vector<std::filesystem::path> files;
-    ReconstructionFigures figures;
+    ReconstructionStats stats;
     std::vector<std::string> warnings;
 };
 

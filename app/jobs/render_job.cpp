@@ -105,11 +105,11 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     PictureRecord record = job.output.empty() ? PictureRecord{} : record_of(job);
     OpenedVolume opened = open_volume(job, progress);
     record.device = renderer.device_name();
-    if (job.backend.empty()) record.backend = opened.figures.backend;
+    if (job.backend.empty()) record.backend = opened.stats.backend;
     record.made_by = text_of_map(opened.volume.provenance);
     const PictureTexts texts = texts_of(job, view, opened, record);
     show_opened(renderer, opened, flow, view, progress);
-    RenderedFile done{renderer.device_name(), opened.figures, opened.warnings, {}, 0, {}, {}};
+    RenderedFile done{renderer.device_name(), opened.stats, opened.warnings, {}, 0, {}, {}};
     if (!job.output.empty()) write_picture(renderer, job, view, texts, progress, done);
     for (const auto& [x, y] : job.probes) done.probes.push_back(renderer.probe(view, x, y));
     if (!job.save_transfer.empty()) {

@@ -34,7 +34,7 @@ struct RenderJob : VolumeSource {
 
 struct RenderedFile {
     std::string device;
-    ReconstructionFigures figures;  // backend is empty for a volume file
+    ReconstructionStats stats;  // backend is empty for a volume file
     std::vector<std::string> warnings;
     std::vector<std::optional<Probe>> probes;  // one each; none: nothing is seen there
     double seconds = 0;                        // of the picture, the volume being on the device

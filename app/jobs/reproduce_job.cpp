@@ -68,7 +68,7 @@ void warn_where_others(ReproducedPicture& done, const PictureRecord& before) {
             fmt::format("{} was {}, is now {}: bits may differ where they are rounded", what, then, now));
     };
     warn("the graphics device", before.device, done.rendered.device);
-    warn("the reconstructor", before.backend, done.rendered.figures.backend);
+    warn("the reconstructor", before.backend, done.rendered.stats.backend);
     warn("the version of Echolux", before.program, version);
 }
 

@@ -117,10 +117,10 @@ class LiveProgress {
     ~LiveProgress() { progress_.end(); }
 
     // Whether that is all. Throws Error{cancelled}.
-    bool advance(const SessionFigures& figures, std::int64_t volumes) {
-        const std::int64_t now = counts_volumes() ? volumes : std::llround(10 * figures.seconds);
+    bool advance(const SessionStats& stats, std::int64_t volumes) {
+        const std::int64_t now = counts_volumes() ? volumes : std::llround(10 * stats.seconds);
         progress_.advance(now - std::exchange(done_, now));
-        return figures.ended || (job_.seconds > 0 && figures.seconds >= job_.seconds);
+        return stats.ended || (job_.seconds > 0 && stats.seconds >= job_.seconds);
     }
 
   private:
@@ -169,10 +169,10 @@ void watch(const LiveJob& job, Session& session, const PictureLoop* pictures, Pr
     try {
         for (;;) {
             events.hear();
-            const SessionFigures figures = session.figures();
-            if (how_far.advance(figures, figures.arrived.volumes)) break;
+            const SessionStats stats = session.stats();
+            if (how_far.advance(stats, stats.arrived.volumes)) break;
             if (const auto problem = pictures == nullptr ? std::nullopt : pictures->problem()) {
-                events.note({figures.seconds, true, *problem});
+                events.note({stats.seconds, true, *problem});
                 break;
             }
             std::this_thread::sleep_for(look_around);
@@ -182,7 +182,7 @@ void watch(const LiveJob& job, Session& session, const PictureLoop* pictures, Pr
     }
     session.stop();
     if (!session.drain(max_to_drain))
-        events.note({session.figures().seconds, true, "what was acquired last is not reconstructed"});
+        events.note({session.stats().seconds, true, "what was acquired last is not reconstructed"});
 }
 
 }  // namespace
@@ -213,10 +213,10 @@ LiveReport run(const LiveJob& job, Progress& progress, const std::function<void(
     events.hear();
     if (pictures) {
         pictures->stop();  // with one of the newest volume
-        report.pictures = pictures->figures();
+        report.pictures = pictures->stats();
         display->report_to(report, job.picture);
     }
-    report.session = session.figures();
+    report.session = session.stats();
     return report;
 }
 

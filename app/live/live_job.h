@@ -39,11 +39,11 @@ struct LiveJob {
 struct LiveReport {
     std::string source;
     std::string way;  // who reconstructs, how voxels get to whom; empty: nobody
-    SessionFigures session;
+    SessionStats session;
     RingStatistics ring;
-    PictureFigures pictures;
-    std::optional<RecorderFigures> recorder;
-    std::optional<ProcessedFigures> processed;
+    PictureStats pictures;
+    std::optional<RecorderStats> recorder;
+    std::optional<ProcessedStats> processed;
     std::int64_t bytes_read_back = 0;
     std::vector<SessionEvent> events;
 };

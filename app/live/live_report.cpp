@@ -18,7 +18,7 @@ Json object_of(const Latency& latency) {
             {"most_s", latency.max_s()}};
 }
 
-Json object_of(const ArrivalFigures& f) {
+Json object_of(const ArrivalStats& f) {
     return {{"blocks", f.blocks},
             {"volumes", f.volumes},
             {"a_scans", f.lines},
@@ -29,7 +29,7 @@ Json object_of(const ArrivalFigures& f) {
             {"time_jumps", f.time_jumps}};
 }
 
-Json object_of(const QueueFigures& f) {
+Json object_of(const QueueStats& f) {
     return {{"pushed_blocks", f.pushed},           {"taken_blocks", f.taken},
             {"overtaken_blocks", f.overtaken},     {"overtaken_volumes", f.overtaken_volumes},
             {"incomplete_blocks", f.incomplete},   {"incomplete_volumes", f.incomplete_volumes},
@@ -45,7 +45,7 @@ Json object_of(const RingStatistics& f) {
             {"late", f.late}};
 }
 
-Json object_of(const PictureFigures& f) {
+Json object_of(const PictureStats& f) {
     return {{"pictures", f.pictures},
             {"volumes", f.volumes},
             {"out_of_order", f.out_of_order},
@@ -53,7 +53,7 @@ Json object_of(const PictureFigures& f) {
             {"drawing", object_of(f.drawing)}};
 }
 
-Json object_of(const ProcessedFigures& f) {
+Json object_of(const ProcessedStats& f) {
     Json json{{"volumes", f.volumes},
               {"left_out", f.left_out},
               {"bytes", f.bytes},
@@ -63,7 +63,7 @@ Json object_of(const ProcessedFigures& f) {
     return json;
 }
 
-Json object_of(const RecorderFigures& f) {
+Json object_of(const RecorderStats& f) {
     return {{"blocks", f.blocks},
             {"bytes", f.bytes},
             {"missing_blocks", f.missing_blocks},
@@ -83,7 +83,7 @@ std::string latency_text(const Latency& latency) {
 }  // namespace
 
 std::string json_of(const LiveReport& report) {
-    const SessionFigures& s = report.session;
+    const SessionStats& s = report.session;
     Json json{{"program", fmt::format("echolux {}", version)},
               {"source", report.source},
               {"way", report.way},
@@ -117,7 +117,7 @@ std::string json_of(const LiveReport& report) {
 }
 
 std::string text_of(const LiveReport& report) {
-    const SessionFigures& s = report.session;
+    const SessionStats& s = report.session;
     const double seconds = std::max(s.seconds, 1e-9);
     std::string text = fmt::format("{}, {:.1f} s\n", report.source, s.seconds);
     text += fmt::format("acquired     {} volumes, {} A-scans ({:.0f} a second), {} blocks; {} lost by the source\n",

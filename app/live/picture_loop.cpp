@@ -32,9 +32,9 @@ void PictureLoop::set_view(const View& view) {
     view_changed_ = true;
 }
 
-PictureFigures PictureLoop::figures() const {
+PictureStats PictureLoop::stats() const {
     const std::scoped_lock lock(mutex_);
-    return figures_;
+    return stats_;
 }
 
 std::optional<std::string> PictureLoop::problem() const {
@@ -83,12 +83,12 @@ void PictureLoop::draw(const std::stop_token& stop) {
 void PictureLoop::note(const VolumePicture& picture, double seconds) {
     {
         const std::scoped_lock lock(mutex_);
-        ++figures_.pictures;
-        figures_.drawing.add(seconds);
+        ++stats_.pictures;
+        stats_.drawing.add(seconds);
         busy_s_ += std::max(seconds, std::chrono::duration<double>(interval_).count());
-        figures_.pictures_per_s = static_cast<double>(figures_.pictures) / busy_s_;
-        if (picture.stamp.volume < last_volume_) ++figures_.out_of_order;
-        if (picture.is_whole && picture.stamp.volume != last_volume_) ++figures_.volumes;
+        stats_.pictures_per_s = static_cast<double>(stats_.pictures) / busy_s_;
+        if (picture.stamp.volume < last_volume_) ++stats_.out_of_order;
+        if (picture.is_whole && picture.stamp.volume != last_volume_) ++stats_.volumes;
         if (picture.is_whole) last_volume_ = picture.stamp.volume;
     }
     if (picture.is_whole) shown_(picture.stamp.volume);

@@ -16,7 +16,7 @@
 
 namespace echolux {
 
-struct PictureFigures {
+struct PictureStats {
     std::int64_t pictures = 0;
     std::int64_t volumes = 0;       // that some finished picture showed whole
     std::int64_t out_of_order = 0;  // pictures that showed an older volume than the one before
@@ -32,7 +32,7 @@ class PictureLoop {
 
     void set_view(const View& view);
 
-    PictureFigures figures() const;
+    PictureStats stats() const;
 
     // What ended the loop before its time.
     std::optional<std::string> problem() const;
@@ -55,7 +55,7 @@ class PictureLoop {
     mutable std::mutex mutex_;  // of what follows
     View view_;
     bool view_changed_ = true;
-    PictureFigures figures_;
+    PictureStats stats_;
     std::optional<std::string> problem_;
     double busy_s_ = 0;
 

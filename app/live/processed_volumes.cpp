@@ -23,7 +23,7 @@ ProcessedVolumes::~ProcessedVolumes() {
 
 bool ProcessedVolumes::has_room() const {
     const std::scoped_lock lock(mutex_);
-    return waiting_.size() < max_waiting && !figures_.problem;
+    return waiting_.size() < max_waiting && !stats_.problem;
 }
 
 void ProcessedVolumes::add(std::int64_t number, const VolumeGrid& grid,
@@ -35,10 +35,10 @@ void ProcessedVolumes::add(std::int64_t number, const VolumeGrid& grid,
 
 void ProcessedVolumes::leave_out() {
     const std::scoped_lock lock(mutex_);
-    ++figures_.left_out;
+    ++stats_.left_out;
 }
 
-ProcessedFigures ProcessedVolumes::finish() {
+ProcessedStats ProcessedVolumes::finish() {
     {
         const std::scoped_lock lock(mutex_);
         ends_ = true;
@@ -46,7 +46,7 @@ ProcessedFigures ProcessedVolumes::finish() {
     }
     if (thread_.joinable()) thread_.join();
     const std::scoped_lock lock(mutex_);
-    return figures_;
+    return stats_;
 }
 
 void ProcessedVolumes::work() {
@@ -65,8 +65,8 @@ void ProcessedVolumes::work() {
         }
         lock.lock();
         if (!problem) continue;
-        ++figures_.left_out;
-        if (!figures_.problem) figures_.problem = problem;
+        ++stats_.left_out;
+        if (!stats_.problem) stats_.problem = problem;
     }
 }
 
@@ -77,10 +77,10 @@ void ProcessedVolumes::write(Waiting waiting) {
     const double read_back_s = seconds_since(start);
     write_volume(folder_ / fmt::format("volume_{:06}.nrrd", waiting.number), volume);
     const std::scoped_lock lock(mutex_);
-    ++figures_.volumes;
-    figures_.bytes += volume.grid.bytes();
-    figures_.read_back_s += read_back_s;
-    figures_.write_s += seconds_since(start) - read_back_s;
+    ++stats_.volumes;
+    stats_.bytes += volume.grid.bytes();
+    stats_.read_back_s += read_back_s;
+    stats_.write_s += seconds_since(start) - read_back_s;
 }
 
 }  // namespace echolux

@@ -18,7 +18,7 @@
 
 namespace echolux {
 
-struct ProcessedFigures {
+struct ProcessedStats {
     std::int64_t volumes = 0;   // written
     std::int64_t left_out = 0;  // the disk was behind
     std::int64_t bytes = 0;
@@ -43,7 +43,7 @@ class ProcessedVolumes {
     void leave_out();
 
     // Writes what waits and ends.
-    ProcessedFigures finish();
+    ProcessedStats finish();
 
   private:
     static constexpr std::size_t max_waiting = 4;
@@ -62,7 +62,7 @@ class ProcessedVolumes {
     std::condition_variable comes_;
     std::deque<Waiting> waiting_;
     bool ends_ = false;
-    ProcessedFigures figures_;
+    ProcessedStats stats_;
     std::thread thread_;
 };
 

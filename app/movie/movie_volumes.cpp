@@ -40,7 +40,7 @@ class OneVolume : public MovieVolumes {
         : warnings_(std::move(opened.warnings)),
           volume_(time_points(std::move(opened.volume), std::move(opened.flow), opened.geometry)) {
         volume_.scan = kept(opened.scan);
-        volume_.backend = opened.figures.backend;
+        volume_.backend = opened.stats.backend;
     }
 
     std::optional<MovieVolume> read(std::int64_t, Progress&) override { return volume_; }
@@ -91,7 +91,7 @@ class ScanVolumes : public MovieVolumes {
         MovieVolume volume =
             time_points(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
         volume.scan = kept(reconstruction_.scan());
-        volume.backend = reconstruction_.figures().backend;
+        volume.backend = reconstruction_.stats().backend;
         return volume;
     }
 

@@ -46,8 +46,8 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
                         "choose db, intensity or amplitude");
         }
         FlowedVolume made = reconstruction.run_with_flow(part, progress);
-        return {std::move(made.structure), std::move(made.flow),     reconstruction.scan().geometry,
-                reconstruction.scan(),     reconstruction.figures(), reconstruction.warnings()};
+        return {std::move(made.structure), std::move(made.flow),   reconstruction.scan().geometry,
+                reconstruction.scan(),     reconstruction.stats(), reconstruction.warnings()};
     }
     if (!settings.empty()) {
         throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", settings.front(),

@@ -17,10 +17,10 @@ namespace echolux {
 
 struct OpenedVolume {
     Volume volume;
-    std::optional<Volume> flow;     // of a scan whose [flow] has a method
-    ScanGeometry geometry;          // of a scan
-    std::optional<Scan> scan;       // that was reconstructed, with the noise floor that was measured
-    ReconstructionFigures figures;  // backend is empty for a volume file
+    std::optional<Volume> flow;  // of a scan whose [flow] has a method
+    ScanGeometry geometry;       // of a scan
+    std::optional<Scan> scan;    // that was reconstructed, with the noise floor that was measured
+    ReconstructionStats stats;   // backend is empty for a volume file
     std::vector<std::string> warnings;
     std::optional<ValueRange> chosen{};  // as the source has it
 };

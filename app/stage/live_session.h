@@ -29,7 +29,7 @@ class LiveSession {
 
     virtual void record(
         const std::filesystem::path& scan_toml) = 0;  // from the next volume on; Error{output, bad_setting}
-    virtual RecorderFigures stop_recording() = 0;     // waits for the disk: may be called from a job
+    virtual RecorderStats stop_recording() = 0;       // waits for the disk: may be called from a job
     virtual bool is_recording() const = 0;
 
     // Recipe, flow and calibration of `scan` from now on; made ready beside the work. Throws Error{bad_setting} for
@@ -39,7 +39,7 @@ class LiveSession {
     // The settings in use, once, where others that were asked for turned out not to work. To be asked now and then.
     virtual std::optional<Scan> take_refusal() = 0;
 
-    virtual SessionFigures figures() const = 0;
+    virtual SessionStats stats() const = 0;
     virtual RingStatistics ring() const = 0;
     virtual std::vector<SessionEvent> take_events() = 0;
 

@@ -80,7 +80,7 @@ void StagedSession::update(double now_s) {
         wanted = timeline_->step();
     }
     const bool keeps_volumes = player_->pool_blocks() == 0;
-    const std::int64_t changes = keeps_volumes ? 0 : session_.figures().changes;
+    const std::int64_t changes = keeps_volumes ? 0 : session_.stats().changes;
     if (wanted == asked_for_ && changes == changes_) return;
     asked_for_ = wanted;
     changes_ = changes;
@@ -103,8 +103,8 @@ bool StagedSession::is_at_work() const {
 }
 
 bool StagedSession::is_running() const {
-    const SessionFigures figures = session_.figures();
-    return figures.running && !figures.ended;
+    const SessionStats stats = session_.stats();
+    return stats.running && !stats.ended;
 }
 
 void StagedSession::start() {
@@ -128,12 +128,12 @@ void StagedSession::record(const std::filesystem::path& scan_toml) {
     is_recording_ = true;
 }
 
-RecorderFigures StagedSession::stop_recording() {
-    const RecorderFigures figures = session_.stop_recording();
+RecorderStats StagedSession::stop_recording() {
+    const RecorderStats stats = session_.stop_recording();
     const bool was_recording = is_recording_.exchange(false);
-    if (was_recording && figures.blocks > 0 && capabilities().has_truth)
+    if (was_recording && stats.blocks > 0 && capabilities().has_truth)
         source_->write_truth(recording_.parent_path() / "truth");
-    return figures;
+    return stats;
 }
 
 void StagedSession::change(const Scan& scan) {
@@ -166,7 +166,7 @@ std::vector<SessionEvent> StagedSession::take_events() {
     std::vector<SessionEvent> events = session_.take_events();
     if (player_ == nullptr) return events;
     for (const std::string& problem : player_->take_problems())
-        events.push_back({session_.figures().seconds, true, problem});
+        events.push_back({session_.stats().seconds, true, problem});
     return events;
 }
 

@@ -61,13 +61,13 @@ class StagedSession : public LiveSession {
     void stop() override;
 
     void record(const std::filesystem::path& scan_toml) override;
-    RecorderFigures stop_recording() override;
+    RecorderStats stop_recording() override;
     bool is_recording() const override { return is_recording_; }
 
     void change(const Scan& scan) override;
     std::optional<Scan> take_refusal() override;
 
-    SessionFigures figures() const override { return session_.figures(); }
+    SessionStats stats() const override { return session_.stats(); }
     RingStatistics ring() const override;
     std::vector<SessionEvent> take_events() override;
 

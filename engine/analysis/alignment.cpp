@@ -211,16 +211,16 @@ void Alignment::fill_a_scan(AlignmentReading& reading, std::int64_t depth_begin,
     const DepthPeak peak = strongest_peak(amplitude, begin, points);
     const double floor = noise_power(power_, averaged_, peak.bin, peak.fwhm);
 
-    AlignmentFigures& figures = reading.figures;
-    figures.peak_bin = peak.bin / padding;
-    figures.peak_um = figures.peak_bin * reading.bin_um;
-    figures.fwhm_bins = peak.fwhm / padding;
-    figures.fwhm_um = figures.fwhm_bins * reading.bin_um;
-    figures.peak_db = decibels(peak.height * peak.height);
-    figures.floor_db = decibels(floor);
-    figures.snr_db = peak.height > 0 ? figures.peak_db - figures.floor_db : 0;
-    figures.has_peak = figures.snr_db >= min_peak_db;
-    figures.contrast = light > 0 ? 2 * peak.height / light : 0;
+    AlignmentStats& stats = reading.stats;
+    stats.peak_bin = peak.bin / padding;
+    stats.peak_um = stats.peak_bin * reading.bin_um;
+    stats.fwhm_bins = peak.fwhm / padding;
+    stats.fwhm_um = stats.fwhm_bins * reading.bin_um;
+    stats.peak_db = decibels(peak.height * peak.height);
+    stats.floor_db = decibels(floor);
+    stats.snr_db = peak.height > 0 ? stats.peak_db - stats.floor_db : 0;
+    stats.has_peak = stats.snr_db >= min_peak_db;
+    stats.contrast = light > 0 ? 2 * peak.height / light : 0;
 }
 
 AlignmentReading Alignment::read(const Block& block, const AlignmentWanted& wanted) {
@@ -238,10 +238,10 @@ AlignmentReading Alignment::read(const Block& block, const AlignmentWanted& want
     reading.full_scale = full_scale(spec_.format);
     if (reading.full_scale) {
         const double max = *std::max_element(reading.max.begin(), reading.max.end());
-        reading.figures.saturation_percent = 100 * max / *reading.full_scale;
+        reading.stats.saturation_percent = 100 * max / *reading.full_scale;
     }
     const auto samples = static_cast<double>(lines.count * spec_.geometry.samples);
-    reading.figures.clipped_percent = 100 * static_cast<double>(survey.clipped()) / samples;
+    reading.stats.clipped_percent = 100 * static_cast<double>(survey.clipped()) / samples;
 
     average_profiles(fringes_of(block, lines, reading.background), lines.count, wanted.average);
     reading.points_per_bin = padding;

@@ -27,7 +27,7 @@ template <>
 const std::vector<Field<AlignmentWanted>>& describe<AlignmentWanted>();
 
 // Bins are those without zero padding. um: as the scan's refractive index says; 0: the scale is unknown.
-struct AlignmentFigures {
+struct AlignmentStats {
     std::optional<double> saturation_percent;  // greatest sample of full scale; nothing: samples have no end
     double clipped_percent = 0;                // samples at full scale
     double contrast = 0;                       // visibility: amplitude of the fringe over the light of both arms
@@ -52,7 +52,7 @@ struct AlignmentReading {
     std::int64_t points_per_bin = 1;   // of a_scan_db
     double bin_um = 0;                 // of a whole bin; 0: unknown
     std::optional<double> full_scale;  // counts
-    AlignmentFigures figures;
+    AlignmentStats stats;
 };
 
 class Alignment {

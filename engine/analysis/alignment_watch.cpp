@@ -7,8 +7,8 @@ namespace echolux {
 
 void AlignmentWatch::add(AlignmentReading reading, double time_s) {
     if (newest_ && newest_->a_scan_db.size() != reading.a_scan_db.size()) forget();
-    const AlignmentFigures& figures = reading.figures;
-    moments_.push_back({time_s, figures.peak_db, figures.snr_db, figures.peak_bin, figures.fwhm_bins});
+    const AlignmentStats& stats = reading.stats;
+    moments_.push_back({time_s, stats.peak_db, stats.snr_db, stats.peak_bin, stats.fwhm_bins});
     if (moments_.size() > max_moments) moments_.pop_front();
     if (holds_) {
         held_db_.resize(reading.a_scan_db.size(), -1000.0F);

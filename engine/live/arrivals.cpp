@@ -28,24 +28,24 @@ Arrivals::Arrivals(const ReconstructionSpec& spec, std::function<void(std::strin
 bool Arrivals::admit(const Block& block) {
     if (!has_right_shape(block)) return false;
     if (block.sequence < next_sequence_) {
-        count(figures_.repeated, 1, fmt::format("block {} came again, or too late: it is left out", block.sequence));
+        count(stats_.repeated, 1, fmt::format("block {} came again, or too late: it is left out", block.sequence));
         return false;
     }
     // A source that counts its losses may leave their numbers out or not: the larger count is the true one.
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
-    if (lost > 0) count(figures_.lost, lost, fmt::format("{} blocks were lost before block {}", lost, block.sequence));
+    if (lost > 0) count(stats_.lost, lost, fmt::format("{} blocks were lost before block {}", lost, block.sequence));
     next_sequence_ = block.sequence + 1;
     watch_clock(block, lost);
-    ++figures_.blocks;
-    if (block.first_b_scan + block.b_scans == spec_.geometry.b_scans) ++figures_.volumes;
-    figures_.lines += block.b_scans * spec_.geometry.b_repeats * spec_.geometry.lines_per_b_scan();
-    figures_.bytes += block.bytes;
+    ++stats_.blocks;
+    if (block.first_b_scan + block.b_scans == spec_.geometry.b_scans) ++stats_.volumes;
+    stats_.lines += block.b_scans * spec_.geometry.b_repeats * spec_.geometry.lines_per_b_scan();
+    stats_.bytes += block.bytes;
     return true;
 }
 
 void Arrivals::note_lost(std::int64_t blocks) {
-    if (blocks > 0) count(figures_.lost, blocks, fmt::format("{} blocks were lost at the end", blocks));
+    if (blocks > 0) count(stats_.lost, blocks, fmt::format("{} blocks were lost at the end", blocks));
 }
 
 bool Arrivals::has_right_shape(const Block& block) {
@@ -53,7 +53,7 @@ bool Arrivals::has_right_shape(const Block& block) {
         check_block(block, spec_);
         return true;
     } catch (const Error& error) {
-        count(figures_.misshapen, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()));
+        count(stats_.misshapen, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()));
         return false;
     }
 }
@@ -62,8 +62,8 @@ void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
     const double since = block.time_s - time_s_;
     const double expected = block_s_ * static_cast<double>(1 + lost);
     const bool leaps = !std::isfinite(since) || since < 0 || since > 3 * expected + max_late_s;
-    if (figures_.blocks > 0 && leaps) {
-        count(figures_.time_jumps, 1,
+    if (stats_.blocks > 0 && leaps) {
+        count(stats_.time_jumps, 1,
               fmt::format("the source's clock leaps by {:.3g} s at block {}", since, block.sequence));
     }
     if (std::isfinite(block.time_s)) time_s_ = block.time_s;

@@ -11,7 +11,7 @@
 
 namespace echolux {
 
-struct ArrivalFigures {
+struct ArrivalStats {
     std::int64_t blocks = 0;      // that were taken in
     std::int64_t lost = 0;        // that the source says it lost, or that its numbers leave out
     std::int64_t repeated = 0;    // sequence numbers that were there before: kept out
@@ -33,7 +33,7 @@ class Arrivals {
     // After the last block.
     void note_lost(std::int64_t blocks);
 
-    const ArrivalFigures& figures() const { return figures_; }
+    const ArrivalStats& stats() const { return stats_; }
 
   private:
     bool has_right_shape(const Block& block);
@@ -42,7 +42,7 @@ class Arrivals {
 
     ReconstructionSpec spec_;
     std::function<void(std::string)> report_;
-    ArrivalFigures figures_;
+    ArrivalStats stats_;
     std::uint64_t next_sequence_ = 0;
     double time_s_ = 0;   // of the last block
     double block_s_ = 0;  // that it should have taken at the line rate; 0: unknown

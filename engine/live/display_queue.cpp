@@ -7,7 +7,7 @@ namespace echolux {
 
 void DisplayQueue::push(Block block) {
     const std::scoped_lock lock(mutex_);
-    ++figures_.pushed;
+    ++stats_.pushed;
     if (block.first_b_scan == 0) begin(block);
     Volume& arriving = newest_ ? *newest_ : current_;
     const bool follows = block.volume == arriving.number && block.first_b_scan == arriving.next_b_scan;
@@ -40,23 +40,23 @@ void DisplayQueue::leave_out_stray(const Block& block, Volume& arriving) {
     count_left_out(Fate::incomplete, 1);
     if (block.volume == arriving.number || block.volume == stray_) return;
     stray_ = block.volume;
-    ++figures_.incomplete_volumes;
+    ++stats_.incomplete_volumes;
 }
 
 void DisplayQueue::leave_out(Volume& volume, Fate fate) {
     if (volume.number < 0 || volume.fate != Fate::wanted || volume.taken_to == b_scans_) return;
     volume.fate = fate;
-    if (fate == Fate::overtaken) ++figures_.overtaken_volumes;
-    if (fate == Fate::incomplete) ++figures_.incomplete_volumes;
+    if (fate == Fate::overtaken) ++stats_.overtaken_volumes;
+    if (fate == Fate::incomplete) ++stats_.incomplete_volumes;
     count_left_out(fate, std::ssize(volume.blocks));
     volume.blocks.clear();
     count_waiting();
 }
 
 void DisplayQueue::count_left_out(Fate fate, std::int64_t blocks) {
-    (fate == Fate::overtaken    ? figures_.overtaken
-     : fate == Fate::incomplete ? figures_.incomplete
-                                : figures_.given_up) += blocks;
+    (fate == Fate::overtaken    ? stats_.overtaken
+     : fate == Fate::incomplete ? stats_.incomplete
+                                : stats_.given_up) += blocks;
 }
 
 std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
@@ -71,7 +71,7 @@ std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
     Block block = std::move(current_.blocks.front());
     current_.blocks.pop_front();
     current_.taken_to = block.first_b_scan + block.b_scans;
-    ++figures_.taken;
+    ++stats_.taken;
     is_busy_ = true;
     count_waiting();
     return block;
@@ -93,7 +93,7 @@ void DisplayQueue::give_up_current() {
 
 bool DisplayQueue::is_idle() const {
     const std::scoped_lock lock(mutex_);
-    return !is_busy_ && figures_.waiting == 0;
+    return !is_busy_ && stats_.waiting == 0;
 }
 
 void DisplayQueue::close() {
@@ -104,7 +104,7 @@ void DisplayQueue::close() {
 
 void DisplayQueue::clear() {
     const std::scoped_lock lock(mutex_);
-    figures_ = {};
+    stats_ = {};
     current_ = {};
     newest_.reset();
     stray_ = -1;
@@ -112,13 +112,13 @@ void DisplayQueue::clear() {
 }
 
 void DisplayQueue::count_waiting() {
-    figures_.waiting = std::ssize(current_.blocks) + (newest_ ? std::ssize(newest_->blocks) : 0);
-    figures_.max_waiting = std::max(figures_.max_waiting, figures_.waiting);
+    stats_.waiting = std::ssize(current_.blocks) + (newest_ ? std::ssize(newest_->blocks) : 0);
+    stats_.max_waiting = std::max(stats_.max_waiting, stats_.waiting);
 }
 
-QueueFigures DisplayQueue::figures() const {
+QueueStats DisplayQueue::stats() const {
     const std::scoped_lock lock(mutex_);
-    return figures_;
+    return stats_;
 }
 
 }  // namespace echolux

@@ -15,7 +15,7 @@
 namespace echolux {
 
 // Blocks that were pushed, and what became of them. pushed = taken + waiting + overtaken + incomplete + given_up.
-struct QueueFigures {
+struct QueueStats {
     std::int64_t pushed = 0;
     std::int64_t taken = 0;
     std::int64_t overtaken = 0;   // a newer volume came before processing got to them
@@ -50,7 +50,7 @@ class DisplayQueue {
     // Nothing waits, and what was taken last is done: who takes has asked for the next.
     bool is_idle() const;
 
-    QueueFigures figures() const;
+    QueueStats stats() const;
 
   private:
     enum class Fate { wanted, overtaken, incomplete, given_up };
@@ -79,7 +79,7 @@ class DisplayQueue {
     std::optional<Volume> newest_;  // arriving behind it
     bool closed_ = false;
     bool is_busy_ = false;  // what was taken last is worked on
-    QueueFigures figures_;
+    QueueStats stats_;
 };
 
 }  // namespace echolux

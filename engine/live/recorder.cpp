@@ -39,7 +39,7 @@ bool Recorder::offer(const Block& block) {
     const std::scoped_lock lock(mutex_);
     if (is_ending_) return false;
     if (!refusal.empty()) {
-        ++figures_.refused_blocks;
+        ++stats_.refused_blocks;
         refusal_ = std::move(refusal);
         return false;
     }
@@ -50,12 +50,12 @@ bool Recorder::offer(const Block& block) {
         entry.block.arrived = std::chrono::steady_clock::now();
     next_sequence_ = block.sequence + 1;
     next_place_ = layout_.place_of(entry.block.volume, block.first_b_scan, block.b_scans).value().end();
-    figures_.lost_blocks += entry.block.lost_before;
-    const bool has_room = figures_.blocks_held < max_blocks_held_;
+    stats_.lost_blocks += entry.block.lost_before;
+    const bool has_room = stats_.blocks_held < max_blocks_held_;
     const bool goes_well = has_room && !disk_problem_;
     if (has_room) {
         queue_.push_back(std::move(entry));
-        figures_.max_blocks_held = std::max(figures_.max_blocks_held, ++figures_.blocks_held);
+        stats_.max_blocks_held = std::max(stats_.max_blocks_held, ++stats_.blocks_held);
     } else {
         leave_out(std::move(entry));
     }
@@ -124,8 +124,8 @@ void Recorder::work() {
 
 void Recorder::note_written(std::int64_t blocks_let_go) {
     const std::scoped_lock lock(mutex_);
-    static_cast<WrittenFigures&>(figures_) = writer_.figures();
-    figures_.blocks_held -= blocks_let_go;
+    static_cast<WrittenStats&>(stats_) = writer_.stats();
+    stats_.blocks_held -= blocks_let_go;
 }
 
 template <class Work>
@@ -141,11 +141,11 @@ void Recorder::attempt(Work&& work) {
     }
 }
 
-RecorderFigures Recorder::figures() const {
+RecorderStats Recorder::stats() const {
     const std::scoped_lock lock(mutex_);
-    RecorderFigures figures = figures_;
-    figures.missing_blocks = too_slow_blocks_ + figures.failed_blocks;
-    return figures;
+    RecorderStats stats = stats_;
+    stats.missing_blocks = too_slow_blocks_ + stats.failed_blocks;
+    return stats;
 }
 
 std::optional<Error> Recorder::problem() const {

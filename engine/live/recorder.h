@@ -18,7 +18,7 @@
 
 namespace echolux {
 
-struct RecorderFigures : WrittenFigures {
+struct RecorderStats : WrittenStats {
     std::int64_t missing_blocks = 0;   // that came and are not in the file: too slow, or could not be written
     std::int64_t lost_blocks = 0;      // that the source lost
     std::int64_t refused_blocks = 0;   // repeated, out of order, of the wrong size, or in a GPU's memory
@@ -40,7 +40,7 @@ class Recorder {
     // before and may again; problem() says why. By one thread.
     bool offer(const Block& block);
 
-    RecorderFigures figures() const;
+    RecorderStats stats() const;
 
     // What went wrong, the disk's own words first. Nothing: every block so far is in the file or on its way to it.
     std::optional<Error> problem() const;
@@ -73,7 +73,7 @@ class Recorder {
     std::condition_variable ready_;
     std::deque<BlockToRecord> queue_;  // never two entries of missing blocks in a row
     bool is_ending_ = false;
-    RecorderFigures figures_;
+    RecorderStats stats_;
     std::int64_t too_slow_blocks_ = 0;
     std::string refusal_;  // the last one
     std::optional<Error> disk_problem_;

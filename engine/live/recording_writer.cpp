@@ -142,7 +142,7 @@ void RecordingWriter::take(BlockToRecord block) {
     try {
         write(block.block);
     } catch (const Error&) {
-        ++figures_.failed_blocks;
+        ++stats_.failed_blocks;
         block.missing = 1;
         note_missing(block);
         throw;
@@ -164,9 +164,9 @@ void RecordingWriter::write(const Block& block) {
     write_missing();
     append(row);
     end_ = RecordingEnd::after(block.volume, block.first_b_scan + block.b_scans, layout_.b_scans());
-    ++figures_.blocks;
-    figures_.bytes += block.bytes;
-    figures_.longest_write_s = std::max(figures_.longest_write_s, tools_.seconds() - begin);
+    ++stats_.blocks;
+    stats_.bytes += block.bytes;
+    stats_.longest_write_s = std::max(stats_.longest_write_s, tools_.seconds() - begin);
 }
 
 void RecordingWriter::note_missing(const BlockToRecord& block) {
@@ -233,14 +233,14 @@ void RecordingWriter::sync_when_due() {
     write_missing();
     sync();
     unsynced_since_.reset();
-    figures_.longest_unsynced_s = std::max(figures_.longest_unsynced_s, tools_.seconds() - since);
+    stats_.longest_unsynced_s = std::max(stats_.longest_unsynced_s, tools_.seconds() - since);
 }
 
 void RecordingWriter::sync() {
     raw_->sync();
     durable_bytes_ = raw_end_;
     index_->sync();
-    ++figures_.syncs;
+    ++stats_.syncs;
 }
 
 void RecordingWriter::finish() {

@@ -46,7 +46,7 @@ struct BlockToRecord {
     void add_missing(const BlockToRecord& later);
 };
 
-struct WrittenFigures {
+struct WrittenStats {
     std::int64_t blocks = 0;
     std::int64_t bytes = 0;
     std::int64_t failed_blocks = 0;  // that could not be written
@@ -63,7 +63,7 @@ class RecordingWriter {
 
     const RecordingLayout& layout() const { return layout_; }
     const std::filesystem::path& raw_path() const { return scan_.spectra; }
-    const WrittenFigures& figures() const { return figures_; }
+    const WrittenStats& stats() const { return stats_; }
 
     // Blocks come in the order of the file. Throws Error{output}: the block is missing then; the next one may be
     // written again.
@@ -108,7 +108,7 @@ class RecordingWriter {
     std::optional<double> unsynced_since_;  // nothing: all is on the disk
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::chrono::system_clock::time_point start_utc_ = std::chrono::system_clock::now();
-    WrittenFigures figures_;
+    WrittenStats stats_;
 };
 
 }  // namespace echolux

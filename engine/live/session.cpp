@@ -72,8 +72,8 @@ void Session::start(std::int64_t volumes) {
     source_.start();
     {
         const std::scoped_lock lock(mutex_);
-        figures_ = {};
-        figures_.running = true;
+        stats_ = {};
+        stats_.running = true;
         unseen_.clear();
         acquired_ = processed_ = {};
         busy_s_ = 0;
@@ -88,8 +88,8 @@ void Session::stop() noexcept {
     if (acquiring_.joinable()) acquiring_.join();
     source_.stop();
     const std::scoped_lock lock(mutex_);
-    if (figures_.running) end_ = Clock::now();
-    figures_.running = false;
+    if (stats_.running) end_ = Clock::now();
+    stats_.running = false;
 }
 
 // ---- the thread that acquires
@@ -128,11 +128,11 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
             block.volume += base.volume;
             block.time_s += base.time_s;
             if (arrivals.admit(block)) take_in(block);
-            ended = volumes > 0 && arrivals.figures().volumes >= volumes;
+            ended = volumes > 0 && arrivals.stats().volumes >= volumes;
         }
         const std::scoped_lock lock(mutex_);
-        figures_.arrived = arrivals.figures();
-        figures_.ended = ended;
+        stats_.arrived = arrivals.stats();
+        stats_.ended = ended;
     }
 }
 
@@ -153,7 +153,7 @@ Session::Numbering Session::reconnected(const std::stop_token& stop, const std::
             is_back = true;
             report(fmt::format("the source is back after {:.1f} s", seconds_between(since, Clock::now())), false);
             const std::scoped_lock lock(mutex_);
-            ++figures_.reconnections;
+            ++stats_.reconnections;
         });
     }
     return {next_.sequence, next_.volume, next_.time_s + seconds_between(since, Clock::now())};
@@ -209,43 +209,43 @@ void Session::look_around() {
 bool Session::is_between_volumes() const {
     if (!is_within_volume_ || Clock::now() - fed_at_ > stalled_after) return true;
     const std::scoped_lock lock(mutex_);
-    return !figures_.running || figures_.ended;
+    return !stats_.running || stats_.ended;
 }
 
 void Session::feed(const Block& block) {
     take_change(block.first_b_scan == 0 ? BlockSink::Moment::between_volumes : BlockSink::Moment::within_volume);
     const auto begun = Clock::now();
-    const bool was_fed = fed(block);
+    const bool was_fed = try_feed(block);
     fed_at_ = Clock::now();
     is_within_volume_ = was_fed && !ends_volume(block);
     const std::scoped_lock lock(mutex_);
     busy_s_ += seconds_between(begun, fed_at_);
-    figures_.waiting.add(seconds_between(block.arrived, begun));
-    figures_.feeding.add(seconds_between(begun, fed_at_));
+    stats_.waiting.add(seconds_between(block.arrived, begun));
+    stats_.feeding.add(seconds_between(begun, fed_at_));
     if (!was_fed) return;
-    ++figures_.fed_blocks;
-    figures_.fed_lines += lines_of(block);
+    ++stats_.fed_blocks;
+    stats_.fed_lines += lines_of(block);
     processed_.add(lines_of(block), fed_at_);
-    if (ends_volume(block)) ++figures_.finished_volumes;
+    if (ends_volume(block)) ++stats_.finished_volumes;
 }
 
 // False: the block's volume will not be finished.
-bool Session::fed(const Block& block) {
-    std::int64_t SessionFigures::*counter = &SessionFigures::failed_volumes;
+bool Session::try_feed(const Block& block) {
+    std::int64_t SessionStats::*counter = &SessionStats::failed_volumes;
     bool was_fed = false;
     if (block.first_b_scan == 0) is_given_up_ = false;
     survive([&] {
         was_fed = sink_.feed(block);
-        counter = &SessionFigures::dropped_volumes;
+        counter = &SessionStats::dropped_volumes;
     });
     if (was_fed) {
         retain(block);
         return true;
     }
     coming_.clear();
-    if (counter == &SessionFigures::failed_volumes) queue_.give_up_current();
+    if (counter == &SessionStats::failed_volumes) queue_.give_up_current();
     const std::scoped_lock lock(mutex_);
-    if (!std::exchange(is_given_up_, true)) ++(figures_.*counter);
+    if (!std::exchange(is_given_up_, true)) ++(stats_.*counter);
     return false;
 }
 
@@ -269,11 +269,11 @@ void Session::reprocess() {
     const auto first = std::ranges::find_if(retained_, holds_it);
     if (first != retained_.end()) sink_.rework(*first);
     for (const Block& block : retained_) {
-        if (queue_.figures().waiting > 0 || !sink_.feed(block)) return;
+        if (queue_.stats().waiting > 0 || !sink_.feed(block)) return;
     }
     sink_.finish();
     const std::scoped_lock lock(mutex_);
-    ++figures_.reprocessed_volumes;
+    ++stats_.reprocessed_volumes;
 }
 
 bool Session::take_change(BlockSink::Moment moment) {
@@ -286,7 +286,7 @@ bool Session::take_change(BlockSink::Moment moment) {
     if (is_taken || is_refused) expects_change_ = false;
     if (!is_taken) return false;
     const std::scoped_lock lock(mutex_);
-    ++figures_.changes;
+    ++stats_.changes;
     return true;
 }
 
@@ -308,14 +308,14 @@ void Session::change(const ReconstructionSpec& spec) {
 }
 
 void Session::record(RecordingWanted wanted) {
-    if (figures().recorder) throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
+    if (stats().recorder) throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
     auto recorder = std::make_unique<Recorder>(std::move(wanted));  // makes files, for which no block waits
     const std::scoped_lock lock(recording_);
     recorder_ = std::move(recorder);
     missing_said_ = 0;
 }
 
-RecorderFigures Session::stop_recording() {
+RecorderStats Session::stop_recording() {
     std::unique_ptr<Recorder> ending;
     {
         const std::scoped_lock lock(recording_);
@@ -324,16 +324,16 @@ RecorderFigures Session::stop_recording() {
     if (!ending) return {};
     ending->finish();
     if (const std::optional<Error> problem = ending->problem()) report(problem->line());
-    const RecorderFigures figures = ending->figures();
-    if (figures.blocks == 0) report("no block was recorded: no file is left");
-    return figures;
+    const RecorderStats stats = ending->stats();
+    if (stats.blocks == 0) report("no block was recorded: no file is left");
+    return stats;
 }
 
 void Session::shown(std::int64_t volume) {
     const auto now = Clock::now();
     const std::scoped_lock lock(mutex_);
     while (!unseen_.empty() && unseen_.front().first <= volume) {
-        if (unseen_.front().first == volume) figures_.shown.add(seconds_between(unseen_.front().second, now));
+        if (unseen_.front().first == volume) stats_.shown.add(seconds_between(unseen_.front().second, now));
         unseen_.pop_front();
     }
 }
@@ -347,26 +347,26 @@ bool Session::drain(std::chrono::milliseconds max) {
     return true;
 }
 
-SessionFigures Session::figures() const {
-    SessionFigures figures;
+SessionStats Session::stats() const {
+    SessionStats stats;
     {
         const std::scoped_lock lock(mutex_);
-        figures = figures_;
-        figures.seconds = seconds();
+        stats = stats_;
+        stats.seconds = seconds();
         const auto now = Clock::now();
-        figures.acquired_a_scans_per_s = acquired_.per_s(now);
-        figures.processed_a_scans_per_s = processed_.per_s(now);
-        figures.load = busy_s_ / std::max(figures.seconds, 1e-9);
+        stats.acquired_a_scans_per_s = acquired_.per_s(now);
+        stats.processed_a_scans_per_s = processed_.per_s(now);
+        stats.load = busy_s_ / std::max(stats.seconds, 1e-9);
     }
-    figures.queue = queue_.figures();
+    stats.queue = queue_.stats();
     const std::scoped_lock lock(recording_);
-    if (recorder_) figures.recorder = recorder_->figures();
-    return figures;
+    if (recorder_) stats.recorder = recorder_->stats();
+    return stats;
 }
 
 // When it begins, and whenever it has grown tenfold. `recording_` is held.
 void Session::report_recorder() {
-    const std::int64_t missing = std::max<std::int64_t>(recorder_->figures().missing_blocks, 1);
+    const std::int64_t missing = std::max<std::int64_t>(recorder_->stats().missing_blocks, 1);
     if (missing_said_ > 0 && missing < 10 * missing_said_) return;
     missing_said_ = missing;
     if (const std::optional<Error> problem = recorder_->problem()) report(problem->line());

@@ -35,27 +35,27 @@ struct SessionEvent {
     std::string line;        // as Error::line()
 };
 
-struct SessionFigures {
-    bool running = false;                     // it was started and has not been stopped
-    bool ended = false;                       // the source has no more blocks
-    double seconds = 0;                       // since the start
-    ArrivalFigures arrived;                   // from the source
-    QueueFigures queue;                       // to the display
-    std::int64_t fed_blocks = 0;              // that were reconstructed
-    std::int64_t fed_lines = 0;               // of them, repeats counted
-    std::int64_t finished_volumes = 0;        // that were reconstructed whole
-    std::int64_t dropped_volumes = 0;         // no slot was free, or a device was lost on the way
-    std::int64_t failed_volumes = 0;          // reconstructing threw
-    std::int64_t reprocessed_volumes = 0;     // worked on again with changed settings
-    std::int64_t changes = 0;                 // of settings that came into use
-    std::int64_t reconnections = 0;           // of a source that failed
-    double acquired_a_scans_per_s = 0;        // lately
-    double processed_a_scans_per_s = 0;       // lately
-    double load = 0;                          // share of the time spent on reconstructing, or waiting for the GPU
-    Latency waiting;                          // of a block, from its arrival until it is reconstructed
-    Latency feeding;                          // of a block
-    Latency shown;                            // of a volume, from the arrival of its last block until its first picture
-    std::optional<RecorderFigures> recorder;  // nothing: nothing is being recorded
+struct SessionStats {
+    bool running = false;                   // it was started and has not been stopped
+    bool ended = false;                     // the source has no more blocks
+    double seconds = 0;                     // since the start
+    ArrivalStats arrived;                   // from the source
+    QueueStats queue;                       // to the display
+    std::int64_t fed_blocks = 0;            // that were reconstructed
+    std::int64_t fed_lines = 0;             // of them, repeats counted
+    std::int64_t finished_volumes = 0;      // that were reconstructed whole
+    std::int64_t dropped_volumes = 0;       // no slot was free, or a device was lost on the way
+    std::int64_t failed_volumes = 0;        // reconstructing threw
+    std::int64_t reprocessed_volumes = 0;   // worked on again with changed settings
+    std::int64_t changes = 0;               // of settings that came into use
+    std::int64_t reconnections = 0;         // of a source that failed
+    double acquired_a_scans_per_s = 0;      // lately
+    double processed_a_scans_per_s = 0;     // lately
+    double load = 0;                        // share of the time spent on reconstructing, or waiting for the GPU
+    Latency waiting;                        // of a block, from its arrival until it is reconstructed
+    Latency feeding;                        // of a block
+    Latency shown;                          // of a volume, from the arrival of its last block until its first picture
+    std::optional<RecorderStats> recorder;  // nothing: nothing is being recorded
 };
 
 class Session {
@@ -66,7 +66,7 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // All figures but the recorder's begin anew. Ends by itself after so many volumes; 0: never. Throws what starting
+    // All stats but the recorder's begin anew. Ends by itself after so many volumes; 0: never. Throws what starting
     // the source throws.
     void start(std::int64_t volumes = 0);
 
@@ -79,7 +79,7 @@ class Session {
     // All blocks from the next volume on. Throws Error{bad_setting, output}.
     void record(RecordingWanted wanted);
     // Where no block was recorded, no file is left.
-    RecorderFigures stop_recording();
+    RecorderStats stop_recording();
 
     // The B-scan position that people look at: reworked before the others when a setting changes at rest.
     void look_at(std::int64_t b_scan) { looked_at_ = b_scan; }
@@ -90,7 +90,7 @@ class Session {
     // Waits until all that was acquired is reconstructed or left out, at most `patience`. False: it took longer.
     bool drain(std::chrono::milliseconds patience);
 
-    SessionFigures figures() const;
+    SessionStats stats() const;
 
     // The newest block that came, shared with whoever works on it besides; nothing: none yet, it lies on a GPU, or the
     // source has no memory to spare.
@@ -117,7 +117,7 @@ class Session {
 
     void process(const std::stop_token& stop);
     void feed(const Block& block);
-    bool fed(const Block& block);
+    bool try_feed(const Block& block);
     void retain(const Block& block);
     bool is_between_volumes() const;
     void look_around();
@@ -148,7 +148,7 @@ class Session {
     mutable std::mutex mutex_;  // of what follows
     Clock::time_point start_ = Clock::now();
     std::optional<Clock::time_point> end_;
-    SessionFigures figures_;
+    SessionStats stats_;
     std::optional<Block> newest_;
     std::deque<SessionEvent> events_;
     std::map<std::string, Clock::time_point> said_;                  // lately

@@ -143,10 +143,10 @@ void Reconstruction::plan(const BackendChoice& backend) {
     reconstructor_ = std::move(reconstructor);
     pool_.emplace(block_b_scans_ * reader_.bytes_per_b_scan(), on_gpu ? MemoryKind::pinned : MemoryKind::host);
     may_fall_back_ = on_gpu && !insists_on_gpu(backend);
-    figures_.backend = reconstructor_->backend();
+    stats_.backend = reconstructor_->backend();
     if (reason.empty()) return;
     if (surveyed_gpus().usable.empty()) {
-        figures_.backend += ", " + reason;  // nothing went wrong
+        stats_.backend += ", " + reason;  // nothing went wrong
     } else {
         warnings_.push_back(reason);
     }
@@ -242,7 +242,7 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
     }
     volume.structure.provenance = provenance(part);
     if (volume.flow) volume.flow->provenance = volume.structure.provenance;
-    figures_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    stats_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void Reconstruction::allocate(Volume& volume) const {
@@ -263,7 +263,7 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
                        [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
     while (const std::optional<Block> block = blocks.next()) under_way.submit(*block, places);
     under_way.wait_for_all();
-    figures_.a_scans += (end - part.begin) * lines_per_b_scan;
+    stats_.a_scans += (end - part.begin) * lines_per_b_scan;
     progress.end();
 }
 

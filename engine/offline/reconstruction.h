@@ -26,7 +26,7 @@ struct ScanPart {
 // Throws Error{bad_file, bad_setting}.
 double noise_floor_of(const Scan& scan);
 
-struct ReconstructionFigures {
+struct ReconstructionStats {
     std::string backend;       // of the reconstructor, and why it is no GPU where that was left open
     std::int64_t a_scans = 0;  // lines reconstructed
     double seconds = 0;        // reading and reconstructing
@@ -45,7 +45,7 @@ class Reconstruction {
     explicit Reconstruction(Scan scan, const BackendChoice& backend = {});
 
     const Scan& scan() const { return scan_; }  // with the noise floor that was measured
-    const ReconstructionFigures& figures() const { return figures_; }
+    const ReconstructionStats& stats() const { return stats_; }
 
     // What the user should know before trusting the result, one line each.
     const std::vector<std::string>& warnings() const { return warnings_; }
@@ -79,7 +79,7 @@ class Reconstruction {
     BackendChoice backend_;
     bool may_fall_back_ = false;  // to the CPU, from a GPU that nobody insisted on
     bool may_rebuild_ = true;     // before that
-    ReconstructionFigures figures_;
+    ReconstructionStats stats_;
     std::vector<std::string> warnings_;
 };
 

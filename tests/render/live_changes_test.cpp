@@ -153,10 +153,10 @@ TEST_F(LiveChanges, ThePictureLoopShowsEachVolumeInOrder) {
     }
     loop.stop();
     EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
-    const PictureFigures figures = loop.figures();
-    EXPECT_EQ(figures.volumes, 8);
-    EXPECT_EQ(figures.out_of_order, 0);
-    EXPECT_GE(figures.pictures, 8);
+    const PictureStats stats = loop.stats();
+    EXPECT_EQ(stats.volumes, 8);
+    EXPECT_EQ(stats.out_of_order, 0);
+    EXPECT_GE(stats.pictures, 8);
 }
 
 }  // namespace

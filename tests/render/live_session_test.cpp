@@ -122,18 +122,18 @@ TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
     ASSERT_TRUE(read) << "the old ring stays";
     EXPECT_EQ(read->stamp.volume, 0);
     EXPECT_EQ(read->voxels, voxels_in_memory(plan, noise_spectra(plan, 0)));
-    EXPECT_EQ(session.figures().changes, 0);
+    EXPECT_EQ(session.stats().changes, 0);
     source.allow(2);
     await_volume(1);
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(plan, noise_spectra(plan, 1)));
     ReconstructionSpec fitting = plan;
     fitting.recipe.depth_end = 20;
     session.change(fitting);
-    await([&] { return session.figures().reprocessed_volumes == 1; });
+    await([&] { return session.stats().reprocessed_volumes == 1; });
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(fitting, noise_spectra(plan, 1)));
     session.stop();
-    EXPECT_EQ(session.figures().finished_volumes, 2);
-    EXPECT_EQ(session.figures().failed_volumes + session.figures().dropped_volumes, 0);
+    EXPECT_EQ(session.stats().finished_volumes, 2);
+    EXPECT_EQ(session.stats().failed_volumes + session.stats().dropped_volumes, 0);
 }
 
 TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
@@ -149,14 +149,14 @@ TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
     lost_ = true;
     await([&] { return loop.problem().has_value(); });
     EXPECT_THAT(*loop.problem(), HasSubstr("a loss that was planted"));
-    const std::int64_t arrived = session.figures().arrived.volumes;
-    const std::int64_t finished = session.figures().finished_volumes;
-    await([&] { return session.figures().arrived.volumes > arrived + 20; });
-    await([&] { return session.figures().finished_volumes > finished + 20; });
-    EXPECT_TRUE(session.figures().running);
+    const std::int64_t arrived = session.stats().arrived.volumes;
+    const std::int64_t finished = session.stats().finished_volumes;
+    await([&] { return session.stats().arrived.volumes > arrived + 20; });
+    await([&] { return session.stats().finished_volumes > finished + 20; });
+    EXPECT_TRUE(session.stats().running);
     session.stop();
     EXPECT_TRUE(session.drain(std::chrono::minutes(1)));
-    const SessionFigures f = session.figures();
+    const SessionStats f = session.stats();
     EXPECT_EQ(f.arrived.lost, 0);
     EXPECT_EQ(f.arrived.blocks, f.queue.taken + f.queue.overtaken + f.queue.incomplete + f.queue.given_up);
 }
@@ -207,17 +207,17 @@ TEST_F(LiveSession, SettingsAndViewsMayChangeWhileAllOfItRuns) {
         session.look_at(i % plan.geometry.b_scans);
         view.azimuth_deg = i;
         loop.set_view(view);
-        const std::int64_t pictures = loop.figures().pictures;
-        await([&] { return loop.figures().pictures > pictures; });
+        const std::int64_t pictures = loop.stats().pictures;
+        await([&] { return loop.stats().pictures > pictures; });
         path.describe();
     }
     session.stop();
     EXPECT_TRUE(session.drain(std::chrono::minutes(1)));
     loop.stop();
     EXPECT_FALSE(loop.problem());
-    EXPECT_GT(session.figures().changes, 0);
-    EXPECT_EQ(session.figures().failed_volumes, 0);
-    EXPECT_EQ(loop.figures().out_of_order, 0);
+    EXPECT_GT(session.stats().changes, 0);
+    EXPECT_EQ(session.stats().failed_volumes, 0);
+    EXPECT_EQ(loop.stats().out_of_order, 0);
     for (const SessionEvent& event : session.take_events()) ADD_FAILURE() << event.line;
 }
 

@@ -220,8 +220,8 @@ class LiveOnStage : public OnStage {
     }
     LiveSession& live() { return *exhibit().live(); }
     void turn_until_arrived(std::int64_t more) {
-        const std::int64_t before = live().figures().arrived.volumes;
-        turn_until([&] { return live().figures().arrived.volumes >= before + more; });
+        const std::int64_t before = live().stats().arrived.volumes;
+        turn_until([&] { return live().stats().arrived.volumes >= before + more; });
     }
 };
 
@@ -234,12 +234,12 @@ TEST_F(LiveOnStage, ASimulatorRunsStopsAndStartsAgain) {
     turn_until_arrived(3);
     live().stop();
     EXPECT_FALSE(live().is_running());
-    const std::int64_t arrived = live().figures().arrived.volumes;
+    const std::int64_t arrived = live().stats().arrived.volumes;
     EXPECT_EQ(followed().width, 48) << "what came last stays";
-    EXPECT_EQ(live().figures().arrived.volumes, arrived);
+    EXPECT_EQ(live().stats().arrived.volumes, arrived);
     live().start();
     turn_until_arrived(2);
-    turn_until([&] { return live().figures().shown.count() > 0; });
+    turn_until([&] { return live().stats().shown.count() > 0; });
 }
 
 TEST_F(LiveOnStage, RecordsWhatItShows) {
@@ -248,9 +248,9 @@ TEST_F(LiveOnStage, RecordsWhatItShows) {
     live().record(folder_ / "rec.toml");
     EXPECT_TRUE(live().is_recording());
     turn_until_arrived(3);
-    const RecorderFigures figures = live().stop_recording();
+    const RecorderStats stats = live().stop_recording();
     EXPECT_FALSE(live().is_recording());
-    EXPECT_GT(figures.blocks, 0);
+    EXPECT_GT(stats.blocks, 0);
     EXPECT_TRUE(std::filesystem::exists(folder_ / "truth"));
     open(folder_ / "rec.toml");
     turn_until_there();
@@ -264,12 +264,12 @@ TEST_F(LiveOnStage, ARecordingGoesOnWhileTheDeviceIsLost) {
     turn_until_arrived(1);
     lose_the_device();
     lost_ = false;
-    const std::int64_t before = live().figures().recorder->blocks;
+    const std::int64_t before = live().stats().recorder->blocks;
     stage_->revive();
     turn_until_there();
-    turn_until([&] { return live().figures().recorder->blocks > before + 4; });
+    turn_until([&] { return live().stats().recorder->blocks > before + 4; });
     EXPECT_TRUE(live().is_recording());
-    EXPECT_EQ(live().figures().reconnections, 0);
+    EXPECT_EQ(live().stats().reconnections, 0);
     EXPECT_GT(live().stop_recording().blocks, before + 4);
 }
 

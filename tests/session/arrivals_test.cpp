@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 struct Trial {
     std::vector<std::string> lines;
     std::vector<std::uint64_t> admitted;
-    ArrivalFigures figures;
+    ArrivalStats stats;
 };
 
 Trial trial(std::vector<Fault> script) {
@@ -28,46 +28,46 @@ Trial trial(std::vector<Fault> script) {
     for (Arrival arrival = source.next(0ms); arrival.kind == Arrival::Kind::block; arrival = source.next(0ms)) {
         if (arrivals.admit(arrival.block)) trial.admitted.push_back(arrival.block.sequence);
     }
-    trial.figures = arrivals.figures();
+    trial.stats = arrivals.stats();
     return trial;
 }
 
 TEST(Arrivals, TakesInWhatIsAsItShouldBe) {
     const Trial t = trial({send(9), end()});
-    EXPECT_EQ(t.figures.blocks, 9);
-    EXPECT_EQ(t.figures.volumes, 2);
-    EXPECT_EQ(t.figures.lines, 27);
-    EXPECT_EQ(t.figures.bytes, 9 * 3 * 128);
+    EXPECT_EQ(t.stats.blocks, 9);
+    EXPECT_EQ(t.stats.volumes, 2);
+    EXPECT_EQ(t.stats.lines, 27);
+    EXPECT_EQ(t.stats.bytes, 9 * 3 * 128);
     EXPECT_EQ(t.lines.size(), 0u);
 }
 
 TEST(Arrivals, KeepsOutRepeatedAndLateBlocks) {
     const Trial t = trial({send(2), repeat(), exchange(), send(1), end()});
     EXPECT_EQ(t.admitted, (std::vector<std::uint64_t>{0, 1, 3, 4}));
-    EXPECT_EQ(t.figures.repeated, 2);
-    EXPECT_EQ(t.figures.lost, 1) << "block 2 came too late";
+    EXPECT_EQ(t.stats.repeated, 2);
+    EXPECT_EQ(t.stats.lost, 1) << "block 2 came too late";
     EXPECT_EQ(t.lines.size(), 2u);
 }
 
 TEST(Arrivals, CountsLossesOnceHoweverTheSourceSaysSo) {
     const Trial t = trial({send(2), lose(3), send(2), end()});
-    EXPECT_EQ(t.figures.lost, 3);
-    EXPECT_EQ(t.figures.blocks, 4);
+    EXPECT_EQ(t.stats.lost, 3);
+    EXPECT_EQ(t.stats.blocks, 4);
     ASSERT_EQ(t.lines.size(), 1u);
     EXPECT_EQ(t.lines[0], "3 blocks were lost before block 5");
 }
 
 TEST(Arrivals, KeepsOutWhatHasTheWrongShape) {
     const Trial t = trial({send(1), cut_short(), oversize(), misplace(), send(1), end()});
-    EXPECT_EQ(t.figures.misshapen, 3);
-    EXPECT_EQ(t.figures.blocks, 2);
+    EXPECT_EQ(t.stats.misshapen, 3);
+    EXPECT_EQ(t.stats.blocks, 2);
     EXPECT_EQ(t.lines.size(), 2u) << "one of the shape, one of the gap that they leave";
 }
 
 TEST(Arrivals, NotesClocksThatLeap) {
     const Trial t = trial({send(3), jump(-0.1), send(1), jump(60), send(1), jump(std::nan("")), send(2), end()});
-    EXPECT_EQ(t.figures.time_jumps, 4);
-    EXPECT_EQ(t.figures.blocks, 7) << "they are used all the same";
+    EXPECT_EQ(t.stats.time_jumps, 4);
+    EXPECT_EQ(t.stats.blocks, 7) << "they are used all the same";
 }
 
 TEST(Arrivals, SaysOftenRepeatedTroubleSeldom) {
@@ -75,7 +75,7 @@ TEST(Arrivals, SaysOftenRepeatedTroubleSeldom) {
     for (int i = 0; i < 150; ++i) script.push_back(repeat());
     script.push_back(end());
     const Trial t = trial(std::move(script));
-    EXPECT_EQ(t.figures.repeated, 150);
+    EXPECT_EQ(t.stats.repeated, 150);
     EXPECT_EQ(t.lines.size(), 3u) << "at 1, 10 and 100";
 }
 

@@ -34,7 +34,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> taken(DisplayQueue& queue) {
     return all;
 }
 
-void expect_balance(const QueueFigures& f) {
+void expect_balance(const QueueStats& f) {
     EXPECT_EQ(f.pushed, f.taken + f.waiting + f.overtaken + f.incomplete + f.given_up);
 }
 
@@ -54,7 +54,7 @@ TEST(DisplayQueue, FinishesTheVolumeThatIsTakenThenTakesTheNewest) {
     push_volume(queue, 2);
     queue.push(block(3, 0));
     EXPECT_EQ(taken(queue), (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {0, 2}, {0, 3}, {3, 0}}));
-    const QueueFigures f = queue.figures();
+    const QueueStats f = queue.stats();
     EXPECT_EQ(f.overtaken, 8);
     EXPECT_EQ(f.overtaken_volumes, 2);
     EXPECT_EQ(f.incomplete_volumes, 0);
@@ -68,9 +68,9 @@ TEST(DisplayQueue, LeavesOutTheRestOfAVolumeThatMissesABlock) {
     queue.push(block(0, 3));
     push_volume(queue, 1);
     EXPECT_EQ(taken(queue), (std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 0}, {1, 1}, {1, 2}, {1, 3}}));
-    EXPECT_EQ(queue.figures().incomplete, 3);
-    EXPECT_EQ(queue.figures().incomplete_volumes, 1);
-    expect_balance(queue.figures());
+    EXPECT_EQ(queue.stats().incomplete, 3);
+    EXPECT_EQ(queue.stats().incomplete_volumes, 1);
+    expect_balance(queue.stats());
 }
 
 TEST(DisplayQueue, AVolumeWithoutItsEndGivesWay) {
@@ -80,8 +80,8 @@ TEST(DisplayQueue, AVolumeWithoutItsEndGivesWay) {
     EXPECT_EQ(queue.take(0ms)->first_b_scan, 0);
     push_volume(queue, 1);
     EXPECT_EQ(taken(queue).front(), std::pair(std::int64_t{1}, std::int64_t{0}));
-    EXPECT_EQ(queue.figures().incomplete_volumes, 1);
-    expect_balance(queue.figures());
+    EXPECT_EQ(queue.stats().incomplete_volumes, 1);
+    expect_balance(queue.stats());
 }
 
 TEST(DisplayQueue, AVolumeWithoutItsBeginningIsLeftOut) {
@@ -90,9 +90,9 @@ TEST(DisplayQueue, AVolumeWithoutItsBeginningIsLeftOut) {
     EXPECT_TRUE(taken(queue).empty());
     push_volume(queue, 8);
     EXPECT_EQ(taken(queue).size(), 4u);
-    EXPECT_EQ(queue.figures().incomplete, 3);
-    EXPECT_EQ(queue.figures().incomplete_volumes, 1);
-    expect_balance(queue.figures());
+    EXPECT_EQ(queue.stats().incomplete, 3);
+    EXPECT_EQ(queue.stats().incomplete_volumes, 1);
+    expect_balance(queue.stats());
 }
 
 TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
@@ -104,8 +104,8 @@ TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
     EXPECT_TRUE(taken(queue).empty());
     push_volume(queue, 1);
     EXPECT_EQ(taken(queue).size(), 4u);
-    EXPECT_EQ(queue.figures().given_up, 3);
-    expect_balance(queue.figures());
+    EXPECT_EQ(queue.stats().given_up, 3);
+    expect_balance(queue.stats());
 }
 
 // Any order of pushing and taking, any losses: counts balance, at most two volumes wait, what is taken follows itself.
@@ -126,9 +126,9 @@ TEST(DisplayQueue, BalancesInAnyOrder) {
             } else if (random() % 10 == 0) {
                 queue.give_up_current();
             }
-            EXPECT_LE(queue.figures().waiting, 2 * b_scans);
+            EXPECT_LE(queue.stats().waiting, 2 * b_scans);
         }
-        expect_balance(queue.figures());
+        expect_balance(queue.stats());
     }
 }
 

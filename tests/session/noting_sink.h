@@ -75,7 +75,7 @@ void await(const Condition& condition) {
 // Until the source has ended and all is worked through.
 inline void run_to_end(Session& session) {
     session.start();
-    await([&] { return session.figures().ended; });
+    await([&] { return session.stats().ended; });
     session.stop();
     ASSERT_TRUE(session.drain(std::chrono::hours(1)));
 }
@@ -87,7 +87,7 @@ inline ReconstructionSpec spec_with(const Source& source, double high) {
 }
 
 // The balance that no trouble may upset.
-inline void expect_balance(const SessionFigures& f) {
+inline void expect_balance(const SessionStats& f) {
     EXPECT_EQ(f.arrived.blocks, f.queue.pushed);
     EXPECT_EQ(f.queue.pushed,
               f.queue.taken + f.queue.waiting + f.queue.overtaken + f.queue.incomplete + f.queue.given_up);

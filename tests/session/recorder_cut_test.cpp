@@ -173,8 +173,8 @@ TEST_F(RecorderCutTest, OpensAfterKill9) {
         Recorder recorder(wanted());
         for (std::int64_t number = 0;; ++number) {
             recorder.offer(source_.block(number));
-            while (recorder.figures().blocks_held > 0) std::this_thread::yield();
-            const std::int64_t written = recorder.figures().blocks;
+            while (recorder.stats().blocks_held > 0) std::this_thread::yield();
+            const std::int64_t written = recorder.stats().blocks;
             if (write(report[1], &written, sizeof(written)) < 0) _exit(1);
         }
     }

@@ -66,8 +66,8 @@ TEST_F(RecorderTest, WhatDoesNotFitIsRefusedAndLeavesTheRestAlone) {
     }
     offer_slowly(recorder, 4, 6);
     recorder.finish();
-    EXPECT_EQ(recorder.figures().refused_blocks, 7);
-    EXPECT_EQ(recorder.figures().missing_blocks, 0);
+    EXPECT_EQ(recorder.stats().refused_blocks, 7);
+    EXPECT_EQ(recorder.stats().missing_blocks, 0);
     EXPECT_EQ(bytes_of(raw_), source_.file(6));
 }
 
@@ -83,7 +83,7 @@ TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
                       }));
     std::atomic<int> alive = 0;
     EXPECT_TRUE(recorder.offer(source_.block(0, &alive)));
-    ASSERT_TRUE(comes_true([&] { return recorder.figures().blocks_held == 0; }));
+    ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
     EXPECT_TRUE(recorder.offer(source_.block(1, &alive)));
     ASSERT_TRUE(comes_true([&] { return writing == 1; }));
     EXPECT_TRUE(recorder.offer(source_.block(2, &alive)));
@@ -92,10 +92,10 @@ TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
         EXPECT_EQ(alive, 2) << "the recorder holds its share and no more";
     }
     EXPECT_THAT(line_of_problem(recorder), HasSubstr("the disk is too slow: 8 blocks are missing"));
-    EXPECT_EQ(recorder.figures().missing_blocks, 8);
-    EXPECT_EQ(recorder.figures().max_blocks_held, 2);
+    EXPECT_EQ(recorder.stats().missing_blocks, 8);
+    EXPECT_EQ(recorder.stats().max_blocks_held, 2);
     gate.open();
-    ASSERT_TRUE(comes_true([&] { return recorder.figures().blocks_held == 0; }));
+    ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
     offer_slowly(recorder, 11, 12);
     recorder.finish();
     EXPECT_EQ(alive, 0);
@@ -135,11 +135,11 @@ TEST_F(RecorderTest, AFullDiskIsSaidAtOnceAndRecordingGoesOnWhenThereIsRoomAgain
         EXPECT_EQ(line_of_problem(recorder), "");
         offer_slowly(recorder, 3, 5);
         EXPECT_THAT(line_of_problem(recorder), HasSubstr("scan.raw: cannot be written: File too large (free space"));
-        EXPECT_EQ(recorder.figures().missing_blocks, 2);
+        EXPECT_EQ(recorder.stats().missing_blocks, 2);
     }
     offer_slowly(recorder, 5, 9);
     recorder.finish();
-    EXPECT_EQ(recorder.figures().blocks, 7);
+    EXPECT_EQ(recorder.stats().blocks, 7);
     const Scan scan = open_scan(toml_);
     EXPECT_EQ(scan.geometry.volumes, 3);
     EXPECT_EQ(scan.recording.missing_blocks, 2);
@@ -191,7 +191,7 @@ TEST_F(RecorderTest, WhereNoBlockIsInItNothingIsLeft) {
                           }));
         offer_slowly(recorder, 0, 4);
         recorder.finish();
-        EXPECT_EQ(recorder.figures().missing_blocks, 4);
+        EXPECT_EQ(recorder.stats().missing_blocks, 4);
         EXPECT_THAT(line_of_problem(recorder), HasSubstr("no space"));
     }
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
@@ -208,18 +208,18 @@ TEST_F(RecorderTest, BlocksAreLetGoOfBeforeTheFirstSync) {
     tools.seconds = [] { return 0.0; };
     std::atomic<int> alive = 0;
     Recorder recorder(wanted(), tools);
-    EXPECT_EQ(recorder.figures().blocks_held, 0);
+    EXPECT_EQ(recorder.stats().blocks_held, 0);
     for (std::int64_t number = 0; number < 3; ++number) {
         ASSERT_TRUE(recorder.offer(source_.block(number, &alive)));
-        EXPECT_EQ(recorder.figures().blocks_held, number + 1);
+        EXPECT_EQ(recorder.stats().blocks_held, number + 1);
         ASSERT_TRUE(comes_true([&] { return writing == 1; }));
     }
     EXPECT_EQ(alive, 3);
     gate.open();
-    ASSERT_TRUE(comes_true([&] { return recorder.figures().blocks == 3; }));
-    EXPECT_EQ(recorder.figures().blocks_held, 0);
+    ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks == 3; }));
+    EXPECT_EQ(recorder.stats().blocks_held, 0);
     EXPECT_EQ(alive, 0);
-    EXPECT_EQ(recorder.figures().syncs, 1) << "that of the empty files";
+    EXPECT_EQ(recorder.stats().syncs, 1) << "that of the empty files";
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ class RecorderTest : public ::testing::Test {
     // is not trusted again.
     void offer_slowly(Recorder& recorder, std::int64_t first, std::int64_t end) {
         for (std::int64_t number = first; number < end; ++number) {
-            const bool has_failed = recorder.figures().failed_blocks > 0;
+            const bool has_failed = recorder.stats().failed_blocks > 0;
             ASSERT_EQ(recorder.offer(source_.block(number)), !has_failed);
-            ASSERT_TRUE(comes_true([&] { return recorder.figures().blocks_held == 0; }));
+            ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
         }
     }
 

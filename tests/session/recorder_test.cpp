@@ -14,8 +14,8 @@ TEST_F(RecorderTest, EveryByteIsWhereTheTomlSays) {
     recorder.finish();
     EXPECT_EQ(line_of_problem(recorder), "");
     EXPECT_EQ(bytes_of(raw_), source_.file(9));
-    EXPECT_EQ(recorder.figures().blocks, 9);
-    EXPECT_EQ(recorder.figures().bytes, 3 * source_.volume_bytes());
+    EXPECT_EQ(recorder.stats().blocks, 9);
+    EXPECT_EQ(recorder.stats().bytes, 3 * source_.volume_bytes());
     EXPECT_TRUE(open_scan(toml_).recording.complete);
     expect_opens_with(toml_, source_, 9);
 }
@@ -101,7 +101,7 @@ TEST_F(RecorderTest, TimesAndNumbersOfBlocksAreKept) {
     EXPECT_EQ(rows[4].first_b_scan, 6);
     EXPECT_EQ(bytes_of(raw_), source_.file(6, {4})) << "what the source lost is a hole, nothing shifts";
     EXPECT_EQ(open_scan(toml_).recording.lost_blocks, 1);
-    EXPECT_EQ(recorder.figures().lost_blocks, 1);
+    EXPECT_EQ(recorder.stats().lost_blocks, 1);
 }
 
 TEST_F(RecorderTest, CalibrationAndRecipeComeAlong) {

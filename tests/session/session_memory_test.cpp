@@ -55,10 +55,10 @@ TEST(SessionMemory, APoolTooSmallToKeepAVolumeGivesEveryBlock) {
         {
             Session session(source, sink);
             run_to_end(session);
-            EXPECT_EQ(session.figures().finished_volumes, 6);
-            expect_balance(session.figures());
+            EXPECT_EQ(session.stats().finished_volumes, 6);
+            expect_balance(session.stats());
             session.change(spec_with(source, 60));
-            await([&] { return session.figures().changes == 1; });
+            await([&] { return session.stats().changes == 1; });
         }
         expect_every_block(sink, 24);  // nothing is worked on again: it is not there any more
     }
@@ -71,7 +71,7 @@ TEST(SessionMemory, APoolOfFourVolumesKeepsTheLastOne) {
     run_to_end(session);
     expect_every_block(sink, 24);
     session.change(spec_with(source, 60));
-    await([&] { return session.figures().reprocessed_volumes == 1; });
+    await([&] { return session.stats().reprocessed_volumes == 1; });
     const auto fed = sink.fed();
     ASSERT_EQ(fed.size(), 24u + 1 + b_scans);
     EXPECT_EQ(fed.back(), (NotingSink::Fed{5, b_scans - 1, 60}));
@@ -96,11 +96,11 @@ TEST_F(SessionRecording, EveryBlockOfASmallPoolIsRecordedAndReconstructed) {
     Session session(source, sink_);
     session.record(wanted(source));
     run_to_end(session);
-    const RecorderFigures figures = session.stop_recording();
-    EXPECT_EQ(figures.blocks + figures.missing_blocks, 24);
-    EXPECT_EQ(figures.max_blocks_held, 1);
+    const RecorderStats stats = session.stop_recording();
+    EXPECT_EQ(stats.blocks + stats.missing_blocks, 24);
+    EXPECT_EQ(stats.max_blocks_held, 1);
     expect_every_block(sink_, 24);
-    EXPECT_EQ(open_scan(folder_ / "scan.toml").recording.missing_blocks, figures.missing_blocks);
+    EXPECT_EQ(open_scan(folder_ / "scan.toml").recording.missing_blocks, stats.missing_blocks);
 }
 
 TEST_F(SessionRecording, WithoutABlockNoFileIsLeftAndThatIsSaid) {

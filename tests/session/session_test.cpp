@@ -28,7 +28,7 @@ TEST(Session, EveryBlockOfASourceThatIsNotTooFastIsReconstructedInOrder) {
     for (std::int64_t i = 0; i < 40; ++i) {
         EXPECT_EQ(fed[static_cast<std::size_t>(i)], (NotingSink::Fed{i / b_scans, i % b_scans, 45}));
     }
-    const SessionFigures f = session.figures();
+    const SessionStats f = session.stats();
     EXPECT_EQ(f.finished_volumes, 10);
     EXPECT_EQ(f.fed_lines, 120);
     EXPECT_EQ(f.waiting.count(), 40);
@@ -44,8 +44,8 @@ TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
     sink.on_feed = [&](const Block&) { await([&] { return go.load(); }); };
     Session session(source, sink);
     session.start();
-    await([&] { return session.figures().ended; });
-    EXPECT_LE(session.figures().queue.max_waiting, 2 * b_scans);
+    await([&] { return session.stats().ended; });
+    EXPECT_LE(session.stats().queue.max_waiting, 2 * b_scans);
     go = true;
     session.stop();
     ASSERT_TRUE(session.drain(1h));
@@ -53,7 +53,7 @@ TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
     ASSERT_EQ(fed.size(), 2u * b_scans);
     EXPECT_EQ(fed.front().volume, 0);
     EXPECT_EQ(fed.back(), (NotingSink::Fed{100, b_scans - 1, 45}));
-    const SessionFigures f = session.figures();
+    const SessionStats f = session.stats();
     EXPECT_EQ(f.queue.overtaken_volumes, 99);
     EXPECT_EQ(f.queue.overtaken, 99 * b_scans);
     expect_balance(f);
@@ -66,10 +66,10 @@ TEST(Session, ADisconnectedSourceIsStartedAgainAndNumbersGoOn) {
     Session session(source, sink);
     session.start();
     source.refuse_starts(1);
-    await([&] { return session.figures().ended; });
+    await([&] { return session.stats().ended; });
     session.stop();
     ASSERT_TRUE(session.drain(1h));
-    const SessionFigures f = session.figures();
+    const SessionStats f = session.stats();
     EXPECT_EQ(f.reconnections, 1);
     EXPECT_EQ(f.arrived.blocks, 14);
     EXPECT_EQ(f.arrived.repeated, 0);
@@ -86,9 +86,9 @@ TEST(Session, StoppingDoesNotWaitForASourceThatIsGone) {
     Session session(source, sink);
     session.start();
     source.refuse_starts(1 << 30);
-    await([&] { return session.figures().arrived.blocks == 2; });
+    await([&] { return session.stats().arrived.blocks == 2; });
     session.stop();
-    EXPECT_FALSE(session.figures().running);
+    EXPECT_FALSE(session.stats().running);
 }
 
 TEST(Session, WrongBlocksNeverReachTheSink) {
@@ -101,7 +101,7 @@ TEST(Session, WrongBlocksNeverReachTheSink) {
         EXPECT_GE(fed.first_b_scan, 0);
         EXPECT_LT(fed.first_b_scan, b_scans);
     }
-    const SessionFigures f = session.figures();
+    const SessionStats f = session.stats();
     EXPECT_EQ(f.arrived.misshapen, 4) << "one of them twice";
     expect_balance(f);
 }
@@ -114,7 +114,7 @@ TEST(Session, AFailureWhileReconstructingCostsItsVolumeOnly) {
     FaultySource source(live_scan(), 1, {send(8), stall(2), send(8), end()});
     Session session(source, sink);
     run_to_end(session);
-    const SessionFigures f = session.figures();
+    const SessionStats f = session.stats();
     EXPECT_LE(f.failed_volumes, 1);
     EXPECT_EQ(sink.fed().back().volume, 3);
     EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("sneezed"))));
@@ -129,14 +129,14 @@ TEST(Session, AChangedSettingReworksTheLastVolumeWhenNothingComes) {
     run_to_end(session);
     session.look_at(2);
     session.change(spec_with(source, 60));
-    await([&] { return session.figures().reprocessed_volumes == 1; });
+    await([&] { return session.stats().reprocessed_volumes == 1; });
     const auto fed = sink.fed();
     ASSERT_EQ(fed.size(), 11u);
     EXPECT_EQ(fed[6], (NotingSink::Fed{-1, 2, 60})) << "what is looked at comes first";
     for (std::int64_t b = 0; b < b_scans; ++b) {
         EXPECT_EQ(fed[static_cast<std::size_t>(7 + b)], (NotingSink::Fed{0, b, 60}));
     }
-    EXPECT_EQ(session.figures().changes, 1);
+    EXPECT_EQ(session.stats().changes, 1);
 }
 
 // Settings change between blocks; what was begun with one setting may end with another, but a block never does.
@@ -151,8 +151,8 @@ TEST(Session, SettingsMayChangeAHundredTimesASecond) {
     }
     await([&] { return sink.fed().size() > 0 && sink.fed().back().high == 149; });
     session.stop();
-    EXPECT_GT(session.figures().changes, 0);
-    expect_balance(session.figures());
+    EXPECT_GT(session.stats().changes, 0);
+    expect_balance(session.stats());
 }
 
 TEST(Session, ASettingThatCannotWorkIsRefusedOrReported) {
@@ -165,7 +165,7 @@ TEST(Session, ASettingThatCannotWorkIsRefusedOrReported) {
     session.change(spec_with(source, 13));
     run_to_end(session);
     EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("13 is too much"))));
-    EXPECT_EQ(session.figures().changes, 0);
+    EXPECT_EQ(session.stats().changes, 0);
 }
 
 TEST(Session, StartsAndStopsTwoHundredTimes) {
@@ -174,7 +174,7 @@ TEST(Session, StartsAndStopsTwoHundredTimes) {
     Session session(source, sink);
     for (int i = 0; i < 200; ++i) {
         session.start();
-        if (i % 3 != 0) await([&] { return session.figures().arrived.blocks > 0; });
+        if (i % 3 != 0) await([&] { return session.stats().arrived.blocks > 0; });
         session.stop();
     }
     EXPECT_EQ(source.starts(), 200);
@@ -188,11 +188,11 @@ TEST(Session, FiguresBeginAnewWithEachStart) {
     Session session(source, sink);
     for (int i = 0; i < 3; ++i) {
         session.start(1);
-        await([&] { return session.figures().ended; });
+        await([&] { return session.stats().ended; });
         session.stop();
         ASSERT_TRUE(session.drain(1h));
-        EXPECT_EQ(session.figures().arrived.volumes, 1);
-        EXPECT_EQ(session.figures().dropped_volumes, 1);
+        EXPECT_EQ(session.stats().arrived.volumes, 1);
+        EXPECT_EQ(session.stats().dropped_volumes, 1);
     }
 }
 
@@ -207,7 +207,7 @@ TEST(Session, ASinkThatStallsLongIsSurvived) {
     session.start();
     await([&] { return seen > 50; });
     session.stop();
-    const SessionFigures f = session.figures();
+    const SessionStats f = session.stats();
     EXPECT_GT(f.queue.overtaken_volumes, 0);
     EXPECT_LE(f.queue.max_waiting, 2 * b_scans);
     expect_balance(f);
@@ -221,7 +221,7 @@ TEST(Session, LatencyOfAVolumeIsFromItsLastBlockToItsFirstPicture) {
     session.shown(1);
     session.shown(1);
     session.shown(2);
-    EXPECT_EQ(session.figures().shown.count(), 2);
+    EXPECT_EQ(session.stats().shown.count(), 2);
 }
 
 }  // namespace

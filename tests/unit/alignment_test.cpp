@@ -70,16 +70,16 @@ TEST_F(AlignmentOfAMirror, FiguresAreThoseOfTheFringe) {
     const std::vector<float> counts = lines(64, 0);
     Alignment alignment(spec);
     const AlignmentReading reading = alignment.read(block_of(counts), {.line = 10, .average = 4});
-    const AlignmentFigures& figures = reading.figures;
+    const AlignmentStats& stats = reading.stats;
     EXPECT_EQ(reading.lines, 4);
-    EXPECT_TRUE(figures.has_peak);
-    EXPECT_NEAR(figures.peak_bin, bin, 0.005);
-    EXPECT_NEAR(figures.peak_um, bin * 2, 0.01);
-    EXPECT_NEAR(figures.fwhm_bins, 2.002, 0.01);  // of |A| under a Hann window
-    EXPECT_NEAR(figures.fwhm_um, 2 * figures.fwhm_bins, 1e-9);
-    EXPECT_NEAR(figures.contrast, contrast, 0.002);
-    EXPECT_NEAR(figures.peak_db, decibels(std::pow(contrast * light / 2, 2)), 0.01);
-    EXPECT_FALSE(figures.saturation_percent.has_value()) << "real samples have no end";
+    EXPECT_TRUE(stats.has_peak);
+    EXPECT_NEAR(stats.peak_bin, bin, 0.005);
+    EXPECT_NEAR(stats.peak_um, bin * 2, 0.01);
+    EXPECT_NEAR(stats.fwhm_bins, 2.002, 0.01);  // of |A| under a Hann window
+    EXPECT_NEAR(stats.fwhm_um, 2 * stats.fwhm_bins, 1e-9);
+    EXPECT_NEAR(stats.contrast, contrast, 0.002);
+    EXPECT_NEAR(stats.peak_db, decibels(std::pow(contrast * light / 2, 2)), 0.01);
+    EXPECT_FALSE(stats.saturation_percent.has_value()) << "real samples have no end";
 }
 
 TEST_F(AlignmentOfAMirror, FringeIsShownUnderTheWindow) {
@@ -104,11 +104,11 @@ TEST_F(AlignmentOfAMirror, SnrIsThePeakOverTheMeanNoise) {
     const double expected = decibels(std::pow(contrast * light / 2, 2) / (noise * noise * 1.5 / n));
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, noise);
-    EXPECT_NEAR(alignment.read(block_of(counts), {.average = 64}).figures.snr_db, expected, 0.2);
+    EXPECT_NEAR(alignment.read(block_of(counts), {.average = 64}).stats.snr_db, expected, 0.2);
     double mean = 0;  // of single lines: the median has to be told that it hears one
     for (std::int64_t line = 0; line < 64; ++line) {
         alignment.forget();
-        mean += alignment.read(block_of(counts), {.line = line, .average = 1}).figures.snr_db / 64;
+        mean += alignment.read(block_of(counts), {.line = line, .average = 1}).stats.snr_db / 64;
     }
     EXPECT_NEAR(mean, expected, 0.2);
 }
@@ -146,9 +146,9 @@ TEST_F(AlignmentOfAMirror, LongAveragesTakeSeveralBlocks) {
 TEST_F(AlignmentOfAMirror, TremblingMirrorKeepsItsPeak) {
     Alignment alignment(spec);
     const std::vector<float> counts = lines(64, 0, 2 * pi / 64);
-    const AlignmentFigures figures = alignment.read(block_of(counts), {.average = 64}).figures;
-    EXPECT_NEAR(figures.peak_db, decibels(std::pow(contrast * light / 2, 2)), 0.01);
-    EXPECT_NEAR(figures.contrast, contrast, 0.002);
+    const AlignmentStats stats = alignment.read(block_of(counts), {.average = 64}).stats;
+    EXPECT_NEAR(stats.peak_db, decibels(std::pow(contrast * light / 2, 2)), 0.01);
+    EXPECT_NEAR(stats.contrast, contrast, 0.002);
 }
 
 TEST_F(AlignmentOfAMirror, MirrorIsThereWithoutABackgroundToo) {
@@ -159,8 +159,8 @@ TEST_F(AlignmentOfAMirror, MirrorIsThereWithoutABackgroundToo) {
         const std::vector<float> counts = lines(64, 2);
         const AlignmentReading reading = alignment.read(block_of(counts), {.average = 16});
         EXPECT_FALSE(reading.has_background);
-        EXPECT_NEAR(reading.figures.peak_bin, bin, 0.01);
-        EXPECT_NEAR(reading.figures.contrast, contrast, 0.01);
+        EXPECT_NEAR(reading.stats.peak_bin, bin, 0.01);
+        EXPECT_NEAR(reading.stats.contrast, contrast, 0.01);
     }
 }
 
@@ -171,12 +171,12 @@ TEST_F(AlignmentOfAMirror, SaturationIsTheGreatestSample) {
     counts[5 * n + 7] = 3000;
     counts[6 * n + 7] = 4095;
     Alignment alignment(spec);
-    AlignmentFigures figures = alignment.read(block_of(counts), {.line = 5, .average = 1}).figures;
-    EXPECT_NEAR(*figures.saturation_percent, 100 * 3000 / 4095.0, 1e-9);
-    EXPECT_EQ(figures.clipped_percent, 0);
-    figures = alignment.read(block_of(counts), {.line = 5, .average = 2}).figures;
-    EXPECT_EQ(*figures.saturation_percent, 100);
-    EXPECT_NEAR(figures.clipped_percent, 100 / (2.0 * n), 1e-9);
+    AlignmentStats stats = alignment.read(block_of(counts), {.line = 5, .average = 1}).stats;
+    EXPECT_NEAR(*stats.saturation_percent, 100 * 3000 / 4095.0, 1e-9);
+    EXPECT_EQ(stats.clipped_percent, 0);
+    stats = alignment.read(block_of(counts), {.line = 5, .average = 2}).stats;
+    EXPECT_EQ(*stats.saturation_percent, 100);
+    EXPECT_NEAR(stats.clipped_percent, 100 / (2.0 * n), 1e-9);
 }
 
 TEST_F(AlignmentOfAMirror, LinesStayInsideTheirFrame) {
@@ -199,17 +199,17 @@ TEST_F(AlignmentOfAMirror, PeakIsLookedForWhereOneWants) {
         counts[i] += static_cast<float>(30 * std::cos(2 * pi * 350 * x));
     }
     Alignment alignment(spec);
-    EXPECT_NEAR(alignment.read(block_of(counts), {}).figures.peak_bin, bin, 0.01);
-    EXPECT_NEAR(alignment.read(block_of(counts), {.depth_begin = 300}).figures.peak_bin, 350, 0.01);
+    EXPECT_NEAR(alignment.read(block_of(counts), {}).stats.peak_bin, bin, 0.01);
+    EXPECT_NEAR(alignment.read(block_of(counts), {.depth_begin = 300}).stats.peak_bin, 350, 0.01);
 }
 
 TEST_F(AlignmentOfAMirror, DarknessHasNoPeak) {
     const std::vector<float> counts(static_cast<std::size_t>(n * 64), static_cast<float>(dark));
     spec.calibration.background.assign(n, dark);
     Alignment alignment(spec);
-    const AlignmentFigures figures = alignment.read(block_of(counts), {}).figures;
-    EXPECT_FALSE(figures.has_peak);
-    EXPECT_TRUE(std::isfinite(figures.snr_db) && std::isfinite(figures.peak_db) && std::isfinite(figures.contrast));
+    const AlignmentStats stats = alignment.read(block_of(counts), {}).stats;
+    EXPECT_FALSE(stats.has_peak);
+    EXPECT_TRUE(std::isfinite(stats.snr_db) && std::isfinite(stats.peak_db) && std::isfinite(stats.contrast));
 }
 
 TEST_F(AlignmentOfAMirror, FitsAsLongAsNothingChanged) {
@@ -231,7 +231,7 @@ TEST_F(AlignmentOfAMirror, WatchHoldsPeaksAndFreezes) {
     watch.hold_peaks(true);
     watch.freeze();
     reading.a_scan_db = {3, 0, 2};
-    reading.figures.snr_db = 42;
+    reading.stats.snr_db = 42;
     watch.add(reading, 1);
     EXPECT_EQ(watch.held_db(), (std::vector<float>{3, 5, 2}));
     EXPECT_EQ(watch.frozen()->a_scan_db, (std::vector<float>{1, 5, 2}));
@@ -269,14 +269,14 @@ TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
     block.data = reinterpret_cast<const std::byte*>(counts.data());
     block.bytes = std::ssize(counts) * 2;
     block.b_scans = 1;
-    const AlignmentFigures figures = alignment.read(block, {.average = 64}).figures;
+    const AlignmentStats stats = alignment.read(block, {.average = 64}).stats;
 
     const Spectrometer& spectrometer = instrument.spectrometer();
     const double pitch = spectrometer.pitch_um;
-    EXPECT_NEAR(figures.peak_um, 400, 0.02 * pitch);
-    EXPECT_NEAR(figures.contrast, 0.2 * spectrometer.roll_off(400), 0.002);
-    EXPECT_GT(*figures.saturation_percent, 60);
-    EXPECT_LT(*figures.saturation_percent, 90);
+    EXPECT_NEAR(stats.peak_um, 400, 0.02 * pitch);
+    EXPECT_NEAR(stats.contrast, 0.2 * spectrometer.roll_off(400), 0.002);
+    EXPECT_GT(*stats.saturation_percent, 60);
+    EXPECT_LT(*stats.saturation_percent, 90);
 
     // Noise of the camera under the window, sample by sample; peak of the fringe under the same window.
     const double gain = 4095 / s.full_well_electrons;
@@ -292,10 +292,10 @@ TEST(AlignmentOfTheSimulator, SaysWhatWasSimulated) {
         noise += weight * weight * variance;
         weights += weight;
     }
-    EXPECT_NEAR(figures.peak_db, 20 * std::log10(signal / weights), 0.05);
+    EXPECT_NEAR(stats.peak_db, 20 * std::log10(signal / weights), 0.05);
     // Between samples is less noise than on them: interpolation smooths it, the more the deeper.
-    RecordProperty("snr_error_db", std::to_string(figures.snr_db - decibels(signal * signal / noise)));
-    EXPECT_NEAR(figures.snr_db, decibels(signal * signal / noise), 0.7);
+    RecordProperty("snr_error_db", std::to_string(stats.snr_db - decibels(signal * signal / noise)));
+    EXPECT_NEAR(stats.snr_db, decibels(signal * signal / noise), 0.7);
 }
 
 }  // namespace

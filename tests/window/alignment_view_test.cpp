@@ -66,7 +66,7 @@ TEST_F(AlignmentViewTest, EverythingIsThereAtManySizes) {
 TEST_F(AlignmentViewTest, PeaksAreHeldAndAScansFrozen) {
     open_window();
     open_mirror();
-    EXPECT_TRUE(calibrating().watch().newest()->figures.has_peak);
+    EXPECT_TRUE(calibrating().watch().newest()->stats.has_peak);
     click(middle_of("alignment.hold"));
     EXPECT_TRUE(calibrating().watch().holds_peaks());
     click(middle_of("alignment.freeze"));

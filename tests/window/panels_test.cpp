@@ -326,7 +326,7 @@ TEST_F(PanelsTest, RecordingIsStartedAndEndedByItsButton) {
     LiveSession& live = *work().stage().exhibit()->live();
     click(at("source.record"));
     ASSERT_TRUE(until([&] {
-        return live.is_recording() && live.figures().recorder && live.figures().recorder->blocks > 2;
+        return live.is_recording() && live.stats().recorder && live.stats().recorder->blocks > 2;
     })) << troubles();
     frames(2);
     click(at("source.record"));

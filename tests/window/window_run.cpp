@@ -40,7 +40,7 @@ void WindowRun::turns(int count) {
 
 bool WindowRun::settle() {
     turns(3);  // what was said just now begins
-    return turn_until([this] { return work_->jobs().is_idle() && window_->figures().is_at_rest; });
+    return turn_until([this] { return work_->jobs().is_idle() && window_->stats().is_at_rest; });
 }
 
 void WindowRun::move(Pixel at) {

@@ -33,7 +33,7 @@ TEST_F(WindowTest, StartPageLeadsToALivePicture) {
     ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
     ASSERT_NE(exhibit().live(), nullptr);
     EXPECT_TRUE(exhibit().live()->is_running());
-    ASSERT_TRUE(turn_until([this] { return exhibit().live()->figures().finished_volumes > 1; }));
+    ASSERT_TRUE(turn_until([this] { return exhibit().live()->stats().finished_volumes > 1; }));
     turns(5);
     EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 1);
 }
@@ -230,9 +230,9 @@ TEST_F(WindowTest, InputIsSeenWithinTwoTurns) {
     turns(2);
     for (int i = 1; i < 8; ++i) {
         native().push(PointerMoved{middle.x + 5 * i, middle.y});
-        const std::int64_t shown = window().figures().shown;
-        ASSERT_TRUE(turn_until([&] { return window().figures().shown > shown; }, 3));
-        EXPECT_LE(window().figures().turns_since_input, 2);
+        const std::int64_t shown = window().stats().shown;
+        ASSERT_TRUE(turn_until([&] { return window().stats().shown > shown; }, 3));
+        EXPECT_LE(window().stats().turns_since_input, 2);
     }
     native().push(PointerButton{0, false});
     turns(2);
@@ -241,9 +241,9 @@ TEST_F(WindowTest, InputIsSeenWithinTwoTurns) {
 TEST_F(WindowTest, NothingIsDrawnWhereNothingChanges) {
     open_window();
     open_ball();
-    const std::int64_t shown = window().figures().shown;
+    const std::int64_t shown = window().stats().shown;
     for (int i = 0; i < 40; ++i) window().turn(0.02);
-    EXPECT_EQ(window().figures().shown, shown);
+    EXPECT_EQ(window().stats().shown, shown);
 }
 
 TEST_F(WindowTest, WorksFrom1024x700UpAndAtTwiceTheScale) {

@@ -67,7 +67,7 @@ TEST_F(WindowTime, TheSimulatorIsRecordedByAClickAndOpensAgain) {
     turns(5);
     click(middle_of("source.record"));
     ASSERT_TRUE(turn_until([this] {
-        const auto recorder = exhibit().live()->figures().recorder;
+        const auto recorder = exhibit().live()->stats().recorder;
         return recorder && recorder->blocks > 4;
     }));
     EXPECT_TRUE(exhibit().live()->is_recording());
@@ -103,10 +103,10 @@ TEST_F(WindowTime, TheFinestPictureIsTheLast) {
     work().change("view.mode", std::string("mip"));
     work().change("view.rest_samples", std::int64_t{32});
     ASSERT_TRUE(settle());
-    const std::int64_t shown = window().figures().shown;
+    const std::int64_t shown = window().stats().shown;
     const std::int64_t casts = work().stage().renderer().cast_stats().timed;
     for (int i = 0; i < 40; ++i) window().turn(0.02);
-    EXPECT_EQ(window().figures().shown, shown);
+    EXPECT_EQ(window().stats().shown, shown);
     EXPECT_LE(work().stage().renderer().cast_stats().timed, casts + 1) << "rays are cast that nobody sees";
 }
 

@@ -100,9 +100,9 @@ TEST_F(WorkspaceCalibrating, TheAlignmentViewReadsTheNewestLines) {
     calibrating().wanted.average = 32;
     calibrating().look(work());
     ASSERT_TRUE(calibrating().watch().newest().has_value());
-    const AlignmentFigures& figures = calibrating().watch().newest()->figures;
-    EXPECT_TRUE(figures.has_peak);
-    EXPECT_NEAR(figures.peak_um, 100, 0.5);
+    const AlignmentStats& stats = calibrating().watch().newest()->stats;
+    EXPECT_TRUE(stats.has_peak);
+    EXPECT_NEAR(stats.peak_um, 100, 0.5);
     const std::size_t moments = calibrating().watch().moments().size();
     ASSERT_TRUE(until([&] {
         calibrating().look(work());
@@ -168,7 +168,7 @@ TEST_F(WorkspaceCalibrating, TwoMirrorsTakeThePlaceOfTheWavelengths) {
     EXPECT_EQ(work().stage().exhibit()->live()->scan().calibration.wavelengths_nm, wavelengths) << "the source's own";
 
     calibrating().look(work());
-    EXPECT_NEAR(calibrating().watch().newest()->figures.peak_um, 100, 1.0);
+    EXPECT_NEAR(calibrating().watch().newest()->stats.peak_um, 100, 1.0);
     work().undo();
     EXPECT_EQ(work().scan()->calibration.wavelengths_nm, wavelengths);
     EXPECT_TRUE(work().scan()->calibration.k_positions.empty());

@@ -66,7 +66,7 @@ TEST_F(WorkspaceFiles, SettingsThatTurnOutNotToWorkAreTakenBack) {
     open(scan_file());
     ASSERT_TRUE(until([&] { return work().stage().exhibit()->grid().has_value(); })) << troubles();
     ASSERT_TRUE(work().change("recipe.window", std::string("hamming")));
-    ASSERT_TRUE(until([&] { return work().live()->figures().changes > 0; })) << troubles();
+    ASSERT_TRUE(until([&] { return work().live()->stats().changes > 0; })) << troubles();
     std::filesystem::remove(work().scan()->spectra);
     ASSERT_TRUE(work().change("view.opacity", 2.0));
     ASSERT_TRUE(work().change("recipe.window", std::string("rect")));

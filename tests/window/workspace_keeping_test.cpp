@@ -249,7 +249,7 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
     ASSERT_EQ(work().stage().exhibit()->live(), &live);
     EXPECT_TRUE(live.is_recording());
     ASSERT_TRUE(until([&] {
-        const auto recorder = live.figures().recorder;
+        const auto recorder = live.stats().recorder;
         return recorder && recorder->blocks > 4;
     })) << troubles();
     ASSERT_TRUE(runs("source.record"));

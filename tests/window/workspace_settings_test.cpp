@@ -144,7 +144,7 @@ TEST_F(WorkspaceSettings, ALiveSourceHasTheSettingsOfItsScan) {
     EXPECT_EQ(work().scan()->geometry.samples, 128);
     EXPECT_TRUE(work().change("recipe.window", std::string("hamming")));
     EXPECT_EQ(work().scan()->recipe.window, Window::hamming);
-    EXPECT_TRUE(until([&] { return work().stage().exhibit()->live()->figures().changes > 0; })) << troubles();
+    EXPECT_TRUE(until([&] { return work().stage().exhibit()->live()->stats().changes > 0; })) << troubles();
     work().undo();
     EXPECT_EQ(work().scan()->recipe.window, Window::hann);
     EXPECT_FALSE(work().change("scan.samples", std::int64_t{64}));

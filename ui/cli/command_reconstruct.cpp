@@ -50,9 +50,9 @@ void reconstruct(const Options& options) {
     TerminalProgress progress;
     const ReconstructedFiles done = run(job_from(options), progress);
     print_warnings(done.warnings);
-    const double rate = static_cast<double>(done.figures.a_scans) / done.figures.seconds / 1e3;
-    fmt::print("{}: {} A-scans in {:.2f} s, {:.0f} k A-scans/s\n", done.figures.backend, done.figures.a_scans,
-               done.figures.seconds, rate);
+    const double rate = static_cast<double>(done.stats.a_scans) / done.stats.seconds / 1e3;
+    fmt::print("{}: {} A-scans in {:.2f} s, {:.0f} k A-scans/s\n", done.stats.backend, done.stats.a_scans,
+               done.stats.seconds, rate);
     for (const auto& file : done.files) fmt::print("{}\n", file.string());
 }
 

@@ -82,8 +82,8 @@ void render(const Options& options) {
     TerminalProgress progress;
     const RenderedFile done = run(job_from(options), progress);
     print_warnings(done.warnings);
-    if (!done.figures.backend.empty()) {
-        fmt::print("{}: {} A-scans in {:.2f} s\n", done.figures.backend, done.figures.a_scans, done.figures.seconds);
+    if (!done.stats.backend.empty()) {
+        fmt::print("{}: {} A-scans in {:.2f} s\n", done.stats.backend, done.stats.a_scans, done.stats.seconds);
     }
     if (done.pages.needed > 0) {
         fmt::print("larger than one texture of {}: {} of {} visible pages in full, {} from the coarse level\n",

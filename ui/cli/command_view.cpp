@@ -99,19 +99,19 @@ void measure(const Options& options, OffscreenWindow& native, Workspace& work, M
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
     std::vector<double> cpu_ms, gpu_ms;
-    const std::int64_t shown = window.figures().shown;
+    const std::int64_t shown = window.stats().shown;
     const CastStats before = work.stage().renderer().cast_stats();
     for (int i = 0; seconds() < options.after_s; ++i) {
         native.push(PointerMoved{static_cast<double>(20 + i % 40), 200});
         if (!window.turn(0.05)) break;
-        const WindowFigures figures = window.figures();
-        cpu_ms.push_back(1e3 * figures.interface_cpu_s);
-        if (figures.interface_gpu_s) gpu_ms.push_back(1e3 * *figures.interface_gpu_s);
+        const WindowStats stats = window.stats();
+        cpu_ms.push_back(1e3 * stats.interface_cpu_s);
+        if (stats.interface_gpu_s) gpu_ms.push_back(1e3 * *stats.interface_gpu_s);
     }
     const double spent = seconds();
     const CastStats casts = work.stage().renderer().cast_stats();
     fmt::print("{:.1f} pictures a second of {} x {} pixels, drawn by {}\n",
-               static_cast<double>(window.figures().shown - shown) / spent, native.width(), native.height(),
+               static_cast<double>(window.stats().shown - shown) / spent, native.width(), native.height(),
                work.stage().renderer().device_name());
     fmt::print("interface: laid out in {:.2f} ms, drawn in {} (medians)\n", median(cpu_ms),
                gpu_ms.empty() ? "a time that this device does not tell" : fmt::format("{:.3f} ms", median(gpu_ms)));

@@ -38,17 +38,17 @@ struct LargeFigure {
 };
 
 std::array<LargeFigure, 6> large_figures(const AlignmentReading& reading) {
-    const AlignmentFigures& figures = reading.figures;
-    const auto of_peak = [&](double value) { return figures.has_peak ? std::optional(value) : std::nullopt; };
-    const bool has_scale = reading.bin_um > 0, is_clipped = figures.clipped_percent > 0;
+    const AlignmentStats& stats = reading.stats;
+    const auto of_peak = [&](double value) { return stats.has_peak ? std::optional(value) : std::nullopt; };
+    const bool has_scale = reading.bin_um > 0, is_clipped = stats.clipped_percent > 0;
     const char* length = has_scale ? "µm" : "bins";
-    return {{{is_clipped ? "saturation (clipped)" : "saturation", figures.saturation_percent, 0, "%",
-              is_clipped || figures.saturation_percent.value_or(0) > 95},
-             {"contrast", of_peak(100 * figures.contrast), 1, "%"},
-             {"SNR", of_peak(figures.snr_db), 1, "dB"},
-             {"peak", of_peak(figures.peak_db), 1, "dB"},
-             {"depth", of_peak(has_scale ? figures.peak_um : figures.peak_bin), 2, length},
-             {"width (FWHM)", of_peak(has_scale ? figures.fwhm_um : figures.fwhm_bins), 2, length}}};
+    return {{{is_clipped ? "saturation (clipped)" : "saturation", stats.saturation_percent, 0, "%",
+              is_clipped || stats.saturation_percent.value_or(0) > 95},
+             {"contrast", of_peak(100 * stats.contrast), 1, "%"},
+             {"SNR", of_peak(stats.snr_db), 1, "dB"},
+             {"peak", of_peak(stats.peak_db), 1, "dB"},
+             {"depth", of_peak(has_scale ? stats.peak_um : stats.peak_bin), 2, length},
+             {"width (FWHM)", of_peak(has_scale ? stats.fwhm_um : stats.fwhm_bins), 2, length}}};
 }
 
 // `before`: the same of the frozen reading.
@@ -100,14 +100,14 @@ class AlignmentView : public NamedPanel {
     }
 
     static void draw_figures(const PanelContext& context, const AlignmentReading& reading) {
-        const auto figures = large_figures(reading);
+        const auto stats = large_figures(reading);
         const std::optional<AlignmentReading>& frozen = context.work.calibrating().watch().frozen();
         const float room = ImGui::GetContentRegionAvail().x, left = ImGui::GetCursorPosX();
         const std::size_t in_a_row = room >= 6 * context.style.px(128) ? 6 : 3;
-        for (std::size_t i = 0; i < figures.size(); ++i) {
+        for (std::size_t i = 0; i < stats.size(); ++i) {
             const float share = static_cast<float>(i % in_a_row) / static_cast<float>(in_a_row);
             if (share > 0) ImGui::SameLine(left + share * room);
-            draw_large(context, figures[i], frozen ? large_figures(*frozen)[i].value : std::nullopt);
+            draw_large(context, stats[i], frozen ? large_figures(*frozen)[i].value : std::nullopt);
         }
         ImGui::Dummy({0, context.style.px(4)});
     }
@@ -198,13 +198,13 @@ class AlignmentView : public NamedPanel {
         if (!watch.held_db().empty())
             plot.traces.push_back({"held", {watch.held_db(), 0, step}, faded(style.good, 0.7f)});
         plot.traces.push_back({"now", {reading.a_scan_db, 0, step}, style.accent});
-        const AlignmentFigures& figures = reading.figures;
-        plot.levels.push_back({figures.floor_db, "noise", style.muted});
-        if (figures.has_peak) plot.levels.push_back({figures.peak_bin * bin, "", style.good, true});
+        const AlignmentStats& stats = reading.stats;
+        plot.levels.push_back({stats.floor_db, "noise", style.muted});
+        if (stats.has_peak) plot.levels.push_back({stats.peak_bin * bin, "", style.good, true});
         // Still while the signal moves: from below the noise to a whole ten above the highest peak lately.
-        double top = figures.peak_db;
+        double top = stats.peak_db;
         for (const AlignmentWatch::Moment& moment : watch.moments()) top = std::max(top, moment.peak_db);
-        plot.up_range = PlotRange{10 * std::floor((figures.floor_db - 12) / 10), 10 * std::ceil((top + 3) / 10)};
+        plot.up_range = PlotRange{10 * std::floor((stats.floor_db - 12) / 10), 10 * std::ceil((top + 3) / 10)};
         draw_plot(context, plot, a_scan_zoom_, size);
     }
 

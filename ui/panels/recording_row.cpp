@@ -55,11 +55,11 @@ void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
     if (is_scarce) ImGui::PopStyleColor();
 }
 
-void RecordingRow::draw_running(const PanelContext& context, const RecorderFigures& figures) {
+void RecordingRow::draw_running(const PanelContext& context, const RecorderStats& stats) {
     const double seconds = context.work.now_s() - *begun_s_;
-    figure(context, "recorded", bytes_text(static_cast<double>(figures.bytes)));
-    draw_room(context, seconds > 1 ? static_cast<double>(figures.bytes) / seconds : 0);
-    const std::int64_t missing = figures.missing_blocks + figures.lost_blocks + figures.refused_blocks;
+    figure(context, "recorded", bytes_text(static_cast<double>(stats.bytes)));
+    draw_room(context, seconds > 1 ? static_cast<double>(stats.bytes) / seconds : 0);
+    const std::int64_t missing = stats.missing_blocks + stats.lost_blocks + stats.refused_blocks;
     ImGui::PushStyleColor(ImGuiCol_Text, missing > 0 ? context.style.recording : context.style.good);
     figure(context, "missing", missing > 0 ? count_text(missing) : "none", missing > 0 ? "blocks" : "");
     ImGui::PopStyleColor();
@@ -75,7 +75,7 @@ void RecordingRow::draw(const PanelContext& context, const LiveSession& live) {
     const bool is_pressed = record_button(context, is_recording, label);
     ImGui::EndDisabled();
     if (is_pressed) run_action(context, "source.record");
-    if (const auto figures = live.figures().recorder; is_recording && figures) return draw_running(context, *figures);
+    if (const auto stats = live.stats().recorder; is_recording && stats) return draw_running(context, *stats);
     setting_row(context, "window.record_folder", "into");
     draw_room(context, 0);
 }

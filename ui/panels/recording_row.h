@@ -15,7 +15,7 @@ class RecordingRow {
     void draw(const PanelContext& context, const LiveSession& live);
 
   private:
-    void draw_running(const PanelContext& context, const RecorderFigures& figures);
+    void draw_running(const PanelContext& context, const RecorderStats& stats);
     void draw_room(const PanelContext& context, double bytes_per_s);
 
     FreeSpace free_space_;

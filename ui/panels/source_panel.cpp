@@ -29,7 +29,7 @@ void draw_state(const PanelContext& context, const LiveSession& live) {
     const Style& style = context.style;
     if (live.is_recording()) return state_line(style.recording, "recording");
     if (live.is_running()) return state_line(style.good, "running");
-    state_line(style.muted, live.figures().ended ? "ended" : "stopped");
+    state_line(style.muted, live.stats().ended ? "ended" : "stopped");
 }
 
 std::string size_text(const VolumeGrid& grid) {

@@ -18,9 +18,9 @@ void count_where_any(const PanelContext& context, const char* name, std::int64_t
     if (count > 0) figure(context, name, count_text(count), unit);
 }
 
-void draw_left_out(const PanelContext& context, const SessionFigures& figures, const RingStatistics& ring) {
-    const QueueFigures& queue = figures.queue;
-    const ArrivalFigures& arrived = figures.arrived;
+void draw_left_out(const PanelContext& context, const SessionStats& stats, const RingStatistics& ring) {
+    const QueueStats& queue = stats.queue;
+    const ArrivalStats& arrived = stats.arrived;
     if (!section(context, "Left out", true)) return;
     const float top = ImGui::GetCursorPosY();
     count_where_any(context, "lost by the source", arrived.lost, "blocks");
@@ -28,11 +28,11 @@ void draw_left_out(const PanelContext& context, const SessionFigures& figures, c
     count_where_any(context, "repeated", arrived.repeated, "blocks");
     count_where_any(context, "overtaken by newer", queue.overtaken_volumes, "volumes");
     count_where_any(context, "blocks missing", queue.incomplete_volumes, "volumes");
-    count_where_any(context, "no slot free", figures.dropped_volumes, "volumes");
-    count_where_any(context, "failed", figures.failed_volumes, "volumes");
+    count_where_any(context, "no slot free", stats.dropped_volumes, "volumes");
+    count_where_any(context, "failed", stats.failed_volumes, "volumes");
     count_where_any(context, "never shown", ring.late, "volumes");
     count_where_any(context, "clock jumps", arrived.time_jumps, "");
-    count_where_any(context, "reconnections", figures.reconnections, "");
+    count_where_any(context, "reconnections", stats.reconnections, "");
     if (ImGui::GetCursorPosY() == top) muted_text(context, "Nothing: all that came was shown.");
 }
 
@@ -76,10 +76,10 @@ class StatisticsPanel : public NamedPanel {
         Exhibit* exhibit = context.work.stage().exhibit();
         if (exhibit == nullptr || exhibit->live() == nullptr) return;
         const LiveSession& live = *exhibit->live();
-        const SessionFigures figures = live.figures();
-        draw_rates(context, figures, live.ring(), now_s);
-        if (section(context, "Waiting", true)) draw_waiting(context, figures);
-        draw_left_out(context, figures, live.ring());
+        const SessionStats stats = live.stats();
+        draw_rates(context, stats, live.ring(), now_s);
+        if (section(context, "Waiting", true)) draw_waiting(context, stats);
+        draw_left_out(context, stats, live.ring());
     }
 
   private:
@@ -104,13 +104,13 @@ class StatisticsPanel : public NamedPanel {
         if (!section(context, "Time of the graphics device", true)) return;
         const std::optional<double> interface_s = context.state.pace.interface_gpu_s;
         if (!interface_s) return muted_text(context, "This device tells no times.");
-        const CastStats figures = context.work.stage().renderer().cast_stats();
+        const CastStats stats = context.work.stage().renderer().cast_stats();
         if (now_s - casts_since_s_ >= 1) {
-            const auto casts = static_cast<double>(std::max<std::int64_t>(figures.timed - casts_.timed, 0));
-            const double seconds = figures.seconds - casts_.seconds;
+            const auto casts = static_cast<double>(std::max<std::int64_t>(stats.timed - casts_.timed, 0));
+            const double seconds = stats.seconds - casts_.seconds;
             cast_s_ = casts > 0 ? seconds / casts : 0;
             rays_load_ = std::clamp(seconds / (now_s - casts_since_s_), 0.0, 1.0);
-            casts_ = figures;
+            casts_ = stats;
             casts_since_s_ = now_s;
         }
         figure(context, "interface", short_time_text(*interface_s));
@@ -121,28 +121,26 @@ class StatisticsPanel : public NamedPanel {
         figure(context, "busy with rays", fmt::format("{:.0f}", 100 * rays_load_), "%");
     }
 
-    void draw_rates(const PanelContext& context, const SessionFigures& figures, const RingStatistics& ring,
-                    double now_s) {
+    void draw_rates(const PanelContext& context, const SessionStats& stats, const RingStatistics& ring, double now_s) {
         if (!section(context, "Session", true)) return;
-        acquired_.add(now_s, figures.acquired_a_scans_per_s);
-        processed_.add(now_s, figures.processed_a_scans_per_s);
-        load_.add(now_s, 100 * figures.load);
-        sparkline(context, "acquired", acquired_, now_s, rate_text(figures.acquired_a_scans_per_s), "A-scans/s");
-        sparkline(context, "processed", processed_, now_s, rate_text(figures.processed_a_scans_per_s), "A-scans/s");
-        sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * figures.load), "%");
-        figure(context, "volumes", count_text(figures.finished_volumes));
+        acquired_.add(now_s, stats.acquired_a_scans_per_s);
+        processed_.add(now_s, stats.processed_a_scans_per_s);
+        load_.add(now_s, 100 * stats.load);
+        sparkline(context, "acquired", acquired_, now_s, rate_text(stats.acquired_a_scans_per_s), "A-scans/s");
+        sparkline(context, "processed", processed_, now_s, rate_text(stats.processed_a_scans_per_s), "A-scans/s");
+        sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * stats.load), "%");
+        figure(context, "volumes", count_text(stats.finished_volumes));
         figure(context, "of them shown", count_text(ring.shown));
-        figure(context, "queue", fmt::format("{} (most {})", figures.queue.waiting, figures.queue.max_waiting),
-               "blocks");
-        count_where_any(context, "settings changed", figures.changes, "times");
-        count_where_any(context, "worked on again", figures.reprocessed_volumes, "volumes");
+        figure(context, "queue", fmt::format("{} (most {})", stats.queue.waiting, stats.queue.max_waiting), "blocks");
+        count_where_any(context, "settings changed", stats.changes, "times");
+        count_where_any(context, "worked on again", stats.reprocessed_volumes, "volumes");
     }
 
-    static void draw_waiting(const PanelContext& context, const SessionFigures& figures) {
+    static void draw_waiting(const PanelContext& context, const SessionStats& stats) {
         three_columns(context, "", {"median", "95 %", "most"}, context.style.text);
-        latency_line(context, "block waits", figures.waiting);
-        latency_line(context, "reconstructing", figures.feeding);
-        latency_line(context, "until shown", figures.shown);
+        latency_line(context, "block waits", stats.waiting);
+        latency_line(context, "reconstructing", stats.feeding);
+        latency_line(context, "until shown", stats.shown);
     }
 
     CastStats casts_;  // a second ago

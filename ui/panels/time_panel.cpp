@@ -91,7 +91,7 @@ void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& 
 
 void draw_live(const PanelContext& context, const LiveSession& live) {
     const Style& style = context.style;
-    const SessionFigures figures = live.figures();
+    const SessionStats stats = live.stats();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetTextLineHeight();
     const ImVec4 colour = live.is_recording() ? style.recording : live.is_running() ? style.good : style.muted;
@@ -102,14 +102,13 @@ void draw_live(const PanelContext& context, const LiveSession& live) {
     ImGui::PushFont(style.strong);
     ImGui::TextColored(colour, "%s", live.is_recording() ? "RECORDING" : live.is_running() ? "LIVE" : "stopped");
     ImGui::PopFont();
-    draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), duration_text(figures.seconds));
-    std::string progress = fmt::format("volume {}, {} A-scans/s", count_text(figures.finished_volumes),
-                                       rate_text(figures.processed_a_scans_per_s));
-    if (figures.shown.count() > 0)
-        progress += ", " + short_time_text(figures.shown.percentile_s(0.5)) + " to the picture";
+    draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), duration_text(stats.seconds));
+    std::string progress = fmt::format("volume {}, {} A-scans/s", count_text(stats.finished_volumes),
+                                       rate_text(stats.processed_a_scans_per_s));
+    if (stats.shown.count() > 0) progress += ", " + short_time_text(stats.shown.percentile_s(0.5)) + " to the picture";
     draw_text(context, style.text, style.muted, progress);
-    const std::int64_t left_out = figures.dropped_volumes + figures.failed_volumes + figures.queue.overtaken_volumes +
-                                  figures.queue.incomplete_volumes;
+    const std::int64_t left_out =
+        stats.dropped_volumes + stats.failed_volumes + stats.queue.overtaken_volumes + stats.queue.incomplete_volumes;
     if (left_out > 0) draw_text(context, style.text, style.trouble, count_text(left_out) + " left out");
 }
 

@@ -45,7 +45,7 @@ float write(const PanelContext& context, ImFont* font, float left, float most, f
 }
 
 // Who draws, who reconstructs, how fast: on the right.
-std::string figures_text(const PanelContext& context) {
+std::string stats_text(const PanelContext& context) {
     Workspace& work = context.work;
     std::string text;
     const auto add = [&text](const std::string& part) {
@@ -53,10 +53,10 @@ std::string figures_text(const PanelContext& context) {
     };
     if (Exhibit* exhibit = work.stage().exhibit()) {
         if (LiveSession* live = exhibit->live(); live != nullptr && live->is_running()) {
-            const SessionFigures figures = live->figures();
-            const double rate = figures.processed_a_scans_per_s;
+            const SessionStats stats = live->stats();
+            const double rate = stats.processed_a_scans_per_s;
             if (rate > 0) add(rate_text(rate) + " A-scans/s");
-            const std::int64_t lost = figures.arrived.lost + figures.dropped_volumes;
+            const std::int64_t lost = stats.arrived.lost + stats.dropped_volumes;
             if (lost > 0) add(count_text(lost) + " lost");
         }
         const std::string way = exhibit->way();
@@ -149,11 +149,11 @@ void draw_status_line(const PanelContext& context, const Region& place) {
     const float middle = static_cast<float>(place.top) + 0.5f * static_cast<float>(place.height);
     const float begin = static_cast<float>(place.left) + style.px(12);
     const float end = static_cast<float>(place.left + place.width) - style.px(12);
-    const std::string figures = figures_text(context);
+    const std::string stats = stats_text(context);
     ImGui::PushFont(style.text);
-    const float width = std::min(ImGui::CalcTextSize(figures.c_str()).x, 0.55f * (end - begin));
+    const float width = std::min(ImGui::CalcTextSize(stats.c_str()).x, 0.55f * (end - begin));
     ImGui::PopFont();
-    write(context, style.text, end - width, width, middle, figures, style.muted);
+    write(context, style.text, end - width, width, middle, stats, style.muted);
     float left = begin;
     constexpr double worth_telling_s = 0.3;
     for (const JobState& job : context.work.jobs().states()) {

@@ -147,7 +147,7 @@ void TopBar::draw_state(const PanelContext& context, const Region& place) {
     if (live != nullptr && !live->is_recorded()) {
         if (records) {
             if (recording_since_s_ < 0) recording_since_s_ = context.work.now_s();
-            const std::optional<RecorderFigures> written = live->figures().recorder;
+            const std::optional<RecorderStats> written = live->stats().recorder;
             const std::string text =
                 fmt::format("REC  {}  {}", duration_text(context.work.now_s() - recording_since_s_),
                             bytes_text(written ? static_cast<double>(written->bytes) : 0.0));

@@ -47,7 +47,7 @@ void MainWindow::Parts::make_screen() {
 }
 
 bool MainWindow::Parts::turn(double max_wait_s) {
-    ++figures.turns;
+    ++stats.turns;
     if (turns_of_input) ++*turns_of_input;
     const std::vector<WindowEvent> events = events_until_due(max_wait_s);
     for (const WindowEvent& event : events) note(event);
@@ -65,7 +65,7 @@ bool MainWindow::Parts::turn(double max_wait_s) {
         if (error.code() != ErrorCode::device) throw;
         lose_device(error);
     }
-    figures.is_at_rest = layout_at == never && pictures_at == never && !host.has_waiting();
+    stats.is_at_rest = layout_at == never && pictures_at == never && !host.has_waiting();
     return !closes;
 }
 
@@ -154,10 +154,10 @@ void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
         layout_at = shown_at + shortest_s;
         return;
     }
-    ++figures.shown;
-    figures.interface_gpu_s = screen->interface_seconds();
+    ++stats.shown;
+    stats.interface_gpu_s = screen->interface_seconds();
     if (turns_of_input && !host.has_waiting()) {
-        figures.turns_since_input = *turns_of_input;
+        stats.turns_since_input = *turns_of_input;
         turns_of_input.reset();
     }
     shown_lately.push_back(shown_at);
@@ -239,8 +239,8 @@ Image MainWindow::picture() {
     return parts_->screen == nullptr ? Image{} : parts_->screen->read();
 }
 
-WindowFigures MainWindow::figures() const {
-    return parts_->figures;
+WindowStats MainWindow::stats() const {
+    return parts_->stats;
 }
 
 std::optional<Region> MainWindow::place_of(PaneKind pane) const {

@@ -15,7 +15,7 @@
 
 namespace echolux {
 
-struct WindowFigures {
+struct WindowStats {
     std::int64_t turns = 0;
     std::int64_t shown = 0;                 // pictures
     double interface_cpu_s = 0;             // laying out and meshing the interface, the last time
@@ -37,7 +37,7 @@ class MainWindow {
     bool turn(double max_wait_s);
 
     Image picture();  // of the whole window, as it was shown last; empty while the graphics device is lost
-    WindowFigures figures() const;
+    WindowStats stats() const;
 
     // Where a pane stands, in pixels; nothing: it is not shown. For tests.
     using PaneKind = echolux::PaneKind;

@@ -103,7 +103,7 @@ struct MainWindow::Parts {
     std::string watched;                         // what watch() saw
     std::optional<std::int64_t> turns_of_input;  // since an event that no picture shows yet
     std::deque<double> shown_lately;
-    WindowFigures figures;
+    WindowStats stats;
 };
 
 }  // namespace echolux

@@ -59,9 +59,9 @@ void MainWindow::Parts::lay_out() {
     if (taken.empty() && types()) layout_at = std::min(layout_at, now + blink_s);
     if (!taken.empty()) help_at = now + help_after_s;
     if (now < help_at) layout_at = std::min(layout_at, help_at);
-    figures.interface_cpu_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    state.pace.interface_cpu_s = figures.interface_cpu_s;
-    state.pace.interface_gpu_s = figures.interface_gpu_s;
+    stats.interface_cpu_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    state.pace.interface_cpu_s = stats.interface_cpu_s;
+    state.pace.interface_gpu_s = stats.interface_gpu_s;
     state.pace.pictures_per_s = shown_at > now - 0.5 ? static_cast<double>(shown_lately.size()) : 0;
     if (const auto picture = panes.volume_picture()) {
         state.pace.pitch = picture->pitch;

@@ -180,12 +180,12 @@ void Workspace::stop_recording() {
         "ending the recording",
         [&parts, live](Progress& progress) {
             progress.begin("write", 0, "");
-            const RecorderFigures figures = live->stop_recording();
-            return [&parts, figures] {
+            const RecorderStats stats = live->stop_recording();
+            return [&parts, stats] {
                 const std::string missing =
-                    figures.missing_blocks == 0 ? "" : fmt::format(", {} are missing", figures.missing_blocks);
-                parts.notices.note("source", fmt::format("recorded {} blocks, {:.4g} MB{}", figures.blocks,
-                                                         1e-6 * static_cast<double>(figures.bytes), missing));
+                    stats.missing_blocks == 0 ? "" : fmt::format(", {} are missing", stats.missing_blocks);
+                parts.notices.note("source", fmt::format("recorded {} blocks, {:.4g} MB{}", stats.blocks,
+                                                         1e-6 * static_cast<double>(stats.bytes), missing));
             };
         },
         parts.to("source"));
