@@ -7,18 +7,18 @@ namespace echolux {
 template <>
 const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
     constexpr Effect view = Effect::view;
-    constexpr double most = 1e9;
+    constexpr double max = 1e9;
     static const std::vector<Field<FlowOverlay>> fields{
         choice<FlowOverlay>("flow_shown", &FlowOverlay::flow_shown, {"overlay", "alone"}, view,
                             "overlay: coloured over the structure; alone: in its place, as a volume of its own"),
-        number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, most, "", view,
+        number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, max, "", view,
                             "slower flow is not shown, in the unit of the flow (mm/s); -1: a tenth of the range"),
-        number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, most, "", view,
+        number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, max, "", view,
                             "speed at the ends of the colours, in the unit of the flow; 0: the largest there is"),
         number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view,
                             "how far flow takes the place of the structure"),
         number<FlowOverlay>(
-            "flow_v_max", &FlowOverlay::flow_v_max, 0, most, "", view,
+            "flow_v_max", &FlowOverlay::flow_v_max, 0, max, "", view,
             "the speed that a phase of pi stands for, where the flow is a phasor; 0: what the flow says, "
             "or else radians"),
     };
