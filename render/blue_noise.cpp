@@ -57,10 +57,10 @@ class Pattern {
     template <class Merit>
     std::size_t best(const Merit& merit) const {
         std::size_t found = 0;
-        std::int64_t most = INT64_MIN;
+        std::int64_t max = INT64_MIN;
         for (std::size_t i = 0; i < size(); ++i) {
             const std::int64_t here = merit(i);
-            if (here > most) found = i, most = here;
+            if (here > max) found = i, max = here;
         }
         return found;
     }

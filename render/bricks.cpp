@@ -33,7 +33,7 @@ gpu::ImageShape shape_of(vk::Extent3D voxels, int voxels_along, vk::Format forma
                      vk::ImageUsageFlagBits::eTransferDst};
 }
 
-// Whether a sampler can take the least and the largest of what it would filter.
+// Whether a sampler can take the smallest and the largest of what it would filter.
 bool can_reduce(const gpu::Device& device, vk::Format format) {
     const auto features = device.physical().getFormatProperties(format).optimalTilingFeatures;
     return device.reduces() && (features & vk::FormatFeatureFlagBits::eSampledImageFilterMinmax);

@@ -1,5 +1,5 @@
-// The least and the largest value in and around each brick of a volume, so that rays skip what cannot be seen, and what
-// the transfer function makes of them. Both are made on the device: one way for voxels of every origin.
+// The smallest and the largest value in and around each brick of a volume, so that rays skip what cannot be seen, and
+// what the transfer function makes of them. Both are made on the device: one way for voxels of every origin.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ class Bricks {
     // no longer needs but the brick at its middle.
     int reach() const { return 2 * edge_ - 1; }
 
-    const gpu::DeviceImage& ranges() const { return dilated_; }   // R: least, G: largest texture value
+    const gpu::DeviceImage& ranges() const { return dilated_; }   // R: smallest, G: largest texture value
     const gpu::DeviceImage& classes() const { return classes_; }  // brick_empty .. brick_dense
 
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
@@ -62,7 +62,7 @@ class BrickBuilder {
     // From the first `slices` slices (B-scans) of the volume; of bricks beyond them nothing is known.
     void record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, std::int64_t slices, BrickEnds ends);
 
-    // From a buffer with the least and the largest value of each brick's own voxels, as floats, depth fastest.
+    // From a buffer with the smallest and the largest value of each brick's own voxels, as floats, depth fastest.
     void record_from(const vk::raii::CommandBuffer& commands, const Bricks& bricks, vk::Buffer ranges) const;
 
   private:

@@ -77,7 +77,7 @@ void ProgressivePicture::advance(const View& view, const Scene& scene, const Sce
     }
 }
 
-// Of what failed, a part may have been submitted or nothing, not even the film's first use.
+// Of what failed, a part may have been submitted or nothing, not even the accumulation buffer's first use.
 void ProgressivePicture::begin_anew() {
     shown_ = {};
     if (accumulation_) accumulation_->is_fresh = true;

@@ -1,4 +1,4 @@
-// Turns films into pictures on the device, by the compute shader shaders/resolve.comp.
+// Turns accumulation buffers into pictures on the device, by the compute shader shaders/resolve.comp.
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ class Resolver {
   public:
     Resolver(const gpu::Device& device, gpu::Queue& queue);
 
-    // The picture of a region, `pitch` pixels from ray to ray of the film, with what of `sheet` is drawn over it, as
+    // The picture of a region, `pitch` pixels from ray to ray of the buffer, with what of `sheet` is drawn over it, as
     // the next one of `pictures`. Throws Error{out_of_memory}.
     ResolvedPicture resolve(ResolvedPictures& pictures, const AccumulationBuffer& accumulation, double pitch,
                             const Region& region, const Sheet& sheet, PictureDepth depth = PictureDepth::codes);

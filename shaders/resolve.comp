@@ -1,4 +1,4 @@
-// From a film to a picture: premultiplied floats to straight alpha, and to the picture's size where its rays
+// From an accumulation buffer to a picture: premultiplied floats to straight alpha, and to the picture's size where its rays
 // are farther apart than pixels.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -8,7 +8,7 @@ layout(local_size_x = resolve_group, local_size_y = resolve_group) in;
 layout(constant_id = 0) const bool enlarges = false;
 layout(push_constant) uniform Scale {
     float rays_per_pixel;
-    float columns, rows;  // of rays: the film may be larger
+    float columns, rows;  // of rays: the buffer may be larger
 };
 layout(set = 0, binding = binding_resolve_accumulation) uniform sampler2D accumulation;
 layout(set = 0, binding = binding_resolve_picture) uniform writeonly image2D picture;

@@ -24,8 +24,8 @@ FileExhibit::FileExhibit(std::shared_ptr<StagedSeries> series, Renderer& rendere
         show(std::make_shared<const OnDevice>(std::move(*coarse)));
     }
     ahead_ = std::make_unique<StepsAhead>(
-        of.steps(), staged_->budget.gpu_bytes, [this](std::int64_t step) { return brought(step); }, std::move(first),
-        [this](std::int64_t step) { return can_be_brought(step); });
+        of.steps(), staged_->budget.gpu_bytes, [this](std::int64_t step) { return bring(step); }, std::move(first),
+        [this](std::int64_t step) { return can_bring(step); });
 }
 
 // Where it was, or the first that can be read.
@@ -63,7 +63,7 @@ FileExhibit::OnDevice FileExhibit::on_device(const std::shared_ptr<const VoxelSo
 }
 
 // On the thread that brings steps to the device.
-StepsAhead::Step FileExhibit::brought(std::int64_t step) {
+StepsAhead::Step FileExhibit::bring(std::int64_t step) {
     const Series& series = staged_->series;
     share_read_ = 0;
     if (series.is_in_boxes()) {
@@ -76,7 +76,7 @@ StepsAhead::Step FileExhibit::brought(std::int64_t step) {
     return {std::move(made), volume->grid.bytes()};
 }
 
-bool FileExhibit::can_be_brought(std::int64_t step) const {
+bool FileExhibit::can_bring(std::int64_t step) const {
     const auto volume = staged_->series.volume(step);
     return staged_->series.is_in_boxes() || (volume && *volume);
 }

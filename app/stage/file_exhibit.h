@@ -62,8 +62,8 @@ class FileExhibit : public Exhibit {
     OnDevice on_device(const std::shared_ptr<const VoxelSource>& voxels, std::int64_t step);
     OnDevice first_shown();
     std::optional<OnDevice> coarse_one();
-    StepsAhead::Step brought(std::int64_t step);
-    bool can_be_brought(std::int64_t step) const;
+    StepsAhead::Step bring(std::int64_t step);
+    bool can_bring(std::int64_t step) const;
     bool is_bad(std::int64_t step) const;
     void show(std::shared_ptr<const OnDevice> next);
 

@@ -10,7 +10,7 @@
 namespace echolux {
 namespace {
 
-ReconstructionSpec completed(const StagedSession& session) {
+ReconstructionSpec complete_plan_of(const StagedSession& session) {
     ReconstructionSpec plan = session.plan();
     session.complete(plan);
     return plan;
@@ -20,7 +20,7 @@ ReconstructionSpec completed(const StagedSession& session) {
 
 SessionExhibit::SessionExhibit(std::shared_ptr<StagedSession> session, const BackendChoice& backend, Renderer& renderer)
     : session_(std::move(session)),
-      path_(completed(*session_), backend, renderer,
+      path_(complete_plan_of(*session_), backend, renderer,
             {.complete = [part = session_.get()](ReconstructionSpec& plan) { part->complete(plan); }}),
       way_(path_.describe()) {
     session_->attach(path_);

@@ -83,8 +83,8 @@ void draw_legend(Sheet& sheet, const Legend& legend, double top) {
     sheet.rimmed_rectangle(low - sheet.line_width(), high + sheet.line_width(), sheet.ink());
     draw_colours(sheet, legend, low, high);
     sheet.label(legend.title, {high.x, low.y - 0.5 * em}, {1, 1});
-    const auto [least, most] = std::minmax(legend.top, legend.bottom);
-    for (const auto& [value, text] : ticks_between(least, most, max_ticks)) {
+    const auto [min, max] = std::minmax(legend.top, legend.bottom);
+    for (const auto& [value, text] : ticks_between(min, max, max_ticks)) {
         const double y = std::lerp(low.y, high.y, (value - legend.top) / (legend.bottom - legend.top));
         sheet.line({low.x - tick * em, y}, {low.x, y});
         sheet.label(text, {low.x - 1.6 * tick * em, y}, {1, 0.5});

@@ -50,13 +50,13 @@ void draw_depth_ruler(Sheet& sheet, const Stage& stage) {
     const std::optional<Edge> edge = leftmost_edge(stage);
     if (!edge) return;
     const double pixels = glm::length(edge->seen.to - edge->seen.from);
-    const int most = static_cast<int>(std::min(20.0, pixels / (min_between * sheet.em())));
-    if (most < 1) return;  // seen end on
+    const int max_ticks = static_cast<int>(std::min(20.0, pixels / (min_between * sheet.em())));
+    if (max_ticks < 1) return;  // seen end on
     const glm::dvec2 out = outwards(stage, edge->seen);
     const glm::dvec2 anchor = 0.5 - 0.5 * out;
     sheet.line(edge->seen.from, edge->seen.to);
     const DepthScale depths = stage.depths();
-    for (const auto& [depth, text] : ticks_between(depths.first, depths.last, most)) {
+    for (const auto& [depth, text] : ticks_between(depths.first, depths.last, max_ticks)) {
         const glm::dvec3 place = glm::mix(edge->top, edge->bottom, depths.part(depth));
         const std::optional<Segment> seen = stage.seen(place, place);
         if (!seen) continue;

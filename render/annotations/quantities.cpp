@@ -9,19 +9,19 @@
 
 namespace echolux {
 
-double round_below(double most) {
-    const double decade = std::pow(10.0, std::floor(std::log10(most) + 1e-12));
+double round_below(double limit) {
+    const double decade = std::pow(10.0, std::floor(std::log10(limit) + 1e-12));
     for (const double digit : {5.0, 2.0}) {
-        if (digit * decade <= most * (1 + 1e-12)) return digit * decade;
+        if (digit * decade <= limit * (1 + 1e-12)) return digit * decade;
     }
     return decade;
 }
 
-std::vector<Tick> ticks_between(double low, double high, int most, double finest) {
-    double step = round_below(std::max((high - low) / most, finest));
+std::vector<Tick> ticks_between(double low, double high, int max_ticks, double finest) {
+    double step = round_below(std::max((high - low) / max_ticks, finest));
     const auto first = [&] { return std::ceil(low / step - 1e-9); };
     const auto last = [&] { return std::floor(high / step + 1e-9); };
-    while (step < finest || last() - first() + 1 > most) step = round_below(2.6 * step);
+    while (step < finest || last() - first() + 1 > max_ticks) step = round_below(2.6 * step);
     const int decimals = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
     std::vector<Tick> ticks;
     for (double i = first(); i <= last(); i += 1) {

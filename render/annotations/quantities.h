@@ -7,16 +7,16 @@
 
 namespace echolux {
 
-// The largest of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... that is not above `most`, which is above zero.
-double round_below(double most);
+// The largest of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... that is not above `limit`, which is above zero.
+double round_below(double limit);
 
 struct Tick {
     double value;
     std::string text;  // with as many decimals as the step needs
 };
 
-// Multiples of a round step from low to high, at most `most` of them; the step is at least `finest`.
-std::vector<Tick> ticks_between(double low, double high, int most, double finest = 0);
+// Multiples of a round step from low to high, at most `max_ticks` of them; the step is at least `finest`.
+std::vector<Tick> ticks_between(double low, double high, int max_ticks, double finest = 0);
 
 struct LengthUnit {
     double um;  // in one of it

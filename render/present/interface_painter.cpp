@@ -50,8 +50,8 @@ void fill_buffer(const gpu::Device& device, std::optional<gpu::HostBuffer>& buff
 
 // Pixels of which at least the middle is inside, on the picture.
 vk::Rect2D scissor_of(const std::array<float, 4>& clip, vk::Extent3D extent) {
-    const auto pixel = [](float edge, std::uint32_t most) {
-        return static_cast<std::int32_t>(std::lround(std::clamp(edge, 0.0F, static_cast<float>(most))));
+    const auto pixel = [](float edge, std::uint32_t end) {
+        return static_cast<std::int32_t>(std::lround(std::clamp(edge, 0.0F, static_cast<float>(end))));
     };
     const std::int32_t left = pixel(clip[0], extent.width), top = pixel(clip[1], extent.height);
     const std::int32_t right = std::max(left, pixel(clip[2], extent.width));

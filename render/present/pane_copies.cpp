@@ -12,10 +12,10 @@ struct Part {
     std::int64_t from, from_length, to, to_length;
 };
 
-// Along one axis: what of `length` pixels at `begin` lies within [0, most).
-std::optional<Part> part_of(std::int64_t begin, std::int64_t length, std::int64_t pixels, std::int64_t most) {
+// Along one axis: what of `length` pixels at `begin` lies within [0, size).
+std::optional<Part> part_of(std::int64_t begin, std::int64_t length, std::int64_t pixels, std::int64_t size) {
     const std::int64_t first = std::max<std::int64_t>(begin, 0);
-    const std::int64_t end = std::min(begin + length, most);
+    const std::int64_t end = std::min(begin + length, size);
     if (length < 1 || first >= end) return {};
     const std::int64_t from = (first - begin) * pixels / length;
     const std::int64_t from_end = ((end - begin) * pixels + length - 1) / length;

@@ -39,8 +39,9 @@ Indices place_of(std::int64_t number, const Indices& of) {
         "renderer", "crop it, or choose a device with more memory");
 }
 
-// Slots along each axis: the fewest that are at least `wanted`, else as many as there can be; never more than `most`.
-Indices arranged(std::int64_t wanted, std::int64_t most, const Indices& max_along) {
+// Slots along each axis: the fewest that are at least `wanted`, else as many as there can be; never more than
+// `max_count`.
+Indices arranged(std::int64_t wanted, std::int64_t max_count, const Indices& max_along) {
     Indices best{0, 0, 0};
     const auto is_better = [&](std::int64_t count) {
         const std::int64_t now = product(best);
@@ -50,7 +51,7 @@ Indices arranged(std::int64_t wanted, std::int64_t most, const Indices& max_alon
         for (std::int64_t y = 1; y <= max_along[1]; ++y) {
             for (const std::int64_t z : {wanted / (x * y), divided(wanted, x * y)}) {
                 const Indices slots{x, y, std::clamp<std::int64_t>(z, 1, max_along[2])};
-                if (product(slots) <= most && is_better(product(slots))) best = slots;
+                if (product(slots) <= max_count && is_better(product(slots))) best = slots;
             }
         }
     }
@@ -126,13 +127,13 @@ PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int
     layout.brick_edge = brick_edge_for(layout, room.edge, page_edge);
     Indices max_along{};
     for (std::size_t i = 0; i < 3; ++i) max_along[i] = std::min(max_slots, room.edge / layout.stored()[i]);
-    const std::int64_t most = room.bytes / (layout.slot_voxels() * room.bytes_per_voxel);
-    const std::int64_t for_coarse = std::max<std::int64_t>(1, std::min(most, layout.page_count()) / coarse_share);
+    const std::int64_t max_count = room.bytes / (layout.slot_voxels() * room.bytes_per_voxel);
+    const std::int64_t for_coarse = std::max<std::int64_t>(1, std::min(max_count, layout.page_count()) / coarse_share);
     // A box of the coarse level lies within one page: no larger reduction.
     for (std::int64_t reduction = 2; reduction <= page_edge; reduction *= 2) {
         set_reduction(layout, reduction);
         if (layout.coarse_count() > for_coarse) continue;
-        layout.slots = arranged(std::min(most, layout.page_count() + layout.coarse_count()), most, max_along);
+        layout.slots = arranged(std::min(max_count, layout.page_count() + layout.coarse_count()), max_count, max_along);
         if (layout.slot_count() >= layout.coarse_count()) return layout;
     }
     refuse(grid,

@@ -34,21 +34,21 @@ class Visibility {
 
     bool operator()(const ValueBounds& bounds) const {
         if (all_) return true;
-        const double least = bounds.least * scale_ + offset_;
-        const double most = bounds.most * scale_ + offset_;
+        const double min_value = bounds.min * scale_ + offset_;
+        const double max_value = bounds.max * scale_ + offset_;
         const auto [low, high] = function_.range;
         switch (mode_) {
             case ViewMode::composite:
             case ViewMode::mida:
-            case ViewMode::points: return seen_before_[entry(most) + 1] > seen_before_[entry(least)];
-            case ViewMode::isosurface: return most >= isovalue_;
-            case ViewMode::minip: return least < high;
+            case ViewMode::points: return seen_before_[entry(max_value) + 1] > seen_before_[entry(min_value)];
+            case ViewMode::isosurface: return max_value >= isovalue_;
+            case ViewMode::minip: return min_value < high;
             case ViewMode::average: return true;
             case ViewMode::mip:
             case ViewMode::attenuated_mip:
             case ViewMode::depth_mip: break;
         }
-        return most > low;
+        return max_value > low;
     }
 
   private:
@@ -83,16 +83,16 @@ class Sight {
     glm::dvec3 middle_of(const VoxelBox& box) const { return at(box, glm::dvec3(0.5), 0); }
 
     bool shows(const VoxelBox& box) const {
-        glm::dvec2 least(INFINITY);
-        glm::dvec2 most(-INFINITY);
+        glm::dvec2 min_pixel(INFINITY);
+        glm::dvec2 max_pixel(-INFINITY);
         for (int corner = 0; corner < 8; ++corner) {
             const glm::dvec3 place = at(box, glm::dvec3(corner & 1, corner >> 1 & 1, corner >> 2), voxels_around);
             if (distance_to(place) <= 0) return true;  // it reaches behind the eye
             const glm::dvec2 pixel = camera_.project(place);
-            least = glm::min(least, pixel);
-            most = glm::max(most, pixel);
+            min_pixel = glm::min(min_pixel, pixel);
+            max_pixel = glm::max(max_pixel, pixel);
         }
-        return least.x <= half_.x && least.y <= half_.y && most.x >= -half_.x && most.y >= -half_.y;
+        return min_pixel.x <= half_.x && min_pixel.y <= half_.y && max_pixel.x >= -half_.x && max_pixel.y >= -half_.y;
     }
 
   private:
@@ -109,7 +109,7 @@ class Sight {
 };
 
 ValueBounds joined(const ValueBounds& a, const ValueBounds& b) {
-    return {std::min(a.least, b.least), std::max(a.most, b.most)};
+    return {std::min(a.min, b.min), std::max(a.max, b.max)};
 }
 
 }  // namespace

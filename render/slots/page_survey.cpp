@@ -38,15 +38,15 @@ std::vector<float> texture_values(const VoxelSource& source, const StoredCodes& 
 }
 
 std::vector<ValueBounds> bounds_of(const std::vector<float>& values, const Indices& voxels, const Cells& cells) {
-    constexpr float most = std::numeric_limits<float>::max();
-    std::vector<ValueBounds> bounds(cells.size(), {most, -most});
+    constexpr float highest = std::numeric_limits<float>::max();
+    std::vector<ValueBounds> bounds(cells.size(), {highest, -highest});
     const float* row = values.data();
     for (std::int64_t z = 0; z < voxels[2]; ++z) {
         for (std::int64_t y = 0; y < voxels[1]; ++y, row += voxels[0]) {
             ValueBounds* cell = bounds.data() + cells.row(y, z);
             for (std::int64_t x = 0; x < voxels[0]; ++x) {
                 ValueBounds& here = cell[x >> cells.shift];
-                here = {std::min(here.least, row[x]), std::max(here.most, row[x])};
+                here = {std::min(here.min, row[x]), std::max(here.max, row[x])};
             }
         }
     }

@@ -14,7 +14,7 @@
 namespace echolux {
 
 struct ValueBounds {  // texture values
-    float least, most;
+    float min, max;
 };
 
 struct PageSurvey {

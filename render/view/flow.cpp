@@ -7,7 +7,7 @@ namespace echolux {
 template <>
 const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
     constexpr Effect view = Effect::view;
-    constexpr double most = 1e9;
+    constexpr double max = 1e9;
     static const std::vector<Field<FlowOverlay>> fields{
         choice<FlowOverlay>("flow_shown", &FlowOverlay::flow_shown, {"overlay", "alone"}, view,
                             "overlay: coloured over the structure; alone: in its place, as a volume of its own"),
@@ -22,7 +22,7 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
         number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view,
                             "how far flow takes the place of the structure"),
         number<FlowOverlay>(
-            "flow_v_max", &FlowOverlay::flow_v_max, 0, most, "", view,
+            "flow_v_max", &FlowOverlay::flow_v_max, 0, max, "", view,
             "the speed that a phase of pi stands for, where the flow is a phasor; 0: what the flow says, "
             "or else radians")
             .special(0, "auto")

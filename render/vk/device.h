@@ -31,7 +31,7 @@ class Device {
     const DeviceId& id() const { return id_; }
     bool is_software() const { return software_; }
 
-    // Whether samplers can take the least or the largest value instead of filtering (where the format can as well).
+    // Whether samplers can take the smallest or the largest value instead of filtering (where the format can as well).
     bool reduces() const { return reduces_; }
 
     // Whether another API on the same GPU can be given memory and timelines of this device.

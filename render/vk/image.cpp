@@ -41,14 +41,14 @@ vk::Extent3D max_extent(const Device& device, const ImageShape& shape) {
         .maxExtent;
 }
 
-bool is_within(const vk::Extent3D& extent, const vk::Extent3D& most) {
-    return extent.width <= most.width && extent.height <= most.height && extent.depth <= most.depth;
+bool is_within(const vk::Extent3D& extent, const vk::Extent3D& limit) {
+    return extent.width <= limit.width && extent.height <= limit.height && extent.depth <= limit.depth;
 }
 
 void check_extent(const Device& device, const ImageShape& shape, const std::string& what) {
-    const vk::Extent3D most = max_extent(device, shape);
-    if (is_within(shape.extent, most)) return;
-    refuse(device, what, fmt::format("at most {} x {} x {}", most.width, most.height, most.depth));
+    const vk::Extent3D limit = max_extent(device, shape);
+    if (is_within(shape.extent, limit)) return;
+    refuse(device, what, fmt::format("at most {} x {} x {}", limit.width, limit.height, limit.depth));
 }
 
 // Asked of the device before the image exists (maintenance4).
@@ -72,11 +72,11 @@ void check_bytes(const Device& device, const ImageShape& shape, const std::strin
     for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
         largest_heap = std::max(largest_heap, memory.memoryHeaps[i].size);
     }
-    const vk::DeviceSize most = std::min(largest_allocation(device), largest_heap);
-    if (bytes > most) {
+    const vk::DeviceSize max_bytes = std::min(largest_allocation(device), largest_heap);
+    if (bytes > max_bytes) {
         refuse(device, what,
                fmt::format("needs {:.2f} GiB as {}, at most {:.2f} GiB can be had", static_cast<double>(bytes) / gib,
-                           vk::to_string(shape.format), static_cast<double>(most) / gib));
+                           vk::to_string(shape.format), static_cast<double>(max_bytes) / gib));
     }
 }
 
@@ -85,14 +85,14 @@ vk::DeviceSize free_bytes(const Device& device) {
     vk::PhysicalDeviceMemoryBudgetPropertiesEXT budget;
     vk::PhysicalDeviceMemoryProperties2 facts{.pNext = device.tells_budget() ? &budget : nullptr};
     (*device.physical()).getMemoryProperties2(&facts, *device.physical().getDispatcher());
-    vk::DeviceSize most = 0;
+    vk::DeviceSize max_bytes = 0;
     for (std::uint32_t i = 0; i < facts.memoryProperties.memoryHeapCount; ++i) {
         const vk::MemoryHeap& heap = facts.memoryProperties.memoryHeaps[i];
         if (!(heap.flags & vk::MemoryHeapFlagBits::eDeviceLocal)) continue;
         const vk::DeviceSize used = std::min(budget.heapUsage[i], budget.heapBudget[i]);
-        most = std::max(most, device.tells_budget() ? budget.heapBudget[i] - used : heap.size);
+        max_bytes = std::max(max_bytes, device.tells_budget() ? budget.heapBudget[i] - used : heap.size);
     }
-    return most;
+    return max_bytes;
 }
 
 vk::raii::Image made_image(const Device& device, const ImageShape& shape, const std::string& what) {
@@ -124,9 +124,9 @@ vk::raii::DeviceMemory bound_memory(const Device& device, const vk::raii::Image&
 }  // namespace
 
 ImageRoom room_for(const Device& device, const ImageShape& shape) {
-    const vk::Extent3D most = max_extent(device, shape);
+    const vk::Extent3D limit = max_extent(device, shape);
     const vk::DeviceSize free = free_bytes(device);
-    return {.edge = std::min({most.width, most.height, most.depth}),
+    return {.edge = std::min({limit.width, limit.height, limit.depth}),
             .bytes = static_cast<std::int64_t>(std::min(largest_allocation(device), free - free / 8))};
 }
 

@@ -95,8 +95,8 @@ TEST(PageSurvey, IsTheMeanAndTheRangeOfEachBox) {
                 float mean = 0;
                 std::memcpy(&mean, survey.coarse.data() + 4 * cell, 4);
                 EXPECT_NEAR(mean, std::accumulate(inside.begin(), inside.end(), 0.0) / std::ssize(inside), 1e-6);
-                EXPECT_NEAR(survey.bricks[cell].least, std::ranges::min(inside), 1e-7);
-                EXPECT_NEAR(survey.bricks[cell].most, std::ranges::max(inside), 1e-7);
+                EXPECT_NEAR(survey.bricks[cell].min, std::ranges::min(inside), 1e-7);
+                EXPECT_NEAR(survey.bricks[cell].max, std::ranges::max(inside), 1e-7);
             }
         }
     }
