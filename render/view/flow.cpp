@@ -11,11 +11,11 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
     static const std::vector<Field<FlowOverlay>> fields{
         choice<FlowOverlay>("flow_shown", &FlowOverlay::flow_shown, {"overlay", "alone"}, view,
                             "overlay: coloured over the structure; alone: in its place, as a volume of its own"),
-        number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, most, "", view,
+        number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, max, "", view,
                             "slower flow is not shown, in the unit of the flow (mm/s); -1: a tenth of the range")
             .special(-1, "auto")
             .soft(0, 10),
-        number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, most, "", view,
+        number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, max, "", view,
                             "speed at the ends of the colours, in the unit of the flow; 0: the largest there is")
             .special(0, "auto")
             .soft(0, 50),
