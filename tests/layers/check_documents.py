@@ -17,7 +17,8 @@ HEADING = re.compile(r"^#+ +(.*?) *#*$", re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
 SOURCE = re.compile(
-    r"`((?:compute|engine|render|shaders|app|bench|ui|library|include|examples|assets|plugins|tests|cmake|docs)/[\w./*{},-]*)`"
+    r"`((?:compute|engine|render|shaders|app|bench|ui|library|include|examples|assets|plugins|tests|cmake|docs)/"
+    r"(?!(?:\d+|N)`)[\w./*{},-]*)`"  # library/2048 is a figure of the bench
 )
 PICTURES = {".png", ".gif", ".webp", ".svg", ".jpg"}
 
