@@ -142,7 +142,7 @@ bool HostVolumes::take_change(Moment moment) {
         return false;
     }
     abandon();
-    install(made->plan, std::move(made->chosen));
+    install(made->spec, std::move(made->chosen));
     return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "compute/plan/choices.h"
 #include "engine/block_pool.h"
 #include "engine/gpu_recovery.h"
 #include "engine/io/volume_file.h"
@@ -22,11 +23,6 @@ struct ScanPart {
     std::int64_t begin = 0;  // B-scan positions [begin, end)
     std::int64_t end = 0;    // 0: the last
 };
-
-// Slices of a volume at each B-scan position: 1, or the B-scan's repeats where they are not averaged.
-inline std::int64_t slices_per_b_scan(const VolumeGrid& grid, const ScanGeometry& geometry) {
-    return grid.b_scans / geometry.b_scans;
-}
 
 // What recipe.noise_floor_db becomes where the recipe leaves it open: of evenly spaced B-scans of the first volume.
 // Throws Error{bad_file, bad_setting}.
