@@ -1,14 +1,28 @@
-# The CUDA backend: on where nvcc is found, otherwise one line says so and everything else works. Only the static
-# runtime is linked; cuFFT and cuBLAS are opened when they are wanted, so that one program starts on every machine.
+# The CUDA backend: on where there are a GPU and nvcc, otherwise one line says so and everything else works. Only the
+# static runtime is linked; cuFFT and cuBLAS are opened when they are wanted, so that one program starts on every machine.
 
-option(ECHOLUX_CUDA "Reconstruct on NVIDIA GPUs" ON)
+set(ECHOLUX_CUDA "auto" CACHE STRING
+    "Reconstruct on NVIDIA GPUs; auto: where this machine has one, because kernels take long to compile")
 set(ECHOLUX_CUDA_ARCHITECTURES "auto" CACHE STRING
     "As CMAKE_CUDA_ARCHITECTURES; auto: the GPU of this machine, or 90 where there is none")
+
+execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE capabilities
+    RESULT_VARIABLE no_gpu ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT capabilities MATCHES "^[0-9]+\\.[0-9]+")
+    set(no_gpu TRUE)
+endif()
 
 # Sanitizers and line counts watch host code; nvcc's host half of a .cu file cannot carry them.
 if(ECHOLUX_CUDA AND (ECHOLUX_SANITIZE OR ECHOLUX_COVERAGE))
     set(ECHOLUX_CUDA OFF)
     message(STATUS "CUDA off: sanitizers and coverage look at the host's code")
+endif()
+
+if(ECHOLUX_CUDA STREQUAL "auto" AND no_gpu)
+    set(ECHOLUX_CUDA OFF)
+    message(STATUS "CUDA off: this machine has no NVIDIA GPU that its driver knows (./dev package builds for all)")
+elseif(ECHOLUX_CUDA STREQUAL "auto")
+    set(ECHOLUX_CUDA ON)
 endif()
 
 # A toolkit that is missing, broken or too old is told in one line and does not stop the others' work.
@@ -37,9 +51,7 @@ endif()
 if(ECHOLUX_CUDA)
     set(CMAKE_CUDA_ARCHITECTURES ${ECHOLUX_CUDA_ARCHITECTURES})
     if(ECHOLUX_CUDA_ARCHITECTURES STREQUAL "auto")
-        execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE capabilities
-            RESULT_VARIABLE no_gpu ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-        if(no_gpu EQUAL 0 AND capabilities MATCHES "^[0-9]+\\.[0-9]+")  # `native` fails where there is no GPU
+        if(NOT no_gpu)  # `native` fails where there is no GPU
             string(REGEX REPLACE "\n.*" "" capability "${capabilities}")
             string(REPLACE "." "" CMAKE_CUDA_ARCHITECTURES "${capability}")
         else()

@@ -16,7 +16,7 @@ enum class FftKind {
     real_inverse      // n/2 + 1 complex -> n real; destroys its input
 };
 
-// Of float, or of double where the library has it: else Error{bad_setting} is thrown.
+// Of float or of double.
 template <class Real>
 class BasicFft {
   public:

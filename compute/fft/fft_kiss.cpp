@@ -3,6 +3,8 @@
 #include <kissfft/kiss_fft.h>
 #include <kissfft/kiss_fftr.h>
 
+#include <kissfft/kissfft.hh>
+
 #include <algorithm>
 #include <vector>
 
@@ -16,6 +18,23 @@ kiss_fft_cpx* as_kiss(std::complex<float>* values) {
     return reinterpret_cast<kiss_fft_cpx*>(values);
 }
 
+bool is_inverse(FftKind kind) {
+    return kind == FftKind::real_inverse || kind == FftKind::complex_inverse;
+}
+
+// Any kind of transform of length n by a complex one, which goes from the plan's `in` to its `out`.
+template <class Plan>
+void through_complex(FftKind kind, Plan& plan, std::size_t n, auto&& transform) {
+    if (kind == FftKind::real_forward) std::copy_n(plan.real, n, plan.in);
+    if (kind == FftKind::real_inverse) {
+        for (std::size_t i = n / 2 + 1; i < n; ++i) plan.in[i] = std::conj(plan.in[n - i]);
+    }
+    transform();
+    if (kind == FftKind::real_inverse) {
+        for (std::size_t i = 0; i < n; ++i) plan.real[i] = plan.out[i].real();
+    }
+}
+
 // kissfft's real transforms want an even length; odd ones go through the complex transform.
 class KissPlan : public Fft::Plan {
   public:
@@ -27,7 +46,7 @@ class KissPlan : public Fft::Plan {
         out = out_side_.data();
         const auto count = static_cast<int>(n);
         const bool is_complex = kind == FftKind::complex_forward || kind == FftKind::complex_inverse;
-        const int inverse = kind == FftKind::real_inverse || kind == FftKind::complex_inverse ? 1 : 0;
+        const int inverse = is_inverse(kind) ? 1 : 0;
         if (!is_complex && n % 2 == 0) {
             real_plan_ = kiss_fftr_alloc(count, inverse, nullptr, nullptr);
         } else {
@@ -50,29 +69,40 @@ class KissPlan : public Fft::Plan {
         } else if (real_plan_ != nullptr) {
             kiss_fftri(real_plan_, as_kiss(in), real);
         } else {
-            execute_complex();
+            through_complex(kind_, *this, real_side_.size(),
+                            [this] { kiss_fft(complex_plan_, as_kiss(in), as_kiss(out)); });
         }
     }
 
   private:
-    void execute_complex() {
-        const std::size_t n = real_side_.size();
-        if (kind_ == FftKind::real_forward) std::copy_n(real, n, in);
-        if (kind_ == FftKind::real_inverse) {
-            for (std::size_t i = n / 2 + 1; i < n; ++i) in[i] = std::conj(in[n - i]);
-        }
-        kiss_fft(complex_plan_, as_kiss(in), as_kiss(out));
-        if (kind_ == FftKind::real_inverse) {
-            for (std::size_t i = 0; i < n; ++i) real[i] = out[i].real();
-        }
-    }
-
     FftKind kind_;
     std::vector<float> real_side_;
     std::vector<std::complex<float>> in_side_;
     std::vector<std::complex<float>> out_side_;
     kiss_fftr_cfg real_plan_ = nullptr;
     kiss_fft_cfg complex_plan_ = nullptr;
+};
+
+// kissfft's C functions know the one precision that they were built for, its C++ template any.
+class KissPlanOfDouble : public BasicFft<double>::Plan {
+  public:
+    KissPlanOfDouble(FftKind kind, std::size_t n)
+        : kind_(kind), transform_(n, is_inverse(kind)), real_side_(n), in_side_(n), out_side_(n) {
+        real = real_side_.data();
+        in = in_side_.data();
+        out = out_side_.data();
+    }
+
+    void execute() override {
+        through_complex(kind_, *this, real_side_.size(), [this] { transform_.transform(in, out); });
+    }
+
+  private:
+    FftKind kind_;
+    kissfft<double> transform_;
+    std::vector<double> real_side_;
+    std::vector<std::complex<double>> in_side_;
+    std::vector<std::complex<double>> out_side_;
 };
 
 }  // namespace
@@ -83,9 +113,8 @@ std::unique_ptr<Fft::Plan> Fft::planned(Kind kind, std::int64_t n) {
 }
 
 template <>
-std::unique_ptr<BasicFft<double>::Plan> BasicFft<double>::planned(Kind, std::int64_t) {
-    throw Error(ErrorCode::bad_setting, "this build's transforms are of single precision", "double_precision",
-                "choose false, or build with FFTW");
+std::unique_ptr<BasicFft<double>::Plan> BasicFft<double>::planned(Kind kind, std::int64_t n) {
+    return std::make_unique<KissPlanOfDouble>(kind, static_cast<std::size_t>(n));
 }
 
 template <class Real>
