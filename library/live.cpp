@@ -232,18 +232,18 @@ echolux_status echolux_live_set(echolux_live* live, const char* key, const char*
 echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error) {
     return guarded(error, [&] {
         const echolux_live& one = live_handle(live, "live");
-        const SessionStats stats = one.session->stats();
+        const SessionStats now = one.session->stats();
         echolux_live_stats all{};
-        all.running = stats.running ? 1 : 0;
-        all.ended = stats.ended ? 1 : 0;
-        all.seconds = stats.seconds;
-        all.acquired_blocks = stats.arrived.blocks;
-        all.acquired_volumes = stats.arrived.volumes;
-        all.acquired_a_scans = stats.arrived.lines;
-        all.lost_blocks = stats.arrived.lost;
-        all.finished_volumes = stats.finished_volumes;
-        all.left_out_volumes = stats.queue.overtaken_volumes + stats.queue.incomplete_volumes + stats.dropped_volumes +
-                               stats.failed_volumes;
+        all.running = now.running ? 1 : 0;
+        all.ended = now.ended ? 1 : 0;
+        all.seconds = now.seconds;
+        all.acquired_blocks = now.arrived.blocks;
+        all.acquired_volumes = now.arrived.volumes;
+        all.acquired_a_scans = now.arrived.lines;
+        all.lost_blocks = now.arrived.lost;
+        all.finished_volumes = now.finished_volumes;
+        all.left_out_volumes =
+            now.queue.overtaken_volumes + now.queue.incomplete_volumes + now.dropped_volumes + now.failed_volumes;
         all.overwritten_volumes = one.queue.overwritten();
         give(stats, all, "stats");
     });
