@@ -38,7 +38,7 @@ FolderListing list_folder(const std::filesystem::path& folder, std::size_t max_e
 
 bool has_ending(std::string_view name, const std::vector<std::string>& endings) {
     if (endings.empty()) return true;
-    const std::string plain = lower_case(name);
+    const std::string plain = lower_case(std::string(name));
     return std::ranges::any_of(endings,
                                [&plain](const std::string& ending) { return plain.ends_with(lower_case(ending)); });
 }
