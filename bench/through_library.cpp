@@ -40,7 +40,7 @@ std::vector<double> library_rates(BenchBook& book, const BenchSize& size, const 
     whole.block_b_scans = size.b_scans;
     const BenchSpectra spectra(whole, SampleFormat::u16, MemoryKind::device, processor.choice.gpu);
     auto device = api::make<echolux_device>();
-    device.kind = ECHOLUX_CUDA;
+    device.kind = ECHOLUX_DEVICE_CUDA;
     device.streams = static_cast<int>(under_way);
     std::ranges::copy(processor.choice.gpu, device.gpu_id);
     const std::shared_ptr<void> stream = device_stream(processor.choice.gpu);

@@ -62,7 +62,8 @@ echolux_grid grid_of(const VolumeGrid& grid) {
 
 BackendChoice backend_of(const echolux_device* device) {
     const echolux_device wanted = taken_or_default(device, "device");
-    if (wanted.kind < ECHOLUX_AUTO || wanted.kind > ECHOLUX_CUDA) throw BadArgument("is of no known kind", "device");
+    if (wanted.kind < ECHOLUX_DEVICE_AUTO || wanted.kind > ECHOLUX_DEVICE_CUDA)
+        throw BadArgument("is of no known kind", "device");
     require_within(wanted.streams, 16, "streams", "device");
     if (wanted.gpus < -1) throw BadArgument("cannot have so few GPUs", "device");
     BackendChoice choice;

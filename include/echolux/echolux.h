@@ -185,7 +185,7 @@ ECHOLUX_API echolux_status echolux_settings_toml(const echolux_settings* setting
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
-enum { ECHOLUX_AUTO = 0, ECHOLUX_CPU = 1, ECHOLUX_CUDA = 2 };
+enum { ECHOLUX_DEVICE_AUTO = 0, ECHOLUX_DEVICE_CPU = 1, ECHOLUX_DEVICE_CUDA = 2 };
 
 typedef struct echolux_gpu {
     size_t size;
@@ -200,7 +200,7 @@ ECHOLUX_API echolux_status echolux_gpu_describe(size_t index, echolux_gpu* gpu, 
 
 typedef struct echolux_device {
     size_t size;
-    int32_t kind;                  /* ECHOLUX_AUTO: the CPU where no GPU can be used */
+    int32_t kind;                  /* ECHOLUX_DEVICE_AUTO: the CPU where no GPU can be used */
     int32_t streams;               /* blocks under way at a time on each GPU; 0: 3 */
     int32_t gpus;                  /* that share the blocks; 0: one; -1: all */
     int32_t reads_pinned_directly; /* kernels read pinned spectra over the link instead of a copy */
@@ -461,7 +461,7 @@ typedef void (*echolux_volume_callback)(void* user, echolux_volume* structure, e
 
 typedef struct echolux_live_options {
     size_t size;
-    const echolux_device* device;     /* NULL: ECHOLUX_AUTO */
+    const echolux_device* device;     /* NULL: ECHOLUX_DEVICE_AUTO */
     int32_t delivery;                 /* ECHOLUX_NEWEST or ECHOLUX_EVERY */
     int32_t queue;                    /* EVERY: volumes that may wait to be taken; 0: 2 */
     echolux_volume_callback finished; /* NULL: echolux_live_next() takes them */

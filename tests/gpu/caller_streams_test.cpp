@@ -48,7 +48,7 @@ class CallerStreams : public GpuTest {
                                         {"recipe.levels=fixed", "recipe.low=20", "recipe.high=120"}));
         const auto device = [] {
             auto one = api::make<echolux_device>();
-            one.kind = ECHOLUX_CUDA;
+            one.kind = ECHOLUX_DEVICE_CUDA;
             return one;
         };
         work_.emplace(*scan_, device());

@@ -85,7 +85,7 @@ void CUPTIAPI buffer_filled(CUcontext context, std::uint32_t stream, std::uint8_
     while (valid_bytes > 0 && cupti().next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
         if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) count(*reinterpret_cast<const CUpti_ActivityMemcpy6*>(record));
         if (record->kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)
-            count(*reinterpret_cast<const CUpti_ActivitySynchronization*>(record));
+            count(*reinterpret_cast<const CUpti_ActivitySynchronization2*>(record));
     }
     std::size_t lost = 0;
     cupti().lost_records(context, stream, &lost);

@@ -42,7 +42,7 @@ int main(void) {
     layout.a_scans = A_SCANS;
     layout.b_scans = B_SCANS;
     CHECK(echolux_scan_create(&layout, settings, 2, &scan, &error) == ECHOLUX_OK);
-    device.kind = ECHOLUX_CPU;
+    device.kind = ECHOLUX_DEVICE_CPU;
     device.size = offsetof(echolux_device, streams);
     CHECK(echolux_reconstructor_create(scan, &device, 0, &work, &error) == ECHOLUX_OK);
     CHECK(echolux_reconstructor_grid(work, &grid, NULL, &error) == ECHOLUX_OK);

@@ -24,7 +24,7 @@ TEST(LibraryReconstructor, TellsItsGridAndDevice) {
     lux::Scan scan = described();
     scan.settings().set("recipe.voxel", "u16");
     auto device = lux::make<echolux_device>();
-    device.kind = ECHOLUX_CPU;
+    device.kind = ECHOLUX_DEVICE_CPU;
     const lux::Reconstructor work(scan, device);
     const echolux_grid grid = work.grid();
     EXPECT_EQ(grid.depth, 128);
@@ -206,7 +206,7 @@ TEST_F(LibraryReconstructorCalls, APlaceThatDoesNotHoldIt) {
 
 TEST_F(LibraryReconstructorCalls, AStreamMeansNothingToTheCpu) {
     auto cpu = lux::make<echolux_device>();
-    cpu.kind = ECHOLUX_CPU;
+    cpu.kind = ECHOLUX_DEVICE_CPU;
     work_ = lux::Reconstructor(scan_, cpu);
     block_.sync = ECHOLUX_SYNC_STREAM;
     EXPECT_EQ(submitted(), ECHOLUX_BAD_SETTING);
@@ -237,7 +237,7 @@ TEST(LibraryReconstructor, DevicesThatAreNoneAreRefused) {
     std::size_t gpus = 0;
     ASSERT_EQ(echolux_gpu_count(&gpus, nullptr, 0, nullptr), ECHOLUX_OK);
     const echolux_status without = gpus == 0 ? ECHOLUX_DEVICE : ECHOLUX_OK;
-    EXPECT_EQ(wrong([](echolux_device& d) { d.kind = ECHOLUX_CUDA; }), without);
+    EXPECT_EQ(wrong([](echolux_device& d) { d.kind = ECHOLUX_DEVICE_CUDA; }), without);
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan, lux::make<echolux_device>(), -1); }), ECHOLUX_BAD_ARGUMENT);
 }
 
