@@ -149,10 +149,10 @@ TEST(DisplayQueue, WhereTheSourceWaitsNoVolumeIsOvertaken) {
         const auto one = queue.take(1s);
         ASSERT_TRUE(one);
         if (one->first_b_scan == 0) volumes.push_back(one->volume);
-        EXPECT_LE(queue.figures().waiting, 2 * b_scans);
+        EXPECT_LE(queue.stats().waiting, 2 * b_scans);
     }
     EXPECT_EQ(volumes, (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
-    EXPECT_EQ(queue.figures().overtaken_volumes, 0);
+    EXPECT_EQ(queue.stats().overtaken_volumes, 0);
 }
 
 TEST(DisplayQueue, WhoWaitsForRoomCanBeStopped) {
@@ -161,11 +161,11 @@ TEST(DisplayQueue, WhoWaitsForRoomCanBeStopped) {
     push_volume(queue, 1);
     std::jthread source([&](const std::stop_token& stop) { queue.push(block(2, 0), stop); });
     std::this_thread::sleep_for(5ms);
-    EXPECT_EQ(queue.figures().pushed, 2 * b_scans);
+    EXPECT_EQ(queue.stats().pushed, 2 * b_scans);
     source.request_stop();
     source.join();
-    EXPECT_EQ(queue.figures().pushed, 2 * b_scans) << "it is left out";
-    expect_balance(queue.figures());
+    EXPECT_EQ(queue.stats().pushed, 2 * b_scans) << "it is left out";
+    expect_balance(queue.stats());
 }
 
 }  // namespace

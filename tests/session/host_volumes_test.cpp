@@ -61,18 +61,18 @@ class HostVolumesOf : public ::testing::Test {
 };
 
 TEST_F(HostVolumesOf, WholeVolumesAreHandedOn) {
-    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(7, 0, 1)));
     EXPECT_TRUE(sink.feed(block(7, 1, 3)));
     ASSERT_EQ(made_.size(), 1u);
     EXPECT_EQ(made_[0].number, 7);
-    EXPECT_EQ(made_[0].structure.voxels, expected(scan_.plan(4)));
+    EXPECT_EQ(made_[0].structure.voxels, expected(scan_.spec(4)));
     EXPECT_EQ(made_[0].structure.grid.b_scans, 4);
     EXPECT_EQ(sink.describe().substr(0, 3), "cpu");
 }
 
 TEST_F(HostVolumesOf, VolumesThatMissABlockAreLeftOut) {
-    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(0, 0, 1)));
     EXPECT_FALSE(sink.feed(block(0, 2, 2)));
     EXPECT_FALSE(sink.feed(block(1, 1, 3))) << "its beginning never came";
@@ -82,7 +82,7 @@ TEST_F(HostVolumesOf, VolumesThatMissABlockAreLeftOut) {
 }
 
 TEST_F(HostVolumesOf, NoneIsBegunWithoutRoom) {
-    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     has_room_ = false;
     EXPECT_FALSE(sink.feed(block(0, 0, 2)));
     has_room_ = true;
@@ -97,7 +97,7 @@ TEST_F(HostVolumesOf, FlowComesWithItsStructure) {
     scan_.geometry.a_scans = 1;
     scan_.recipe.average = Average::magnitude;
     scan_.recipe.noise_floor_db = 10;
-    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(0, 0, 4)));
     ASSERT_EQ(made_.size(), 1u);
     ASSERT_TRUE(made_[0].flow);
@@ -106,7 +106,7 @@ TEST_F(HostVolumesOf, FlowComesWithItsStructure) {
 
 TEST_F(HostVolumesOf, AnOpenNoiseFloorIsMeasured) {
     scan_.recipe.levels = Levels::noise_floor;
-    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_EQ(sink.describe(), "");
     EXPECT_TRUE(sink.feed(block(0, 0, 4)));
     ASSERT_EQ(made_.size(), 1u);
@@ -115,10 +115,10 @@ TEST_F(HostVolumesOf, AnOpenNoiseFloorIsMeasured) {
 }
 
 TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
-    HostVolumes sink(scan_.plan(4), on_the_cpu, receiver());
+    HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(0, 0, 2)));
     scan_.recipe.window = Window::rect;
-    sink.change(scan_.plan(4));
+    sink.change(scan_.spec(4));
     std::this_thread::sleep_for(20ms);  // it is made beside
     EXPECT_FALSE(sink.take_change(BlockSink::Moment::within_volume));
     EXPECT_TRUE(sink.feed(block(0, 2, 2)));
@@ -126,12 +126,12 @@ TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
     EXPECT_TRUE(sink.feed(block(1, 0, 4)));
     ASSERT_EQ(made_.size(), 2u);
     EXPECT_NE(made_[0].structure.voxels, made_[1].structure.voxels);
-    EXPECT_EQ(made_[1].structure.voxels, expected(scan_.plan(4)));
+    EXPECT_EQ(made_[1].structure.voxels, expected(scan_.spec(4)));
 }
 
 TEST_F(HostVolumesOf, WhatCannotWorkIsRefusedAtOnce) {
     scan_.recipe.depth_begin = 1000;
-    EXPECT_THROW(HostVolumes(scan_.plan(4), on_the_cpu, receiver()), Error);
+    EXPECT_THROW(HostVolumes(scan_.spec(4), on_the_cpu, receiver()), Error);
 }
 
 TEST_F(HostVolumesOf, PushedBlocksComeOutAsTheyWentIn) {
