@@ -20,7 +20,7 @@ endif()
 
 if(ECHOLUX_CUDA STREQUAL "auto" AND no_gpu)
     set(ECHOLUX_CUDA OFF)
-    message(STATUS "CUDA off: this machine has no NVIDIA GPU that its driver knows (./dev package builds for all)")
+    message(STATUS "CUDA off: this machine has no NVIDIA GPU that its driver knows (its code is compiled for tests, and by ./dev package)")
 elseif(ECHOLUX_CUDA STREQUAL "auto")
     set(ECHOLUX_CUDA ON)
 endif()

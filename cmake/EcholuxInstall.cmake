@@ -1,5 +1,6 @@
 # `cmake --install` makes a folder that can be carried to another machine: the program, the libraries it needs beside it,
-# licence and documents. The C library and what belongs to the graphics driver stay with the target machine.
+# licence and documents. The C and C++ libraries and what belongs to the graphics driver stay with the target machine: a
+# newer Mesa wants a newer libstdc++ than ours, and a process has but one.
 # The component gpu_tests adds what `gpu-test` needs there: the tests of the CUDA backend, their vectors, the peers, and
 # a Vulkan loader for machines without one. cuFFT, cuBLAS and CUPTI come from that machine's CUDA toolkit.
 
@@ -9,10 +10,13 @@ function(echolux_carried program)
     target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)  # RPATH, which also holds for libraries of libraries
     install(TARGETS ${program} RUNTIME_DEPENDENCY_SET ${program}_libraries RUNTIME DESTINATION bin ${ARGN})
     install(RUNTIME_DEPENDENCY_SET ${program}_libraries DESTINATION lib ${ARGN}
-        PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv)\\.so" "^libcuda\\.so")
+        PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|stdc\\+\\+|gcc_s)\\.so" "^libcuda\\.so")
 endfunction()
 
 echolux_carried(echolux)
+if(TARGET echolux_library)  # its libraries lie beside it, and theirs too
+    target_link_options(echolux_library PRIVATE -Wl,--disable-new-dtags)
+endif()
 install(FILES README.md LICENSE CHANGELOG.md CITATION.cff CONTRIBUTING.md DESTINATION .)
 install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.webp")
 install(DIRECTORY plugins DESTINATION . FILES_MATCHING PATTERN "*.h" PATTERN "*.c")  # for authors of plugins
