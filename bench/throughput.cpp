@@ -55,7 +55,8 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
 #endif
 }
 
-// linear/N, separate/N (GPU), library/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its memory.
+// linear/N, separate/N (GPU), library/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its
+// memory.
 constexpr std::int64_t resident_figures = 4;
 void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);

@@ -20,7 +20,7 @@ class BlockPool {
     // Comes back with the last copy of its keeper, which may outlive the pool. Throws Error{out_of_memory}.
     BlockMemory take();
 
-    // Nothing when `most` blocks are out.
+    // Nothing when `max` blocks are out.
     std::optional<BlockMemory> take_below(std::int64_t max);
 
   private:

@@ -143,7 +143,7 @@ bool VolumeFeeder::take_change(Moment moment) {
 bool VolumeFeeder::exchange_plan(Moment moment, MadePlan made) {
     const Reconstructor& coming = *made.chosen.reconstructor;
     const bool keeps_slots =
-        fits(coming) && coming.processor() == reconstructor_->processor() &&
+        reconstructor_ && fits(coming) && coming.processor() == reconstructor_->processor() &&
         spans_the_same(range_of(live_.grid, made.spec.recipe), range_of(live_.grid, live_.plan.recipe));
     if (!keeps_slots && moment == Moment::within_volume) {
         maker_.put_back(std::move(made));
@@ -218,7 +218,7 @@ bool VolumeFeeder::with_recovery(const Work& work) {
 }
 
 bool VolumeFeeder::recovers(const Error& error) {
-    const Backend processor = reconstructor_->processor();
+    const Backend processor = reconstructor_ ? reconstructor_->processor() : Backend::cpu;
     if (!GpuRecovery::is_of_gpu(error, processor)) return false;
     live_.renderer.give_up_writing(live_.ring->written_submitted());  // pictures go on with what is there
     const std::scoped_lock lock(live_.exchanging);

@@ -11,7 +11,7 @@ namespace echolux::cpu {
 struct PositionBins {
     const std::complex<float>* first;
     std::int64_t depth;
-    const Phasor* bulk;  // [a_scans][pairs of looks]: directions of the bulk steps; null: none are removed
+    const Phasor* bulk;  // [a_scans][pairs of repeats]: directions of the bulk steps; null: none are removed
 
     const float* line(std::int64_t i) const { return reinterpret_cast<const float*>(first + i * depth); }
 };

@@ -88,7 +88,8 @@ class CudaRunner : public Reconstructor {
     static void finish(Listener& listener);
     static void finish(Worker& worker);
 
-    // `work` enqueues on the listener's stream, which is idle; where it fails, nothing stays under way.
+    // `work` enqueues on the listener's stream, where earlier work may still be under way; where it fails, nothing
+    // stays under way.
     template <class Work>
     static void hold(Listener& listener, const Block& block, const Work& work);
 

@@ -1,4 +1,4 @@
-// What one has to know to turn spectra into voxels: how samples are stored (RawFormat), how the scan was made
+// The inputs of a reconstruction: how samples are stored (RawFormat), how the scan was made
 // (ScanGeometry), what was calibrated (Calibration) and what is wanted (Recipe). Descriptions stand in params.cpp.
 #pragma once
 
@@ -150,7 +150,7 @@ struct DefrRecipe {                 // for recipe.method = defr
     std::int64_t iterations = 10;   // 0: dispersion compensation alone
     double delta = 0.5;             // peaks above gamma + delta (1 - gamma) of the strongest are found at a time
     double threshold = 0;           // part of the strongest; this instead, where it is not 0
-    bool residual = true;           // what is left after the last iteration is added
+    bool residual = true;           // add the residual after the last iteration
     bool double_precision = false;  // of the search
 };
 
@@ -192,7 +192,7 @@ struct FlowRecipe {
     FlowMethod method = FlowMethod::none;
     std::int64_t window_depth = 3;       // bins over which phase steps are averaged, as complex numbers
     std::int64_t window_lines = 4;       // A-scans over which they are
-    double threshold_db = 10;            // mean power above the noise below which nothing is said
+    double threshold_db = 10;            // minimum mean power above the noise (dB) for flow to be reported
     bool bulk_motion = false;            // its phase step is removed from each line before averaging
     bool invert = false;                 // velocities towards zero delay are positive
     bool unwrap = false;                 // velocities beyond v_max, as numbers instead of phasors

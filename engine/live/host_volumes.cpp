@@ -23,14 +23,13 @@ bool is_open(const ReconstructionSpec& spec) {
 }
 
 Place place_in(Volume& volume) {
-    const std::int64_t line_bytes = volume.grid.depth * bytes_of(volume.grid.type);
-    return {PlaceKind::host_linear, volume.voxels.data(), 0, line_bytes, volume.grid.a_scans * line_bytes};
+    return packed_place(volume.voxels.data(), volume.grid);
 }
 
 }  // namespace
 
 HostVolumes::HostVolumes(const ReconstructionSpec& spec, const BackendChoice& backend, VolumeReceiver receiver)
-    : receiver_(std::move(receiver)), spec_(std::make_shared<const ReconstructionSpec>(spec)), backend_(backend),
+    : receiver_(std::move(receiver)), spec_(std::make_shared<const ReconstructionSpec>(spec)), recovery_(backend),
       maker_([this](ReconstructionSpec& wanted) {
           return is_open(wanted) ? ChosenReconstructor{} : choose_reconstructor(wanted, this->backend());
       }) {
@@ -50,20 +49,21 @@ std::string HostVolumes::describe() const {
 
 BackendChoice HostVolumes::backend() const {
     const std::scoped_lock lock(mutex_);
-    return backend_;
+    return recovery_.backend();
 }
 
 void HostVolumes::install(const ReconstructionSpec& spec, ChosenReconstructor chosen) {
     spec_ = std::make_shared<const ReconstructionSpec>(spec);
     chosen_ = std::move(chosen);
-    if (!chosen_.reconstructor) return;
     const std::scoped_lock lock(mutex_);
+    description_.clear();
+    if (!chosen_.reconstructor) return;
     description_ = chosen_.reconstructor->backend() + (chosen_.reason.empty() ? "" : "; " + chosen_.reason);
 }
 
 bool HostVolumes::feed(const Block& block) {
     try {
-        return fed(block);
+        return try_feed(block);
     } catch (const Error& problem) {
         abandon();
         if (!recovers(problem)) throw;
@@ -74,7 +74,7 @@ bool HostVolumes::feed(const Block& block) {
     }
 }
 
-bool HostVolumes::fed(const Block& block) {
+bool HostVolumes::try_feed(const Block& block) {
     const bool follows = coming_ && block.volume == coming_->number && block.first_b_scan == next_b_scan_;
     if (!follows) abandon();
     if (block.first_b_scan == 0) begin(block);
@@ -147,13 +147,12 @@ bool HostVolumes::take_change(Moment moment) {
 }
 
 bool HostVolumes::recovers(const Error& problem) {
-    const bool on_gpu = chosen_.reconstructor && chosen_.reconstructor->processor() == Backend::cuda;
-    if (problem.code() != ErrorCode::device || !on_gpu || insists_on_gpu(backend())) return false;
-    chosen_ = {};
-    if (std::exchange(has_failed_, true)) {
+    const Backend processor = chosen_.reconstructor ? chosen_.reconstructor->processor() : Backend::cpu;
+    {
         const std::scoped_lock lock(mutex_);
-        backend_ = {.backend = Backend::cpu};
+        if (!recovery_.recovers(problem, processor)) return false;
     }
+    chosen_ = {};
     ChosenReconstructor again = choose_reconstructor(*spec_, backend());
     again.reason = "after a failure: " + problem.problem();
     install(*spec_, std::move(again));

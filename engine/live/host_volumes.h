@@ -12,6 +12,7 @@
 
 #include "compute/backend.h"
 #include "compute/error.h"
+#include "engine/gpu_recovery.h"
 #include "engine/io/volume_file.h"
 #include "engine/live/block_sink.h"
 #include "engine/live/plan_maker.h"
@@ -55,7 +56,7 @@ class HostVolumes : public BlockSink {
   private:
     void install(const ReconstructionSpec& spec, ChosenReconstructor chosen);
     void begin(const Block& block);
-    bool fed(const Block& block);
+    bool try_feed(const Block& block);
     void abandon();
     bool recovers(const Error& problem);
     Places places();
@@ -66,13 +67,12 @@ class HostVolumes : public BlockSink {
     std::shared_ptr<const ReconstructionSpec> spec_;
     ChosenReconstructor chosen_;  // nothing: the noise floor is not known yet
     mutable std::mutex mutex_;    // of the next two
-    BackendChoice backend_;
+    GpuRecovery recovery_;
     std::string description_;
 
     std::optional<HostVolume> coming_;
     std::int64_t next_b_scan_ = 0;
     std::deque<Completion> under_way_;
-    bool has_failed_ = false;
     PlanMaker maker_;
 };
 

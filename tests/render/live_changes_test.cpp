@@ -58,7 +58,7 @@ class LiveChanges : public Rendering {
         return whole;
     }
 
-    ReconstructionSpec plan_ = noise_plan(64, 13, 6);
+    ReconstructionSpec plan_ = noise_spec(64, 13, 6);
     std::vector<std::uint16_t> spectra_ = noise_spectra(plan_, 0);
     std::unique_ptr<VolumePath> path_;
 };

@@ -84,7 +84,7 @@ class LiveSession : public Rendering {
     }
 
     static ReconstructionSpec small_plan() {
-        ReconstructionSpec plan = noise_plan(64, 13, 6);
+        ReconstructionSpec plan = noise_spec(64, 13, 6);
         plan.block_b_scans = 3;
         return plan;
     }
@@ -103,7 +103,7 @@ class LiveSession : public Rendering {
 
 // Slots of 32768 depths are more than any device has: they are made only when the setting changes.
 TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
-    ReconstructionSpec plan = noise_plan(65536, 3, 4);
+    ReconstructionSpec plan = noise_spec(65536, 3, 4);
     plan.block_b_scans = 2;
     plan.recipe.depth_end = 16;
     GatedSource source(plan);

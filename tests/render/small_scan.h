@@ -11,7 +11,7 @@
 namespace echolux::test {
 
 // u16 spectra to codes that span 60 dB: their meaning does not depend on the volume.
-inline ReconstructionSpec noise_plan(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans,
+inline ReconstructionSpec noise_spec(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans,
                                      VoxelType type = VoxelType::u8) {
     ReconstructionSpec plan;
     plan.geometry.samples = samples;

@@ -64,7 +64,7 @@ high = 60
         return scan;
     }
 
-    ReconstructionSpec plan_ = noise_plan(64, 13, 6);
+    ReconstructionSpec plan_ = noise_spec(64, 13, 6);
 };
 
 TEST_F(ScansOnStage, AScanIsReconstructedAndItsVolumesAreStepped) {

@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 ReconstructionSpec small_plan(VoxelType type = VoxelType::u8) {
-    ReconstructionSpec plan = noise_plan(64, 13, 6, type);
+    ReconstructionSpec plan = noise_spec(64, 13, 6, type);
     plan.block_b_scans = 3;
     return plan;
 }
