@@ -95,6 +95,10 @@ Block block_of(const echolux_block* block, const char* name) {
 Block host_block_of(const echolux_block* block, ReconstructionSpec& spec) {
     const Block one = block_of(block, "block");
     if (one.memory == MemoryKind::device) throw BadArgument("has to lie in host memory", "block", "copy it");
+    if (one.order.kind != CallerOrder::Kind::none) {
+        throw BadArgument("is read at once, which no stream or event of a GPU can delay", "block",
+                          "wait for its spectra first, and leave sync ECHOLUX_SYNC_NONE");
+    }
     spec.block_b_scans = spec.geometry.b_scans;
     check_block(one, spec);
     spec.block_b_scans = one.b_scans;

@@ -1,6 +1,8 @@
 // Live: a source, a session, and finished volumes in host memory, called back or taken.
+#include <atomic>
 #include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "engine/acquire/pushed_source.h"
 #include "engine/live/host_volumes.h"
@@ -15,6 +17,13 @@ using namespace echolux::library;
 
 // The last members go first: the session writes to the sink, the sink to the queue.
 struct echolux_live : Handle<Kind::live> {
+    // What volumes were made of. It takes reading files, and is the same for all of a spec.
+    struct Description {
+        std::shared_ptr<const ReconstructionSpec> spec;
+        std::string backend;
+        std::map<std::string, std::string> lines;
+    };
+
     ~echolux_live() { queue.close(); }  // whoever waits for room there gives up
 
     std::unique_ptr<Source> source;
@@ -25,7 +34,10 @@ struct echolux_live : Handle<Kind::live> {
     VolumeQueue queue;
     echolux_volume_callback finished = nullptr;
     void* user = nullptr;
-    bool was_started = false;
+    std::atomic<std::thread::id> delivers;  // the thread that calls back
+    std::atomic<bool> was_started = false;
+    std::mutex describing;  // of the next one
+    Description description;
     std::optional<HostVolumes> sink;
     std::optional<Session> session;
 };
@@ -54,8 +66,8 @@ SourceWanted source_from(const char* name, const char* scan_toml, const std::vec
     return wanted;
 }
 
-// What a volume was made of; a calibration file that is gone by now is not worth losing it.
-std::map<std::string, std::string> provenance(Scan scan, const HostVolume& made) {
+// A calibration file that is gone by now is not worth losing a volume.
+std::map<std::string, std::string> described(Scan scan, const HostVolume& made) {
     take_recipe(*made.spec, scan);
     try {
         return provenance_of(scan, made.backend);
@@ -64,26 +76,41 @@ std::map<std::string, std::string> provenance(Scan scan, const HostVolume& made)
     }
 }
 
-echolux_volume* handle_of(const HostVolume& made, Volume volume, const std::map<std::string, std::string>& lines) {
+std::map<std::string, std::string> provenance(echolux_live& live, const HostVolume& made) {
+    const std::scoped_lock lock(live.describing);
+    echolux_live::Description& last = live.description;
+    if (last.spec != made.spec || last.backend != made.backend) {
+        last = {made.spec, made.backend, described(live.source->scan(), made)};
+    }
+    return last.lines;
+}
+
+std::unique_ptr<echolux_volume> handle_of(const HostVolume& made, Volume volume,
+                                          const std::map<std::string, std::string>& lines) {
     volume.provenance = lines;
     auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
     one->time_s = made.time_s;
     one->number = made.number;
     one->geometry = made.spec->geometry;
-    return one.release();
+    return one;
 }
 
-void hand_out(const echolux_live& live, HostVolume made, echolux_volume** structure, echolux_volume** flow) {
-    const auto lines = provenance(live.source->scan(), made);
-    *structure = *flow = nullptr;
-    if (made.flow) *flow = handle_of(made, std::move(*made.flow), lines);
-    *structure = handle_of(made, std::move(made.structure), lines);
+struct Handles {
+    std::unique_ptr<echolux_volume> structure, flow;
+};
+
+Handles handles_of(echolux_live& live, HostVolume made) {
+    const auto lines = provenance(live, made);
+    Handles both;
+    if (made.flow) both.flow = handle_of(made, std::move(*made.flow), lines);
+    both.structure = handle_of(made, std::move(made.structure), lines);
+    return both;
 }
 
-void call_back(const echolux_live& live, HostVolume made) {
-    echolux_volume *structure = nullptr, *flow = nullptr;
-    hand_out(live, std::move(made), &structure, &flow);
-    live.finished(live.user, structure, flow);
+void call_back(echolux_live& live, HostVolume made) {
+    Handles both = handles_of(live, std::move(made));
+    live.delivers = std::this_thread::get_id();
+    live.finished(live.user, both.structure.release(), both.flow.release());
 }
 
 VolumeReceiver receiver_of(echolux_live& live) {
@@ -150,7 +177,14 @@ echolux_status echolux_live_create(const echolux_scan* scan, int64_t block_b_sca
 }
 
 echolux_status echolux_live_free(echolux_live* live) {
-    return free_handle(live);
+    return guarded(nullptr, [&] {
+        if (live == nullptr) return;
+        // A thread cannot wait for its own end.
+        if (live_handle(live, "live").delivers.load() == std::this_thread::get_id()) {
+            throw BadArgument("cannot be freed by its own callback", "live", "free it from another thread");
+        }
+        delete live;
+    });
 }
 
 echolux_status echolux_live_start(echolux_live* live, int64_t volumes, echolux_error* error) {
@@ -201,13 +235,9 @@ echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux
             std::optional<HostVolume> made =
                 one.queue.take(std::clamp<std::chrono::milliseconds>(left, 0ms, look_around));
             if (made) {
-                echolux_volume* both[2] = {};
-                hand_out(one, std::move(*made), &both[0], &both[1]);
-                *structure = both[0];
-                if (flow != nullptr)
-                    *flow = both[1];
-                else
-                    delete both[1];
+                Handles both = handles_of(one, std::move(*made));
+                *structure = both.structure.release();
+                if (flow != nullptr) *flow = both.flow.release();
                 return said(error, ECHOLUX_OK, "");
             }
             if (over) return said(error, ECHOLUX_ENDED, "there are no more volumes");

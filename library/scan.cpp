@@ -11,21 +11,28 @@ using namespace echolux::library;
 
 namespace {
 
-// Vectors of a calibration by their names, which are those of its fields.
-std::vector<double>& vector_of(Calibration& calibration, const std::string& name) {
-    const std::array<std::pair<const char*, std::vector<double>*>, 10> all{
-        {{"background", &calibration.background},
-         {"dark", &calibration.dark},
-         {"k_positions", &calibration.k_positions},
-         {"wavelengths_nm", &calibration.wavelengths_nm},
-         {"k_polynomial", &calibration.k_polynomial},
-         {"dispersion_rad", &calibration.dispersion_rad},
-         {"mask", &calibration.mask},
-         {"noise_floor", &calibration.noise_floor},
-         {"k_jitter", &calibration.k_jitter},
-         {"fast_axis", &calibration.fast_axis}}};
-    for (const auto& [known, vector] : all) {
-        if (name == known) return *vector;
+// Of a calibration, by its name, and where the file's is that it may come from.
+struct NamedVector {
+    const char* name;
+    std::vector<double> Calibration::*numbers;
+    std::string CalibrationFiles::*file;  // nullptr: none can be
+};
+
+const NamedVector& vector_of(const std::string& name) {
+    using C = Calibration;
+    using F = CalibrationFiles;
+    static constexpr std::array<NamedVector, 10> all{{{"background", &C::background, &F::background},
+                                                      {"dark", &C::dark, &F::dark},
+                                                      {"k_positions", &C::k_positions, &F::k_map},
+                                                      {"wavelengths_nm", &C::wavelengths_nm, &F::wavelengths},
+                                                      {"k_polynomial", &C::k_polynomial, nullptr},
+                                                      {"dispersion_rad", &C::dispersion_rad, &F::dispersion},
+                                                      {"mask", &C::mask, &F::mask},
+                                                      {"noise_floor", &C::noise_floor, &F::noise_floor},
+                                                      {"k_jitter", &C::k_jitter, &F::k_jitter},
+                                                      {"fast_axis", &C::fast_axis, &F::fast_axis}}};
+    for (const NamedVector& one : all) {
+        if (name == one.name) return one;
     }
     throw Error(ErrorCode::bad_setting, "no calibration is called so", name,
                 "background, dark, k_positions, wavelengths_nm, k_polynomial, dispersion_rad, mask, noise_floor, "
@@ -130,15 +137,17 @@ echolux_status echolux_scan_set_calibration(echolux_scan* scan, const char* name
         echolux_scan& handle = live_handle(scan, "scan");
         const std::string wanted = text_argument(name, "name");
         const std::span<const double> numbers = numbers_argument(values, count, wanted.c_str());
-        vector_of(handle.scan.calibration, wanted).assign(numbers.begin(), numbers.end());
+        const NamedVector& vector = vector_of(wanted);
+        (handle.scan.calibration.*vector.numbers).assign(numbers.begin(), numbers.end());
+        if (vector.file != nullptr) (handle.scan.calibration_files.*vector.file).clear();  // or it would come back
     });
 }
 
 echolux_status echolux_scan_get_calibration(const echolux_scan* scan, const char* name, double* values, size_t capacity,
                                             size_t* count, echolux_error* error) {
     return guarded(error, [&] {
-        Calibration calibration = live_handle(scan, "scan").scan.calibration;
-        give_numbers(vector_of(calibration, text_argument(name, "name")), values, capacity, count);
+        const Calibration& calibration = live_handle(scan, "scan").scan.calibration;
+        give_numbers(calibration.*vector_of(text_argument(name, "name")).numbers, values, capacity, count);
     });
 }
 

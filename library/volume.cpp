@@ -72,6 +72,13 @@ echolux_volume* derived(const echolux_volume& from, Volume volume) {
     return made.release();
 }
 
+// Nothing: it is empty, or the type needs none.
+std::optional<std::pair<double, double>> range_for(VoxelType type, double low, double high) {
+    if (type != VoxelType::u8 && type != VoxelType::u16 && type != VoxelType::i16) return std::nullopt;
+    if (!std::isfinite(low) || !std::isfinite(high)) throw BadArgument("is no finite number", "low, high");
+    return low < high ? std::optional(std::pair(low, high)) : std::nullopt;
+}
+
 }  // namespace
 
 echolux_status echolux_volume_open(const char* path, echolux_volume** volume, echolux_error* error) {
@@ -141,9 +148,7 @@ echolux_status echolux_volume_convert(const echolux_volume* volume, int32_t voxe
         required(converted, "converted") = nullptr;
         const echolux_volume& from = live_handle(volume, "volume");
         const VoxelType type = voxel_type_of(voxel);
-        if (!std::isfinite(low) || !std::isfinite(high)) throw BadArgument("is no finite number", "low, high");
-        const bool has_range = low < high;
-        const Recoder recoder(from.volume->grid, type, has_range ? std::optional(std::pair(low, high)) : std::nullopt);
+        const Recoder recoder(from.volume->grid, type, range_for(type, low, high));
         *converted = derived(from, {recoder.grid(), recoder(from.volume->voxels), from.volume->provenance});
     });
 }
@@ -154,7 +159,7 @@ echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_vol
         required(velocities, "velocities") = nullptr;
         const echolux_volume& from = live_handle(flow, "flow");
         const VoxelType type = from.volume->grid.type;
-        if (type != VoxelType::phasor8 && type != VoxelType::f16 && type != VoxelType::complex64) {
+        if (type != VoxelType::phasor8 && type != VoxelType::f16) {
             throw Error(ErrorCode::bad_setting, "holds no flow", "flow", "give the flow of a reconstruction");
         }
         *velocities = derived(from, flow_values(*from.volume));

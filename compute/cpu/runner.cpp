@@ -17,6 +17,11 @@ namespace {
 constexpr std::int64_t run_of_flow = 32;   // A-scans that share the steps of their windows
 constexpr std::int64_t run_of_lines = 16;  // long enough that the counter costs nothing, short enough to balance
 
+void require_no_order(const CallerOrder& order) {
+    if (order.kind == CallerOrder::Kind::none) return;
+    throw Error(ErrorCode::bad_setting, "the CPU keeps no order with streams and events of a GPU", "block");
+}
+
 }  // namespace
 
 Runner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape,
@@ -60,7 +65,7 @@ std::string Runner::backend() const {
 }
 
 void Runner::prime(const Block& block) {
-    check_block(block, spec_);
+    check(block);
     background_.find(block);
 }
 
@@ -114,14 +119,17 @@ void Runner::reconstruct_lines(const Block& block, const Use& use) {
     });
 }
 
-void Runner::check(const Block& block, const Places& places) const {
+void Runner::check(const Block& block) const {
     check_block(block, spec_);
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "the CPU cannot read the memory of a GPU", "block");
     }
-    if (block.order.kind != CallerOrder::Kind::none || places.order.kind != CallerOrder::Kind::none) {
-        throw Error(ErrorCode::bad_setting, "the CPU keeps no order with streams and events of a GPU", "block");
-    }
+    require_no_order(block.order);
+}
+
+void Runner::check(const Block& block, const Places& places) const {
+    check(block);
+    require_no_order(places.order);
     const bool on_host = places.structure.kind == PlaceKind::host_linear &&
                          (!places.flow || places.flow->kind == PlaceKind::host_linear);
     if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");

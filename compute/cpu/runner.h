@@ -55,6 +55,7 @@ class Runner : public Reconstructor {
     template <class Use>
     void reconstruct_lines(const Block& block, const Use& use);
 
+    void check(const Block& block) const;
     void check(const Block& block, const Places& places) const;
     std::byte* target(const Block& block, const Place& place, std::int64_t output_line) const;
     bool is_reversed(const Block& block, std::int64_t frame) const;

@@ -1,6 +1,7 @@
 #include "engine/acquire/pushed_source.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -19,12 +20,23 @@ std::int64_t packed_bytes(const Scan& scan) {
 
 PushedSource::PushedSource(Scan scan, std::int64_t block_b_scans)
     : scan_(std::move(scan)),
-      block_b_scans_(block_b_scans > 0 ? std::min(block_b_scans, scan_.geometry.b_scans) : scan_.geometry.b_scans),
-      pool_(block_b_scans_ * packed_bytes(scan_), MemoryKind::pinned) {}
+      block_b_scans_(block_b_scans > 0 ? std::min(block_b_scans, scan_.geometry.b_scans) : scan_.geometry.b_scans) {}
 
 void PushedSource::start() {
     const std::scoped_lock lock(mutex_);
+    sequence_ = 0;
+    volume_ = 0;
+    is_running_ = true;
     start_ = std::chrono::steady_clock::now();
+}
+
+void PushedSource::stop() noexcept {
+    const std::scoped_lock lock(mutex_);
+    if (!is_running_) return;
+    is_running_ = ends_ = false;
+    waiting_.clear();
+    waiting_b_scans_ = 0;
+    taken_.notify_all();
 }
 
 Arrival PushedSource::next(std::chrono::milliseconds patience) {
@@ -33,8 +45,13 @@ Arrival PushedSource::next(std::chrono::milliseconds patience) {
     if (waiting_.empty()) return {ends_ ? Arrival::Kind::ended : Arrival::Kind::nothing_yet, {}};
     Arrival arrival{Arrival::Kind::block, std::move(waiting_.front())};
     waiting_.pop_front();
-    waiting_b_scans_ -= arrival.block.b_scans;
     taken_.notify_all();
+    Block& block = arrival.block;
+    waiting_b_scans_ -= block.b_scans;
+    if (block.first_b_scan == 0 && sequence_ > 0) ++volume_;
+    block.volume = volume_;
+    block.sequence = sequence_++;
+    block.time_s = std::max(0.0, std::chrono::duration<double>(block.arrived - start_).count());
     return arrival;
 }
 
@@ -42,6 +59,10 @@ bool PushedSource::push(const Block& block, std::chrono::milliseconds patience) 
     check_block(block, scan_.spec(block_b_scans_));
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "lies in the memory of a GPU", "block", "hand it to a reconstructor");
+    }
+    if (block.order.kind != CallerOrder::Kind::none) {
+        throw Error(ErrorCode::bad_setting, "is copied at once, which no stream or event of a GPU can delay", "block",
+                    "wait for its spectra first");
     }
     std::unique_lock lock(mutex_);
     const auto has_room = [&] {
@@ -58,23 +79,27 @@ bool PushedSource::push(const Block& block, std::chrono::milliseconds patience) 
 Block PushedSource::copied(const Block& block) {
     const std::int64_t frames = block.b_scans * scan_.geometry.b_repeats;
     const std::int64_t frame_bytes = packed_bytes(scan_) / scan_.geometry.b_repeats;
-    const BlockMemory memory = pool_.take();
+    const BlockMemory memory = memory_for(block.b_scans);
     for (std::int64_t f = 0; f < frames; ++f) {
         std::memcpy(memory.data + f * frame_bytes, block.data + frame_offset(block.frames, f, frame_bytes),
                     static_cast<std::size_t>(frame_bytes));
     }
-    if (block.first_b_scan == 0) ++volume_;
     Block copy = block;
     copy.data = memory.data;
     copy.bytes = frames * frame_bytes;
     copy.frames = {};
     copy.memory = memory.kind;
     copy.order = {};
-    copy.volume = std::max<std::int64_t>(0, volume_);
-    copy.sequence = sequence_++;
-    copy.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    copy.arrived = std::chrono::steady_clock::now();  // next() says when that is
     copy.keeper = memory.keeper;
     return copy;
+}
+
+// At most twice what they take: few sizes, so that memory goes round among blocks of different sizes too.
+BlockMemory PushedSource::memory_for(std::int64_t b_scans) {
+    const auto rounded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(b_scans)));
+    const std::int64_t room = std::min(rounded, block_b_scans_);
+    return pools_.try_emplace(room, room * packed_bytes(scan_), MemoryKind::pinned).first->second.take();
 }
 
 void PushedSource::end() {

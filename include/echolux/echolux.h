@@ -88,7 +88,7 @@ ECHOLUX_API echolux_status echolux_volume_free(echolux_volume* volume);
 ECHOLUX_API echolux_status echolux_series_free(echolux_series* series);
 ECHOLUX_API echolux_status echolux_view_free(echolux_view* view);
 ECHOLUX_API echolux_status echolux_renderer_free(echolux_renderer* renderer);
-ECHOLUX_API echolux_status echolux_live_free(echolux_live* live); /* stops it */
+ECHOLUX_API echolux_status echolux_live_free(echolux_live* live); /* stops it; not in its callback */
 
 /* ---- scans ------------------------------------------------------------------------------------------------------ */
 
@@ -261,7 +261,7 @@ typedef struct echolux_block {
     const void* data;
     int64_t bytes;
     int32_t memory; /* ECHOLUX_HOST ... */
-    int32_t sync;   /* ECHOLUX_SYNC_... */
+    int32_t sync;   /* ECHOLUX_SYNC_..., which those who read it on the host refuse */
     void* cuda;     /* the stream or event */
     int64_t volume; /* blocks of a volume come in their order */
     int64_t first_b_scan;
@@ -456,7 +456,8 @@ ECHOLUX_API echolux_status echolux_search_dispersion(const echolux_scan* scan, c
  * and counts blocks once its pool is full. */
 enum { ECHOLUX_NEWEST = 0, ECHOLUX_EVERY = 1 };
 
-/* On a thread of the session. Both volumes are the callee's, to be freed at any time; `flow` may be NULL. */
+/* On a thread of the session. Both volumes are the callee's, to be freed at any time; `flow` may be NULL. The session
+ * waits for its callback, so it cannot be freed there: ECHOLUX_BAD_ARGUMENT. */
 typedef void (*echolux_volume_callback)(void* user, echolux_volume* structure, echolux_volume* flow);
 
 typedef struct echolux_live_options {
@@ -483,10 +484,13 @@ ECHOLUX_API echolux_status echolux_live_create(const echolux_scan* scan, int64_t
 /* Ends by itself after `volumes`; 0: when the source does. */
 ECHOLUX_API echolux_status echolux_live_start(echolux_live* live, int64_t volumes, echolux_error* error);
 
-/* Acquires no more; what was acquired is still reconstructed, and can be taken. */
+/* Acquires no more; what was acquired is still reconstructed, and can be taken. Blocks that were pushed and not
+ * acquired yet are left out. After another start volumes and time count from 0 again, and blocks can be pushed also
+ * where they had ended. */
 ECHOLUX_API echolux_status echolux_live_stop(echolux_live* live, echolux_error* error);
 
-/* From any thread: a copy of the block's spectra (host memory) joins the queue. Blocks of a volume come in their order.
+/* From any thread: a copy of the block's spectra (host memory, no `sync`) joins the queue. Blocks of a volume come in
+ * their order. What was pushed while the session was stopped comes first when it starts.
  * ECHOLUX_NOTHING_YET: there was no room within `timeout_ms`; the block is not taken. */
 ECHOLUX_API echolux_status echolux_live_push(echolux_live* live, const echolux_block* block, int32_t timeout_ms,
                                              echolux_error* error);
@@ -497,7 +501,8 @@ ECHOLUX_API echolux_status echolux_live_end(echolux_live* live, echolux_error* e
 ECHOLUX_API echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux_volume** structure,
                                              echolux_volume** flow, echolux_error* error);
 
-/* From some volume on; sections recipe, flow, nufft, defr, compressive. */
+/* From some volume on; sections recipe, flow, nufft, defr, compressive. Where nothing newer comes, the last volume is
+ * made again and delivered once more, with the same number and time. */
 ECHOLUX_API echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value,
                                             echolux_error* error);
 

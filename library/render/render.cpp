@@ -8,13 +8,23 @@
 using namespace echolux;
 using namespace echolux::library;
 
+namespace {
+
+void read_files(View& view) {
+    if (view.transfer.empty()) view.transfer_curve.reset();
+    load_transfer(view);
+}
+
+}  // namespace
+
 struct echolux_view : Handle<Kind::view> {
     echolux_view() {
         settings.settings.bind("view", view);
-        settings.change = [this](const std::string&, const std::function<void()>& set) {
+        settings.change = [this](const std::string& key, const std::function<void()>& set) {
             const View before = view;
             try {
                 set();
+                if (key == "view.transfer" || key == "view.preset") read_files(view);
                 check_view(view);
             } catch (...) {
                 view = before;
@@ -79,8 +89,6 @@ echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* 
         Renderer& draws = live_handle(renderer, "renderer").renderer;
         View seen = live_handle(view, "view").view;
         OpenedVolume shown = opened(live_handle(volume, "volume"));
-        if (!seen.transfer.empty()) load_transfer(seen);
-        check_view(seen);
         const auto needed = static_cast<std::size_t>(seen.width * seen.height * 4);
         auto* to = &required(static_cast<std::byte*>(pixels), "pixels");
         if (bytes != needed)

@@ -127,6 +127,73 @@ TEST(LibraryLive, VolumesAreCalledBack) {
     EXPECT_EQ(status_of([&] { live.next(0); }), ECHOLUX_BAD_ARGUMENT);
 }
 
+TEST(LibraryLive, ACallbackCannotFreeItsSession) {
+    struct Heard {
+        std::atomic<echolux_live*> live = nullptr;
+        std::atomic<int> status = -1;
+    } heard;
+    auto wanted = options(ECHOLUX_EVERY);
+    wanted.user = &heard;
+    wanted.finished = [](void* user, echolux_volume* structure, echolux_volume*) {
+        const lux::Volume volume(structure);
+        auto& to = *static_cast<Heard*>(user);
+        to.status = echolux_live_free(to.live);
+    };
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Live live = lux::Live::create(described(size), wanted);
+    heard.live = live.get();
+    live.start();
+    ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
+    while (heard.status < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(heard.status, ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(live.stats().running, 1);
+}
+
+// Not for each volume, while spectra come.
+TEST(LibraryLive, CalibrationFilesAreReadOnceForProvenance) {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "dark.csv";
+    std::ofstream dark(file);
+    for (int i = 0; i < 256; ++i) dark << "7\n";
+    dark.close();
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Scan scan = described(size);
+    scan.settings().set("calibration.dark", file.string());
+    lux::Live live = lux::Live::create(scan, options(ECHOLUX_EVERY));
+    live.start();
+    std::vector<std::string> provenance;
+    for (int volume = 0; volume < 2; ++volume) {
+        ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
+        const auto made = live.next(soon);
+        ASSERT_TRUE(made);
+        provenance.push_back(made->structure.provenance());
+        std::filesystem::remove(file);
+    }
+    EXPECT_NE(provenance[0].find("calibration.dark_fnv1a64"), std::string::npos);
+    EXPECT_EQ(provenance[1], provenance[0]);
+}
+
+// What was pushed and not acquired is left out, an end forgotten; numbers begin anew.
+TEST(LibraryLive, StartsAgain) {
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Live live = lux::Live::create(described(size), options(ECHOLUX_EVERY));
+    for (int run = 0; run < 2; ++run) {
+        live.start();
+        for (int volume = 0; volume < 2; ++volume) {
+            ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
+            const auto made = live.next(soon);
+            ASSERT_TRUE(made);
+            EXPECT_EQ(made->structure.number(), volume);
+        }
+        live.end();
+        while (!live.ended()) ASSERT_FALSE(live.next(100));
+        live.stop();
+    }
+}
+
 TEST(LibraryLive, ARecordingIsReplayedVolumeByVolume) {
     const TemporaryFolder folder;
     const Size size{.volumes = 3};
@@ -212,6 +279,10 @@ TEST(LibraryLive, WrongCallsAreRefused) {
     echolux_block short_one = block_of(spectra, size, 0, 6);
     short_one.bytes -= 1;
     EXPECT_EQ(status_of([&] { live.push(short_one, 0); }), ECHOLUX_BAD_SETTING);
+    echolux_block early = block_of(spectra, size, 0, 6);
+    early.sync = ECHOLUX_SYNC_STREAM;
+    EXPECT_EQ(status_of([&] { live.push(early, 0); }), ECHOLUX_BAD_SETTING) << "copied before it is there";
+    EXPECT_EQ(status_of([&] { scan.noise_floor_db(early); }), ECHOLUX_BAD_ARGUMENT);
     live.end();
     EXPECT_EQ(status_of([&] { live.push(block_of(spectra, size, 0, 6), 0); }), ECHOLUX_BAD_SETTING);
     lux::Live other =

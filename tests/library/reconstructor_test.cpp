@@ -210,7 +210,12 @@ TEST_F(LibraryReconstructorCalls, AStreamMeansNothingToTheCpu) {
     work_ = lux::Reconstructor(scan_, cpu);
     block_.sync = ECHOLUX_SYNC_STREAM;
     EXPECT_EQ(submitted(), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([&] { work_.prime(block_); }), ECHOLUX_BAD_SETTING);
     block_.sync = ECHOLUX_SYNC_NONE;
+    block_.memory = ECHOLUX_ON_DEVICE;
+    EXPECT_EQ(submitted(), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([&] { work_.prime(block_); }), ECHOLUX_BAD_SETTING);
+    block_.memory = ECHOLUX_HOST;
     place_.sync = ECHOLUX_SYNC_STREAM;
     EXPECT_EQ(submitted(), ECHOLUX_BAD_SETTING);
     place_.sync = ECHOLUX_SYNC_NONE;

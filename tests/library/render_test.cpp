@@ -1,8 +1,10 @@
 // Pictures by the interface; where there is no Vulkan device, or no renderer in the build, that is an error like
 // others.
 #include <algorithm>
+#include <cstdlib>
 
 #include "fringes.h"
+#include "temporary_folder.h"
 
 namespace echolux::testing {
 namespace {
@@ -71,6 +73,39 @@ TEST_F(LibraryRender, WrongCallsAreRefused) {
               ECHOLUX_BAD_ARGUMENT);
     EXPECT_EQ(echolux_renderer_free(renderer), ECHOLUX_OK);
     EXPECT_EQ(status_of([] { lux::Renderer none("no such device"); }), ECHOLUX_DEVICE);
+}
+
+TEST(LibraryView, FilesOfTransferFunctionsAreRead) {
+    if (echolux_has("render") == 0) GTEST_SKIP() << "this build has no renderer";
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "steps.toml").string();
+    std::ofstream(file) << "[transfer]\nversion = 1\nunit = \"dB\"\ncolours = [0, 0, 0, 0, 9, 1, 1, 1]\n"
+                           "extinctions = [0, 0, 9, 5]\n";
+    lux::View view;
+    EXPECT_EQ(status_of([&] { view.settings().set("view.transfer", file); }), ECHOLUX_OK);
+    EXPECT_EQ(view.settings().text("view.transfer"), file);
+    EXPECT_EQ(status_of([&] { view.settings().set("view.transfer", file + "none.toml"); }), ECHOLUX_BAD_FILE);
+    EXPECT_EQ(view.settings().text("view.transfer"), file) << "what is refused changes nothing";
+    EXPECT_EQ(status_of([&] { view.settings().set("view.azimuth_deg", 10); }), ECHOLUX_OK);
+    EXPECT_EQ(status_of([&] { view.settings().set("view.transfer", ""); }), ECHOLUX_OK);
+}
+
+TEST(LibraryView, APresetOfTheUsersIsRead) {
+    if (echolux_has("render") == 0) GTEST_SKIP() << "this build has no renderer";
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.path() / "echolux/transfer");
+    std::ofstream(folder.path() / "echolux/transfer/tissue.toml") << "[transfer]\nversion = \"broken\"\n";
+    const char* before = std::getenv("XDG_CONFIG_HOME");
+    const std::string kept = before == nullptr ? "" : before;
+    setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1);
+    lux::View view;
+    const echolux_status status = status_of([&] { view.settings().set("view.preset", "tissue"); });
+    if (before == nullptr)
+        unsetenv("XDG_CONFIG_HOME");
+    else
+        setenv("XDG_CONFIG_HOME", kept.c_str(), 1);
+    EXPECT_NE(status, ECHOLUX_OK);
+    EXPECT_EQ(view.settings().text("view.preset"), "automatic");
 }
 
 TEST(LibraryNoRender, SaysThatItCannot) {

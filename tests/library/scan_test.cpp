@@ -87,6 +87,22 @@ TEST(LibraryScan, CalibrationComesAsArrays) {
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_BAD_SETTING) << "of the wrong length";
 }
 
+TEST(LibraryScan, AnArrayTakesThePlaceOfAFile) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "dark.csv").string();
+    std::ofstream dark(file);
+    for (int i = 0; i < 256; ++i) dark << "7\n";
+    dark.close();
+    lux::Scan scan = described();
+    scan.settings().set("calibration.dark", file);
+    EXPECT_EQ(scan.calibration("dark"), std::vector<double>(256, 7));
+    const std::vector<double> of_caller(256, 12.5);
+    scan.set_calibration("dark", of_caller);
+    EXPECT_EQ(scan.settings().text("calibration.dark"), "");
+    scan.settings().set("calibration.mask", "");
+    EXPECT_EQ(scan.calibration("dark"), of_caller) << "the file is not read again";
+}
+
 TEST(LibrarySettings, AreDescribed) {
     lux::Scan scan = described();
     const auto all = scan.settings().all();

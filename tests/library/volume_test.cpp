@@ -1,4 +1,5 @@
 // Volumes and series: made from memory, written, read, converted.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -79,6 +80,21 @@ TEST(LibraryVolume, ConvertsVoxels) {
               ECHOLUX_BAD_ARGUMENT);
     EXPECT_EQ(status_of([] { ramp().converted(ECHOLUX_COMPLEX64, 0, 1); }), ECHOLUX_BAD_SETTING);
     EXPECT_EQ(status_of([] { ramp().velocities(); }), ECHOLUX_BAD_SETTING);
+}
+
+TEST(LibraryVolume, FloatsNeedNoRange) {
+    const auto plain = ramp().converted(ECHOLUX_F32, 0, 0);
+    for (const auto& [low, high] : {std::pair(0.0, 1.0), std::pair(std::numeric_limits<double>::quiet_NaN(), 1.0)}) {
+        const auto same = ramp().converted(ECHOLUX_F32, low, high);
+        EXPECT_TRUE(std::ranges::equal(same.voxels<float>(), plain.voxels<float>()));
+    }
+}
+
+TEST(LibraryVolume, ComplexVoxelsAreNoFlow) {
+    echolux_grid grid = ramp_grid();
+    grid.voxel = ECHOLUX_COMPLEX64;
+    const lux::Volume complex = lux::Volume::create(grid, std::vector<std::byte>(480));
+    EXPECT_EQ(status_of([&] { complex.velocities(); }), ECHOLUX_BAD_SETTING);
 }
 
 TEST(LibraryVolume, GridsThatCannotBeAreRefused) {

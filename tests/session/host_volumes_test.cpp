@@ -158,6 +158,53 @@ TEST_F(HostVolumesOf, PushedBlocksComeOutAsTheyWentIn) {
     EXPECT_THROW(source.push(block(0, 0, 2), 0ms), Error);
 }
 
+// 800 TB would be the volume.
+TEST_F(HostVolumesOf, APushedBlockTakesNoMoreMemoryThanItNeeds) {
+    scan_.geometry.b_scans = std::int64_t{1} << 41;
+    PushedSource source(scan_, 0);
+    source.start();
+    for (const std::int64_t count : {1, 3, 4}) {
+        ASSERT_TRUE(source.push(block(0, 0, count), 0ms));
+        EXPECT_EQ(source.next(0ms).block.bytes, count * 64 * 3 * 2);
+    }
+}
+
+TEST_F(HostVolumesOf, APushedSourceCountsFromZeroAgain) {
+    PushedSource source(scan_, 2);
+    source.start();
+    for (int volume = 0; volume < 2; ++volume) {
+        ASSERT_TRUE(source.push(block(0, 0, 2), 0ms));
+        EXPECT_EQ(source.next(0ms).block.volume, volume);
+    }
+    ASSERT_TRUE(source.push(block(0, 2, 2), 0ms));
+    source.end();
+    source.stop();
+    EXPECT_EQ(source.next(0ms).kind, Arrival::Kind::nothing_yet) << "left out, as the end is";
+    ASSERT_TRUE(source.push(block(0, 0, 2), 0ms));
+    std::this_thread::sleep_for(5ms);
+    source.stop();  // is stopped
+    source.start();
+    const Block first = source.next(0ms).block;
+    EXPECT_EQ(first.b_scans, 2);
+    EXPECT_EQ(first.volume, 0);
+    EXPECT_EQ(first.sequence, 0u);
+    EXPECT_EQ(first.time_s, 0) << "it was there before";
+    ASSERT_TRUE(source.push(block(0, 2, 2), 0ms));
+    const Block second = source.next(0ms).block;
+    EXPECT_EQ(second.volume, 0);
+    EXPECT_EQ(second.sequence, 1u);
+    EXPECT_GT(second.time_s, 0);
+}
+
+TEST_F(HostVolumesOf, AVolumeThatBeganBeforeThePushesIsOneOfItsOwn) {
+    PushedSource source(scan_, 2);
+    source.start();
+    ASSERT_TRUE(source.push(block(0, 2, 2), 0ms));
+    ASSERT_TRUE(source.push(block(0, 0, 2), 0ms));
+    EXPECT_EQ(source.next(0ms).block.volume, 0);
+    EXPECT_EQ(source.next(0ms).block.volume, 1);
+}
+
 TEST_F(HostVolumesOf, BlocksThatAreNotOfTheScanAreNotPushed) {
     PushedSource source(scan_, 2);
     EXPECT_THROW(source.push(block(0, 0, 3), 0ms), Error);
@@ -167,6 +214,10 @@ TEST_F(HostVolumesOf, BlocksThatAreNotOfTheScanAreNotPushed) {
     Block on_gpu = block(0, 0, 2);
     on_gpu.memory = MemoryKind::device;
     EXPECT_THROW(source.push(on_gpu, 0ms), Error);
+    Block not_there_yet = block(0, 0, 2);
+    not_there_yet.memory = MemoryKind::pinned;
+    not_there_yet.order.kind = CallerOrder::Kind::stream;
+    EXPECT_THROW(source.push(not_there_yet, 0ms), Error);
 }
 
 }  // namespace
