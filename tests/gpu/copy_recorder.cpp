@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 #include <cupti.h>
+#include <cupti_runtime_cbid.h>
 
 #include <cstdlib>
 #include <mutex>
@@ -62,11 +63,13 @@ void count(const CUpti_ActivityMemcpy6& copy) {
     if (to_gpu && !from_gpu) counts.to_device_bytes += static_cast<std::int64_t>(copy.bytes);
 }
 
-void count(const CUpti_ActivitySynchronization2& wait) {
+// Calls, not CUPTI's records of synchronization: those also count a question (cudaEventQuery) that was answered yes.
+void count(const CUpti_ActivityAPI& call) {
     const std::scoped_lock lock(mutex);
-    const bool is_of_device = wait.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
-    const bool is_of_host = is_of_device || wait.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE ||
-                            wait.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE;
+    const bool is_of_device = call.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020;
+    const bool is_of_host = is_of_device || call.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020 ||
+                            call.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000 ||
+                            call.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020;
     counts.device_waits += is_of_device ? 1 : 0;
     counts.host_waits += is_of_host ? 1 : 0;
 }
@@ -84,8 +87,7 @@ void CUPTIAPI buffer_filled(CUcontext context, std::uint32_t stream, std::uint8_
     CUpti_Activity* record = nullptr;
     while (valid_bytes > 0 && cupti().next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
         if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) count(*reinterpret_cast<const CUpti_ActivityMemcpy6*>(record));
-        if (record->kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)
-            count(*reinterpret_cast<const CUpti_ActivitySynchronization2*>(record));
+        if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME) count(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
     }
     std::size_t lost = 0;
     cupti().lost_records(context, stream, &lost);
@@ -103,20 +105,20 @@ CopyRecorder::CopyRecorder() {
         counts = {};
     }
     require(cupti().enable(CUPTI_ACTIVITY_KIND_MEMCPY), "record copies");
-    require(cupti().enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), "record waits");
+    require(cupti().enable(CUPTI_ACTIVITY_KIND_RUNTIME), "record waits");
 }
 
 CopyRecorder::~CopyRecorder() {
-    cupti().disable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+    cupti().disable(CUPTI_ACTIVITY_KIND_RUNTIME);
     cupti().disable(CUPTI_ACTIVITY_KIND_MEMCPY);
     cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 RecordedCopies CopyRecorder::recorded() const {
-    require(cupti().disable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), "leave a wait out");
+    require(cupti().disable(CUPTI_ACTIVITY_KIND_RUNTIME), "leave a wait out");
     if (cudaDeviceSynchronize() != cudaSuccess) throw Error(ErrorCode::device, "the GPU failed", "cupti");
     require(cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "hand over its records");
-    require(cupti().enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), "record waits");
+    require(cupti().enable(CUPTI_ACTIVITY_KIND_RUNTIME), "record waits");
     const std::scoped_lock lock(mutex);
     return counts;
 }
