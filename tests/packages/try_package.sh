@@ -20,10 +20,10 @@ began() {
     trap 'umount "$root/proc"' EXIT
 }
 
-# tried PROGRAM: it starts, tells what it found, and makes pictures.
+# tried PROGRAM: it starts, lists what is embedded, and makes pictures.
 tried() {
     say "$(inside "$1" --version)"
-    inside "$1" info >"$root/tmp/info" || fail "$1 info"
+    inside "$1" info --presets >"$root/tmp/presets" || fail "$1 info"
     inside sh -c "cd /tmp && rm -rf out && $1 demo" >"$root/tmp/demo" 2>&1 || { tail -n 5 "$root/tmp/demo"; fail "$1 demo"; }
     for picture in volume b-scan en-face; do
         [[ -s $root/tmp/out/demo/$picture.png ]] || fail "no $picture.png"
