@@ -140,4 +140,11 @@ bool Event::reached() const {
     return state != cudaErrorNotReady;
 }
 
+void Event::wait(const char* doing) const {
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state != cudaErrorNotReady) return checked(state, doing);
+    cudaGetLastError();
+    checked(cudaEventSynchronize(event_), doing);
+}
+
 }  // namespace echolux::cuda

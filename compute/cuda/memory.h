@@ -123,6 +123,9 @@ class Event {
     // Whether what it was recorded after is done, or has failed.
     bool reached() const;
 
+    // The host waits for that, where it is not done yet. Throws Error{device} that names what was done.
+    void wait(const char* doing) const;
+
   private:
     cudaEvent_t event_ = nullptr;
 };

@@ -246,14 +246,14 @@ void CudaRunner::finish(Listener& listener) {
     if (!listener.busy) return;
     listener.busy = false;
     const auto keeper = std::move(listener.keeper);
-    checked(cudaEventSynchronize(listener.done), "follow the background");
+    listener.done.wait("follow the background");
 }
 
 void CudaRunner::finish(Worker& worker) {
     if (!worker.busy) return;
     worker.busy = false;
     const auto keeper = std::move(worker.keeper);
-    checked(cudaEventSynchronize(worker.done), "reconstruct a block");
+    worker.done.wait("reconstruct a block");
     worker.output.finish();
     if (worker.flow_output) worker.flow_output->finish();
 }

@@ -169,7 +169,7 @@ TEST_F(ForeignFiles, ThorlabsPictureIsAVolume) {
     EXPECT_NEAR(volume.grid.spacing_um[2], 25, 1e-9);
     EXPECT_EQ(volume.grid.quantity, "db");
     EXPECT_EQ(volume.provenance.at("Study"), "a study <1>");
-    EXPECT_THAT(reading("spectra.oct").line, HasSubstr("echolux reconstruct"));
+    EXPECT_THAT(reading("spectra.oct").line, HasSubstr("open it as a scan to reconstruct"));
 }
 
 TEST_F(ForeignFiles, ThorlabsSpectraAreAScan) {
