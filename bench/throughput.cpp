@@ -55,9 +55,9 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
 #endif
 }
 
-// linear/N, separate/N (GPU), library/N (GPU), nudft/N of one length: spectra and voxels stay where the backend has its
-// memory.
-constexpr std::int64_t resident_figures = 4;
+// linear/N, separate/N (GPU), library/N (GPU), real/N, nudft/N of one length: spectra and voxels stay where the backend
+// has its memory.
+constexpr std::int64_t resident_figures = 5;
 void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     const auto n = std::to_string(size.samples);
     const double bytes_moved = static_cast<double>(size.samples) * 2.5;  // u16 in, half as many u8 out
@@ -84,6 +84,10 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
     } else {
         book.skip("library/" + n, "the same through the library, from a caller's stream", "needs a GPU");
     }
+    ReconstructionSpec real = chain_spec(size);
+    real.recipe.a2_rad = real.recipe.a3_rad = 0;
+    book.figure("real/" + n, "the chain without dispersion, " + there, "A-scans/s",
+                [&] { return measured(real, processor); }, {{"linear/" + n}});
     ReconstructionSpec exact = chain_spec(size);
     exact.recipe.resample = Resample::nudft;
     book.figure("nudft/" + n, "exact NUDFT, the whole chain, " + there, "A-scans/s",

@@ -23,7 +23,7 @@ struct BackendChoice {
     DeviceId gpu{};                        // all zero: the first that can be used
     bool fused = true;  // one kernel from spectrum to voxels where it can; false: separate passes around cuFFT
     SpectraPath spectra = SpectraPath::copied;
-    int streams = 3;  // blocks under way at a time, on each GPU
+    int streams = 4;  // blocks under way at a time, on each GPU
     int gpus = 1;  // that share the blocks: `gpu`, then the others of the survey; 0: all that can. Two insist on CUDA
 };
 

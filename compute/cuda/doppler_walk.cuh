@@ -16,7 +16,7 @@ constexpr int lanes = 32;
 constexpr int max_lines = 8;        // of its window
 constexpr int warps = 4;            // of a block
 constexpr int walk = 32;            // A-scans that a warp goes along
-__device__ const float2 nothing{};  // that lanes beyond the ends of depth see
+__device__ const float4 nothing{};  // that lanes beyond the ends of depth see
 
 __host__ __device__ constexpr int walks_along(int positions) {
     return (positions + walk - 1) / walk;
@@ -44,25 +44,36 @@ struct StepPair {
     }
 };
 
-// Steps from each line to the next, in their order; the line after the next is under way already.
+// Lines that are under way while a step is made of the two before: their way from the second-level cache is long.
+constexpr int ahead = 3;
+
+// Steps from each line to the next, in their order. `wide`: the bins of a lane are fetched at once.
+template <bool wide>
 class NeighbourSteps {
   public:
     __device__ NeighbourSteps(const FlowWork& work, int slow, int z, int first) {
         const bool is_inside = z >= 0 && z < work.depth;
         has_second_ = is_inside && z + 1 < work.depth;
         stride_ = is_inside ? static_cast<int>(work.stride) : 0;
-        bin_ = is_inside ? work.column(slow, z) + first * work.stride : &nothing;
+        bin_ = is_inside ? work.column(slow, z) + first * work.stride : reinterpret_cast<const float2*>(&nothing);
         earlier_ = bins_here();
-        bin_ += stride_;
-        later_ = bins_here();
+        const int lines = static_cast<int>(work.repeats.positions) + 1;
+#pragma unroll
+        for (int i = 0; i < ahead; ++i) {
+            bin_ += first + 1 + i < lines ? stride_ : 0;
+            later_[i] = bins_here();
+        }
     }
 
-    // `has_next`: there is a line beyond those of this step.
+    // `has_next`: there is a line beyond those under way.
     __device__ StepPair next(bool has_next) {
-        const StepPair steps{phase_step(earlier_.first, later_.first), phase_step(earlier_.second, later_.second)};
-        earlier_ = later_;
+        const StepPair steps{phase_step(earlier_.first, later_[0].first),
+                             phase_step(earlier_.second, later_[0].second)};
+        earlier_ = later_[0];
+#pragma unroll
+        for (int i = 1; i < ahead; ++i) later_[i - 1] = later_[i];
         bin_ += has_next ? stride_ : 0;
-        later_ = bins_here();
+        later_[ahead - 1] = bins_here();
         return steps;
     }
 
@@ -73,19 +84,24 @@ class NeighbourSteps {
     };
 
     __device__ Bins bins_here() const {
-        return {FlowWork::phasor_at(bin_), has_second_ ? FlowWork::phasor_at(bin_ + 1) : Phasor{}};
+        if constexpr (wide) {
+            const float4 both = __ldg(reinterpret_cast<const float4*>(bin_));
+            return {{both.x, both.y}, {both.z, both.w}};
+        } else {
+            return {FlowWork::phasor_at(bin_), has_second_ ? FlowWork::phasor_at(bin_ + 1) : Phasor{}};
+        }
     }
 
     bool has_second_;
     int stride_;
-    const float2* bin_;  // of `later`
+    const float2* bin_;  // of the last line under way
     Bins earlier_;
-    Bins later_;
+    Bins later_[ahead];
 };
 
 // Sums over the `lines` steps around each A-scan from `first` on. Added up in the same order wherever a walk begins, so
 // that the bits do not depend on it.
-template <int lines>
+template <int lines, bool wide>
 class LineWindow {
   public:
     __device__ LineWindow(const FlowWork& work, int slow, int z, int first)
@@ -112,7 +128,7 @@ class LineWindow {
 
   private:
     __device__ void take(int line, int end) {
-        const StepPair steps = steps_of_.next(line + 1 < end);
+        const StepPair steps = steps_of_.next(line + ahead < end);
         add(line < end ? steps : StepPair{});
     }
 
@@ -123,7 +139,7 @@ class LineWindow {
         steps_[lines - 1] = steps;
     }
 
-    NeighbourSteps steps_of_;
+    NeighbourSteps<wide> steps_of_;
     StepPair steps_[lines];  // each with the one after it, the last alone
 };
 
@@ -176,7 +192,7 @@ class VoxelPair {
     bool at_once_;
 };
 
-template <int lines, int depth>
+template <int lines, int depth, bool wide>
 __global__ void __launch_bounds__(warps* lanes)
     store_phasors(const __grid_constant__ FlowWork work, int width, PhasorCode code) {
     const int bins = depth == 0 ? width : depth;
@@ -195,7 +211,7 @@ __global__ void __launch_bounds__(warps* lanes)
     const std::int64_t row_bytes = row.linear == nullptr ? 0 : direction * work.target.a_scan_bytes;
     const VoxelPair voxels(work, z, stores,
                            reinterpret_cast<std::uintptr_t>(row.linear) | static_cast<std::uintptr_t>(row_bytes));
-    LineWindow<lines> window(work, slow, z, first);
+    LineWindow<lines, wide> window(work, slow, z, first);
     const auto share_of = [](int i, int size, int count) {
         return 1.0f / static_cast<float>(WindowSpan(i, size, count).size());
     };
@@ -206,11 +222,12 @@ __global__ void __launch_bounds__(warps* lanes)
         row.linear += row_bytes;
         row.a_scan += direction;
     };
-    // `is_whole`: neither the window nor the line after it lies beyond the ends.
+    // `is_whole`: neither the window nor what is under way after it lies beyond the ends.
     const auto step_to = [&](int position, auto is_whole) {
         const int last = position - lines / 2 + lines - 1;
         const float of_lines = is_whole ? 1.0f / lines : share_of(position, lines, positions);
-        const StepPair sums = over_depth<depth>(window.next(last, is_whole ? last + 2 : positions), lane, width);
+        const StepPair sums =
+            over_depth<depth>(window.next(last, is_whole ? last + 1 + ahead : positions), lane, width);
         codes[0] = code({sums.first.product, sums.first.power * (of_lines * of_first)});  // directions need no mean
         codes[1] = code({sums.second.product, sums.second.power * (of_lines * of_second)});
         store();
@@ -218,7 +235,8 @@ __global__ void __launch_bounds__(warps* lanes)
     int position = first;
     for (; position < min(lines / 2, end); ++position) step_to(position, std::false_type{});
 #pragma unroll 4
-    for (; position < min(positions - lines + lines / 2, end); ++position) step_to(position, std::true_type{});
+    for (; position < min(positions - lines + lines / 2 + 1 - ahead, end); ++position)
+        step_to(position, std::true_type{});
     for (; position < end; ++position) step_to(position, std::false_type{});
     // The last line has no partner: it has its neighbour's.
     if (end == positions && positions < work.a_scans) store();
@@ -229,7 +247,10 @@ void launch_walk(cudaStream_t stream, const FlowWork& work, int width, const Pha
     const std::int64_t walks = work.slow_positions * walks_along(static_cast<int>(work.repeats.positions));
     const int stored = 2 * warps * Overlap(width).storing();
     const dim3 blocks(static_cast<unsigned>(walks), static_cast<unsigned>((work.depth + stored - 1) / stored));
-    store_phasors<lines, depth><<<blocks, warps * lanes, 0, stream>>>(work, width, code);
+    const auto bits = reinterpret_cast<std::uintptr_t>(work.bins) | static_cast<std::uintptr_t>(work.stride * 8);
+    const auto kernel = bits % sizeof(float4) == 0 && work.depth % 2 == 0 ? store_phasors<lines, depth, true>
+                                                                          : store_phasors<lines, depth, false>;
+    kernel<<<blocks, warps * lanes, 0, stream>>>(work, width, code);
 }
 
 // Calls launch_walk with the window's lines known at compile time.

@@ -14,34 +14,6 @@ VoxelType stored_type(const Recipe& recipe) {
     return recipe.quantity == Quantity::complex ? VoxelType::complex64 : recipe.voxel;
 }
 
-// Fewer taps than four become four: the others weigh nothing.
-struct FourTaps {
-    std::vector<int> base;
-    std::vector<float4> taps;
-
-    FourTaps(const ResampleTable& table, const Lengths& lengths) {
-        const auto wanted = static_cast<std::size_t>(lengths.transform);
-        for (std::size_t j = 0; j < table.base.size(); ++j) {
-            const std::int64_t first = std::min<std::int64_t>(table.base[j], lengths.samples - 4);
-            float row[4] = {};
-            for (std::int64_t m = 0; m < table.taps; ++m) {
-                row[table.base[j] - first + m] = table.weights[j * static_cast<std::size_t>(table.taps) + m];
-            }
-            base.push_back(static_cast<int>(first));
-            taps.push_back({row[0], row[1], row[2], row[3]});
-        }
-        base.resize(wanted);
-        taps.resize(wanted);
-    }
-};
-
-std::vector<float2> weights(const SpectralWeight& weight, std::int64_t transform) {
-    std::vector<float2> values;
-    for (const std::complex<float>& value : weight.values) values.push_back({value.real(), value.imag()});
-    values.resize(static_cast<std::size_t>(transform));
-    return values;
-}
-
 // What can be stored at a time wherever a row starts, and whichever part of it is kept.
 int store_bytes(const FusedWork& work) {
     if (work.depth_flip) return work.voxel_bytes;
@@ -55,20 +27,31 @@ int store_bytes(const FusedWork& work) {
     return std::min(16, 1 << std::countr_zero(bits));
 }
 
+// Whole words of one channel, nothing to shift or to mask.
+bool has_words(const RawFormat& format, const ScanGeometry& geometry, const std::byte* raw) {
+    const auto place =
+        reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uintptr_t>(line_bytes(format, geometry));
+    if (place % 4 != 0 || format.channels != 1 || format.shift != 0 || format.bits != 0) return false;
+    if (format.byte_order != ByteOrder::little) return false;
+    return (format.sample_format == SampleFormat::u16 && geometry.samples % 2 == 0) ||
+           (format.sample_format == SampleFormat::packed12 && geometry.samples % 8 == 0);
+}
+
 }  // namespace
 
 bool FusedKernel::fits(const ReconstructionSpec& spec, const PlainTables& tables) {
     const std::int64_t transform = tables.lengths.transform;
     return spec.recipe.method == Method::plain && !uses_nudft(spec) && !uses_nufft(spec) &&
            has_transform_size(transform) && tables.upsample == 1 && tables.rolling_width == 0 &&
-           !tables.resample.prefilter && tables.resample.taps <= 4 && shared_bytes(transform, 0) <= max_shared_bytes();
+           !tables.resample.prefilter && tables.resample.taps <= 4 &&
+           shared_bytes<SideBySide>(transform, 0) <= max_shared_bytes();
 }
 
 bool FusedKernel::makes_voxels(const ReconstructionSpec& spec, const PlainTables& tables) {
     const bool line_by_line = !needs_whole_b_scans(spec.recipe) && !needs_frame_range(spec.recipe) &&
                               spec.geometry.fast_axis == FastAxis::uniform;
     return line_by_line &&
-           shared_bytes(tables.lengths.transform, bytes_of(stored_type(spec.recipe))) <= max_shared_bytes();
+           shared_bytes<SideBySide>(tables.lengths.transform, bytes_of(stored_type(spec.recipe))) <= max_shared_bytes();
 }
 
 bool FusedKernel::makes_both(const Recipe& recipe) {
@@ -76,43 +59,44 @@ bool FusedKernel::makes_both(const Recipe& recipe) {
 }
 
 FusedKernel::FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels)
-    : spec_(spec), lengths_(tables.lengths), voxels_(voxels) {
-    const FourTaps four(tables.resample, lengths_);
-    base_ = uploaded(four.base);
-    taps_ = uploaded(four.taps);
-    weight_ = uploaded(weights(tables.weight, lengths_.transform));
-    twiddles_ = uploaded(transform_twiddles(lengths_.transform));
-    noise_floor_ = uploaded(voxels_.noise_floor);
+    : spec_(spec), lengths_(tables.lengths), voxels_(voxels), points_(tables),
+      twiddles_(uploaded(transform_twiddles(lengths_.transform))), noise_floor_(uploaded(voxels_.noise_floor)) {}
+
+LineForm FusedKernel::form_for_voxels(const std::byte* raw) const {
+    const bool words = has_words(spec_.format, spec_.geometry, raw);
+    return {.as_recorded = words, .two_in_one = words && points_.real() && points_.taps() == nullptr};
 }
 
-// Whole acquired B-scans, without what concerns voxels.
-FusedWork FusedKernel::lines_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const {
+LineForm FusedKernel::form_for_bins(const std::byte* raw) const {
+    return {.as_recorded = has_words(spec_.format, spec_.geometry, raw)};
+}
+
+// Without what concerns voxels.
+FusedWork FusedKernel::lines_work(const FusedLinesIn& lines) const {
     const std::int64_t frame_lines = spec_.geometry.lines_per_b_scan();
+    const DeviceBackground& background = lines.background;
     const std::int64_t background_row =
         background.frame_lines == 0 ? 0 : background.first_line / background.frame_lines * background.samples;
     FusedWork work;
     work.format = LineFormat(spec_.format, spec_.geometry);
-    work.base = base_.as<int>();
-    work.taps = taps_.as<float4>();
-    work.weight = weight_.as<float2>();
+    work.points = lines.points;
     work.twiddles = twiddles_.as<float2>();
-    work.raw = raw;
+    work.raw = lines.raw;
     work.samples = static_cast<int>(spec_.geometry.samples);
     work.frame_lines = static_cast<int>(frame_lines);
     work.pairs_per_frame = static_cast<std::uint32_t>((frame_lines + 1) / 2);
-    work.pairs = static_cast<std::uint32_t>(lines / frame_lines) * work.pairs_per_frame;
+    work.pairs = static_cast<std::uint32_t>(lines.count / frame_lines) * work.pairs_per_frame;
     work.background = background;
     work.background.whole += background_row;
     work.background.rest += background_row;
     return work;
 }
 
-FusedWork FusedKernel::voxels_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                                   const DeviceTarget& target) const {
+FusedWork FusedKernel::voxels_work(const FusedLinesIn& lines, const DeviceTarget& target) const {
     const Recipe& recipe = spec_.recipe;
     const VoxelType type = stored_type(recipe);
     const CodeRange range{static_cast<float>(recipe.low), static_cast<float>(recipe.high)};
-    FusedWork work = lines_work(raw, lines, background);
+    FusedWork work = lines_work(lines);
     work.depth_begin = static_cast<int>(kept_depth(recipe, lengths_.bins).begin);
     work.depth = static_cast<int>(voxels_.depth);
     work.depth_flip = voxels_.depth_flip;
@@ -120,6 +104,7 @@ FusedWork FusedKernel::voxels_work(const std::byte* raw, std::int64_t lines, con
     work.power_scale = voxels_.scale * voxels_.scale;
     work.value = VoxelValue(voxels_, noise_floor_.as<float>());
     work.code = VoxelCode(type, range);
+    work.byte = ByteOfDecibel(voxels_);
     work.target = target;
     work.first_recorded_slice = static_cast<int>(target.first_line / work.frame_lines);
     work.first_slice = target.first_slice + work.first_recorded_slice;
@@ -132,28 +117,28 @@ DeviceBins FusedKernel::kept(float2* bins) const {
     return {bins + kept_depth(spec_.recipe, lengths_.bins).begin, bins_of_a_line()};
 }
 
-void FusedKernel::voxels(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
-                         const DeviceBackground& background, const DeviceTarget& target) const {
-    const FusedWork work = voxels_work(raw, lines, background, target);
-    if (ByteOfDecibel::fits(spec_.recipe)) {
-        launch_fused<ByteVoxel>(work, spec_.format, lengths_, stream);
+void FusedKernel::voxels(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target) const {
+    const FusedWork work = voxels_work(lines, target);
+    const bool bytes = ByteOfDecibel::fits(spec_.recipe);
+    if (lines.points.form.two_in_one) {
+        launch_fused_two_in_one(work, spec_.format, bytes, lengths_.transform, stream);
+    } else if (bytes) {
+        launch_fused_lines<ByteVoxel>(work, spec_.format, lengths_.transform, stream);
     } else {
-        launch_fused<AnyVoxel>(work, spec_.format, lengths_, stream);
+        launch_fused_lines<AnyVoxel>(work, spec_.format, lengths_.transform, stream);
     }
 }
 
-void FusedKernel::both(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
-                       const DeviceBackground& background, const DeviceTarget& target, float2* bins) const {
-    FusedWork work = voxels_work(raw, lines, background, target);
+void FusedKernel::both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, float2* bins) const {
+    FusedWork work = voxels_work(lines, target);
     work.bins = bins;
-    launch_fused_bytes_and_bins(work, spec_.format, lengths_, stream);
+    launch_fused_bytes_and_bins(work, spec_.format, lengths_.transform, stream);
 }
 
-void FusedKernel::bins(cudaStream_t stream, const std::byte* raw, std::int64_t lines,
-                       const DeviceBackground& background, float2* bins) const {
-    FusedWork work = lines_work(raw, lines, background);
+void FusedKernel::bins(cudaStream_t stream, const FusedLinesIn& lines, float2* bins) const {
+    FusedWork work = lines_work(lines);
     work.bins = bins;
-    launch_fused_bins(work, spec_.format, lengths_, stream);
+    launch_fused_bins(work, spec_.format, lengths_.transform, stream);
 }
 
 }  // namespace echolux::cuda

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "compute/cuda/k_points.h"
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
@@ -17,6 +18,14 @@
 namespace echolux::cuda {
 
 struct FusedWork;
+
+// Lines of whole acquired B-scans.
+struct FusedLinesIn {
+    const std::byte* raw = nullptr;  // device memory, or mapped host memory
+    std::int64_t count = 0;
+    DeviceBackground background;
+    KPoints points;  // of the first B-scan, in the form of the call
+};
 
 class FusedKernel {
   public:
@@ -31,31 +40,30 @@ class FusedKernel {
 
     FusedKernel(const ReconstructionSpec& spec, const PlainTables& tables, const VoxelTables& voxels);
 
-    // Whole acquired B-scans: `lines` lines from `raw` on (device memory, or mapped host memory), each of which becomes
-    // one output line.
-    void voxels(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                const DeviceTarget& target) const;
+    // The form that lines at `raw` have in voxels(), and in bins() and both().
+    LineForm form_for_voxels(const std::byte* raw) const;
+    LineForm form_for_bins(const std::byte* raw) const;
 
-    // Likewise bins, on the device: [lines][bins_of_a_line()].
-    void bins(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-              float2* bins) const;
-    void both(cudaStream_t stream, const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-              const DeviceTarget& target, float2* bins) const;
+    const KPointTables& points() const { return points_; }
+
+    // Each line becomes one output line.
+    void voxels(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target) const;
+
+    // Bins, on the device: [lines][bins_of_a_line()].
+    void bins(cudaStream_t stream, const FusedLinesIn& lines, float2* bins) const;
+    void both(cudaStream_t stream, const FusedLinesIn& lines, const DeviceTarget& target, float2* bins) const;
 
     std::int64_t bins_of_a_line() const { return lengths_.transform / 2; }
     DeviceBins kept(float2* bins) const;
 
   private:
-    FusedWork lines_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) const;
-    FusedWork voxels_work(const std::byte* raw, std::int64_t lines, const DeviceBackground& background,
-                          const DeviceTarget& target) const;
+    FusedWork lines_work(const FusedLinesIn& lines) const;
+    FusedWork voxels_work(const FusedLinesIn& lines, const DeviceTarget& target) const;
 
     ReconstructionSpec spec_;
     Lengths lengths_;
     VoxelTables voxels_;
-    DeviceBuffer base_;
-    DeviceBuffer taps_;
-    DeviceBuffer weight_;
+    KPointTables points_;
     DeviceBuffer twiddles_;
     DeviceBuffer noise_floor_;
 };

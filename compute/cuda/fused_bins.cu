@@ -3,13 +3,13 @@
 
 namespace echolux::cuda {
 
-void launch_fused_bins(const FusedWork& work, const RawFormat& format, const Lengths& lengths, cudaStream_t stream) {
-    launch_fused<KeptBin>(work, format, lengths, stream);
+void launch_fused_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream) {
+    launch_fused_lines<KeptBin>(work, format, transform, stream);
 }
 
-void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, const Lengths& lengths,
+void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
                                  cudaStream_t stream) {
-    launch_fused<VoxelAndBin<ByteVoxel>>(work, format, lengths, stream);
+    launch_fused_lines<VoxelAndBin<ByteVoxel>>(work, format, transform, stream);
 }
 
 }  // namespace echolux::cuda

@@ -1,14 +1,14 @@
 // One kernel from raw samples to voxels, to depth bins, or to both: subtract, resample, weigh, transform, power,
-// quantity, code, store. A group of
-// threads works on two neighbouring lines of a B-scan at a time, so that every table entry that is fetched serves both.
-// The transform is that of line_transform.cuh, of both lines at once.
+// quantity, code, store. A group of threads works on two neighbouring lines of a B-scan at a time (line_forms.cuh).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "compute/cuda/k_point_taps.cuh"
+#include "compute/cuda/k_points.h"
+#include "compute/cuda/line_forms.cuh"
 #include "compute/cuda/line_method.h"
-#include "compute/cuda/line_transform.cuh"
 #include "compute/cuda/spectrum_pair.cuh"
 #include "compute/cuda/target.h"
 #include "compute/cuda/voxel_value.cuh"
@@ -16,10 +16,7 @@
 namespace echolux::cuda {
 
 struct FusedWork {
-    // [transform], on the device; beyond the points of the k grid the weight is zero
-    const int* base = nullptr;
-    const float4* taps = nullptr;
-    const float2* weight = nullptr;    // window x shaping x dispersion
+    KPoints points;                    // of the work's first B-scan
     const float2* twiddles = nullptr;  // of all stages but the first, one after the other
 
     LineFormat format;
@@ -37,6 +34,7 @@ struct FusedWork {
     float power_scale = 1;  // its square
     VoxelValue value;
     VoxelCode code;
+    ByteOfDecibel byte;
     DeviceTarget target;
     std::int64_t first_slice = 0;
     int first_recorded_slice = 0;  // counted from the target's first
@@ -51,8 +49,6 @@ struct FusedSize : TransformSize<log2_n> {
     using Transform = TransformSize<log2_n>;
     static constexpr int groups = Transform::threads < 128 ? 128 / Transform::threads : 1;  // of a block
     static constexpr int block = Transform::threads * groups;
-    static constexpr int min_blocks = block > 128 ? 512 / block : 5;  // of a multiprocessor
-    static constexpr int exchange_bytes = Transform::exchange_points * static_cast<int>(sizeof(ComplexPair));
 };
 
 // What the last stage makes of a bin, at its place in a row that holds every bin: `shared` is the row of voxels, `line`
@@ -63,8 +59,7 @@ struct ByteVoxel {
 
     __device__ static Row row(const FusedWork&, std::byte* shared, std::int64_t, int) { return shared; }
     __device__ static void store(const FusedWork& work, float2 value, Row row, int bin) {
-        const ByteOfDecibel code{work.power_scale, {work.value.reference_db}, work.code.bytes};
-        reinterpret_cast<std::uint8_t*>(row)[bin] = code(value);
+        reinterpret_cast<std::uint8_t*>(row)[bin] = work.byte(value);
     }
 };
 
@@ -111,39 +106,21 @@ struct VoxelAndBin {
     }
 };
 
-// Points t + i * step of both lines, resampled and weighed. Every table has four taps here.
-__device__ inline void resample_pair(const FusedWork& work, const float2* spectra, ComplexPair (&v)[16], int t,
-                                     int step) {
-    const int* base = work.base + t;  // so that the compiler needs one address for all sixteen
-    const float4* taps = work.taps + t;
-    const float2* weights = work.weight + t;
+// Points t + i * step of both lines, resampled and weighed; `row`: the points of their B-scan.
+template <class Form, class Taps>
+__device__ inline void resample_pair(const KPoints& points, const float4* row, Taps taps, const float2* spectra,
+                                     typename Form::Point (&v)[16], int t, int step) {
+    const float4* at = row + t;  // so that the compiler needs one address for all sixteen
+    const std::uint16_t* base = points.base + t;
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-        const float2* x = spectra + __ldg(base + i * step);
-        const float4 tap = __ldg(taps + i * step);
-        const float2 weight = __ldg(weights + i * step);
+        const float4 point = __ldg(at + i * step);
+        const float2* x = spectra + Form::base(base + i * step, point);
+        float w[4];
+        taps(t + i * step, point.x, w);
         const float2 x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
-        const float of_a = tap.x * x0.x + tap.y * x1.x + tap.z * x2.x + tap.w * x3.x;
-        const float of_b = tap.x * x0.y + tap.y * x1.y + tap.z * x2.y + tap.w * x3.y;
-        v[i] = {{of_a * weight.x, of_a * weight.y}, {of_b * weight.x, of_b * weight.y}};
-    }
-}
-
-// Only the bins on one side of zero delay.
-template <class Size, class Voxel>
-__device__ inline void last_stage(const FusedWork& work, const ComplexPair* exchange, typename Voxel::Row row_a,
-                                  typename Voxel::Row row_b, int t) {
-    constexpr int radix = Size::last_radix;
-#pragma unroll
-    for (int i = 0; i < 16 / radix; ++i) {
-        const int k = t + i * Size::threads;
-        ComplexPair v[radix];
-        last_butterfly<Size>(exchange, v, work.twiddles, k);
-#pragma unroll
-        for (int m = 0; m < radix / 2; ++m) {
-            Voxel::store(work, v[m].a, row_a, k + m * (Size::n / radix));
-            Voxel::store(work, v[m].b, row_b, k + m * (Size::n / radix));
-        }
+        v[i] = Form::weighted(point, fmaf(w[3], x3.x, fmaf(w[2], x2.x, fmaf(w[1], x1.x, fmaf(w[0], x0.x, point.y)))),
+                              fmaf(w[3], x3.y, fmaf(w[2], x2.y, fmaf(w[1], x1.y, fmaf(w[0], x0.y, point.y)))));
     }
 }
 
@@ -172,22 +149,25 @@ __device__ inline void store_row(const FusedWork& work, const std::byte* row, co
 }
 
 // Shared memory: `groups` exchanges, then two rows of voxels for each group where there are voxels.
-template <int log2_n, class Source, class Voxel>
-__global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::min_blocks)
+template <int log2_n, class Source, class Taps, class Form, class Voxel>
+__global__ void __launch_bounds__(FusedSize<log2_n>::block,
+                                  Form::template min_blocks<FusedSize<log2_n>>(FusedSize<log2_n>::block))
     fused(const __grid_constant__ FusedWork work) {
     using Size = FusedSize<log2_n>;
+    using Point = typename Form::Point;
     constexpr int n = Size::n, threads = Size::threads;
-    extern __shared__ ComplexPair shared[];
+    extern __shared__ float4 shared[];
     const int group = threadIdx.x / threads, t = threadIdx.x % threads;
     const std::uint32_t index = blockIdx.x * Size::groups + group;
     const std::uint32_t pair = min(index, work.pairs - 1);  // groups beyond the end keep the others company
     const std::uint32_t frame = pair / work.pairs_per_frame;
     const int line_a = 2 * static_cast<int>(pair - frame * work.pairs_per_frame);
     const int line_b = min(line_a + 1, work.frame_lines - 1);
-    ComplexPair* exchange = shared + group * Size::exchange_points;
+    Point* exchange = reinterpret_cast<Point*>(shared) + group * Size::exchange_points;
     const int row_bytes = n / 2 * work.voxel_bytes;
     std::byte* row_a =
-        reinterpret_cast<std::byte*>(shared) + Size::groups * Size::exchange_bytes + 2 * group * row_bytes;
+        reinterpret_cast<std::byte*>(reinterpret_cast<Point*>(shared) + Size::groups * Size::exchange_points) +
+        2 * group * row_bytes;
     std::byte* row_b = row_a + row_bytes;
 
     const std::int64_t line_bytes = work.format.line_bytes();
@@ -196,18 +176,24 @@ __global__ void __launch_bounds__(FusedSize<log2_n>::block, FusedSize<log2_n>::m
     const auto recorded = [&](int line) {
         return work.target.recorded.mirrored(work.first_recorded_slice + static_cast<int>(frame), line);
     };
+    auto* spectra = reinterpret_cast<float2*>(exchange);
     Source::read({work.format, raw + recorded(line_a) * line_bytes, raw + recorded(line_b) * line_bytes,
                   work.background.whole + row, work.background.rest + row, work.samples, t, threads},
-                 reinterpret_cast<float2*>(exchange));
+                 spectra);
     __syncthreads();
     {
-        ComplexPair v[16];
-        resample_pair(work, reinterpret_cast<const float2*>(exchange), v, t, threads);
+        Point v[16];
+        const float4* points = work.points.points + std::int64_t{frame} * work.points.row;
+        resample_pair<Form>(work.points, points, Taps(work.points.taps), spectra, v, t, threads);
         stages_before_last<Size>(exchange, v, work.twiddles, t);
     }
     const std::int64_t first_line = std::int64_t{frame} * work.frame_lines;
-    last_stage<Size, Voxel>(work, exchange, Voxel::row(work, row_a, first_line + recorded(line_a), n / 2),
-                            Voxel::row(work, row_b, first_line + recorded(line_b), n / 2), t);
+    const auto bins_a = Voxel::row(work, row_a, first_line + recorded(line_a), n / 2);
+    const auto bins_b = Voxel::row(work, row_b, first_line + recorded(line_b), n / 2);
+    Form::template last_stage<Size>(exchange, work.twiddles, t, [&](int bin, float2 a, float2 b) {
+        Voxel::store(work, a, bins_a, bin);
+        Voxel::store(work, b, bins_b, bin);
+    });
     if constexpr (!Voxel::has_voxels) return;
     __syncthreads();
     if (index >= work.pairs) return;

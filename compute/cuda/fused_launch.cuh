@@ -1,5 +1,5 @@
 // Launching the variant of the fused kernel for a length, a format and what becomes of the bins. Variants are compiled
-// in two files, which takes half as long.
+// in three files beside each other.
 #pragma once
 
 #include <algorithm>
@@ -11,46 +11,57 @@
 namespace echolux::cuda {
 
 // `voxel_bytes` 0: no rows of voxels.
-inline int shared_bytes(std::int64_t transform, std::int64_t voxel_bytes) {
+template <class Form>
+int shared_bytes(std::int64_t transform, std::int64_t voxel_bytes) {
     std::int64_t bytes = 0;
     with_transform_size(transform, [&](auto size) {
         using Size = FusedSize<size.log2_n>;
-        bytes = Size::groups * (Size::exchange_bytes + 2 * (Size::n / 2) * voxel_bytes);
+        constexpr auto exchange = Size::exchange_points * static_cast<std::int64_t>(sizeof(typename Form::Point));
+        bytes = Size::groups * (exchange + 2 * (Size::n / 2) * voxel_bytes);
     });
     return static_cast<int>(bytes);
 }
 
-// Calls use(source) with the fastest way to read such lines.
-template <class Use>
-void with_source(const RawFormat& format, const Lengths& lengths, std::int64_t line_bytes, const std::byte* raw,
-                 const Use& use) {
-    const bool words = lengths.samples == lengths.transform && format.channels == 1 && format.shift == 0 &&
-                       format.bits == 0 && format.byte_order == ByteOrder::little &&
-                       (reinterpret_cast<std::uintptr_t>(raw) | static_cast<std::uintptr_t>(line_bytes)) % 4 == 0;
-    if (words && format.sample_format == SampleFormat::u16) return use(ByWords<U16Words>{});
-    if (words && format.sample_format == SampleFormat::packed12) return use(ByWords<Packed12Words>{});
-    use(BySamples{});
-}
-
-template <class Voxel>
-void launch_fused(const FusedWork& work, const RawFormat& format, const Lengths& lengths, cudaStream_t stream) {
-    const int shared = shared_bytes(lengths.transform, Voxel::has_voxels ? work.voxel_bytes : 0);
-    with_transform_size(lengths.transform, [&](auto size) {
-        with_source(format, lengths, work.format.line_bytes(), work.raw, [&](auto source) {
-            using Size = FusedSize<size.log2_n>;
-            const auto kernel = fused<Size::log2_n, decltype(source), Voxel>;
-            checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                    "ask for shared memory");
-            const std::uint32_t blocks = (work.pairs + Size::groups - 1) / Size::groups;
-            kernel<<<blocks, Size::block, static_cast<std::size_t>(shared), stream>>>(work);
-            checked_launch("reconstruct in one kernel");
-        });
+template <class Source, class Taps, class Form, class Voxel>
+void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t stream) {
+    const int shared = shared_bytes<Form>(transform, Voxel::has_voxels ? work.voxel_bytes : 0);
+    with_transform_size(transform, [&](auto size) {
+        using Size = FusedSize<size.log2_n>;
+        const auto kernel = fused<Size::log2_n, Source, Taps, Form, Voxel>;
+        checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+                "ask for shared memory");
+        const std::uint32_t blocks = (work.pairs + Size::groups - 1) / Size::groups;
+        kernel<<<blocks, Size::block, static_cast<std::size_t>(shared), stream>>>(work);
+        checked_launch("reconstruct in one kernel");
     });
 }
 
-// In fused_bins.cu.
-void launch_fused_bins(const FusedWork& work, const RawFormat& format, const Lengths& lengths, cudaStream_t stream);
-void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, const Lengths& lengths,
+// Words that are taken as recorded are those of one format or of the other.
+template <class Taps, class Form, class Voxel>
+void launch_fused_words(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream) {
+    if (format.sample_format == SampleFormat::u16) {
+        launch_fused<AsRecorded<U16Words>, Taps, Form, Voxel>(work, transform, stream);
+    } else {
+        launch_fused<AsRecorded<Packed12Words>, Taps, Form, Voxel>(work, transform, stream);
+    }
+}
+
+template <class Voxel>
+void launch_fused_lines(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream) {
+    if (!work.points.form.as_recorded) {
+        launch_fused<BySamples, EitherTaps, SideBySide, Voxel>(work, transform, stream);
+    } else if (work.points.taps == nullptr) {
+        launch_fused_words<CubicTaps, SideBySide, Voxel>(work, format, transform, stream);
+    } else {
+        launch_fused_words<TabledTaps, SideBySide, Voxel>(work, format, transform, stream);
+    }
+}
+
+// In fused_bins.cu and fused_two_in_one.cu.
+void launch_fused_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform, cudaStream_t stream);
+void launch_fused_bytes_and_bins(const FusedWork& work, const RawFormat& format, std::int64_t transform,
                                  cudaStream_t stream);
+void launch_fused_two_in_one(const FusedWork& work, const RawFormat& format, bool bytes, std::int64_t transform,
+                             cudaStream_t stream);
 
 }  // namespace echolux::cuda

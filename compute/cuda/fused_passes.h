@@ -25,6 +25,7 @@ class FusedPasses : public Passes {
     std::int64_t outputs_of_a_position_;
     std::int64_t positions_at_once_;  // with flow
     const FusedKernel& kernel_;
+    KPointRows points_;
     cudaStream_t stream_;
     DeviceBuffer bins_;
     std::optional<FlowPass> flow_;
@@ -33,13 +34,15 @@ class FusedPasses : public Passes {
 class FusedLines : public LineMethod {
   public:
     // Lines of whole acquired B-scans. The kernel lives longer. Throws Error{out_of_memory}.
-    FusedLines(const FusedKernel& kernel, std::int64_t max_lines, cudaStream_t stream);
+    FusedLines(const FusedKernel& kernel, std::int64_t frame_lines, std::int64_t max_lines, cudaStream_t stream);
 
     std::int64_t lines_at_once() const override { return lines_at_once_; }
     DeviceBins enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) override;
 
   private:
     const FusedKernel& kernel_;
+    KPointRows points_;
+    std::int64_t frame_lines_;
     std::int64_t lines_at_once_;
     cudaStream_t stream_;
     DeviceBuffer bins_;

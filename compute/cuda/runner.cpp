@@ -86,7 +86,7 @@ std::unique_ptr<LineMethod> CudaRunner::method(cudaStream_t stream) const {
     const std::int64_t line_bytes = fused_->bins_of_a_line() * std::int64_t{sizeof(float2)};
     const std::int64_t positions =
         std::clamp<std::int64_t>(bins_bytes / (position_lines * line_bytes), 1, plan_.block_b_scans);
-    return std::make_unique<FusedLines>(*fused_, positions * position_lines, stream);
+    return std::make_unique<FusedLines>(*fused_, shape_.frame_lines, positions * position_lines, stream);
 }
 
 std::unique_ptr<Passes> CudaRunner::passes(cudaStream_t stream) const {

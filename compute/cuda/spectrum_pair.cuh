@@ -32,7 +32,7 @@ struct U16Words {
         : words(reinterpret_cast<const std::uint32_t*>(line) + thread) {}
 
     __device__ int2 operator()(int p) const {
-        const std::uint32_t word = __ldg(words + p);
+        const std::uint32_t word = __ldcs(words + p);  // read once
         return {static_cast<int>(word & 0xffffu), static_cast<int>(word >> 16)};
     }
 };
@@ -75,6 +75,44 @@ struct ByWords {
             out[i * lines.threads] = {less(a[i].x, whole.x, rest.x), less(b[i].x, whole.x, rest.x),
                                       less(a[i].y, whole.y, rest.y), less(b[i].y, whole.y, rest.y)};
         }
+    }
+};
+
+// Of spectra of at most 16 samples a thread, an even number of them, with their background. What lies beyond the last
+// sample has some value.
+template <class Words>
+struct AsRecorded {
+    __device__ static void read(const LinePair& lines, float2* spectra) {
+        if (lines.samples == 16 * lines.threads) {
+            read(lines, spectra, [&](int i) { return i * lines.threads; });
+        } else {
+            const int last = lines.samples / 2 - 1 - lines.thread;
+            read(lines, spectra, [&](int i) { return min(i * lines.threads, last); });
+        }
+    }
+
+  private:
+    template <class Place>
+    __device__ static void read(const LinePair& lines, float2* spectra, const Place& place) {
+        constexpr int words = 8;
+        const Words read_a(lines.a, lines.thread, lines.samples), read_b(lines.b, lines.thread, lines.samples);
+        int2 a[words], b[words];
+#pragma unroll
+        for (int i = 0; i < words; ++i) {
+            a[i] = read_a(place(i));
+            b[i] = read_b(place(i));
+        }
+        auto* out = reinterpret_cast<float4*>(spectra) + lines.thread;
+#pragma unroll
+        for (int i = 0; i < words; ++i) {
+            out[i * lines.threads] = {number(a[i].x), number(b[i].x), number(a[i].y), number(b[i].y)};
+        }
+    }
+
+    // Of 0 .. 2^23 - 1: cheaper than a conversion.
+    __device__ static float number(int sample) {
+        constexpr float ones = 8388608;
+        return __int_as_float(__float_as_int(ones) | sample) - ones;
     }
 };
 

@@ -7,6 +7,7 @@
 
 #include "compute/indexing.h"
 #include "compute/plan/cubic_spline.h"
+#include "compute/plan/lagrange_cubic.h"
 #include "compute/plan/tables.h"
 
 namespace echolux {
@@ -14,8 +15,9 @@ namespace {
 
 // Weights of the samples i0 - 1 .. i0 + 2 at i0 + t.
 std::array<double, 4> lagrange3(double t) {
-    return {-t * (t - 1) * (t - 2) / 6, (t + 1) * (t - 1) * (t - 2) / 2, -(t + 1) * t * (t - 2) / 2,
-            (t + 1) * t * (t - 1) / 6};
+    double weights[4];
+    LagrangeCubic<double>{}(t, weights);
+    return std::to_array(weights);
 }
 
 std::array<double, 4> catmull_rom(double t) {
@@ -36,6 +38,7 @@ std::int64_t floor_within(double position, std::int64_t low, std::int64_t high) 
 struct Row {
     std::int64_t first;
     std::vector<double> weights;
+    double offset = 0;  // of the point from sample first + 1
 };
 
 Row two_taps(std::int64_t left, double t) {
@@ -54,7 +57,7 @@ Row row_of(Resample method, double position, std::int64_t n) {
         case Resample::catmull_rom: return four_taps(inner, catmull_rom(offset(inner)));
         case Resample::lagrange3: {
             const std::int64_t i0 = floor_within(position, 1, n - 3);
-            return four_taps(i0, lagrange3(offset(i0)));
+            return {i0 - 1, four_taps(i0, lagrange3(offset(i0))).weights, offset(i0)};
         }
         // Coefficients start at sample -1, so sample i0 - 1 is coefficient i0.
         case Resample::spline: return {inner, four_taps(inner, b_spline(offset(inner))).weights};
@@ -65,7 +68,8 @@ Row row_of(Resample method, double position, std::int64_t n) {
 // Samples beyond the ends repeat the end sample: their weights are added to its.
 Row folded(const Row& row, std::int64_t n) {
     const auto taps = static_cast<std::int64_t>(row.weights.size());
-    Row inside{std::clamp<std::int64_t>(row.first, 0, n - taps), std::vector<double>(row.weights.size(), 0.0)};
+    Row inside{std::clamp<std::int64_t>(row.first, 0, n - taps), std::vector<double>(row.weights.size(), 0.0),
+               row.offset};
     for (std::int64_t m = 0; m < taps; ++m) {
         const std::int64_t sample = std::clamp<std::int64_t>(row.first + m, 0, n - 1);
         inside.weights[index(sample - inside.first)] += row.weights[index(m)];
@@ -134,6 +138,7 @@ ResampleTable resample_table(Resample method, const KGrid& grid, const Calibrati
         table.taps = std::ssize(row.weights);
         table.base.push_back(static_cast<std::int32_t>(row.first));
         for (const double weight : row.weights) table.weights.push_back(static_cast<float>(weight));
+        if (method == Resample::lagrange3) table.offset.push_back(static_cast<float>(row.offset));
     }
     return table;
 }

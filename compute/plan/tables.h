@@ -54,6 +54,7 @@ struct ResampleTable {
     bool prefilter = false;          // `in` are B-spline coefficients, the first one belonging to sample -1
     std::vector<std::int32_t> base;  // [points]
     std::vector<float> weights;      // [points][taps]
+    std::vector<float> offset;       // [points], from sample base + 1, where weights are LagrangeCubic's; else empty
 };
 
 ResampleTable resample_table(Resample method, const KGrid& grid, const Calibration& calibration,
