@@ -17,7 +17,7 @@ FusedPasses::FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape
     : lines_of_a_position_(spec.geometry.b_repeats * shape.frame_lines),
       position_bytes_(lines_of_a_position_ * line_bytes(spec.format, spec.geometry)),
       frames_of_a_position_(spec.geometry.b_repeats), outputs_of_a_position_(shape.outputs_per_b_scan),
-      positions_at_once_(spec.block_b_scans), kernel_(kernel), points_(kernel.points()), stream_(stream) {
+      positions_at_once_(spec.block_b_scans), kernel_(kernel), points_(kernel.points(), shape.frames), stream_(stream) {
     if (flow == nullptr) return;
     const std::int64_t bytes = lines_of_a_position_ * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)};
     positions_at_once_ = std::clamp<std::int64_t>(cached_bytes / bytes, 1, spec.block_b_scans);
@@ -48,7 +48,8 @@ void FusedPasses::enqueue(const RawPositions& positions, const BlockTargets& tar
 }
 
 FusedLines::FusedLines(const FusedKernel& kernel, std::int64_t frame_lines, std::int64_t max_lines, cudaStream_t stream)
-    : kernel_(kernel), points_(kernel.points()), frame_lines_(frame_lines), lines_at_once_(max_lines), stream_(stream),
+    : kernel_(kernel), points_(kernel.points(), max_lines / frame_lines), frame_lines_(frame_lines),
+      lines_at_once_(max_lines), stream_(stream),
       bins_(max_lines * kernel.bins_of_a_line() * std::int64_t{sizeof(float2)}) {}
 
 DeviceBins FusedLines::enqueue(const std::byte* raw, std::int64_t lines, const DeviceBackground& background) {

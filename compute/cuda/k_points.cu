@@ -76,7 +76,6 @@ KPoints KPointRows::enqueue(cudaStream_t stream, const LineForm& form, const Dev
                             std::int64_t frames) {
     const bool each = form.as_recorded && background.frame_lines != 0;
     const std::int64_t count = (each ? frames : 1) * tables_.transform();
-    points_.reserve(count * std::int64_t{sizeof(float4)});
     if (!lasting_ || form != form_) {
         place_points<<<blocks_for(count), threads_of_a_range, 0, stream>>>(
             EitherTaps(tables_.taps()), tables_.base(), tables_.offset(), tables_.weight(), tables_.transform(), form,

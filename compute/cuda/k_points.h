@@ -63,10 +63,11 @@ class KPointTables {
 // A worker's points, with the backgrounds of its block.
 class KPointRows {
   public:
-    // The tables live longer.
-    explicit KPointRows(const KPointTables& tables) : tables_(tables) {}
+    // The tables live longer. Throws Error{out_of_memory}.
+    KPointRows(const KPointTables& tables, std::int64_t max_frames)
+        : tables_(tables), points_(max_frames * tables.transform() * std::int64_t{sizeof(float4)}) {}
 
-    // Of `frames` acquired B-scans. Enqueues on the stream unless they are there already.
+    // Of at most `max_frames` acquired B-scans. Enqueues on the stream unless they are there already.
     KPoints enqueue(cudaStream_t stream, const LineForm& form, const DeviceBackground& background, std::int64_t frames);
 
   private:
