@@ -123,8 +123,10 @@ class Renderer {
 
     // Submits the same picture, and returns what waits for it and gives it: to be called once, on any thread, and to be
     // gone before the renderer. So pictures follow each other without a pause of the device, a few passes ahead of it
-    // at most: whoever begins many pictures waits here. Each has memory of its own until it is gone.
-    std::function<Image()> begin(const View& view, const Subject& subject = {});
+    // at most: whoever begins many pictures waits here. Each has memory of its own until it is gone. `pause` is called
+    // between passes, and may throw to stop.
+    std::function<Image()> begin(const View& view, const Subject& subject = {},
+                                 const std::function<void()>& pause = {});
 
     // Submits a picture of one pass, which stays on the device until `pictures_under_way` later ones, and returns.
     Drawing draw(const View& view, const Subject& subject = {});

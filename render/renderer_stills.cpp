@@ -76,7 +76,8 @@ AccumulationBuffer& accumulation_of(std::optional<AccumulationBuffer>& accumulat
     return accumulation.emplace(device, view.width, view.height);
 }
 
-const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, const gpu::Chain& chain) {
+const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, const gpu::Chain& chain,
+                                  const std::function<void()>& pause) {
     const std::int64_t passes = shot.view.samples;
     if (passes == 1) return *parts.raycaster.cast(shot, chain).image;
     AccumulationBuffer& accumulation = accumulation_of(parts.begun_accumulation, parts.queue, parts.device, shot.view);
@@ -84,6 +85,7 @@ const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, cons
         for (std::int64_t number = 0; number < passes; ++number) {
             parts.raycaster.cast({.scene = shot.scene, .view = shot.view, .pass = {&accumulation, number}},
                                  share_of(chain, number == 0, number + 1 == passes));
+            if (pause) pause();
         }
     } catch (...) {
         parts.queue.wait_for_all();
@@ -171,13 +173,13 @@ Image Renderer::render(const View& wanted, const Subject& subject, const std::fu
     return image;
 }
 
-std::function<Image()> Renderer::begin(const View& wanted, const Subject& subject) {
+std::function<Image()> Renderer::begin(const View& wanted, const Subject& subject, const std::function<void()>& pause) {
     return gpu::reporting("rendering", [&]() -> std::function<Image()> {
         const View view = parts_->resolved(wanted, subject);
         const PagesShown pages = parts_->bring_in(view, subject);
         const Scene scene = parts_->scene_of(subject, view);
         const gpu::ComingPixels coming = parts_->with_chain(subject, [&](const gpu::Chain& chain) {
-            return parts_->read_back.begin(submitted(*parts_, {.scene = scene, .view = view}, chain));
+            return parts_->read_back.begin(submitted(*parts_, {.scene = scene, .view = view}, chain, pause));
         });
         return [coming, pages, width = view.width, height = view.height] {
             return gpu::reporting("reading a picture", [&] {

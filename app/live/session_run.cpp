@@ -8,6 +8,7 @@
 
 #include "app/live/live_source.h"
 #include "compute/error.h"
+#include "engine/progress_words.h"
 
 namespace echolux {
 namespace {
@@ -17,20 +18,20 @@ using namespace std::chrono_literals;
 constexpr auto look_around = 50ms;
 constexpr auto max_to_drain = 60s;  // a CPU may have two volumes before it when the source stops
 
-// How far a job is: in volumes, or in tenths of a second.
+// How far a job is: in volumes, or in time.
 class LiveProgress {
   public:
     LiveProgress(const SessionJob& job, Progress& progress) : job_(job), progress_(progress) {
         if (counts_volumes())
             progress_.begin("live", job.volumes, "volumes");
         else
-            progress_.begin("live", std::max<std::int64_t>(0, std::llround(10 * job.seconds)), "tenths of a second");
+            progress_.begin("live", std::max<std::int64_t>(0, std::llround(1000 * job.seconds)), unit_of_time);
     }
     ~LiveProgress() { progress_.end(); }
 
     // Whether that is all. Throws Error{cancelled}.
     bool advance(const SessionStats& stats, std::int64_t volumes) {
-        const std::int64_t now = counts_volumes() ? volumes : std::llround(10 * stats.seconds);
+        const std::int64_t now = counts_volumes() ? volumes : std::llround(1000 * stats.seconds);
         progress_.advance(now - std::exchange(done_, now));
         return stats.ended || (job_.seconds > 0 && stats.seconds >= job_.seconds);
     }

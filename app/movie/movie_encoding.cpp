@@ -22,6 +22,11 @@ void MovieEncoding::add(std::function<Image()> picture, std::map<std::string, st
     if (!drawn_.push({std::move(picture), std::move(text)})) throw_failure();
 }
 
+void MovieEncoding::drop_waiting() {
+    drawn_.close();
+    taken_.close();
+}
+
 void MovieEncoding::finish() {
     drawn_.end();
     if (taker_.joinable()) taker_.join();

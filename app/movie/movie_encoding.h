@@ -31,6 +31,9 @@ class MovieEncoding {
     // MovieWriter::add() says. Throws what encoding threw.
     void add(std::function<Image()> picture, std::map<std::string, std::string> text = {});
 
+    // What waits is not encoded, nor is what is added from now on: finish() ends soon.
+    void drop_waiting();
+
     // All that was handed over is in the movie, which is whole: also where encoding failed, whose error is then thrown.
     void finish();
 

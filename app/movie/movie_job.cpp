@@ -111,7 +111,7 @@ void draw(const MovieJob& job, const MoviePlan& plan, MovieScene& stage, MovieEn
         }
         stage.show(plan.step(frame), view, progress);
         auto text = texts ? texts->of(view, stage.shown()) : PictureTexts{};
-        encoding.add(stage.renderer().begin(view), std::move(text));
+        encoding.add(stage.renderer().begin(view, {}, [&progress] { progress.advance(0); }), std::move(text));
         progress.advance(1);
     }
 }
@@ -126,8 +126,9 @@ Error told(const Error& error, const MovieJob& job, const MovieEncoding& encodin
             error.code() == ErrorCode::cancelled ? "movie" : error.where(), error.remedy()};
 }
 
-// What was handed over is kept; how that ends matters less than why it had to.
+// What has been encoded is kept, soon: what waits is not waited for. How that ends matters less than why it had to.
 void end_early(MovieEncoding& encoding) {
+    encoding.drop_waiting();
     try {
         encoding.finish();
     } catch (const Error&) {

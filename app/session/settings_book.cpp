@@ -31,7 +31,7 @@ constexpr std::array calibration_parts{
 
 bool is_undone(std::string_view key) {
     constexpr std::array<std::string_view, 3> sections{"view", "window", "calibration"};
-    if (key == "window.width" || key == "window.height") return false;
+    if (key == "window.width" || key == "window.height" || key == "window.save_folder") return false;
     return std::ranges::count(sections, section_of(key)) > 0 || is_recipe_section(section_of(key));
 }
 

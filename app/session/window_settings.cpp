@@ -23,8 +23,11 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
         text("open_panels", &S::open_panels, view, "names of the panels that are unfolded, with commas between"),
         flag("cross_hair", &S::cross_hair, view, "the place that all panes show is marked"),
         flag("mouse_slicer", &S::mouse_slicer, view, "the mouse turns and moves as in 3D Slicer; false: ParaView"),
-        text("record_folder", &S::record_folder, view, "where recordings and pictures go; empty: the current folder")
+        text("record_folder", &S::record_folder, view,
+             "where recordings, pictures and what else gets a name by itself go; empty: the desktop's folders Videos, "
+             "Pictures and Documents")
             .folder(),
+        text("save_folder", &S::save_folder, view, "of the last file that was saved: where dialogs begin").folder(),
         number("series_memory_gb", &S::series_memory_gb, 0, 4096, "GB", view,
                "memory for the time points of a series that are read ahead; from the next file on"),
         number("series_gpu_gb", &S::series_gpu_gb, 0, 1024, "GB", view,

@@ -22,7 +22,8 @@ struct WindowSettings {
     std::string open_panels = "source,processing,view,transfer,time";  // those that are unfolded
     bool cross_hair = true;
     bool mouse_slicer = true;                        // navigation as in 3D Slicer; false: as in ParaView
-    std::string record_folder;                       // empty: the current folder
+    std::string record_folder;                       // empty: the user's folders of videos, pictures and documents
+    std::string save_folder;                         // of the last file that was saved
     double autosave_s = 20;                          // 0: never
     double series_memory_gb = 4, series_gpu_gb = 1;  // of time points read ahead
 };

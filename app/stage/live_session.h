@@ -27,9 +27,9 @@ class LiveSession {
     virtual void start() = 0;
     virtual void stop() = 0;
 
-    virtual void record(
-        const std::filesystem::path& scan_toml) = 0;  // from the next volume on; Error{output, bad_setting}
-    virtual RecorderStats stop_recording() = 0;       // waits for the disk: may be called from a job
+    // From the next volume on; `look`: sections [view] and [transfer] for its TOML. Throws Error{output, bad_setting}.
+    virtual void record(const std::filesystem::path& scan_toml, const std::string& look) = 0;
+    virtual RecorderStats stop_recording() = 0;  // waits for the disk: may be called from a job
     virtual bool is_recording() const = 0;
 
     // Recipe, flow and calibration of `scan` from now on; made ready beside the work. Throws Error{bad_setting} for

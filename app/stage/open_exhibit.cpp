@@ -70,6 +70,7 @@ MakeExhibit open_exhibit(const std::filesystem::path& path, const std::vector<st
 MakeExhibit open_live_exhibit(const SourceWanted& wanted, const BackendChoice& backend, Progress& progress) {
     SourceWanted told = wanted;
     told.progress = &progress;
+    told.begins_early = true;
     std::unique_ptr<Source> source = open_source(told);
     check_can_be_shown(source->scan());
     progress.begin("measure the noise floor", 0, "");

@@ -117,12 +117,13 @@ void StagedSession::stop() {
     session_.stop();
 }
 
-void StagedSession::record(const std::filesystem::path& scan_toml) {
+void StagedSession::record(const std::filesystem::path& scan_toml, const std::string& look) {
     if (is_recorded()) {
         throw Error(ErrorCode::bad_setting, "is a recording already", scan().path.string(), "copy its files");
     }
     RecordingWanted wanted = recording_of(*source_, scan_toml);
     take_recipe(asked_.back().scan, wanted.scan);
+    wanted.look = look;
     session_.record(std::move(wanted));
     recording_ = scan_toml;
     is_recording_ = true;

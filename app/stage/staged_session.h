@@ -60,7 +60,7 @@ class StagedSession : public LiveSession {
     void start() override;
     void stop() override;
 
-    void record(const std::filesystem::path& scan_toml) override;
+    void record(const std::filesystem::path& scan_toml, const std::string& look) override;
     RecorderStats stop_recording() override;
     bool is_recording() const override { return is_recording_; }
 

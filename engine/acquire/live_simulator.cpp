@@ -79,7 +79,8 @@ void expose(Instrument& instrument, std::int64_t volume, std::int64_t first_fram
 
 std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string& scene,
                                   std::shared_ptr<PacingClock> clock) {
-    Instrument instrument(simulation_of(wanted, scene));
+    const auto shared = std::make_shared<Instrument>(simulation_of(wanted, scene));  // with who makes volumes later
+    Instrument& instrument = *shared;
     const Simulation& s = instrument.simulation();
     Scan scan = instrument.scan();
     scan.path = "simulator";
@@ -93,12 +94,15 @@ std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string&
 
     SilentProgress silent;
     Progress& progress = wanted.progress != nullptr ? *wanted.progress : silent;
-    progress.begin("simulate", instrument.pattern().lines() * s.volumes, "A-scans");
-    auto feed = std::make_unique<StoredVolumes>(
-        scan, pacing.block_b_scans, wanted.memory,
-        [&](std::int64_t volume, std::int64_t first, std::int64_t, std::span<std::byte> block) {
-            expose(instrument, volume, first * s.b_repeats, block, progress);
-        });
+    const std::int64_t made_first = wanted.begins_early ? 1 : s.volumes;
+    progress.begin("simulate", instrument.pattern().lines() * made_first, "A-scans");
+    const auto load = [shared, made_first, heard = &progress](std::int64_t volume, std::int64_t first, std::int64_t,
+                                                              std::span<std::byte> block) {
+        SilentProgress nobody_hears;
+        Progress& hears = volume < made_first ? *heard : nobody_hears;  // who hears is gone later
+        expose(*shared, volume, first * shared->simulation().b_repeats, block, hears);
+    };
+    auto feed = std::make_unique<StoredVolumes>(scan, pacing.block_b_scans, wanted.memory, load, wanted.begins_early);
     progress.end();
     return std::make_unique<LiveSimulator>(s, std::move(scan), pacing, std::move(feed), std::move(clock));
 }

@@ -73,6 +73,7 @@ struct SourceWanted {
     SourceSettings settings;
     MemoryKind memory = MemoryKind::pinned;  // wanted for blocks
     Progress* progress = nullptr;            // of simulating before the first block; nullptr: nobody asks
+    bool begins_early = false;               // of the simulator: with one volume, the others are made meanwhile
 };
 
 // Throws Error{bad_setting} listing the kinds for an unknown one; Error{device, bad_file} as the source does.

@@ -1,7 +1,9 @@
 #include "engine/acquire/stored_volumes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <exception>
 
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -10,7 +12,8 @@
 
 namespace echolux {
 
-StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, MemoryKind memory, const Load& load)
+StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, MemoryKind memory, const Load& load,
+                             bool begins_early)
     : geometry_(scan.geometry), layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
       stamp_(static_cast<std::uint32_t>(layout_.frame_bytes + layout_.flyback_bytes)), block_b_scans_(block_b_scans) {
     if (layout_.frame_offset_bytes != frame_header_bytes) {
@@ -20,18 +23,59 @@ StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, Memor
     const std::int64_t copies = (volumes_in_use + geometry_.volumes - 1) / geometry_.volumes;
     require_memory(copies * geometry_.volumes * layout_.volume_bytes(), "source",
                    "choose fewer volumes, B-scans or A-scans");
+    const std::int64_t loaded = begins_early ? 1 : geometry_.volumes;
     for (std::int64_t volume = 0; volume < copies * geometry_.volumes; ++volume) {
         std::vector<Stored>& blocks = volumes_.emplace_back();
         for (std::int64_t first = 0; first < geometry_.b_scans; first += block_b_scans_) {
             const std::int64_t count = std::min(block_b_scans_, geometry_.b_scans - first);
             blocks.push_back(stored(first, count, memory, [&](std::span<std::byte> bytes) {
-                if (volume < geometry_.volumes) return load(volume, first, count, bytes);
-                const auto original = static_cast<std::size_t>(volume % geometry_.volumes);
+                if (volume < loaded) return load(volume, first, count, bytes);
+                const auto original = static_cast<std::size_t>(volume % loaded);
                 const BlockMemory same = volumes_[original][blocks.size()].memory->take();
                 std::memcpy(bytes.data(), same.data, bytes.size());
             }));
         }
     }
+    if (loaded == geometry_.volumes) return;
+    others_ = std::jthread([this, load](const std::stop_token& stop) {
+        try {
+            load_others(load, stop);
+        } catch (const std::exception&) {  // the first goes on standing in for them
+        }
+    });
+}
+
+void StoredVolumes::load_others(const Load& load, const std::stop_token& stop) {
+    std::vector<std::byte> bytes;
+    for (std::int64_t volume = 1; volume < geometry_.volumes; ++volume) {
+        std::int64_t first = 0;
+        for (std::size_t i = 0; first < geometry_.b_scans; ++i, first += block_b_scans_) {
+            if (stop.stop_requested()) return;
+            bytes.resize(static_cast<std::size_t>(volumes_[0][i].bytes));
+            load(volume, first, std::min(block_b_scans_, geometry_.b_scans - first), bytes);
+            for (auto copy = static_cast<std::size_t>(volume); copy < volumes_.size();
+                 copy += static_cast<std::size_t>(geometry_.volumes)) {
+                if (!replace(volumes_[copy][i], bytes, stop)) return;
+            }
+        }
+    }
+}
+
+// As soon as nobody holds the block. False: it is to stop.
+bool StoredVolumes::replace(Stored& stored, std::span<const std::byte> bytes, const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds pause{2};
+    while (!stop.stop_requested()) {
+        {
+            const std::scoped_lock lock(mutex_);
+            if (const std::optional<BlockMemory> block = stored.memory->take_below(1)) {
+                std::memcpy(block->data, bytes.data(), bytes.size());
+                sum_up(stored, block->data);
+                return true;
+            }
+        }
+        std::this_thread::sleep_for(pause);
+    }
+    return false;
 }
 
 std::span<std::byte> StoredVolumes::frame_at(std::byte* block, std::int64_t frame) const {
@@ -49,10 +93,14 @@ StoredVolumes::Stored StoredVolumes::stored(std::int64_t first, std::int64_t cou
     const BlockMemory block = stored.memory->take();
     load({block.data, static_cast<std::size_t>(stored.bytes)});
     stored.frame_crcs.resize(static_cast<std::size_t>(frames));
-    parallel_for(0, frames, [&](std::int64_t frame) {
-        stored.frame_crcs[static_cast<std::size_t>(frame)] = crc32(frame_at(block.data, frame));
-    });
+    sum_up(stored, block.data);
     return stored;
+}
+
+void StoredVolumes::sum_up(Stored& stored, std::byte* block) const {
+    parallel_for(0, static_cast<std::int64_t>(stored.frame_crcs.size()), [&](std::int64_t frame) {
+        stored.frame_crcs[static_cast<std::size_t>(frame)] = crc32(frame_at(block, frame));
+    });
 }
 
 std::optional<BlockMemory> StoredVolumes::fill(const BlockContent& content) {
@@ -61,6 +109,7 @@ std::optional<BlockMemory> StoredVolumes::fill(const BlockContent& content) {
     next_ = (number + 1) % stored_volumes;
     std::vector<Stored>& volume = volumes_[static_cast<std::size_t>(number)];
     Stored& stored = volume[static_cast<std::size_t>(content.first_b_scan / block_b_scans_)];
+    const std::scoped_lock lock(mutex_);
     std::optional<BlockMemory> memory = stored.memory->take_below(1);
     if (!memory) return std::nullopt;
     memory->bytes = stored.bytes;

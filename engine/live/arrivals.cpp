@@ -22,19 +22,20 @@ bool is_power_of_ten(std::int64_t n) {
 
 }  // namespace
 
-Arrivals::Arrivals(const ReconstructionSpec& spec, std::function<void(std::string)> report)
-    : spec_(spec), report_(std::move(report)) {}
+Arrivals::Arrivals(const ReconstructionSpec& spec, Report report) : spec_(spec), report_(std::move(report)) {}
 
 bool Arrivals::admit(const Block& block) {
     if (!has_right_shape(block)) return false;
     if (block.sequence < next_sequence_) {
-        count(stats_.repeated, 1, fmt::format("block {} came again, or too late: it is left out", block.sequence));
+        count(stats_.repeated, 1, fmt::format("block {} came again, or too late: it is left out", block.sequence),
+              "repeated");
         return false;
     }
     // A source that counts its losses may leave their numbers out or not: the larger count is the true one.
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
-    if (lost > 0) count(stats_.lost, lost, fmt::format("{} blocks were lost before block {}", lost, block.sequence));
+    if (lost > 0)
+        count(stats_.lost, lost, fmt::format("{} blocks were lost before block {}", lost, block.sequence), "lost");
     next_sequence_ = block.sequence + 1;
     watch_clock(block, lost);
     ++stats_.blocks;
@@ -45,7 +46,7 @@ bool Arrivals::admit(const Block& block) {
 }
 
 void Arrivals::note_lost(std::int64_t blocks) {
-    if (blocks > 0) count(stats_.lost, blocks, fmt::format("{} blocks were lost at the end", blocks));
+    if (blocks > 0) count(stats_.lost, blocks, fmt::format("{} blocks were lost at the end", blocks), "lost");
 }
 
 bool Arrivals::has_right_shape(const Block& block) {
@@ -53,7 +54,8 @@ bool Arrivals::has_right_shape(const Block& block) {
         check_block(block, spec_);
         return true;
     } catch (const Error& error) {
-        count(stats_.misshapen, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()));
+        count(stats_.misshapen, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()),
+              "misshapen");
         return false;
     }
 }
@@ -64,7 +66,7 @@ void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
     const bool leaps = !std::isfinite(since) || since < 0 || since > 3 * expected + max_late_s;
     if (stats_.blocks > 0 && leaps) {
         count(stats_.time_jumps, 1,
-              fmt::format("the source's clock leaps by {:.3g} s at block {}", since, block.sequence));
+              fmt::format("the source's clock leaps by {:.3g} s at block {}", since, block.sequence), "clock");
     }
     if (std::isfinite(block.time_s)) time_s_ = block.time_s;
     const ScanGeometry& scan = spec_.geometry;
@@ -72,12 +74,12 @@ void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
     block_s_ = scan.line_rate_hz > 0 ? static_cast<double>(lines) / scan.line_rate_hz : 0;
 }
 
-void Arrivals::count(std::int64_t& of, std::int64_t by, const std::string& line) {
+void Arrivals::count(std::int64_t& of, std::int64_t by, const std::string& line, const std::string& topic) {
     const std::int64_t before = of;
     of += by;
-    if (before == 0) return report_(line);
+    if (before == 0) return report_(line, topic);
     for (std::int64_t n = before + 1; n <= of && n - before < 1000; ++n) {
-        if (is_power_of_ten(n)) return report_(fmt::format("{} ({} so far)", line, of));
+        if (is_power_of_ten(n)) return report_(fmt::format("{} ({} so far)", line, of), topic);
     }
 }
 

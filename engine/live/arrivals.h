@@ -24,8 +24,10 @@ struct ArrivalStats {
 
 class Arrivals {
   public:
-    // `report` hears one line for each kind of trouble when it begins, and again when it has grown tenfold.
-    Arrivals(const ReconstructionSpec& spec, std::function<void(std::string)> report);
+    // One line for each topic of trouble ("lost", "repeated", "misshapen", "clock") when it begins, and again when it
+    // has grown tenfold.
+    using Report = std::function<void(const std::string& line, const std::string& topic)>;
+    Arrivals(const ReconstructionSpec& spec, Report report);
 
     // Whether the block is to be used.
     bool admit(const Block& block);
@@ -38,10 +40,10 @@ class Arrivals {
   private:
     bool has_right_shape(const Block& block);
     void watch_clock(const Block& block, std::int64_t lost);
-    void count(std::int64_t& of, std::int64_t by, const std::string& line);
+    void count(std::int64_t& of, std::int64_t by, const std::string& line, const std::string& topic);
 
     ReconstructionSpec spec_;
-    std::function<void(std::string)> report_;
+    Report report_;
     ArrivalStats stats_;
     std::uint64_t next_sequence_ = 0;
     double time_s_ = 0;   // of the last block

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <span>
 #include <utility>
 
@@ -93,7 +94,7 @@ void BlockToRecord::add_missing(const BlockToRecord& later) {
 }
 
 RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
-    : tools_(std::move(tools)), scan_(recorded(wanted)), layout_(scan_) {
+    : tools_(std::move(tools)), scan_(recorded(wanted)), look_(wanted.look), layout_(scan_) {
     if (!wanted.replace) {
         for (const Path& path : {scan_.path, scan_.spectra, index_path()}) refuse_existing(path);
     }
@@ -286,6 +287,11 @@ void RecordingWriter::write_toml() const {
     Scan unfinished = scan_;
     unfinished.path = file.temporary();
     write_scan_toml(unfinished);
+    if (!look_.empty()) {
+        std::ofstream more(file.temporary(), std::ios::binary | std::ios::app);
+        more << "\n" << look_;
+        if (!more.flush()) throw Error(ErrorCode::output, "cannot be written", scan_.path.string());
+    }
     make_durable(file.temporary());
     file.commit();
     make_durable(scan_.path.parent_path());

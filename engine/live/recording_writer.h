@@ -26,6 +26,7 @@ struct RecordingWanted {
     std::int64_t expected_bytes = 0;   // 0: unknown; room for them is asked for at once
     std::int64_t max_blocks_held = 8;  // of the source's pool, at a time
     bool replace = false;              // a recording that is there already
+    std::string look{};                // more sections for the TOML: how it was looked at
 };
 
 // What recordings are made with. Tests put other disks and clocks in their place.
@@ -96,6 +97,7 @@ class RecordingWriter {
 
     RecordingTools tools_;
     Scan scan_;  // as the TOML says it
+    std::string look_;
     RecordingLayout layout_;
     std::vector<std::filesystem::path> made_;  // files
     std::unique_ptr<DurableFile> raw_;

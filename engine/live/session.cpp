@@ -95,7 +95,8 @@ void Session::stop() noexcept {
 // ---- the thread that acquires
 
 void Session::acquire(const std::stop_token& stop, std::int64_t volumes) {
-    Arrivals arrivals(source_.scan().spec(source_.block_b_scans()), [this](const std::string& line) { report(line); });
+    Arrivals arrivals(source_.scan().spec(source_.block_b_scans()),
+                      [this](const std::string& line, const std::string& topic) { report(line, true, topic); });
     Numbering base;
     while (!stop.stop_requested()) {
         const auto begun = Clock::now();
@@ -379,17 +380,16 @@ std::optional<Block> Session::newest_block() const {
 
 std::vector<SessionEvent> Session::take_events() {
     const std::scoped_lock lock(mutex_);
-    std::vector<SessionEvent> events(events_.begin(), events_.end());
-    events_.clear();
-    return events;
+    const auto events = std::exchange(events_, {});
+    return {events.begin(), events.end()};
 }
 
-void Session::report(const std::string& line, bool is_trouble) {
+void Session::report(const std::string& line, bool is_trouble, const std::string& topic) {
     const std::scoped_lock lock(mutex_);
     const auto now = Clock::now();
     std::erase_if(said_, [&](const auto& said) { return now - said.second > said_again_after; });
     if (said_.size() > max_events || !said_.emplace(line, now).second) return;
-    events_.push_back({seconds(), is_trouble, line});
+    events_.push_back({seconds(), is_trouble, line, topic});
     if (events_.size() > max_events) events_.pop_front();
 }
 

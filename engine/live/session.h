@@ -33,6 +33,7 @@ struct SessionEvent {
     double time_s = 0;       // since the start
     bool is_trouble = true;  // and not just news
     std::string line;        // as Error::line()
+    std::string topic{};     // a later line of the same topic takes the place of this one; empty: it stands alone
 };
 
 struct SessionStats {
@@ -130,7 +131,7 @@ class Session {
     std::int64_t lines_of(const Block& block) const;
     bool ends_volume(const Block& block) const { return block.first_b_scan + block.b_scans == b_scans_; }
     void report_recorder();
-    void report(const std::string& line, bool is_trouble = true);
+    void report(const std::string& line, bool is_trouble = true, const std::string& topic = "");
     double seconds() const;
 
     Source& source_;

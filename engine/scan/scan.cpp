@@ -159,6 +159,15 @@ void refuse_what_is_no_text(const std::filesystem::path& path) {
                 "where it holds raw spectra, `guess` proposes how to describe them");
 }
 
+// How a recording was looked at is for those who show it.
+void read_scan_toml(Settings& settings, const std::filesystem::path& path) {
+    std::vector<TomlEntry> entries = toml_entries(path);
+    std::erase_if(entries, [](const TomlEntry& entry) {
+        return section_of(entry.name) == "view" || section_of(entry.name) == "transfer";
+    });
+    settings.take(entries);
+}
+
 void locate_spectra(Scan& scan) {
     const std::string where = scan.path.string() + ", scan.file";
     if (scan.file.file.empty()) {
@@ -221,7 +230,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
         foreign->describe(path, scan);
     } else {
         refuse_what_is_no_text(path);
-        settings.read_toml(path);
+        read_scan_toml(settings, path);
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);
     SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, path.string());
@@ -246,7 +255,7 @@ Scan describe_scan(const std::filesystem::path& path, std::span<const std::strin
     if (!path.empty()) {
         refuse_results(path);
         refuse_what_is_no_text(path);
-        settings.read_toml(path);
+        read_scan_toml(settings, path);
     }
     for (const std::string& assignment : assignments) settings.set_assignment(assignment);
     hear(scan);

@@ -23,7 +23,8 @@ struct Trial {
 Trial trial(std::vector<Fault> script) {
     FaultySource source(live_scan(), 1, std::move(script));
     Trial trial;
-    Arrivals arrivals(source.scan().spec(1), [&](const std::string& line) { trial.lines.push_back(line); });
+    Arrivals arrivals(source.scan().spec(1),
+                      [&](const std::string& line, const std::string&) { trial.lines.push_back(line); });
     source.start();
     for (Arrival arrival = source.next(0ms); arrival.kind == Arrival::Kind::block; arrival = source.next(0ms)) {
         if (arrivals.admit(arrival.block)) trial.admitted.push_back(arrival.block.sequence);

@@ -41,10 +41,12 @@ class Running {
         _exit(127);
     }
     ~Running() {
-        if (process_ > 0 && !ended()) {
-            kill(process_, SIGTERM);
-            waitpid(process_, nullptr, 0);
-        }
+        if (process_ <= 0 || ended()) return;
+        kill(process_, SIGTERM);
+        for (int i = 0; i < 100 && !ended(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        if (ended()) return;
+        kill(process_, SIGKILL);
+        waitpid(process_, nullptr, 0);
     }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
@@ -75,11 +77,15 @@ std::string number_in(const std::filesystem::path& path) {
     return {};
 }
 
-bool wait_until(const std::function<bool()>& is_so) {
-    for (int i = 0; i < 1200; ++i) {
+// Two minutes at most, however long each look takes; says then what was waited for.
+bool wait_until(const char* what, const std::function<bool()>& is_so) {
+    constexpr std::chrono::seconds longest{120};
+    const auto end = std::chrono::steady_clock::now() + longest;
+    while (std::chrono::steady_clock::now() < end) {
         if (is_so()) return true;
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
+    ADD_FAILURE() << "waited " << longest.count() << " s for " << what;
     return false;
 }
 
@@ -96,7 +102,8 @@ class RealWindow : public testing::Test {
         screen_ = std::make_unique<Running>(Strings{"Xvfb", "-displayfd", "1", "-screen", "0", "1200x760x24",
                                                     "-nolisten", "tcp", "-fbdir", (folder_ / "screen").string()},
                                             number);
-        ASSERT_TRUE(wait_until([&] { return !number_in(number).empty() || screen_->ended(); })) << text_of(number);
+        ASSERT_TRUE(wait_until("a display", [&] { return !number_in(number).empty() || screen_->ended(); }))
+            << text_of(number);
         ASSERT_FALSE(screen_->ended()) << text_of(number);
         setenv("DISPLAY", (":" + number_in(number)).c_str(), 1);
         unsetenv("WAYLAND_DISPLAY");
@@ -135,13 +142,14 @@ class RealWindow : public testing::Test {
     bool comes_to_rest() {
         std::string before;
         int same = 0;
-        return wait_until([&] {
-                   std::string now = screen();
-                   same = changed(before, now) < 1e-5 ? same + 1 : 0;
-                   before = std::move(now);
-                   return same >= 8 || program_->ended();
-               }) &&
-               !program_->ended();
+        constexpr int seen_as_still = 15;
+        const auto is_still = [&] {
+            std::string now = screen();
+            same = changed(before, now) < 1e-5 ? same + 1 : 0;
+            before = std::move(now);
+            return same >= seen_as_still || program_->ended();
+        };
+        return wait_until("a picture that stays", is_still) && !program_->ended();
     }
 
     TemporaryFolder folder_;
@@ -160,22 +168,23 @@ void write_ramp(const std::filesystem::path& path) {
 TEST_F(RealWindow, ShowsAVolumeTurnsItAndEnds) {
     write_ramp(folder_ / "ramp.nrrd");
     start({(folder_ / "ramp.nrrd").string()});
-    ASSERT_TRUE(wait_until([&] { return !hand("search --name 'ramp.nrrd - Echolux'").empty() || program_->ended(); }));
+    ASSERT_TRUE(wait_until("the window",
+                           [&] { return !hand("search --name 'ramp.nrrd - Echolux'").empty() || program_->ended(); }));
     ASSERT_FALSE(program_->ended()) << text_of(said());
     ASSERT_TRUE(comes_to_rest()) << text_of(said());
     const std::string before = screen();
 
     hand("mousemove 500 250 mousedown 1 mousemove_relative -- 80 20 mousemove_relative -- 40 10 mouseup 1");
-    EXPECT_TRUE(wait_until([&] { return changed(before, screen()) > 0.005; }));
+    EXPECT_TRUE(wait_until("the volume to turn", [&] { return changed(before, screen()) > 0.005; }));
     ASSERT_TRUE(comes_to_rest());
     const std::string turned = screen();
 
     hand("key ctrl+k");
-    EXPECT_TRUE(wait_until([&] { return changed(turned, screen()) > 0.005; }));
+    EXPECT_TRUE(wait_until("the palette", [&] { return changed(turned, screen()) > 0.005; }));
     hand("key Escape");
-    EXPECT_TRUE(wait_until([&] { return changed(turned, screen()) < 0.005; }));
+    EXPECT_TRUE(wait_until("the palette to go", [&] { return changed(turned, screen()) < 0.005; }));
     hand("key ctrl+q");
-    ASSERT_TRUE(wait_until([&] { return program_->ended(); }));
+    ASSERT_TRUE(wait_until("the program to end", [&] { return program_->ended(); }));
     EXPECT_EQ(program_->exit_code(), 0) << text_of(said());
 }
 

@@ -1,6 +1,8 @@
 #include "window_run.h"
 
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "app/stage/exhibit.h"
@@ -13,6 +15,7 @@ void WindowRun::open_window(std::int64_t width, std::int64_t height, double scal
     options_.device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
     options_.backend.backend = Backend::cpu;
     native_ = open_offscreen_window(width, height, scale);
+    native_->keep_time_by_hand(picture_s_);
     options_.assignments.push_back("window.record_folder=" + folder_.path().string());
     options_.assignments.push_back("view.rest_samples=3");  // soon at rest
     work_ = std::make_unique<Workspace>(options_);
@@ -26,21 +29,53 @@ void WindowRun::TearDown() {
     work_.reset();
 }
 
-bool WindowRun::turn_until(const std::function<bool()>& is_so, int most) {
+double WindowRun::picture_s() {
+    const char* rate = std::getenv("ECHOLUX_PICTURES_PER_S");
+    return 1 / (rate == nullptr ? 60 : std::atof(rate));
+}
+
+bool WindowRun::turn_until(const std::function<bool()>& is_so, int most, const std::source_location& from) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::seconds longest{120};
+    const Clock::time_point end = Clock::now() + longest;
     for (int i = 0; i < most; ++i) {
         if (is_so()) return true;
         if (!window_->turn(0.02)) return is_so();
+        if (Clock::now() < end) continue;
+        ADD_FAILURE() << "waited " << longest.count() << " s for what line " << from.line() << " of "
+                      << std::filesystem::path(from.file_name()).filename().string() << " asks\n"
+                      << what_goes_on();
+        return false;
     }
     return is_so();
+}
+
+std::string WindowRun::what_goes_on() {
+    std::string text;
+    for (const JobState& job : work_->jobs().states()) text += "job: " + job.title + " " + job.task + "\n";
+    for (const Notice& notice : work_->notices().all()) {
+        if (notice.stands) text += "notice: " + notice.place + ": " + notice.line + "\n";
+    }
+    const WindowStats stats = window_->stats();
+    return text + std::to_string(stats.turns) + " turns, " + std::to_string(stats.shown) + " pictures" +
+           (stats.is_at_rest ? ", at rest" : "") + (work_->is_busy() ? ", busy" : "");
 }
 
 void WindowRun::turns(int count) {
     for (int i = 0; i < count; ++i) window_->turn(0.002);
 }
 
-bool WindowRun::settle() {
+bool WindowRun::settle(const std::source_location& from) {
     turns(3);  // what was said just now begins
-    return turn_until([this] { return work_->jobs().is_idle() && window_->stats().is_at_rest; });
+    const auto rests = [this] { return work_->jobs().is_idle() && window_->stats().is_at_rest; };
+    return turn_until(rests, any_number, from);
+}
+
+// Quicker than the pictures, at these times from now.
+void WindowRun::hands(const std::vector<std::pair<double, WindowEvent>>& events) {
+    const double now_s = native_->now_s();
+    for (const auto& [after_s, event] : events) native_->push(HeardEvent{event, now_s + after_s});
+    turns(3);
 }
 
 void WindowRun::move(Pixel at) {
@@ -49,6 +84,10 @@ void WindowRun::move(Pixel at) {
 }
 
 void WindowRun::click(Pixel at, int button) {
+    if (is_slow()) {
+        return hands(
+            {{0, PointerMoved{at.x, at.y}}, {0.03, PointerButton{button, true}}, {0.1, PointerButton{button, false}}});
+    }
     move(at);
     native_->push(PointerButton{button, true});
     turns(2);
@@ -57,19 +96,34 @@ void WindowRun::click(Pixel at, int button) {
 }
 
 void WindowRun::double_click(Pixel at) {
+    if (is_slow()) {
+        return hands({{0, PointerMoved{at.x, at.y}},
+                      {0.03, PointerButton{0, true}},
+                      {0.1, PointerButton{0, false}},
+                      {0.2, PointerButton{0, true}},
+                      {0.27, PointerButton{0, false}}});
+    }
     move(at);
     for (const bool down : {true, false, true, false}) native_->push(PointerButton{0, down});
     turns(8);
 }
 
 void WindowRun::drag(Pixel from, Pixel to, int button) {
+    constexpr int steps = 4;
+    const auto way = [&](int i) {
+        return Pixel{from.x + (to.x - from.x) * i / steps, from.y + (to.y - from.y) * i / steps};
+    };
+    if (is_slow()) {
+        std::vector<std::pair<double, WindowEvent>> events{{0, PointerMoved{from.x, from.y}},
+                                                           {0.03, PointerButton{button, true}}};
+        for (int i = 1; i <= steps; ++i) events.emplace_back(0.03 * (i + 1), PointerMoved{way(i).x, way(i).y});
+        events.emplace_back(0.2, PointerButton{button, false});
+        return hands(events);
+    }
     move(from);
     native_->push(PointerButton{button, true});
     turns(2);
-    constexpr int steps = 4;
-    for (int i = 1; i <= steps; ++i) {
-        move({from.x + (to.x - from.x) * i / steps, from.y + (to.y - from.y) * i / steps});
-    }
+    for (int i = 1; i <= steps; ++i) move(way(i));
     native_->push(PointerButton{button, false});
     turns(3);
 }

@@ -1,12 +1,17 @@
 // A window without a screen and hands that work in it, for tests: clicks, drags, keys, and turns of the loop until
-// something is so. Validation messages fail the test.
+// something is so. The window's time passes by its pictures, not by the clock of the machine, so that a loaded machine
+// changes nothing. ECHOLUX_PICTURES_PER_S=2 makes it one that draws two pictures a second: hands are quicker than that
+// then, and whole clicks, double clicks and drags come between two pictures. Validation messages fail the test.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <memory>
+#include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "temporary_folder.h"
@@ -29,10 +34,14 @@ class WindowRun : public testing::Test {
     MainWindow& window() { return *window_; }
     const TemporaryFolder& folder() const { return folder_; }
 
-    // At most so many turns, each of which waits a little where nothing is to be done; whether it came to be so.
-    bool turn_until(const std::function<bool()>& is_so, int most = 6000);
+    // Turns, each of which waits a little where nothing is to be done; whether it came to be so. Ends after so many, or
+    // after two minutes, which fails the test and says what was waited for and what went on.
+    static constexpr int any_number = std::numeric_limits<int>::max();
+    bool turn_until(const std::function<bool()>& is_so, int most = any_number,
+                    const std::source_location& from = std::source_location::current());
     void turns(int count);
-    bool settle();  // all pictures are as good as they become, nothing is under way
+    // All pictures are as good as they become, nothing is under way.
+    bool settle(const std::source_location& from = std::source_location::current());
 
     void move(Pixel at);
     void click(Pixel at, int button = 0);
@@ -57,6 +66,13 @@ class WindowRun : public testing::Test {
     WorkspaceOptions options_;
 
   private:
+    void hands(const std::vector<std::pair<double, WindowEvent>>& events);
+    std::string what_goes_on();
+
+    const double picture_s_ = picture_s();
+    static double picture_s();
+    bool is_slow() const { return picture_s_ > 0.1; }
+
     std::unique_ptr<OffscreenWindow> native_;
     std::unique_ptr<Workspace> work_;
     std::unique_ptr<MainWindow> window_;

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <string_view>
 
 #include "compute/error.h"
+#include "engine/progress_words.h"
 #include "ui/cli/option_words.h"
 
 namespace echolux {
@@ -23,18 +23,6 @@ void say_it_is_ending() {
         "\necholux: is ending, nothing will be left half written; once more, and files unfinished-* may be left\n";
     std::signal(SIGINT, SIG_DFL);
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
-}
-
-std::string duration(double seconds) {
-    if (seconds < 10) return fmt::format("{:.1f} s", seconds);
-    if (seconds < 100) return fmt::format("{:.0f} s", seconds);
-    return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
-}
-
-std::string rate(double per_second) {
-    if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second / 1e6);
-    if (per_second >= 1e4) return fmt::format("{:.0f} k", per_second / 1e3);
-    return fmt::format("{:.0f}", per_second);
 }
 
 }  // namespace
@@ -60,10 +48,11 @@ TerminalProgress::TerminalProgress() : terminal_(isatty(STDERR_FILENO) != 0) {}
 void TerminalProgress::begin(const std::string& task, std::int64_t total, const std::string& unit) {
     task_ = task;
     unit_ = unit;
-    total_ = std::max<std::int64_t>(1, total);
+    total_ = total;
     done_ = 0;
     start_ = printed_ = Clock::now();
-    if (!terminal_) fmt::print(stderr, "{}\n", unit.empty() ? task_ : fmt::format("{}: {} {}", task_, total, unit_));
+    const std::string amount = amount_words(total, unit);
+    if (!terminal_) fmt::print(stderr, "{}\n", amount.empty() ? task_ : task_ + ": " + amount);
 }
 
 void TerminalProgress::advance(std::int64_t count) {
@@ -79,6 +68,7 @@ void TerminalProgress::advance(std::int64_t count) {
 }
 
 void TerminalProgress::end() {
+    if (total_ <= 0) total_ = std::max<std::int64_t>(1, done_);
     done_ = total_;
     print(true);
 }
@@ -89,25 +79,15 @@ void TerminalProgress::print(bool last) {
         return;
     }
     constexpr int width = 24;
-    const auto filled = static_cast<int>(width * done_ / total_);
+    const auto filled = static_cast<int>(width * std::min(done_, total_) / std::max<std::int64_t>(1, total_));
     fmt::print(stderr, "\r{} [{}{}] {}\033[K{}", task_, std::string(static_cast<std::size_t>(filled), '#'),
                std::string(static_cast<std::size_t>(width - std::min(filled, width)), '.'), state(), last ? "\n" : "");
     std::fflush(stderr);
 }
 
 std::string TerminalProgress::state() const {
-    const double seconds = std::max(1e-9, std::chrono::duration<double>(Clock::now() - start_).count());
-    const double per_second = static_cast<double>(done_) / seconds;
-    constexpr double too_short_for_a_rate = 0.2;
-    constexpr std::int64_t few = 20;  // things of different size, of which no rate and no time left can be told
-    const bool is_done = done_ >= total_;
-    if (is_done && (seconds < too_short_for_a_rate || total_ < few))
-        return fmt::format("done in {}", duration(seconds));
-    if (total_ < few) return fmt::format("{} of {} {}, {}", done_, total_, unit_, duration(seconds));
-    if (is_done) return fmt::format("done in {}, {} {}/s", duration(seconds), rate(per_second), unit_);
-    const double left = done_ > 0 ? static_cast<double>(total_ - done_) / per_second : 0;
-    return fmt::format("{:.0f} %, {} {}/s, {} left", 100.0 * static_cast<double>(done_) / static_cast<double>(total_),
-                       rate(per_second), unit_, duration(left));
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    return words_of({.done = done_, .total = total_, .unit = unit_, .seconds = seconds});
 }
 
 }  // namespace echolux

@@ -96,7 +96,6 @@ class AlignmentView : public NamedPanel {
         muted_text(context, context.work.scan() == nullptr
                                 ? "Open a camera, the simulator or a scan: alignment needs raw spectra."
                                 : "No raw spectra yet. Start the source; spectra that lie on a GPU cannot be shown.");
-        standing_notice(context, "calibration");
     }
 
     static void draw_figures(const PanelContext& context, const AlignmentReading& reading) {
@@ -244,7 +243,6 @@ class AlignmentView : public NamedPanel {
     }
 
     static void draw_reading_controls(const PanelContext& context) {
-        standing_notice(context, "calibration");
         if (section(context, "A-scan", true)) draw_reading(context);
         if (section(context, "Background", true)) draw_taking(context);
     }
@@ -275,11 +273,15 @@ class AlignmentView : public NamedPanel {
 
     static void draw_taken(const PanelContext& context, Spectrum which) {
         Calibrating& calibrating = context.work.calibrating();
+        const TakenSpectrum* taken = calibrating.taken(which);
         if (calibrating.taking() == which) {
-            ImGui::ProgressBar(static_cast<float>(calibrating.share_taken()), {-1, context.style.px(4)}, "");
-        } else if (const TakenSpectrum* taken = calibrating.taken(which)) {
-            muted_text(context, fmt::format("{} of {} lines, {} ago", name_of(which), count_text(taken->lines),
-                                            duration_text(context.work.now_s() - taken->time_s)));
+            const auto percent = static_cast<int>(100 * calibrating.share_taken());
+            figure(context, name_of(which).data(), fmt::format("{} %", percent));
+        } else if (taken != nullptr) {
+            const std::string ago = duration_text(context.work.now_s() - taken->time_s);
+            figure(context, name_of(which).data(), fmt::format("{} lines, {} ago", count_text(taken->lines), ago));
+        } else {
+            figure(context, name_of(which).data(), "not taken");
         }
     }
 

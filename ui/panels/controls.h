@@ -1,8 +1,10 @@
 // The controls that settings and panels are made of: a number that is dragged along its control, or typed into it
-// (single clicks change nothing, so that a double click can be one); a bar with two ends, e.g. the clip box along an
-// axis; a line of text, taken with Enter or by going elsewhere, given up with Esc.
+// (single clicks change nothing, so that a double click can be one; what is typed after one is the number's new value);
+// a bar with two ends, e.g. the clip box along an axis; a line of text, taken with Enter or by going elsewhere, given
+// up with Esc.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -29,6 +31,9 @@ struct NumberEdit {
     std::optional<std::string> typed;
     Edit edit = Edit::under_way;
 };
+
+// What a number may begin with, or consist of.
+bool is_of_number(std::uint32_t letter);
 
 // `name`: of the control within ImGui's present scope. Nothing: it stays as it is.
 std::optional<NumberEdit> number_control(const PanelContext& context, const char* name, const NumberShown& shown,

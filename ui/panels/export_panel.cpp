@@ -88,7 +88,6 @@ class ExportPanel : public NamedPanel {
     bool is_there(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
-        standing_notice(context, "export");
         if (section(context, "Picture", true)) draw_picture(context);
         if (section(context, "Figure and tables", false)) draw_figure(context);
         if (section(context, "Movie", false)) movie_.draw(context);
@@ -113,6 +112,7 @@ class ExportPanel : public NamedPanel {
         for (const char* key : {"view.width", "view.height", "view.samples", "view.transparent"}) {
             setting_row(context, key);
         }
+        figure(context, "F12 saves into", short_path(context.work.keeping_folder(UserFolder::pictures)));
         own_row(context, "export.bits");
         if (plain_button(context, "export.picture", "Save picture...",
                          "PNG or TIFF, at this size and with at least the rays that a pane has at rest; it carries all "

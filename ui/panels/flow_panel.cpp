@@ -67,7 +67,6 @@ class FlowPanel : public NamedPanel {
     }
 
     void draw(const PanelContext& context) override {
-        standing_notice(context, "flow");
         if (const Scan* scan = context.work.scan()) draw_method(context, FlowRecipe(scan->flow));
         Exhibit* exhibit = context.work.stage().exhibit();
         const auto grid = exhibit != nullptr ? exhibit->flow_grid() : std::nullopt;

@@ -16,6 +16,16 @@ bool begins_typing(bool is_hovered) {
     return is_hovered && (ImGui::IsMouseDoubleClicked(0) || (ImGui::IsMouseClicked(0) && ImGui::GetIO().KeyCtrl));
 }
 
+// What numbers are made of, as it was typed since the last picture; with anything else among it: nothing.
+std::string typed_digits() {
+    std::string text;
+    for (const ImWchar letter : ImGui::GetIO().InputQueueCharacters) {
+        if (!is_of_number(static_cast<std::uint32_t>(letter))) return "";
+        text += static_cast<char>(letter);
+    }
+    return text;
+}
+
 ImVec4 faded(ImVec4 colour, float alpha) {
     colour.w = alpha;
     return colour;
@@ -52,6 +62,13 @@ void draw_number(const PanelContext& context, const NumberShown& shown) {
     ImGui::PopFont();
 }
 
+// Of the number that was clicked.
+void draw_frame(const PanelContext& context) {
+    ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                                        ImGui::GetColorU32(context.style.accent), ImGui::GetStyle().FrameRounding, 0,
+                                        context.style.px(1.2f));
+}
+
 std::optional<NumberEdit> dragged(ActiveControl& active, const NumberShown& shown, float width) {
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) && active.has_moved) {
@@ -68,6 +85,10 @@ std::optional<NumberEdit> dragged(ActiveControl& active, const NumberShown& show
 }
 
 }  // namespace
+
+bool is_of_number(std::uint32_t letter) {
+    return (letter >= '0' && letter <= '9') || letter == '.' || letter == '-' || letter == '+';
+}
 
 std::string text_on(const NumberScale& scale, double value) {
     const double step = scale.resolution_at(value);
@@ -95,6 +116,18 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
         begin_typing(context, box.c_str(), shown.to_type);
         return std::nullopt;
     }
+    unsigned int& picked = context.state.picked;
+    if (picked == id && ImGui::IsMouseClicked(0)) picked = 0;
+    if (picked == id) {
+        context.state.is_picked_there = true;
+        draw_frame(context);
+        if (const std::string digits = typed_digits(); !digits.empty()) {
+            picked = 0;
+            begin_typing(context, box.c_str(), digits);
+            context.state.active.goes_on = true;
+            return std::nullopt;
+        }
+    }
     if (ImGui::IsItemActivated()) {
         active = {.control = id, .place = shown.scale.place_of(shown.value), .before = shown.as_set, .text = {}};
     }
@@ -102,6 +135,8 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
     if (is_active) return dragged(active, shown, width);
     const bool has_moved = active.has_moved;
     active = {};
+    if (!has_moved) picked = id;
+    if (!has_moved) context.state.is_picked_there = true;
     return has_moved ? std::optional(NumberEdit{std::nullopt, std::nullopt, Edit::done}) : std::nullopt;
 }
 

@@ -27,7 +27,7 @@ struct FileWish {
     Kind kind = Kind::open;
     std::string title;                   // "Save the volume"
     std::string suggested{};             // name or path to begin with
-    std::vector<std::string> endings{};  // ".nrrd", ".nii.gz"; none: any
+    std::vector<std::string> endings{};  // ".nrrd", ".nii.gz"; none: any. Of a name that has none: that suggested
     std::function<void(const std::filesystem::path&)> chosen;
 };
 
@@ -45,7 +45,9 @@ struct WindowPace {
 struct ActiveControl {
     unsigned int control = 0;  // ImGui's name for it; 0: none
     bool is_typed = false;
-    bool is_new = false;  // typing begins with this picture
+    bool is_new = false;        // typing begins with this picture
+    bool goes_on = false;       // typing began before the box was there: what comes goes behind that
+    bool has_keyboard = false;  // the box hears what is typed
     bool has_moved = false;
     bool holds_low_end = false;  // of a range
     double place = 0;            // along the control, where a drag would be without steps and ends
@@ -67,6 +69,9 @@ struct PanelState {
     VolumeFacts volume;  // see refresh_facts()
     double volume_time_s = -1;
     std::optional<FileWish> file_wish;
+    std::optional<std::filesystem::path> outside_wish;  // a file or folder that the desktop is to show
+    unsigned int picked = 0;       // the number that was clicked last: what is typed next is its value; 0: none
+    bool is_picked_there = false;  // it has been drawn
     WindowPace pace;
     std::vector<ShownScene> scenes = shown_scenes();  // of the simulator
 };

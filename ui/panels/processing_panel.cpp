@@ -98,8 +98,6 @@ class ProcessingPanel : public NamedPanel {
     bool is_there(Workspace& work) const override { return work.scan() != nullptr; }
 
     void draw(const PanelContext& context) override {
-        standing_notice(context, "recipe");
-        standing_notice(context, "calibration");
         const Scan& scan = *context.work.scan();
         const Recipe recipe = scan.recipe;
         setting_row(context, "recipe.average");

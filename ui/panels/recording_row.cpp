@@ -59,13 +59,13 @@ std::optional<std::int64_t> FreeSpace::bytes(const std::filesystem::path& folder
         if (folder != folder_) known_.reset();
         folder_ = folder;
         asked_at_s_ = now_s;
-        asked_ = std::async(std::launch::async, bytes_free, folder.empty() ? "." : folder);
+        asked_ = std::async(std::launch::async, bytes_free, folder);
     }
     return known_;
 }
 
 void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
-    const auto room = free_space_.bytes(context.work.window().record_folder, context.work.now_s());
+    const auto room = free_space_.bytes(context.work.keeping_folder(UserFolder::videos), context.work.now_s());
     if (!room) return figure(context, "free on the disk", "…");
     const auto bytes = static_cast<double>(*room);
     const bool is_known = bytes_per_s > 0;
@@ -77,14 +77,17 @@ void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
     if (is_scarce) ImGui::PopStyleColor();
 }
 
-void RecordingRow::draw_running(const PanelContext& context, const RecorderStats& stats) {
-    const double seconds = context.work.now_s() - *begun_s_;
-    figure(context, "recorded", bytes_text(static_cast<double>(stats.bytes)));
-    draw_room(context, seconds > 1 ? static_cast<double>(stats.bytes) / seconds : 0);
-    const std::int64_t missing = stats.missing_blocks + stats.lost_blocks + stats.refused_blocks;
-    ImGui::PushStyleColor(ImGuiCol_Text, missing > 0 ? context.style.recording : context.style.good);
-    figure(context, "missing", missing > 0 ? count_text(missing) : "none", missing > 0 ? "blocks" : "");
+// Before the first recording the figures have their places already.
+void RecordingRow::draw_written(const PanelContext& context, const std::optional<RecorderStats>& stats) {
+    const auto bytes = stats ? static_cast<double>(stats->bytes) : 0;
+    const double seconds = begun_s_ ? context.work.now_s() - *begun_s_ : 0;
+    figure(context, "recorded", stats ? bytes_text(bytes) : "–");
+    const std::int64_t missing = stats ? stats->missing_blocks + stats->lost_blocks + stats->refused_blocks : 0;
+    const ImVec4& colour = missing > 0 ? context.style.recording : context.style.good;
+    ImGui::PushStyleColor(ImGuiCol_Text, stats ? colour : context.style.muted);
+    figure(context, "missing", !stats ? "–" : missing > 0 ? count_text(missing) : "none", missing > 0 ? "blocks" : "");
     ImGui::PopStyleColor();
+    draw_room(context, seconds > 1 ? bytes / seconds : 0);
 }
 
 void RecordingRow::draw(const PanelContext& context, const LiveSession& live) {
@@ -97,9 +100,11 @@ void RecordingRow::draw(const PanelContext& context, const LiveSession& live) {
     const bool is_pressed = record_button(context, is_recording, label);
     ImGui::EndDisabled();
     if (is_pressed) run_action(context, "source.record");
-    if (const auto stats = live.stats().recorder; is_recording && stats) return draw_running(context, *stats);
-    setting_row(context, "window.record_folder", "into");
-    draw_room(context, 0);
+    ImGui::BeginDisabled(is_recording);
+    setting_row(context, "window.record_folder", "folder");
+    ImGui::EndDisabled();
+    figure(context, "goes into", short_path(context.work.keeping_folder(UserFolder::videos)));
+    draw_written(context, live.stats().recorder);
 }
 
 }  // namespace echolux

@@ -1,5 +1,5 @@
-// The recording: one button, and while it runs its time, its size, the room left on the disk and missing blocks, larger
-// than anything else in the window.
+// The recording: one button, where it goes, its size, missing blocks and the room left on the disk. All of it stands
+// where it stands whether a recording runs or not.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class RecordingRow {
     void draw(const PanelContext& context, const LiveSession& live);
 
   private:
-    void draw_running(const PanelContext& context, const RecorderStats& stats);
+    void draw_written(const PanelContext& context, const std::optional<RecorderStats>& stats);
     void draw_room(const PanelContext& context, double bytes_per_s);
 
     FreeSpace free_space_;

@@ -46,11 +46,14 @@ std::string spacing_text(const VolumeGrid& grid) {
 void draw_volume(const PanelContext& context, const Exhibit& exhibit) {
     if (!exhibit.way().empty()) figure(context, "way", exhibit.way());
     const auto grid = exhibit.grid();
-    if (!grid) return muted_text(context, "No volume yet.");
+    if (!grid) {
+        for (const char* name : {"voxels", "voxel", "values"}) figure(context, name, "no volume yet");
+        return;
+    }
     figure(context, "voxels", size_text(*grid), bytes_text(static_cast<double>(grid->bytes())).c_str());
     const bool has_spacing = std::ranges::any_of(grid->spacing_um, [](double spacing) { return spacing > 0; });
     figure(context, "voxel", has_spacing ? spacing_text(*grid) : "size unknown", has_spacing ? "µm" : "");
-    if (!grid->unit.empty()) figure(context, "values", grid->unit);
+    figure(context, "values", grid->unit.empty() ? "of no unit" : grid->unit);
 }
 
 void draw_scan(const PanelContext& context, const Scan& scan) {
@@ -71,8 +74,6 @@ class SourcePanel : public NamedPanel {
     SourcePanel() : NamedPanel("source", "Source", PanelSide::left) { settings_.bind("source", next_); }
 
     void draw(const PanelContext& context) override {
-        standing_notice(context, "source");
-        standing_notice(context, "files");
         Workspace& work = context.work;
         if (Exhibit* exhibit = work.stage().exhibit(); exhibit != nullptr) draw_exhibit(context, *exhibit);
         if (section(context, "Open", !work.is_open())) draw_open(context);
@@ -81,8 +82,9 @@ class SourcePanel : public NamedPanel {
   private:
     void draw_exhibit(const PanelContext& context, Exhibit& exhibit) {
         ImGui::PushFont(context.style.strong);
-        ImGui::TextWrapped("%s", exhibit.name().c_str());
+        ImGui::TextUnformatted(shortened(exhibit.name(), ImGui::GetContentRegionAvail().x).c_str());
         ImGui::PopFont();
+        tooltip(context, exhibit.name());
         LiveSession* live = exhibit.live();
         const bool is_instrument = live != nullptr && !live->is_recorded();
         if (is_instrument) draw_live(context, *live);
@@ -96,9 +98,10 @@ class SourcePanel : public NamedPanel {
         const Action* action = context.work.actions().find("source.start_stop");
         if (action == nullptr) return;
         const char* label = live.is_running() ? "Stop" : "Start";
-        const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+        const float text = std::max(ImGui::CalcTextSize("Stop").x, ImGui::CalcTextSize("Start").x);
+        const float width = text + 2 * ImGui::GetStyle().FramePadding.x;
         ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
-        if (plain_button(context, action->id, label, help_of(*action).c_str(), action->is_possible())) {
+        if (plain_button(context, action->id, label, help_of(*action).c_str(), action->is_possible(), width)) {
             run_action(context, action->id);
         }
     }
@@ -175,9 +178,10 @@ class SourcePanel : public NamedPanel {
 
     void draw_recent(const PanelContext& context) {
         const auto& recent = context.work.recent();
-        if (recent.empty()) return;
         muted_text(context, "Recent");
         std::filesystem::path wanted;
+        const float top = ImGui::GetCursorPosY();
+        const float rows = static_cast<float>(most_recent) * ImGui::GetTextLineHeightWithSpacing();
         for (std::size_t i = 0; i < recent.size() && i < most_recent; ++i) {
             ImGui::PushID(static_cast<int>(i));
             if (ImGui::Selectable(recent[i].filename().string().c_str())) wanted = recent[i];
@@ -185,6 +189,8 @@ class SourcePanel : public NamedPanel {
             tooltip(context, recent[i].string());
             ImGui::PopID();
         }
+        ImGui::SetCursorPosY(top + rows);  // those to come have their places already
+        ImGui::Dummy({0, 0});
         if (!wanted.empty()) context.work.open(wanted);
     }
 

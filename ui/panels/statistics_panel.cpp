@@ -14,26 +14,25 @@
 namespace echolux {
 namespace {
 
-void count_where_any(const PanelContext& context, const char* name, std::int64_t count, const char* unit) {
-    if (count > 0) figure(context, name, count_text(count), unit);
+// Every count has its line from the beginning: one that begins to grow moves nothing.
+void count_line(const PanelContext& context, const char* name, std::int64_t count, const char* unit) {
+    figure(context, name, count > 0 ? count_text(count) : "none", count > 0 ? unit : "");
 }
 
 void draw_left_out(const PanelContext& context, const SessionStats& stats, const RingStatistics& ring) {
     const QueueStats& queue = stats.queue;
     const ArrivalStats& arrived = stats.arrived;
     if (!section(context, "Left out", true)) return;
-    const float top = ImGui::GetCursorPosY();
-    count_where_any(context, "lost by the source", arrived.lost, "blocks");
-    count_where_any(context, "misshapen", arrived.misshapen, "blocks");
-    count_where_any(context, "repeated", arrived.repeated, "blocks");
-    count_where_any(context, "overtaken by newer", queue.overtaken_volumes, "volumes");
-    count_where_any(context, "blocks missing", queue.incomplete_volumes, "volumes");
-    count_where_any(context, "no slot free", stats.dropped_volumes, "volumes");
-    count_where_any(context, "failed", stats.failed_volumes, "volumes");
-    count_where_any(context, "never shown", ring.late, "volumes");
-    count_where_any(context, "clock jumps", arrived.time_jumps, "");
-    count_where_any(context, "reconnections", stats.reconnections, "");
-    if (ImGui::GetCursorPosY() == top) muted_text(context, "Nothing: all that came was shown.");
+    count_line(context, "lost by the source", arrived.lost, "blocks");
+    count_line(context, "misshapen", arrived.misshapen, "blocks");
+    count_line(context, "repeated", arrived.repeated, "blocks");
+    count_line(context, "overtaken by newer", queue.overtaken_volumes, "volumes");
+    count_line(context, "blocks missing", queue.incomplete_volumes, "volumes");
+    count_line(context, "no slot free", stats.dropped_volumes, "volumes");
+    count_line(context, "failed", stats.failed_volumes, "volumes");
+    count_line(context, "never shown", ring.late, "volumes");
+    count_line(context, "clock jumps", arrived.time_jumps, "");
+    count_line(context, "reconnections", stats.reconnections, "");
 }
 
 // A name and three columns.
@@ -53,11 +52,12 @@ void three_columns(const PanelContext& context, const char* name, const std::arr
 }
 
 void latency_line(const PanelContext& context, const char* name, const Latency& latency) {
-    if (latency.count() == 0) return;
-    three_columns(context, name,
-                  {short_time_text(latency.percentile_s(0.5)), short_time_text(latency.percentile_s(0.95)),
-                   short_time_text(latency.max_s())},
-                  context.style.numbers);
+    std::array<std::string, 3> texts{"–", "–", "–"};
+    if (latency.count() > 0) {
+        texts = {short_time_text(latency.percentile_s(0.5)), short_time_text(latency.percentile_s(0.95)),
+                 short_time_text(latency.max_s())};
+    }
+    three_columns(context, name, texts, context.style.numbers);
 }
 
 std::string detail_text(const WindowPace& pace) {
@@ -103,7 +103,6 @@ class StatisticsPanel : public NamedPanel {
     void draw_device(const PanelContext& context, double now_s) {
         if (!section(context, "Time of the graphics device", true)) return;
         const std::optional<double> interface_s = context.state.pace.interface_gpu_s;
-        if (!interface_s) return muted_text(context, "This device tells no times.");
         const CastStats stats = context.work.stage().renderer().cast_stats();
         if (now_s - casts_since_s_ >= 1) {
             const auto casts = static_cast<double>(std::max<std::int64_t>(stats.timed - casts_.timed, 0));
@@ -113,8 +112,8 @@ class StatisticsPanel : public NamedPanel {
             casts_ = stats;
             casts_since_s_ = now_s;
         }
-        figure(context, "interface", short_time_text(*interface_s));
-        figure(context, "rays", cast_s_ > 0 ? short_time_text(cast_s_) : "at rest");
+        figure(context, "interface", interface_s ? short_time_text(*interface_s) : "not told");
+        figure(context, "rays", cast_s_ > 0 ? short_time_text(cast_s_) : interface_s ? "at rest" : "not told");
         tooltip(context,
                 "of one pass, or of the part of one that was given to the device at a time; with the bricks "
                 "of a volume that is new");
@@ -132,8 +131,8 @@ class StatisticsPanel : public NamedPanel {
         figure(context, "volumes", count_text(stats.finished_volumes));
         figure(context, "of them shown", count_text(ring.shown));
         figure(context, "queue", fmt::format("{} (most {})", stats.queue.waiting, stats.queue.max_waiting), "blocks");
-        count_where_any(context, "settings changed", stats.changes, "times");
-        count_where_any(context, "worked on again", stats.reprocessed_volumes, "volumes");
+        count_line(context, "settings changed", stats.changes, "times");
+        count_line(context, "worked on again", stats.reprocessed_volumes, "volumes");
     }
 
     static void draw_waiting(const PanelContext& context, const SessionStats& stats) {

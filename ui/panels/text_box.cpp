@@ -8,6 +8,24 @@ namespace {
 
 constexpr std::size_t room_to_type = 1024;
 
+// What was typed since the last picture, which nobody else hears then.
+std::string taken_letters() {
+    std::string letters;
+    for (const ImWchar letter : ImGui::GetIO().InputQueueCharacters) {
+        if (letter < 0x80) letters += static_cast<char>(letter);
+    }
+    ImGui::GetIO().InputQueueCharacters.resize(0);
+    return letters;
+}
+
+int put_at_the_end(ImGuiInputTextCallbackData* data) {
+    const auto& letters = *static_cast<const std::string*>(data->UserData);
+    data->ClearSelection();
+    data->CursorPos = data->BufTextLen;
+    data->InsertChars(data->BufTextLen, letters.c_str());
+    return 0;
+}
+
 }  // namespace
 
 std::optional<std::string> text_box(const PanelContext& context, const char* name, const std::string& value,
@@ -15,15 +33,23 @@ std::optional<std::string> text_box(const PanelContext& context, const char* nam
     ActiveControl& active = context.state.active;
     const ImGuiID id = ImGui::GetID(name);
     const auto is_mine = [&] { return active.control == id && active.is_typed; };
+    // The box has the keyboard a picture or two after it was asked for; what is typed meanwhile is not lost.
+    std::string late = is_mine() && active.goes_on ? taken_letters() : "";
+    if (is_mine() && !active.has_keyboard) active.text += std::exchange(late, {});
+    const bool adds = is_mine() && active.has_keyboard && std::exchange(active.goes_on, false);
     std::string text = is_mine() ? active.text : value;
     text.resize(text.size() + room_to_type);
 
     ImGui::SetNextItemWidth(width);
     if (is_mine() && std::exchange(active.is_new, false)) ImGui::SetKeyboardFocusHere();
-    ImGui::InputTextWithHint(name, hint, text.data(), text.size(), ImGuiInputTextFlags_AutoSelectAll);
+    const auto flags = ImGuiInputTextFlags_AutoSelectAll | (adds ? ImGuiInputTextFlags_CallbackAlways : 0);
+    ImGui::InputTextWithHint(name, hint, text.data(), text.size(), flags, adds ? put_at_the_end : nullptr, &late);
     text.resize(text.find('\0'));
     if (ImGui::IsItemActivated() && !is_mine()) active = {.control = id, .is_typed = true, .text = value};
-    if (is_mine() && ImGui::IsItemActive()) active.text = text;
+    if (is_mine() && ImGui::IsItemActive()) {
+        active.text = text;
+        active.has_keyboard = true;
+    }
     if (!is_mine() || !ImGui::IsItemDeactivated()) return std::nullopt;
 
     const bool is_given_up = ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape));

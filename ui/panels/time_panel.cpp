@@ -57,13 +57,15 @@ std::string place_text(const Timeline& timeline) {
                        static_cast<double>(timeline.steps() - 1) * timeline.step_s());
 }
 
-// In this line where it fits.
+// In this line, as far as it has room: what grows makes the panel no higher.
 void draw_text(const PanelContext& context, ImFont* font, const ImVec4& colour, const std::string& text) {
-    if (text.empty()) return;
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    const float room = right - ImGui::GetItemRectMax().x - context.style.px(14);
+    if (text.empty() || room < context.style.px(20)) return;
     ImGui::PushFont(font);
-    same_line_where_fits(context, ImGui::CalcTextSize(text.c_str()).x, 14);
+    ImGui::SameLine(0, context.style.px(14));
     ImGui::AlignTextToFramePadding();
-    ImGui::TextColored(colour, "%s", text.c_str());
+    ImGui::TextColored(colour, "%s", shortened(text, room).c_str());
     ImGui::PopFont();
 }
 

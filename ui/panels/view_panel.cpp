@@ -129,7 +129,6 @@ class ViewPanel : public NamedPanel {
     bool is_there(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
-        standing_notice(context, "view");
         draw_mode(context);
         draw_directions(context);
         if (section(context, "Camera", false)) draw_camera(context);

@@ -83,41 +83,15 @@ bool action_button(const PanelContext& context, std::string_view id, const char*
 }
 
 bool plain_button(const PanelContext& context, std::string_view name, const char* label, const char* help,
-                  bool is_possible) {
+                  bool is_possible, float width) {
     ImGui::BeginDisabled(!is_possible);
     ImGui::PushID(name.data(), name.data() + name.size());
-    const bool is_pressed = ImGui::Button(label);
+    const bool is_pressed = ImGui::Button(label, {width, 0});
     ImGui::PopID();
     ImGui::EndDisabled();
     note_place(context, name);
     tooltip(context, help);
     return is_pressed;
-}
-
-void standing_notice(const PanelContext& context, std::string_view place) {
-    const Notice* notice = context.work.notices().standing(place);
-    if (notice == nullptr) return;
-    const Style& style = context.style;
-    const float close = ImGui::GetFrameHeight();
-    const std::uint64_t number = notice->number;
-    ImGui::PushID(static_cast<int>(number));
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Indent(style.px(8));
-    ImGui::BeginGroup();
-    ImGui::PushStyleColor(ImGuiCol_Text, style.trouble);
-    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - close);
-    ImGui::TextUnformatted(notice->line.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::PopStyleColor();
-    ImGui::EndGroup();
-    ImGui::Unindent(style.px(8));
-    const float bottom = ImGui::GetItemRectMax().y;
-    ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + style.px(2.5f), bottom}, ImGui::GetColorU32(style.trouble));
-    ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - close);
-    if (ImGui::SmallButton("x")) context.work.notices().dismiss(number);
-    tooltip(context, "dismiss");
-    ImGui::PopID();
-    ImGui::Dummy({0, style.px(2)});
 }
 
 bool section(const PanelContext& context, const char* title, bool open_at_first) {
@@ -146,17 +120,30 @@ bool section(const PanelContext& context, const char* title, bool open_at_first)
     return is_open;
 }
 
+std::string shortened(std::string text, float max_width) {
+    if (ImGui::CalcTextSize(text.c_str()).x <= max_width) return text;
+    const auto ends_within = [&text] {
+        return !text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80;
+    };
+    while (!text.empty() && ImGui::CalcTextSize((text + "…").c_str()).x > max_width) {
+        while (ends_within()) text.pop_back();  // characters go as a whole
+        if (!text.empty()) text.pop_back();
+    }
+    return text + "…";
+}
+
 void figure(const PanelContext& context, const char* name, const std::string& value, const char* unit) {
     const Style& style = context.style;
     const float left = ImGui::GetCursorPosX(), width = ImGui::GetContentRegionAvail().x;
     ImGui::TextColored(style.muted, "%s", name);
     const float column = std::max({0.36f * width, style.px(100), ImGui::CalcTextSize(name).x + style.px(8)});
     ImGui::SameLine(left + column);
+    const float unit_width = *unit == '\0' ? 0 : ImGui::CalcTextSize(unit).x + style.px(5);
     ImGui::PushFont(style.numbers);
-    ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(value.c_str());
-    ImGui::PopTextWrapPos();
+    const std::string seen = shortened(value, std::max(width - column - unit_width, style.px(20)));
+    ImGui::TextUnformatted(seen.c_str());
     ImGui::PopFont();
+    if (seen != value) tooltip(context, value);
     if (*unit == '\0') return;
     ImGui::SameLine(0, style.px(5));
     ImGui::TextColored(style.muted, "%s", unit);

@@ -52,18 +52,19 @@ std::string help_of(const Action& action);
 
 // A button of the panel's own, found by tests under `name`.
 bool plain_button(const PanelContext& context, std::string_view name, const char* label, const char* help = "",
-                  bool is_possible = true);
+                  bool is_possible = true, float width = 0);  // 0: as wide as its label needs
 
 // What `work` throws becomes trouble of `place`; whether it threw nothing.
 bool attempt(const PanelContext& context, std::string_view place, const std::function<void()>& work);
 
-// The trouble of a place that still stands, with its remedy and a mark to dismiss it. Nothing where there is none.
-void standing_notice(const PanelContext& context, std::string_view place);
-
 // A foldable section inside a panel.
 bool section(const PanelContext& context, const char* title, bool open_at_first);
 
-// "name        value unit" with digits of one width.
+// What of a text has room in the current font, with an ellipsis where it was cut.
+std::string shortened(std::string text, float max_width);
+
+// "name        value unit" with digits of one width. Always one line, cut where it has no room: a value that grows
+// moves nothing.
 void figure(const PanelContext& context, const char* name, const std::string& value, const char* unit = "");
 
 // A line of explanation in the colour of units, broken where the panel ends.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 
 #include "app/open/file_kind.h"
@@ -13,6 +12,7 @@
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
+#include "ui/workspace/user_folders.h"
 
 namespace echolux {
 namespace {
@@ -23,15 +23,25 @@ bool is_pressed(ImGuiKey key) {
     return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key));
 }
 
-fs::path home() {
-    const char* folder = std::getenv("HOME");
-    return folder != nullptr ? fs::path(folder) : fs::path("/");
-}
-
 fs::path current_folder() {
     std::error_code problem;
     const fs::path folder = fs::current_path(problem);
-    return problem ? home() : folder;
+    return problem ? home_folder() : folder;
+}
+
+bool is_folder(const fs::path& path) {
+    std::error_code problem;
+    return fs::is_directory(path, problem);
+}
+
+// The name is selected up to its ending, so that what is typed takes its place and the ending stays.
+int select_stem(ImGuiInputTextCallbackData* data) {
+    int& length = *static_cast<int*>(data->UserData);
+    if (length <= 0) return 0;
+    data->SelectionStart = 0;
+    data->SelectionEnd = data->CursorPos = std::min(length, data->BufTextLen);
+    length = 0;
+    return 0;
 }
 
 std::string date_text(fs::file_time_type time) {
@@ -71,14 +81,40 @@ void FileDialog::ask(Workspace& work, FileWish wish) {
             recent_folders_.push_back(folder);
         }
     }
-    const fs::path suggested = fs::path(wish_.suggested).parent_path();
-    if (!suggested.empty())
-        folder_ = suggested;
-    else if (folder_.empty())
-        folder_ = recent_folders_.empty() ? current_folder() : recent_folders_.front();
+    ending_ = ending_of(typed_);
+    stem_length_ = static_cast<int>(typed_.size() - ending_.size());
+    folder_ = first_folder(work);
     go_to(work, folder_);
     begins_typing_ = true;
     open();
+}
+
+// What the wish says; where the last file was saved, or was opened from; never just the folder of the shell.
+fs::path FileDialog::first_folder(const Workspace& work) const {
+    const fs::path suggested = fs::path(wish_.suggested).parent_path();
+    if (!suggested.empty()) return suggested;
+    const fs::path saved = work.window().save_folder;
+    if (wish_.kind == FileWish::Kind::save) {
+        if (is_folder(saved)) return saved;
+        return folder_.empty() ? user_folder(UserFolder::documents) : folder_;
+    }
+    if (!folder_.empty()) return folder_;
+    return recent_folders_.empty() ? home_folder() : recent_folders_.front();
+}
+
+// The longest of the wished ones that the name has; empty: none of them.
+std::string FileDialog::ending_of(const std::string& name) const {
+    std::string found;
+    for (const std::string& ending : wish_.endings) {
+        if (ending.size() > found.size() && has_ending(name, {ending})) found = ending;
+    }
+    return found;
+}
+
+// What was typed to save under, with the ending that was there where it has none of its own.
+fs::path FileDialog::complete(const fs::path& path) const {
+    if (wish_.kind != FileWish::Kind::save || wish_.endings.empty() || !ending_of(path.string()).empty()) return path;
+    return fs::path(path.string() + (ending_.empty() ? wish_.endings.front() : ending_));
 }
 
 void FileDialog::go_to(Workspace& work, const fs::path& folder) {
@@ -135,7 +171,7 @@ void FileDialog::draw(const PanelContext& context, ImVec2 size) {
 
 void FileDialog::draw_places(const PanelContext& context) {
     std::vector<std::pair<std::string, fs::path>> places{
-        {"Home", home()}, {"Current folder", current_folder()}, {"Computer", "/"}};
+        {"Home", home_folder()}, {"Current folder", current_folder()}, {"Computer", "/"}};
     for (std::size_t i = 0; i < places.size() + recent_folders_.size(); ++i) {
         const bool is_recent = i >= places.size();
         if (i == places.size()) {
@@ -238,8 +274,9 @@ void FileDialog::draw_answer(const PanelContext& context) {
     if (begins_typing_) ImGui::SetKeyboardFocusHere();
     begins_typing_ = false;
     ImGui::SetNextItemWidth(-1);
+    const auto flags = ImGuiInputTextFlags_EnterReturnsTrue | (saves ? ImGuiInputTextFlags_CallbackAlways : 0);
     const bool takes = ImGui::InputTextWithHint("##typed", saves ? "Name" : "Type to narrow the list, or a path",
-                                                &typed_, ImGuiInputTextFlags_EnterReturnsTrue);
+                                                &typed_, flags, saves ? select_stem : nullptr, &stem_length_);
     note_place(context, "files.typed");
     if (ImGui::IsItemEdited()) asks_to_replace_.clear();
     const bool goes_up =
@@ -285,13 +322,14 @@ void FileDialog::enter(const PanelContext& context) {
     std::error_code problem;
     if (wish_.kind == FileWish::Kind::save || typed_.find('/') != std::string::npos) {
         if (typed_.empty()) return;
-        const fs::path typed = typed_.starts_with("~/") ? home() / typed_.substr(2) : fs::path(typed_);
-        const fs::path path = typed.is_absolute() ? typed : folder_ / typed;
-        if (fs::is_directory(path, problem)) {
+        const fs::path typed = typed_.starts_with("~/") ? home_folder() / typed_.substr(2) : fs::path(typed_);
+        const fs::path entered = typed.is_absolute() ? typed : folder_ / typed;
+        if (is_folder(entered)) {
             if (wish_.kind == FileWish::Kind::save) typed_.clear();
-            go_to(context.work, path);
+            go_to(context.work, entered);
             return;
         }
+        const fs::path path = complete(entered);
         if (wish_.kind == FileWish::Kind::save && fs::exists(path, problem) && asks_to_replace_ != path) {
             asks_to_replace_ = path;
             return;
@@ -307,24 +345,28 @@ void FileDialog::take(const PanelContext& context, const FolderEntry& entry, boo
     const fs::path path = folder_ / entry.name;
     begins_typing_ = true;
     if (!goes_on) {
-        if (wish_.kind == FileWish::Kind::save && !entry.is_folder) typed_ = entry.name;
+        if (wish_.kind == FileWish::Kind::save && !entry.is_folder) take_name(entry.name);
     } else if (entry.is_folder) {
         go_to(context.work, path);
     } else if (wish_.kind == FileWish::Kind::save) {
-        typed_ = entry.name;
+        take_name(entry.name);
     } else {
         answer(context, path);
     }
 }
 
+void FileDialog::take_name(const std::string& name) {
+    typed_ = name;
+    if (const std::string ending = ending_of(name); !ending.empty()) ending_ = ending;
+}
+
 void FileDialog::answer(const PanelContext& context, const fs::path& path) {
     close();
-    fs::path answered = path;
-    if (wish_.kind == FileWish::Kind::save && !wish_.endings.empty() && !has_ending(path.string(), wish_.endings)) {
-        answered += wish_.endings.front();
+    if (wish_.kind == FileWish::Kind::save) {
+        context.work.change("window.save_folder", path.parent_path().lexically_normal().string());
     }
     attempt(context, "files", [&] {
-        if (wish_.chosen) wish_.chosen(answered);
+        if (wish_.chosen) wish_.chosen(path);
     });
 }
 

@@ -22,6 +22,10 @@ class FileDialog : public Overlay {
 
   private:
     void go_to(Workspace& work, const std::filesystem::path& folder);
+    std::filesystem::path first_folder(const Workspace& work) const;
+    std::string ending_of(const std::string& name) const;
+    std::filesystem::path complete(const std::filesystem::path& path) const;
+    void take_name(const std::string& name);
     void draw_places(const PanelContext& context);
     void draw_path(const PanelContext& context);
     void draw_list(const PanelContext& context, float height);
@@ -37,7 +41,9 @@ class FileDialog : public Overlay {
     std::shared_ptr<FolderListing> listing_ = std::make_shared<FolderListing>();  // filled by a job
     std::filesystem::path folder_;                                                // that is shown, or being read
     std::vector<std::filesystem::path> recent_folders_;
-    std::string typed_;  // narrows the list, or is a path, or the name to save under
+    std::string typed_;    // narrows the list, or is a path, or the name to save under
+    std::string ending_;   // of the name to save under, kept where another name is typed
+    int stem_length_ = 0;  // of the name that is to be selected; 0: none is
     bool shows_all_ = false;
     int chosen_ = 0;
     bool follows_ = false, begins_typing_ = false;

@@ -6,8 +6,11 @@
 
 #include <array>
 #include <cctype>
+#include <chrono>
+#include <cstdlib>
 #include <utility>
 
+#include "app/seconds_since.h"
 #include "compute/error.h"
 #include "ui/window/native_window.h"
 
@@ -76,6 +79,18 @@ std::string key_name(int key, int scancode) {
     return name;
 }
 
+// The desktop's own opener runs beside the window; a quote in a name ends no word of the shell.
+void open_on_desktop(const std::filesystem::path& path) {
+    std::string quoted = "'";
+    for (const char c : path.string()) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+#ifdef __APPLE__
+    const std::string opener = "open ";
+#else
+    const std::string opener = "xdg-open ";
+#endif
+    [[maybe_unused]] const int status = std::system((opener + quoted + "' >/dev/null 2>&1 &").c_str());
+}
+
 int button_number(int glfw_button) {
     constexpr std::array numbers{0, 1, 2};  // left, right, middle: GLFW counts alike
     static_assert(GLFW_MOUSE_BUTTON_LEFT == 0 && GLFW_MOUSE_BUTTON_RIGHT == 1 && GLFW_MOUSE_BUTTON_MIDDLE == 2);
@@ -131,7 +146,10 @@ class GlfwWindow final : public NativeWindow {
         return surface;
     }
 
-    std::vector<WindowEvent> take_events(double max_s) override {
+    double now_s() const override { return seconds_since(begin_); }
+    void look() override { glfwPollEvents(); }
+
+    std::vector<HeardEvent> take_events(double max_s) override {
         if (max_s > 0 && events_.empty())
             glfwWaitEventsTimeout(max_s);
         else
@@ -171,6 +189,7 @@ class GlfwWindow final : public NativeWindow {
         return text != nullptr ? text : "";
     }
     void set_clipboard(const std::string& text) override { glfwSetClipboardString(window_, text.c_str()); }
+    void show_outside(const std::filesystem::path& path) override { open_on_desktop(path); }
 
   private:
     void open(int width, int height, const std::string& title) {
@@ -191,7 +210,8 @@ class GlfwWindow final : public NativeWindow {
     }
 
     static GlfwWindow& of(GLFWwindow* window) { return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window)); }
-    static void note(GLFWwindow* window, WindowEvent event) { of(window).events_.push_back(std::move(event)); }
+    static void note(GLFWwindow* window, WindowEvent event) { of(window).hear(std::move(event)); }
+    void hear(WindowEvent event) { events_.push_back({std::move(event), now_s()}); }
 
     void listen() {
         glfwSetCursorPosCallback(window_, [](GLFWwindow* window, double x, double y) {
@@ -222,7 +242,7 @@ class GlfwWindow final : public NativeWindow {
         glfwSetWindowRefreshCallback(window_, [](GLFWwindow* window) { of(window).note_size(); });
     }
 
-    void note_size() { events_.push_back(Resized{width(), height(), scale()}); }
+    void note_size() { hear(Resized{width(), height(), scale()}); }
 
     std::pair<std::int64_t, std::int64_t> size() const {
         int width = 0, height = 0;
@@ -240,7 +260,8 @@ class GlfwWindow final : public NativeWindow {
     std::array<GLFWcursor*, 6> cursors_{};  // by PointerShape
     PointerShape pointer_ = PointerShape::arrow;
     std::array<int, 4> before_{};  // place and size, before the full screen
-    std::vector<WindowEvent> events_;
+    std::vector<HeardEvent> events_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace

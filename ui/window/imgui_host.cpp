@@ -123,34 +123,57 @@ ImguiHost::Glyphs ImguiHost::glyphs() const {
 
 // Within one picture a button may change once, the pointer not move after that, nor a button be let go after a move:
 // else a click would be lost, happen where the pointer went later, or the end of a quick drag be left out. Nor is a key
-// let go after another went down: Ctrl may be let go before the K of Ctrl+K.
+// let go after another went down: Ctrl may be let go before the K of Ctrl+K. What is typed after a click or a key that
+// acts belongs to what that opens.
 bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEvent>& taken) const {
     const auto before = [&taken](auto fits) { return std::any_of(taken.begin(), taken.end(), fits); };
     const auto is_button = [](const WindowEvent& e) { return std::holds_alternative<PointerButton>(e); };
     const auto is_move = [](const WindowEvent& e) { return std::holds_alternative<PointerMoved>(e); };
-    if (is_move(event)) return before(is_button);
+    const auto is_scroll = [](const WindowEvent& e) { return std::holds_alternative<Scrolled>(e); };
+    if (is_move(event)) return before(is_button) || before(is_scroll);
     if (const auto* button = std::get_if<PointerButton>(&event)) {
         return before(is_button) || (!button->down && before(is_move));
     }
+    if (std::holds_alternative<TextTyped>(event)) {
+        return before(is_button) || before([this](const WindowEvent& e) { return acts(e); });
+    }
     if (const auto* key = std::get_if<KeyPressed>(&event)) {
-        return before([key](const WindowEvent& e) {
-            const auto* other = std::get_if<KeyPressed>(&e);
-            return other != nullptr && (other->name == key->name || (other->down && !key->down));
-        });
+        return before(is_button) || before([key](const WindowEvent& e) {
+                   const auto* other = std::get_if<KeyPressed>(&e);
+                   return other != nullptr && (other->name == key->name || (other->down && !key->down));
+               });
     }
     return false;
 }
 
-std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t height, double seconds) {
+// A key that does something by itself, and is no part of what is typed.
+bool ImguiHost::acts(const WindowEvent& event) const {
+    const auto* key = std::get_if<KeyPressed>(&event);
+    if (key == nullptr || !key->down) return false;
+    constexpr std::array<std::string_view, 5> silent{"Ctrl", "Shift", "Alt", "Super", "Space"};
+    const bool has_name = key->name.size() > 1 && std::ranges::find(silent, key->name) == silent.end();
+    return has_name || (key->name.size() == 1 && (ctrl_ || alt_));
+}
+
+std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t height, double now_s) {
     ImGuiIO& io = ImGui::GetIO();
     std::vector<WindowEvent> taken;
-    while (!waiting_.empty() && !is_for_next(waiting_.front(), taken)) {
-        take(waiting_.front());
-        taken.push_back(std::move(waiting_.front()));
+    double time_s = now_s;
+    text_waits_ = takes_text() ? 0 : std::max(0, text_waits_ - 1);
+    const auto waits = [&](const WindowEvent& event) {
+        return is_for_next(event, taken) || (text_waits_ > 0 && std::holds_alternative<TextTyped>(event));
+    };
+    while (!waiting_.empty() && !waits(waiting_.front().what)) {
+        time_s = waiting_.front().time_s;
+        take(waiting_.front().what);
+        taken.push_back(std::move(waiting_.front().what));
         waiting_.pop_front();
     }
+    constexpr double shortest_s = 1e-4;  // Dear ImGui's time always passes
+    const double passed_s = std::max(time_s - clock_s_, shortest_s);
+    clock_s_ += passed_s;
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
-    io.DeltaTime = static_cast<float>(std::clamp(seconds, 1e-4, 1.0));
+    io.DeltaTime = static_cast<float>(passed_s);
     ImGui::NewFrame();
     return taken;
 }

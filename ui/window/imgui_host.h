@@ -32,12 +32,16 @@ class ImguiHost {
     };
     Glyphs glyphs() const;
 
-    void feed(const WindowEvent& event) { waiting_.push_back(event); }
+    void feed(const HeardEvent& event) { waiting_.push_back(event); }
 
     // A picture begins: takes events that were fed until one that Dear ImGui could not tell apart from those before (a
-    // button that goes down and up again), which waits for the next picture. What was taken comes back, in order.
-    std::vector<WindowEvent> begin(std::int64_t width, std::int64_t height, double seconds);
+    // button that goes down and up again), which waits for the next picture. What was taken comes back, in order. Dear
+    // ImGui's clock is that of the events: what is a double click does not depend on how long pictures take.
+    std::vector<WindowEvent> begin(std::int64_t width, std::int64_t height, double now_s);
     bool has_waiting() const { return !waiting_.empty(); }
+
+    // Something has opened that takes text in a picture or two: what is typed waits for it, but not for long.
+    void expect_text() { text_waits_ = 4; }
 
     // The picture ends: its triangles, valid until the next one ends.
     const InterfaceMesh& end();
@@ -55,6 +59,7 @@ class ImguiHost {
   private:
     void open_context();
     bool is_for_next(const WindowEvent& event, const std::vector<WindowEvent>& taken) const;
+    bool acts(const WindowEvent& event) const;
     void take(const WindowEvent& event);
     void take_key(const KeyPressed& key);
     void release_all();
@@ -62,7 +67,9 @@ class ImguiHost {
     NativeWindow& native_;
     ImGuiContext* context_ = nullptr;
     Style style_;
-    std::deque<WindowEvent> waiting_;
+    std::deque<HeardEvent> waiting_;
+    double clock_s_ = 0;  // of Dear ImGui
+    int text_waits_ = 0;  // pictures
     bool ctrl_ = false, shift_ = false, alt_ = false, super_ = false;
     std::string clipboard_;
     InterfaceMesh mesh_;

@@ -70,7 +70,7 @@ WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs)
     const std::int64_t middle = std::max<std::int64_t>(1, needs.height - top - status - 2 * line);
     const std::int64_t left = column_width(settings.left_panels, settings.left_width, needs);
     // The panels on the right are about pictures of volumes, which the alignment view does not show.
-    const bool has_right = settings.right_panels && settings.layout != PaneLayout::alignment;
+    const bool has_right = settings.right_panels && !needs.aligns;
     const std::int64_t right = column_width(has_right, settings.right_width, needs);
     const std::int64_t from = left > 0 ? left + line : 0, to = needs.width - (right > 0 ? right + line : 0);
     const std::int64_t bottom = needs.is_open ? std::min(needs.bottom, middle / 2) : 0;

@@ -19,6 +19,7 @@ struct WindowNeeds {
     double scale = 1;
     bool is_open = false;     // else the start page stands alone
     std::int64_t bottom = 0;  // height of the panels below the panes
+    bool aligns = false;      // the alignment view stands in the middle
 };
 
 WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs);

@@ -46,6 +46,13 @@ struct CloseRequested {};
 using WindowEvent = std::variant<PointerMoved, PointerButton, Scrolled, KeyPressed, TextTyped, FilesDropped, Resized,
                                  FocusChanged, CloseRequested>;
 
+// What happened, and when by the window's own clock: however long a picture takes, a double click is one by the times
+// of its clicks.
+struct HeardEvent {
+    WindowEvent what;
+    double time_s = 0;
+};
+
 enum class PointerShape { arrow, text, hand, move, resize_across, resize_down };
 
 class NativeWindow {
@@ -57,8 +64,14 @@ class NativeWindow {
     virtual double scale() const = 0;  // of text and controls that the screen wants
     virtual WindowSurface surface() = 0;
 
+    // Seconds of a clock that never runs backwards: that of the events, and of all that the window does.
+    virtual double now_s() const = 0;
+
     // What happened since the last call, in its order; waits for something at most so long.
-    virtual std::vector<WindowEvent> take_events(double max_s) = 0;
+    virtual std::vector<HeardEvent> take_events(double max_s) = 0;
+
+    // Notes what has happened so far, with its time. To be called where drawing takes long.
+    virtual void look() = 0;
 
     virtual void set_size(std::int64_t width, std::int64_t height) = 0;  // asks for it; pixels
     virtual void set_title(const std::string& title) = 0;
@@ -66,6 +79,9 @@ class NativeWindow {
     virtual void set_full_screen(bool full) = 0;
     virtual std::string clipboard() = 0;
     virtual void set_clipboard(const std::string& text) = 0;
+
+    // By the program that the desktop has for it; a folder: by its file manager.
+    virtual void show_outside(const std::filesystem::path& path) = 0;
 };
 
 // Throws Error{device}: no screen, no window system; says what to do without one.
@@ -75,6 +91,14 @@ std::unique_ptr<NativeWindow> open_glfw_window(std::int64_t width, std::int64_t 
 class OffscreenWindow : public NativeWindow {
   public:
     virtual void push(WindowEvent event) = 0;
+    virtual void push(HeardEvent event) = 0;  // that happened then
+
+    // From now on time passes by waiting for events, and by `picture_s` with each look(): a machine that draws as many
+    // pictures a second, however busy the real one is.
+    virtual void keep_time_by_hand(double picture_s) = 0;
+
+    // What show_outside() was asked for, in order.
+    virtual const std::vector<std::filesystem::path>& shown_outside() const = 0;
 };
 std::unique_ptr<OffscreenWindow> open_offscreen_window(std::int64_t width, std::int64_t height, double scale);
 

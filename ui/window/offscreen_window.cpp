@@ -3,8 +3,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "app/seconds_since.h"
 #include "ui/window/native_window.h"
 
 namespace echolux {
@@ -19,8 +21,10 @@ class Offscreen final : public OffscreenWindow {
     double scale() const override { return scale_; }
     WindowSurface surface() override { return {}; }
 
-    void push(WindowEvent event) override {
-        if (const auto* resized = std::get_if<Resized>(&event)) {
+    void push(WindowEvent event) override { push(HeardEvent{std::move(event), now_s()}); }
+
+    void push(HeardEvent event) override {
+        if (const auto* resized = std::get_if<Resized>(&event.what)) {
             width_ = resized->width;
             height_ = resized->height;
             scale_ = resized->scale;
@@ -30,11 +34,23 @@ class Offscreen final : public OffscreenWindow {
         changed_.notify_all();
     }
 
-    std::vector<WindowEvent> take_events(double max_s) override {
+    double now_s() const override { return picture_s_ ? by_hand_s_ : seconds_since(begin_); }
+
+    // By hand, other threads get a moment of the real time for what passes of the other.
+    std::vector<HeardEvent> take_events(double max_s) override {
+        constexpr double moment_s = 0.002;
+        const double waits_s = picture_s_ ? std::min(max_s, moment_s) : max_s;
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, std::chrono::duration<double>(std::max(max_s, 0.0)),
-                          [this] { return !events_.empty(); });
+        const bool is_there = changed_.wait_for(lock, std::chrono::duration<double>(std::max(waits_s, 0.0)),
+                                                [this] { return !events_.empty(); });
+        if (!is_there) by_hand_s_ += std::max(max_s, 0.0);
         return std::exchange(events_, {});
+    }
+
+    void look() override { by_hand_s_ += picture_s_.value_or(0); }
+    void keep_time_by_hand(double picture_s) override {
+        by_hand_s_ = now_s();
+        picture_s_ = picture_s;
     }
 
     void set_size(std::int64_t width, std::int64_t height) override { push(Resized{width, height, scale_}); }
@@ -43,15 +59,21 @@ class Offscreen final : public OffscreenWindow {
     void set_full_screen(bool) override {}
     std::string clipboard() override { return clipboard_; }
     void set_clipboard(const std::string& text) override { clipboard_ = text; }
+    void show_outside(const std::filesystem::path& path) override { shown_outside_.push_back(path); }
+    const std::vector<std::filesystem::path>& shown_outside() const override { return shown_outside_; }
 
   private:
     std::int64_t width_, height_;
     double scale_;
     std::string clipboard_;
+    std::vector<std::filesystem::path> shown_outside_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    std::optional<double> picture_s_;  // nothing: the time is the machine's
+    double by_hand_s_ = 0;
 
     std::mutex mutex_;  // of what follows
     std::condition_variable changed_;
-    std::vector<WindowEvent> events_;
+    std::vector<HeardEvent> events_;
 };
 
 }  // namespace

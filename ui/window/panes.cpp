@@ -29,9 +29,9 @@ ImVec2 extent(const Region& place) {
 
 }  // namespace
 
-void Panes::lay_out(const PanelContext& context, const VolumeGrid* grid, const Region& centre) {
+void Panes::lay_out(const PanelContext& context, const Region& centre) {
     const WindowSettings& settings = context.work.window();
-    const bool has_sections = grid != nullptr && !context.work.stage().exhibit()->has_planes();
+    const bool has_sections = !context.work.stage().exhibit()->has_planes();  // also before the first volume is there
     const PaneLayout layout = has_sections ? settings.layout : PaneLayout::volume;
     PanePlan plan = plan_panes(centre, layout, settings.pane_split, context.style.scale);
     if (full_size_) {
@@ -78,7 +78,7 @@ void Panes::draw(const PanelContext& context, const Region& centre) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
     ImGui::Begin("panes", nullptr, bare);
     ImGui::PopStyleVar();
-    lay_out(context, grid ? &*grid : nullptr, centre);
+    lay_out(context, centre);
     const std::optional<PaneKind> before = std::exchange(hovered_, std::nullopt);
     for (Pane& pane : panes_) {
         if (pane.place.width == 0) continue;
@@ -127,18 +127,47 @@ void Panes::drag_splits(const PanelContext& context, const PanePlan& plan) {
     }
 }
 
-std::vector<ScreenPane> Panes::follow(const PanelContext& context) {
-    std::vector<ScreenPane> shown;
+void Panes::follow(const PanelContext& context) {
     Exhibit* exhibit = context.work.stage().exhibit();
-    if (exhibit == nullptr || exhibit != shown_) return shown;
+    if (exhibit == nullptr || exhibit != shown_) return;
+    const Renderer& renderer = context.work.stage().renderer();
+    waits_for_rays_ = !are_rays_done(renderer);
+    if (waits_for_rays_) return;
+    const double now_s = context.work.now_s();
+    if (begun_s_) rays_s_ = now_s - *std::exchange(begun_s_, {});
     for (Pane& pane : panes_) {
-        if (pane.place.width == 0) continue;
-        follow(context, pane, *exhibit);
-        if (pane.picture && pane.picture->drawing.image != nullptr) {
-            shown.push_back({pane.picture->drawing, pane.place});
-        }
+        if (pane.place.width > 0) follow(context, pane, *exhibit);
+    }
+    if (!are_rays_done(renderer)) begun_s_ = now_s;
+}
+
+bool Panes::are_rays_slow() const {
+    constexpr double soon_s = 0.03;
+    return rays_s_ >= soon_s;
+}
+
+std::vector<ScreenPane> Panes::shown(const PanelContext& context) const {
+    std::vector<ScreenPane> shown;
+    const Exhibit* exhibit = context.work.stage().exhibit();
+    if (exhibit == nullptr || exhibit != shown_) return shown;
+    for (const Pane& pane : panes_) {
+        if (pane.place.width == 0 || !pane.picture || pane.picture->drawing.image == nullptr) continue;
+        const bool waits = pane.done.image == nullptr || !are_rays_slow();
+        shown.push_back({waits ? pane.picture->drawing : pane.done, pane.place});
     }
     return shown;
+}
+
+// One picture of each pane is under way at a time: what the interface shows next waits for no more than that.
+bool Panes::are_rays_done(const Renderer& renderer) {
+    bool all = true;
+    for (Pane& pane : panes_) {
+        if (pane.place.width == 0 || !pane.picture || pane.picture->drawing.image == nullptr) continue;
+        const bool is_done = renderer.is_finished(pane.picture->drawing);
+        if (is_done) pane.done = pane.picture->drawing;
+        all = all && is_done;
+    }
+    return all;
 }
 
 // Of settings that cannot work the pane keeps the picture from before, and says why.
@@ -156,7 +185,7 @@ void Panes::follow(const PanelContext& context, Pane& pane, Exhibit& exhibit) {
 }
 
 bool Panes::is_final() const {
-    return std::ranges::all_of(panes_, [](const Pane& pane) {
+    return !waits_for_rays_ && !begun_s_ && std::ranges::all_of(panes_, [](const Pane& pane) {
         return pane.place.width == 0 || !pane.problem.empty() || (pane.picture && pane.picture->is_final);
     });
 }
@@ -195,6 +224,7 @@ void Panes::forget_pictures() {
     shown_ = nullptr;
     for (Pane& pane : panes_) {
         pane.picture.reset();
+        pane.done = {};
         pane.problem.clear();
     }
 }

@@ -20,11 +20,16 @@ class Panes {
     // Titles, cross-hair and input, in Dear ImGui's picture; there is an exhibit.
     void draw(const PanelContext& context, const Region& centre);
 
-    // What the screen shows of them, with everything that was changed in this picture. Throws Error{device}.
-    std::vector<ScreenPane> follow(const PanelContext& context);
+    // Begins rays for everything that was changed, once those that were begun before are done. Throws Error{device}.
+    void follow(const PanelContext& context);
 
-    bool is_final() const;    // no picture would become any better
-    bool wants_turn() const;  // something is to be done soon, even without input
+    // What the screen shows of them now. Rays that are slow are shown when they are done, others waited for.
+    std::vector<ScreenPane> shown(const PanelContext& context) const;
+    bool are_rays_slow() const;
+
+    bool is_final() const;                                   // no picture would become any better
+    bool waits_for_rays() const { return waits_for_rays_; }  // others are to be begun when these are done
+    bool wants_turn() const;                                 // something is to be done soon, even without input
     std::optional<Region> place_of(PaneKind kind) const;
     std::optional<FollowedPicture> volume_picture() const;
 
@@ -43,11 +48,12 @@ class Panes {
         Region place;  // no width: it is not shown
         PaneLook look;
         View view;
-        std::optional<FollowedPicture> picture;
-        std::string problem;  // why there is none; empty: there is no volume yet
+        std::optional<FollowedPicture> picture;  // that was begun last
+        Drawing done;                            // the last one that is finished; no image: none is yet
+        std::string problem;                     // why there is none; empty: there is no volume yet
     };
 
-    void lay_out(const PanelContext& context, const VolumeGrid* grid, const Region& centre);
+    void lay_out(const PanelContext& context, const Region& centre);
     static double rays_ms(const PanelContext& context);
     View view_of(const PanelContext& context, const Pane& pane) const;
     void drag_splits(const PanelContext& context, const PanePlan& plan);
@@ -59,12 +65,20 @@ class Panes {
     void close_edit(const PanelContext& context);
     void move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place);
     void look_under_pointer(const PanelContext& context, Exhibit& exhibit);
+    std::optional<Probe> probe(Exhibit& exhibit);  // of what the hovered pane shows under the pointer
+    void measure_under_pointer(const PanelContext& context);
+    bool has_dragged(const PanelContext& context) const;
 
     void draw_marks(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     void follow(const PanelContext& context, Pane& pane, Exhibit& exhibit);
+    bool are_rays_done(const Renderer& renderer);
 
-    std::array<Pane, 4> panes_{Pane{PaneKind::volume, {}, {}, {}, {}, {}}, Pane{PaneKind::b_scan, {}, {}, {}, {}, {}},
-                               Pane{PaneKind::en_face, {}, {}, {}, {}, {}}, Pane{PaneKind::side, {}, {}, {}, {}, {}}};
+    std::array<Pane, 4> panes_{
+        Pane{PaneKind::volume, {}, {}, {}, {}, {}, {}}, Pane{PaneKind::b_scan, {}, {}, {}, {}, {}, {}},
+        Pane{PaneKind::en_face, {}, {}, {}, {}, {}, {}}, Pane{PaneKind::side, {}, {}, {}, {}, {}, {}}};
+    bool waits_for_rays_ = false;
+    std::optional<double> begun_s_;  // when the rays that are under way were begun; nothing: none are
+    double rays_s_ = 0;              // that the last ones took
     std::optional<PaneKind> full_size_;
     const Exhibit* shown_ = nullptr;
 

@@ -76,9 +76,7 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
     if (ImGui::IsItemDeactivated()) {
         if (has_moved_ && (pane.kind == PaneKind::volume || drag_ == Drag::values))
             context.work.view_edited(Edit::done);
-        if (!has_moved_ && is_measuring(context) && context.state.measure.under_pointer) {
-            context.state.measure.take(context.work, *context.state.measure.under_pointer);
-        }
+        if (!has_moved_ && is_measuring(context)) measure_under_pointer(context);
         drag_ = Drag::none;
     }
     const float notches = ImGui::GetIO().MouseWheel;
@@ -100,7 +98,7 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
     if (drag_ == Drag::cross && (moves || ImGui::IsItemActivated())) {
         move_cross(context, grid, place_at(pane.view, grid, at));
     }
-    if (!moves) return;
+    if (!moves || !has_dragged(context)) return;
     has_moved_ = true;
     if (pane.kind == PaneKind::volume) {
         const View moved = dragged(pane.view, drag_, by, from_middle(pane.place, at), volume_extent(grid));
@@ -121,6 +119,14 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
         context.work.view().high = range.high;
         context.work.view_edited(Edit::under_way);
     }
+}
+
+// A hand that trembles clicks all the same.
+bool Panes::has_dragged(const PanelContext& context) const {
+    if (has_moved_) return true;
+    constexpr float trembles = 3;
+    const ImVec2 by = ImGui::GetMouseDragDelta(ImGui::IsMouseDown(0) ? 0 : ImGui::IsMouseDown(1) ? 1 : 2, 0);
+    return std::hypot(by.x, by.y) > context.style.px(trembles);
 }
 
 void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches) {
@@ -154,24 +160,37 @@ void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, cons
     if (LiveSession* live = context.work.stage().exhibit()->live()) live->look_at(voxel_index(inside[2], grid, 2));
 }
 
-// A few times a second, and only while the pictures themselves have nothing to do: it reads back from the device.
+// A click is answered at once, on the picture that is shown, however far that has been refined.
+void Panes::measure_under_pointer(const PanelContext& context) {
+    Exhibit& exhibit = *context.work.stage().exhibit();
+    context.state.measure.under_pointer = hovered_ ? probe(exhibit) : std::nullopt;
+    if (context.state.measure.under_pointer)
+        context.state.measure.take(context.work, *context.state.measure.under_pointer);
+    else
+        context.work.notices().note("view", "nothing is seen at that place: click on what is to be measured");
+}
+
+std::optional<Probe> Panes::probe(Exhibit& exhibit) {
+    const Pane& pane = panes_[static_cast<std::size_t>(*hovered_)];
+    try {
+        return exhibit.probe(pane.view, static_cast<std::int64_t>(pointer_[0]), static_cast<std::int64_t>(pointer_[1]));
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) throw;
+        return std::nullopt;
+    }
+}
+
+// A few times a second: it reads back from the device.
 void Panes::look_under_pointer(const PanelContext& context, Exhibit& exhibit) {
     const bool is_live = exhibit.live() != nullptr && exhibit.live()->is_running();
     const double now = context.work.now_s();
     if (!hovered_ || drag_ != Drag::none || now - probed_s_ < (is_live ? probe_live_every_s : probe_every_s)) return;
-    if (is_live ? false : is_probed_ || !is_final()) return;
-    const Pane& pane = panes_[static_cast<std::size_t>(*hovered_)];
+    if (!is_live && is_probed_) return;
     is_probed_ = true;
     probed_s_ = now;
-    try {
-        const std::optional<Probe> probe =
-            exhibit.probe(pane.view, static_cast<std::int64_t>(pointer_[0]), static_cast<std::int64_t>(pointer_[1]));
-        context.state.measure.under_pointer = probe;
-        read_out_ = probe ? read_out(*probe) : "";
-    } catch (const Error& error) {
-        if (error.code() == ErrorCode::device) throw;
-        read_out_.clear();
-    }
+    const std::optional<Probe> found = probe(exhibit);
+    context.state.measure.under_pointer = found;
+    read_out_ = found ? read_out(*found) : "";
 }
 
 }  // namespace echolux

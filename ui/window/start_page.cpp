@@ -1,7 +1,10 @@
 #include "ui/window/start_page.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "ui/panels/widgets.h"
 #include "ui/window/keys_drawn.h"
@@ -10,9 +13,26 @@
 namespace echolux {
 namespace {
 
-// A card with a title and a line of explanation; `keys` at its right.
+// Along the lower edge of what was clicked, while it is being opened.
+void draw_progress(const PanelContext& context, const JobState& job, ImVec2 low, ImVec2 high) {
+    const float thick = context.style.px(3);
+    const float share = job.total > 0 ? static_cast<float>(job.done) / static_cast<float>(job.total) : 0;
+    const float end = low.x + (high.x - low.x) * std::clamp(share, 0.03f, 1.0f);
+    ImGui::GetWindowDrawList()->AddRectFilled({low.x, high.y - thick}, {end, high.y},
+                                              ImGui::GetColorU32(context.style.accent), 0.5f * thick);
+}
+
+std::string progress_text(const JobState& job) {
+    const std::string task = job.task.empty() ? "opening" : job.task;
+    if (job.total <= 0) return task + "…";
+    return fmt::format("{}: {:.0f} %", task, 100 * static_cast<double>(job.done) / static_cast<double>(job.total));
+}
+
+// A card with a title and a line of explanation; `keys` at its right. While what it opens is on its way it tells how
+// far that is, and another click changes nothing.
 bool card(const PanelContext& context, const std::string& name, float width, const std::string& heading,
-          const std::string& text, const std::string& keys = "", bool is_first = false) {
+          const std::string& text, const std::string& keys = "", bool is_first = false,
+          const std::optional<JobState>& opening = {}) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = style.px(58);
@@ -37,10 +57,11 @@ bool card(const PanelContext& context, const std::string& name, float width, con
     list.AddText(style.strong, style.strong->FontSize, {left, at.y + style.px(10)}, ImGui::GetColorU32(ink),
                  heading.c_str());
     list.AddText(style.text, style.text->FontSize, {left, at.y + style.px(31)}, ImGui::GetColorU32(style.muted),
-                 text.c_str());
+                 opening ? progress_text(*opening).c_str() : text.c_str());
     list.PopClipRect();
+    if (opening) draw_progress(context, *opening, at, high);
     if (!keys.empty()) draw_keys_right(style, {high.x - style.px(16), at.y + 0.5f * height}, keys);
-    return clicked;
+    return clicked && !opening;
 }
 
 void heading(const PanelContext& context, const char* text) {
@@ -94,8 +115,6 @@ void StartPage::draw(const PanelContext& context, const Region& centre) {
     ImGui::TextUnformatted("Echolux");
     ImGui::PopFont();
     ImGui::TextColored(style.muted, "OCT spectra to volumes, live and in 4-D. Open something, or drop files here.");
-    standing_notice(context, "files");
-    standing_notice(context, "source");
     ImGui::Dummy({0, style.px(14)});
     const float top = ImGui::GetCursorPosY();
     draw_simulator(context, column);
@@ -115,7 +134,8 @@ void StartPage::draw_simulator(const PanelContext& context, float width) {
     heading(context, "Live simulator");
     for (const ShownScene& scene : context.state.scenes) {
         const std::string name = "start.sim." + scene.name;
-        if (card(context, name, width, scene.title, scene.text, "", &scene == context.state.scenes.data()))
+        const auto opening = context.work.opening("sim:" + scene.name);
+        if (card(context, name, width, scene.title, scene.text, "", &scene == context.state.scenes.data(), opening))
             open_simulator(context, scene.name);
     }
 }
@@ -156,6 +176,9 @@ void StartPage::draw_recent(const PanelContext& context, float width) {
         list.AddText(style.text, style.text->FontSize, {at.x + name_width + style.px(12), top},
                      ImGui::GetColorU32(style.muted), folder.c_str());
         list.PopClipRect();
+        if (const auto opening = context.work.opening(recent[i].string())) {
+            draw_progress(context, *opening, {at.x - style.px(8), at.y}, {at.x + width, at.y + height});
+        }
         if (clicked) attempt(context, "files", [&] { context.work.open(recent[i]); });
     }
     ImGui::Dummy({0, style.px(14)});
@@ -168,7 +191,8 @@ void StartPage::draw_instruments(const PanelContext& context, float width) {
         const std::string source = source_of(line);
         if (source.empty()) continue;
         has_some = true;
-        if (card(context, "start." + source, width, source, line.substr(std::min(line.size(), source.size() + 2)))) {
+        if (card(context, "start." + source, width, source, line.substr(std::min(line.size(), source.size() + 2)), "",
+                 false, context.work.opening(source))) {
             SourceWanted wanted;
             wanted.name = source;
             attempt(context, "source", [&] { context.work.open_source(wanted); });

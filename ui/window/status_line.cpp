@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -16,19 +17,6 @@
 
 namespace echolux {
 namespace {
-
-// What of a text has room in the current font, with an ellipsis where it was cut.
-std::string shortened(std::string text, float max_width) {
-    if (ImGui::CalcTextSize(text.c_str()).x <= max_width) return text;
-    const auto ends_within = [&text] {
-        return !text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80;
-    };
-    while (!text.empty() && ImGui::CalcTextSize((text + "…").c_str()).x > max_width) {
-        while (ends_within()) text.pop_back();  // characters go as a whole
-        if (!text.empty()) text.pop_back();
-    }
-    return text + "…";
-}
 
 // Text at a place of the line, as far as it has room.
 float write(const PanelContext& context, ImFont* font, float left, float max_width, float middle,
@@ -70,73 +58,134 @@ std::string stats_text(const PanelContext& context) {
     return text;
 }
 
-float draw_job(const PanelContext& context, const JobState& job, float left, float middle) {
+// Along the lower edge of its place: how much of a job is done.
+void draw_share(const PanelContext& context, float left, float right, float middle, double done, double seconds) {
     const Style& style = context.style;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float height = style.px(3), top = std::round(middle + style.px(9)), width = right - left;
+    const auto bar = [&](float from, float to, ImU32 colour) {
+        list.AddRectFilled({left + width * from, top}, {left + width * to, top + height}, colour, 0.5f * height);
+    };
+    bar(0, 1, ImGui::GetColorU32(hairline));
+    if (done >= 0) return bar(0, static_cast<float>(std::min(done, 1.0)), ImGui::GetColorU32(style.accent));
+    const float phase = static_cast<float>(std::fmod(seconds, 1.6) / 1.6);  // unknown how much there is: it moves
+    bar(std::max(0.0f, phase * 1.3f - 0.3f), std::min(1.0f, phase * 1.3f), ImGui::GetColorU32(style.accent));
+}
+
+std::string text_of(const JobState& job) {
     std::string text = job.is_cancelled ? job.title + ": stopping" : job.title;
     if (!job.task.empty() && job.task != job.title) text += ": " + job.task;
     if (job.seconds_left) text += ", " + duration_text(*job.seconds_left) + " left";
-    left += write(context, style.text, left, style.px(360), middle, text, ink) + style.px(8);
-    const float width = style.px(110), height = style.px(4);
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float top = std::round(middle - 0.5f * height);
-    list.AddRectFilled({left, top}, {left + width, top + height}, ImGui::GetColorU32(hairline), 0.5f * height);
-    const double part = job.total > 0 ? static_cast<double>(job.done) / static_cast<double>(job.total) : 0;
-    if (job.total > 0) {
-        list.AddRectFilled({left, top}, {left + width * static_cast<float>(std::min(part, 1.0)), top + height},
-                           ImGui::GetColorU32(style.accent), 0.5f * height);
-    } else {  // unknown how much there is: something that moves
-        const float phase = static_cast<float>(std::fmod(job.seconds, 1.6) / 1.6);
-        const float from = std::max(0.0f, phase * 1.3f - 0.3f), to = std::min(1.0f, phase * 1.3f);
-        list.AddRectFilled({left + width * from, top}, {left + width * to, top + height},
-                           ImGui::GetColorU32(style.accent), 0.5f * height);
-    }
-    left += width + style.px(6);
-    ImGui::SetCursorScreenPos({left, middle - style.px(11)});
+    return text;
+}
+
+void draw_job(const PanelContext& context, const JobState& job, std::size_t others, float left, float right,
+              float middle) {
+    const Style& style = context.style;
+    const float button = style.px(64), gap = style.px(8);
+    const std::string more = others > 0 ? fmt::format("  (+{})", others) : "";
+    write(context, style.text, left, right - left - button - gap, middle, text_of(job) + more, ink);
+    draw_share(context, left, right - button - gap, middle,
+               job.total > 0 ? static_cast<double>(job.done) / static_cast<double>(job.total) : -1, job.seconds);
+    ImGui::SetCursorScreenPos({right - button, middle - style.px(11)});
     ImGui::PushID(static_cast<int>(job.id));
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {style.px(6), style.px(2)});
     ImGui::PushStyleColor(ImGuiCol_Button, {0, 0, 0, 0});
-    if (ImGui::Button("Cancel") && !job.is_cancelled) context.work.jobs().cancel(job.id);
+    if (ImGui::Button("Cancel", {button, style.px(22)}) && !job.is_cancelled) context.work.jobs().cancel(job.id);
     note_place(context, "job.cancel");
     ImGui::PopStyleColor();
     ImGui::PopStyleVar();
     ImGui::PopID();
-    return ImGui::GetItemRectMax().x + style.px(12);
 }
 
-// The newest notice that stands; nullptr: none.
-const Notice* newest_standing(const Notices& notices) {
-    for (auto notice = notices.all().rbegin(); notice != notices.all().rend(); ++notice) {
-        if (notice->stands) return &*notice;
+// A picture that is drawn between those of the window, else the job that has run longest.
+void draw_work(const PanelContext& context, float left, float right, float middle) {
+    constexpr double worth_telling_s = 0.3;
+    if (const auto share = context.work.share_of_picture()) {
+        write(context, context.style.text, left, right - left, middle,
+              fmt::format("drawing the picture: {:.0f} %", 100 * *share), ink);
+        return draw_share(context, left, right, middle, *share, 0);
     }
-    return nullptr;
+    const std::vector<JobState> jobs = context.work.jobs().states();
+    const auto longest = std::ranges::max_element(jobs, {}, &JobState::seconds);
+    if (longest == jobs.end() || longest->seconds < worth_telling_s) return;
+    draw_job(context, *longest, jobs.size() - 1, left, right, middle);
 }
 
-void draw_notice(const PanelContext& context, float left, float right, float middle) {
+bool bare_button(const PanelContext& context, const char* name, const char* label, float left, float width,
+                 float middle) {
     const Style& style = context.style;
-    const Notice* notice = newest_standing(context.work.notices());
-    if (notice == nullptr || right - left < style.px(80)) return;
-    constexpr double note_lasts_s = 12;
-    if (!notice->is_trouble && context.work.now_s() - notice->time_s > note_lasts_s) return;
-    std::string line = notice->line;
-    if (notice->times > 1) line += fmt::format("  ({} times)", notice->times);
-    const ImVec4 colour = notice->is_trouble ? style.trouble : style.muted;
-    if (notice->is_trouble) {
-        ImGui::GetWindowDrawList()->AddCircleFilled({left + style.px(4), middle}, style.px(3.5f),
-                                                    ImGui::GetColorU32(colour));
-        left += style.px(14);
-    }
-    const float written = write(context, style.text, left, right - left, middle, line, colour);
-    ImGui::SetCursorScreenPos({left, middle - style.px(12)});
-    const std::uint64_t number = notice->number;
-    ImGui::InvisibleButton("notice", {std::max(written, 1.0f), style.px(24)});
-    note_place(context, "notice");
-    if (ImGui::IsItemClicked()) context.work.notices().dismiss(number);
-    tooltip(context, line + "\n\nClick to dismiss; the log keeps it.");
+    ImGui::SetCursorScreenPos({left, middle - style.px(11)});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {style.px(2), style.px(2)});
+    ImGui::PushStyleColor(ImGuiCol_Button, {1, 1, 1, 0.06f});
+    ImGui::PushID(name);
+    const bool is_pressed = ImGui::Button(label, {width, style.px(22)});
+    ImGui::PopID();
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar();
+    note_place(context, name);
+    return is_pressed;
+}
+
+std::string text_of(const Notice& notice) {
+    return notice.times > 1 ? fmt::format("{}  ({} times)", notice.line, notice.times) : notice.line;
+}
+
+// Opens the file of a notice where it belongs, or the folder that it lies in.
+void draw_file_buttons(const PanelContext& context, const KeptFile& file, float right, float middle) {
+    const Style& style = context.style;
+    const float folder = style.px(108), open = style.px(52), gap = style.px(6);
+    const bool is_wanted = bare_button(context, "notice.open", "Open", right - folder - gap - open, open, middle);
+    const bool wants_folder = bare_button(context, "notice.folder", "Show in folder", right - folder, folder, middle);
+    if (wants_folder) context.state.outside_wish = file.path.parent_path();
+    if (!is_wanted) return;
+    if (file.shown_by == KeptFile::ShownBy::desktop)
+        context.state.outside_wish = file.path;
+    else
+        attempt(context, "files", [&] { context.work.open(file.path); });
 }
 
 }  // namespace
 
-void draw_status_line(const PanelContext& context, const Region& place) {
+const Notice* notice_to_show(Workspace& work) {
+    constexpr double note_lasts_s = 12, note_of_file_lasts_s = 60;
+    const std::deque<Notice>& all = work.notices().all();
+    for (auto notice = all.rbegin(); notice != all.rend(); ++notice) {
+        if (!notice->stands) continue;
+        const double lasts_s = notice->file.path.empty() ? note_lasts_s : note_of_file_lasts_s;
+        if (notice->is_trouble || work.notices().age_s(*notice) <= lasts_s) return &*notice;
+    }
+    return nullptr;
+}
+
+void StatusLine::draw_notice(const PanelContext& context, float left, float right, float middle) {
+    const Style& style = context.style;
+    const Notice* held = held_ == 0 ? nullptr : context.work.notices().find(held_);
+    const Notice* notice = held != nullptr && held->stands ? held : notice_to_show(context.work);
+    const bool is_under_pointer =
+        ImGui::IsMouseHoveringRect({left, middle - style.px(14)}, {right, middle + style.px(14)});
+    held_ = notice != nullptr && is_under_pointer ? notice->number : 0;
+    if (notice == nullptr) return;
+    const Notice shown = *notice;  // what is pressed may add others
+    const ImVec4 colour = shown.is_trouble ? style.trouble : style.muted;
+    if (bare_button(context, "notice.dismiss", "x", left, style.px(22), middle)) {
+        context.work.notices().dismiss(shown.number);
+    }
+    tooltip(context, "Dismiss; the log keeps it");
+    left += style.px(30);
+    constexpr float min_room = 330;
+    const bool has_buttons = !shown.file.path.empty() && right - left > style.px(min_room);
+    const float end = has_buttons ? right - style.px(108 + 6 + 52 + 10) : right;
+    const std::string line = text_of(shown);
+    write(context, style.text, left, end - left, middle, line, colour);
+    ImGui::SetCursorScreenPos({left, middle - style.px(12)});
+    ImGui::Dummy({std::max(end - left, 1.0f), style.px(24)});
+    note_place(context, "notice");
+    tooltip(context, line);
+    if (has_buttons) draw_file_buttons(context, shown.file, right, middle);
+}
+
+void StatusLine::draw(const PanelContext& context, const Region& place) {
     const Style& style = context.style;
     ImGui::SetNextWindowPos({static_cast<float>(place.left), static_cast<float>(place.top)});
     ImGui::SetNextWindowSize({static_cast<float>(place.width), static_cast<float>(place.height)});
@@ -150,19 +199,46 @@ void draw_status_line(const PanelContext& context, const Region& place) {
     const float middle = static_cast<float>(place.top) + 0.5f * static_cast<float>(place.height);
     const float begin = static_cast<float>(place.left) + style.px(12);
     const float end = static_cast<float>(place.left + place.width) - style.px(12);
+    const float notice_end = begin + 0.5f * (end - begin), work_end = begin + 0.75f * (end - begin);
+    draw_notice(context, begin, notice_end, middle);
+    draw_work(context, notice_end + style.px(16), work_end, middle);
     const std::string stats = stats_text(context);
+    const float room = end - work_end - style.px(16);
     ImGui::PushFont(style.text);
-    const float width = std::min(ImGui::CalcTextSize(stats.c_str()).x, 0.55f * (end - begin));
+    const float width = std::min(ImGui::CalcTextSize(stats.c_str()).x, room);
     ImGui::PopFont();
     write(context, style.text, end - width, width, middle, stats, style.muted);
-    float left = begin;
-    constexpr double worth_telling_s = 0.3;
-    for (const JobState& job : context.work.jobs().states()) {
-        if (job.seconds > worth_telling_s && left < end - width - style.px(260))
-            left = draw_job(context, job, left, middle);
-    }
-    draw_notice(context, left, end - width - style.px(20), middle);
     ImGui::End();
+}
+
+void draw_trouble(const PanelContext& context, const Region& centre) {
+    constexpr double lasts_s = 15;
+    const Style& style = context.style;
+    const Notice* notice = notice_to_show(context.work);
+    if (notice == nullptr || !notice->is_trouble || context.work.notices().age_s(*notice) > lasts_s) return;
+    const float room = static_cast<float>(centre.width) - 2 * style.px(20), width = std::min(room, style.px(560));
+    if (width < style.px(100)) return;
+    ImGui::SetNextWindowPos({static_cast<float>(centre.left) + 0.5f * static_cast<float>(centre.width),
+                             static_cast<float>(centre.top + centre.height) - style.px(16)},
+                            ImGuiCond_Always, {0.5f, 1});
+    ImGui::SetNextWindowSizeConstraints({width, 0}, {width, 0.4f * static_cast<float>(centre.height)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {style.px(14), style.px(10)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, style.px(6));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ImVec4(raised.x, raised.y, raised.z, 0.94f));
+    ImGui::PushStyleColor(ImGuiCol_Border, style.trouble);
+    ImGui::Begin("trouble", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav |
+                     ImGuiWindowFlags_AlwaysAutoResize);
+    ImGui::PushTextWrapPos(width - style.px(14));
+    ImGui::PushStyleColor(ImGuiCol_Text, style.trouble);
+    ImGui::TextUnformatted(text_of(*notice).c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopTextWrapPos();
+    ImGui::End();
+    ImGui::PopStyleColor(2);
+    ImGui::PopStyleVar(3);
 }
 
 }  // namespace echolux

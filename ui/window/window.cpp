@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "app/seconds_since.h"
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
 #include "compute/error.h"
@@ -17,11 +16,18 @@ namespace echolux {
 namespace {
 
 constexpr double shortest_s = 1.0 / 60;  // from picture to picture
+constexpr double asked_every_s = 0.002;  // whether rays are done
 constexpr double figures_every_s = 0.2;  // while something runs
 constexpr double rests_after_s = 0.6;    // then no rate of pictures is told any more
 constexpr double patience_s = 0.25;      // of run(), where nothing happens
 constexpr double confirms_within_s = 10;
 constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;
+
+std::vector<std::uint64_t> values_of(const std::vector<ScreenPane>& shown) {
+    std::vector<std::uint64_t> values;
+    for (const ScreenPane& pane : shown) values.push_back(pane.drawing.value);
+    return values;
+}
 
 bool plays(Exhibit& exhibit) {
     return exhibit.timeline() != nullptr && exhibit.timeline()->plays();
@@ -35,10 +41,6 @@ MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
     add_actions();
 }
 
-double MainWindow::Parts::seconds() const {
-    return seconds_since(begin);
-}
-
 void MainWindow::Parts::make_screen() {
     screen = std::make_unique<Screen>(work.stage().renderer(), std::max<std::int64_t>(native.width(), 1),
                                       std::max<std::int64_t>(native.height(), 1));
@@ -50,10 +52,11 @@ void MainWindow::Parts::make_screen() {
 bool MainWindow::Parts::turn(double max_wait_s) {
     ++stats.turns;
     if (turns_of_input) ++*turns_of_input;
-    const std::vector<WindowEvent> events = events_until_due(max_wait_s);
-    for (const WindowEvent& event : events) note(event);
+    const std::vector<HeardEvent> events = events_until_due(max_wait_s);
+    for (const HeardEvent& event : events) note(event);
     if (!events.empty() && !loss) {
         layout_at = 0;
+        if (!turns_of_input) input_s = events.front().time_s;
         if (!turns_of_input) turns_of_input = 1;
     }
     if (loss && !revive()) return !closes;
@@ -71,20 +74,21 @@ bool MainWindow::Parts::turn(double max_wait_s) {
 }
 
 // Waits until something happens or is due; pictures come no faster than a screen shows them.
-std::vector<WindowEvent> MainWindow::Parts::events_until_due(double max_wait_s) {
+std::vector<HeardEvent> MainWindow::Parts::events_until_due(double max_wait_s) {
     const double begun = seconds();
     const double may_show = shown_at + shortest_s;
     double due = host.has_waiting() && !loss ? may_show : std::max(std::min(layout_at, pictures_at), may_show);
     due = std::min(due, begun + max_wait_s);
-    std::vector<WindowEvent> events = native.take_events(std::max(0.0, due - begun));
+    std::vector<HeardEvent> events = native.take_events(std::max(0.0, due - begun));
     while (!events.empty() && seconds() < may_show) {
-        const std::vector<WindowEvent> more = native.take_events(may_show - seconds());
+        const std::vector<HeardEvent> more = native.take_events(may_show - seconds());
         events.insert(events.end(), more.begin(), more.end());
     }
     return events;
 }
 
-void MainWindow::Parts::note(const WindowEvent& event) {
+void MainWindow::Parts::note(const HeardEvent& heard) {
+    const WindowEvent& event = heard.what;
     if (std::holds_alternative<CloseRequested>(event)) ask_to_close();
     if (const auto* resized = std::get_if<Resized>(&event)) {
         if (resized->width > 0 && resized->height > 0 && !is_full_screen) {
@@ -95,7 +99,7 @@ void MainWindow::Parts::note(const WindowEvent& event) {
     if (const auto* dropped = std::get_if<FilesDropped>(&event)) {
         for (const std::filesystem::path& path : dropped->paths) work.open(path);
     }
-    if (!loss) host.feed(event);
+    if (!loss) host.feed(heard);
 }
 
 // Jobs, sessions and commands change things too: what the interface shows of them in a line.
@@ -138,17 +142,18 @@ void MainWindow::Parts::draw() {
         layout_at = never;
         lay_out();
     }
-    const std::vector<ScreenPane> shown = panes.follow(context());
-    std::vector<std::uint64_t> values;
-    for (const ScreenPane& pane : shown) values.push_back(pane.drawing.value);
-    if (lays_out || values != shown_values) {
-        shown_values = values;
-        show(shown);
-    }
+    // Where rays are slow, what hands did is answered before the next ones are begun.
+    const bool answers_first = lays_out && panes.are_rays_slow();
+    if (answers_first) show(panes.shown(context()));
+    native.look();  // before what may take long
+    panes.follow(context());
+    const std::vector<ScreenPane> shown = panes.shown(context());
+    if ((lays_out && !answers_first) || values_of(shown) != shown_values) show(shown);
     plan_next();
 }
 
 void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
+    shown_values = values_of(shown);
     const bool done = screen->show(shown, *mesh, {ground.x, ground.y, ground.z});
     shown_at = seconds();
     if (!done) {
@@ -157,8 +162,9 @@ void MainWindow::Parts::show(const std::vector<ScreenPane>& shown) {
     }
     ++stats.shown;
     stats.interface_gpu_s = screen->interface_seconds();
-    if (turns_of_input && !host.has_waiting()) {
+    if (turns_of_input) {
         stats.turns_since_input = *turns_of_input;
+        stats.answered_s = shown_at - input_s;
         turns_of_input.reset();
     }
     shown_lately.push_back(shown_at);
@@ -171,7 +177,8 @@ void MainWindow::Parts::plan_next() {
     const bool has_news = now < news_at + rests_after_s;
     const bool moves = exhibit != nullptr && (exhibit->is_at_work() || plays(*exhibit) || has_news);
     const bool pictures_change = moves || (exhibit != nullptr && !panes.is_final()) || work.is_busy();
-    pictures_at = pictures_change ? now + shortest_s : never;
+    // Rays that are waited for are asked about often: the next ones begin as soon as they are there.
+    pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? asked_every_s : shortest_s);
     if (moves || !work.jobs().is_idle() || panes.wants_turn()) {
         const bool aligns =
             moves && work.window().layout == PaneLayout::alignment;  // curves that the user aligns the instrument by
@@ -188,7 +195,7 @@ void MainWindow::Parts::lose_device(const Error& error) {
     screen.reset();
     panes.forget_pictures();
     shown_values.clear();
-    host.feed(FocusChanged{false});  // what is let go meanwhile is not heard
+    host.feed({FocusChanged{false}, seconds()});  // what is let go meanwhile is not heard
     loss = DeviceLoss{error, seconds(), 0};
     pictures_at = never;
     layout_at = 0;
@@ -246,6 +253,10 @@ WindowStats MainWindow::stats() const {
 
 std::optional<Region> MainWindow::place_of(PaneKind pane) const {
     return parts_->panes.place_of(pane);
+}
+
+const std::map<std::string, std::array<float, 4>>& MainWindow::places() const {
+    return parts_->state.controls.places;
 }
 
 std::optional<std::array<float, 4>> MainWindow::place_of(const std::string& key) const {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct WindowStats {
     std::optional<double> interface_gpu_s;  // drawing it
     bool is_at_rest = false;                // nothing will be drawn until something happens
     std::int64_t turns_since_input = 0;     // from the last event to the picture that shows it
+    double answered_s = 0;                  // the same in seconds
 };
 
 class MainWindow {
@@ -45,6 +47,9 @@ class MainWindow {
 
     // Where a control of that key or action was drawn last (left, top, right, bottom). For tests.
     std::optional<std::array<float, 4>> place_of(const std::string& key) const;
+
+    // The same of all controls.
+    const std::map<std::string, std::array<float, 4>>& places() const;
 
   private:
     struct Parts;

@@ -73,6 +73,7 @@ void MainWindow::Parts::add_actions() {
 }
 
 void MainWindow::Parts::grant_file_wish() {
+    if (state.outside_wish) native.show_outside(*std::exchange(state.outside_wish, std::nullopt));
     if (!state.file_wish) return;
     files.ask(work, *std::exchange(state.file_wish, std::nullopt));
     layout_at = 0;

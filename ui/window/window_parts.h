@@ -2,7 +2,6 @@
 // window_picture.cpp, what it adds to the actions in window_actions.cpp.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -37,8 +36,8 @@ struct MainWindow::Parts {
 
     // ---- window.cpp: when what is done
     bool turn(double max_wait_s);
-    std::vector<WindowEvent> events_until_due(double max_wait_s);
-    void note(const WindowEvent& event);
+    std::vector<HeardEvent> events_until_due(double max_wait_s);
+    void note(const HeardEvent& event);
     void watch();      // what changed without an event
     void draw();       // what is due
     void plan_next();  // when the next picture is due
@@ -47,11 +46,12 @@ struct MainWindow::Parts {
     void lose_device(const Error& error);
     bool revive();  // whether the device is back
     void ask_to_close();
-    double seconds() const;
+    double seconds() const { return native.now_s(); }
     PanelContext context() { return {work, host.style(), state}; }
 
     // ---- window_picture.cpp: what it looks like
-    void lay_out();  // the interface, as triangles
+    void lay_out();  // the interface, as triangles, with everything that hands have done so far
+    void lay_out_once();
     void draw_interface(const std::vector<WindowEvent>& taken);
     void draw_middle(const PanelContext& panel_context, const Region& centre);
     void draw_overlays(const PanelContext& panel_context);
@@ -59,6 +59,8 @@ struct MainWindow::Parts {
     void press(const std::string& chord);
     void escape();
     bool types() const;
+    bool has_sheet() const;
+    bool aligns() const;
 
     // ---- window_actions.cpp
     void add_actions();
@@ -72,6 +74,7 @@ struct MainWindow::Parts {
     std::unique_ptr<Panel> alignment = make_alignment_view();
     Panes panes;
     TopBar top_bar;
+    StatusLine status_line;
     StartPage start_page;
     Tour tour;
     Palette palette;
@@ -81,7 +84,6 @@ struct MainWindow::Parts {
     RawDialog raw;
     std::unique_ptr<Screen> screen;  // goes before the renderer does: see revive()
 
-    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     bool closes = false;
     double asked_to_close_at = -never;  // while a recording ran
     std::optional<DeviceLoss> loss;     // nothing is drawn
@@ -97,8 +99,10 @@ struct MainWindow::Parts {
     double help_at = 0;  // when the pointer has rested long enough for help to appear
     const InterfaceMesh* mesh = nullptr;
     std::vector<std::uint64_t> shown_values;     // of the panes' drawings
+    bool had_text = false;                       // a sheet or a box that takes text was open
     std::string watched;                         // what watch() saw
     std::optional<std::int64_t> turns_of_input;  // since an event that no picture shows yet
+    double input_s = 0;                          // its time
     std::deque<double> shown_lately;
     WindowStats stats;
 };

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <utility>
 
 #include "app/seconds_since.h"
 #include "app/stage/exhibit.h"
+#include "ui/panels/controls.h"
 #include "ui/window/bars.h"
 #include "ui/window/layout.h"
 #include "ui/window/theme.h"
@@ -33,7 +35,25 @@ bool is_modifier(const std::string& key) {
 
 }  // namespace
 
+// A click is two pictures of the interface, down and up: they are laid out one after the other, and the last one is
+// shown. So nothing that hands do waits for rays.
 void MainWindow::Parts::lay_out() {
+    do {
+        lay_out_once();
+    } while (host.has_waiting());
+    if (const std::string wanted = window_title(work); wanted != title) native.set_title(title = wanted);
+    native.set_pointer(host.pointer());
+    state.pace.interface_cpu_s = stats.interface_cpu_s;
+    state.pace.interface_gpu_s = stats.interface_gpu_s;
+    state.pace.pictures_per_s = shown_at > laid_out_at - 0.5 ? static_cast<double>(shown_lately.size()) : 0;
+    if (const auto picture = panes.volume_picture()) {
+        state.pace.pitch = picture->pitch;
+        state.pace.passes = picture->passes;
+        state.pace.is_final = picture->is_final;
+    }
+}
+
+void MainWindow::Parts::lay_out_once() {
     const auto begun = std::chrono::steady_clock::now();
     const double now = seconds();
     const WindowSettings& settings = work.window();
@@ -42,8 +62,8 @@ void MainWindow::Parts::lay_out() {
         screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
     }
     state.controls.places.clear();
-    const std::vector<WindowEvent> taken =
-        host.begin(native.width(), native.height(), now - std::max(laid_out_at, 0.0));
+    if (!std::exchange(state.is_picked_there, false)) state.picked = 0;
+    const std::vector<WindowEvent> taken = host.begin(native.width(), native.height(), now);
     laid_out_at = now;
     try {
         draw_interface(taken);
@@ -53,22 +73,15 @@ void MainWindow::Parts::lay_out() {
         throw;
     }
     mesh = &host.end();
-    native.set_pointer(host.pointer());
-    if (const std::string wanted = window_title(work); wanted != title) native.set_title(title = wanted);
+    const bool opens_text = has_sheet() || (state.active.is_typed && !state.active.goes_on);
+    if (opens_text && !std::exchange(had_text, opens_text)) host.expect_text();
+    had_text = opens_text;
     // What was clicked shows in the next picture.
     if (!taken.empty()) layout_at = 0;
     if (taken.empty() && types()) layout_at = std::min(layout_at, now + blink_s);
     if (!taken.empty()) help_at = now + help_after_s;
     if (now < help_at) layout_at = std::min(layout_at, help_at);
     stats.interface_cpu_s = seconds_since(begun);
-    state.pace.interface_cpu_s = stats.interface_cpu_s;
-    state.pace.interface_gpu_s = stats.interface_gpu_s;
-    state.pace.pictures_per_s = shown_at > now - 0.5 ? static_cast<double>(shown_lately.size()) : 0;
-    if (const auto picture = panes.volume_picture()) {
-        state.pace.pitch = picture->pitch;
-        state.pace.passes = picture->passes;
-        state.pace.is_final = picture->is_final;
-    }
     grant_file_wish();
 }
 
@@ -77,9 +90,12 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
     const PanelContext panel_context = context();
     const WindowSettings& settings = work.window();
     const bool is_open = work.stage().exhibit() != nullptr;
-    const WindowPlan plan =
-        plan_window(settings, {native.width(), native.height(), static_cast<double>(host.style().scale), is_open,
-                               is_open ? columns.bottom_height(panel_context) : 0});
+    const WindowPlan plan = plan_window(settings, {.width = native.width(),
+                                                   .height = native.height(),
+                                                   .scale = static_cast<double>(host.style().scale),
+                                                   .is_open = is_open,
+                                                   .bottom = is_open ? columns.bottom_height(panel_context) : 0,
+                                                   .aligns = aligns()});
     top_bar.draw(panel_context, plan.top);
     if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed it
         columns.draw_side(panel_context, PanelSide::left, plan.left);
@@ -87,7 +103,8 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
         columns.draw_bottom(panel_context, plan.bottom);
     }
     draw_middle(panel_context, plan.centre);
-    draw_status_line(panel_context, plan.status);
+    status_line.draw(panel_context, plan.status);
+    if (!has_sheet()) draw_trouble(panel_context, plan.centre);
     draw_overlays(panel_context);
     if (work.stage().exhibit() != nullptr && columns.bottom_height(panel_context) != plan.bottom.height) layout_at = 0;
 }
@@ -96,7 +113,7 @@ void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Reg
     Exhibit* exhibit = work.stage().exhibit();
     if (exhibit == nullptr) {
         start_page.draw(panel_context, centre);
-    } else if (work.window().layout == PaneLayout::alignment && exhibit->live() != nullptr) {
+    } else if (aligns()) {
         panes.hide();
         ImGui::SetNextWindowPos({static_cast<float>(centre.left), static_cast<float>(centre.top)});
         ImGui::SetNextWindowSize({static_cast<float>(centre.width), static_cast<float>(centre.height)});
@@ -111,6 +128,12 @@ void MainWindow::Parts::draw_middle(const PanelContext& panel_context, const Reg
     }
 }
 
+// Of volumes in files there are no spectra to be aligned by: they have their panes and panels whatever was open before.
+bool MainWindow::Parts::aligns() const {
+    Exhibit* exhibit = work.stage().exhibit();
+    return exhibit != nullptr && work.window().layout == PaneLayout::alignment && exhibit->live() != nullptr;
+}
+
 void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
     const ImVec2 size{static_cast<float>(native.width()), static_cast<float>(native.height())};
     tour.draw(panel_context, size);
@@ -119,6 +142,10 @@ void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
     key_map.draw(panel_context, size);
     about.draw(panel_context, size);
     palette.draw(panel_context, size);
+}
+
+bool MainWindow::Parts::has_sheet() const {
+    return palette.is_open() || files.is_open() || raw.is_open();
 }
 
 bool MainWindow::Parts::types() const {
@@ -149,8 +176,10 @@ void MainWindow::Parts::press(const std::string& chord) {
     if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
     const bool is_function_key =
         chord.size() > 1 && chord[0] == 'F' && std::isdigit(static_cast<unsigned char>(chord[1])) != 0;
-    const bool has_sheet = palette.is_open() || files.is_open() || raw.is_open();
-    if ((types() || has_sheet) && !is_function_key && chord != "Ctrl+K") return;
+    const bool is_typed_next =
+        state.picked != 0 && chord.size() == 1 && is_of_number(static_cast<unsigned char>(chord[0]));
+    if (is_typed_next) return;  // into the number that was clicked
+    if ((types() || has_sheet()) && !is_function_key && chord != "Ctrl+K") return;
     if (const Action* action = work.actions().for_key(chord)) {
         const std::string id = action->id;
         try {
@@ -169,6 +198,7 @@ void MainWindow::Parts::escape() {
         overlay->close();
         return;
     }
+    state.picked = 0;
     if (raw.is_open() && !types()) return raw.close(context());
     if (tour.is_open()) return tour.close();
     if (types() || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;

@@ -154,16 +154,17 @@ void Calibrating::keep(Workspace& work, std::string_view name, const std::string
                        const std::string& comment, std::map<std::string, Value> with) {
     work.jobs().start(
         fmt::format("writing the {}", name),
-        [this, &work, opened = opened_, path = work.new_name(fmt::format("{}-", name), ".csv"), key, comment,
-         values = std::move(values), with = std::move(with)](Progress& progress) {
+        [this, &work, opened = opened_, path = work.new_name(UserFolder::documents, fmt::format("{}-", name), ".csv"),
+         key, comment, name = std::string(name), values = std::move(values),
+         with = std::move(with)](Progress& progress) {
             progress.begin("write", 0, "");
             write_calibration(path, values, comment);
-            return [this, &work, opened, path, key, with] {
+            return [this, &work, opened, path, name, key, with] {
                 std::map<std::string, Value> changes = with;
                 changes[key] = path.string();
                 if (opened != opened_ || !work.change_together(key, changes)) return;
                 work.notices().settle("calibration");
-                work.notices().note("calibration", "kept as " + path.string());
+                work.notices().note("export", "the " + name + " is kept as " + path.string(), {path});
             };
         },
         [&work](const Error& error) { work.notices().trouble("calibration", error); });

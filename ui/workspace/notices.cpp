@@ -11,12 +11,16 @@ void Notices::trouble(std::string_view place, const Error& error) {
     trouble(place, error.line());
 }
 
-void Notices::trouble(std::string_view place, std::string_view line) {
-    add({.is_trouble = true, .place = std::string(place), .line = std::string(line)});
+void Notices::trouble(std::string_view place, std::string_view line, std::string_view topic) {
+    const auto is_replaced = [&](const Notice& notice) {
+        return notice.stands && notice.place == place && notice.topic == topic;
+    };
+    if (!topic.empty()) std::erase_if(notices_, is_replaced);
+    add({.is_trouble = true, .place = std::string(place), .line = std::string(line), .topic = std::string(topic)});
 }
 
-void Notices::note(std::string_view place, std::string_view line) {
-    add({.is_trouble = false, .place = std::string(place), .line = std::string(line)});
+void Notices::note(std::string_view place, std::string_view line, KeptFile file) {
+    add({.is_trouble = false, .place = std::string(place), .line = std::string(line), .file = std::move(file)});
 }
 
 void Notices::add(Notice notice) {
@@ -40,6 +44,21 @@ void Notices::settle(std::string_view place) {
     for (Notice& notice : notices_) {
         if (notice.is_trouble && notice.place == place) notice.stands = false;
     }
+}
+
+void Notices::close(std::string_view place) {
+    for (Notice& notice : notices_) {
+        if (notice.place == place) notice.stands = false;
+    }
+}
+
+double Notices::age_s(const Notice& notice) const {
+    return seconds_since(begin_) - notice.time_s;
+}
+
+const Notice* Notices::find(std::uint64_t number) const {
+    const auto found = std::ranges::find(notices_, number, &Notice::number);
+    return found == notices_.end() ? nullptr : &*found;
 }
 
 void Notices::dismiss(std::uint64_t number) {

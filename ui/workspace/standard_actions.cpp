@@ -19,7 +19,7 @@ void start_or_stop(Workspace& work) {
 
 void save_session(Workspace& work) {
     const std::filesystem::path known = work.session_file();
-    work.save_session(known.empty() ? work.new_name("session-", ".toml") : known);
+    work.save_session(known.empty() ? work.new_name(UserFolder::documents, "session-", ".toml") : known);
 }
 
 void add_source_actions(Workspace& work) {
@@ -94,7 +94,7 @@ void add_file_actions(Workspace& work) {
                  .title = "Keep a picture of the view",
                  .group = "File",
                  .keys = {"F12"},
-                 .run = [&work] { work.take_screenshot(work.new_name("", ".png")); },
+                 .run = [&work] { work.take_screenshot(work.new_name(UserFolder::pictures, "", ".png")); },
                  .is_possible = is_open});
     actions.add({.id = "file.cancel",
                  .title = "Cancel what is under way",

@@ -48,7 +48,7 @@ void Workspace::Parts::hear_session() {
     if (live() == nullptr) return;
     for (const SessionEvent& event : live()->take_events()) {
         if (event.is_trouble) {
-            notices.trouble("source", event.line);
+            notices.trouble("source", event.line, event.topic);
         } else {
             notices.note("source", event.line);
         }

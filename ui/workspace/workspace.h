@@ -24,6 +24,7 @@
 #include "engine/scan/settings.h"
 #include "ui/workspace/actions.h"
 #include "ui/workspace/notices.h"
+#include "ui/workspace/user_folders.h"
 
 namespace echolux {
 
@@ -74,6 +75,8 @@ class Workspace {
     // raw file that nothing describes becomes a proposal: see raw_proposal().
     void open(const std::filesystem::path& path);
     void open_source(const SourceWanted& source);
+    // How far that is, by the name of a source or file that was asked for; nothing: it is not being opened.
+    std::optional<JobState> opening(const std::string& name) const;
     void close();
     bool is_open();
     void start_source();  // a job each; nothing where no live source is open
@@ -134,13 +137,15 @@ class Workspace {
     void use_preset(const std::string& name);
     std::vector<std::string> presets() const;
 
-    // "echolux-2026-11-22-143005.png" in window.record_folder, or the next that is not there yet. `kind`: "session-".
-    std::filesystem::path new_name(const std::string& kind, const std::string& ending) const;
+    // Where what gets a name by itself goes: window.record_folder, else the user's own.
+    std::filesystem::path keeping_folder(UserFolder folder) const;
+    // "echolux-2026-11-22-143005.png" there, or the next that is not there yet. `kind`: "session-".
+    std::filesystem::path new_name(UserFolder folder, const std::string& kind, const std::string& ending) const;
     std::filesystem::path session_file() const;  // where it was saved, or restored from; empty: nowhere yet
     bool has_last_session() const;               // of the program that ran before
     void restore_last_session();
 
-    // A recording begins under a name of its own in window.record_folder.
+    // A recording begins under a name of its own in keeping_folder(UserFolder::videos).
     void start_recording();
     void stop_recording();
 

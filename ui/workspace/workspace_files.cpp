@@ -8,6 +8,7 @@
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
+#include "engine/io/lower_case.h"
 #include "engine/io/picture_file.h"
 #include "ui/workspace/workspace_parts.h"
 
@@ -35,6 +36,16 @@ void drop_window_settings(Values& values) {
     std::erase_if(values, [](const auto& entry) {
         return section_of(entry.first) == "window" && entry.first != "window.layout";
     });
+}
+
+// A recording keeps the look that it was recorded with.
+Values look_of(const std::filesystem::path& file) {
+    if (lower_ending(file) != ".toml") return {};
+    std::vector<TomlEntry> entries = toml_entries(file);
+    std::erase_if(entries, [](const TomlEntry& entry) {
+        return section_of(entry.name) != "view" && section_of(entry.name) != "transfer";
+    });
+    return session_of(entries, file.string()).view_values;
 }
 
 std::string name_of(const WhatIsOpen& what) {
@@ -74,6 +85,7 @@ void Workspace::Parts::open_path(const std::filesystem::path& given) {
     std::error_code problem;
     const std::filesystem::path path = std::filesystem::absolute(given, problem).lexically_normal();
     jobs.cancel(opening);
+    opening_name = path.string();
     opening = jobs.start(
         "opening " + path.filename().string(),
         [this, asked = path](Progress& progress) -> Jobs::LastStep {
@@ -81,8 +93,9 @@ void Workspace::Parts::open_path(const std::filesystem::path& given) {
             progress.begin("looking at the file", 0, "");
             switch (kind_of_file(file)) {
                 case FileKind::exhibit:
-                    return [this, what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file)}] {
-                        start_opening({.what = what, .source = {}});
+                    return [this, what = WhatIsOpen{.file = file.string(), .assignments = assignments_for(file)},
+                            look = look_of(file)] {
+                        start_opening({what, {}, look});
                     };
                 case FileKind::session:
                     return [this, file, session = session_of(toml_entries(file), file.string())] {
@@ -115,6 +128,7 @@ void Workspace::Parts::start_opening(const Opening& wanted) {
     const std::string place = wanted.what.file.empty() ? "source" : "files";
     if (!attempt(place, [&] { refuse_while_recording(); })) return;
     jobs.cancel(opening);
+    opening_name = wanted.what.file.empty() ? wanted.what.source : wanted.what.file;
     const BackendChoice backend = stage.backend();
     opening = jobs.start(
         "opening " + name_of(wanted.what),
@@ -242,6 +256,7 @@ void Workspace::Parts::close() {
     drop_pictures_to_keep();
     book.set_scan(std::nullopt);
     calibrating.forget();
+    for (const char* place : {"source", "scan", "calibration", "recipe", "flow", "view"}) notices.close(place);
 }
 
 void Workspace::Parts::note_recent(const std::filesystem::path& path) {
@@ -257,6 +272,14 @@ void Workspace::open_source(const SourceWanted& source) {
     assignments.insert(assignments.end(), source.assignments.begin(), source.assignments.end());
     WhatIsOpen what{.source = source.name, .scan = source.scan.string(), .assignments = text_of_lines(assignments)};
     parts_->start_opening({std::move(what), source.settings});
+}
+
+std::optional<JobState> Workspace::opening(const std::string& name) const {
+    if (name != parts_->opening_name) return {};
+    const std::vector<JobState> jobs = parts_->jobs.states();
+    const auto found = std::ranges::find(jobs, parts_->opening, &JobState::id);
+    if (found == jobs.end() || found->is_cancelled) return {};
+    return *found;
 }
 
 void Workspace::close() {

@@ -34,6 +34,16 @@ std::string Workspace::Parts::session_text() const {
     return session_toml(what_is_open(), book.view(), book.toml());
 }
 
+std::string Workspace::Parts::look_text() const {
+    const auto is_set = [](const BoundField& field) {
+        return field.section == "view" && field.get() != field.default_value;
+    };
+    const View& view = book.view();
+    std::string text = book.settings().toml_where(is_set);
+    if (view.transfer.empty() && view.transfer_curve) text += "\n" + toml_of(view.transfer_curve);
+    return text;
+}
+
 bool Workspace::Parts::has_session() const {
     return was_opened || last_session.empty();
 }
@@ -48,20 +58,20 @@ void Workspace::Parts::autosave() {
     autosaved = std::move(text);
 }
 
-std::filesystem::path Workspace::Parts::keeping_folder() const {
-    const std::string& folder = book.window().record_folder;
+std::filesystem::path Workspace::keeping_folder(UserFolder folder) const {
+    const std::string& wanted = window().record_folder;
     std::error_code problem;  // it may be gone
-    return folder.empty() ? std::filesystem::current_path(problem) : std::filesystem::absolute(folder, problem);
+    if (wanted.empty()) return parts_->own_folders.at(static_cast<std::size_t>(folder));
+    return std::filesystem::absolute(wanted, problem);
 }
 
 // "echolux-2026-11-22-143005.toml", or the next that is not there yet.
-std::filesystem::path Workspace::Parts::new_name(const std::string& kind, const std::string& ending) const {
+std::filesystem::path Workspace::new_name(UserFolder folder, const std::string& kind, const std::string& ending) const {
+    const std::filesystem::path place = keeping_folder(folder);
     const std::string stem = "echolux-" + kind + now_text();
-    std::filesystem::path path = keeping_folder() / (stem + ending);
+    std::filesystem::path path = place / (stem + ending);
     std::error_code problem;
-    for (int i = 2; std::filesystem::exists(path, problem); ++i) {
-        path = keeping_folder() / fmt::format("{}-{}{}", stem, i, ending);
-    }
+    for (int i = 2; std::filesystem::exists(path, problem); ++i) path = place / fmt::format("{}-{}{}", stem, i, ending);
     return path;
 }
 
@@ -74,7 +84,7 @@ void Workspace::save_session(const std::filesystem::path& path) {
             return [parts, path] {
                 parts->session_file = path;
                 parts->note_recent(std::filesystem::absolute(path).lexically_normal());
-                parts->notices.note("files", "session saved as " + path.string());
+                parts->notices.note("files", "session saved as " + path.string(), {path, KeptFile::ShownBy::echolux});
             };
         },
         parts_->to("files"));
@@ -94,14 +104,10 @@ void Workspace::save_volume(const std::filesystem::path& path) {
                 const std::shared_ptr<const Volume> volume = coming();
                 progress.begin("write", 0, "");
                 write_volume(path, *volume);
-                return [parts, path] { parts->notices.note("export", "saved " + path.string()); };
+                return [parts, path] { parts->note_saved(path, KeptFile::ShownBy::echolux); };
             },
             parts_->to("export"));
     });
-}
-
-std::filesystem::path Workspace::new_name(const std::string& kind, const std::string& ending) const {
-    return parts_->new_name(kind, ending);
 }
 
 std::filesystem::path Workspace::session_file() const {
@@ -157,8 +163,9 @@ void Workspace::start_recording() {
                         "open the simulator, a camera or a replay");
         }
         if (parts_->is_recording()) return;
-        const std::filesystem::path path = parts_->new_name("", ".toml");
-        live->record(path);
+        const std::filesystem::path path = new_name(UserFolder::videos, "", ".toml");
+        live->record(path, parts_->look_text());
+        parts_->recording = path;
         parts_->notices.note("source", "recording to " + path.string());
     });
 }
@@ -184,8 +191,12 @@ void Workspace::stop_recording() {
             return [&parts, stats] {
                 const std::string missing =
                     stats.missing_blocks == 0 ? "" : fmt::format(", {} are missing", stats.missing_blocks);
-                parts.notices.note("source", fmt::format("recorded {} blocks, {:.4g} MB{}", stats.blocks,
-                                                         1e-6 * static_cast<double>(stats.bytes), missing));
+                const std::string line =
+                    fmt::format("recorded {} blocks, {:.4g} MB{}: {}", stats.blocks,
+                                1e-6 * static_cast<double>(stats.bytes), missing, parts.recording.string());
+                const bool is_there = stats.blocks > 0;
+                parts.notices.note("recording", line,
+                                   is_there ? KeptFile{parts.recording, KeptFile::ShownBy::echolux} : KeptFile{});
             };
         },
         parts.to("source"));

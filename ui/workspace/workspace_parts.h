@@ -2,6 +2,7 @@
 // settings and a picture to be kept pass through them.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -88,7 +89,8 @@ struct Workspace::Parts {
     // ---- keeping (workspace_keeping.cpp)
     WhatIsOpen what_is_open() const;
     std::string session_text() const;
-    bool has_session() const;  // worth the place of the last one
+    std::string look_text() const;  // sections [view] and [transfer]
+    bool has_session() const;       // worth the place of the last one
     void autosave();
 
     // ---- pictures (workspace_pictures.cpp)
@@ -98,12 +100,10 @@ struct Workspace::Parts {
     std::array<std::int64_t, 3> cross_voxel() const;
     void draw_picture_beside(const std::filesystem::path& path, PictureBits bits);
     void start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
+    void note_saved(const std::filesystem::path& path, KeptFile::ShownBy by = KeptFile::ShownBy::desktop);
     void draw_picture_to_keep();
     void drop_pictures_to_keep();
     void write_picture(const PictureToKeep& kept, Image image);
-
-    std::filesystem::path keeping_folder() const;
-    std::filesystem::path new_name(const std::string& kind, const std::string& ending) const;
 
     void hear_session();
     void settings_were_refused(const Scan& in_use);
@@ -123,6 +123,7 @@ struct Workspace::Parts {
 
     WhatIsOpen open;                        // as it was opened
     std::uint64_t opening = 0;              // the job under way
+    std::string opening_name;               // of a source or file, that it opens
     bool was_opened = false;                // something, since the program began
     std::filesystem::path last_session;     // of the program that ran before; empty: none
     std::filesystem::path session_file;     // where it was saved, or restored from
@@ -133,6 +134,9 @@ struct Workspace::Parts {
     std::uint64_t finding_heights = 0;   // the job under way
     std::uint64_t ending_recording = 0;  // the job, which uses what is open
 
+    std::filesystem::path recording;  // the one that was begun last
+    const std::array<std::filesystem::path, 3> own_folders{
+        user_folder(UserFolder::pictures), user_folder(UserFolder::videos), user_folder(UserFolder::documents)};
     std::deque<PictureToKeep> to_keep;
     std::string autosaved;
     double autosaved_s = 0;

@@ -51,6 +51,7 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         if (bits != PictureBits::eight || view.width * view.height > max_followed) {
             return parts.draw_picture_beside(path, bits);
         }
+        parts.notices.note("export", "drawing the picture for " + path.string());
         PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt, 0};
         kept.view.rest_samples = rays_of(view);
         kept.record.samples = kept.view.rest_samples;
@@ -113,9 +114,14 @@ void Workspace::Parts::start_export(const std::filesystem::path& path, const std
         "saving " + path.filename().string(),
         [this, path, work](Progress& progress) {
             work(progress);
-            return [this, path] { notices.note("export", "saved " + path.string()); };
+            return [this, path] { note_saved(path); };
         },
         to("export"));
+}
+
+void Workspace::Parts::note_saved(const std::filesystem::path& path, KeptFile::ShownBy by) {
+    std::error_code problem;
+    notices.note("export", "saved " + path.string(), {std::filesystem::absolute(path, problem), by});
 }
 
 // ---- small ones, pass by pass

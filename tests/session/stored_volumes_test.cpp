@@ -1,0 +1,63 @@
+// Volumes that are sent over and over: where the first picture is to come soon, the first stands in for the others
+// until they are made, and nothing is lost meanwhile.
+#include "engine/acquire/stored_volumes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "engine/simulate/instrument.h"
+
+namespace echolux {
+namespace {
+
+Scan scan_of_three_volumes() {
+    Scan scan = Instrument({.samples = 64, .a_scans = 4, .b_scans = 3, .volumes = 3}).scan();
+    scan.path = "simulator";
+    return scan;
+}
+
+// The byte that stands everywhere in a block of that volume.
+std::optional<int> sent(StoredVolumes& volumes, std::int64_t volume) {
+    BlockContent content;
+    content.volume = volume;
+    content.b_scans = 1;
+    content.frame_lines = 4;
+    content.line_rate_hz = 1000;
+    const std::optional<BlockMemory> block = volumes.fill(content);
+    if (!block) return std::nullopt;
+    return static_cast<int>(block->data[block->bytes - 1]);
+}
+
+TEST(StoredVolumes, BeginEarlyWithTheFirstInPlaceOfTheOthers) {
+    std::atomic<bool> may_go_on = false;
+    const auto load = [&may_go_on](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte> block) {
+        while (volume > 0 && !may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        std::ranges::fill(block, static_cast<std::byte>(10 + volume));
+    };
+    StoredVolumes volumes(scan_of_three_volumes(), 1, MemoryKind::host, load, true);
+    for (std::int64_t volume = 0; volume < 9; ++volume) EXPECT_EQ(sent(volumes, volume), 10);
+    may_go_on = true;
+    std::set<int> seen;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (std::int64_t volume = 0; seen.size() < 3 && std::chrono::steady_clock::now() < end; ++volume) {
+        const std::optional<int> value = sent(volumes, volume);
+        ASSERT_TRUE(value.has_value()) << "a block is lost while others are put in its place";
+        seen.insert(*value);
+    }
+    EXPECT_EQ(seen, (std::set<int>{10, 11, 12}));
+}
+
+TEST(StoredVolumes, EndWhileTheOthersAreMade) {
+    const auto load = [](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte>) {
+        if (volume > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    };
+    const StoredVolumes volumes(scan_of_three_volumes(), 1, MemoryKind::host, load, true);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,185 @@
+// Nothing moves under the pointer: whatever comes, goes or grows by itself (notices, jobs, states, counts) leaves every
+// control where it is. Seen at all controls of all panels at once, in a window high enough for them.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <thread>
+
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+using Places = std::map<std::string, std::array<float, 4>>;
+
+class NothingMoves : public WindowRun {
+  protected:
+    void open_live(double column, std::int64_t width = 1400) {
+        options_.assignments.push_back(
+            "window.open_panels=source,processing,flow,statistics,log,view,transfer,measure,export,time");
+        options_.assignments.push_back(fmt::format("window.left_width={}", column));
+        options_.assignments.push_back(fmt::format("window.right_width={}", column));
+        options_.assignments.push_back("view.mode=mip");
+        open_window(width, 3000);
+        SourceWanted source;
+        source.name = "sim:vessel";
+        source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
+                              "simulation.line_rate_hz=20000"};
+        work().open_source(source);
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && live().is_running(); }));
+        move({0.5 * static_cast<double>(width), 300});
+        ASSERT_TRUE(turn_until([this] { return live().stats().finished_volumes > 2 && !work().is_busy(); }));
+        turns(30);  // the first volume has come, and its values have been counted
+        begin_ = window().places();
+        ASSERT_GT(begin_.size(), 60u);
+    }
+    LiveSession& live() { return *work().stage().exhibit()->live(); }
+
+    // All that was there stands where it stood. What a notice itself brings comes and goes in its own place.
+    void expect_still(const std::string& after) {
+        turns(2);
+        for (const auto& [name, place] : begin_) {
+            if (name.starts_with("notice") || name.starts_with("job.")) continue;
+            const auto now = window().place_of(name);
+            ASSERT_TRUE(now.has_value()) << name << " is gone after " << after;
+            EXPECT_EQ(*now, place) << name << " moved after " << after;
+        }
+    }
+
+    Places begin_;
+};
+
+constexpr const char* long_line =
+    "37 blocks were lost before block 1200: the disk is too slow for what comes, and this line is too long for any "
+    "panel; record less at a time, or on another disk";
+
+TEST_F(NothingMoves, ByNotices) {
+    for (const double column : {320.0, 230.0}) {
+        open_live(column);
+        for (const char* place :
+             {"", "source", "files", "export", "view", "window", "recipe", "flow", "calibration", "scan", "display"}) {
+            work().notices().trouble(place, long_line);
+            expect_still(std::string("trouble of ") + place);
+        }
+        work().notices().note("export", long_line, {folder() / "kept.png"});
+        expect_still("a note of a file");
+        work().actions().run("notices.dismiss");
+        expect_still("dismissing all");
+        TearDown();
+    }
+}
+
+TEST_F(NothingMoves, ByTheWordsThatEndABadValue) {
+    open_live(320);
+    EXPECT_FALSE(work().change("view.opacity", -3.0));
+    expect_still("a value that cannot work");
+    EXPECT_FALSE(work().change("recipe.depth_begin", std::int64_t{100000}));
+    expect_still("a recipe that cannot work");
+}
+
+TEST_F(NothingMoves, ByARecordingThatBeginsGrowsAndEnds) {
+    open_live(320);
+    work().start_recording();
+    ASSERT_TRUE(turn_until([this] { return live().is_recording(); }));
+    expect_still("the begin of a recording");
+    ASSERT_TRUE(turn_until([this] { return live().stats().recorder && live().stats().recorder->blocks > 30; }));
+    expect_still("a recording that grew");
+    work().stop_recording();
+    ASSERT_TRUE(turn_until([this] { return !live().is_recording() && work().jobs().is_idle(); }));
+    expect_still("the end of a recording");
+}
+
+TEST_F(NothingMoves, ByASourceThatStopsAndStarts) {
+    open_live(320);
+    work().stop_source();
+    ASSERT_TRUE(turn_until([this] { return !live().is_running(); }));
+    expect_still("the end of the source");
+    ASSERT_TRUE(settle());
+    expect_still("rest");
+    work().start_source();
+    ASSERT_TRUE(turn_until([this] { return live().is_running(); }));
+    expect_still("the start of the source");
+}
+
+TEST_F(NothingMoves, ByJobs) {
+    open_live(320);
+    std::atomic<bool> goes_on = true;
+    for (int i = 0; i < 3; ++i) {
+        work().jobs().start("a job with a title that is longer than the room for it",
+                            [&goes_on](Progress& progress) -> Jobs::LastStep {
+                                progress.begin("counting what is there", 100000, "things");
+                                while (goes_on) {
+                                    progress.advance(1);
+                                    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                                }
+                                return {};
+                            },
+                            {});
+    }
+    ASSERT_TRUE(turn_until([this] { return window().place_of("job.cancel").has_value(); }));
+    expect_still("the begin of jobs");
+    const auto cancel = window().place_of("job.cancel");
+    ASSERT_TRUE(turn_until([this] { return work().jobs().states().front().seconds_left.has_value(); }));
+    work().notices().trouble("files", long_line);
+    turns(5);
+    EXPECT_EQ(window().place_of("job.cancel"), cancel) << "while it works, and beside a notice";
+    goes_on = false;
+    ASSERT_TRUE(turn_until([this] { return work().jobs().is_idle(); }));
+    expect_still("the end of jobs");
+}
+
+TEST_F(NothingMoves, InANarrowWindow) {
+    open_live(230, 760);
+    work().notices().trouble("source", long_line);
+    expect_still("trouble");
+    work().start_recording();
+    ASSERT_TRUE(turn_until([this] { return live().stats().recorder && live().stats().recorder->blocks > 10; }));
+    expect_still("a recording");
+    work().stop_recording();
+    ASSERT_TRUE(turn_until([this] { return !live().is_recording() && work().jobs().is_idle(); }));
+}
+
+TEST_F(NothingMoves, OnTheStartPage) {
+    open_window();
+    ASSERT_TRUE(settle());
+    begin_ = window().places();
+    for (const char* place : {"files", "source"}) {
+        work().notices().trouble(place, long_line);
+        expect_still("trouble");
+    }
+}
+
+// A click passes through what is told over the picture.
+TEST_F(NothingMoves, TroubleOverThePictureTakesNoClicks) {
+    open_window();
+    work().open(write_ball("ball.nrrd"));
+    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    ASSERT_TRUE(settle());
+    const Region pane = part(PaneKind::volume);
+    const Pixel below{static_cast<double>(pane.left + pane.width) - 60,
+                      static_cast<double>(pane.top + pane.height) - 40};
+    work().notices().trouble("view", long_line);
+    turns(3);
+    const double azimuth = work().view().azimuth_deg;
+    drag(below, {below.x - 80, below.y});
+    EXPECT_GT(std::abs(work().view().azimuth_deg - azimuth), 5);
+}
+
+TEST_F(NothingMoves, NoticesOfWhatIsClosedGo) {
+    open_live(320);
+    work().notices().trouble("source", "3 blocks were lost", "lost");
+    work().notices().trouble("source", "30 blocks were lost", "lost");
+    const Notice* lost = work().notices().standing("source");
+    ASSERT_NE(lost, nullptr);
+    EXPECT_EQ(lost->line, "30 blocks were lost");
+    EXPECT_EQ(lost->times, 1) << "one notice, with one count";
+    const auto of_lost = [](const Notice& notice) { return notice.topic == "lost"; };
+    EXPECT_EQ(std::ranges::count_if(work().notices().all(), of_lost), 1);
+    work().close();
+    EXPECT_EQ(work().notices().standing("source"), nullptr);
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,73 @@
+// Opening in the window: what was clicked says how far it is, a file has its panels whatever was open before, and a
+// recording the look that it was made with.
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+class Opening : public WindowRun {
+  protected:
+    void open_live(const std::string& scene) {
+        SourceWanted source;
+        source.name = scene;
+        source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
+                              "simulation.line_rate_hz=20000"};
+        work().open_source(source);
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().live()->is_running(); }));
+    }
+};
+
+TEST_F(Opening, TheCardThatWasClickedTellsHowFarItIs) {
+    open_window();
+    click(middle_of("start.sim.retina"));
+    ASSERT_TRUE(turn_until([this] { return work().opening("sim:retina") && work().opening("sim:retina")->total > 0; }));
+    EXPECT_FALSE(work().opening("sim:layers").has_value());
+    const std::uint64_t job = work().opening("sim:retina")->id;
+    if (window().place_of("start.sim.retina")) click(middle_of("start.sim.retina"));
+    const auto opening = work().opening("sim:retina");
+    EXPECT_TRUE(!opening || opening->id == job) << "a second click begins nothing anew";
+    ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+    EXPECT_FALSE(work().opening("sim:retina").has_value());
+}
+
+TEST_F(Opening, AFileHasItsPanelsAlsoAfterTheAlignmentView) {
+    open_window();
+    open_live("sim:vessel");
+    work().change("window.layout", std::string("alignment"));
+    ASSERT_TRUE(turn_until([this] { return window().place_of("calibrate.take_dark").has_value(); }));
+    EXPECT_FALSE(window().place_of("panel.view").has_value());
+    work().open(write_ball("ball.nrrd"));
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && work().live() == nullptr; }));
+    turns(5);
+    EXPECT_TRUE(window().place_of("panel.view").has_value());
+    EXPECT_TRUE(window().place_of(PaneKind::volume).has_value());
+}
+
+TEST_F(Opening, ARecordingHasTheLookThatItWasMadeWith) {
+    open_window();
+    open_live("sim:vessel");
+    work().change_together("view",
+                           {{"view.mode", std::string("mip")}, {"view.azimuth_deg", 77.0}, {"view.high", 31.0}});
+    work().start_recording();
+    ASSERT_TRUE(turn_until([this] {
+        const auto written = work().live()->stats().recorder;
+        return written && written->blocks > 20;
+    }));
+    work().stop_recording();
+    ASSERT_TRUE(turn_until([this] { return !work().live()->is_recording() && work().jobs().is_idle(); }));
+    const std::filesystem::path recording = work().notices().all().back().file.path;
+    ASSERT_FALSE(recording.empty());
+    work().close();
+    work().change_together("view", {{"view.mode", std::string("composite")}, {"view.azimuth_deg", 5.0}});
+    work().open(recording);
+    ASSERT_TRUE(turn_until([this] { return work().live() != nullptr && work().live()->is_recorded(); }));
+    EXPECT_EQ(work().view().mode, ViewMode::mip);
+    EXPECT_EQ(work().view().azimuth_deg, 77);
+    EXPECT_EQ(work().view().high, 31);
+    EXPECT_EQ(open_scan(recording).geometry.samples, 128) << "to those who do not show it, it is a scan like others";
+}
+
+}  // namespace
+}  // namespace echolux::test

@@ -1,0 +1,147 @@
+// Saving in the window: a dialog that keeps folder and ending, nothing in the folder of the shell, and a way to what
+// was saved.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "app/movie/movie_plan.h"
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::set<std::string> names_in(const fs::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+    return names;
+}
+
+class Saving : public WindowRun {
+  protected:
+    void open_ball() {
+        open_window();
+        work().open(write_ball("ball.nrrd"));
+        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
+        work().change_together("view", {{"view.width", std::int64_t{40}}, {"view.height", std::int64_t{30}}});
+        ASSERT_TRUE(settle());
+    }
+    void save_picture_as(const std::string& typed) {
+        press("Ctrl+Shift+P");
+        ASSERT_TRUE(turn_until([this] { return window().place_of("files.typed") && work().jobs().is_idle(); }));
+        turns(4);
+        type(typed);
+        press("Enter");
+    }
+    bool has_come(const fs::path& path) {
+        return turn_until([&] { return fs::exists(path) && !work().is_busy(); });
+    }
+    void open_live() {
+        open_window();
+        SourceWanted source;
+        source.name = "sim:vessel";
+        source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
+                              "simulation.line_rate_hz=20000"};
+        work().open_source(source);
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && work().live()->is_running(); }));
+    }
+    void record() {
+        work().start_recording();
+        ASSERT_TRUE(turn_until([this] {
+            const auto written = work().live()->stats().recorder;
+            return written && written->blocks > 20;
+        }));
+        work().stop_recording();
+        ASSERT_TRUE(turn_until([this] { return !work().live()->is_recording() && work().jobs().is_idle(); }));
+    }
+};
+
+TEST_F(Saving, TheNameIsSelectedTheEndingAndTheFolderStay) {
+    open_ball();
+    save_picture_as((folder() / "kept").string());
+    EXPECT_TRUE(has_come(folder() / "kept.png")) << "the ending of the name that was proposed";
+    save_picture_as("second");
+    EXPECT_TRUE(has_come(folder() / "second.png")) << "in the folder of the last one";
+    const auto before = fs::last_write_time(folder() / "kept.png");
+    save_picture_as("kept");
+    EXPECT_TRUE(window().place_of("files.typed").has_value()) << "it asks before it replaces";
+    EXPECT_EQ(fs::last_write_time(folder() / "kept.png"), before);
+    press("Esc");
+}
+
+TEST_F(Saving, NothingGoesIntoTheFolderOfTheShell) {
+    const fs::path home = folder() / "home";
+    for (const char* name : {"Pictures", "Filme", "config"}) fs::create_directories(home / name);
+    std::ofstream(home / "config" / "user-dirs.dirs") << "XDG_VIDEOS_DIR=\"$HOME/Filme\"\n";
+    const std::string old_home = std::getenv("HOME") == nullptr ? "/" : std::getenv("HOME");
+    setenv("HOME", home.c_str(), 1);
+    setenv("XDG_CONFIG_HOME", (home / "config").c_str(), 1);
+    const auto here = names_in(fs::current_path());
+    open_live();
+    setenv("HOME", old_home.c_str(), 1);
+    unsetenv("XDG_CONFIG_HOME");
+    work().change("window.record_folder", std::string());
+    EXPECT_EQ(work().keeping_folder(UserFolder::pictures), home / "Pictures");
+    EXPECT_EQ(work().keeping_folder(UserFolder::videos), home / "Filme") << "as the desktop calls it";
+    EXPECT_EQ(work().keeping_folder(UserFolder::documents), home) << "there is no folder of documents";
+    work().change_together("view", {{"view.width", std::int64_t{40}}, {"view.height", std::int64_t{30}}});
+    ASSERT_TRUE(turn_until([this] { return work().stage().exhibit()->grid().has_value(); }));
+    press("F12");
+    ASSERT_TRUE(turn_until([&] { return names_in(home / "Pictures").size() == 1 && !work().is_busy(); }));
+    record();
+    EXPECT_GE(names_in(home / "Filme").size(), 3u);
+    EXPECT_EQ(names_in(fs::current_path()), here);
+}
+
+TEST_F(Saving, WhatWasRecordedIsOpenedByAClick) {
+    open_live();
+    record();
+    turns(3);
+    click(middle_of("notice.folder"));
+    EXPECT_EQ(native().shown_outside(), std::vector<fs::path>{folder().path()});
+    click(middle_of("notice.open"));
+    ASSERT_TRUE(turn_until([this] { return work().live() != nullptr && work().live()->is_recorded(); }));
+}
+
+TEST_F(Saving, APictureSaysAtOnceThatItComesAndIsShownByTheDesktop) {
+    open_ball();
+    work().change("view.rest_samples", std::int64_t{200});
+    press("F12");
+    EXPECT_TRUE(work().notices().all().back().line.starts_with("drawing the picture")) << "before it is there";
+    ASSERT_TRUE(turn_until([this] { return work().notices().all().back().line.starts_with("saved"); }));
+    const fs::path saved = work().notices().all().back().file.path;
+    EXPECT_TRUE(fs::exists(saved));
+    turns(3);
+    click(middle_of("notice.open"));
+    EXPECT_EQ(native().shown_outside(), std::vector<fs::path>{saved});
+}
+
+// A frame of this movie takes software minutes.
+TEST_F(Saving, AMovieThatIsCancelledEndsSoon) {
+    open_ball();
+    work().change_together("view", {{"view.width", std::int64_t{1600}},
+                                    {"view.height", std::int64_t{1200}},
+                                    {"view.rest_samples", std::int64_t{4096}}});
+    work().make_movie(folder() / "m_%d.png", {.frames = 100});
+    const auto is_drawing = [this] {
+        const auto jobs = work().jobs().states();
+        return !jobs.empty() && jobs.front().task == "movie" && jobs.front().seconds > 1;
+    };
+    ASSERT_TRUE(turn_until(is_drawing));
+    const auto begun = std::chrono::steady_clock::now();
+    work().jobs().cancel_all();
+    ASSERT_TRUE(turn_until([this] { return work().jobs().is_idle(); }));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    std::printf("cancelled within %.2f s\n", took.count());
+    EXPECT_LT(took.count(), 20);  // 2 on a machine with nothing else to do
+}
+
+}  // namespace
+}  // namespace echolux::test
