@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "ui/cli/option_words.h"
 
@@ -20,7 +21,8 @@ volatile std::sig_atomic_t interrupted = 0;  // how often
 // The second Ctrl-C still ends in order, without unfinished files; the third ends the program at once.
 void say_it_is_ending() {
     constexpr std::string_view words =
-        "\necholux: is ending, nothing will be left half written; once more, and files unfinished-* may be left\n";
+        "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once, which may leave "
+        "files unfinished-*\n";
     std::signal(SIGINT, SIG_DFL);
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
 }
@@ -63,13 +65,14 @@ void TerminalProgress::begin(const std::string& task, std::int64_t total, const 
     total_ = std::max<std::int64_t>(1, total);
     done_ = 0;
     start_ = printed_ = Clock::now();
-    if (!terminal_) fmt::print(stderr, "{}\n", unit.empty() ? task_ : fmt::format("{}: {} {}", task_, total, unit_));
+    if (!terminal_)
+        fmt::print(stderr, "{}\n", unit.empty() ? task_ : fmt::format("{}: {}", task_, counted(total, unit_)));
 }
 
 void TerminalProgress::advance(std::int64_t count) {
     if (interrupted != 0) {
         if (terminal_) fmt::print(stderr, "\n");
-        throw Error(ErrorCode::cancelled, "cancelled, nothing was left half written", task_);
+        throw Error(ErrorCode::cancelled, "cancelled, no file was left incomplete", task_);
     }
     done_ += count;
     const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
@@ -103,7 +106,7 @@ std::string TerminalProgress::state() const {
     const bool is_done = done_ >= total_;
     if (is_done && (seconds < too_short_for_a_rate || total_ < few))
         return fmt::format("done in {}", duration(seconds));
-    if (total_ < few) return fmt::format("{} of {} {}, {}", done_, total_, unit_, duration(seconds));
+    if (total_ < few) return fmt::format("{} of {}, {}", done_, counted(total_, unit_), duration(seconds));
     if (is_done) return fmt::format("done in {}, {} {}/s", duration(seconds), rate(per_second), unit_);
     const double left = done_ > 0 ? static_cast<double>(total_ - done_) / per_second : 0;
     return fmt::format("{:.0f} %, {} {}/s, {} left", 100.0 * static_cast<double>(done_) / static_cast<double>(total_),

@@ -1,4 +1,4 @@
-// What runs and how fast: rates of a session, waiting times, what was left out and why, pictures a second.
+// What runs and how fast: rates of a session, waiting times, what was left out and why, pictures per second.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void draw_left_out(const PanelContext& context, const SessionStats& stats, const
     count_where_any(context, "never shown", ring.late, "volumes");
     count_where_any(context, "clock jumps", arrived.time_jumps, "");
     count_where_any(context, "reconnections", stats.reconnections, "");
-    if (ImGui::GetCursorPosY() == top) muted_text(context, "Nothing: all that came was shown.");
+    if (ImGui::GetCursorPosY() == top) muted_text(context, "Nothing was left out.");
 }
 
 // A name and three columns.
@@ -103,7 +103,7 @@ class StatisticsPanel : public NamedPanel {
     void draw_device(const PanelContext& context, double now_s) {
         if (!section(context, "Time of the graphics device", true)) return;
         const std::optional<double> interface_s = context.state.pace.interface_gpu_s;
-        if (!interface_s) return muted_text(context, "This device tells no times.");
+        if (!interface_s) return muted_text(context, "This device reports no times.");
         const CastStats stats = context.work.stage().renderer().cast_stats();
         if (now_s - casts_since_s_ >= 1) {
             const auto casts = static_cast<double>(std::max<std::int64_t>(stats.timed - casts_.timed, 0));

@@ -1,4 +1,5 @@
 // The line at the bottom of the window: see bars.h.
+#include "compute/counted.h"
 #include "ui/window/bars.h"
 
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ void draw_notice(const PanelContext& context, float left, float right, float mid
     constexpr double note_lasts_s = 12;
     if (!notice->is_trouble && context.work.now_s() - notice->time_s > note_lasts_s) return;
     std::string line = notice->line;
-    if (notice->times > 1) line += fmt::format("  ({} times)", notice->times);
+    if (notice->times > 1) line += fmt::format("  ({})", counted(notice->times, "times"));
     const ImVec4 colour = notice->is_trouble ? style.trouble : style.muted;
     if (notice->is_trouble) {
         ImGui::GetWindowDrawList()->AddCircleFilled({left + style.px(4), middle}, style.px(3.5f),
