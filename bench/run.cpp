@@ -36,7 +36,7 @@ const Gpu& gpu_named(const std::string& name, const GpuSurvey& survey) {
     const std::string reason = survey.refusal.empty() ? "there is none" : survey.refusal;
     throw Error(ErrorCode::device,
                 name.empty() ? "no GPU can be used: " + reason : fmt::format("no GPU is called '{}'", name), "bench",
-                "see nvidia-smi -L, or choose --backend cpu");
+                "see nvidia-smi -L, or choose `backend` cpu");
 }
 
 // Which processor reconstructs is settled once, so that all figures are of the same.

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/several_devices.h"
 #ifdef ECHOLUX_CUDA
@@ -63,7 +64,7 @@ std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& 
     std::vector<DeviceId> ids;
     if (choice.gpu != DeviceId{}) {
         if (std::ranges::find(survey.usable, choice.gpu, &Gpu::id) == survey.usable.end()) {
-            throw Error(ErrorCode::device, joined("the GPU that was asked for cannot be used", survey.refusal), "cuda",
+            throw Error(ErrorCode::device, joined("the requested GPU cannot be used", survey.refusal), "cuda",
                         "see nvidia-smi -L, or choose `backend` auto");
         }
         ids.push_back(choice.gpu);
@@ -75,9 +76,9 @@ std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& 
         choice.gpus == 0 ? std::max<std::size_t>(1, ids.size()) : static_cast<std::size_t>(choice.gpus);
     if (wanted > ids.size()) {
         throw Error(ErrorCode::device,
-                    fmt::format("{} {} asked for, {} can be used{}{}", wanted, wanted == 1 ? "GPU" : "GPUs", ids.size(),
+                    fmt::format("{} requested, {} can be used{}{}", counted(wanted, "GPUs"), ids.size(),
                                 survey.refusal.empty() ? "" : ": ", survey.refusal),
-                    "gpus", ids.empty() ? "leave this out" : "choose fewer, or 0 for all");
+                    "gpus", ids.empty() ? "leave it out" : "choose fewer, or 0 for all");
     }
     ids.resize(wanted);
     return ids;
@@ -113,8 +114,8 @@ bool insists_on_gpu(const BackendChoice& choice) {
 
 void require_backend(const BackendChoice& choice) {
     if (choice.backend == Backend::cpu && choice.gpus != 1) {
-        throw Error(ErrorCode::bad_setting, "the CPU is asked for, and GPUs besides", "gpus",
-                    "leave this out, or choose `backend` auto or cuda");
+        throw Error(ErrorCode::bad_setting, "GPUs cannot be combined with the CPU backend", "gpus",
+                    "leave it out, or choose `backend` auto or cuda");
     }
     if (!insists_on_gpu(choice)) return;
     const GpuSurvey& survey = surveyed_gpus();

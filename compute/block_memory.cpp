@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "compute/backend.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
@@ -34,8 +35,8 @@ std::shared_ptr<std::byte> pinned(std::int64_t) {
 std::shared_ptr<std::byte> pageable(std::int64_t bytes) {
     auto* data = static_cast<std::byte*>(std::aligned_alloc(page, static_cast<std::size_t>(bytes)));
     if (data == nullptr) {
-        throw Error(ErrorCode::out_of_memory, fmt::format("no memory for a block of {} bytes", bytes), "block",
-                    "reconstruct fewer B-scans at a time");
+        throw Error(ErrorCode::out_of_memory, fmt::format("no memory for a block of {}", counted(bytes, "bytes")),
+                    "block", "reconstruct fewer B-scans at a time");
     }
     return {data, Free{}};
 }
@@ -44,7 +45,8 @@ std::shared_ptr<std::byte> pageable(std::int64_t bytes) {
 
 BlockMemory block_memory(std::int64_t bytes, MemoryKind wanted) {
     if (bytes < 0 || wanted == MemoryKind::device) {
-        throw Error(ErrorCode::bad_setting, fmt::format("{} bytes of host memory make no sense", bytes), "block");
+        throw Error(ErrorCode::bad_setting, fmt::format("cannot allocate {} of host memory", counted(bytes, "bytes")),
+                    "block");
     }
     const std::int64_t rounded = bytes / page * page + page;
     std::shared_ptr<std::byte> memory = wanted == MemoryKind::pinned ? pinned(rounded) : nullptr;

@@ -69,7 +69,7 @@ void SeveralDevices::check(const Block& block, const Places& places) const {
     }
     if (is_running_ && block.memory == MemoryKind::device && devices_.size() > 1) {
         throw Error(ErrorCode::bad_setting,
-                    "every GPU follows the running background, and so has to read every block: these are one GPU's",
+                    "every GPU has to read every block for the running background, but these lie in the memory of one",
                     "recipe.background", "choose another, or leave the spectra in host memory");
     }
 }

@@ -58,11 +58,11 @@ FIGURE = "--b-scan 64 --en-face 10:40 --from-surface --layout bscan+enface --dpi
 SECTIONS = {
     "Modes": [
         ("composite", "composite", BONSAI),
-        ("mip", "mip: the largest value", f"{BONSAI} --mode mip"),
-        ("minip", "minip: the smallest value", "oct.nrrd --mode minip --look front --fit"),
+        ("mip", "mip: the maximum", f"{BONSAI} --mode mip"),
+        ("minip", "minip: the minimum", "oct.nrrd --mode minip --look front --fit"),
         ("average", "average: an x-ray", "engine.nii.gz --mode average --azimuth 40 --elevation 35 --fit --high 60"),
-        ("attenuated-mip", "attenuated-mip: the largest as far as light gets", f"{BONSAI} --mode attenuated-mip"),
-        ("depth-mip", "depth-mip: the largest, coloured by its depth", f"{RETINA} --mode depth-mip"),
+        ("attenuated-mip", "attenuated-mip: the maximum, attenuated with depth", f"{BONSAI} --mode attenuated-mip"),
+        ("depth-mip", "depth-mip: the maximum, coloured by its depth", f"{RETINA} --mode depth-mip"),
         ("isosurface", "isosurface", "engine.nii.gz --mode isosurface --isovalue 80 --azimuth 40 --elevation 35 --fit"),
         ("mida", "mida: between composite and mip", f"{BONSAI} --mode mida"),
         ("points", "points: a ball for each voxel that is seen", f"{RETINA} --mode points --zoom 4"),
@@ -72,7 +72,7 @@ SECTIONS = {
         ("lamp", "a free lamp and its shadows", f"{BONSAI} --lamp free --shadows 0.8"),
         ("ambient-occlusion", "ambient occlusion",
          "engine.nii.gz --mode isosurface --isovalue 80 --azimuth 40 --elevation 35 --fit --ambient-occlusion 0.9"),
-        ("ambient-occlusion-and-shadows", "ambient occlusion and shadows; 16 rays a pixel",
+        ("ambient-occlusion-and-shadows", "ambient occlusion and shadows; 16 rays per pixel",
          f"{ENGINE} --mode isosurface --isovalue 80 --lamp free --shadows 0.8 --ambient-occlusion 0.8 --zoom 1.6 "
          "--samples 16"),
     ],

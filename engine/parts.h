@@ -25,7 +25,7 @@ inline constexpr std::array<PartWords, 7> part_words{{
     {"THORLABS", "Thorlabs archives", ""},
     {"GDCM", "codecs of packed DICOM files", "unpack it with another program, or "},
     {"GENICAM", "GenICam cameras", ""},
-    {"MOVIES", "movies but series of pictures", "name it frame_%04d.png, or "},
+    {"MOVIES", "movie encoders", "name it frame_%04d.png, or "},
 }};
 
 constexpr const PartWords& words_of(Part part) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/counted.h"
+
 namespace echolux {
 namespace {
 
@@ -41,7 +43,7 @@ std::string duration_words(double seconds) {
 std::string amount_words(std::int64_t total, const std::string& unit) {
     if (total <= 0 || unit.empty()) return "";
     if (unit == unit_of_time) return duration_words(1e-3 * static_cast<double>(total));
-    return fmt::format("{} {}", total, unit);
+    return counted(total, unit);
 }
 
 std::string words_of(const WorkDone& work) {
@@ -51,7 +53,7 @@ std::string words_of(const WorkDone& work) {
     if (work.done >= work.total) return ended(work);
     if (is_time) return fmt::format("{} of {}", duration_words(1e-3 * done), duration_words(1e-3 * total));
     if (work.total < few && work.unit != "%") {
-        return fmt::format("{} of {} {}, {}", work.done, work.total, work.unit, duration_words(work.seconds));
+        return fmt::format("{} of {}, {}", work.done, counted(work.total, work.unit), duration_words(work.seconds));
     }
     std::string text = fmt::format("{:.0f} %", std::floor(100 * done / total));
     if (has_rate(work)) text += fmt::format(", {} {}/s", rate_words(done / work.seconds), work.unit);

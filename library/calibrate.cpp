@@ -21,13 +21,13 @@ std::vector<double> spectrum(const double* values, std::int64_t samples, const c
 }
 
 double length(double number, const char* name) {
-    if (!std::isfinite(number) || number < 0) throw Error(ErrorCode::bad_setting, "is no length", name);
+    if (!std::isfinite(number) || number < 0) throw Error(ErrorCode::bad_setting, "is not a length", name);
     return number;
 }
 
 MirrorPair pair_of(const echolux_mirrors& given) {
     constexpr std::int64_t max_samples = std::int64_t{1} << 24;
-    if (given.samples < 1 || given.samples > max_samples) throw BadArgument("are no count of samples", "samples");
+    if (given.samples < 1 || given.samples > max_samples) throw BadArgument("is not a number of samples", "samples");
     MirrorPair pair;
     pair.mirrors = {spectrum(given.mirror_1, given.samples, "mirror_1"),
                     spectrum(given.mirror_2, given.samples, "mirror_2")};
@@ -43,7 +43,7 @@ MirrorPair pair_of(const echolux_mirrors& given) {
 DispersionSearch search_of(const echolux_dispersion_search& given, const echolux_device* device) {
     constexpr double max_rad = 10'000;
     DispersionSearch search;
-    if (!(given.range_rad >= 0) || given.range_rad > max_rad) throw BadArgument("is no range", "range_rad");
+    if (!(given.range_rad >= 0) || given.range_rad > max_rad) throw BadArgument("is not a range", "range_rad");
     if (given.lines < 0) throw BadArgument("cannot be negative", "lines");
     if (given.range_rad > 0) search.range_rad = given.range_rad;
     if (given.lines > 0) search.lines = given.lines;

@@ -110,7 +110,7 @@ std::span<const double> numbers_argument(const double* values, std::size_t count
     if (count == 0) return {};
     const std::span<const double> numbers(&required(values, name), count);
     if (!std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); })) {
-        throw Error(ErrorCode::bad_setting, "holds what is no finite number", name);
+        throw Error(ErrorCode::bad_setting, "contains a value that is not finite", name);
     }
     return numbers;
 }

@@ -65,7 +65,7 @@ template <class H>
 H& live_handle(H* handle, const char* name) {
     H& one = required(handle, name);
     if (one.is != std::remove_const_t<H>::its_kind) {
-        throw BadArgument("is no handle of this kind, or was freed", name, "make it anew");
+        throw BadArgument("is not a handle of this kind, or was freed", name, "create it again");
     }
     return one;
 }
@@ -99,8 +99,8 @@ S taken(const S* of_caller, const char* name) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(of_caller);
     const std::size_t all = of_caller->size;
     if (std::any_of(bytes + known, bytes + all, [](unsigned char byte) { return byte != 0; })) {
-        throw BadArgument("asks for what this version of the library does not know", name,
-                          "leave the newer fields 0, or install a newer Echolux");
+        throw BadArgument("sets fields that this version of the library does not know", name,
+                          "set the newer fields to 0, or install a newer Echolux");
     }
     S one{};
     std::memcpy(static_cast<void*>(&one), bytes, known);

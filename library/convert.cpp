@@ -29,7 +29,7 @@ CallerOrder order_of(std::int32_t sync, void* handle, const char* name) {
         case ECHOLUX_SYNC_EVENT:
             if (handle == nullptr) throw BadArgument("its event is NULL", name);
             return {CallerOrder::Kind::event, handle};
-        default: throw BadArgument("is no ECHOLUX_SYNC_...", name);
+        default: throw BadArgument("is not one of ECHOLUX_SYNC_...", name);
     }
 }
 
@@ -38,7 +38,8 @@ bool fits(std::int64_t count, std::int64_t piece, std::int64_t stride, std::int6
 }
 
 MemoryKind memory_of(std::int32_t memory, const char* name) {
-    if (memory < ECHOLUX_HOST || memory > ECHOLUX_ON_DEVICE) throw BadArgument("is in no known memory", name);
+    if (memory < ECHOLUX_HOST || memory > ECHOLUX_ON_DEVICE)
+        throw BadArgument("is not one of the known kinds of memory", name);
     return static_cast<MemoryKind>(memory);  // in the order of ECHOLUX_HOST ...
 }
 
@@ -63,9 +64,9 @@ echolux_grid grid_of(const VolumeGrid& grid) {
 BackendChoice backend_of(const echolux_device* device) {
     const echolux_device wanted = taken_or_default(device, "device");
     if (wanted.kind < ECHOLUX_DEVICE_AUTO || wanted.kind > ECHOLUX_DEVICE_CUDA)
-        throw BadArgument("is of no known kind", "device");
+        throw BadArgument("is not a known kind", "device");
     require_within(wanted.streams, 16, "streams", "device");
-    if (wanted.gpus < -1) throw BadArgument("cannot have so few GPUs", "device");
+    if (wanted.gpus < -1) throw BadArgument("gpus must be -1, 0 or more", "device");
     BackendChoice choice;
     choice.backend = static_cast<Backend>(wanted.kind);
     std::ranges::copy(wanted.gpu_id, choice.gpu.begin());
@@ -94,10 +95,10 @@ Block block_of(const echolux_block* block, const char* name) {
 
 Block host_block_of(const echolux_block* block, ReconstructionSpec& spec) {
     const Block one = block_of(block, "block");
-    if (one.memory == MemoryKind::device) throw BadArgument("has to lie in host memory", "block", "copy it");
+    if (one.memory == MemoryKind::device) throw BadArgument("must be in host memory", "block", "copy it");
     if (one.order.kind != CallerOrder::Kind::none) {
-        throw BadArgument("is read at once, which no stream or event of a GPU can delay", "block",
-                          "wait for its spectra first, and leave sync ECHOLUX_SYNC_NONE");
+        throw BadArgument("is read immediately, without waiting for a stream or event of a GPU", "block",
+                          "wait until its spectra are complete, and set sync to ECHOLUX_SYNC_NONE");
     }
     spec.block_b_scans = spec.geometry.b_scans;
     check_block(one, spec);
@@ -106,7 +107,7 @@ Block host_block_of(const echolux_block* block, ReconstructionSpec& spec) {
 }
 
 VoxelType voxel_type_of(std::int32_t voxel) {
-    if (voxel < ECHOLUX_U8 || voxel > ECHOLUX_PHASOR8) throw BadArgument("is no ECHOLUX_U8 ...", "voxel");
+    if (voxel < ECHOLUX_U8 || voxel > ECHOLUX_PHASOR8) throw BadArgument("is not one of ECHOLUX_U8 ...", "voxel");
     return static_cast<VoxelType>(voxel);
 }
 

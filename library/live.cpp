@@ -226,7 +226,7 @@ echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux
         echolux_live& one = live_handle(live, "live");
         required(structure, "structure") = nullptr;
         if (flow != nullptr) *flow = nullptr;
-        if (one.finished != nullptr) throw BadArgument("has a callback, which gets the volumes", "live");
+        if (one.finished != nullptr) throw BadArgument("delivers its volumes to a callback", "live");
         if (!one.was_started) throw BadArgument("was not started", "live", "call echolux_live_start first");
         const auto until = Clock::now() + patience_of(timeout_ms);
         for (;;) {

@@ -28,7 +28,7 @@ echolux_status echolux_reconstruct(const echolux_scan* scan, const echolux_devic
         if (flow != nullptr) *flow = nullptr;
         const echolux_scan& from = live_handle(scan, "scan");
         if (!from.has_spectra()) {
-            throw BadArgument("has no file of spectra", "scan", "hand its blocks to a reconstructor");
+            throw BadArgument("has no file of spectra", "scan", "submit its blocks to a reconstructor");
         }
         const echolux_part wanted = taken_or_default(part, "part");
         CallerProgress progress(wanted.progress, wanted.user);

@@ -34,7 +34,7 @@ const NamedVector& vector_of(const std::string& name) {
     for (const NamedVector& one : all) {
         if (name == one.name) return one;
     }
-    throw Error(ErrorCode::bad_setting, "no calibration is called so", name,
+    throw Error(ErrorCode::bad_setting, "there is no calibration of this name", name,
                 "background, dark, k_positions, wavelengths_nm, k_polynomial, dispersion_rad, mask, noise_floor, "
                 "k_jitter or fast_axis");
 }
@@ -43,8 +43,8 @@ const NamedVector& vector_of(const std::string& name) {
 void change_scan(echolux_scan& handle, const std::string& key, const std::function<void()>& set) {
     const std::string_view section = section_of(key);
     if (handle.has_spectra() && (section == "scan" || section == "recording")) {
-        throw Error(ErrorCode::bad_setting, "is a fact of the file that is open", key,
-                    "give it as an assignment to echolux_scan_open");
+        throw Error(ErrorCode::bad_setting, "is fixed by the open file", key,
+                    "pass it as an assignment to echolux_scan_open");
     }
     const Scan before = handle.scan;
     try {
@@ -75,8 +75,9 @@ ReconstructionSpec echolux_scan::spec(std::int64_t block_b_scans) const {
     ReconstructionSpec spec = scan.spec(block_b_scans > 0 ? block_b_scans : scan.geometry.b_scans);
     if (!needs_noise_floor(spec.recipe, spec.flow)) return spec;
     if (!has_spectra()) {
-        throw Error(ErrorCode::bad_setting, "is open, and there is no file to measure it from", "recipe.noise_floor_db",
-                    "set what echolux_measure_noise_floor says, or recipe.levels = fixed");
+        throw Error(ErrorCode::bad_setting, "is not set, and there is no file to measure it from",
+                    "recipe.noise_floor_db",
+                    "set it to what echolux_measure_noise_floor returns, or set recipe.levels = fixed");
     }
     spec.recipe.noise_floor_db = noise_floor_of(scan);
     return spec;
@@ -160,7 +161,7 @@ echolux_status echolux_scan_read(const echolux_scan* scan, int64_t volume, int64
         const std::int64_t each = reader.bytes_per_b_scan();
         if (b_scans < 1 || static_cast<std::int64_t>(bytes) / each != b_scans ||
             static_cast<std::int64_t>(bytes) % each != 0) {
-            throw BadArgument("does not fit so many B-scans", "bytes",
+            throw BadArgument("is too small for so many B-scans", "bytes",
                               "give it " + std::to_string(each) + " bytes each");
         }
         auto* to = static_cast<std::byte*>(&required(static_cast<std::byte*>(spectra), "spectra"));

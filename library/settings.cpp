@@ -19,12 +19,12 @@ double number_of(const BoundField& field) {
     if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
     if (const auto* number = std::get_if<double>(&value)) return *number;
-    throw Error(ErrorCode::bad_setting, "is no number", field.key(), "use echolux_settings_get_text");
+    throw Error(ErrorCode::bad_setting, "is not a number", field.key(), "use echolux_settings_get_text");
 }
 
 // What a number means to the field; it is checked later.
 Value meant(const BoundField& field, double number) {
-    if (std::isnan(number)) throw Error(ErrorCode::bad_setting, "NaN is no value", field.key());
+    if (std::isnan(number)) throw Error(ErrorCode::bad_setting, "NaN is not a value", field.key());
     if (std::holds_alternative<bool>(field.default_value) && (number == 0 || number == 1)) return number != 0;
     return number;
 }
@@ -47,7 +47,7 @@ const BoundField& echolux_settings::field(const char* key) const {
     for (const BoundField& field : settings.fields()) {
         if (field.key() == wanted) return field;
     }
-    throw Error(ErrorCode::bad_setting, "unknown key", wanted, "echolux_settings_describe tells all");
+    throw Error(ErrorCode::bad_setting, "unknown key", wanted, "echolux_settings_describe lists all keys");
 }
 
 echolux_status echolux_settings_count(const echolux_settings* settings, size_t* count, echolux_error* error) {

@@ -28,7 +28,7 @@ VolumeGrid grid_from(const echolux_grid& given) {
     grid.type = voxel_type_of(given.voxel);
     if (static_cast<double>(grid.depth) * static_cast<double>(grid.a_scans) * static_cast<double>(grid.b_scans) >
         1e15) {
-        throw BadArgument("is larger than any memory", "grid");
+        throw BadArgument("is larger than the available memory", "grid");
     }
     for (int i = 0; i < 3; ++i) grid.spacing_um[static_cast<std::size_t>(i)] = given.spacing_um[i];
     grid.first_depth_um = given.first_depth_um;
@@ -39,7 +39,7 @@ VolumeGrid grid_from(const echolux_grid& given) {
     grid.unit = text_in(given.unit, sizeof given.unit);
     for (const double number : {grid.spacing_um[0], grid.spacing_um[1], grid.spacing_um[2], grid.first_depth_um,
                                 grid.scale, grid.offset, grid.v_max}) {
-        if (!std::isfinite(number)) throw BadArgument("holds what is no finite number", "grid");
+        if (!std::isfinite(number)) throw BadArgument("contains a value that is not finite", "grid");
     }
     return grid;
 }
@@ -53,7 +53,7 @@ std::vector<std::byte> packed(const VolumeGrid& grid, const std::byte* from, std
     const std::int64_t slice = (grid.a_scans - 1) * a_stride + line,
                        b_stride = b_bytes == 0 ? grid.a_scans * a_stride : b_bytes;
     if (!fits(grid.b_scans, slice, b_stride, bytes)) throw BadArgument("do not hold the volume", "bytes");
-    require_memory(grid.bytes(), "volume", "hand it over in parts");
+    require_memory(grid.bytes(), "volume", "pass it in parts");
     std::vector<std::byte> voxels(static_cast<std::size_t>(grid.bytes()));
     std::byte* to = voxels.data();
     for (std::int64_t b = 0; b < grid.b_scans; ++b) {
@@ -75,7 +75,7 @@ echolux_volume* derived(const echolux_volume& from, Volume volume) {
 // Nothing: it is empty, or the type needs none.
 std::optional<std::pair<double, double>> range_for(VoxelType type, double low, double high) {
     if (type != VoxelType::u8 && type != VoxelType::u16 && type != VoxelType::i16) return std::nullopt;
-    if (!std::isfinite(low) || !std::isfinite(high)) throw BadArgument("is no finite number", "low, high");
+    if (!std::isfinite(low) || !std::isfinite(high)) throw BadArgument("must be finite", "low, high");
     return low < high ? std::optional(std::pair(low, high)) : std::nullopt;
 }
 
@@ -202,7 +202,8 @@ echolux_status echolux_series_read(const echolux_series* series, int64_t time_po
     return guarded(error, [&] {
         required(volume, "volume") = nullptr;
         const TimePoints& points = live_handle(series, "series").points;
-        if (time_point < 0 || time_point >= points.count()) throw BadArgument("is none of the series", "time_point");
+        if (time_point < 0 || time_point >= points.count())
+            throw BadArgument("is not a time point of the series", "time_point");
         auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(points.read(time_point)));
         one->number = time_point;
         one->time_s = static_cast<double>(time_point) * points.step_s();

@@ -16,7 +16,8 @@ namespace echolux {
 namespace {
 
 constexpr std::size_t most_colours = 4096;
-constexpr const char* form = "write one colour a line, as 440154: red, green, blue; remarks begin with #";
+constexpr const char* form =
+    "write one colour per line as red, green, blue in hexadecimal, e.g. 440154; comments begin with #";
 
 glm::dvec3 parsed_colour(const std::string& line, const std::string& where) {
     std::uint32_t packed = 0;
@@ -57,7 +58,7 @@ ColourMap colour_map(std::string_view name) {
     }
     if (!shipped_text(colour_map_files, name).empty()) return shipped_map(name);
     throw Error(ErrorCode::bad_setting, "there is no colour map '" + std::string(name) + "'", "view.colour_map",
-                "`echolux info --presets` lists them");
+                "`presets` lists them");
 }
 
 const ColourMap& flow_map() {

@@ -44,7 +44,7 @@ std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::strin
     std::vector<std::string> reasons;
     for (std::size_t i = 0; i < devices.size(); ++i) {
         std::string reason = refusal(devices[i]);
-        if (reason.empty() && !is_called(devices[i], name)) reason = "is not called that";
+        if (reason.empty() && !is_called(devices[i], name)) reason = "does not have this name";
         if (!reason.empty()) {
             reasons.push_back(fmt::format("\"{}\" {}", devices[i].name, reason));
         } else if (!best || rank(devices[i]) < rank(devices[*best])) {
@@ -52,8 +52,8 @@ std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::strin
         }
     }
     if (best) return *best;
-    const std::string wanted =
-        name.empty() ? "no Vulkan device fits" : fmt::format("no Vulkan device fits \"{}\"", name);
+    const std::string wanted = name.empty() ? "no suitable Vulkan device was found"
+                                            : fmt::format("no suitable Vulkan device was found \"{}\"", name);
     throw Error(ErrorCode::device, fmt::format("{}: {}", wanted, fmt::join(reasons, "; ")), "renderer",
                 "name another device, update its driver, or install package mesa-vulkan-drivers");
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "render/camera.h"
 
@@ -30,9 +31,10 @@ bool has_height_maps(const Cut& cut) {
 void check_heights(const HeightMaps& maps) {
     for (const std::vector<float>& map : {maps.top_um, maps.bottom_um}) {
         if (map.empty() || std::ssize(map) == maps.a_scans * maps.b_scans) continue;
-        throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} heights are not {} A-scans x {} B-scans", map.size(), maps.a_scans, maps.b_scans),
-                    "height map");
+        throw Error(
+            ErrorCode::bad_setting,
+            fmt::format("{} given for {} x {} A-scans", counted(map.size(), "heights"), maps.a_scans, maps.b_scans),
+            "height map");
     }
 }
 

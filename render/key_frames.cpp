@@ -90,7 +90,7 @@ Value Track::at(double time_s) const {
 void KeyFrames::add(double time_s, const std::map<std::string, Value>& values, const std::string& where) {
     if (!times_s_.empty() && time_s <= times_s_.back()) {
         throw Error(ErrorCode::bad_setting, fmt::format("{:g} s does not come after {:g} s", time_s, times_s_.back()),
-                    where, "write the keys in the order of their times");
+                    where, "sort the keys by time");
     }
     times_s_.push_back(time_s);
     for (const auto& [name, value] : values) keys_[name].emplace_back(time_s, value);

@@ -72,8 +72,8 @@ class Renderer {
 
     // The same in two parts, for the time points of a series: what is slow on any thread, beside pictures; showing it
     // on the one that draws, which waits for nothing. `chosen`: the range of values of the first one, see
-    // fixed_range(); nothing: this one's own. Prepared volumes go before the renderer does; whoever lets go of one last
-    // waits for the pictures that show it.
+    // fixed_range(); nothing: this one's own. Prepared volumes must be released before the renderer; the last
+    // release waits for the pictures that show it.
     std::shared_ptr<PreparedVolume> prepare(std::shared_ptr<const VoxelSource> source,
                                             const std::optional<ValueRange>& chosen,
                                             const std::function<void(std::int64_t voxels)>& done = {});
@@ -103,8 +103,9 @@ class Renderer {
     // call. Throws Error{bad_setting, out_of_memory, device}.
     LiveSlots make_slots(const SlotsWanted& wanted);
 
-    // Signal a timeline of the slots from the host, where those who should have are gone: nobody waits for them in
-    // vain. From any thread. Reading: pictures under way are waited for first, as long as the device finishes any.
+    // Signal a timeline of the slots from the host when the thread or device that should have signalled it is gone, so
+    // that nothing waits for it forever. From any thread. Reading: waits for pictures under way first, as long as the
+    // device still finishes any.
     void give_up_writing(std::uint64_t value) noexcept;
     void give_up_reading(std::uint64_t value) noexcept;
 
@@ -145,7 +146,7 @@ class Renderer {
 
     // ---- what is seen, in numbers. Throw as pictures do.
 
-    // One a pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
+    // One per pixel, row by row from the top. Lengths as in camera.h: micrometres, or voxels where nothing is known.
     std::vector<RayMeasure> measure(const View& view, const Subject& subject = {});
 
     // What is seen at the pixel (x, y), counted from the left top one: composite: where a quarter of the light is held

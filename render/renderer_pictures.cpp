@@ -106,7 +106,7 @@ void Renderer::wait(const Drawing& drawing) {
 Image Renderer::read(const Drawing& drawing) {
     return gpu::reporting("reading a picture", [&] {
         if (!parts_->holds(drawing)) {
-            throw Error(ErrorCode::bad_setting, "later pictures have taken this one's place", "renderer");
+            throw Error(ErrorCode::bad_setting, "this picture was replaced by later ones", "renderer");
         }
         return parts_->read(*drawing.image);
     });

@@ -7,6 +7,7 @@
 #include <glm/geometric.hpp>
 #include <glm/vec2.hpp>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "shaders/shared/planes.h"
 
@@ -19,8 +20,8 @@ void check_poses(const std::vector<BScanPose>& poses, const VolumeGrid& volume) 
     const auto count = static_cast<std::int64_t>(poses.size());
     if (count == volume.b_scans && count <= shared::max_planes) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{} poses for {} B-scans in space, of which there may be {}", count, volume.b_scans,
-                            shared::max_planes),
+                fmt::format("{} for {} in space, at most {} are possible", counted(count, "poses"),
+                            counted(volume.b_scans, "B-scans"), shared::max_planes),
                 "scan planes", "give one for each B-scan, or show them as a volume");
 }
 

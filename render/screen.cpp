@@ -29,7 +29,7 @@ gpu::DeviceImage made_canvas(const gpu::Device& device, std::int64_t width, std:
 const gpu::Device& drawing(const gpu::Device& device) {
     if (device.draws()) return device;
     throw Error(ErrorCode::device, device.name() + " computes, but draws nothing", "screen",
-                "choose another device, or work without a window: echolux render");
+                "choose another device, or `render` without a window");
 }
 
 }  // namespace

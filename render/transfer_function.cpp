@@ -44,9 +44,9 @@ ValueRange file_range(const View& view, const TransferCurve& curve, const Volume
     if (curve.is_relative) return percentiles;
     const bool is_chosen = view.low != lowest_value && view.high != highest_value;
     if (!is_chosen && !curve.unit.empty() && !grid.unit.empty() && curve.unit != grid.unit) {
-        throw Error(ErrorCode::bad_setting,
-                    fmt::format("its values are {}, those of the volume {}", curve.unit, grid.unit),
-                    view.transfer + ", transfer.unit", "set view.low and view.high, between which it is spread then");
+        throw Error(ErrorCode::bad_setting, fmt::format("its unit is {}, that of the volume {}", curve.unit, grid.unit),
+                    view.transfer + ", transfer.unit",
+                    "set view.low and view.high: the preset is then spread between them");
     }
     return span_of(curve);
 }
@@ -57,8 +57,8 @@ ValueRange completed(const View& view, ValueRange automatic) {
     if (view.high != highest_value) automatic.high = view.high;
     if (automatic.low < automatic.high) return automatic;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("the preset would go from {:g} down to {:g}, one end as asked, the other as chosen",
-                            automatic.low, automatic.high),
+                fmt::format("low = {:g} is not below high = {:g}, one of which was chosen automatically", automatic.low,
+                            automatic.high),
                 "view.low, view.high", "set both");
 }
 

@@ -30,10 +30,10 @@ FigureFormat figure_format_of(const std::filesystem::path& path) {
 void check_figure_name(const std::filesystem::path& path) {
     if (figure_format_of(path) == FigureFormat::none) {
         throw Error(ErrorCode::bad_setting, "figures are PDF, SVG or PNG files", path.string(),
-                    "name it *.pdf, *.svg or *.png; --a-scan and --psf write *.csv");
+                    "name it *.pdf, *.svg or *.png; `a_scan` and `psf` write *.csv");
     }
     if (!has_figures) {
-        throw Error(ErrorCode::bad_setting, "this build has no figures", path.string(),
+        throw Error(ErrorCode::bad_setting, "this build cannot write figures", path.string(),
                     "write a plain picture, or build with -DECHOLUX_FIGURES=ON (libcairo2-dev)");
     }
     check_can_be_written(path);

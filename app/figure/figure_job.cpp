@@ -10,6 +10,7 @@
 #include "app/open/show_opened.h"
 #include "app/picture_of.h"
 #include "app/transfer/transfer_file.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "engine/analysis/depth_profiles.h"
@@ -25,8 +26,8 @@ PanelKind kind_named(const std::string& name) {
     if (name == "volume") return PanelKind::volume;
     if (name == "bscan") return PanelKind::b_scan;
     if (name == "enface") return PanelKind::en_face;
-    throw Error(ErrorCode::bad_setting, "'" + name + "' is no part of a figure", "--layout",
-                "join volume, bscan and enface by + side by side, by / below each other");
+    throw Error(ErrorCode::bad_setting, "'" + name + "' is not a part of a figure", "layout",
+                "join volume, bscan and enface with + side by side and with / below each other");
 }
 
 std::vector<std::string> parts_of(const std::string& text, char separator) {
@@ -60,15 +61,15 @@ void check_content(const FigureContent& content, const VolumeGrid& grid) {
     if (shows(content.layout, PanelKind::b_scan)) check_b_scan(grid, b_scan_of(content, grid));
     if (!shows(content.layout, PanelKind::en_face)) return;
     if (content.from_surface && content.en_face.end == 0) {
-        throw Error(ErrorCode::bad_setting, "rows below the surface have no end", "--en-face", "give both: Z0:Z1");
+        throw Error(ErrorCode::bad_setting, "rows below the surface need an end", "en_face", "give both ends: Z0:Z1");
     }
     if (content.from_surface) {
         const auto [begin, end] = content.en_face;
         if (begin < end && begin > -grid.depth && end <= grid.depth) return;
-        throw Error(
-            ErrorCode::bad_setting,
-            fmt::format("rows {} to {} from the surface are not in a volume of {} rows", begin, end - 1, grid.depth),
-            "--en-face", "give rows nearer to it");
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("rows {} to {} from the surface are not in a volume of {}", begin, end - 1,
+                                counted(grid.depth, "rows")),
+                    "en_face", "choose rows nearer to the surface");
     }
     check_en_face(grid, rows_of(content, grid).begin, rows_of(content, grid).end);
 }
@@ -153,7 +154,7 @@ std::vector<std::string> run(const FigureJob& job, Progress& progress) {
     check(job.style, "figure");
     if (job.style.low >= job.style.high) {
         throw Error(ErrorCode::bad_setting, fmt::format("go from {:g} to {:g}", job.style.low, job.style.high),
-                    "figure.low, figure.high", "give the lower value first, or one of them");
+                    "figure.low, figure.high", "give the lower value first, or only one of them");
     }
     check_figure_name(job.output);
     FigureContent content = job.content;

@@ -8,6 +8,7 @@
 #include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
 #include "compute/calibrate/probe.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/tables.h"
 #include "engine/io/calibration_file.h"
@@ -24,8 +25,9 @@ double median_level_db(const std::vector<double>& floor, const std::filesystem::
     std::nth_element(levels.begin(), levels.begin() + std::ssize(levels) / 2, levels.end());
     const double median = levels[levels.size() / 2];
     if (median > 0) return 20 * std::log10(median);
-    throw Error(ErrorCode::bad_file, "holds no noise", scan.string(),
-                "record light without a sample; A-scans that are all alike are no noise once their mean is removed");
+    throw Error(
+        ErrorCode::bad_file, "contains no noise", scan.string(),
+        "record light without a sample; A-scans that are all alike contain no noise once their mean is removed");
 }
 
 // An end of 0: the last.
@@ -33,7 +35,7 @@ void check_within(const Interval& chosen, std::int64_t all, const char* what) {
     const std::int64_t end = chosen.end != 0 ? chosen.end : all;
     if (chosen.begin >= 0 && chosen.begin < end && end <= all) return;
     throw Error(ErrorCode::bad_setting, fmt::format("{} {}:{} lie outside of the B-scan", what, chosen.begin, end),
-                "--region", fmt::format("stay within 0:{}", all));
+                "region", fmt::format("stay within 0:{}", all));
 }
 
 // Whole B-scans and kept depths where nothing is chosen.
@@ -68,13 +70,13 @@ MirrorCalibration calibrated(const MirrorPair& pair, const MirrorJob& job) {
 void check_range(double range_rad) {
     constexpr double max_rad = 10'000;
     if (range_rad > 0 && range_rad <= max_rad) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("{} rad are no range", range_rad), "--range",
+    throw Error(ErrorCode::bad_setting, fmt::format("{} rad is not a valid range", range_rad), "range",
                 fmt::format("give more than 0 and at most {}", max_rad));
 }
 
 void check_length(double length, const char* option) {
     if (std::isfinite(length) && length >= 0) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("{} is no length", length), option, "give a positive number");
+    throw Error(ErrorCode::bad_setting, fmt::format("{} is not a length", length), option, "give a positive number");
 }
 
 // NaN fails as well.
@@ -83,13 +85,13 @@ void require_sharper(const DispersionFound& found, const std::filesystem::path& 
     const bool is_finite = std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad);
     if (is_finite && !has_sharp_depths(found)) {
         throw Error(ErrorCode::bad_file, "shows no reflector that a phase makes sharper", scan.string(),
-                    "choose one with --region, or another B-scan with --b-scan");
+                    "choose one with `region`, or another B-scan with `b_scan`");
     }
     if (is_finite && found.entropy <= found.entropy_before + rounding) return;
     throw Error(ErrorCode::bad_file,
                 fmt::format("gets no sharper: entropy over depth {:.4f} before, {:.4f} at best", found.entropy_before,
                             found.entropy),
-                scan.string(), "choose one reflector with --region, and a --range around what is expected");
+                scan.string(), "choose one reflector with `region`, and a `range` around what is expected");
 }
 
 Recipe with(const DispersionFound& found, Recipe recipe) {
@@ -104,8 +106,9 @@ Recipe with(const DispersionFound& found, Recipe recipe) {
 std::int64_t run(const MeanSpectrumJob& job, Progress& progress) {
     const Scan scan = open_scan(job.scan, job.settings);
     const SpectrumSurvey survey = survey_of(scan, progress);
-    write_calibration(job.output, survey.mean(),
-                      fmt::format("counts, mean of {} lines of {}", survey.lines(), job.scan.filename().string()));
+    write_calibration(
+        job.output, survey.mean(),
+        fmt::format("counts, mean of {} of {}", counted(survey.lines(), "lines"), job.scan.filename().string()));
     return survey.lines();
 }
 
@@ -120,7 +123,7 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
                            scan.recipe.shaping == Shaping::none ? "dB of counts" : "dB"};
     const char* name = is_power ? "root mean power" : "mean amplitude";
     write_calibration(job.output, floor,
-                      fmt::format("{} of {} A-scans of {}, amplitude of each depth bin", name, found.lines,
+                      fmt::format("{} of {} of {}, amplitude of each depth bin", name, counted(found.lines, "A-scans"),
                                   job.scan.filename().string()));
     if (!job.plot.empty()) plot_noise(job.plot, floor, name, found.unit);
     return found;
@@ -128,8 +131,8 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
 
 MirrorCalibration run(const MirrorJob& job, Progress& progress) {
     check_plot_name(job.plot);
-    check_length(job.displacement_um, "--displacement");
-    check_length(job.centre_wavelength_nm, "--centre-wavelength");
+    check_length(job.displacement_um, "displacement");
+    check_length(job.centre_wavelength_nm, "centre_wavelength");
     const std::vector<double> first = mean_spectrum(job.mirror_1, "mirror 1", 0, "", progress);
     const auto like_first = [&](const SpectrumSource& source, const char* what) {
         return mean_spectrum(source, what, std::ssize(first), "mirror 1", progress);
@@ -157,7 +160,7 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     const Scan scan = open_scan(job.scan, job.settings);
     const std::int64_t b_scan = job.b_scan.value_or(scan.geometry.b_scans / 2);
     if (b_scan < 0 || b_scan >= scan.geometry.b_scans) {
-        throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "--b-scan",
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "b_scan",
                     fmt::format("they count from 0 to {}", scan.geometry.b_scans - 1));
     }
     SpectraReader reader(scan);

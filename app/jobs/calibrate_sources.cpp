@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/lower_case.h"
@@ -59,7 +60,7 @@ std::vector<double> mean_spectrum(const SpectrumSource& source, const char* what
     const std::vector<double> counts =
         is_spectrum_file(source) ? read_calibration(source, 0, what) : survey_of(open_scan(source), progress).mean();
     if (samples == 0 || std::ssize(counts) == samples) return counts;
-    throw Error(ErrorCode::bad_file, fmt::format("has {} samples, {} has {}", counts.size(), like, samples),
+    throw Error(ErrorCode::bad_file, fmt::format("has {}, {} has {}", counted(counts.size(), "samples"), like, samples),
                 source.string(), "record all spectra with the same settings of the camera");
 }
 

@@ -21,8 +21,8 @@ class Input {
         const bool several =
             is_pattern(path) || (std::filesystem::is_directory(path, problem) && !is_volume_name(path));
         if (!several && !is_volume_name(path)) {
-            throw Error(ErrorCode::bad_setting, "is no volume", path.string(),
-                        "`echolux reconstruct` makes volumes of scans, `echolux info --guess` looks at unknown files");
+            throw Error(ErrorCode::bad_setting, "is not a volume", path.string(),
+                        "`reconstruct` makes volumes from scans, `guess` examines unknown raw files");
         }
         if (!several) {
             file_ = std::make_unique<SeriesFile>(path);
@@ -69,8 +69,8 @@ class Input {
 Interval chosen_time_points(const ConvertJob& job, const SeriesHeader& header) {
     const Interval chosen{job.time_points.begin, job.time_points.end == 0 ? header.time_points : job.time_points.end};
     if (chosen.begin >= 0 && chosen.begin < chosen.end && chosen.end <= header.time_points) return chosen;
-    throw Error(ErrorCode::bad_setting, fmt::format("there are time points 0 to {}", header.time_points - 1), "--time",
-                "give the first, and the one behind the last");
+    throw Error(ErrorCode::bad_setting, fmt::format("the series has time points 0 to {}", header.time_points - 1),
+                "time", "give the first, and the one after the last");
 }
 
 SeriesHeader header_of_output(const SeriesHeader& input, const VolumeGrid& grid, const Interval& time_points) {

@@ -8,6 +8,7 @@
 
 #include "app/picture_of.h"
 #include "app/seconds_since.h"
+#include "compute/counted.h"
 #include "engine/analysis/figures.h"
 #include "engine/analysis/layers.h"
 #include "engine/analysis/vessels.h"
@@ -159,9 +160,9 @@ std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
 
     const ReconstructionStats& stats = reconstruction.stats();
     std::vector<DemoLine> lines{
-        {"scan",
-         fmt::format("{} volumes of {} B-scans of {} A-scans of {} samples, simulated in {:.1f} s", simulation.volumes,
-                     simulation.b_scans, simulation.a_scans, simulation.samples, simulated_s)},
+        {"scan", fmt::format("{} of {} of {} of {}, simulated in {:.1f} s", counted(simulation.volumes, "volumes"),
+                             counted(simulation.b_scans, "B-scans"), counted(simulation.a_scans, "A-scans"),
+                             counted(simulation.samples, "samples"), simulated_s)},
         {"reconstruction", fmt::format("{}: {:.0f} k A-scans/s, {:.1f} volumes/s", stats.backend,
                                        static_cast<double>(stats.a_scans) / stats.seconds / 1e3,
                                        static_cast<double>(simulation.volumes) / stats.seconds)},

@@ -28,16 +28,17 @@ void check_request(const ReconstructJob& job) {
     };
     if (png && !makes_picture(job)) {
         refuse("a PNG holds one picture, not a volume", job.output.string(),
-               "add --b-scan N or --en-face Z0:Z1, or name a volume file");
+               "add `b_scan` N or `en_face` Z0:Z1, or name a volume file");
     }
     if (!png && makes_picture(job)) refuse("pictures are written as PNG", job.output.string(), "name it *.png");
     if (job.gray && !makes_picture(job)) {
-        refuse("is for pictures: a volume keeps all values", "--range",
-               "leave it out, or convert the volume: echolux convert --type u8 --range LOW:HIGH");
+        refuse("applies to pictures only: a volume keeps all values", "range",
+               "leave it out, or use `convert` with `type` u8 and `range` LOW:HIGH on the volume");
     }
-    if (job.b_scan && job.en_face) refuse("a picture shows a B-scan or a projection", "--b-scan", "give one of them");
+    if (job.b_scan && job.en_face)
+        refuse("a picture shows either a B-scan or a projection", "b_scan", "give only one of them");
     const bool part_given = job.b_scans.begin != 0 || job.b_scans.end != 0;
-    if (job.b_scan && part_given) refuse("one B-scan needs no part of the volume", "--blocks", "leave it out");
+    if (job.b_scan && part_given) refuse("cannot be combined with one B-scan", "part.blocks", "leave it out");
 }
 
 Interval rows(const ReconstructJob& job, const VolumeGrid& grid) {
@@ -50,7 +51,7 @@ void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
     if (job.en_face) check_en_face(grid, rows(job, grid).begin, rows(job, grid).end);
     if (!makes_picture(job)) return check_volume_output(job.output, grid.type);
     if (grid.type == VoxelType::f16) {
-        throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen, no picture is made of them",
+        throw Error(ErrorCode::bad_setting, "f16 voxels are for display only and cannot be written as a picture",
                     job.output.string(), "set recipe.voxel = f32");
     }
     check_can_be_written(job.output);
@@ -59,14 +60,15 @@ void check_output(const ReconstructJob& job, const VolumeGrid& grid) {
 void check_flow(const ReconstructJob& job, const Scan& scan) {
     if (job.flow.empty()) return;
     if (scan.flow.method == FlowMethod::none) {
-        throw Error(ErrorCode::bad_setting, "the scan asks for no flow", "--flow",
+        throw Error(ErrorCode::bad_setting, "the scan computes no flow", "flow",
                     "set flow.method = doppler, or another one");
     }
     if (makes_picture(job)) {
-        throw Error(ErrorCode::bad_setting, "flow is written beside a volume", "--flow", "leave out the picture");
+        throw Error(ErrorCode::bad_setting, "flow is written beside a volume, not beside a picture", "flow",
+                    "leave it out, or write a volume");
     }
     if (std::filesystem::weakly_canonical(job.flow) == std::filesystem::weakly_canonical(job.output)) {
-        throw Error(ErrorCode::bad_setting, "is the name of the volume too", "--flow", "give it a name of its own");
+        throw Error(ErrorCode::bad_setting, "has the same name as the volume", "flow", "choose another name");
     }
     check_volume_output(job.flow, VoxelType::f32);
 }

@@ -42,8 +42,8 @@ void check_outputs(const RenderJob& job) {
 void check_hash(const std::filesystem::path& path, const std::string& hash, const std::string& expected) {
     if (expected.empty() || hash == expected) return;
     throw Error(ErrorCode::bad_file,
-                fmt::format("is not what the picture was made of: its fingerprint is {}, not {}", hash, expected),
-                path.string(), "name the original by --input FILE, or make a new picture with echolux render");
+                fmt::format("is not what the picture was made from: its fingerprint is {}, not {}", hash, expected),
+                path.string(), "name the original as `input`, or make a new picture with `render`");
 }
 
 // What is known before the work: throws where the input is not what is expected.
@@ -89,7 +89,8 @@ void write_picture(Renderer& renderer, const RenderJob& job, const View& view, c
 std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
     if (job.flow.empty()) return {};
     if (!view.flatten.empty()) {
-        throw Error(ErrorCode::bad_setting, "flow is not flattened", "--flow, view.flatten", "leave one of them out");
+        throw Error(ErrorCode::bad_setting, "flow cannot be flattened", "flow",
+                    "leave it out, or leave out view.flatten");
     }
     return read_volume(job.flow);
 }

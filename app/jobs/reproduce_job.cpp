@@ -15,20 +15,20 @@ namespace {
 RestoredSession session_in(const PictureTexts& texts, const std::filesystem::path& picture) {
     const auto text = texts.find(text_session);
     if (text != texts.end()) return session_of(toml_entries(text->second, picture.string()), picture.string());
-    throw Error(ErrorCode::bad_file, "does not say how it was made", picture.string(),
-                "pictures of echolux render and of its window can be made again");
+    throw Error(ErrorCode::bad_file, "contains no record of how it was made", picture.string(),
+                "only pictures saved by Echolux (`render`, or the window) can be reproduced");
 }
 
 std::filesystem::path input_of(const ReproduceJob& job, const RestoredSession& session) {
     if (!job.input.empty()) return job.input;
     if (session.open.file.empty()) {
-        throw Error(ErrorCode::bad_file, "shows what came from " + session.open.source + ", which was not kept",
-                    job.picture.string(), "only pictures of files can be made again: record first");
+        throw Error(ErrorCode::bad_file, "shows what came from " + session.open.source + ", which was not recorded",
+                    job.picture.string(), "only pictures of files can be reproduced: record first");
     }
     std::error_code problem;
     if (std::filesystem::exists(session.open.file, problem)) return session.open.file;
-    throw Error(ErrorCode::bad_file, "is not there any more: " + job.picture.string() + " was made of it",
-                session.open.file, "say where it is now by --input FILE");
+    throw Error(ErrorCode::bad_file, "no longer exists: " + job.picture.string() + " was made from it",
+                session.open.file, "give its new place as `input`");
 }
 
 std::filesystem::path output_of(const ReproduceJob& job) {
@@ -40,7 +40,7 @@ std::filesystem::path output_of(const ReproduceJob& job) {
 
 void check_flow(const PictureRecord& record, const std::filesystem::path& picture) {
     if (record.flow.empty() || file_hash(record.flow) == record.flow_hash) return;
-    throw Error(ErrorCode::bad_file, "is not there any more or has changed: " + picture.string() + " shows its flow",
+    throw Error(ErrorCode::bad_file, "no longer exists or has changed: " + picture.string() + " shows its flow",
                 record.flow, "bring the original back");
 }
 
@@ -64,8 +64,7 @@ RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session)
 void warn_where_others(ReproducedPicture& done, const PictureRecord& before) {
     const auto warn = [&](const char* what, const std::string& then, const std::string& now) {
         if (then.empty() || then == now) return;
-        done.warnings.push_back(
-            fmt::format("{} was {}, is now {}: bits may differ where they are rounded", what, then, now));
+        done.warnings.push_back(fmt::format("{} was {} and is now {}: pixels may differ by rounding", what, then, now));
     };
     warn("the graphics device", before.device, done.rendered.device);
     warn("the reconstructor", before.backend, done.rendered.stats.backend);
@@ -90,7 +89,7 @@ ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
     const RenderJob again = render_job_of(job, session);
     std::error_code problem;
     if (std::filesystem::equivalent(again.output, job.picture, problem)) {
-        throw Error(ErrorCode::bad_setting, "is the picture itself", "-o", "give the new one a name of its own");
+        throw Error(ErrorCode::bad_setting, "is the picture itself", "output", "choose another name");
     }
     ReproducedPicture done;
     done.output = again.output;
@@ -101,8 +100,7 @@ ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
     if (before != texts.end()) {
         if (was_altered(job.picture, session.picture.bits, before->second)) {
             done.warnings.push_back(job.picture.string() +
-                                    " was altered after it was made: its pixels are not those "
-                                    "that its fingerprint tells of");
+                                    " was altered after it was made: its pixels do not match its fingerprint");
             done.sameness = Sameness::other;
             return done;
         }

@@ -75,8 +75,8 @@ class Mirrors {
 
     MeanProfile of_file(const SpectrumSource& source) {
         if (!scan_) {
-            throw Error(ErrorCode::bad_setting, "is a spectrum, and does not say how to process it", source.string(),
-                        "name a scan with calibration and recipe by --scan");
+            throw Error(ErrorCode::bad_setting, "is a spectrum without a recipe to process it", source.string(),
+                        "name a scan with calibration and recipe as `scan`");
         }
         const std::vector<double> counts =
             mean_spectrum(source, "mirror", scan_->geometry.samples, "the scan", progress_);
@@ -111,8 +111,8 @@ void require_different_depths(const RollOffFound& found) {
     });
     if (same == found.mirrors.end()) return;
     throw Error(ErrorCode::bad_file,
-                fmt::format("stands at the same depth as {}, bin {:.2f}", same->name, same->reading.bin),
-                std::next(same)->name, "record each mirror at a depth of its own, and name it once");
+                fmt::format("is at the same depth as {}, bin {:.2f}", same->name, same->reading.bin),
+                std::next(same)->name, "record each mirror at its own depth, and list each once");
 }
 
 // Of the range: mirrors that lie closer together say nothing of a fall-off.
@@ -157,8 +157,8 @@ std::string RollOffFound::extrapolation(double of_bin, const std::string& unit) 
 RollOffFound run(const RollOffJob& job, Progress& progress) {
     check_plot_name(job.plot);
     if (job.attenuation_db && !(*job.attenuation_db >= 0 && *job.attenuation_db <= 200)) {
-        throw Error(ErrorCode::bad_setting, fmt::format("{} dB are no loss in the sample arm", *job.attenuation_db),
-                    "--attenuation-db", "give 0 to 200");
+        throw Error(ErrorCode::bad_setting, fmt::format("{} dB is not a loss in the sample arm", *job.attenuation_db),
+                    "attenuation_db", "give 0 to 200");
     }
     RollOffFound found;
     Mirrors mirrors(job, progress);

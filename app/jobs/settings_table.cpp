@@ -15,6 +15,32 @@
 namespace echolux {
 namespace {
 
+// Of every part of the program, at their defaults.
+struct AllSettings {
+    AllSettings() {
+        bind(settings, scan);
+#ifdef ECHOLUX_RENDER
+        settings.bind("view", view);
+        settings.bind("window", window);
+        settings.bind("figure", figure);
+#endif
+        settings.bind("simulation", simulation);
+        settings.bind("source", source);
+    }
+    AllSettings(const AllSettings&) = delete;
+    AllSettings& operator=(const AllSettings&) = delete;
+
+    Scan scan;
+    Simulation simulation;
+    SourceSettings source;
+#ifdef ECHOLUX_RENDER
+    View view;
+    WindowSettings window;
+    FigureStyle figure;
+#endif
+    Settings settings;
+};
+
 std::string range_text(const BoundField& field) {
     if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, ", "));
     if (std::holds_alternative<bool>(field.default_value)) return "true, false";
@@ -34,24 +60,15 @@ std::string_view effect_text(Effect effect) {
 
 }  // namespace
 
+void check_assignment(std::string_view assignment) {
+    AllSettings all;
+    all.settings.set_assignment(assignment);
+}
+
 std::string settings_table() {
-    Scan scan;
-    Simulation simulation;
-    SourceSettings source;
-    Settings settings;
-    bind(settings, scan);
-#ifdef ECHOLUX_RENDER
-    View view;
-    settings.bind("view", view);
-    WindowSettings window;
-    settings.bind("window", window);
-    FigureStyle figure;
-    settings.bind("figure", figure);
-#endif
-    settings.bind("simulation", simulation);
-    settings.bind("source", source);
+    const AllSettings all;
     std::string table = "| setting | default | range | unit | effect | meaning |\n|---|---|---|---|---|---|\n";
-    for (const BoundField& field : settings.fields()) {
+    for (const BoundField& field : all.settings.fields()) {
         table += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", field.key(), spelled(field.default_value),
                              range_text(field), field.unit, effect_text(field.effect), field.help);
     }

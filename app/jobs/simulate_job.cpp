@@ -23,7 +23,7 @@ void write_velocity(const SimulateJob& job) {
 // A simulation may be written over; a recording, or a scan that is no simulation, may not.
 void keep_what_others_recorded(const std::filesystem::path& scan) {
     if (!std::filesystem::exists(scan) || std::filesystem::exists(scan.parent_path() / "truth")) return;
-    throw Error(ErrorCode::output, "exists already, and is not a simulation", scan.string(), "choose another folder");
+    throw Error(ErrorCode::output, "already exists and is not a simulation", scan.string(), "choose another folder");
 }
 
 }  // namespace

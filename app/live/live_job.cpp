@@ -61,7 +61,7 @@ class Display {
     void write_last(const std::filesystem::path& file) {
         const std::optional<VolumePicture> picture = path_.picture(view_);
         if (!picture) {
-            throw Error(ErrorCode::output, "no volume was finished, so there is no picture", file.string(),
+            throw Error(ErrorCode::output, "no volume was completed, so there is no picture", file.string(),
                         "let it run longer");
         }
         path_.wait(*picture);
@@ -77,7 +77,7 @@ class Display {
 
 void check_outputs(const LiveJob& job) {
     if (job.publishing == Publishing::rolling && !job.processed.empty()) {
-        throw Error(ErrorCode::bad_setting, "processed volumes are whole", "--processed", "leave out --rolling");
+        throw Error(ErrorCode::bad_setting, "needs whole volumes", "processed", "leave out `rolling`");
     }
     if (job.picture.empty()) return;
     if (lower_ending(job.picture) != ".png") {

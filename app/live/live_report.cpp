@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compute/counted.h"
 #include "engine/version.h"
 
 namespace echolux {
@@ -120,31 +121,33 @@ std::string text_of(const LiveReport& report) {
     const SessionStats& s = report.session;
     const double seconds = std::max(s.seconds, 1e-9);
     std::string text = fmt::format("{}, {:.1f} s\n", report.source, s.seconds);
-    text += fmt::format("acquired     {} volumes, {} A-scans ({:.0f} a second), {} blocks; {} lost by the source\n",
-                        s.arrived.volumes, s.arrived.lines, static_cast<double>(s.arrived.lines) / seconds,
-                        s.arrived.blocks, s.arrived.lost);
+    text += fmt::format("acquired     {}, {} ({:.0f} a second), {}; {} lost by the source\n",
+                        counted(s.arrived.volumes, "volumes"), counted(s.arrived.lines, "A-scans"),
+                        static_cast<double>(s.arrived.lines) / seconds, counted(s.arrived.blocks, "blocks"),
+                        s.arrived.lost);
     if (report.recorder) {
-        text += fmt::format("recorded     {} blocks, {:.1f} MB; {} missing\n", report.recorder->blocks,
+        text += fmt::format("recorded     {}, {:.1f} MB; {} missing\n", counted(report.recorder->blocks, "blocks"),
                             1e-6 * static_cast<double>(report.recorder->bytes), report.recorder->missing_blocks);
     }
     if (report.way.empty()) return text;
-    text +=
-        fmt::format("processed    {} volumes, {} A-scans ({:.0f} a second), load {:.0f} %: {}\n", s.finished_volumes,
-                    s.fed_lines, static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.way);
-    text +=
-        fmt::format("left out     {} volumes overtaken by newer ones, {} incomplete, {} without a slot, {} failed\n",
-                    s.queue.overtaken_volumes, s.queue.incomplete_volumes, s.dropped_volumes, s.failed_volumes);
+    text += fmt::format("processed    {}, {} ({:.0f} a second), load {:.0f} %: {}\n",
+                        counted(s.finished_volumes, "volumes"), counted(s.fed_lines, "A-scans"),
+                        static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.way);
+    text += fmt::format("left out     {} overtaken by newer ones, {} incomplete, {} without a slot, {} failed\n",
+                        counted(s.queue.overtaken_volumes, "volumes"), s.queue.incomplete_volumes, s.dropped_volumes,
+                        s.failed_volumes);
     if (report.display) {
         const PictureStats& shown = report.display->pictures;
-        text += fmt::format("shown        {} volumes in {} pictures ({:.1f} a second), {} out of order\n",
-                            shown.volumes, shown.pictures, shown.pictures_per_s, shown.out_of_order);
+        text +=
+            fmt::format("shown        {} in {} ({:.1f} a second), {} out of order\n", counted(shown.volumes, "volumes"),
+                        counted(shown.pictures, "pictures"), shown.pictures_per_s, shown.out_of_order);
         text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
     }
     if (report.processed) {
-        text +=
-            fmt::format("written      {} volumes, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",
-                        report.processed->volumes, 1e-6 * static_cast<double>(report.processed->bytes),
-                        report.processed->left_out, report.processed->read_back_s, report.processed->write_s);
+        text += fmt::format("written      {}, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",
+                            counted(report.processed->volumes, "volumes"),
+                            1e-6 * static_cast<double>(report.processed->bytes), report.processed->left_out,
+                            report.processed->read_back_s, report.processed->write_s);
     }
     return text;
 }

@@ -43,8 +43,8 @@ const char* way_to(SlotKind kind) {
 
 void LiveRing::require_built() const {
     if (slots) return;
-    throw Error(ErrorCode::device, "the devices could not be put together again " + failure, "volume path",
-                "start again, or choose --backend cpu");
+    throw Error(ErrorCode::device, "the graphics and compute devices could not be set up again " + failure,
+                "volume path", "start again, or choose `backend` cpu");
 }
 
 VolumeFeeder::VolumeFeeder(LiveRing& ring, const ReconstructionSpec& plan, const BackendChoice& backend,

@@ -13,6 +13,7 @@
 #include "app/session/picture_record.h"
 #include "app/session/session_text.h"
 #include "app/transfer/transfer_file.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/file_hash.h"
 #include "engine/scan/settings.h"
@@ -106,7 +107,7 @@ void draw(const MovieJob& job, const MoviePlan& plan, MovieScene& stage, MovieEn
         View view = sized(plan.view(frame), codec);
         transfers.load(view);
         if (view.width != sized(job.view, codec).width || view.height != sized(job.view, codec).height) {
-            throw Error(ErrorCode::bad_setting, "the size of a movie cannot change on its way",
+            throw Error(ErrorCode::bad_setting, "the size of a movie cannot change along its path",
                         "view.width, view.height", "leave them out of the key frames");
         }
         stage.show(plan.step(frame), view, progress);
@@ -119,8 +120,9 @@ void draw(const MovieJob& job, const MoviePlan& plan, MovieScene& stage, MovieEn
 // The same error, that also says what there is in spite of it.
 Error told(const Error& error, const MovieJob& job, const MovieEncoding& encoding, std::int64_t frames) {
     const std::int64_t made = encoding.pictures();
-    const std::string kept = made > 0 ? fmt::format("{} of {} pictures are in {}", made, frames, job.output.string())
-                                      : "nothing was written";
+    const std::string kept =
+        made > 0 ? fmt::format("{} of {} are in {}", made, counted(frames, "pictures"), job.output.string())
+                 : "nothing was written";
     const std::string problem = error.code() == ErrorCode::cancelled ? "cancelled" : error.problem();
     return {error.code(), fmt::format("{}: {}", problem, kept),
             error.code() == ErrorCode::cancelled ? "movie" : error.where(), error.remedy()};

@@ -9,6 +9,7 @@
 #include <ranges>
 
 #include "app/session/key_frame_file.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "render/camera.h"
 
@@ -28,18 +29,18 @@ std::vector<std::string> parts_of(const std::string& text) {
 
 void add_part(MoviePath& path, const std::string& part) {
     const auto refuse = [&](const char* problem, const char* remedy) {
-        throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" {}", part, problem), "--path", remedy);
+        throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" {}", part, problem), "path", remedy);
     };
     const auto set = [&](bool& is_there) {
-        if (is_there) refuse("is there twice", "name it once");
+        if (is_there) refuse("is given twice", "give it once");
         is_there = true;
     };
     if (part == "turntable") return set(path.turns);
     if (part == "time") return set(path.goes_through_time);
     if (part == "sweep") return set(path.sweeps);
     if (std::filesystem::path(part).extension() != ".toml")
-        refuse("is no path of a movie", "turntable, time, sweep or a file of key frames (.toml), joined by +");
-    if (path.keys) refuse("is the second file of key frames", "write one file");
+        refuse("is not a movie path", "choose turntable, time, sweep or a file of key frames (.toml), joined with +");
+    if (path.keys) refuse("is a second file of key frames", "put all key frames into one file");
     path.keys = read_key_frames(part);
 }
 
@@ -79,40 +80,40 @@ MoviePlan::MoviePlan(const MovieSpec& spec, const View& view, const MovieTimePoi
     : path_(movie_path(spec.path)), view_(view), volumes_(volumes), along_(spec.along), plane_(spec.plane) {
     if (spec.step_s > 0) volumes_.step_s = spec.step_s;
     if (path_.goes_through_time && volumes_.steps < 2) {
-        throw Error(ErrorCode::bad_setting, "there is one volume, so that time stands still", "--path time",
-                    "give a 4-D file, a folder of volumes, or a scan of several volumes");
+        throw Error(ErrorCode::bad_setting, "time needs several volumes, and there is one", "path",
+                    "give a 4-D file, a folder of volumes, or a scan with several volumes");
     }
     if (path_.sweeps && view.show == Shown::en_face) {
-        throw Error(ErrorCode::bad_setting, "a projection from above has no plane to be moved", "--path sweep",
-                    "choose --show slice --plane en-face");
+        throw Error(ErrorCode::bad_setting, "sweep has no plane to move in an en-face projection", "path",
+                    "set view.show = slice and view.plane = en-face");
     }
     set_length(spec);
     if (path_.turns) fix_fit();
     if (!view_.time_stamp) return;
     if (path_.goes_through_time && volumes_.step_s == 0) {
-        throw Error(ErrorCode::bad_setting, "the series does not say how long a step takes", "view.time_stamp",
-                    "add --step-time S, or leave the time stamp out");
+        throw Error(ErrorCode::bad_setting, "the series does not give the time between its volumes", "view.time_stamp",
+                    "add `step_time` S, or leave the time stamp out");
     }
     view_.time_rate = time_rate();
 }
 
 void MoviePlan::set_length(const MovieSpec& spec) {
     if (!spec.fps.empty() && spec.frames > 0 && spec.seconds > 0) {
-        throw Error(ErrorCode::bad_setting, "a length and a rate are given, and the number of pictures too", "--frames",
-                    "leave one of --frames, --seconds and --fps out");
+        throw Error(ErrorCode::bad_setting, "length, rate and number of pictures cannot all be given", "frames",
+                    "leave out one of `frames`, `seconds` and `fps`");
     }
     constexpr double parts = 1e6;  // of a second, that are told apart
     if (!spec.fps.empty())
-        rate_ = parsed_frame_rate(spec.fps, "--fps");
+        rate_ = parsed_frame_rate(spec.fps, "fps");
     else if (spec.frames > 0 && spec.seconds > 0)
-        rate_ = frame_rate(spec.frames * std::int64_t{1'000'000}, std::llround(spec.seconds * parts), "--seconds");
+        rate_ = frame_rate(spec.frames * std::int64_t{1'000'000}, std::llround(spec.seconds * parts), "seconds");
     if (spec.frames > 0)
         frames_ = spec.frames;
     else
         frames_ = spec.seconds > 0 ? std::llround(spec.seconds * rate_.per_s()) : natural_frames();
     if (frames_ >= 1 && frames_ <= max_movie_frames) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("a movie of {} pictures cannot be made", frames_),
-                spec.frames > 0 ? "--frames" : "--seconds", fmt::format("1 to {} are possible", max_movie_frames));
+    throw Error(ErrorCode::bad_setting, fmt::format("a movie of {} is not possible", counted(frames_, "pictures")),
+                spec.frames > 0 ? "frames" : "seconds", fmt::format("choose 1 to {}", max_movie_frames));
 }
 
 // Key frames in their own time, each time point once, each layer once.

@@ -13,7 +13,8 @@ MovieScene::MovieScene(const MovieJob& job, const MoviePath& path, Progress& pro
     : job_(job), renderer_(job.device), volumes_(movie_volumes(job, path.goes_through_time, progress)),
       chosen_(job.chosen) {
     if (!job.flow.empty() && path.goes_through_time)
-        throw Error(ErrorCode::bad_setting, "one volume of flow cannot go through time", "--flow", "leave it out");
+        throw Error(ErrorCode::bad_setting, "one volume of flow cannot be shown over several time points", "flow",
+                    "leave it out");
     for (first_step_ = 0; first_step_ < volumes_->steps() && !first_; ++first_step_) {
         first_ = volumes_->read(first_step_, progress);
         collect_warnings();

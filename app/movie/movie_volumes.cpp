@@ -113,12 +113,12 @@ class ScanVolumes : public MovieVolumes {
 std::unique_ptr<MovieVolumes> movie_volumes(const VolumeSource& source, bool through_time, Progress& progress) {
     if (!through_time) return std::make_unique<OneVolume>(open_volume(source, progress));
     if (source.input.empty()) {
-        throw Error(ErrorCode::bad_setting, "what an instrument sends has no time points yet", "path",
-                    "record it, and make the movie of the recording");
+        throw Error(ErrorCode::bad_setting, "a live source has no time points yet", "path",
+                    "record it, and make the movie from the recording");
     }
     if (!holds_volumes(source.input)) return std::make_unique<ScanVolumes>(open_scan(source.input, source.settings));
     if (source.settings.empty()) return std::make_unique<SeriesVolumes>(source.input);
-    throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", source.settings.front(),
+    throw Error(ErrorCode::bad_setting, "has no effect on a volume file", source.settings.front(),
                 "give the scan instead, or leave the setting out");
 }
 

@@ -60,7 +60,7 @@ std::vector<std::string> missing_of(const Scan& scan, const VolumeGrid& grid) {
         missing.emplace_back("depth scale: depth is in bins (calibration.wavelengths or depth_pitch_um)");
     }
     if (scan.geometry.spacing_a_um == 0 || scan.geometry.spacing_b_um == 0) {
-        missing.emplace_back("lateral spacing: proportions are a guess (scan.spacing_a_um, scan.spacing_b_um)");
+        missing.emplace_back("lateral spacing: proportions are guessed (scan.spacing_a_um, scan.spacing_b_um)");
     }
     if (chosen_background(scan.recipe, calibration) == Background::frame_mean) {
         missing.emplace_back(
@@ -135,7 +135,7 @@ void add_time_facts(const SeriesFile& file, std::vector<Fact>& facts) {
         }
     }
     const auto levels = static_cast<std::int64_t>(file.levels().size());
-    if (levels > 1) facts.push_back({"levels", levels, "", "the same picture, ever coarser"});
+    if (levels > 1) facts.push_back({"levels", levels, "", "the same volume at decreasing resolution"});
 }
 
 // Volumes of a folder or pattern, a time point each: as the first one says.
@@ -144,7 +144,7 @@ Description described_series(const std::filesystem::path& path) {
     Description description;
     description.kind = "volume";
     description.facts = grid_facts(points.grid());
-    description.facts.push_back({"time points", points.count(), "", "a file each"});
+    description.facts.push_back({"time points", points.count(), "", "one file each"});
     return description;
 }
 
@@ -159,7 +159,7 @@ Description described_volume(const std::filesystem::path& path) {
     add_time_facts(file, description.facts);
     constexpr std::int64_t max_looked_through = std::int64_t{2} << 30;  // a quarter of a minute
     if (grid.bytes() > max_looked_through) {
-        description.facts.push_back({"values", std::monostate{}, "", "not looked through: it is larger than 2 GiB"});
+        description.facts.push_back({"values", std::monostate{}, "", "not computed: larger than 2 GiB"});
     } else if (grid.type != VoxelType::complex64) {
         const auto [min, max] = min_and_max(file);
         const char* remark = file.time_points() > 1 ? "of the first time point" : "";
@@ -188,8 +188,8 @@ Description described_picture(const std::filesystem::path& path) {
     description.kind = "picture";
     const PictureTexts texts = picture_texts(path);
     if (texts.empty()) {
-        throw Error(ErrorCode::bad_file, "is a picture that says nothing of itself", path.string(),
-                    "pictures that echolux makes say how they were made");
+        throw Error(ErrorCode::bad_file, "is a picture without a record of how it was made", path.string(),
+                    "only pictures saved by Echolux carry one");
     }
     for (const auto& [name, text] : texts) {
         if (name == text_pixels) description.facts.push_back({name, text, "", "fingerprint: 64-bit FNV-1a"});
@@ -224,8 +224,8 @@ Description described(const std::filesystem::path& path, const std::vector<std::
     const Describe describe = way_to_describe(path);
     if (describe == nullptr) return described_scan(path, assignments);
     if (!assignments.empty()) {
-        throw Error(ErrorCode::bad_setting, "is not reconstructed", path.string() + ", " + assignments.front(),
-                    "give the scan instead, or leave the setting out");
+        throw Error(ErrorCode::bad_setting, "has no effect on a volume file",
+                    path.string() + ", " + assignments.front(), "give the scan instead, or leave the setting out");
     }
     return describe(path);
 }

@@ -36,7 +36,7 @@ FileKind kind_of_toml(const std::filesystem::path& path) {
     if (sections.contains("scan")) return FileKind::exhibit;
     if (sections == std::set<std::string, std::less<>>{"transfer"}) return FileKind::transfer;
     if (sections.contains("view") || std::ranges::any_of(sections, is_recipe_section)) return FileKind::preset;
-    throw Error(ErrorCode::bad_file, "has no section that Echolux knows", path.string(),
+    throw Error(ErrorCode::bad_file, "has none of the sections of Echolux", path.string(),
                 "[scan] describes spectra, [session] a session, [view] how something looks, [transfer] a transfer "
                 "function");
 }
@@ -65,9 +65,9 @@ FileKind kind_of_file(std::filesystem::path& path) {
     }
     if (is_octproz_scan(path)) return FileKind::exhibit;
     throw Error(
-        ErrorCode::bad_file, "is of no kind that Echolux opens", path.string(),
+        ErrorCode::bad_file, "is not a kind of file that Echolux can open", path.string(),
         "volumes (.nrrd .nii .tif .mha .h5 .zarr .npy .dcm .oct .vol .mat ...), folders of them or of pictures, scans "
-        "and sessions (.toml), raw spectra (.raw .bin .dat), pictures of ours (.png), transfer functions "
+        "and sessions (.toml), raw spectra (.raw .bin .dat), pictures saved by Echolux (.png), transfer functions "
         "(.toml .json)");
 }
 

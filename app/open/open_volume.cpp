@@ -13,7 +13,7 @@ Volume time_point_of(const std::filesystem::path& path, std::int64_t time_point)
     if (time_point == 0 && is_volume_name(path)) return read_volume(path);
     const TimePoints series(path);
     if (time_point >= 0 && time_point < series.count()) return series.read(time_point);
-    throw Error(ErrorCode::bad_setting, fmt::format("there is no volume {}", time_point), "--volume",
+    throw Error(ErrorCode::bad_setting, fmt::format("there is no volume {}", time_point), "part.volume",
                 fmt::format("there are volumes 0 to {}", series.count() - 1));
 }
 
@@ -50,7 +50,7 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
                 reconstruction.scan(),     reconstruction.stats(), reconstruction.warnings()};
     }
     if (!settings.empty()) {
-        throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", settings.front(),
+        throw Error(ErrorCode::bad_setting, "has no effect on a volume file", settings.front(),
                     "give the scan instead, or leave the setting out");
     }
     return {time_point_of(path, part.volume), {}, {}, {}, {}, {}};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/volume_file.h"
@@ -24,9 +25,10 @@ std::string format_name(SampleFormat format) {
 }
 
 std::string shape_text(const RawGuess& guess) {
-    std::string text = fmt::format("{} samples of {}, {} A-scans, {} B-scans", guess.samples,
-                                   format_name(guess.sample_format), guess.a_scans, guess.b_scans);
-    if (guess.offset_bytes > 0) text += fmt::format(", after {} bytes", guess.offset_bytes);
+    std::string text =
+        fmt::format("{} of {}, {}, {}", counted(guess.samples, "samples"), format_name(guess.sample_format),
+                    counted(guess.a_scans, "A-scans"), counted(guess.b_scans, "B-scans"));
+    if (guess.offset_bytes > 0) text += fmt::format(", after {}", counted(guess.offset_bytes, "bytes"));
     return text;
 }
 
@@ -41,21 +43,21 @@ std::string how_sure(double likeness) {
 std::string reasons(const std::vector<RawGuess>& guesses, std::uintmax_t file_bytes) {
     const RawGuess& best = guesses.front();
     std::string text =
-        "# Proposed by echolux info --guess; a person decides. Look at a picture of it:\n"
-        "# echolux reconstruct THIS.toml -o volume.nrrd, then echolux render volume.nrrd -o picture.png\n#\n";
-    text += fmt::format("# {}: neighbouring samples are smoothest when the file is read like that\n",
-                        format_name(best.sample_format));
+        "# A guess from the bytes of the file, to be checked on a picture of it:\n"
+        "# reconstruct this scan, and look whether tissue looks like tissue.\n#\n";
+    text +=
+        fmt::format("# {}: neighbouring samples are smoothest when read like this\n", format_name(best.sample_format));
     text += fmt::format("# samples = {}: lines of this length are alike (correlation {:.2f}), {}\n", best.samples,
                         best.likeness, how_sure(best.likeness));
     text += fmt::format("# a_scans = {}: neighbouring B-scans of this width resemble each other most\n", best.a_scans);
     const std::int64_t lines = best.a_scans * best.b_scans;
-    text += fmt::format("# b_scans = {}: what is left of {} lines in {} bytes\n", best.b_scans, lines, file_bytes);
+    text += fmt::format("# b_scans = {}: the remainder of {} in {}\n", best.b_scans, counted(lines, "lines"),
+                        counted(file_bytes, "bytes"));
     if (best.offset_bytes > 0) {
-        text += fmt::format("# offset_bytes = {}: what does not fit into lines, or is unlike them, at the beginning\n",
-                            best.offset_bytes);
+        text += fmt::format("# offset_bytes = {}: bytes at the beginning that are not lines\n", best.offset_bytes);
     }
-    text += "# frame_offset_bytes: headers of single B-scans are not looked for; set it where there are some\n";
-    if (guesses.size() > 1) text += "#\n# What else would fit:\n";
+    text += "# frame_offset_bytes: headers before each B-scan are not searched for; set it where there are any\n";
+    if (guesses.size() > 1) text += "#\n# Other layouts that fit:\n";
     for (std::size_t i = 1; i < guesses.size(); ++i) {
         text += fmt::format("#   {} ({:.2f})\n", shape_text(guesses[i]), guesses[i].likeness);
     }
@@ -65,7 +67,8 @@ std::string reasons(const std::vector<RawGuess>& guesses, std::uintmax_t file_by
 void refuse_what_is_known(const std::filesystem::path& raw) {
     if (raw.extension() != ".toml" && raw.extension() != ".png" && !is_volume_name(raw) && !describes_itself(raw))
         return;
-    throw Error(ErrorCode::bad_setting, "says itself what it holds", raw.string(), "leave --guess out");
+    throw Error(ErrorCode::bad_setting, "describes itself, there is nothing to guess", raw.string(),
+                "open it directly");
 }
 
 }  // namespace
@@ -87,7 +90,7 @@ std::string proposed_toml(const std::filesystem::path& raw, const std::string& f
     refuse_what_is_known(raw);
     const std::vector<RawGuess> guesses = guess_raw(raw);
     if (guesses.empty()) {
-        throw Error(ErrorCode::bad_file, "no shape of spectra fits", raw.string(),
+        throw Error(ErrorCode::bad_file, "no layout of spectra fits", raw.string(),
                     "describe it by hand: docs/scan-files.md");
     }
     Scan scan = scan_of_guess(raw, guesses.front());
@@ -99,7 +102,7 @@ std::string proposed_toml(const std::filesystem::path& raw, const std::string& f
 void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml) {
     std::error_code problem;
     if (std::filesystem::exists(toml, problem)) {
-        throw Error(ErrorCode::output, "is there already", toml.string(), "name another file, or remove it");
+        throw Error(ErrorCode::output, "already exists", toml.string(), "choose another name, or remove it");
     }
     const std::filesystem::path folder = std::filesystem::absolute(toml).parent_path();
     const std::filesystem::path file = std::filesystem::proximate(std::filesystem::absolute(raw), folder, problem);

@@ -20,18 +20,18 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
     constexpr Effect effect = Effect::file;
     static const std::vector<Field<P>> fields{
         text("program", &P::program, effect, "version of Echolux that made the picture"),
-        text("device", &P::device, effect, "that rendered it"),
-        text("backend", &P::backend, effect, "that reconstructed the volume; empty: it was read from a file"),
+        text("device", &P::device, effect, "device that rendered it"),
+        text("backend", &P::backend, effect, "backend that reconstructed the volume; empty: it was read from a file"),
         text("input_hash", &P::input_hash, effect,
              "64-bit FNV-1a of session.file; of a folder, of the names and sizes in it"),
-        text("spectra_hash", &P::spectra_hash, effect, "the same of the raw spectra"),
+        text("spectra_hash", &P::spectra_hash, effect, "64-bit FNV-1a of the raw spectra"),
         text("flow", &P::flow, effect, "volume file that was shown over the structure"),
-        text("flow_hash", &P::flow_hash, effect, "64-bit FNV-1a of that"),
-        integer("bits", &P::bits, 8, 16, "bits", effect, "of a channel"),
-        integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "a pixel; 0: as view.samples says"),
+        text("flow_hash", &P::flow_hash, effect, "64-bit FNV-1a of session.flow"),
+        integer("bits", &P::bits, 8, 16, "bits", effect, "bits per channel"),
+        integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "rays per pixel; 0: as view.samples"),
         numbers("range", &P::range, lowest_value, highest_value, "", effect,
-                "of values, low and high, that the first volume of its series chose; empty: the volume itself"),
-        text("made_by", &P::made_by, effect, "what the input file says of how it was made, one line a key"),
+                "range of values, low and high, chosen by the first volume of its series; empty: by the volume itself"),
+        text("made_by", &P::made_by, effect, "provenance of the input file, one key per line"),
     };
     return fields;
 }

@@ -46,9 +46,9 @@ const std::vector<Field<WhatIsOpen>>& describe<WhatIsOpen>() {
         text("file", &S::file, effect, "volume, series or scan that is open"),
         text("source", &S::source, effect, "live source that is open"),
         text("scan", &S::scan, effect, "TOML that describes what the source sends"),
-        text("assignments", &S::assignments, effect, "settings that it was opened with, one a line"),
-        numbers("cross_um", &S::cross_um, -far_um, far_um, "um", effect, "the place that all panes show"),
-        integer("step", &S::step, 0, std::int64_t{1} << 50, "", effect, "time point of a series"),
+        text("assignments", &S::assignments, effect, "settings that it was opened with, one per line"),
+        numbers("cross_um", &S::cross_um, -far_um, far_um, "um", effect, "position of the cross-hair"),
+        integer("step", &S::step, 0, std::int64_t{1} << 50, "", effect, "time point of the series"),
     };
     return fields;
 }

@@ -18,7 +18,7 @@ namespace echolux {
 struct View;
 
 // How each begins.
-inline constexpr const char* session_head = "# A session of Echolux: echolux view opens it.\n";
+inline constexpr const char* session_head = "# A session of Echolux. Open it in the window.\n";
 
 // Section [session].
 struct WhatIsOpen {

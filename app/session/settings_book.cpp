@@ -38,8 +38,8 @@ bool is_undone(std::string_view key) {
 // What spectra are does not change while they are open.
 void refuse_facts(std::string_view key) {
     if (section_of(key) != "scan" && section_of(key) != "recording") return;
-    throw Error(ErrorCode::bad_setting, "is a fact of what is open", std::string(key),
-                "change it in the scan's TOML file and open that again");
+    throw Error(ErrorCode::bad_setting, "cannot be changed while it is open", std::string(key),
+                "change it in the scan's TOML file and open the scan again");
 }
 
 void check_window(const WindowSettings& window) {

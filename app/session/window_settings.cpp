@@ -7,32 +7,33 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
     using S = WindowSettings;
     constexpr Effect view = Effect::view;
     static const std::vector<Field<S>> fields{
-        number("scale", &S::scale, 0, 4, "", view, "of text and controls; 0: as the screen says")
+        number("scale", &S::scale, 0, 4, "", view, "scale of text and controls; 0: that of the screen")
             .special(0, "auto")
             .soft(0.75, 3),
-        integer("width", &S::width, 320, 32768, "px", view, "of the window"),
-        integer("height", &S::height, 240, 32768, "px", view, "of the window"),
+        integer("width", &S::width, 320, 32768, "px", view, "width of the window"),
+        integer("height", &S::height, 240, 32768, "px", view, "height of the window"),
         choice("layout", &S::layout, {"volume", "volume-and-sections", "sections", "alignment"}, view,
-               "which panes are in the middle; alignment: spectra and A-scans, for a mirror in the sample arm"),
-        flag("left_panels", &S::left_panels, view, "source, processing and flow are shown"),
-        flag("right_panels", &S::right_panels, view, "view, transfer function and the like are shown"),
-        number("left_width", &S::left_width, 200, 1000, "px", view, "of the panels on the left, at scale 1"),
-        number("right_width", &S::right_width, 200, 1000, "px", view, "of the panels on the right, at scale 1"),
+               "panes in the middle; alignment: spectra and A-scans, for a mirror in the sample arm"),
+        flag("left_panels", &S::left_panels, view, "show source, processing and flow"),
+        flag("right_panels", &S::right_panels, view, "show view, transfer function and related panels"),
+        number("left_width", &S::left_width, 200, 1000, "px", view, "width of the panels on the left, at scale 1"),
+        number("right_width", &S::right_width, 200, 1000, "px", view, "width of the panels on the right, at scale 1"),
         numbers("pane_split", &S::pane_split, 0.1, 0.9, "", view,
-                "the volume's share of the width, and the upper section's of the height"),
-        text("open_panels", &S::open_panels, view, "names of the panels that are unfolded, with commas between"),
-        flag("cross_hair", &S::cross_hair, view, "the place that all panes show is marked"),
-        flag("mouse_slicer", &S::mouse_slicer, view, "the mouse turns and moves as in 3D Slicer; false: ParaView"),
-        text("record_folder", &S::record_folder, view,
-             "where recordings, pictures and what else gets a name by itself go; empty: the desktop's folders Videos, "
-             "Pictures and Documents")
+                "share of the width for the volume, and of the height for the upper section"),
+        text("open_panels", &S::open_panels, view, "names of the unfolded panels, separated by commas"),
+        flag("cross_hair", &S::cross_hair, view, "mark the position of the cross-hair"),
+        flag("mouse_slicer", &S::mouse_slicer, view, "use the mouse as in 3D Slicer; false: as in ParaView"),
+        text(
+            "record_folder", &S::record_folder, view,
+            "folder for recordings, pictures and other files named automatically; empty: the desktop's folders Videos, "
+            "Pictures and Documents")
             .folder(),
-        text("save_folder", &S::save_folder, view, "of the last file that was saved: where dialogs begin").folder(),
+        text("save_folder", &S::save_folder, view, "folder of the last saved file, where dialogs open").folder(),
         number("series_memory_gb", &S::series_memory_gb, 0, 4096, "GB", view,
-               "memory for the time points of a series that are read ahead; from the next file on"),
+               "memory for reading ahead time points of a series; takes effect with the next file"),
         number("series_gpu_gb", &S::series_gpu_gb, 0, 1024, "GB", view,
-               "memory of the graphics device for time points ahead of their turn, beside the one that is shown"),
-        number("autosave_s", &S::autosave_s, 0, 3600, "s", view, "how often the state is kept; 0: never")
+               "graphics memory for time points prepared ahead of the one shown"),
+        number("autosave_s", &S::autosave_s, 0, 3600, "s", view, "interval at which the state is saved; 0: never")
             .special(0, "never")
             .soft(0, 120),
     };

@@ -34,7 +34,7 @@ MakeExhibit on_stage(std::shared_ptr<StagedSession> session, const BackendChoice
 MakeExhibit open_series(const std::filesystem::path& path, const std::vector<std::string>& assignments,
                         const SeriesBudget& budget, Progress& progress) {
     if (!assignments.empty()) {
-        throw Error(ErrorCode::bad_setting, "a volume file is not reconstructed", assignments.front(),
+        throw Error(ErrorCode::bad_setting, "has no effect on a volume file", assignments.front(),
                     "give the scan instead, or leave the setting out");
     }
     progress.begin("read", 0, "");

@@ -107,7 +107,7 @@ VolumeToCome SessionExhibit::begin_reading() {
     return [reading, facts = std::move(facts), from = name()] {
         const std::scoped_lock lock(reading->mutex);
         const auto voxels = std::exchange(reading->voxels, nullptr);
-        if (!voxels) throw Error(ErrorCode::device, "was closed before its volume had come", from, "open it again");
+        if (!voxels) throw Error(ErrorCode::device, "was closed before its volume arrived", from, "open it again");
         return std::make_shared<const Volume>(Volume{facts.grid, voxels(), facts.provenance});
     };
 }

@@ -119,7 +119,8 @@ void StagedSession::stop() {
 
 void StagedSession::record(const std::filesystem::path& scan_toml, const std::string& look) {
     if (is_recorded()) {
-        throw Error(ErrorCode::bad_setting, "is a recording already", scan().path.string(), "copy its files");
+        throw Error(ErrorCode::bad_setting, "is already on disk as a recording", scan().path.string(),
+                    "copy its files");
     }
     RecordingWanted wanted = recording_of(*source_, scan_toml);
     take_recipe(asked_.back().scan, wanted.scan);

@@ -42,7 +42,7 @@ const Json& first_map(const Json& json, const std::string& file) {
     const Json& map = json.is_array() && !json.empty() ? json.front() : json;
     if (map.is_object() && map.contains("RGBPoints")) return map;
     throw Error(ErrorCode::bad_setting, "has no colours", file + ", RGBPoints",
-                "export a colour map with points; indexed colours mean no values");
+                "export a colour map with points; indexed colours are not supported");
 }
 
 std::vector<double> numbers_of(const Json& list, const std::string& where) {
@@ -61,7 +61,7 @@ std::vector<double> straight_opacities(const std::vector<double>& points, const 
         const double middle = points[i + 2];
         if (points[i + 3] != 0 || middle <= 0 || middle >= 1) {
             throw Error(ErrorCode::bad_setting, "has a sharpness other than 0, or a midpoint outside 0 .. 1", where,
-                        "in ParaView make the opacity of straight lines");
+                        "in ParaView use straight lines for the opacity");
         }
         straight.insert(straight.end(),
                         {std::lerp(points[i], points[i + 4], middle), 0.5 * (points[i + 1] + points[i + 5])});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -17,7 +18,7 @@ void check_columns(const PointList& list, double most) {
         throw Error(
             ErrorCode::bad_setting,
             fmt::format("{:g} is not between 0 and {:g}, at the value {:g}", number, most, list.value(i / list.row)),
-            list.where, "correct it");
+            list.where, "correct the number");
     }
 }
 
@@ -36,15 +37,16 @@ double PointList::at(double where_to, std::size_t column) const {
 void check_rows(const PointList& list, std::size_t least) {
     if (list.numbers.size() % list.row != 0) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} numbers are no whole rows of {}", list.numbers.size(), list.row), list.where,
-                    "each point has a value, then what holds there");
+                    fmt::format("has {}, not a multiple of {}", counted(list.numbers.size(), "numbers"), list.row),
+                    list.where, "each point has a value, then what holds there");
     }
     if (list.size() < least) {
-        throw Error(ErrorCode::bad_setting, fmt::format("has {} of at least {} points", list.size(), least), list.where,
-                    "add what is missing");
+        throw Error(ErrorCode::bad_setting, fmt::format("has {} of at least {}", list.size(), counted(least, "points")),
+                    list.where, "add what is missing");
     }
     if (!std::ranges::all_of(list.numbers, [](double number) { return std::abs(number) <= highest_value; })) {
-        throw Error(ErrorCode::bad_setting, "has a number that is not finite or beyond 1e12", list.where, "correct it");
+        throw Error(ErrorCode::bad_setting, "has a number that is not finite or beyond 1e12", list.where,
+                    "correct the number");
     }
     for (std::size_t i = 1; i < list.size(); ++i) {
         if (list.value(i - 1) < list.value(i)) continue;

@@ -18,8 +18,8 @@ const std::vector<Field<TransferText>>& describe<TransferText>() {
     static const std::vector<Field<T>> fields{
         integer<T>("version", &T::version, 1, 1e6, "", view, "of this format"),
         text<T>("unit", &T::unit, view, "of the values"),
-        flag<T>("relative", &T::relative, view, "the values mean nothing by themselves"),
-        number<T>("length_um", &T::length_um, 0, 1e9, "um", view, "that extinctions are counted over"),
+        flag<T>("relative", &T::relative, view, "the values have no absolute meaning"),
+        number<T>("length_um", &T::length_um, 0, 1e9, "um", view, "length over which extinction counts"),
         numbers<T>("colours", &T::colours, lowest_value, highest_value, "", view, "value, red, green, blue ..."),
         numbers<T>("extinctions", &T::extinctions, lowest_value, highest_value, "", view, "value, extinction ..."),
     };
@@ -39,7 +39,7 @@ TransferCurve curve_of(const TransferText& text, const std::string& where) {
     const std::string section = where + ", transfer.";
     if (text.version > newest_version) {
         throw Error(ErrorCode::bad_setting, "is newer than this program, which reads version 1", section + "version",
-                    "take a newer Echolux");
+                    "use a newer Echolux");
     }
     return {.nodes = joined({text.colours, 4, section + "colours"}, {text.extinctions, 2, section + "extinctions"}),
             .unit = text.unit,

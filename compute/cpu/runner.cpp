@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/cpu/fixed_pattern.h"
 #include "compute/error.h"
 #include "compute/fft/fft.h"
@@ -302,8 +303,8 @@ std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec) {
         return std::make_unique<cpu::Runner>(spec);
     } catch (const std::bad_alloc&) {
         throw Error(ErrorCode::out_of_memory,
-                    fmt::format("no memory for blocks of {} B-scans of {} A-scans", spec.block_b_scans,
-                                spec.geometry.lines_per_b_scan()),
+                    fmt::format("no memory for blocks of {} of {}", counted(spec.block_b_scans, "B-scans"),
+                                counted(spec.geometry.lines_per_b_scan(), "A-scans")),
                     "plan", "reconstruct fewer B-scans at a time");
     }
 }

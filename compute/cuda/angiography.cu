@@ -131,7 +131,7 @@ void enqueue_angiography(cudaStream_t stream, const FlowWork& work, const FlowTa
     const AngiogramCode code{tables.min_power, tables.unit};
     const auto store = [&](auto estimate) {
         store_angiograms<<<static_cast<unsigned>(work.outputs()), threads_of_a_line, 0, stream>>>(work, estimate, code);
-        checked_launch("compare looks");
+        checked_launch("compare repeats");
     };
     switch (tables.method) {
         case FlowMethod::speckle_variance: return store(OfVoxel<SpeckleVariance>{});

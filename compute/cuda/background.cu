@@ -199,7 +199,7 @@ void FrameBackground::blend(cudaStream_t stream, std::int64_t frames, bool volum
     blend_frames<<<blocks_for(lines_.samples()), threads_of_a_range, 0, stream>>>(
         running_->mean.as<double>(), found(), lines_.samples(), frames, running_alpha_, volume_starts);
     checked_launch("blend the running background");
-    checked(cudaEventRecord(running_->changed, stream), "hand on the running background");
+    checked(cudaEventRecord(running_->changed, stream), "pass on the running background");
 }
 
 }  // namespace echolux::cuda

@@ -96,7 +96,7 @@ class EntropyOnGpu : public DepthEntropy {
         turn_spectra<<<blocks, threads_of_a_range, 0, stream_>>>(spectra_.as<float2>(), turns_.as<float2>(),
                                                                  static_cast<int>(points_), lines_ * points_,
                                                                  turned_.as<float2>());
-        checked_launch("turn spectra");
+        checked_launch("transpose spectra");
         transform_.execute(count * lines_, turned_.data(), turned_.data());
         sum_power<<<static_cast<unsigned>(count * lines_), threads_of_a_line, 0, stream_>>>(
             turned_.as<float2>(), static_cast<int>(points_), powers_.as<LinePower>());

@@ -101,7 +101,7 @@ const NumberedGpu& usable_gpu(const DeviceId& id) {
     const auto wanted = std::find_if(gpus.begin(), gpus.end(),
                                      [&](const NumberedGpu& one) { return id == DeviceId{} || one.gpu.id == id; });
     if (wanted == gpus.end()) {
-        throw Error(ErrorCode::device, "the GPU that was asked for cannot be used", "cuda",
+        throw Error(ErrorCode::device, "the requested GPU cannot be used", "cuda",
                     "see nvidia-smi -L, or choose `backend` auto");
     }
     return *wanted;

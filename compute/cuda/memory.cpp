@@ -49,12 +49,12 @@ void require_on_device(const void* data, const char* where) {
     checked(cudaGetDevice(&current), "ask for the current device");
     checked(cudaPointerGetAttributes(&facts, data), "ask whose memory this is");
     if (facts.type != cudaMemoryTypeDevice) {
-        throw Error(ErrorCode::bad_setting, "this is said to be memory of the GPU but is not", where,
-                    "say what memory it is");
+        throw Error(ErrorCode::bad_setting, "is declared as GPU memory but is not", where,
+                    "declare the kind of memory that it is");
     }
     if (facts.device != current) {
-        throw Error(ErrorCode::bad_setting, "this is memory of another GPU than the one that reconstructs", where,
-                    "choose that GPU, or copy it");
+        throw Error(ErrorCode::bad_setting, "is memory of a GPU other than the one that reconstructs", where,
+                    "choose that GPU, or copy the data");
     }
 }
 
@@ -67,7 +67,7 @@ namespace {
     cudaMemGetInfo(&free, &total);
     constexpr double mib = 1 << 20;
     throw Error(ErrorCode::out_of_memory,
-                fmt::format("no {:.0f} MiB of {} memory to be had ({:.0f} of the GPU's {:.0f} MiB are free)",
+                fmt::format("cannot allocate {:.0f} MiB of {} memory ({:.0f} of the GPU's {:.0f} MiB are free)",
                             static_cast<double>(bytes) / mib, where, static_cast<double>(free) / mib,
                             static_cast<double>(total) / mib),
                 "cuda", "reconstruct fewer B-scans at a time or with fewer streams, or choose `backend` cpu");

@@ -188,8 +188,8 @@ void CudaRunner::follow(Listener& listener, const CallerOrder& order) {
 void CudaRunner::check_places(const Places& places) const {
     if (places.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
     if (places.order.kind != CallerOrder::Kind::none && !is_on_device(places)) {
-        throw Error(ErrorCode::bad_setting, "only voxels in the GPU's memory come in the order of a stream or event",
-                    "place", "wait for the completion instead");
+        throw Error(ErrorCode::bad_setting, "streams and events order only voxels in the GPU's memory", "place",
+                    "wait for the completion instead");
     }
 }
 

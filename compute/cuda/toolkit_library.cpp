@@ -34,7 +34,7 @@ ToolkitLibrary::ToolkitLibrary(std::string file, std::string package) : file_(st
         library_ = dlopen((folder + file_).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library_ != nullptr) return;
     }
-    throw Error(ErrorCode::device, fmt::format("{} is not on this machine", file_), "cuda",
+    throw Error(ErrorCode::device, fmt::format("{} was not found on this machine", file_), "cuda",
                 fmt::format("install {}, or set CUDA_HOME to the folder of a CUDA 13 toolkit", package));
 }
 

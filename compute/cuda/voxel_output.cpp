@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "compute/counted.h"
 #include "compute/cuda/slot.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
@@ -35,13 +36,13 @@ DeviceTarget VoxelOutput::begin(cudaStream_t stream, const Place& place, std::in
     if (place.kind == PlaceKind::device_surface) return slot(stream, place, first, count);
     if (place.a_scan_bytes < line_bytes_ ||
         place.b_scan_bytes < (grid_.a_scans - 1) * place.a_scan_bytes + line_bytes_) {
-        refuse(fmt::format("{} bytes to the next A-scan and {} to the next B-scan do not hold {} x {} voxels",
-                           place.a_scan_bytes, place.b_scan_bytes, grid_.depth, grid_.a_scans));
+        refuse(fmt::format("{} to the next A-scan and {} to the next B-scan do not hold {} x {} voxels",
+                           counted(place.a_scan_bytes, "bytes"), place.b_scan_bytes, grid_.depth, grid_.a_scans));
     }
     if (place.kind == PlaceKind::device_linear) return device_memory(place, first);
     to_ = static_cast<std::byte*>(place.data) + (first - place.first_b_scan) * place.b_scan_bytes;
     const cudaMemoryType memory = type_of(to_);
-    if (memory == cudaMemoryTypeDevice) refuse("device memory is no host memory", "use a device_linear place");
+    if (memory == cudaMemoryTypeDevice) refuse("device memory is not host memory", "use a device_linear place");
     staged_ = memory == cudaMemoryTypeUnregistered;
     on_device_.reserve(max_slices_ * slice_bytes_);
     if (staged_) staging_.reserve(max_slices_ * slice_bytes_);

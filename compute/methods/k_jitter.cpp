@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute/counted.h"
 #include "compute/indexing.h"
 #include "compute/plan/require.h"
 
@@ -36,8 +37,9 @@ void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geo
     const std::int64_t rows = std::ssize(k_jitter) / 2;
     require(k_jitter.size() % 2 == 0, "holds half a row", where, "a row is offset, stretch");
     require(lines_a_row(geometry, rows) != 0,
-            fmt::format("holds {} rows, expected {}, one for each acquired B-scan, or {}, one for each A-scan", rows,
-                        geometry.frames_per_volume(), geometry.frames_per_volume() * geometry.lines_per_b_scan()),
+            fmt::format("holds {}, expected {}, one for each acquired B-scan, or {}, one for each A-scan",
+                        counted(rows, "rows"), geometry.frames_per_volume(),
+                        geometry.frames_per_volume() * geometry.lines_per_b_scan()),
             where, "rows are in the order of time, without flyback, of one volume or of all");
     const auto last = static_cast<double>(geometry.samples - 1);
     for (std::size_t row = 0; row < index(rows); ++row) {

@@ -31,7 +31,7 @@ void check_k_positions(const std::vector<double>& positions, std::int64_t sample
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where) {
     require_monotone(wavelengths_nm, where);
     for (const double wavelength : wavelengths_nm) {
-        require(wavelength > 0, fmt::format("{} nm is no wavelength", wavelength), where, "");
+        require(wavelength > 0, fmt::format("{} nm is not a wavelength", wavelength), where, "");
     }
 }
 

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "compute/error.h"
 
@@ -158,6 +160,28 @@ std::size_t edits(std::string_view a, std::string_view b) {
     return last[b.size()];
 }
 
+// Types of numbers as NumPy and C name them: "uint16" and "uint16_t" are u16.
+std::string as_we_name_it(std::string_view name) {
+    constexpr std::array<std::pair<std::string_view, char>, 3> types{{{"uint", 'u'}, {"int", 'i'}, {"float", 'f'}}};
+    if (name.ends_with("_t")) name.remove_suffix(2);
+    for (const auto& [type, letter] : types) {
+        if (name.starts_with(type)) return letter + std::string(name.substr(type.size()));
+    }
+    return {};
+}
+
+// "hann" for "hanning": the longest candidate that the name begins with, or that begins with the name.
+std::string_view longest_common_start(std::string_view name, std::span<const std::string_view> candidates) {
+    constexpr std::size_t least = 4;
+    std::string_view found;
+    for (const std::string_view candidate : candidates) {
+        const bool is_start = name.starts_with(candidate) || candidate.starts_with(name);
+        if (is_start && std::min(name.size(), candidate.size()) >= least && candidate.size() > found.size())
+            found = candidate;
+    }
+    return found;
+}
+
 }  // namespace
 
 Value checked(const FieldText& field, const Value& like, const Value& value, std::string_view where) {
@@ -192,6 +216,8 @@ std::string spelled(const Value& value) {
 std::string nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
     constexpr std::size_t longest = 64;  // of any name we have; a longer one is no slip of the finger
     if (name.size() > longest) return {};
+    if (const std::string ours = as_we_name_it(name); std::ranges::count(candidates, std::string_view(ours)) > 0)
+        return ours;
     std::string_view nearest;
     std::size_t fewest = std::max<std::size_t>(1, name.size() / 3) + 1;
     for (const std::string_view candidate : candidates) {
@@ -201,7 +227,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string_view
             nearest = candidate;
         }
     }
-    return std::string(nearest);
+    if (fewest <= 1) return std::string(nearest);
+    const std::string_view start = longest_common_start(name, candidates);
+    return std::string(start.empty() ? nearest : start);
 }
 
 }  // namespace echolux

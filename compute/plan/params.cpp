@@ -71,22 +71,21 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
             .soft(0, 100),
         number("refractive_index", &S::refractive_index, 1, 5, "", effect, "divides optical depth; 1: depth in air")
             .soft(1, 2),
-        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines a second; 0: unknown")
+        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines per second; 0: unknown")
             .special(0, "unknown")
             .soft(1000, 2e6),
-        choice(
-            "protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
-            "where the B-scans of a volume lie: side by side; two that cross at right angles; three side by side and "
-            "one across"),
+        choice("protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
+               "arrangement of the B-scans of a volume: side by side; two that cross at right angles; three side by "
+               "side and one across"),
         integer("flyback_lines", &S::flyback_lines, 0, max_lines, "", effect,
                 "lines after each acquired B-scan while the beam returns: recorded, not part of it"),
         integer("flyback_frames", &S::flyback_frames, 0, max_lines, "", effect,
                 "acquired B-scans after those of each volume while the beam returns: recorded, not part of it"),
-        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan runs backwards"),
+        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan is scanned backwards"),
         choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal", "file"}, effect,
                "how the beam moves along a B-scan: evenly, as a sine (resonant scanner), or as calibration.fast_axis"),
         number("sinusoidal_part", &S::sinusoidal_part, 0.01, 1, "", effect,
-               "part of half a period of the sine that the lines of a B-scan cover"),
+               "fraction of half a period of the sine that the lines of a B-scan cover"),
     };
     return fields;
 }
@@ -104,7 +103,7 @@ const std::vector<Field<Calibration>>& describe<Calibration>() {
             .special(0, "auto")
             .soft(0, 50),
         number("centre_wavelength_nm", &S::centre_wavelength_nm, 0, 1e5, "nm", Effect::table,
-               "0: from the wavelengths, or unknown")
+               "centre wavelength; 0: from the wavelengths, or unknown")
             .special(0, "auto")
             .soft(400, 1700),
     };
@@ -130,7 +129,8 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
                 "background = rolling subtracts the mean over this many samples on either side")
             .soft(1, 1024),
         choice("fixed_pattern", &S::fixed_pattern, {"none", "median", "minimum_variance"}, plan,
-               "fixed lines removed in depth over a whole B-scan: complex median, or the least variant segment's mean"),
+               "fixed lines removed in depth over a whole B-scan: complex median, or the mean of the segment with the "
+               "least variance"),
         integer("fixed_pattern_segments", &S::fixed_pattern_segments, 2, 4096, "", plan,
                 "segments of a B-scan among which minimum_variance chooses")
             .soft(2, 64),
@@ -176,15 +176,15 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
                 "first depth bin no longer kept; 0: the end; zero padding does not change the count")
             .special(0, "end"),
         choice("average", &S::average, {"none", "magnitude", "power", "complex"}, plan,
-               "how a_repeats and b_repeats are joined; none keeps every line"),
+               "how a_repeats and b_repeats are averaged; none keeps every line"),
         choice("noise_floor", &S::noise_floor, {"none", "amplitude", "power"}, plan,
                "subtract the calibrated noise floor from the amplitude, or its square from the power"),
         choice("quantity", &S::quantity, {"db", "intensity", "amplitude", "complex"}, plan, "what a voxel holds"),
         choice("voxel", &S::voxel, {"u8", "u16", "i16", "f16", "f32", "complex64"}, plan,
                "how a voxel is stored; f16 is for the screen only; quantity = complex is always complex64"),
         choice("levels", &S::levels, {"noise_floor", "fixed", "frame"}, plan,
-               "noise_floor: dB, low and high count from the measured noise floor; fixed: as they are; frame: from the "
-               "least and greatest value of each B-scan"),
+               "noise_floor: dB, low and high count from the measured noise floor; fixed: absolute; frame: from the "
+               "minimum to the maximum of each B-scan"),
         number("low", &S::low, -any, any, "dB or counts", table, "value of the lowest u8/u16 code").soft(-20, 60),
         number("high", &S::high, -any, any, "dB or counts", table, "value of the highest u8/u16 code").soft(0, 100),
         number("noise_floor_db", &S::noise_floor_db, -1000, 1000, "dB", table,
@@ -201,7 +201,8 @@ const std::vector<Field<NufftRecipe>>& describe<NufftRecipe>() {
     constexpr Effect plan = Effect::plan;
     static const std::vector<Field<S>> fields{
         choice("kernel", &S::kernel, {"gaussian", "kaiser_bessel", "exponential"}, plan,
-               "how a sample is spread over its neighbours on the finer grid; exponential: of a semicircle"),
+               "kernel that spreads a sample over the finer grid; exponential: the exponential of a semicircle, as in "
+               "FINUFFT"),
         number("oversampling", &S::oversampling, 1.25, 4, "", plan,
                "R: points of the finer grid for each point of the k grid; accuracy grows with it"),
         integer("width", &S::width, 2, 12, "points", plan, "W: points of the finer grid that a sample spreads to"),
@@ -215,13 +216,13 @@ const std::vector<Field<DefrRecipe>>& describe<DefrRecipe>() {
     constexpr Effect plan = Effect::plan;
     static const std::vector<Field<S>> fields{
         integer("iterations", &S::iterations, 0, 100, "", plan,
-                "each finds the strongest peaks and takes their false images away; 0: dispersion compensation alone"),
+                "each finds the strongest peaks and removes their false images; 0: dispersion compensation only"),
         number("delta", &S::delta, 0, 1, "", plan,
                "1: one peak at a time; 0: all above the strongest possible false image of the strongest"),
         number("threshold", &S::threshold, 0, 1, "", plan,
-               "amplitude above which a peak is found, as a part of the strongest; 0: gamma + delta (1 - gamma)"),
+               "amplitude above which a peak is found, as a fraction of the strongest; 0: gamma + delta (1 - gamma)"),
         flag("residual", &S::residual, plan, "add what is left after the last iteration: noise, and weak peaks"),
-        flag("double_precision", &S::double_precision, plan, "iterate in double; twice the time"),
+        flag("double_precision", &S::double_precision, plan, "iterate in double precision, which takes twice as long"),
     };
     return fields;
 }
@@ -232,23 +233,24 @@ const std::vector<Field<CompressiveRecipe>>& describe<CompressiveRecipe>() {
     constexpr Effect plan = Effect::plan;
     static const std::vector<Field<S>> fields{
         choice("transform", &S::transform, {"nufft", "exact", "fft"}, plan,
-               "between depth and samples: the fast one of [nufft], a matrix, or one of samples brought to uniform k"),
+               "transform between depth and samples: that of [nufft], an exact matrix, or an FFT of samples resampled "
+               "to uniform k"),
         choice("mask", &S::mask, {"all", "uniform", "variable", "file"}, plan,
                "which samples are used: all; a random part; more where the source (calibration.background) is bright; "
                "calibration.mask"),
-        number("share", &S::share, 0.01, 1, "", plan, "part of the samples that a random mask leaves"),
-        integer("seed", &S::seed, 0, max_samples, "", plan, "of a random mask"),
+        number("share", &S::share, 0.01, 1, "", plan, "fraction of the samples that a random mask keeps"),
+        integer("seed", &S::seed, 0, max_samples, "", plan, "seed of the random mask"),
         integer("iterations", &S::iterations, 1, 1000, "", plan,
-                "always as many: the time does not depend on the data"),
+                "number of iterations; always run in full, so the time does not depend on the data"),
         number("tau_relative", &S::tau_relative, 0, 1, "", plan,
-               "what a reflector has to bring, as a part of the strongest amplitude of the first guess; 1: nothing is "
-               "left"),
-        number("tau", &S::tau, 0, 1e12, "counts", plan, "the same as an amplitude; 0: tau_relative holds"),
+               "threshold that a reflector must exceed, as a fraction of the strongest amplitude of the first guess; "
+               "1: nothing is left"),
+        number("tau", &S::tau, 0, 1e12, "counts", plan, "the same threshold as an amplitude; 0: tau_relative is used"),
         flag("continuation", &S::continuation, plan, "tau falls to its value over the first 60 % of the iterations"),
         choice("step", &S::step, {"clamped", "safeguarded", "monotone"}, plan,
-               "Barzilai-Borwein steps, not longer than least_step allows; also not worse than the last five; never "
-               "worse"),
-        number("least_step", &S::least_step, 1e-6, 1e6, "", plan, "least curvature that a step believes in"),
+               "Barzilai-Borwein step length: clamped by least_step; safeguarded: no worse than the last five; "
+               "monotone: never worse"),
+        number("least_step", &S::least_step, 1e-6, 1e6, "", plan, "smallest curvature that a step is computed from"),
     };
     return fields;
 }
@@ -262,13 +264,13 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
         choice("method", &S::method,
                {"none", "doppler", "power_doppler", "speckle_variance", "decorrelation", "omag", "cdv", "correlation",
                 "phase_variance"},
-               plan, "what is computed of repeats, or of neighbouring lines where there are none"),
+               plan, "what is computed from repeats, or from neighbouring lines where there are none"),
         integer("window_depth", &S::window_depth, 1, 32, "bins", plan,
                 "depth bins that doppler, power_doppler and cdv average"),
         integer("window_lines", &S::window_lines, 1, 64, "", plan,
                 "A-scans whose phase steps doppler and power_doppler average"),
         number("threshold_db", &S::threshold_db, -100, 200, "dB", table,
-               "mean power above the noise from which on flow is shown")
+               "minimum mean power above the noise for flow to be shown")
             .soft(-10, 50),
         flag("bulk_motion", &S::bulk_motion, plan,
              "remove the phase step of the whole line before averaging; omag and phase_variance always do"),

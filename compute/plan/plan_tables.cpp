@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -53,23 +54,26 @@ void check_block(const Block& block, const ReconstructionSpec& spec) {
     };
     const ScanGeometry& geometry = spec.geometry;
     require(block.data != nullptr, [] { return std::string("has no address"); });
-    require(block.b_scans >= 1 && block.b_scans <= spec.block_b_scans,
-            [&] { return fmt::format("has {} B-scans, 1 to {} are expected", block.b_scans, spec.block_b_scans); });
+    require(block.b_scans >= 1 && block.b_scans <= spec.block_b_scans, [&] {
+        return fmt::format("has {}, 1 to {} are expected", counted(block.b_scans, "B-scans"), spec.block_b_scans);
+    });
     require(block.volume >= 0 && block.first_b_scan >= 0 && block.b_scans <= geometry.b_scans - block.first_b_scan,
             [&] {
-                return fmt::format("has {} B-scans from {} on of volume {}: a volume has {}", block.b_scans,
+                return fmt::format("has {} from {} on of volume {}: a volume has {}", counted(block.b_scans, "B-scans"),
                                    block.first_b_scan, block.volume, geometry.b_scans);
             });
     const std::int64_t frame_bytes = geometry.lines_per_b_scan() * line_bytes(spec.format, geometry);
     const std::int64_t stride = block.frames.stride_bytes;
     require(block.frames.offset_bytes >= 0 && (stride == 0 || stride >= frame_bytes), [&] {
-        return fmt::format("has B-scans of {} bytes that begin {} bytes apart, behind headers of {} bytes", frame_bytes,
-                           stride, block.frames.offset_bytes);
+        return fmt::format("has B-scans of {} that begin {} apart, behind headers of {}", counted(frame_bytes, "bytes"),
+                           counted(stride, "bytes"), counted(block.frames.offset_bytes, "bytes"));
     });
     const std::int64_t last = block.b_scans * geometry.b_repeats - 1;
     const std::int64_t end = frame_offset(block.frames, last, frame_bytes) + frame_bytes;
-    require(block.bytes >= end,
-            [&] { return fmt::format("has {} bytes, its {} B-scans take {}", block.bytes, block.b_scans, end); });
+    require(block.bytes >= end, [&] {
+        return fmt::format("has {}, its {} take {}", counted(block.bytes, "bytes"), counted(block.b_scans, "B-scans"),
+                           end);
+    });
 }
 
 }  // namespace echolux

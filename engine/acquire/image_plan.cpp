@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -54,11 +55,10 @@ ImagePlan plan_images(const ScanGeometry& geometry, std::int64_t wanted_b_scans,
         if (const std::int64_t lines = block_image(geometry, b_scans, heights); lines > 0) return plan(b_scans, lines);
     }
     if (const std::int64_t lines = part_image(geometry, heights); lines > 0) return plan(sizes.front(), lines);
-    throw Error(
-        ErrorCode::bad_setting,
-        fmt::format("an acquired B-scan of {} lines is no whole number of images of {} to {} lines in steps of {}",
-                    frame, heights.low, heights.high, heights.step),
-        camera + ", scan.a_scans", "choose a_scans, a_repeats or flyback_lines so that it is");
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("an acquired B-scan of {} cannot be divided into images of {} to {} in steps of {}",
+                            counted(frame, "lines"), heights.low, counted(heights.high, "lines"), heights.step),
+                camera + ", scan.a_scans", "change a_scans, a_repeats or flyback_lines so that it can");
 }
 
 ImagePlace place_of(std::int64_t image, const ImagePlan& plan) {

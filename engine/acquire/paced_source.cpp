@@ -15,8 +15,8 @@ constexpr double max_late_s = 1;  // what begins later, behind a slow disk, is l
 
 Pacing paced(const SourceSettings& settings, const Scan& scan, double line_rate_hz) {
     if (!(line_rate_hz > 0)) {
-        throw Error(ErrorCode::bad_setting, "is needed: the scan does not say at what rate its lines were acquired",
-                    "source.line_rate_hz", "for example source.line_rate_hz=70000");
+        throw Error(ErrorCode::bad_setting, "is required: the scan does not give its line rate", "source.line_rate_hz",
+                    "for example source.line_rate_hz=70000");
     }
     const std::int64_t b_scans = block_size(settings, scan, line_rate_hz);
     return {line_rate_hz, b_scans, pool_size(settings, scan, b_scans), 0};

@@ -15,28 +15,29 @@ void Plugin::Close::operator()(void* library) const {
 }
 
 Plugin::Plugin(const std::filesystem::path& path) {
-    const auto refuse = [&](const std::string& problem, const char* remedy = "") {
+    const auto refuse = [&](const std::string& problem, const char* remedy) {
         throw Error(ErrorCode::bad_file, problem, "plugin " + path.string(), remedy);
     };
     // A path with a slash: dlopen would look for a bare name among the system's libraries.
     library_.reset(dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL));
-    if (!library_) refuse(dlerror());
+    if (!library_) refuse(dlerror(), "check the path, and with ldd that the libraries it needs are installed");
     const auto entry =
         reinterpret_cast<decltype(&echolux_source_plugin)>(dlsym(library_.get(), "echolux_source_plugin"));
-    if (entry == nullptr) refuse("has no function echolux_source_plugin", "is it a plugin for Echolux?");
+    if (entry == nullptr)
+        refuse("has no function echolux_source_plugin", "check that it is a plugin for Echolux (docs/plugins.md)");
     const echolux_source* source = entry(ECHOLUX_SOURCE_VERSION);
     if (source == nullptr) {
-        refuse(fmt::format("does not work with version {} of the interface", ECHOLUX_SOURCE_VERSION),
-               "look for a newer one");
+        refuse(fmt::format("does not support version {} of the plugin interface", ECHOLUX_SOURCE_VERSION),
+               "get a newer plugin from its maker");
     }
     if (source->version != ECHOLUX_SOURCE_VERSION) {
-        refuse(fmt::format("was made for version {} of the interface, this program speaks {}", source->version,
-                           ECHOLUX_SOURCE_VERSION),
+        refuse(fmt::format("was compiled for version {} of the plugin interface, this program has version {}",
+                           source->version, ECHOLUX_SOURCE_VERSION),
                "compile it against this program's echolux_source.h");
     }
     std::memcpy(&calls_, source, std::min<std::size_t>(source->struct_size, sizeof calls_));
     const auto need = [&](const char* function, bool is_there) {
-        if (!is_there) refuse(fmt::format("has no {}()", function), "every plugin must have it");
+        if (!is_there) refuse(fmt::format("has no {}()", function), "every plugin must define it (docs/plugins.md)");
     };
     need("open", calls_.open != nullptr);
     need("start", calls_.start != nullptr);

@@ -23,7 +23,7 @@ PluginDevice::PluginDevice(const std::filesystem::path& path, const std::string&
     host_.context = this;
     host_.log = hear;
     check("open", plugin_.calls().open(&host_, options.c_str(), &stream, &device_));
-    if (device_ == nullptr) fail("open() gave no device");
+    if (device_ == nullptr) fail("open() succeeded but returned no device");
 }
 
 PluginDevice::~PluginDevice() {
@@ -57,7 +57,8 @@ void PluginDevice::play(const echolux_pattern& pattern) {
 }
 
 void PluginDevice::fail(const std::string& problem) const {
-    throw Error(ErrorCode::device, problem, "plugin " + name());
+    throw Error(ErrorCode::device, problem, "plugin " + name(),
+                "report this to the maker of the plugin (docs/plugins.md)");
 }
 
 void PluginDevice::check(const char* function, int result) {
@@ -67,8 +68,10 @@ void PluginDevice::check(const char* function, int result) {
         const std::lock_guard lock(mutex_);
         std::swap(problem, last_error_);
     }
-    if (result != ECHOLUX_FAILED) problem = fmt::format("{}() returned {}, which means nothing", function, result);
-    fail(problem.empty() ? fmt::format("{}() failed without a reason", function) : problem);
+    if (result != ECHOLUX_FAILED)
+        problem = fmt::format("{}() returned {}, which is not a status of the interface", function, result);
+    if (problem.empty()) fail(fmt::format("{}() failed without giving a reason", function));
+    throw Error(ErrorCode::device, problem, "plugin " + name(), "check the device and the options of the plugin");
 }
 
 void PluginDevice::hear(void* context, int level, const char* text) {
@@ -86,7 +89,7 @@ void PluginDevice::keep_log(int level, const std::string& line) {
         last_error_ = line;
     } else if (level > ECHOLUX_LOG_DEBUG && lines_shown_ <= max_lines_shown) {
         const bool is_last = lines_shown_++ == max_lines_shown;
-        std::clog << fmt::format("plugin {}: {}\n", name(), is_last ? "says more, which is not shown" : line);
+        std::clog << fmt::format("plugin {}: {}\n", name(), is_last ? "further messages are not shown" : line);
     }
 }
 

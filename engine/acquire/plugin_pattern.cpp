@@ -25,7 +25,7 @@ void play_pattern(PluginDevice& device, const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;
     const std::int64_t frames = geometry.frames_per_volume() + geometry.flyback_frames;
     if (frames > max_points / geometry.lines_per_frame()) {
-        device.fail("cannot play a pattern of so many lines: choose a smaller scan");
+        device.fail("cannot play a pattern of so many lines");
     }
     const ScanPattern way(geometry, field_size(geometry), scan.calibration.fast_axis);
     std::vector<float> x;

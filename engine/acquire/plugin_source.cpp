@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/acquire/plugin_device.h"
 #include "engine/acquire/plugin_stream.h"
@@ -111,8 +112,9 @@ void PluginSource::open(const SourceName& name, Scan& scan, const SourceSettings
     loans_ = std::make_shared<Loans>(device_);
     accept_stream(stream_, scan, "plugin " + device_->name());
     if (stream_.buffers == ECHOLUX_POSTED && !device_->takes_buffers())
-        device_->fail("wants buffers, but has no post()");
-    if (stream_.buffers == ECHOLUX_RING && !device_->takes_back()) device_->fail("has a ring, but no release()");
+        device_->fail("asks for posted buffers but has no post()");
+    if (stream_.buffers == ECHOLUX_RING && !device_->takes_back())
+        device_->fail("lends buffers of a ring but has no release()");
     capabilities_.sets_line_rate = stream_.sets_line_rate != 0;
     capabilities_.sets_exposure = stream_.sets_exposure != 0;
     capabilities_.sets_samples = stream_.sets_samples != 0;
@@ -205,17 +207,17 @@ Block PluginSource::accepted(const echolux_block& sent) {
 BlockMemory PluginSource::returned(const echolux_block& sent) {
     auto posted = posted_.extract(sent.token);
     if (posted.empty()) {
-        device_->fail(fmt::format("block {}: token {} is of no buffer that is posted", sequence_, sent.token));
+        device_->fail(fmt::format("block {}: token {} is not that of a posted buffer", sequence_, sent.token));
     }
     if (sent.bytes != posted.mapped().data) {
-        device_->fail(fmt::format("block {}: its address is not that of the buffer with its token", sequence_));
+        device_->fail(fmt::format("block {}: its address is not that of the buffer with this token", sequence_));
     }
     return posted.mapped();
 }
 
 BlockMemory PluginSource::lent(const echolux_block& sent) {
     if (!loans_->take(sent.token)) {
-        device_->fail(fmt::format("block {}: token {} is lent already", sequence_, sent.token));
+        device_->fail(fmt::format("block {}: token {} is already lent", sequence_, sent.token));
     }
     constexpr MemoryKind kinds[] = {MemoryKind::host, MemoryKind::pinned, MemoryKind::device};
     BlockMemory memory;
@@ -224,7 +226,8 @@ BlockMemory PluginSource::lent(const echolux_block& sent) {
     memory.kind = kinds[stream_.memory];
     memory.keeper = {sent.bytes, [loans = loans_, token = sent.token](const void*) { loans->give_back(token); }};
     if (loans_->count() > stream_.blocks) {
-        device_->fail(fmt::format("block {}: lends more than the {} blocks it said", sequence_, stream_.blocks));
+        device_->fail(
+            fmt::format("block {}: lends more than the {} it declared", sequence_, counted(stream_.blocks, "blocks")));
     }
     return memory;
 }
@@ -235,41 +238,41 @@ void PluginSource::check(const echolux_block& sent) const {
     };
     if (sent.bytes == nullptr) refuse("has no address");
     if (sent.b_scans < 1 || sent.b_scans > stream_.block_b_scans) {
-        refuse(fmt::format("has {} B-scans, expected 1 to {}", sent.b_scans, stream_.block_b_scans));
+        refuse(fmt::format("has {}, expected 1 to {}", counted(sent.b_scans, "B-scans"), stream_.block_b_scans));
     }
     if (sent.size != sent.b_scans * position_bytes_) {
-        refuse(fmt::format("has {} bytes, expected {}", sent.size, sent.b_scans * position_bytes_));
+        refuse(fmt::format("has {}, expected {}", counted(sent.size, "bytes"), sent.b_scans * position_bytes_));
     }
     constexpr std::int64_t max = std::int64_t{1} << 40;  // far beyond any session, far from overflow
     if (sent.lost_before < 0 || sent.lost_before > max) {
-        refuse(fmt::format("{} blocks cannot be lost before it", sent.lost_before));
+        refuse(fmt::format("lost_before is {}, expected 0 or more", sent.lost_before));
     }
     if (sent.volume < -1 || (sent.volume < 0) != (sent.first_b_scan < 0)) {
-        refuse(fmt::format("volume {}, B-scan {} is no place for it", sent.volume, sent.first_b_scan));
+        refuse(fmt::format("volume {} with first B-scan {} is not a valid position", sent.volume, sent.first_b_scan));
     }
-    if (!std::isfinite(sent.time_s)) refuse("has no time that is a number");
+    if (!std::isfinite(sent.time_s)) refuse("its time stamp is not a finite number");
 }
 
 void PluginSource::check_leap(std::int64_t from, std::int64_t to, std::int64_t blocks_in_volume) const {
     constexpr std::int64_t max_volumes = std::int64_t{1} << 20;
     constexpr std::int64_t max_blocks = std::int64_t{1} << 60;  // numbers of blocks stay far from overflow
     if (std::abs(to - from) <= max_volumes && to < max_blocks / blocks_in_volume) return;
-    device_->fail(fmt::format("block {}: volume {} after volume {} is too large a leap, expected at most {} volumes",
-                              sequence_, to, from, max_volumes));
+    device_->fail(fmt::format("block {}: volume {} after volume {} is too large a jump, expected at most {}", sequence_,
+                              to, from, counted(max_volumes, "volumes")));
 }
 
 // Where the plugin does not count, one block follows the other; a frame trigger goes on to the next volume.
 void PluginSource::place(const echolux_block& sent, Block& block) {
     const std::int64_t b_scans = scan_.geometry.b_scans;
     const std::int64_t in_volume = (b_scans + stream_.block_b_scans - 1) / stream_.block_b_scans;
-    std::int64_t counted = next_block_ + sent.lost_before;
-    if ((sent.markers & ECHOLUX_VOLUME_STARTS) != 0) counted = (counted + in_volume - 1) / in_volume * in_volume;
-    block.volume = sent.volume >= 0 ? sent.volume : counted / in_volume;
-    block.first_b_scan = sent.volume >= 0 ? sent.first_b_scan : counted % in_volume * stream_.block_b_scans;
+    std::int64_t count = next_block_ + sent.lost_before;
+    if ((sent.markers & ECHOLUX_VOLUME_STARTS) != 0) count = (count + in_volume - 1) / in_volume * in_volume;
+    block.volume = sent.volume >= 0 ? sent.volume : count / in_volume;
+    block.first_b_scan = sent.volume >= 0 ? sent.first_b_scan : count % in_volume * stream_.block_b_scans;
     check_leap(next_block_ / in_volume, block.volume, in_volume);
     if (block.b_scans > b_scans - block.first_b_scan) {
-        device_->fail(fmt::format("block {}: {} B-scans from {} on go beyond the {} of a volume", sequence_,
-                                  block.b_scans, block.first_b_scan, b_scans));
+        device_->fail(fmt::format("block {}: {} from {} on exceed the {} of a volume", sequence_,
+                                  counted(block.b_scans, "B-scans"), block.first_b_scan, b_scans));
     }
     const std::int64_t number = block.volume * in_volume + block.first_b_scan / stream_.block_b_scans;
     block.lost_before = std::max(sent.lost_before, number - next_block_);

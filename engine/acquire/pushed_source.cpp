@@ -61,15 +61,15 @@ bool PushedSource::push(const Block& block, std::chrono::milliseconds patience) 
         throw Error(ErrorCode::bad_setting, "lies in the memory of a GPU", "block", "hand it to a reconstructor");
     }
     if (block.order.kind != CallerOrder::Kind::none) {
-        throw Error(ErrorCode::bad_setting, "is copied at once, which no stream or event of a GPU can delay", "block",
-                    "wait for its spectra first");
+        throw Error(ErrorCode::bad_setting, "is copied immediately, without waiting for a stream or event of a GPU",
+                    "block", "wait until its spectra are complete first");
     }
     std::unique_lock lock(mutex_);
     const auto has_room = [&] {
         return ends_ || waiting_.empty() || waiting_b_scans_ + block.b_scans <= scan_.geometry.b_scans;
     };
     if (!taken_.wait_for(lock, patience, has_room)) return false;
-    if (ends_) throw Error(ErrorCode::bad_setting, "comes after the end", "block", "start anew");
+    if (ends_) throw Error(ErrorCode::bad_setting, "was pushed after the end", "block", "start the session again");
     waiting_.push_back(copied(block));
     waiting_b_scans_ += block.b_scans;
     came_.notify_one();

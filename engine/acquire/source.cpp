@@ -18,21 +18,22 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
     constexpr Effect effect = Effect::file;
     constexpr std::int64_t max = std::int64_t{1} << 24;
     static const std::vector<Field<S>> fields{
-        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines a second; 0: as the source has it")
-            .special(0, "as it is")
+        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines per second; 0: that of the source")
+            .special(0, "unchanged")
             .soft(1000, 2e6),
-        number("exposure_us", &S::exposure_us, 0, 1e7, "us", effect, "of a camera; 0: as the source has it")
-            .special(0, "as it is")
+        number("exposure_us", &S::exposure_us, 0, 1e7, "us", effect,
+               "exposure time of a camera; 0: as set in the camera")
+            .special(0, "unchanged")
             .soft(1, 1000),
         integer("block_b_scans", &S::block_b_scans, 0, max, "", effect,
-                "B-scan positions that are handed over together; 0: chosen for short waits")
+                "B-scan positions in a block; 0: chosen for low latency")
             .special(0, "auto")
             .soft(0, 64),
         integer("pool_blocks", &S::pool_blocks, 0, max, "", effect,
-                "blocks that may be in use at a time, beyond which the source loses some; 0: a few volumes")
+                "blocks that may be in use at a time before the source drops some; 0: a few volumes")
             .special(0, "auto")
             .soft(0, 256),
-        flag("loop", &S::loop, effect, "of a replay: begin anew after the last volume"),
+        flag("loop", &S::loop, effect, "start a replay again after its last volume"),
     };
     return fields;
 }

@@ -17,8 +17,9 @@ StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, Memor
     : geometry_(scan.geometry), layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
       stamp_(static_cast<std::uint32_t>(layout_.frame_bytes + layout_.flyback_bytes)), block_b_scans_(block_b_scans) {
     if (layout_.frame_offset_bytes != frame_header_bytes) {
-        throw Error(ErrorCode::bad_setting, "only recordings of the simulator can be sent as a simulation",
-                    scan.path.string(), "replay:" + scan.path.string() + " sends it as it is");
+        throw Error(ErrorCode::bad_setting,
+                    "only recordings of the simulator can be opened as sim:", scan.path.string(),
+                    "replay:" + scan.path.string() + " plays it as it was recorded");
     }
     const std::int64_t copies = (volumes_in_use + geometry_.volumes - 1) / geometry_.volumes;
     require_memory(copies * geometry_.volumes * layout_.volume_bytes(), "source",

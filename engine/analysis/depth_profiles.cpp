@@ -79,7 +79,7 @@ Interval part(const Interval& wanted, std::int64_t count, const char* what, cons
     const Interval all{wanted.begin, wanted.end == 0 ? count : wanted.end};
     if (all.begin >= 0 && all.begin < all.end && all.end <= count) return all;
     throw Error(ErrorCode::bad_setting, fmt::format("{} {}:{} are not in the volume", what, all.begin, all.end), option,
-                fmt::format("it has 0:{}", count));
+                fmt::format("the volume has 0:{}", count));
 }
 
 const char* length_name(const VolumeGrid& grid, const char* in_um, const char* in_rows) {

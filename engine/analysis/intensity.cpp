@@ -43,7 +43,7 @@ void smooth_line(float* first, std::int64_t count, std::int64_t stride, const st
 std::vector<float> linear_intensity(const Volume& volume) {
     const VolumeGrid& grid = volume.grid;
     if (grid.type == VoxelType::complex64) {
-        throw Error(ErrorCode::bad_setting, "complex voxels have no intensity yet", "recipe.quantity",
+        throw Error(ErrorCode::bad_setting, "complex voxels have no intensity", "recipe.quantity",
                     "reconstruct db, intensity or amplitude");
     }
     std::vector<float> intensity(static_cast<std::size_t>(grid.voxels()));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "engine/analysis/axial_steps.h"
@@ -58,8 +59,8 @@ std::vector<Edge> strongest_edges(const std::vector<double>& profile, std::int64
         if (is_new && std::ssize(edges) < count) edges.push_back(candidate);
     }
     if (std::ssize(edges) < count) {
-        throw Error(ErrorCode::bad_setting, fmt::format("only {} of {} boundaries were found", edges.size(), count),
-                    "layers");
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("only {} of {} were found", edges.size(), counted(count, "boundaries")), "layers");
     }
     std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.row < b.row; });
     return edges;
@@ -90,7 +91,7 @@ Layers find_layers(const Volume& volume, std::int64_t count) {
     constexpr std::int64_t rows_above = 40;
     const Size3 size{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans};
     if (size[0] < 4 * AxialSteps::half_width) {
-        throw Error(ErrorCode::bad_setting, fmt::format("{} depth rows hold no boundary", size[0]), "layers");
+        throw Error(ErrorCode::bad_setting, fmt::format("no boundary in {}", counted(size[0], "depth rows")), "layers");
     }
     const std::vector<float> intensity = linear_intensity(volume);
     const std::vector<float> surface = find_surface(intensity, size);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "engine/analysis/axial_steps.h"
@@ -109,8 +110,8 @@ float median_around(const std::vector<float>& rows, const Size3& size, std::int6
 std::vector<float> tissue_surface(const Volume& volume) {
     const Size3 size{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans};
     if (size[0] < 4 * AxialSteps::half_width) {
-        throw Error(ErrorCode::bad_setting, fmt::format("{} depth rows hold no surface", size[0]), "tissue surface",
-                    fmt::format("take {} or more", 4 * AxialSteps::half_width));
+        throw Error(ErrorCode::bad_setting, fmt::format("no surface in {}", counted(size[0], "depth rows")),
+                    "tissue surface", fmt::format("take {} or more", 4 * AxialSteps::half_width));
     }
     std::vector<float> averaged = linear_intensity(volume);
     smooth(averaged, size, speckle);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 
@@ -25,11 +26,13 @@ constexpr std::uintmax_t max_bytes = 256 << 20;  // two numbers of each of some 
 
 std::string read_all(const std::filesystem::path& path, const std::string& where) {
     std::error_code problem;
-    if (!std::filesystem::exists(path, problem)) throw Error(ErrorCode::bad_file, "does not exist", where);
-    if (!std::filesystem::is_regular_file(path, problem)) throw Error(ErrorCode::bad_file, "is not a file", where);
+    if (!std::filesystem::exists(path, problem))
+        throw Error(ErrorCode::bad_file, "does not exist", where, "check the name");
+    if (!std::filesystem::is_regular_file(path, problem))
+        throw Error(ErrorCode::bad_file, "is not a file", where, "check the name");
     const std::uintmax_t size = std::filesystem::file_size(path, problem);
     if (problem || size > max_bytes) {
-        throw Error(ErrorCode::bad_file, "is too long for numbers that calibrate", where, "check the name");
+        throw Error(ErrorCode::bad_file, "is too large for a calibration file", where, "check the name");
     }
     std::ifstream stream(path, std::ios::binary);
     std::string bytes(size, '\0');
@@ -66,10 +69,26 @@ std::vector<std::string_view> last_columns(std::string_view line, std::int64_t c
     return columns;
 }
 
+std::string in_ascii(std::string_view text) {
+    std::string ascii(text);
+    std::ranges::replace_if(
+        ascii, [](unsigned char c) { return c >= 0x80; }, '?');
+    return ascii;
+}
+
+// Bytes of a binary file would say nothing, and confuse the terminal they are printed on.
+void refuse_what_is_no_text(std::string_view text, const std::string& where) {
+    const auto is_of_text = [](unsigned char c) { return (c >= ' ' && c != 0x7f) || (c >= '\t' && c <= '\r'); };
+    if (std::ranges::all_of(text, is_of_text)) return;
+    throw Error(ErrorCode::bad_file, "is a binary file, expected text with one number per line", where,
+                "write the numbers as text, or as raw floats in a file named *.f32 or *.f64");
+}
+
 std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns, const std::filesystem::path& path,
                                     const std::string& key) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    refuse_what_is_no_text(text, path.string() + ", " + key);
     std::vector<double> numbers;
     bool heading_allowed = true;
     for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
@@ -83,8 +102,9 @@ std::vector<double> numbers_in_text(std::string_view text, std::int64_t columns,
             if (!number && may_be_heading) break;
             if (!number || !std::isfinite(*number)) {
                 throw Error(ErrorCode::bad_file,
-                            fmt::format("expected a finite number, got \"{}\"", column.substr(0, 40)),
-                            fmt::format("{} line {}, {}", path.string(), line_number, key));
+                            fmt::format("expected a finite number, got \"{}\"", in_ascii(column.substr(0, 40))),
+                            fmt::format("{} line {}, {}", path.string(), line_number, key),
+                            "write one number per line; comments begin with #");
             }
             numbers.push_back(*number);
         }
@@ -96,7 +116,8 @@ template <class T>
 std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string& where) {
     if (bytes.size() % sizeof(T) != 0) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("has {} bytes, no multiple of the {} bytes of a number", bytes.size(), sizeof(T)),
+                    fmt::format("has {}, no multiple of the {} of a number", counted(bytes.size(), "bytes"),
+                                counted(sizeof(T), "bytes")),
                     where);
     }
     std::vector<T> raw(bytes.size() / sizeof(T));
@@ -124,13 +145,14 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
         numbers = numbers_in_text(bytes, columns, path, key);
     }
     const auto count = static_cast<std::int64_t>(numbers.size());
-    if (count == 0) throw Error(ErrorCode::bad_file, "holds no numbers", where);
+    if (count == 0) throw Error(ErrorCode::bad_file, "contains no numbers", where, "write one number per line");
     if (length > 0 && count != length) {
-        throw Error(ErrorCode::bad_file, fmt::format("holds {} numbers, expected {} (scan.samples)", count, length),
-                    where);
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("holds {}, expected {} (scan.samples)", counted(count, "numbers"), length), where);
     }
     if (count % columns != 0) {
-        throw Error(ErrorCode::bad_file, fmt::format("holds {} numbers, no multiple of {} columns", count, columns),
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("holds {}, no multiple of {}", counted(count, "numbers"), counted(columns, "columns")),
                     where);
     }
     return numbers;

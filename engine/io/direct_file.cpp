@@ -44,7 +44,7 @@ DirectFile::DirectFile(const std::filesystem::path& path, Caching caching, Exist
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (existing == Existing::refuse ? O_EXCL : O_TRUNC);
     descriptor_ = open(path_.c_str(), flags, 0666);
     if (descriptor_ < 0 && errno == EEXIST) {
-        throw Error(ErrorCode::output, "exists already", path_, "choose another name");
+        throw Error(ErrorCode::output, "already exists", path_, "choose another name");
     }
     if (descriptor_ < 0) fail("cannot be created");
     if (caching == Caching::system) return;
@@ -66,7 +66,7 @@ void DirectFile::fail(const char* what) const {
     const int number = errno;
     const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
     throw Error(ErrorCode::output, fmt::format("{}: {}", what, std::strerror(number)), path_,
-                full ? "free space, or write to another disk" : "check folder, permissions and disk");
+                full ? "free some space, or write to another disk" : "check folder, permissions and disk");
 }
 
 void DirectFile::write(std::int64_t place, std::span<const std::byte> bytes) {
@@ -155,11 +155,11 @@ bool DirectFile::reserve(std::int64_t end) {
 }
 
 void DirectFile::sync() {
-    if (!syncs(descriptor_)) fail("cannot be put on the disk");
+    if (!syncs(descriptor_)) fail("cannot be flushed to the disk");
 }
 
 void DirectFile::end_at(std::int64_t size) {
-    if (ftruncate(descriptor_, size) != 0) fail("cannot be brought to its length");
+    if (ftruncate(descriptor_, size) != 0) fail("cannot be cut to its final length");
     reserved_ = size;
 }
 
@@ -170,7 +170,7 @@ void make_durable(const std::filesystem::path& path) {
     const int number = errno;
     if (descriptor >= 0) close(descriptor);
     if (!done)
-        throw Error(ErrorCode::output, fmt::format("cannot be put on the disk: {}", std::strerror(number)), name);
+        throw Error(ErrorCode::output, fmt::format("cannot be flushed to the disk: {}", std::strerror(number)), name);
 }
 
 }  // namespace echolux

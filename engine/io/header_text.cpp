@@ -82,7 +82,7 @@ std::int64_t size_of(const std::string& word, const std::string& where) {
     std::int64_t size = 0;
     const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), size);
     if (problem == std::errc() && end == word.data() + word.size() && size >= 1) return size;
-    throw Error(ErrorCode::bad_file, fmt::format("\"{}\" is no number of voxels", word.substr(0, 40)), where);
+    throw Error(ErrorCode::bad_file, fmt::format("\"{}\" is not a number of voxels", word.substr(0, 40)), where);
 }
 
 double millimetres_in(std::string_view unit) {

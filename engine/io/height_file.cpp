@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/volume_file.h"
 #include "engine/io/voxel_value.h"
@@ -25,7 +26,7 @@ constexpr std::string_view separators = ",; \t\r";
 void check_size(std::int64_t columns, std::int64_t rows, std::int64_t a_scans, std::int64_t b_scans,
                 const std::string& where) {
     if (columns == a_scans && rows == b_scans) return;
-    refuse(fmt::format("{} x {} heights do not fit {} A-scans x {} B-scans", columns, rows, a_scans, b_scans), where);
+    refuse(fmt::format("{} x {} heights do not fit {} x {} A-scans", columns, rows, a_scans, b_scans), where);
 }
 
 std::int64_t read_line(std::string_view line, std::vector<float>& heights, const std::string& where) {
@@ -56,8 +57,10 @@ std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_sc
         const std::string where = fmt::format("{} line {}", path.string(), number);
         const std::int64_t columns = read_line(std::string_view(line).substr(0, line.find('#')), heights, where);
         if (columns == 0) continue;
-        if (columns != a_scans) refuse(fmt::format("{} numbers, there are {} A-scans", columns, a_scans), where);
-        if (++rows > b_scans) refuse(fmt::format("more than {} lines, one for each B-scan", b_scans), where);
+        if (columns != a_scans)
+            refuse(fmt::format("{}, there are {}", counted(columns, "numbers"), counted(a_scans, "A-scans")), where);
+        if (++rows > b_scans)
+            refuse(fmt::format("more than {}, one for each B-scan", counted(b_scans, "lines")), where);
     }
     check_size(a_scans, rows, a_scans, b_scans, path.string());
     return heights;

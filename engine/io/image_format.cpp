@@ -140,7 +140,8 @@ const ImageFormat* image_format_of(const std::filesystem::path& path) {
 const ImageFormat& format_of(const std::filesystem::path& path) {
     const ImageFormat* format = image_format_of(path);
     if (format == nullptr) {
-        throw Error(ErrorCode::bad_setting, "is no name of a volume", path.string(), "use " + endings_written());
+        throw Error(ErrorCode::bad_setting, "does not end in the name of a volume format", path.string(),
+                    "use " + endings_written());
     }
     if (format->open == nullptr) refuse_missing(*format->part, path.string());
     return *format;

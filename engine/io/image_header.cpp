@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -107,8 +108,8 @@ void check_claim(const ImageHeader& header, StoredType type, std::int64_t voxel_
     constexpr double best_deflate = 1032;  // no compressed byte holds more
     if (claimed <= static_cast<double>(voxel_bytes) * (compressed ? best_deflate : 1)) return;
     throw Error(ErrorCode::bad_file,
-                fmt::format("ends too early: {:.0f} bytes of voxels are described, {} bytes{} follow the header",
-                            claimed, voxel_bytes, compressed ? " (compressed)" : ""),
+                fmt::format("ends too early: {:.0f} bytes of voxels are described, {}{} follow the header", claimed,
+                            counted(voxel_bytes, "bytes"), compressed ? " (compressed)" : ""),
                 path.string(), "copy the file again");
 }
 

@@ -64,7 +64,7 @@ MetaHeader parsed_header(const std::filesystem::path& path) {
         header.fields[std::string(trimmed(line.substr(0, equals)))] = trimmed(line.substr(equals + 1));
     }
     for (const char* needed : {"NDims", "DimSize", "ElementType", "ElementDataFile"}) {
-        if (!header.fields.contains(needed)) header.refuse("is no MetaImage, or ends within its header");
+        if (!header.fields.contains(needed)) header.refuse("is not a MetaImage, or ends within its header");
     }
     return header;
 }
@@ -77,7 +77,8 @@ StoredType stored_type(const MetaHeader& header) {
         if (channels.empty() || channels == "1") return entry.type;
         if (channels == "2" && entry.type == StoredType::f32) return StoredType::complex64;
     }
-    header.refuse(fmt::format("has {} values of type {} a voxel", channels.empty() ? "1" : channels, name),
+    header.refuse(fmt::format("its voxels have ElementNumberOfChannels = {}, ElementType = {}",
+                              channels.empty() ? "1" : channels, name),
                   "only gray and complex (two float32) volumes can be read; convert colours to gray");
 }
 

@@ -68,7 +68,7 @@ void check_size(const std::filesystem::path& path, const MovieFormat& format) {
     const bool is_odd = (format.width % 2 != 0 || format.height % 2 != 0) && needs_even_size(format.codec);
     if (low >= 1 && high <= max && !is_odd) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("pictures of {} x {} make no movie{}", format.width, format.height,
+                fmt::format("a movie of {} x {} pixels is not possible{}", format.width, format.height,
                             is_odd ? fmt::format(" in {}", name_of(format.codec)) : ""),
                 path.string(), is_odd ? "choose an even width and height" : "1 to 16384 pixels a side");
 }
@@ -78,16 +78,16 @@ void check_format(const std::filesystem::path& path, const MovieFormat& format) 
         throw Error(ErrorCode::bad_setting, std::move(problem), path.string(), remedy);
     };
     check_size(path, format);
-    if (format.max_pictures < 1) refuse("a movie has one picture at least", "");
+    if (format.max_pictures < 1) refuse("a movie needs at least one picture", "");
     if (format.has_alpha && !can_be_transparent(format.codec))
         refuse(fmt::format("{} has no transparency", name_of(format.codec)), "name it .mov, .webp or frame_%04d.png");
     if (format.codec == MovieCodec::gif && format.rate.per_s() > 50)
-        refuse("GIF shows 50 pictures a second at most", "choose a lower rate, or another format");
+        refuse("GIF allows at most 50 pictures per second", "choose a lower rate, or another format");
     if (format.crf >= 0 && !needs_even_size(format.codec))
-        refuse(fmt::format("{} has no CRF", name_of(format.codec)), "it is for h264, h265, av1 and vp9");
+        refuse(fmt::format("{} has no CRF", name_of(format.codec)), "CRF applies to h264, h265, av1 and vp9");
     const bool is_mpeg = format.codec == MovieCodec::h264 || format.codec == MovieCodec::h265;
     if (format.crf > (is_mpeg ? 51 : 63))
-        refuse(fmt::format("CRF goes from 0 (best) to {}", is_mpeg ? 51 : 63), "leave it out for a fine one");
+        refuse(fmt::format("CRF goes from 0 (best) to {}", is_mpeg ? 51 : 63), "leave it out for a good default");
 }
 
 }  // namespace
@@ -97,13 +97,13 @@ FrameRate frame_rate(std::int64_t pictures, std::int64_t seconds, const std::str
     const FrameRate rate{pictures / divisor, seconds / divisor};
     constexpr std::int64_t max = 1'000'000;
     if (rate.pictures >= 1 && rate.seconds >= 1 && rate.pictures <= max && rate.seconds <= max) return rate;
-    throw Error(ErrorCode::bad_setting, fmt::format("{}/{} is no frame rate", pictures, seconds), where,
+    throw Error(ErrorCode::bad_setting, fmt::format("{}/{} is not a frame rate", pictures, seconds), where,
                 "e.g. 30, 29.97 or 30000/1001");
 }
 
 FrameRate parsed_frame_rate(const std::string& text, const std::string& where) {
     const auto refuse = [&] {
-        throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is no frame rate", text), where,
+        throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is not a frame rate", text), where,
                     "e.g. 30, 29.97 or 30000/1001");
     };
     const auto whole = [&](std::string_view digits) {
@@ -133,13 +133,13 @@ bool is_movie_name(const std::filesystem::path& path) {
 MovieCodec movie_codec(const std::filesystem::path& path, MovieCodec wanted) {
     const Container* container = container_of(path);
     if (container == nullptr) {
-        throw Error(ErrorCode::bad_setting, "is no name of a movie", path.string(),
+        throw Error(ErrorCode::bad_setting, "does not end in the name of a movie format", path.string(),
                     "name it .mp4, .mkv, .webm, .mov, .gif, .webp or frame_%04d.png");
     }
     if (wanted == MovieCodec::automatic) return container->codecs.front();
     if (std::ranges::find(container->codecs, wanted) != container->codecs.end()) return wanted;
-    throw Error(ErrorCode::bad_setting, fmt::format("a {} file does not hold {}", container->ending, name_of(wanted)),
-                path.string(), fmt::format("it holds {}", codecs_of(*container)));
+    throw Error(ErrorCode::bad_setting, fmt::format("a {} file cannot hold {}", container->ending, name_of(wanted)),
+                path.string(), fmt::format("it can hold {}", codecs_of(*container)));
 }
 
 bool needs_even_size(MovieCodec codec) {

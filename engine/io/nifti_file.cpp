@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/raw_image.h"
 #include "engine/io/stored_bytes.h"
@@ -71,7 +72,7 @@ Fields read_fields(StoredBytes& file, const std::string& where) {
     fields.swapped = fields.get<std::int32_t>(0) != header_bytes;
     const bool ours = fields.get<std::int32_t>(0) == header_bytes;
     if (!ours || std::memcmp(fields.bytes.data() + at_magic, "n+1", 4) != 0) {
-        throw Error(ErrorCode::bad_file, "is no NIfTI-1 file with header and voxels in one", where,
+        throw Error(ErrorCode::bad_file, "is not a NIfTI-1 file with header and voxels in one", where,
                     "convert pairs, Analyze and NIfTI-2 first");
     }
     return fields;
@@ -106,13 +107,14 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
     ImageHeader header;
     const int dimensions = fields.get<std::int16_t>(at_dim);
     if (dimensions < 1 || dimensions > 7) {
-        throw Error(ErrorCode::bad_file, fmt::format("has {} dimensions", dimensions), where, "copy the file again");
+        throw Error(ErrorCode::bad_file, fmt::format("has {}", counted(dimensions, "dimensions")), where,
+                    "copy the file again");
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(dimensions); ++i) {
         const auto size = fields.get<std::int16_t>(at_dim, i + 1);
         if (size < 1 || (i > 3 && size > 1)) {
-            throw Error(ErrorCode::bad_file, fmt::format("has {} voxels along dimension {}", size, i + 1), where,
-                        "volumes and series of volumes can be read");
+            throw Error(ErrorCode::bad_file, fmt::format("has {} along dimension {}", counted(size, "voxels"), i + 1),
+                        where, "volumes and series of volumes can be read");
         }
         if (i == 3) header.time_points = size;
         if (i == 3) header.time_step_s = seconds(fields);
@@ -163,7 +165,7 @@ std::int64_t voxels_place(const Fields& fields, const std::string& where) {
     const double start = fields.get<float>(at_vox_offset);
     const bool in_file = start >= static_cast<double>(voxels_start) && start <= static_cast<double>(max_start);
     if (!in_file) {  // also when it is no number
-        throw Error(ErrorCode::bad_file, fmt::format("says that its voxels start at byte {}", start), where);
+        throw Error(ErrorCode::bad_file, fmt::format("places its voxels at byte {}", start), where);
     }
     return static_cast<std::int64_t>(start);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/header_text.h"
 #include "engine/io/raw_image.h"
@@ -44,9 +45,10 @@ struct NpyHeader {
 NpyHeader parsed_header(const std::filesystem::path& path) {
     const std::string start = start_of_file(path, 1 << 20);
     const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(start[i])); };
-    if (!start.starts_with(magic) || start.size() < 12) refuse(path, "is no .npy file");
+    if (!start.starts_with(magic) || start.size() < 12) refuse(path, "is not an .npy file");
     const std::size_t version = byte(6);
-    if (version < 1 || version > 3) refuse(path, fmt::format("is of version {} of .npy", version), "save it again");
+    if (version < 1 || version > 3)
+        refuse(path, fmt::format("has version {} of the .npy format", version), "save it again with NumPy");
     const std::size_t begin = version == 1 ? 10 : 12;
     std::size_t length = byte(8) | byte(9) << 8;
     if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
@@ -73,7 +75,7 @@ void set_shape(const NpyHeader& header, const std::filesystem::path& path, RawLa
     const std::string_view text = header.value("shape");
     const auto sizes = words_of(text.substr(0, text.find(')')), "(, ");
     if (!text.starts_with('(') || sizes.size() < 2 || sizes.size() > 4) {
-        refuse(path, fmt::format("has {} dimensions", sizes.size()),
+        refuse(path, fmt::format("has {}", counted(sizes.size(), "dimensions")),
                "save [slice][row][column], or [time][slice][row][column]");
     }
     const bool fortran = header.value("fortran_order").starts_with("True");

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/header_text.h"
 #include "engine/io/lower_case.h"
@@ -84,7 +85,7 @@ NrrdHeader parsed_header(const std::filesystem::path& path) {
     NrrdHeader header;
     header.where = path.string();
     const std::string start = start_of_file(path);
-    if (!start.starts_with("NRRD000")) header.refuse("is no NRRD file");
+    if (!start.starts_with("NRRD000")) header.refuse("is not an NRRD file");
     bool complete = false;
     while (!complete && header.bytes < start.size()) {
         const std::size_t end = start.find('\n', header.bytes);
@@ -96,7 +97,7 @@ NrrdHeader parsed_header(const std::filesystem::path& path) {
         add_line(line, header);
     }
     const bool apart = !header.field("datafile").empty();
-    if (!complete && !apart) header.refuse("is no NRRD file, or ends within its header", "copy the file again");
+    if (!complete && !apart) header.refuse("is not an NRRD file, or ends within its header", "copy the file again");
     return header;
 }
 
@@ -104,7 +105,7 @@ StoredType stored_type(const NrrdHeader& header) {
     for (const TypeName& entry : type_names) {
         if (entry.name == header.field("type")) return entry.type;
     }
-    header.refuse("has voxels of type \"" + header.field("type") + "\"", "integers and reals can be read");
+    header.refuse("has voxels of type \"" + header.field("type") + "\"", "integers and floats can be read");
 }
 
 struct Axis {
@@ -185,8 +186,9 @@ void set_geometry(const NrrdHeader& header, const std::vector<Axis>& axes, RawLa
         if (axis.size == 1 && (again || (!is_time && !is_space))) continue;
         if (again) header.refuse("has more than four dimensions");
         if (!is_time && !is_space) {
-            header.refuse(fmt::format("has {} values of type {} a voxel", axis.size, header.field("type")),
-                          "only gray and complex (two float32) volumes can be read; convert colours to gray");
+            header.refuse(
+                fmt::format("has {} of type {} per voxel", counted(axis.size, "values"), header.field("type")),
+                "only gray and complex (two float32) volumes can be read; convert colours to gray");
         }
         order.push_back(is_time ? 3 : static_cast<int>(next));
         if (is_time) {

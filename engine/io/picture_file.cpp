@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
@@ -32,8 +33,8 @@ void check_shape(const PictureShape& shape, const std::filesystem::path& path) {
     const bool channels = shape.channels == 1 || shape.channels == 3 || shape.channels == 4;
     if (sides && channels && (shape.bits == 8 || shape.bits == 16)) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{} x {} pixels with {} channels of {} bits are no picture", shape.width, shape.height,
-                            shape.channels, shape.bits),
+                fmt::format("{} x {} pixels with {} of {} do not make a picture", shape.width, shape.height,
+                            counted(shape.channels, "channels"), counted(shape.bits, "bits")),
                 path.string());
 }
 
@@ -65,7 +66,7 @@ PictureTexts picture_texts(const std::filesystem::path& path) {
         case PictureKind::tiff: return tiff_picture_texts(path);
         case PictureKind::none: break;
     }
-    throw Error(ErrorCode::bad_file, "is no picture", path.string(), "pictures are PNG or TIFF files");
+    throw Error(ErrorCode::bad_file, "is not a picture", path.string(), "pictures are PNG or TIFF files");
 }
 
 bool has_session(const std::filesystem::path& path) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 
@@ -164,7 +165,7 @@ class PngChunks {
     explicit PngChunks(const std::filesystem::path& path) : stream_(path, std::ios::binary), where_(path.string()) {
         std::array<unsigned char, 8> signature{};
         if (!read(signature.data(), signature.size()) || png_sig_cmp(signature.data(), 0, signature.size()) != 0) {
-            throw Error(ErrorCode::bad_file, "is no PNG file", where_, "check the name");
+            throw Error(ErrorCode::bad_file, "is not a PNG file", where_, "check the name");
         }
     }
 
@@ -189,7 +190,7 @@ class PngChunks {
         std::array<unsigned char, 8> head{};
         stream_.seekg(begin_);
         if (!read(head.data(), head.size())) {
-            throw Error(ErrorCode::bad_file, "ends too early to be a whole PNG file", where_, "copy the file again");
+            throw Error(ErrorCode::bad_file, "ends before the picture is complete", where_, "copy the file again");
         }
         length_ = png_get_uint_32(head.data());
         type_.assign(reinterpret_cast<const char*>(head.data()) + 4, 4);
@@ -256,8 +257,8 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
     const auto pixels = std::as_bytes(std::span(picture.pixels));
     if (std::ssize(pixels) != shape.row_bytes() * shape.height) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} bytes are no picture of {} x {} pixels with {} channels", pixels.size(),
-                                picture.width, picture.height, picture.channels),
+                    fmt::format("{} do not make a picture of {} x {} pixels with {}", counted(pixels.size(), "bytes"),
+                                picture.width, picture.height, counted(picture.channels, "channels")),
                     path.string());
     }
     const auto writer = create_picture(path, shape, picture.text);

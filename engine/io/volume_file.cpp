@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/foreign/file_part.h"
@@ -98,8 +99,8 @@ void check_size(const ImageHeader& header, const std::filesystem::path& path) {
     const bool has_sides = std::ranges::all_of(header.size, [](std::int64_t side) { return side >= 1; });
     if (has_sides && header.time_points >= 1 && 8 * claimed_bytes(header, StoredType::u8) < max) return;
     throw Error(ErrorCode::bad_file,
-                fmt::format("claims {} x {} x {} voxels at {} time points, which no memory holds", header.size[0],
-                            header.size[1], header.size[2], header.time_points),
+                fmt::format("claims {} x {} x {} voxels at {}, more than any memory holds", header.size[0],
+                            header.size[1], header.size[2], counted(header.time_points, "time points")),
                 path.string());
 }
 
@@ -115,16 +116,16 @@ void check_volume_name(const std::filesystem::path& path, VoxelType type) {
     const ImageFormat& format = format_of(path);
     if (type == VoxelType::f16 || type == VoxelType::phasor8) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} voxels are for the screen, no file format holds them",
+                    fmt::format("voxels of type {} are for display only and cannot be stored",
                                 type == VoxelType::f16 ? "f16" : "phasor"),
                     path.string(), "set recipe.voxel=f32");
     }
     if (format.create == nullptr) {
-        throw Error(ErrorCode::bad_setting, "is of a format that is only read: " + format.name, path.string(),
+        throw Error(ErrorCode::bad_setting, "has a format that can only be read: " + format.name, path.string(),
                     "use " + endings_written());
     }
     if (ends_with_one_of(path, format.unwritten)) {
-        throw Error(ErrorCode::bad_setting, format.name + " is not written under this ending", path.string(),
+        throw Error(ErrorCode::bad_setting, format.name + " is not written with this ending", path.string(),
                     "use " + format.endings.front());
     }
     if (type == VoxelType::complex64 && !format.holds_complex) {
@@ -245,8 +246,8 @@ SeriesWriter::SeriesWriter(const std::filesystem::path& path, SeriesHeader heade
     check_storage(format_of(path), storage, path);
     if (grid.depth <= 0 || grid.a_scans <= 0 || grid.b_scans <= 0 || header.time_points <= 0) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("there are no voxels in {} x {} x {} and {} time points", grid.depth, grid.a_scans,
-                                grid.b_scans, header.time_points),
+                    fmt::format("there are no voxels in {} x {} x {} and {}", grid.depth, grid.a_scans, grid.b_scans,
+                                counted(header.time_points, "time points")),
                     path.string());
     }
     if (header.time_points > 1 && !holds_time_points(path)) {
@@ -264,8 +265,8 @@ void SeriesWriter::write(std::span<const std::byte> b_scans) {
     parts_->written += std::ssize(b_scans);
     if (std::ssize(b_scans) % slice != 0 || parts_->written > parts_->bytes) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} bytes are no B-scans of {} x {} voxels, or more than were said", b_scans.size(),
-                                grid.depth, grid.a_scans),
+                    fmt::format("{} do not make B-scans of {} x {} voxels, or are more than announced",
+                                counted(b_scans.size(), "bytes"), grid.depth, grid.a_scans),
                     parts_->path.string());
     }
     const auto max = static_cast<std::size_t>(b_scans_a_piece(grid) * slice);
@@ -281,7 +282,8 @@ void SeriesWriter::write(std::span<const std::byte> b_scans) {
 void SeriesWriter::finish() {
     if (parts_->written != parts_->bytes) {
         throw Error(ErrorCode::output,
-                    fmt::format("{} bytes of voxels were written, {} were announced", parts_->written, parts_->bytes),
+                    fmt::format("{} of voxels were written, {} were announced", counted(parts_->written, "bytes"),
+                                parts_->bytes),
                     parts_->path.string());
     }
     parts_->writer->finish();
@@ -291,10 +293,11 @@ void SeriesWriter::finish() {
 
 void write_volume(const std::filesystem::path& path, const Volume& volume) {
     if (std::ssize(volume.voxels) != volume.grid.bytes()) {
-        throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} bytes are no volume of {} x {} x {} voxels", volume.voxels.size(),
-                                volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans),
-                    path.string());
+        throw Error(
+            ErrorCode::bad_setting,
+            fmt::format("{} do not make a volume of {} x {} x {} voxels", counted(volume.voxels.size(), "bytes"),
+                        volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans),
+            path.string());
     }
     SeriesWriter writer(path, {.grid = volume.grid, .provenance = volume.provenance});
     writer.write(volume.voxels);

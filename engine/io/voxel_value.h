@@ -21,7 +21,7 @@ void with_voxels(const Volume& volume, const Use& use) {
         case VoxelType::u16: return use(reinterpret_cast<const std::uint16_t*>(voxels));
         case VoxelType::i16: return use(reinterpret_cast<const std::int16_t*>(voxels));
         case VoxelType::f16:
-            throw Error(ErrorCode::bad_setting, "f16 voxels are for the screen", "recipe.voxel", "choose f32");
+            throw Error(ErrorCode::bad_setting, "f16 voxels are for display only", "recipe.voxel", "choose f32");
         default: return use(reinterpret_cast<const float*>(voxels));
     }
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/plan_tables.h"
 
@@ -27,7 +28,7 @@ Arrivals::Arrivals(const ReconstructionSpec& spec, Report report) : spec_(spec),
 bool Arrivals::admit(const Block& block) {
     if (!has_right_shape(block)) return false;
     if (block.sequence < next_sequence_) {
-        count(stats_.repeated, 1, fmt::format("block {} came again, or too late: it is left out", block.sequence),
+        count(stats_.repeated, 1, fmt::format("block {} arrived twice or too late: it is left out", block.sequence),
               "repeated");
         return false;
     }
@@ -35,7 +36,8 @@ bool Arrivals::admit(const Block& block) {
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
     if (lost > 0)
-        count(stats_.lost, lost, fmt::format("{} blocks were lost before block {}", lost, block.sequence), "lost");
+        count(stats_.lost, lost, fmt::format("lost {} before block {}", counted(lost, "blocks"), block.sequence),
+              "lost");
     next_sequence_ = block.sequence + 1;
     watch_clock(block, lost);
     ++stats_.blocks;
@@ -46,7 +48,7 @@ bool Arrivals::admit(const Block& block) {
 }
 
 void Arrivals::note_lost(std::int64_t blocks) {
-    if (blocks > 0) count(stats_.lost, blocks, fmt::format("{} blocks were lost at the end", blocks), "lost");
+    if (blocks > 0) count(stats_.lost, blocks, fmt::format("lost {} at the end", counted(blocks, "blocks")), "lost");
 }
 
 bool Arrivals::has_right_shape(const Block& block) {
@@ -66,7 +68,7 @@ void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
     const bool leaps = !std::isfinite(since) || since < 0 || since > 3 * expected + max_late_s;
     if (stats_.blocks > 0 && leaps) {
         count(stats_.time_jumps, 1,
-              fmt::format("the source's clock leaps by {:.3g} s at block {}", since, block.sequence), "clock");
+              fmt::format("the source's clock jumps by {:.3g} s at block {}", since, block.sequence), "clock");
     }
     if (std::isfinite(block.time_s)) time_s_ = block.time_s;
     const ScanGeometry& scan = spec_.geometry;

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "compute/counted.h"
+
 namespace echolux {
 namespace {
 
@@ -74,16 +76,18 @@ std::string Recorder::misfit(const Block& block) const {
     if (block.memory == MemoryKind::device) return "lies in a GPU's memory: only host memory is recorded";
     const auto place = layout_.place_of(block.volume, block.first_b_scan, block.b_scans);
     if (!place) {
-        return fmt::format("has {} B-scans from {} on: a volume has {}", block.b_scans, block.first_b_scan,
+        return fmt::format("has {} from {} on: a volume has {}", counted(block.b_scans, "B-scans"), block.first_b_scan,
                            layout_.b_scans());
     }
     if (place->begin < next_place_) return "comes again or out of order";
-    if (!place->takes(block.bytes)) return fmt::format("has {} bytes, {}", block.bytes, expected_bytes(*place));
+    if (!place->takes(block.bytes))
+        return fmt::format("has {}, {}", counted(block.bytes, "bytes"), expected_bytes(*place));
     const bool is_gapless = block.frames.stride_bytes == 0 && layout_.frame_offset_bytes() == 0;
     const std::int64_t stride = is_gapless ? layout_.frame_stride() : block.frames.stride_bytes;
     if (block.frames.offset_bytes != layout_.frame_offset_bytes() || stride != layout_.frame_stride()) {
-        return fmt::format("has B-scans with headers of {} bytes, {} apart: {} and {} are expected",
-                           block.frames.offset_bytes, stride, layout_.frame_offset_bytes(), layout_.frame_stride());
+        return fmt::format("has B-scans with headers of {}, {} apart: {} and {} are expected",
+                           counted(block.frames.offset_bytes, "bytes"), stride, layout_.frame_offset_bytes(),
+                           layout_.frame_stride());
     }
     return {};
 }
@@ -152,7 +156,8 @@ std::optional<Error> Recorder::problem() const {
     const std::scoped_lock lock(mutex_);
     if (disk_problem_) return disk_problem_;
     if (too_slow_blocks_ > 0) {
-        return Error(ErrorCode::output, fmt::format("the disk is too slow: {} blocks are missing", too_slow_blocks_),
+        return Error(ErrorCode::output,
+                     fmt::format("the disk is too slow: {} missing", counted(too_slow_blocks_, "blocks")),
                      path_.string(), "record to a faster disk, at a lower rate, or with more blocks");
     }
     if (!refusal_.empty()) return Error(ErrorCode::bad_setting, "a block " + refusal_, path_.string());

@@ -301,7 +301,7 @@ std::int64_t Session::lines_of(const Block& block) const {
 void Session::change(const ReconstructionSpec& spec) {
     const Scan& scan = source_.scan();
     if (!is_same(spec.format, scan.format) || !is_same(spec.geometry, scan.geometry)) {
-        throw Error(ErrorCode::bad_setting, "format and geometry are the source's", "scan", "open the source anew");
+        throw Error(ErrorCode::bad_setting, "format and geometry are set by the source", "scan", "reopen it");
     }
     validate(spec);
     expects_change_ = true;

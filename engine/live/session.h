@@ -68,8 +68,8 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // All stats but the recorder's begin anew. Ends by itself after so many volumes; 0: never. Throws what starting
-    // the source throws.
+    // All stats but the recorder's start from zero. Ends by itself after this many volumes; 0: never. Throws what
+    // starting the source throws.
     void start(std::int64_t volumes = 0);
 
     // Acquires nothing more; what has been acquired is still reconstructed, also with settings that change later.
@@ -83,7 +83,7 @@ class Session {
     // Where no block was recorded, no file is left.
     RecorderStats stop_recording();
 
-    // The B-scan position that people look at: reworked before the others when a setting changes at rest.
+    // The B-scan position on the screen: reprocessed before the others when a setting changes at rest.
     void look_at(std::int64_t b_scan) { looked_at_ = b_scan; }
 
     // A picture that shows `volume` is finished.
@@ -98,7 +98,7 @@ class Session {
     // source has no memory to spare.
     std::optional<Block> newest_block() const;
 
-    // What happened since the last call; the oldest are left out where nobody asks.
+    // What happened since the last call; the oldest events are dropped when they are never asked for.
     std::vector<SessionEvent> take_events();
 
   private:

@@ -56,11 +56,11 @@ Recoder::Recoder(const VolumeGrid& grid, VoxelType type, std::optional<std::pair
         throw Error(ErrorCode::bad_setting, what, key, remedy);
     };
     if (!is_recoded(grid.type) || !is_recoded(type)) {
-        refuse("complex voxels and those for the screen keep their type", "type", "leave it out");
+        refuse("complex and display-only voxels keep their type", "type", "leave it out");
     }
     grid_.type = type;
     if (type == VoxelType::f32) {
-        if (range) refuse("real voxels need no range", "range", "leave it out");
+        if (range) refuse("floating-point voxels need no range", "range", "leave it out");
         scale_ = grid.scale;
         offset_ = grid.offset;
         grid_.scale = 1;
@@ -69,7 +69,7 @@ Recoder::Recoder(const VolumeGrid& grid, VoxelType type, std::optional<std::pair
     }
     const bool fits = grid.type == VoxelType::u8;  // into any wider integer
     if (!range && fits) return;
-    if (!range) refuse("integers need to know which values they cover", "type", "give `range` LOW:HIGH");
+    if (!range) refuse("conversion to integers needs the range of values to cover", "type", "give `range` LOW:HIGH");
     const auto [low, high] = *range;
     if (!(low < high) || !std::isfinite(high - low)) refuse("is empty", "range", "give LOW:HIGH");
     with_number(type, [&](auto number) {

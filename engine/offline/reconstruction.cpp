@@ -169,9 +169,8 @@ void Reconstruction::warn_of_weak_dispersion() {
     const double gamma = defr_tables(scan_.spec(1)).gamma;
     if (gamma <= weak_diversity) return;
     warnings_.push_back(
-        fmt::format("recipe.method: the dispersion is weak for full range (gamma = {:.2f}, {} is much): false images "
-                    "go away slowly "
-                    "(take defr.iterations = 20 or more, or put glass into one arm)",
+        fmt::format("recipe.method: dispersion is low for full range (gamma = {:.2f}; {} or more is critical): false "
+                    "images fade slowly (set defr.iterations to 20 or more, or add glass to one arm)",
                     gamma, weak_diversity));
 }
 
@@ -181,8 +180,9 @@ void Reconstruction::warn_of_emptiness() {
     const double share = empty_share(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
     if (share <= max) return;
     const bool is_absolute = scan_.compressive.tau > 0;
-    warnings_.push_back(fmt::format("compressive.{}: {:.2f} % of the depth bins are left empty (try a tenth of it)",
-                                    is_absolute ? "tau" : "tau_relative", share * 100));
+    warnings_.push_back(
+        fmt::format("compressive.{}: {:.2f} % of the depth bins are left empty (try a tenth of this value)",
+                    is_absolute ? "tau" : "tau_relative", share * 100));
 }
 
 VolumeGrid Reconstruction::grid(const ScanPart& part) const {

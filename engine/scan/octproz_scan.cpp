@@ -108,7 +108,7 @@ class Description {
   private:
     [[noreturn]] void fail(const char* key, const std::string& expected) const {
         throw Error(ErrorCode::bad_file, "expected " + expected, settings_.string() + ", " + key,
-                    "it must be a settings file of OCTproZ");
+                    "check that it is a settings file of OCTproZ");
     }
 
     Path settings_;

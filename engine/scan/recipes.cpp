@@ -34,13 +34,17 @@ NamedRecipe recipe_of(const Asset& asset) {
 }
 
 std::vector<std::string> assignments_of_recipe(std::string_view name) {
-    std::string names;
-    for (const Asset& asset : assets_of(recipe_files)) {
+    const std::vector<Asset> recipes = assets_of(recipe_files);
+    std::vector<std::string_view> names;
+    std::string list;
+    for (const Asset& asset : recipes) {
         if (asset.name == name) return recipe_of(asset).assignments;
-        names += (names.empty() ? "" : ", ") + asset.name;
+        names.push_back(asset.name);
+        list += (list.empty() ? "" : ", ") + asset.name;
     }
-    throw Error(ErrorCode::bad_setting, "there is no recipe '" + std::string(name) + "'", "--recipe",
-                "choose one of " + names);
+    const std::string near = nearest_name(name, names);
+    throw Error(ErrorCode::bad_setting, "there is no recipe '" + std::string(name) + "'", "recipe",
+                near.empty() ? "choose one of " + list : "did you mean \"" + near + "\"?");
 }
 
 }  // namespace echolux

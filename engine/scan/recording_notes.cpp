@@ -10,15 +10,15 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
     constexpr Effect effect = Effect::file;
     constexpr std::int64_t max = std::int64_t{1} << 50;
     static const std::vector<Field<S>> fields{
-        text("index", &S::index, effect, "file: the blocks of a live recording, one a line"),
+        text("index", &S::index, effect, "file: the blocks of a live recording, one per line"),
         flag("complete", &S::complete, effect, "false: cut off; the scan ends with the last whole block"),
         integer("missing_blocks", &S::missing_blocks, 0, max, "", effect,
-                "that came and were not recorded (disk full or too slow): zeros"),
-        integer("lost_blocks", &S::lost_blocks, 0, max, "", effect, "that the source lost: zeros"),
+                "blocks that arrived but were not recorded (disk full or too slow), replaced by zeros"),
+        integer("lost_blocks", &S::lost_blocks, 0, max, "", effect, "blocks that the source lost, replaced by zeros"),
         integer("last_volume_b_scans", &S::last_volume_b_scans, 0, max, "", effect,
                 "B-scans of a last volume that ends early; 0: all volumes are whole"),
-        text("started", &S::started, effect, "when the recording began (UTC)"),
-        text("program", &S::program, effect, "what recorded it"),
+        text("started", &S::started, effect, "start of the recording (UTC)"),
+        text("program", &S::program, effect, "program that recorded it"),
     };
     return fields;
 }

@@ -66,6 +66,19 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
     return fields;
 }
 
+namespace {
+
+// The error names the scan that names the file: names in it are relative to where it lies.
+void require_calibration_file(const Scan& scan, const std::filesystem::path& file, const char* key) {
+    std::error_code problem;
+    if (std::filesystem::exists(file, problem)) return;
+    const std::string where = scan.path.empty() ? "" : scan.path.string() + ", ";
+    throw Error(ErrorCode::bad_file, file.string() + " does not exist", where + "calibration." + key,
+                "correct the name, which is relative to the folder of the scan's TOML file, or leave the key out");
+}
+
+}  // namespace
+
 void load_calibration(Scan& scan) {
     const CalibrationFiles& files = scan.calibration_files;
     Calibration& calibration = scan.calibration;
@@ -79,6 +92,7 @@ void load_calibration(Scan& scan) {
     const auto load = [&](const std::string& file, std::vector<double>& numbers, const char* key, std::int64_t length,
                           std::int64_t columns = 1) {
         if (file.empty()) return;
+        require_calibration_file(scan, folder / file, key);
         numbers = read_calibration(folder / file, length, std::string("calibration.") + key, columns);
     };
     const std::int64_t samples = scan.geometry.samples;
@@ -140,7 +154,7 @@ void refuse_results(const std::filesystem::path& path) {
     const bool is_named_volume = is_volume_name(path) && foreign_scan(path) == nullptr;
     if (is_named_volume || std::ranges::any_of(volumes, begins_with)) {
         throw Error(ErrorCode::bad_file, "is a volume, not a scan", path.string(),
-                    "it can be shown and converted; to reconstruct, give the scan's TOML file");
+                    "volumes can be shown and converted; to reconstruct, give the scan's TOML file");
     }
 }
 
@@ -154,9 +168,15 @@ void refuse_what_is_no_text(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     file.read(start.data(), start.size());
     const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
+    const std::size_t first = std::min(bytes.find_first_not_of("\xef\xbb\xbf \t\r\n"), bytes.size());
+    if (bytes.substr(first).starts_with('<') || bytes.substr(first).starts_with('{')) {
+        const std::string kind = bytes[first] == '<' ? "XML" : "JSON";
+        throw Error(ErrorCode::bad_file, "is " + kind + ", not a scan's TOML file", path.string(),
+                    "give the scan's TOML file; for raw spectra without one, `guess` proposes one");
+    }
     if (bytes.find('\0') == bytes.npos) return;
-    throw Error(ErrorCode::bad_file, "is neither a scan's TOML file nor of a format that is known", path.string(),
-                "where it holds raw spectra, `guess` proposes how to describe them");
+    throw Error(ErrorCode::bad_file, "is neither a scan's TOML file nor a known raw format", path.string(),
+                "for raw spectra, `guess` proposes a description");
 }
 
 // How a recording was looked at is for those who show it.
@@ -278,7 +298,8 @@ std::string scan_toml(const Scan& scan) {
 }
 
 void write_scan_toml(const Scan& scan) {
-    write_text(scan.path, "# A scan for Echolux: what is left out has its default.\n\n" + scan_toml(scan));
+    write_text(scan.path,
+               "# A scan for Echolux: settings that are left out have their defaults.\n\n" + scan_toml(scan));
 }
 
 }  // namespace echolux

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -55,7 +56,8 @@ std::vector<double> fast_axis_places(const ScanGeometry& g, std::span<const doub
     }
     if (static_cast<std::int64_t>(curve.size()) != lines || curve.front() == curve.back()) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("needs one position for each of the {} lines of a B-scan, got {}", lines, curve.size()),
+                    fmt::format("needs one position for each of the {} of a B-scan, got {}", counted(lines, "lines"),
+                                curve.size()),
                     "calibration.fast_axis", "or set scan.fast_axis = uniform");
     }
     return spread(lines, g.a_scans, [&](std::int64_t line) {
@@ -76,8 +78,8 @@ void check_protocol(const ScanGeometry& geometry, const std::string& where) {
     const std::int64_t max = is_cross ? 2 : 4;
     if (geometry.b_scans <= max) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("the protocol {} has {} B-scans, got {}", is_cross ? "cross" : "four_slices", max,
-                            geometry.b_scans),
+                fmt::format("the protocol {} has {}, got {}", is_cross ? "cross" : "four_slices",
+                            counted(max, "B-scans"), geometry.b_scans),
                 where + ", scan.b_scans", fmt::format("give {}, or choose the protocol raster", max));
 }
 

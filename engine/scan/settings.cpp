@@ -133,7 +133,7 @@ std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& pat
         const toml::array* array = content.as_array();
         const bool is_list = key.str() == name && array != nullptr;
         if (!is_list || !array->is_homogeneous(toml::node_type::table)) {
-            throw Error(ErrorCode::bad_setting, "expected nothing but tables " + heading,
+            throw Error(ErrorCode::bad_setting, "expected only tables " + heading,
                         place_in(file, content.source()) + ", " + std::string(key.str()),
                         "write it below a line " + heading);
         }
@@ -158,6 +158,22 @@ std::vector<TomlEntry> toml_entries_of(const AssetKind& kind, const Asset& asset
     return toml_entries(shipped_text(kind, asset.name), asset.name);
 }
 
+namespace {
+
+// `known`: the sections of all fields, which follow each other.
+[[noreturn]] void refuse_section(const std::string& section, std::vector<std::string_view> known,
+                                 const std::string& place) {
+    const std::string nearest = nearest_name(section, known);
+    std::string names;
+    known.erase(std::ranges::unique(known).begin(), known.end());
+    for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
+    throw Error(ErrorCode::bad_setting,
+                section.empty() ? "has no section" : "there is no section [" + section + "] here", place,
+                nearest.empty() ? "the sections are " + names : remedy_for(nearest));
+}
+
+}  // namespace
+
 BoundField& Settings::find(std::string_view key, std::string_view where) {
     std::vector<std::string_view> sections;
     std::vector<std::string_view> names;  // of the key's section
@@ -171,11 +187,7 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
     const std::string place = std::string(where) + ", " + std::string(key);
     if (!elsewhere.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, remedy_for(elsewhere));
     if (names.empty()) {
-        const std::string section = nearest_name(section_or_none(key), sections);
-        throw Error(ErrorCode::bad_setting,
-                    section_or_none(key).empty() ? std::string("names no section")
-                                                 : "unknown section [" + std::string(section_or_none(key)) + "]",
-                    place, remedy_for(section));
+        refuse_section(std::string(section_or_none(key)), sections, place);
     }
     const std::string near = nearest_name(name_of(key), names);
     throw Error(ErrorCode::bad_setting, "unknown key", place,

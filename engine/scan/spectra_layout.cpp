@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -37,8 +38,24 @@ class Bytes {
 
 void check_positive(std::int64_t number, const char* key, const std::string& where) {
     if (number > 0) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("expected a number of at least 1, got {}", number),
-                where + ", scan." + key, "it must be given");
+    throw Error(ErrorCode::bad_setting, "is missing or 0", where + ", scan." + key, "give a number of at least 1");
+}
+
+// How many samples a spectrum would have if all else of the description is right; 0: no number fits.
+std::int64_t fitting_samples(const SpectraLayout& layout, const ScanGeometry& geometry, std::int64_t size) {
+    const std::int64_t lines = layout.frames * geometry.lines_per_frame();
+    const std::int64_t bytes =
+        size - layout.offset_bytes - layout.trailer_bytes - layout.frames * layout.frame_offset_bytes;
+    if (bytes <= 0 || bytes % lines != 0 || layout.line_bytes % geometry.samples != 0) return 0;
+    const std::int64_t sample_bytes = layout.line_bytes / geometry.samples;  // of all channels
+    return bytes / lines % sample_bytes == 0 ? bytes / lines / sample_bytes : 0;
+}
+
+// What to look at first when a file is shorter or longer than described.
+std::string samples_remedy(const SpectraLayout& layout, const ScanGeometry& geometry, std::int64_t size) {
+    const std::int64_t samples = fitting_samples(layout, geometry, size);
+    return samples == 0 ? "check scan.samples"
+                        : fmt::format("check scan.samples ({} instead of {} would fit)", samples, geometry.samples);
 }
 
 }  // namespace
@@ -55,7 +72,7 @@ SpectraLayout spectra_layout(const SpectraFile& file, const RawFormat& format, c
         throw Error(
             ErrorCode::bad_setting,
             fmt::format("expected at least {} (samples and channels of one line), got {}", needed, format.line_bytes),
-            where + ", scan.line_bytes", "0 when lines follow without a gap");
+            where + ", scan.line_bytes", "give 0 when lines follow without a gap");
     }
     const Bytes bytes(where);
     SpectraLayout layout;
@@ -77,33 +94,41 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
                      const std::string& spectra) {
     const std::int64_t expected = layout.file_bytes();
     if (size == expected) return;
-    if (size == 0) throw Error(ErrorCode::bad_file, fmt::format("is empty, {} bytes are expected", expected), spectra);
+    if (size == 0)
+        throw Error(ErrorCode::bad_file, fmt::format("is empty, {} are expected", counted(expected, "bytes")), spectra);
     if (size > expected) {
         if (layout.trailer_bytes == 0 && (size - expected) % layout.volume_bytes() == 0) return;
         throw Error(ErrorCode::bad_file,
-                    fmt::format("is {} bytes long, {} more than the scan describes", size, size - expected), spectra,
-                    "check scan.samples, a_scans, b_scans, volumes and sample_format; skip a header with "
-                    "scan.offset_bytes, a footer with scan.trailer_bytes");
+                    fmt::format("is {} long, {} more than the scan describes", counted(size, "bytes"), size - expected),
+                    spectra,
+                    samples_remedy(layout, geometry, size) +
+                        ", a_scans, b_scans, volumes and sample_format; skip a header with scan.offset_bytes, a "
+                        "footer with scan.trailer_bytes");
     }
     const std::int64_t lines_end = expected - layout.trailer_bytes;
     if (size >= lines_end) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("ends within its last {} bytes: {} of {} bytes", layout.trailer_bytes, size, expected),
+                    fmt::format("ends within its last {}: {} of {}", counted(layout.trailer_bytes, "bytes"), size,
+                                counted(expected, "bytes")),
                     spectra, "copy the file again");
     }
     if (size < layout.offset_bytes) {
-        throw Error(ErrorCode::bad_file, fmt::format("ends before the first spectrum: {} of {} bytes", size, expected),
-                    spectra, "check scan.offset_bytes, or copy the file again");
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("ends before the first spectrum: {} of {}", size, counted(expected, "bytes")), spectra,
+                    "check scan.offset_bytes, or copy the file again");
     }
     const std::int64_t frame = (size - layout.offset_bytes) / layout.frame_stride();
     const std::int64_t b_scan = frame % layout.frames_per_volume / geometry.b_repeats;
     const std::int64_t in_lines = std::max<std::int64_t>(0, size - layout.lines_of_frame(frame));
     throw Error(
         ErrorCode::bad_file,
-        fmt::format("ends in volume {}, B-scan {}, A-scan {} (counted from 0): {} of {} bytes",
+        fmt::format("ends in volume {}, B-scan {}, A-scan {} (counted from 0): {} of {}",
                     frame / layout.frames_per_volume, std::min(b_scan, geometry.b_scans - 1),
-                    std::min(in_lines / layout.line_bytes / geometry.a_repeats, geometry.a_scans - 1), size, expected),
-        spectra, "copy the file again, or set scan.volumes and scan.b_scans to what was recorded");
+                    std::min(in_lines / layout.line_bytes / geometry.a_repeats, geometry.a_scans - 1), size,
+                    counted(expected, "bytes")),
+        spectra,
+        samples_remedy(layout, geometry, size) +
+            " and sample_format; set scan.volumes and scan.b_scans to what was recorded, or copy the file again");
 }
 
 }  // namespace echolux

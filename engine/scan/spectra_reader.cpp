@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/scan/scan.h"
 
@@ -73,13 +74,16 @@ void SpectraReader::check_request(std::int64_t volume, std::int64_t first, std::
     const bool inside =
         volume >= 0 && volume < geometry_.volumes && first >= 0 && b_scans >= 0 && b_scans <= geometry_.b_scans - first;
     if (!inside || !fits) {
-        throw Error(ErrorCode::bad_setting,
-                    fmt::format("the scan has no {} B-scans from {} on in volume {}", b_scans, first, volume), path_);
+        throw Error(
+            ErrorCode::bad_setting,
+            fmt::format("the scan has no {} from {} on in volume {}", counted(b_scans, "B-scans"), first, volume),
+            path_);
     }
     const std::int64_t size = size_of(descriptor_, path_);
     if (size != size_) {
-        throw Error(ErrorCode::bad_file, fmt::format("changed from {} to {} bytes while it was read", size_, size),
-                    path_, "wait until the recording is complete");
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("changed from {} to {} while it was read", size_, counted(size, "bytes")), path_,
+                    "wait until the recording is complete");
     }
 }
 

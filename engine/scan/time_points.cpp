@@ -47,7 +47,7 @@ std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path)
         const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
         auto files = volumes_in(folder, path.filename().string());
         if (!files.empty()) return files;
-        throw Error(ErrorCode::bad_file, "no volume file has such a name", path.string(),
+        throw Error(ErrorCode::bad_file, "no volume file matches this pattern", path.string(),
                     "* stands for any text, ? for any letter");
     }
     if (is_volume_name(path) || !std::filesystem::is_directory(path, problem)) return {path};

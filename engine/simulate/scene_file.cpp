@@ -144,7 +144,7 @@ SceneFile scene_named(std::string_view name) {
         if (asset.name == name) return scene_of(asset);
     }
     throw Error(ErrorCode::bad_setting, "there is no scene '" + std::string(name) + "'", "simulation.scene",
-                "`echolux info --presets` lists them");
+                "`presets` lists them");
 }
 
 std::vector<ShownScene> shown_scenes() {

@@ -7,7 +7,7 @@ namespace {
 
 Field<Simulation> scene_field() {
     static const std::vector<std::string> names = asset_names(scene_files);
-    Field<Simulation> field = text("scene", &Simulation::scene, Effect::file, "what is looked at");
+    Field<Simulation> field = text("scene", &Simulation::scene, Effect::file, "what is simulated");
     field.choices.assign(names.begin(), names.end());
     return field;
 }
@@ -21,8 +21,7 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
     constexpr std::int64_t max_lines = std::int64_t{1} << 20;
     static const std::vector<Field<S>> fields{
         scene_field(),
-        integer("seed", &S::seed, 0, std::int64_t{1} << 52, "", effect,
-                "another seed gives other scatterers and other noise"),
+        integer("seed", &S::seed, 0, std::int64_t{1} << 52, "", effect, "seed of the scatterers and the noise"),
 
         integer("samples", &S::samples, 128, 1 << 14, "", effect, "samples of one spectrum; sets the depth range"),
         integer("a_scans", &S::a_scans, 1, max_lines, "", effect, "A-scan positions in a B-scan"),
@@ -32,26 +31,27 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
         integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position"),
         integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position"),
         choice("protocol", &S::protocol, {"raster", "cross", "four_slices"}, effect,
-               "where the B-scans of a volume lie: side by side; two at right angles; three side by side, one across"),
+               "arrangement of the B-scans of a volume: side by side; two at right angles; three side by side, one "
+               "across"),
         integer("flyback_lines", &S::flyback_lines, 0, max_lines, "", effect,
                 "lines after each acquired B-scan while the beam returns"),
         integer("flyback_frames", &S::flyback_frames, 0, max_lines, "", effect,
                 "acquired B-scans after those of each volume while the beam returns"),
-        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan runs backwards"),
+        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan is scanned backwards"),
         choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal"}, effect,
                "how the beam moves along a B-scan: evenly, or as a sine (resonant scanner)"),
         number("sinusoidal_part", &S::sinusoidal_part, 0.01, 1, "", effect,
-               "part of half a period of the sine that the lines of a B-scan cover"),
+               "fraction of half a period of the sine that the lines of a B-scan cover"),
         number("spacing_a_um", &S::spacing_a_um, 0, 1e4, "um", effect, "distance between A-scans; 0: the scene's own"),
         number("spacing_b_um", &S::spacing_b_um, 0, 1e4, "um", effect,
                "distance between parallel B-scans; 0: the scene's own"),
-        number("line_rate_hz", &S::line_rate_hz, 1, 1e8, "Hz", effect, "lines a second, those of the flyback included"),
+        number("line_rate_hz", &S::line_rate_hz, 1, 1e8, "Hz", effect, "lines per second, including the flyback"),
         number("refractive_index", &S::refractive_index, 0, 3, "", effect,
-               "of all that lies below zero delay; 0: the scene's own"),
+               "refractive index below zero delay; 0: the scene's own"),
 
         number("centre_nm", &S::centre_nm, 300, 3000, "nm", effect, "centre wavelength"),
         number("bandwidth_nm", &S::bandwidth_nm, 1, 500, "nm", effect, "FWHM of the source's power spectrum"),
-        number("span_nm", &S::span_nm, 1, 1000, "nm", effect, "from the first to the last sample"),
+        number("span_nm", &S::span_nm, 1, 1000, "nm", effect, "wavelength range from the first to the last sample"),
         number("curve2_nm", &S::curve2_nm, -100, 100, "nm", effect,
                "quadratic part of the wavelength map: times (u^2 - 1), u = -1..1 along the samples"),
         number("curve3_nm", &S::curve3_nm, -100, 100, "nm", effect,
@@ -63,7 +63,7 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
         flag("roll_off", &S::roll_off, effect, "pixels of full width: fringes fade as sinc(z / 2 z_max)"),
 
         integer("adc_bits", &S::adc_bits, 6, 16, "bits", effect, "resolution of the camera; samples are stored as u16"),
-        number("dark_counts", &S::dark_counts, 0, 60'000, "counts", effect, "level without light"),
+        number("dark_counts", &S::dark_counts, 0, 60'000, "counts", effect, "counts without light"),
         number("reference_level", &S::reference_level, 0.001, 1, "", effect,
                "the reference arm's peak above dark, as a fraction of full scale"),
         number("full_well_electrons", &S::full_well_electrons, 0, 1e12, "electrons", effect,
@@ -89,7 +89,8 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
                "scene capillary: steady flow; positive flows to greater depth"),
         number("tilt_deg", &S::tilt_deg, 0, 60, "deg", effect,
                "scene capillary: descent of the tube along the slow axis; the Doppler angle is 90 deg less this"),
-        number("heart_rate_hz", &S::heart_rate_hz, 0, 100, "Hz", effect, "scenes vessel and retina: beats a second"),
+        number("heart_rate_hz", &S::heart_rate_hz, 0, 100, "Hz", effect,
+               "scenes vessel and retina: heart beats per second"),
         number("pulsation", &S::pulsation, 0, 1, "", effect,
                "scenes vessel and retina: speed = mean * (1 + pulsation * sin(2 pi heart_rate t))"),
     };

@@ -1,16 +1,17 @@
 /* Echolux as a library: spectra of optical coherence tomography to volumes, on a CPU or a GPU. docs/library.md is the
  * tutorial; echolux.hpp is the same for C++.
  *
- * Every call returns an echolux_status and, where `error` is not NULL, says there what is wrong, where, and what to do
- * about it. Nothing throws, exits, prints or keeps global state. A handle is used by one thread at a time; different
+ * Every call returns an echolux_status and, where `error` is not NULL, fills it in: what is wrong, where, and what to
+ * do about it. Nothing throws, exits, prints or keeps global state. A handle is used by one thread at a time; different
  * handles by different threads. Memory that a call gives belongs to the handle it came from, unless it says otherwise.
  *
  * Structs passed by pointer begin with their size: set it to sizeof (ECHOLUX_INIT does, and clears the rest). What a
  * caller's older, shorter struct lacks has its default, which is 0 in every field; echolux_error.size must be set too.
  *
- * Texts are UTF-8 and end with 0. Where a text is asked for: `buffer` of `size` bytes takes it, `*needed` (may be NULL)
- * is how many bytes it has with its 0; size 0 only asks; a buffer that is too small is ECHOLUX_BAD_ARGUMENT and holds
- * the beginning. Memory order of volumes: depth fastest, then A-scans, then B-scans. */
+ * Texts are UTF-8 and end with 0. Calls that return a text write it to `buffer` of `size` bytes and set `*needed` (may
+ * be NULL) to its length with the 0. Size 0 only asks for the length; a buffer that is too small is
+ * ECHOLUX_BAD_ARGUMENT and receives the beginning. Memory order of volumes: depth fastest, then A-scans, then B-scans.
+ */
 #ifndef ECHOLUX_H
 #define ECHOLUX_H
 
@@ -52,9 +53,9 @@ enum {
     ECHOLUX_OUT_OF_MEMORY = 5,
     ECHOLUX_DEVICE = 6,      /* a compute or graphics device failed or is missing */
     ECHOLUX_CANCELLED = 7,   /* by a progress callback */
-    ECHOLUX_UNSUPPORTED = 8, /* this build has no such part */
-    ECHOLUX_NOTHING_YET = 9, /* nothing came in time: no error, ask again */
-    ECHOLUX_ENDED = 10,      /* nothing will come any more */
+    ECHOLUX_UNSUPPORTED = 8, /* this build lacks the part that is needed */
+    ECHOLUX_NOTHING_YET = 9, /* nothing arrived in time: not an error, ask again */
+    ECHOLUX_ENDED = 10,      /* nothing more will come */
     ECHOLUX_INTERNAL = 11
 };
 
@@ -72,16 +73,16 @@ ECHOLUX_API int echolux_has(const char* part);        /* whether this build has 
 
 /* ---- handles ---------------------------------------------------------------------------------------------------- */
 
-typedef struct echolux_scan echolux_scan;                   /* how spectra were recorded, and what is wanted of them */
+typedef struct echolux_scan echolux_scan;                   /* how spectra were recorded, and how to process them */
 typedef struct echolux_settings echolux_settings;           /* of a scan or a view, by key */
 typedef struct echolux_reconstructor echolux_reconstructor; /* blocks of spectra in, voxels out */
 typedef struct echolux_volume echolux_volume;     /* voxels in host memory, and what they mean; never changes */
 typedef struct echolux_series echolux_series;     /* volumes of files, one for each time point */
-typedef struct echolux_view echolux_view;         /* what one looks at and how */
+typedef struct echolux_view echolux_view;         /* camera, colours, light and cuts of a picture */
 typedef struct echolux_renderer echolux_renderer; /* makes pictures */
-typedef struct echolux_live echolux_live;         /* a source, reconstructed as it comes */
+typedef struct echolux_live echolux_live;         /* a source, reconstructed while it acquires */
 
-/* Freeing NULL does nothing. A handle that was freed is told apart as well as can be (ECHOLUX_BAD_ARGUMENT). */
+/* Freeing NULL does nothing. Use of a freed handle is detected where possible (ECHOLUX_BAD_ARGUMENT). */
 ECHOLUX_API echolux_status echolux_scan_free(echolux_scan* scan);
 ECHOLUX_API echolux_status echolux_reconstructor_free(echolux_reconstructor* reconstructor); /* waits for its work */
 ECHOLUX_API echolux_status echolux_volume_free(echolux_volume* volume);
@@ -93,7 +94,7 @@ ECHOLUX_API echolux_status echolux_live_free(echolux_live* live); /* stops it; n
 /* ---- scans ------------------------------------------------------------------------------------------------------ */
 
 /* A scan's TOML file (recordings too), or a raw file of a format that describes itself. `assignments`:
- * "recipe.window=hann"; they go before what the file says. */
+ * "recipe.window=hann"; they override the file. */
 ECHOLUX_API echolux_status echolux_scan_open(const char* path, const char* const* assignments, size_t count,
                                              echolux_scan** scan, echolux_error* error);
 
@@ -105,7 +106,7 @@ typedef struct echolux_layout {
     const char* sample_format; /* u8, u16, u32, i16, f32, packed12; NULL: u16 */
 } echolux_layout;
 
-/* A scan without a file: its spectra are handed over in blocks. */
+/* A scan without a file: its spectra are submitted in blocks. */
 ECHOLUX_API echolux_status echolux_scan_create(const echolux_layout* layout, const char* const* assignments,
                                                size_t count, echolux_scan** scan, echolux_error* error);
 
@@ -114,17 +115,17 @@ typedef struct echolux_scan_shape {
     int64_t samples, a_scans, b_scans, volumes, a_repeats, b_repeats;
     int64_t line_bytes;   /* from one line to the next */
     int64_t b_scan_bytes; /* of one B-scan position, all its repeats, flyback left out */
-    int32_t has_spectra;  /* a file stands behind it */
+    int32_t has_spectra;  /* there is a file behind it */
     int32_t was_recorded; /* by Echolux: a recording */
 } echolux_scan_shape;
 
 ECHOLUX_API echolux_status echolux_scan_describe(const echolux_scan* scan, echolux_scan_shape* shape,
                                                  echolux_error* error);
 
-/* Numbers that are usually files, in place of what was there; count 0: none. `name` and length: "background", "dark",
- * "k_positions", "wavelengths_nm", "dispersion_rad", "mask" [samples], "k_polynomial" [any], "noise_floor" [depth
- * bins], "fast_axis" [lines of a B-scan], "k_jitter" [rows][2]. NaN is refused here, lengths when a reconstructor is
- * made. */
+/* Calibration that is usually in files, replacing what was set before; count 0: none. `name` and length: "background",
+ * "dark", "k_positions", "wavelengths_nm", "dispersion_rad", "mask" [samples], "k_polynomial" [any], "noise_floor"
+ * [depth bins], "fast_axis" [lines of a B-scan], "k_jitter" [rows][2]. NaN is refused here, lengths when a
+ * reconstructor is made. */
 ECHOLUX_API echolux_status echolux_scan_set_calibration(echolux_scan* scan, const char* name, const double* values,
                                                         size_t count, echolux_error* error);
 
@@ -141,7 +142,7 @@ ECHOLUX_API echolux_status echolux_scan_read(const echolux_scan* scan, int64_t v
 
 enum { ECHOLUX_FLAG = 0, ECHOLUX_INTEGER = 1, ECHOLUX_NUMBER = 2, ECHOLUX_TEXT = 3, ECHOLUX_NUMBERS = 4 };
 
-/* What has to be made anew when a setting changes: everything; buffers and tables; tables only; the picture. */
+/* What has to be recomputed when a setting changes: everything; buffers and tables; tables only; the picture. */
 enum { ECHOLUX_EFFECT_FILE = 0, ECHOLUX_EFFECT_PLAN = 1, ECHOLUX_EFFECT_TABLE = 2, ECHOLUX_EFFECT_VIEW = 3 };
 
 typedef struct echolux_setting {
@@ -169,7 +170,7 @@ ECHOLUX_API echolux_status echolux_settings_describe(const echolux_settings* set
 ECHOLUX_API echolux_status echolux_settings_find(const echolux_settings* settings, const char* key, size_t* index,
                                                  echolux_error* error);
 
-/* A value that cannot be leaves the old one. Flags are true and false as texts, 1 and 0 as numbers. */
+/* An invalid value is rejected and the old one kept. Flags are true and false as texts, 1 and 0 as numbers. */
 ECHOLUX_API echolux_status echolux_settings_set_text(echolux_settings* settings, const char* key, const char* value,
                                                      echolux_error* error);
 ECHOLUX_API echolux_status echolux_settings_get_text(const echolux_settings* settings, const char* key, char* buffer,
@@ -179,7 +180,7 @@ ECHOLUX_API echolux_status echolux_settings_set_number(echolux_settings* setting
 ECHOLUX_API echolux_status echolux_settings_get_number(const echolux_settings* settings, const char* key, double* value,
                                                        echolux_error* error);
 
-/* All that is not at its default (`all`: everything) as TOML. */
+/* Settings that differ from their defaults (`all`: all of them) as TOML. */
 ECHOLUX_API echolux_status echolux_settings_toml(const echolux_settings* settings, int all, char* buffer, size_t size,
                                                  size_t* needed, echolux_error* error);
 
@@ -194,7 +195,7 @@ typedef struct echolux_gpu {
     int64_t memory_bytes;
 } echolux_gpu;
 
-/* `refusal` (a text as above) says why there is none, or why some are left out. */
+/* `refusal` (a text as above) tells why there is none, or why some are left out. */
 ECHOLUX_API echolux_status echolux_gpu_count(size_t* count, char* refusal, size_t size, echolux_error* error);
 ECHOLUX_API echolux_status echolux_gpu_describe(size_t index, echolux_gpu* gpu, echolux_error* error);
 
@@ -226,7 +227,7 @@ typedef struct echolux_grid {
     char unit[64];     /* of the value */
 } echolux_grid;
 
-/* What the scan's settings would make, without allocating. `flow` may be NULL; without flow its sizes are 0. */
+/* What the scan's settings would produce, without allocating it. `flow` may be NULL; without flow its sizes are 0. */
 ECHOLUX_API echolux_status echolux_plan(const echolux_scan* scan, echolux_grid* structure, echolux_grid* flow,
                                         echolux_error* error);
 
@@ -240,19 +241,19 @@ ECHOLUX_API echolux_status echolux_reconstructor_grid(const echolux_reconstructo
                                                       echolux_grid* structure, echolux_grid* flow,
                                                       echolux_error* error);
 
-/* Who reconstructs, and why not a GPU: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200, fused)". */
+/* The device that reconstructs, and why it is not a GPU: "cpu (2 threads, AVX2)", "cuda (NVIDIA H200, fused)". */
 ECHOLUX_API echolux_status echolux_reconstructor_device(const echolux_reconstructor* reconstructor, char* buffer,
                                                         size_t size, size_t* needed, echolux_error* error);
 
 enum { ECHOLUX_HOST = 0, ECHOLUX_PINNED = 1, ECHOLUX_ON_DEVICE = 2 }; /* pinned: cudaHostAlloc, cudaHostRegister */
 
-/* How work comes in turn with what the caller does on the GPU; neither waits on the host.
+/* How the library's work is ordered with the caller's on the GPU; neither waits on the host.
  * ECHOLUX_SYNC_NONE: the memory is ready now, and free again after echolux_reconstructor_wait().
- * ECHOLUX_SYNC_STREAM: a cudaStream_t (NULL is CUDA's default stream): what was enqueued on it before comes first, what
- * is enqueued on it later comes after the voxels.
- * ECHOLUX_SYNC_EVENT: a cudaEvent_t; of a block it is waited for, of a place it is recorded behind the voxels.
+ * ECHOLUX_SYNC_STREAM: a cudaStream_t (NULL is CUDA's default stream): work enqueued on it before comes first, work
+ * enqueued on it later comes after the voxels.
+ * ECHOLUX_SYNC_EVENT: a cudaEvent_t: a block waits for its event, a place records its event after the voxels.
  * Both belong to the GPU that reconstructs, and are for blocks in pinned or device memory and places in device memory.
- * Then nothing has to be waited for on the host, echolux_reconstructor_free() apart. */
+ * Then nothing has to wait on the host, except echolux_reconstructor_free(). */
 enum { ECHOLUX_SYNC_NONE = 0, ECHOLUX_SYNC_STREAM = 1, ECHOLUX_SYNC_EVENT = 2 };
 
 /* Some whole B-scans of raw spectra: [b_scans][b_repeats][a_scans][a_repeats] lines of line_bytes each. */
@@ -261,7 +262,7 @@ typedef struct echolux_block {
     const void* data;
     int64_t bytes;
     int32_t memory; /* ECHOLUX_HOST ... */
-    int32_t sync;   /* ECHOLUX_SYNC_..., which those who read it on the host refuse */
+    int32_t sync;   /* ECHOLUX_SYNC_...; calls that read the block on the host refuse all but NONE */
     void* cuda;     /* the stream or event */
     int64_t volume; /* blocks of a volume come in their order */
     int64_t first_b_scan;
@@ -276,34 +277,35 @@ typedef struct echolux_place {
     void* data;
     int64_t bytes;  /* of that memory */
     int32_t memory; /* ECHOLUX_HOST, ECHOLUX_PINNED or ECHOLUX_ON_DEVICE */
-    int32_t sync;   /* of the structure's place: it counts for the flow too */
+    int32_t sync;   /* that of the structure's place holds for flow too */
     void* cuda;
     int64_t first_b_scan; /* of the volume, that lies at `data` */
     int64_t a_scan_bytes; /* 0: without gaps */
     int64_t b_scan_bytes; /* 0: without gaps */
 } echolux_place;
 
-/* Enqueues the block and returns; allocates nothing but, the first time, what pageable memory needs. `flow`: NULL where
- * it is not wanted. `*completion` (may be NULL) is for waiting. Memory stays untouched until then. */
+/* Enqueues the block and returns; allocates nothing, except staging for pageable memory the first time. `flow` may be
+ * NULL. `*completion` (may be NULL) is for waiting; memory must not be changed until then. */
 ECHOLUX_API echolux_status echolux_reconstructor_submit(echolux_reconstructor* reconstructor,
                                                         const echolux_block* block, const echolux_place* structure,
                                                         const echolux_place* flow, uint64_t* completion,
                                                         echolux_error* error);
 
-/* A block that is not reconstructed, for a running background to follow it. */
+/* A block that only updates the running background and is not reconstructed. */
 ECHOLUX_API echolux_status echolux_reconstructor_prime(echolux_reconstructor* reconstructor, const echolux_block* block,
                                                        echolux_error* error);
 
-/* Returns when the work is done, or with what went wrong in it. */
+/* Returns when the work is done, or the error that occurred in it. */
 ECHOLUX_API echolux_status echolux_reconstructor_wait(echolux_reconstructor* reconstructor, uint64_t completion,
                                                       echolux_error* error);
 
-/* Finishes what is done without waiting for the rest. */
+/* Collects finished work without waiting for the rest. */
 ECHOLUX_API echolux_status echolux_reconstructor_collect(echolux_reconstructor* reconstructor, echolux_error* error);
 
 /* ---- whole scans ------------------------------------------------------------------------------------------------ */
 
-/* Called now and then on the thread that called; not 0: stop, which is ECHOLUX_CANCELLED. `total` 0: unknown. */
+/* Called from time to time on the calling thread; a result other than 0 stops the work with ECHOLUX_CANCELLED. `total`
+ * 0: unknown. */
 typedef int (*echolux_progress)(void* user, const char* task, int64_t done, int64_t total, const char* unit);
 
 typedef struct echolux_part {
@@ -341,7 +343,7 @@ ECHOLUX_API echolux_status echolux_volume_data(const echolux_volume* volume, con
 ECHOLUX_API echolux_status echolux_volume_time(const echolux_volume* volume, double* time_s, int64_t* number,
                                                echolux_error* error);
 
-/* What it takes to make it again, and what to know before trusting it: a line each, "recipe.window = \"hann\"". */
+/* How it was made, and warnings about its quality: one line each, "recipe.window = \"hann\"". */
 ECHOLUX_API echolux_status echolux_volume_provenance(const echolux_volume* volume, char* buffer, size_t size,
                                                      size_t* needed, echolux_error* error);
 ECHOLUX_API echolux_status echolux_volume_warnings(const echolux_volume* volume, char* buffer, size_t size,
@@ -355,7 +357,7 @@ ECHOLUX_API echolux_status echolux_volume_convert(const echolux_volume* volume, 
 ECHOLUX_API echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_volume** velocities,
                                                      echolux_error* error);
 
-/* The format goes by the name (.nrrd, .tiff, .h5, .ome.zarr ...); nothing appears until it is complete. */
+/* The ending decides the format (.nrrd, .tiff, .h5, .ome.zarr ...). The file appears when it is complete. */
 ECHOLUX_API echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_error* error);
 
 /* A file or folder of several time points, a folder of volumes, or a pattern (scan_*.nrrd). */
@@ -397,11 +399,11 @@ ECHOLUX_API echolux_status echolux_noise_profile(const echolux_scan* scan, const
                                                  double* amplitude, size_t capacity, size_t* count,
                                                  echolux_error* error);
 
-/* Two mirrors, mean spectra in counts [samples]; zero delay lies on the same side of both unless said otherwise. */
+/* Mean spectra of two mirrors in counts [samples]; zero delay lies on the same side of both unless said otherwise. */
 typedef struct echolux_mirrors {
     size_t size;
     int64_t samples;
-    const double* mirror_1; /* on the side where samples will be */
+    const double* mirror_1; /* on the side of zero delay where samples will be */
     const double* mirror_2;
     const double* background; /* without the mirror */
     const double* dark;       /* NULL: unknown */
@@ -439,7 +441,7 @@ typedef struct echolux_dispersion_found {
     size_t size;
     double a2_rad, a3_rad; /* for recipe.a2_rad, recipe.a3_rad */
     double entropy_before, entropy;
-    int32_t is_sharp; /* 0: no reflector that a phase makes sharper; the numbers mean nothing then */
+    int32_t is_sharp; /* 0: no reflector was made sharper; the numbers are meaningless then */
     int32_t reserved;
 } echolux_dispersion_found;
 
@@ -451,9 +453,9 @@ ECHOLUX_API echolux_status echolux_search_dispersion(const echolux_scan* scan, c
 
 /* ---- live ------------------------------------------------------------------------------------------------------- */
 
-/* NEWEST: a volume that nobody has taken makes room for the next one, and what comes faster than it is reconstructed is
- * left out. EVERY: all are kept, and whoever is ahead waits; a source that cannot wait (a camera, a paced replay) loses
- * and counts blocks once its pool is full. */
+/* NEWEST: a volume that has not been taken is replaced by the next one, and blocks that arrive faster than they can be
+ * reconstructed are left out. EVERY: all volumes are kept, and the faster side waits; a source that cannot wait (a
+ * camera, a paced replay) loses blocks, and counts them, once its pool is full. */
 enum { ECHOLUX_NEWEST = 0, ECHOLUX_EVERY = 1 };
 
 /* On a thread of the session. Both volumes are the callee's, to be freed at any time; `flow` may be NULL. The session
@@ -501,8 +503,8 @@ ECHOLUX_API echolux_status echolux_live_end(echolux_live* live, echolux_error* e
 ECHOLUX_API echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux_volume** structure,
                                              echolux_volume** flow, echolux_error* error);
 
-/* From some volume on; sections recipe, flow, nufft, defr, compressive. Where nothing newer comes, the last volume is
- * made again and delivered once more, with the same number and time. */
+/* Takes effect with a later volume; sections recipe, flow, nufft, defr, compressive. Where nothing newer comes, the
+ * last volume is made again and delivered once more, with the same number and time. */
 ECHOLUX_API echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value,
                                             echolux_error* error);
 
@@ -515,12 +517,12 @@ typedef struct echolux_live_stats {
     int64_t lost_blocks;         /* by the source */
     int64_t finished_volumes;    /* reconstructed whole */
     int64_t left_out_volumes;    /* for newer ones, incomplete, or failed */
-    int64_t overwritten_volumes; /* finished, but nobody took them in time */
+    int64_t overwritten_volumes; /* finished, but not taken in time */
 } echolux_live_stats;
 
 ECHOLUX_API echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error);
 
-/* What happened since the last call that had room for it, a line each. */
+/* Events since the last call that had room for them, one line each. */
 ECHOLUX_API echolux_status echolux_live_events(echolux_live* live, char* buffer, size_t size, size_t* needed,
                                                echolux_error* error);
 

@@ -1,5 +1,6 @@
-// echolux.h for C++17: handles that free themselves, exceptions, strings and vectors; nothing that the C interface does
-// not do. What calls mean, units and shapes stand there. Include path and linking are those of the C interface.
+// echolux.h for C++17: handles that free themselves, exceptions, strings and vectors; it adds nothing to the C
+// interface, which documents what calls do, their units and shapes. Include path and linking are those of the C
+// interface.
 #ifndef ECHOLUX_HPP
 #define ECHOLUX_HPP
 
@@ -18,7 +19,7 @@
 
 namespace echolux::api {
 
-// A struct of the interface with its size set and all else at its default.
+// A struct of the interface with its size set and all other fields at their defaults.
 template <class S>
 S make() {
     S one{};
@@ -70,7 +71,7 @@ class Span {
     std::size_t size_ = 0;
 };
 
-// Of any call: call(&error) returns a status, which is thrown where it is none of these.
+// Makes any call: call(&error) returns a status, which is thrown unless it is one of these.
 template <class Call>
 echolux_status checked(const Call& call, echolux_status also = ECHOLUX_OK, echolux_status besides = ECHOLUX_OK) {
     auto error = make<echolux_error>();
@@ -113,10 +114,10 @@ inline std::vector<const char*> pointers(const std::vector<std::string>& texts) 
 
 using Assignments = std::vector<std::string>;  // "recipe.window=hann"
 
-// Told how far work is; false: stop, which throws Error{ECHOLUX_CANCELLED}.
+// Receives the progress of work; false stops it, which throws Error{ECHOLUX_CANCELLED}.
 using Progress = std::function<bool(const std::string& task, std::int64_t done, std::int64_t total)>;
 
-// Of a scan or a view, which outlives it.
+// Settings of a scan or a view, which must outlive them.
 class Settings {
   public:
     explicit Settings(echolux_settings* handle) : handle_(handle) {}
@@ -258,7 +259,7 @@ class Volume {
         checked([&](auto* error) { return echolux_volume_data(get(), &data, &size, error); });
         return {static_cast<const std::byte*>(data), size};
     }
-    // Of voxels of that type.
+    // The voxels, which must be of that type.
     template <class T>
     Span<const T> voxels() const {
         const Span<const std::byte> all = bytes();
@@ -313,7 +314,7 @@ inline Volumes volumes(echolux_volume* structure, echolux_volume* flow) {
     return both;
 }
 
-// Of user = Progress. An exception there stops the work.
+// The callback of `user` = Progress. An exception there stops the work.
 inline int tell(void* user, const char* task, std::int64_t done, std::int64_t total, const char*) {
     try {
         return (*static_cast<const Progress*>(user))(task, done, total) ? 0 : 1;
@@ -463,7 +464,7 @@ class Live {
         });
         return Live(handle);
     }
-    // Blocks come by push().
+    // A session whose blocks are given by push().
     static Live create(const Scan& scan, const echolux_live_options& options = make<echolux_live_options>(),
                        std::int64_t block_b_scans = 0) {
         echolux_live* handle = nullptr;
@@ -477,7 +478,7 @@ class Live {
     void stop() {
         checked([&](auto* error) { return echolux_live_stop(get(), error); });
     }
-    // False: there was no room in time.
+    // False: no room became free in time.
     bool push(const echolux_block& block, std::int32_t timeout_ms) {
         return checked([&](auto* error) { return echolux_live_push(get(), &block, timeout_ms, error); },
                        ECHOLUX_NOTHING_YET) == ECHOLUX_OK;
@@ -485,7 +486,7 @@ class Live {
     void end() {
         checked([&](auto* error) { return echolux_live_end(get(), error); });
     }
-    // Nothing: none in time, or, where ended() says so, none any more.
+    // Nothing: no volume arrived in time, or, once ended() is true, there are no more.
     std::optional<Volumes> next(std::int32_t timeout_ms) {
         echolux_volume *structure = nullptr, *flow = nullptr;
         const echolux_status status =

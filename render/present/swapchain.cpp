@@ -17,8 +17,8 @@ vk::SurfaceFormatKHR chosen_format(const gpu::Device& device) {
         const bool fits = format.format == vk::Format::eB8G8R8A8Unorm || format.format == vk::Format::eR8G8B8A8Unorm;
         if (fits && format.colorSpace == vk::ColorSpaceKHR::eSrgbNonlinear) return format;
     }
-    throw Error(ErrorCode::device, device.name() + " shows no pictures of 8 bits a colour in this window", "screen",
-                "choose another device, or work without a window: echolux render");
+    throw Error(ErrorCode::device, device.name() + " cannot show pictures with 8 bits per colour in this window",
+                "screen", "choose another device, or `render` without a window");
 }
 
 vk::CompositeAlphaFlagBitsKHR chosen_alpha(vk::CompositeAlphaFlagsKHR there) {

@@ -73,8 +73,8 @@ ValueRange expected_flow(const VolumeGrid& grid) {
 void check_flow(const VolumeGrid& flow, const VolumeGrid& structure) {
     constexpr std::array<std::string_view, 4> structures{"db", "amplitude", "intensity", "phase"};
     if (!is_phasor(flow) && std::ranges::find(structures, flow.quantity) != structures.end()) {
-        throw Error(ErrorCode::bad_setting, fmt::format("voxels of the quantity {} are no flow", flow.quantity), "flow",
-                    "give a volume of velocities, phasors or an angiogram");
+        throw Error(ErrorCode::bad_setting, fmt::format("voxels of the quantity {} are not flow", flow.quantity),
+                    "flow", "give a volume of velocities, phasors or an angiogram");
     }
     if (flow.depth == structure.depth && flow.a_scans == structure.a_scans && flow.b_scans == structure.b_scans) return;
     throw Error(ErrorCode::bad_setting,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -122,7 +123,7 @@ PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int
     }
     layout.pages = divided(layout.voxels, layout.page);
     if (std::ranges::max(layout.pages) > room.edge) {
-        refuse(grid, fmt::format("at most {} voxels along an axis", room.edge * page_edge));
+        refuse(grid, fmt::format("at most {} along an axis", counted(room.edge * page_edge, "voxels")));
     }
     layout.brick_edge = brick_edge_for(layout, room.edge, page_edge);
     Indices max_along{};
@@ -136,12 +137,12 @@ PageLayout page_layout(const VolumeGrid& grid, const TextureRoom& room, std::int
         layout.slots = arranged(std::min(max_count, layout.page_count() + layout.coarse_count()), max_count, max_along);
         if (layout.slot_count() >= layout.coarse_count()) return layout;
     }
-    refuse(grid,
-           fmt::format(
-               "reduced {} times along each axis it needs {:.1f} MiB, {:.1f} MiB can be had", layout.reduction,
-               static_cast<double>(coarse_share * layout.coarse_count() * layout.slot_voxels() * room.bytes_per_voxel) /
-                   mib,
-               static_cast<double>(room.bytes) / mib));
+    refuse(grid, fmt::format("reduced {} along each axis it needs {:.1f} MiB, {:.1f} MiB are available",
+                             counted(layout.reduction, "times"),
+                             static_cast<double>(coarse_share * layout.coarse_count() * layout.slot_voxels() *
+                                                 room.bytes_per_voxel) /
+                                 mib,
+                             static_cast<double>(room.bytes) / mib));
 }
 
 }  // namespace echolux

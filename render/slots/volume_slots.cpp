@@ -63,8 +63,8 @@ class VolumeSlots::HostWriter : public SlotWriter {
             const std::uint64_t now = timelines_.read.value();
             if (now == reached) {
                 throw Error(ErrorCode::device,
-                            fmt::format("no picture was finished for {:.1f} s", 1e-3 * patience_.count()),
-                            "volume ring", "make smaller pictures, or choose another device");
+                            fmt::format("no picture was completed within {:.1f} s", 1e-3 * patience_.count()),
+                            "volume ring", "choose smaller pictures or another device");
             }
             reached = now;
         }
@@ -160,7 +160,7 @@ void VolumeSlots::record_bricks(const vk::raii::CommandBuffer& commands, std::si
 gpu::Chain VolumeSlots::chain(const ShownSlots& shown) {
     if (deserted_) {
         throw Error(ErrorCode::device, "the GPU that reconstructs has stopped answering", "volume ring",
-                    "start again, or choose --backend cpu");
+                    "start again, or choose `backend` cpu");
     }
     struct Work {
         std::size_t slot;

@@ -27,26 +27,25 @@ const std::vector<Field<Curve>>& describe<Curve>() {
         text<Curve>("transfer", &Curve::transfer, view,
                     "file of a transfer function, in place of the preset: own TOML or a ParaView colour map (JSON)")
             .file({".toml", ".json"}),
-        named("colour_map", &Curve::colour_map, maps, "in place of the preset's colours"),
+        named("colour_map", &Curve::colour_map, maps, "colour map that replaces the preset's colours"),
         number<Curve>("low", &Curve::low, lowest_value, highest_value, "value", view,
-                      "the preset begins here; -1e12: chosen by the preset where it knows the unit, else the volume's "
-                      "1st percentile")
+                      "value where the preset begins; -1e12: automatic, from the preset where it knows the unit, else "
+                      "the volume's 1st percentile")
             .special(-1e12, "auto"),
         number<Curve>("high", &Curve::high, lowest_value, highest_value, "value", view,
-                      "the preset ends here; 1e12: chosen by the preset where it knows the unit, else the volume's "
-                      "99.9th percentile")
+                      "value where the preset ends; 1e12: automatic, from the preset where it knows the unit, else the "
+                      "volume's 99.9th percentile")
             .special(1e12, "auto"),
-        choice<Curve>("range", &Curve::range, {"fixed", "percentile"}, view,
-                      "what is chosen for low and high: fixed never moves when time advances, percentile is that of "
-                      "each volume"),
-        number<Curve>("opacity", &Curve::opacity, 0, 1000, "", view,
-                      "factor on the preset's extinction, which is per length")
+        choice<Curve>(
+            "range", &Curve::range, {"fixed", "percentile"}, view,
+            "how automatic low and high behave over time: fixed stays as first chosen, percentile follows each volume"),
+        number<Curve>("opacity", &Curve::opacity, 0, 1000, "", view, "factor on the preset's extinction")
             .soft(0.01, 100),
         number<Curve>("opacity_length_um", &Curve::opacity_length_um, 0, 1e9, "um", view,
-                      "the length that extinction is counted over; 0: the file's, else the volume's depth")
+                      "length over which extinction counts; 0: that of the file, else the volume's depth")
             .special(0, "auto"),
         number<Curve>("isovalue", &Curve::isovalue, lowest_value, highest_value, "value", view,
-                      "of the isosurface; -1e12: half way from low to high")
+                      "value of the isosurface; -1e12: automatic, half way from low to high")
             .special(-1e12, "auto"),
     };
     return fields;
@@ -64,7 +63,7 @@ void check_part(const Curve& curve) {
     if (curve.colour_map != "preset") colour_map(curve.colour_map);
     if (curve.low < curve.high) return;
     throw Error(ErrorCode::bad_setting, "low is not below high", "view.low, view.high",
-                "exchange them, or leave one out to have it chosen");
+                "exchange them, or leave one out for automatic");
 }
 
 }  // namespace echolux

@@ -27,25 +27,25 @@ const std::vector<Field<Cut>>& describe<Cut>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Cut>> fields{
         numbers<Cut>("clip_low", &Cut::clip_low, 0, 1, "", view,
-                     "the clip box begins here: fractions along depth, A-scans, B-scans"),
-        numbers<Cut>("clip_high", &Cut::clip_high, 0, 1, "", view, "the clip box ends here"),
-        numbers<Cut>("clip_planes", &Cut::clip_planes, -1e9, 1e9, "", view,
-                     "up to six planes beyond which nothing is seen, four numbers each: a normal along depth, A-scans, "
-                     "B-scans, and an offset along it in um from the middle of the volume"),
-        text<Cut>(
-            "top_from", &Cut::top_from, view,
-            "what top_um is counted from: \"\" zero delay, surface (found in the volume), or a height map (.csv or "
-            "a volume file)")
+                     "start of the clip box, as fractions along depth, A-scans, B-scans"),
+        numbers<Cut>("clip_high", &Cut::clip_high, 0, 1, "", view, "end of the clip box"),
+        numbers<Cut>(
+            "clip_planes", &Cut::clip_planes, -1e9, 1e9, "", view,
+            "up to six planes beyond which nothing is shown, four numbers each: a normal along depth, A-scans, "
+            "B-scans, and an offset along it in um from the middle of the volume"),
+        text<Cut>("top_from", &Cut::top_from, view,
+                  "what top_um counts from: \"\" zero delay, surface (found in the volume), or a height map (.csv or a "
+                  "volume file)")
             .file(),
         number<Cut>("top_um", &Cut::top_um, above_all_um, below_all_um, "um", view,
-                    "nothing above this depth is seen; -1e9: all of it, or no offset to what top_from names")
+                    "depth above which nothing is shown; -1e9: no limit, or no offset from what top_from names")
             .special(-1e9, "all"),
-        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um is counted from, as for top_from").file(),
+        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um counts from, as for top_from").file(),
         number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
-                    "nothing below this depth is seen; 1e9: all of it, or no offset")
+                    "depth below which nothing is shown; 1e9: no limit, or no offset")
             .special(1e9, "all"),
         text<Cut>("flatten", &Cut::flatten, view,
-                  "A-scans are shifted until this lies flat: surface, or a height map; \"\": as recorded")
+                  "A-scans are shifted so that this lies flat: surface, or a height map; \"\": as recorded")
             .file(),
     };
     return fields;
@@ -55,7 +55,7 @@ void check_part(const Cut& cut) {
     check_box(cut);
     check_planes(cut.clip_planes, max_planes, "view.clip_planes");
     if (cut.top_from == cut.bottom_from && cut.top_um >= cut.bottom_um) {
-        throw Error(ErrorCode::bad_setting, "the top does not lie above the bottom", "view.top_um, view.bottom_um",
+        throw Error(ErrorCode::bad_setting, "the top is not above the bottom", "view.top_um, view.bottom_um",
                     "exchange them, or leave one out");
     }
 }

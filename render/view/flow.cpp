@@ -10,7 +10,7 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
     constexpr double max = 1e9;
     static const std::vector<Field<FlowOverlay>> fields{
         choice<FlowOverlay>("flow_shown", &FlowOverlay::flow_shown, {"overlay", "alone"}, view,
-                            "overlay: coloured over the structure; alone: in its place, as a volume of its own"),
+                            "overlay: in colour over the structure; alone: in place of the structure"),
         number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, max, "", view,
                             "slower flow is not shown, in the unit of the flow (mm/s); -1: a tenth of the range")
             .special(-1, "auto")
@@ -20,11 +20,10 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
             .special(0, "auto")
             .soft(0, 50),
         number<FlowOverlay>("flow_opacity", &FlowOverlay::flow_opacity, 0, 1, "", view,
-                            "how far flow takes the place of the structure"),
-        number<FlowOverlay>(
-            "flow_v_max", &FlowOverlay::flow_v_max, 0, max, "", view,
-            "the speed that a phase of pi stands for, where the flow is a phasor; 0: what the flow says, "
-            "or else radians")
+                            "opacity of flow over the structure"),
+        number<FlowOverlay>("flow_v_max", &FlowOverlay::flow_v_max, 0, max, "", view,
+                            "axial velocity at a phase of pi, where flow is stored as phasors; 0: that of the file, "
+                            "else velocities are in rad")
             .special(0, "auto")
             .soft(0, 50),
     };

@@ -4,6 +4,7 @@
 
 #include <glm/geometric.hpp>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -29,13 +30,14 @@ std::vector<Plane> planes_of(const std::vector<double>& numbers) {
 void check_planes(const std::vector<double>& numbers, std::size_t most, const std::string& key) {
     if (numbers.size() % numbers_each != 0) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("a plane has four numbers, {} do not make whole planes", numbers.size()), key,
+                    fmt::format("a plane has four numbers, got {}, not a multiple of four", numbers.size()), key,
                     "give a normal (depth, A-scans, B-scans) and an offset in um, e.g. [0, 0, 1, 200]");
     }
     if (numbers.size() > most * numbers_each) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} planes are too many, {} can be had", numbers.size() / numbers_each, most), key,
-                    "leave some out");
+                    fmt::format("{} are too many, at most {} are possible",
+                                counted(numbers.size() / numbers_each, "planes"), most),
+                    key, "leave some out");
     }
     for (std::size_t i = 0; i < numbers.size(); i += numbers_each) {
         if (glm::length(glm::dvec3(numbers[i], numbers[i + 1], numbers[i + 2])) > 0) continue;

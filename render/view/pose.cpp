@@ -8,35 +8,34 @@ template <>
 const std::vector<Field<Pose>>& describe<Pose>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Pose>> fields{
-        choice<Pose>(
-            "look", &Pose::look, {"free", "front", "back", "left", "right", "top", "bottom", "oblique"}, view,
-            "a direction by name, in place of the angles; front: A-scans to the right, depth down; top: the en "
-            "face view; free: what the angles say"),
+        choice<Pose>("look", &Pose::look, {"free", "front", "back", "left", "right", "top", "bottom", "oblique"}, view,
+                     "named direction that replaces the angles; front: A-scans to the right, depth down; top: en face; "
+                     "free: from the angles"),
         number<Pose>("azimuth_deg", &Pose::azimuth_deg, -3600, 3600, "deg", view,
-                     "the eye moves round to the right; 0: A-scans to the right, B-scans away from the eye")
+                     "azimuth of the eye, to the right; 0: A-scans to the right, B-scans away from the eye")
             .soft(-180, 180),
         number<Pose>("elevation_deg", &Pose::elevation_deg, -3600, 3600, "deg", view,
-                     "the eye moves up; 0: depth points down, 90: the en face view")
+                     "elevation of the eye; 0: depth points down, 90: en face")
             .soft(-90, 90),
-        number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "the picture turns clockwise")
+        number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "clockwise rotation of the picture")
             .soft(-180, 180),
         flag<Pose>("fit", &Pose::fit, view,
-                   "at zoom 1 the volume as it is turned now fills the picture, rather than however it is turned"),
+                   "zoom 1 fits the volume in its present orientation, instead of in every orientation"),
         number<Pose>("zoom", &Pose::zoom, 0.01, 100, "", view,
-                     "1: the whole volume fits, however it is turned (see fit)")
+                     "magnification; 1: the whole volume fits in every orientation (see fit)")
             .soft(0.1, 20),
         number<Pose>("distance", &Pose::distance, 0, 100, "", view,
-                     "of the eye from the target; 1: the whole volume is in sight, 0: the eye is at the target; in "
-                     "orthographic views it enlarges nothing")
+                     "distance of the eye from the target; 1: the whole volume is in sight, 0: the eye is at the "
+                     "target; no magnification in orthographic views")
             .soft(0, 3),
         numbers<Pose>("target_um", &Pose::target_um, -1e9, 1e9, "um", view,
-                      "what the eye is aimed at: depth, A-scans, B-scans from the middle of the volume"),
+                      "point that the eye looks at: depth, A-scans, B-scans from the middle of the volume"),
         choice<Pose>("projection", &Pose::projection, {"perspective", "orthographic"}, view,
-                     "orthographic keeps lengths comparable"),
+                     "perspective, or orthographic, which keeps lengths comparable"),
         number<Pose>("fov_deg", &Pose::fov_deg, 1, 120, "deg", view,
-                     "angle of the shorter side of the picture at zoom 1, in perspective"),
+                     "field of view along the shorter side of the picture at zoom 1, in perspective"),
         number<Pose>("near_um", &Pose::near_um, 0, 1e9, "um", view,
-                     "nothing nearer to the eye is seen, e.g. from inside the volume"),
+                     "distance from the eye within which nothing is shown, e.g. inside the volume"),
     };
     return fields;
 }

@@ -19,21 +19,21 @@ const std::vector<Field<Slices>>& describe<Slices>() {
                         "up to four opaque planes inside the volume, four numbers each: a normal along depth, A-scans, "
                         "B-scans, and an offset along it in um from the middle of the volume"),
         flag<Slices>("slices_cut", &Slices::slices_cut, view,
-                     "slices are cut as the volume is; false: they go through all of it"),
+                     "slices are clipped as the volume is; false: they extend through all of it"),
         number<Slices>("planes_opacity", &Slices::planes_opacity, 0, 1, "", view,
-                       "of B-scans that are planes in space, as crossed and parallel slices are"),
+                       "opacity of B-scans shown as planes in space (protocols cross and four_slices)"),
         choice<Slices>("slice_colours", &Slices::slice_colours, {"gray", "curve"}, view,
-                       "of slices, planes and sections: gray from low to high, or the colours of the volume"),
+                       "colours of slices, planes and sections: gray from low to high, or those of the volume"),
         choice<Slices>(
             "show", &Slices::show, {"volume", "slice", "en-face"}, view,
             "volume: all of it in space; slice: a section, or a slab of it; en-face: from above, between top "
             "and bottom. Sections show the mean where mode is composite"),
         choice<Slices>("plane", &Slices::plane, {"b-scan", "en-face", "side", "oblique"}, view,
-                       "of the section: across the B-scans, the depth, the A-scans, or along plane_normal"),
+                       "plane of the section: across the B-scans, the depth, the A-scans, or along plane_normal"),
         numbers<Slices>("plane_normal", &Slices::plane_normal, -far, far, "", view,
-                        "of an oblique section, along depth, A-scans, B-scans; it points away from the eye"),
+                        "normal of an oblique section along depth, A-scans, B-scans, pointing away from the eye"),
         number<Slices>("plane_offset_um", &Slices::plane_offset_um, -far, far, "um", view,
-                       "where the section lies, along its normal from the middle of the volume"),
+                       "position of the section along its normal, from the middle of the volume"),
         number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample")
             .special(0, "one sample"),
     };

@@ -13,14 +13,14 @@ const std::vector<Field<Canvas>>& describe<Canvas>() {
             "mode", &Canvas::mode,
             {"composite", "mip", "minip", "average", "attenuated-mip", "depth-mip", "isosurface", "mida", "points"},
             view,
-            "composite: light from all depths; mip, minip, average: the largest, least or mean value along "
-            "each ray; attenuated-mip: the largest as far as light gets; depth-mip: the largest, coloured by "
+            "composite: light from all depths; mip, minip, average: the maximum, minimum or mean along each ray; "
+            "attenuated-mip: the maximum of values that are attenuated with depth; depth-mip: the maximum, coloured by "
             "its depth; isosurface: where isovalue is first reached; mida: between composite and mip; "
             "points: a point for each visible voxel"),
-        numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "red, green, blue"),
+        numbers<Canvas>("background", &Canvas::background, 0, 1, "", view, "background colour: red, green, blue"),
         flag<Canvas>("transparent", &Canvas::transparent, view, "no background: the picture gets an alpha channel"),
-        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "of the picture").soft(256, 8192),
-        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "of the picture").soft(256, 8192),
+        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "width of the picture").soft(256, 8192),
+        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "height of the picture").soft(256, 8192),
     };
     return fields;
 }

@@ -99,7 +99,7 @@ vk::raii::Instance made_instance(const vk::raii::Context& context, const WindowS
                                             .ppEnabledExtensionNames = extensions.data()}};
 } catch (const vk::ExtensionNotPresentError&) {
     throw Error(ErrorCode::device, "Vulkan cannot show pictures in windows of this system", "renderer",
-                "install a graphics driver for this screen, or work without a window: echolux render");
+                "install a graphics driver for this screen, or `render` without a window");
 } catch (const vk::IncompatibleDriverError&) {
     throw Error(ErrorCode::device, "no Vulkan driver was found", "renderer",
                 "install a graphics driver, or Mesa's software renderer: package mesa-vulkan-drivers");

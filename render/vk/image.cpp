@@ -75,7 +75,7 @@ void check_bytes(const Device& device, const ImageShape& shape, const std::strin
     const vk::DeviceSize max_bytes = std::min(largest_allocation(device), largest_heap);
     if (bytes > max_bytes) {
         refuse(device, what,
-               fmt::format("needs {:.2f} GiB as {}, at most {:.2f} GiB can be had", static_cast<double>(bytes) / gib,
+               fmt::format("needs {:.2f} GiB as {}, at most {:.2f} GiB are possible", static_cast<double>(bytes) / gib,
                            vk::to_string(shape.format), static_cast<double>(max_bytes) / gib));
     }
 }

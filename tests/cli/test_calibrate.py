@@ -145,7 +145,7 @@ class Calibrate(ProgramCase):
         names = [f"m{share}/scan.toml" for share in reversed(shares)]
         printed = self.succeed("calibrate", "rolloff", *names, "--background", "bg/scan.toml", "--attenuation-db", 30,
                                "-o", "table.csv", "--plot", "rolloff.png", "--set", "calibration.depth_pitch_um=4").out
-        self.assertIn("6 dB are not lost", printed)
+        self.assertIn("less than 6 dB are lost", printed)
         table = np.genfromtxt(self.folder / "table.csv", delimiter=",", names=True)
         bins = np.array(shares) * N / 2
         np.testing.assert_allclose(table["depth_bin"], bins, atol=0.02)

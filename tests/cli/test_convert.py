@@ -96,7 +96,7 @@ class Convert(ProgramCase):
         (self.folder / "mine.zarr" / "thesis.tex").write_text("years of work")
         self.refuse("convert", "in.npy", "mine.zarr", names=["mine.zarr", "something else"])
         self.refuse("convert", "in.npy", "in.npy", names=["in.npy", "is the input"])
-        self.refuse("convert", "in.npy", "out.vtk", names=["out.vtk", "no name of a volume", ".ome.zarr"])
+        self.refuse("convert", "in.npy", "out.vtk", names=["out.vtk", "does not end in the name of a volume format", ".ome.zarr"])
         self.refuse("convert", "none.nrrd", "out.nrrd", names=["none.nrrd", "does not exist"])
         self.refuse("convert", "in.npy", "out.nrrd", "--time", "2:4", names=["--time", "0 to 2"])
         self.refuse("convert", "in.npy", "out.nrrd", "--type", "u8", names=["--range"])

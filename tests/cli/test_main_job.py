@@ -43,7 +43,7 @@ class MainJob(ProgramCase):
         self.assertTrue(found, told)
         depth, a_scan, b_scan = (int(found[i]) for i in (2, 3, 4))
         self.assertAlmostEqual(float(found[1]), volume[b_scan, a_scan, depth], delta=1e-3)
-        self.assertIn("pixel 0,0: nothing is seen", told)
+        self.assertIn("pixel 0,0: nothing is visible", told)
         self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"])
         self.refuse("render", "volume.nrrd", names=["--probe"])
 

@@ -192,7 +192,7 @@ class ThroughTime(MovieCase):
                             ("none.toml", ["none.toml"]), ("time+time", ["twice"])]:
             with self.subTest(path=path):
                 self.refuse("render", "t.nii", "--movie", "m.mp4", "--path", path, names=names)
-        self.refuse("render", "v.nii", "--movie", "m.mp4", "--path", "time", names=["--path time"])
+        self.refuse("render", "v.nii", "--movie", "m.mp4", "--path", "time", names=["--path", "time"])
         self.refuse("render", "v.nii", "--movie", "m.mp4", "--fps", "0", names=["--fps"])
         self.refuse("render", "v.nii", "--movie", "m.avi", names=["m.avi", ".mp4"])
         self.refuse("render", "v.nii", "--movie", "m.webm", "--codec", "h264", names=["m.webm", "vp9"])

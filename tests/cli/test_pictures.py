@@ -77,7 +77,7 @@ class Stills(ProgramCase):
             altered += len(body).to_bytes(4, "big") + kind + body + zlib.crc32(kind + body).to_bytes(4, "big")
         (self.folder / "altered.png").write_bytes(altered)
         done = self.run_program("reproduce", "altered.png")
-        self.assertIn("not the same bits", done.out)
+        self.assertIn("not identical", done.out)
         self.assertIn("was altered", done.err)
 
     def test_they_say_how_they_were_made(self):
@@ -95,13 +95,13 @@ class Stills(ProgramCase):
 
     def test_one_is_made_again_bit_for_bit(self):
         (self.moved / "curve.toml").unlink(missing_ok=True)  # it stands in the picture
-        self.assertIn("the same, bit for bit", self.succeed("reproduce", "b.png").out)
+        self.assertIn("identical, bit for bit", self.succeed("reproduce", "b.png").out)
         np.testing.assert_array_equal(read(self.folder / "b.png"), read(self.folder / "b-again.png"))
 
     def test_inputs_that_changed(self):
         tifffile.imwrite(self.folder / "volume.tif", tifffile.imread(self.folder / "volume.tif") + 1)
         self.refuse("reproduce", "a.png", "--input", "volume.tif", names=["volume.tif", "fingerprint"], lines=None)
-        self.refuse("reproduce", "volume.tif", names=["volume.tif", "does not say"])
+        self.refuse("reproduce", "volume.tif", names=["volume.tif", "contains no record"])
         self.refuse("reproduce", "nothing.png", names=["nothing.png"])
         self.refuse("render", "volume.tif", "-o", "a.jpg", names=["a.jpg", "*.png"])
         self.refuse("render", "volume.tif", "-o", "c.png", "--bits", 12, names=["--bits"])
@@ -121,7 +121,7 @@ class Stills(ProgramCase):
         self.refuse("reproduce", "changed.png", names=["volume.tif", "--input"])
         self.changed("a.png", re.search(rb'device = "([^"]+)"', text)[1])
         done = self.succeed("reproduce", "changed.png", "--input", "volume.tif")
-        self.assertIn("the same, bit for bit", done.out)
+        self.assertIn("identical, bit for bit", done.out)
         self.assertIn("graphics device was xxx", done.err)
 
     def test_transparency_and_annotations_at_16_bits(self):
@@ -143,7 +143,7 @@ class StillsOfScans(ProgramCase):
         self.assertRegex(told, r"recipe\.window\s+hamming")
         self.assertRegex(told, r"recipe\.depth_end\s+90")
         self.assertRegex(told, r"picture\.spectra_hash\s+\w{16}")
-        self.assertIn("the same, bit for bit", self.succeed("reproduce", "a.png").out)
+        self.assertIn("identical, bit for bit", self.succeed("reproduce", "a.png").out)
         (self.folder / "a-again.png").unlink()
         (self.folder / "scan.toml").write_text(toml_text({"scan": {"file": "x"}}))
         self.refuse("reproduce", "a.png", names=["scan.toml"], lines=None)

@@ -46,7 +46,7 @@ class OwnFiles(ProgramCase):
         self.assertGreater(self.greener(self.picture("--colour-map", "green")), 50)
         self.own("colour_maps/green.txt", "000000\n00ff0\n")
         self.refuse("render", "v.nii", "-o", "q.png", "--colour-map", "green",
-                    names=["green.txt line 2", "six hexadecimal digits", "one colour a line"])
+                    names=["green.txt line 2", "six hexadecimal digits", "one colour per line"])
 
     def test_presets_are_listed_with_where_they_come_from(self):
         good = self.own("transfer/mine.toml", TRANSFER)

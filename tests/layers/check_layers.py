@@ -25,7 +25,7 @@ ARROWS = {
 
 # Of compute, the renderer sees places, descriptions, the one way to loop on all cores and what an empty voxel is: it must
 # not learn how voxels are made.
-COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "error.h", "place.h", "sharing.h", "parallel_for.h",
+COMPUTE_FOR_RENDER = {"types.h", "plan/describe.h", "error.h", "counted.h", "place.h", "sharing.h", "parallel_for.h",
                       "empty_value.h"}
 
 # What others build on: the C interface needs nothing but these, the C++ one nothing of ours but the C interface. Each is

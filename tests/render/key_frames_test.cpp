@@ -153,15 +153,15 @@ TEST_F(KeyFrameFile, RefusalsNameFileKeyAndRemedy) {
               "keys.toml line 3, azimut_deg: unknown key (did you mean \"azimuth_deg\"?)");
     EXPECT_EQ(refusal("[[key]]\nzoom = 3\n"), "keys.toml, time_s: a key has no time (e.g. time_s = 2.5)");
     EXPECT_EQ(refusal("[[key]]\ntime_s = 1\n[[key]]\ntime_s = 1\n"),
-              "keys.toml line 4, time_s: 1 s does not come after 1 s (write the keys in the order of their times)");
+              "keys.toml line 4, time_s: 1 s does not come after 1 s (sort the keys by time)");
     EXPECT_EQ(refusal("[[key]]\ntime_s = 0\nzoom = 1000\n"),
               "keys.toml line 3, zoom: expected a number from 0.01 to 100, got 1000");
     EXPECT_EQ(refusal("[[key]]\ntime_s = -1\n"),
               "keys.toml line 2, time_s: expected a number from 0 to 1e+06 s, got -1");
     EXPECT_EQ(refusal("[view]\nzoom = 2\n"),
-              "keys.toml line 1, view: expected nothing but tables [[key]] (write it below a line [[key]])");
+              "keys.toml line 1, view: expected only tables [[key]] (write it below a line [[key]])");
     EXPECT_EQ(refusal("key = 3\n"),
-              "keys.toml line 1, key: expected nothing but tables [[key]] (write it below a line [[key]])");
+              "keys.toml line 1, key: expected only tables [[key]] (write it below a line [[key]])");
     EXPECT_EQ(refusal(""), "keys.toml: has no table [[key]] (write at least one)");
     EXPECT_THAT(refusal("[[key]]\ntime_s = 0\nclip_low = [1, \"a\"]\n"),
                 HasSubstr("line 3, clip_low: expected one value"));

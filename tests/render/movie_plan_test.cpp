@@ -98,7 +98,7 @@ TEST(MoviePlans, ASectionIsItselfSwept) {
     EXPECT_DOUBLE_EQ(plan.view(19).plane_offset_um, 3 * 9.5);
     EXPECT_TRUE(plan.view(0).slices.empty());
     view.show = Shown::en_face;
-    EXPECT_THAT(refusal({.path = "sweep"}, view), testing::HasSubstr("--path sweep"));
+    EXPECT_THAT(refusal({.path = "sweep"}, view), testing::HasSubstr("path: sweep"));
 }
 
 TEST(MoviePlans, TimeGoesThroughAllStepsInOrder) {
@@ -112,7 +112,7 @@ TEST(MoviePlans, TimeGoesThroughAllStepsInOrder) {
         EXPECT_GE(slow.step(frame), *seen.rbegin());
     }
     EXPECT_EQ(seen.size(), 64U);
-    EXPECT_THAT(refusal({.path = "time"}), testing::HasSubstr("--path time"));
+    EXPECT_THAT(refusal({.path = "time"}), testing::HasSubstr("path: time"));
 }
 
 TEST(MoviePlans, TimeStampsAreThoseOfTheData) {

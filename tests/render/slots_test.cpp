@@ -266,7 +266,7 @@ TEST_F(Slots, APictureThatNeverEndsIsAnError) {
         FAIL() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::device);
-        EXPECT_THAT(error.line(), HasSubstr("no picture was finished for 1.5 s"));
+        EXPECT_THAT(error.line(), HasSubstr("no picture was completed within 1.5 s"));
     }
     renderer().give_up_reading(read_ + 1);
     slots_->begin(0, read_ + 1);

@@ -106,24 +106,24 @@ TEST_F(TransferFile, RefusalsNameFileKeyAndRemedy) {
               "a.toml, transfer.colours: has 0 of at least 2 points (add what is missing)");
     EXPECT_EQ(refusal("a.toml", good),
               "a.toml, transfer.extinctions: has 0 of at least 2 points (add what is missing)");
-    EXPECT_EQ(refusal("a.toml", good + "extinctions = [0, 1, 2]\n"),
-              "a.toml, transfer.extinctions: 3 numbers are no whole rows of 2 (each point has a value, then what holds "
-              "there)");
+    EXPECT_EQ(
+        refusal("a.toml", good + "extinctions = [0, 1, 2]\n"),
+        "a.toml, transfer.extinctions: has 3 numbers, not a multiple of 2 (each point has a value, then what holds "
+        "there)");
     EXPECT_EQ(
         refusal("a.toml", good + "extinctions = [1, 0, 1, 2]\n"),
         "a.toml, transfer.extinctions: the value 1 comes after 1 (write the points in ascending order, each value "
         "once)");
     EXPECT_EQ(refusal("a.toml", good + "extinctions = [0, 0, 1, -2]\n"),
-              "a.toml, transfer.extinctions: -2 is not between 0 and 1e+06, at the value 1 (correct it)");
+              "a.toml, transfer.extinctions: -2 is not between 0 and 1e+06, at the value 1 (correct the number)");
     EXPECT_EQ(refusal("a.toml", "[transfer]\ncolours = [0, 0, 0, 0, 1, 1, 255, 1]\nextinctions = [0, 0, 1, 2]\n"),
-              "a.toml, transfer.colours: 255 is not between 0 and 1, at the value 1 (correct it)");
+              "a.toml, transfer.colours: 255 is not between 0 and 1, at the value 1 (correct the number)");
     EXPECT_THAT(refusal("a.toml", good + "extinctions = [0, 0, nan, 2]\n"),
                 HasSubstr("transfer.extinctions: expected"));
-    EXPECT_THAT(
-        refusal("a.toml", "[transfer]\nversion = 2\n"),
-        HasSubstr("transfer.version: is newer than this program, which reads version 1 (take a newer Echolux)"));
+    EXPECT_THAT(refusal("a.toml", "[transfer]\nversion = 2\n"),
+                HasSubstr("transfer.version: is newer than this program, which reads version 1 (use a newer Echolux)"));
     EXPECT_THAT(refusal("a.toml", "[transfer]\ncolors = [1]\n"), HasSubstr("did you mean \"transfer.colours\"?"));
-    EXPECT_THAT(refusal("a.toml", "[view]\nzoom = 1\n"), HasSubstr("unknown section [view]"));
+    EXPECT_THAT(refusal("a.toml", "[view]\nzoom = 1\n"), HasSubstr("there is no section [view] here"));
     EXPECT_EQ(error_of([] { read_transfer("/nowhere/a.toml"); }).line,
               "/nowhere/a.toml: does not exist (check the name)");
     EXPECT_THAT(error_of([&] { write_transfer(folder_ / "curve.json", preset_curve("gray", {})); }).line,
@@ -184,7 +184,7 @@ TEST_F(TransferFile, HostileParaViewFilesAreRefusedInALine) {
     }
     EXPECT_THAT(refusal("m.json", R"({"RGBPoints": []})"), HasSubstr("RGBPoints: has 0 of at least 2 points"));
     EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [0, 0, 0, 0]})"), HasSubstr("has 1 of at least 2 points"));
-    EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [0, 0, 0, 0, 1]})"), HasSubstr("no whole rows of 4"));
+    EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [0, 0, 0, 0, 1]})"), HasSubstr("not a multiple of 4"));
     EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [1, 0, 0, 0, 0, 0, 0, 0]})"),
                 HasSubstr("the value 0 comes after 1"));
     EXPECT_THAT(refusal("m.json", R"({"RGBPoints": [0, 0, 0, 0, 1, 0, 0, 1e300]})"), HasSubstr("beyond 1e12"));
@@ -192,7 +192,7 @@ TEST_F(TransferFile, HostileParaViewFilesAreRefusedInALine) {
     EXPECT_THAT(refusal("m.json", colours + "[0, 0, 0.5, 0]}"), HasSubstr("Points: has 1 of at least 2 points"));
     EXPECT_THAT(refusal("m.json", colours + "[0, 0, 0.5, 1, 1, 1, 0.5, 0]}"), HasSubstr("sharpness other than 0"));
     EXPECT_THAT(refusal("m.json", colours + "[0, 0, 7, 0, 1, 1, 0.5, 0]}"), HasSubstr("midpoint outside 0 .. 1"));
-    EXPECT_THAT(refusal("m.json", colours + "[0, 0, 0.5]}"), HasSubstr("Points: 3 numbers are no whole rows of 4"));
+    EXPECT_THAT(refusal("m.json", colours + "[0, 0, 0.5]}"), HasSubstr("Points: has 3 numbers, not a multiple of 4"));
 }
 
 class CurveInUse : public test::Rendering {};

@@ -65,8 +65,8 @@ TEST(TransferFunction, FileOfAnotherUnitIsRefusedUntilItsEndsAreSaid) {
         ADD_FAILURE() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.line(),
-                  "curve.toml, transfer.unit: its values are counts, those of the volume HU (set view.low and "
-                  "view.high, between which it is spread then)");
+                  "curve.toml, transfer.unit: its unit is counts, that of the volume HU (set view.low and "
+                  "view.high: the preset is then spread between them)");
     }
     view.low = 0;
     view.high = 4;

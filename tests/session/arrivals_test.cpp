@@ -55,7 +55,7 @@ TEST(Arrivals, CountsLossesOnceHoweverTheSourceSaysSo) {
     EXPECT_EQ(t.stats.lost, 3);
     EXPECT_EQ(t.stats.blocks, 4);
     ASSERT_EQ(t.lines.size(), 1u);
-    EXPECT_EQ(t.lines[0], "3 blocks were lost before block 5");
+    EXPECT_EQ(t.lines[0], "lost 3 blocks before block 5");
 }
 
 TEST(Arrivals, KeepsOutWhatHasTheWrongShape) {

@@ -62,7 +62,7 @@ TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
 TEST_P(DirectFileTest, AFileThatIsThereStaysUnlessItMayBeReplaced) {
     put(path_, std::as_bytes(std::span("before")));
     EXPECT_THAT(error_of([&] { DirectFile(path_, GetParam(), Existing::refuse); }).line,
-                testing::HasSubstr("exists already"));
+                testing::HasSubstr("already exists"));
     EXPECT_EQ(std::filesystem::file_size(path_), 7U);
     DirectFile file(path_, GetParam(), Existing::replace);
     EXPECT_EQ(std::filesystem::file_size(path_), 0U);

@@ -278,11 +278,11 @@ TEST(HostilePlugin, WithoutFaultIsAccepted) {
 TEST(HostilePlugin, LibrariesThatAreNone) {
     EXPECT_THAT(refusal(hostile("missing", "")), HasSubstr("cannot open shared object file"));
     EXPECT_THAT(refusal(hostile("no_entry", "")), HasSubstr("has no function echolux_source_plugin"));
-    EXPECT_THAT(refusal(hostile("null_entry", "")), HasSubstr("does not work with version 1"));
-    EXPECT_THAT(refusal(hostile("other_version", "")), HasSubstr("made for version 2 of the interface"));
+    EXPECT_THAT(refusal(hostile("null_entry", "")), HasSubstr("does not support version 1"));
+    EXPECT_THAT(refusal(hostile("other_version", "")), HasSubstr("compiled for version 2 of the plugin interface"));
     EXPECT_THAT(refusal(hostile("small", "")), HasSubstr("has no close()"));
     EXPECT_THAT(refusal(hostile("no_next", "")), HasSubstr("has no next()"));
-    EXPECT_THAT(refusal(hostile("no_release", "")), HasSubstr("has a ring, but no release()"));
+    EXPECT_THAT(refusal(hostile("no_release", "")), HasSubstr("lends buffers of a ring but has no release()"));
     SourceWanted nothing = hostile("", "");
     nothing.name = "plugin:";
     EXPECT_THAT(refusal(nothing), HasSubstr("expected plugin:PATH[,OPTIONS]"));
@@ -304,31 +304,34 @@ TEST_P(HostilePluginFault, IsRefusedInOneClearLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Faults, HostilePluginFault,
-    testing::Values(
-        Fault{"open fails", "no such device"}, Fault{"open fails silently", "open() failed without a reason"},
-        Fault{"open returns nonsense", "open() returned 77"}, Fault{"no device", "open() gave no device"},
-        Fault{"negative samples", "stream.samples is -5"}, Fault{"negative a_scans", "stream.a_scans"},
-        Fault{"huge scan", "stream.a_scans"}, Fault{"short lines", "line_bytes"},
-        Fault{"endless spectra", "stream.samples is 1152921504606846976, expected 1 to 1048576"},
-        Fault{"posted endless b_scans", "MiB of memory"}, Fault{"posted endless blocks", "MiB of memory"},
-        Fault{"endless pattern", "cannot play a pattern of so many lines"},
-        Fault{"sample format", "stream.sample_format is 99"}, Fault{"no blocks", "stream.blocks is 0"},
-        Fault{"negative offset", "stream.frame_offset_bytes is -8"}, Fault{"channels", "stream.channels"},
-        Fault{"memory", "stream.memory is 3"}, Fault{"block size", "stream.block_b_scans is 1000"},
-        Fault{"line rate", "line_rate_hz"}, Fault{"start fails", "no clock at the input"},
-        Fault{"no address", "block 0: has no address"}, Fault{"size", "block 0: has -1 bytes, expected 960"},
-        Fault{"b_scans", "block 0: has -2 B-scans"}, Fault{"lost", "-1 blocks cannot be lost"},
-        Fault{"most lost", "cannot be lost"}, Fault{"time", "no time that is a number"},
-        Fault{"volume alone", "volume 3, B-scan -1"}, Fault{"outside", "go beyond the 7 of a volume"},
-        Fault{"far outside", "go beyond the 7 of a volume"},
-        Fault{"volume leap", "volume 1048577 after volume 0 is too large a leap"},
-        Fault{"last volume", "volume 9223372036854775807 after volume 0 is too large a leap"},
-        Fault{"volume back", "block 2: volume 0 after volume 2097152 is too large a leap"},
-        Fault{"lost leap", "after volume 0 is too large a leap, expected at most 1048576 volumes"},
-        Fault{"posted token", "token 12345 is of no buffer"}, Fault{"posted address", "its address"},
-        Fault{"next returns nonsense", "next() returned -9"}, Fault{"next fails", "next() failed without a reason"},
-        Fault{"lent twice", "block 3: token 0 is lent already"},
-        Fault{"lends too much", "lends more than the 2 blocks"}),
+    testing::Values(Fault{"open fails", "no such device"},
+                    Fault{"open fails silently", "open() failed without giving a reason"},
+                    Fault{"open returns nonsense", "open() returned 77"},
+                    Fault{"no device", "open() succeeded but returned no device"},
+                    Fault{"negative samples", "stream.samples is -5"}, Fault{"negative a_scans", "stream.a_scans"},
+                    Fault{"huge scan", "stream.a_scans"}, Fault{"short lines", "line_bytes"},
+                    Fault{"endless spectra", "stream.samples is 1152921504606846976, expected 1 to 1048576"},
+                    Fault{"posted endless b_scans", "MiB of memory"}, Fault{"posted endless blocks", "MiB of memory"},
+                    Fault{"endless pattern", "cannot play a pattern of so many lines"},
+                    Fault{"sample format", "stream.sample_format is 99"}, Fault{"no blocks", "stream.blocks is 0"},
+                    Fault{"negative offset", "stream.frame_offset_bytes is -8"}, Fault{"channels", "stream.channels"},
+                    Fault{"memory", "stream.memory is 3"}, Fault{"block size", "stream.block_b_scans is 1000"},
+                    Fault{"line rate", "line_rate_hz"}, Fault{"start fails", "no clock at the input"},
+                    Fault{"no address", "block 0: has no address"},
+                    Fault{"size", "block 0: has -1 bytes, expected 960"}, Fault{"b_scans", "block 0: has -2 B-scans"},
+                    Fault{"lost", "lost_before is -1"}, Fault{"most lost", "lost_before is "},
+                    Fault{"time", "its time stamp is not a finite number"},
+                    Fault{"volume alone", "volume 3, B-scan -1"}, Fault{"outside", "exceed the 7 of a volume"},
+                    Fault{"far outside", "exceed the 7 of a volume"},
+                    Fault{"volume leap", "volume 1048577 after volume 0 is too large a leap"},
+                    Fault{"last volume", "volume 9223372036854775807 after volume 0 is too large a leap"},
+                    Fault{"volume back", "block 2: volume 0 after volume 2097152 is too large a leap"},
+                    Fault{"lost leap", "after volume 0 is too large a jump, expected at most 1048576 volumes"},
+                    Fault{"posted token", "token 12345 is not that of a posted buffer"},
+                    Fault{"posted address", "its address"}, Fault{"next returns nonsense", "next() returned -9"},
+                    Fault{"next fails", "next() failed without giving a reason"},
+                    Fault{"lent twice", "block 3: token 0 is already lent"},
+                    Fault{"lends too much", "lends more than the 2 blocks"}),
     [](const auto& fault) {
         std::string name = fault.param.option;
         for (char& c : name) c = c == ' ' ? '_' : c;

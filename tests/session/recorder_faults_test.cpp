@@ -18,7 +18,7 @@ TEST_F(RecorderTest, NothingIsReplacedUnasked) {
     const Bytes before = bytes_of(raw_);
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted()); }).line, HasSubstr("scan.toml: exists already"));
     std::filesystem::remove(toml_);
-    EXPECT_THAT(error_of([&] { Recorder recorder(wanted()); }).line, HasSubstr("scan.raw: exists already"));
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted()); }).line, HasSubstr("scan.raw: already exists"));
     EXPECT_EQ(bytes_of(raw_), before);
 }
 
@@ -91,7 +91,7 @@ TEST_F(RecorderTest, ASlowDiskCostsBlocksOfTheRecordingAloneAndIsSaidAtOnce) {
         EXPECT_FALSE(recorder.offer(source_.block(number, &alive)));
         EXPECT_EQ(alive, 2) << "the recorder holds its share and no more";
     }
-    EXPECT_THAT(line_of_problem(recorder), HasSubstr("the disk is too slow: 8 blocks are missing"));
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("the disk is too slow: 8 blocks missing"));
     EXPECT_EQ(recorder.stats().missing_blocks, 8);
     EXPECT_EQ(recorder.stats().max_blocks_held, 2);
     gate.open();

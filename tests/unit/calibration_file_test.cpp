@@ -51,18 +51,22 @@ TEST_F(CalibrationFileTest, ReadsRawNumbers) {
 
 TEST_F(CalibrationFileTest, RefusalsNameFileLineAndKey) {
     const std::string file = (folder_ / "a.csv").string();
+    const std::string how = " (write one number per line; comments begin with #)";
     EXPECT_EQ(refusal("a.csv", "1\n2\n3\n", 4),
               file + ", calibration.k_map: holds 3 numbers, expected 4 (scan.samples)");
-    EXPECT_EQ(refusal("a.csv", "1\nnan\n"), file + " line 2, calibration.k_map: expected a finite number, got \"nan\"");
-    EXPECT_EQ(refusal("a.csv", "1\n2x\n"), file + " line 2, calibration.k_map: expected a finite number, got \"2x\"");
-    EXPECT_EQ(refusal("a.csv", ""), file + ", calibration.k_map: holds no numbers");
-    EXPECT_EQ(refusal("a.csv", "nan\n1\n"), file + " line 1, calibration.k_map: expected a finite number, got \"nan\"");
+    EXPECT_EQ(refusal("a.csv", "1\nnan\n"),
+              file + " line 2, calibration.k_map: expected a finite number, got \"nan\"" + how);
+    EXPECT_EQ(refusal("a.csv", "1\n2x\n"),
+              file + " line 2, calibration.k_map: expected a finite number, got \"2x\"" + how);
+    EXPECT_EQ(refusal("a.csv", ""), file + ", calibration.k_map: contains no numbers (write one number per line)");
+    EXPECT_EQ(refusal("a.csv", "nan\n1\n"),
+              file + " line 1, calibration.k_map: expected a finite number, got \"nan\"" + how);
     const auto reading = [](const std::filesystem::path& path) {
         return error_of([&] { read_calibration(path, 0, "calibration.dark"); }).line;
     };
     EXPECT_THAT(reading(folder_ / "missing.csv"), HasSubstr("missing.csv, calibration.dark: does not exist"));
     EXPECT_THAT(reading(folder_.path()), HasSubstr("is not a file"));
-    EXPECT_THAT(reading(folder_.zeros("huge.f32", std::uintmax_t{1} << 40)), HasSubstr("is too long"));
+    EXPECT_THAT(reading(folder_.zeros("huge.f32", std::uintmax_t{1} << 40)), HasSubstr("is too large"));
 }
 
 TEST_F(CalibrationFileTest, RowsMayHaveSeveralColumns) {
@@ -112,7 +116,7 @@ TEST_F(CalibrationFileTest, WavelengthsMustBeMonotoneAndPositive) {
     EXPECT_EQ(refusal_of({800, 850, 900}), "");
     EXPECT_EQ(refusal_of({900, 850, 800}), "");
     EXPECT_THAT(refusal_of({800, 790, 900}), HasSubstr("number 2"));
-    EXPECT_THAT(refusal_of({-1, 0, 1}), HasSubstr("-1 nm is no wavelength"));
+    EXPECT_THAT(refusal_of({-1, 0, 1}), HasSubstr("-1 nm is not a wavelength"));
 }
 
 }  // namespace

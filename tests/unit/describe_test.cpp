@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compute/counted.h"
 #include "compute/plan/params.h"
 #include "temporary_folder.h"
 
@@ -94,6 +95,31 @@ TEST(Describe, NearestNameFindsSlipsAndNothingElse) {
     EXPECT_EQ(nearest_name("voltage", names), "");
     EXPECT_EQ(nearest_name("", names), "");
     EXPECT_EQ(nearest_name(std::string(100000, 'w'), names), "");
+}
+
+TEST(Describe, NearestNameKnowsHowOthersCallTypes) {
+    const std::vector<std::string_view> types{"u8", "u16", "u32", "i16", "f32", "packed12"};
+    EXPECT_EQ(nearest_name("uint16", types), "u16");
+    EXPECT_EQ(nearest_name("uint8_t", types), "u8");
+    EXPECT_EQ(nearest_name("int16", types), "i16");
+    EXPECT_EQ(nearest_name("float32", types), "f32");
+    EXPECT_EQ(nearest_name("float64", types), "");
+}
+
+TEST(Describe, NearestNameKnowsLongerAndShorterForms) {
+    const std::vector<std::string_view> windows{"rect", "hann", "hamming", "blackman", "blackman_harris"};
+    EXPECT_EQ(nearest_name("hanning", windows), "hann");
+    EXPECT_EQ(nearest_name("rectangular", windows), "rect");
+    EXPECT_EQ(nearest_name("blackman_harris_4", windows), "blackman_harris");
+    EXPECT_EQ(nearest_name("ha", windows), "");
+}
+
+TEST(Counted, OneIsNotMany) {
+    EXPECT_EQ(counted(1, "B-scans"), "1 B-scan");
+    EXPECT_EQ(counted(2, "B-scans"), "2 B-scans");
+    EXPECT_EQ(counted(0, "blocks"), "0 blocks");
+    EXPECT_EQ(counted(std::size_t{1}, "boundaries"), "1 boundary");
+    EXPECT_EQ(counted(1, "time points"), "1 time point");
 }
 
 }  // namespace

@@ -40,14 +40,14 @@ TEST(ProposedScan, OpensAndSaysWhy) {
     EXPECT_EQ(scan.spectra, std::filesystem::absolute(raw));
     EXPECT_THAT(proposed_toml(raw, "unknown.bin"), AllOf(HasSubstr("# samples = 256: lines of this length are alike"),
                                                          HasSubstr("file = \"unknown.bin\"")));
-    EXPECT_THAT(error_of([&] { write_proposed_toml(raw, toml); }).line, HasSubstr("is there already"));
+    EXPECT_THAT(error_of([&] { write_proposed_toml(raw, toml); }).line, HasSubstr("already exists"));
 }
 
 TEST(ProposedScan, RefusesWhatFitsNothingAndWhatIsKnown) {
     const TemporaryFolder folder;
-    EXPECT_THAT(error_of([&] { proposed_toml(folder.write("x.raw", "abc"), "x.raw"); }).line, HasSubstr("no shape"));
+    EXPECT_THAT(error_of([&] { proposed_toml(folder.write("x.raw", "abc"), "x.raw"); }).line, HasSubstr("no layout"));
     EXPECT_THAT(error_of([&] { proposed_toml(folder.write("x.nrrd", "NRRD"), "x.nrrd"); }).line,
-                HasSubstr("says itself"));
+                HasSubstr("describes itself"));
 }
 
 }  // namespace

@@ -82,11 +82,12 @@ TEST_F(ScanTest, MissingThingsAreNamed) {
     EXPECT_THAT(opening("").line, AllOf(HasSubstr("scan.toml, scan.file: "), HasSubstr("s.raw does not exist")));
     folder_.zeros("s.raw", small_bytes);
     EXPECT_THAT(opening("[calibration]\ndark = \"d.csv\"\n").line,
-                HasSubstr("d.csv, calibration.dark: does not exist"));
+                AllOf(HasSubstr("scan.toml, calibration.dark: "),
+                      HasSubstr("d.csv does not exist (correct the name, which is ")));
     EXPECT_THAT(opening("", {"scan.file="}).line, HasSubstr("scan.file: is missing"));
     EXPECT_THAT(opening("", {"scan.file=."}).line, HasSubstr("is not a file"));
     EXPECT_THAT(opening("", {"scan.samples=0"}).line,
-                HasSubstr("scan.toml, scan.samples: expected a number of at least 1, got 0 (it must be given)"));
+                HasSubstr("scan.toml, scan.samples: is missing or 0 (give a number of at least 1)"));
 }
 
 TEST_F(ScanTest, AbsurdSizesAreRefusedWithoutAllocation) {
@@ -110,8 +111,8 @@ TEST_F(ScanTest, ATruncatedFileIsReportedWithTheAScanAtWhichItEnds) {
     // A line is 8 bytes, a B-scan 24, a volume 120.
     EXPECT_EQ(refusal_at(120 + 24 * 2 + 8 + 3),
               (folder_ / "s.raw").string() +
-                  ": ends in volume 1, B-scan 2, A-scan 1 (counted from 0): 179 of 240 bytes (copy the file again, or "
-                  "set scan.volumes and scan.b_scans to what was recorded)");
+                  ": ends in volume 1, B-scan 2, A-scan 1 (counted from 0): 179 of 240 bytes (check scan.samples and "
+                  "sample_format; set scan.volumes and scan.b_scans to what was recorded, or copy the file again)");
     EXPECT_THAT(refusal_at(239), HasSubstr("volume 1, B-scan 4, A-scan 2 "));
     EXPECT_THAT(refusal_at(1), HasSubstr("volume 0, B-scan 0, A-scan 0 "));
     EXPECT_THAT(refusal_at(0), HasSubstr("is empty, 240 bytes are expected"));
@@ -149,7 +150,7 @@ TEST_F(ScanTest, CalibrationsThatCannotBeRightAreRefused) {
     EXPECT_THAT(refusal("k_map = \"folded.csv\""),
                 HasSubstr("folded.csv, calibration.k_map: must rise or fall all along, but number 2"));
     EXPECT_THAT(refusal("wavelengths = \"rising.csv\""),
-                HasSubstr("rising.csv, calibration.wavelengths: 0 nm is no wavelength"));
+                HasSubstr("rising.csv, calibration.wavelengths: 0 nm is not a wavelength"));
     EXPECT_THAT(refusal("k_map = \"rising.csv\"\nwavelengths = \"rising.csv\""),
                 HasSubstr("k_map, wavelengths and k_polynomial exclude each other"));
     EXPECT_THAT(refusal("k_map = \"rising.csv\"\nk_polynomial = [0, 3]"), HasSubstr("exclude each other"));

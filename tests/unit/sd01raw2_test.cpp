@@ -88,7 +88,7 @@ TEST(Sd01Raw2, DamagedFilesAreRefused) {
         put(bytes, place, number);
         return opening(bytes).line;
     };
-    EXPECT_THAT(damaged(0x14, std::uint32_t{0}), HasSubstr("scan.samples: expected a number of at least 1"));
+    EXPECT_THAT(damaged(0x14, std::uint32_t{0}), HasSubstr("scan.samples: is missing or 0"));
     EXPECT_THAT(damaged(0x14, ~std::uint32_t{0}), HasSubstr("scan.samples: expected a whole number from 0 to"));
     EXPECT_THAT(damaged(0x24, std::uint32_t{1} << 24), HasSubstr("ends in volume 0"));
     EXPECT_THAT(damaged(good.size() - 4, std::numeric_limits<float>::quiet_NaN()), HasSubstr("are not finite"));

@@ -50,7 +50,7 @@ TEST_F(SettingsTest, WrongAssignmentsAreExplained) {
     EXPECT_EQ(line("recipe.samples=4"), "command line, recipe.samples: unknown key (did you mean \"scan.samples\"?)");
     EXPECT_EQ(line("window=hann"), "command line, window: unknown key (did you mean \"recipe.window\"?)");
     EXPECT_EQ(line("recipes.windw=1"),
-              "command line, recipes.windw: unknown section [recipes] (did you mean \"recipe\"?)");
+              "command line, recipes.windw: there is no section [recipes] here (did you mean \"recipe\"?)");
     EXPECT_EQ(line("recipe.window"),
               "command line: expected KEY=VALUE, got recipe.window (for example recipe.window=hann)");
     EXPECT_THAT(line("recipe.window=hannn"), StartsWith("command line, recipe.window: expected one of rect, hann,"));

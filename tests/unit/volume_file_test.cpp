@@ -112,10 +112,10 @@ TEST_F(VolumeFileTest, NamesThatCannotWorkAreRefused) {
     EXPECT_EQ(refusal("v.nii.gz", VoxelType::complex64), "");
     EXPECT_EQ(refusal("V.TIFF", VoxelType::f32), "");
     EXPECT_THAT(refusal("v.vtk", VoxelType::u8),
-                HasSubstr("v.vtk: is no name of a volume (use .nrrd, .nii, .nii.gz, "));
+                HasSubstr("v.vtk: does not end in the name of a volume format (use .nrrd, .nii, .nii.gz, "));
     EXPECT_THAT(refusal("v.tif", VoxelType::complex64),
                 HasSubstr("v.tif: TIFF cannot hold complex voxels (use .nrrd, .nii, .nii.gz, "));
-    EXPECT_EQ(refusal("v.mhd", VoxelType::u8), "v.mhd: MetaImage is not written under this ending (use .mha)");
+    EXPECT_EQ(refusal("v.mhd", VoxelType::u8), "v.mhd: MetaImage is not written with this ending (use .mha)");
     Volume volume = counting(VoxelType::u8);
     volume.grid.depth = 38;
     EXPECT_EQ(error_of([&] { write_volume(folder_ / "v.nrrd", volume); }).code, ErrorCode::bad_setting);
@@ -216,7 +216,7 @@ TEST_F(VolumeFileTest, ColoursAreRefused) {
                   "NRRD0004\ntype: uchar\ndimension: 4\nsizes: 3 2 2 2\nencoding: raw\nkinds: RGB-color domain "
                   "domain domain\n\n" +
                       std::string(24, 'x'));
-    EXPECT_THAT(reading("a.nrrd").line, HasSubstr("has 3 values of type uchar a voxel"));
+    EXPECT_THAT(reading("a.nrrd").line, HasSubstr("has 3 values of type uchar per voxel"));
 }
 
 TEST_F(VolumeFileTest, OtherVoxelTypesAreConverted) {

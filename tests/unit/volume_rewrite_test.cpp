@@ -37,7 +37,7 @@ TEST(VolumeRing, WritesThePublishedVolumeAgainInItsPlace) {
     const ReadTicket after = ring.acquire_read().value();
     EXPECT_EQ(after.newest.stamp.volume, 0);
     EXPECT_EQ(after.newest.filled_to, slices);
-    EXPECT_NE(after.newest.serial, before.newest.serial) << "what was made of it is old";
+    EXPECT_NE(after.newest.serial, before.newest.serial) << "what was made from it is old";
     EXPECT_EQ(after.wait, again.signal);
     ring.submitted(after);
     ring.abandon(ring.acquire_rewrite(0).value());

@@ -126,7 +126,7 @@ TEST_F(WorkspaceFiles, APictureWithItsViewAloneRestoresThat) {
     picture.text.clear();
     write_png(folder() / "foreign.png", picture);
     open(folder() / "foreign.png");
-    EXPECT_THAT(standing("files"), HasSubstr("without settings"));
+    EXPECT_THAT(standing("files"), HasSubstr("without stored settings"));
 }
 
 // What a stranger sends shows how something looked, and does nothing else.

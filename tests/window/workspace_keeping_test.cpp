@@ -193,7 +193,8 @@ TEST_F(WorkspaceKeeping, AfterACrashTheLastStateIsOffered) {
     ASSERT_TRUE(work().is_open()) << troubles();
     expect_the_same_look();
     remake("crashed");  // in order this time
-    for (const Notice& notice : work().notices().all()) EXPECT_THAT(notice.line, testing::Not(HasSubstr("in order")));
+    for (const Notice& notice : work().notices().all())
+        EXPECT_THAT(notice.line, testing::Not(HasSubstr("did not exit properly")));
     EXPECT_TRUE(work().has_last_session());
 }
 

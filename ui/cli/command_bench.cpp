@@ -13,6 +13,7 @@
 #include "bench/papers.h"
 #include "bench/report.h"
 #include "bench/throughput.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #ifdef ECHOLUX_RENDER
@@ -44,8 +45,8 @@ struct Options {
 void check_lengths(const std::vector<std::int64_t>& lengths) {
     for (const std::int64_t length : lengths) {
         if (length >= 128 && length <= 65536 && length % 2 == 0) continue;
-        throw Error(ErrorCode::bad_setting, fmt::format("{} samples cannot be measured", length), "--lengths",
-                    "choose even numbers from 128 to 65536");
+        throw Error(ErrorCode::bad_setting, fmt::format("{} cannot be measured", counted(length, "samples")),
+                    "--lengths", "choose even numbers from 128 to 65536");
     }
     if (lengths.empty()) throw Error(ErrorCode::bad_setting, "no length to measure", "--lengths", "name one");
 }
@@ -110,12 +111,13 @@ void exclude_each_other(const std::vector<CLI::Option*>& instead, CLI::Option* o
 
 void add_bench(CLI::App& program) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("bench", "Measure this machine and how near Echolux comes to it");
-    command->add_option("--json", options->json, "write everything here, for programs")->type_name("FILE");
+    CLI::App* command =
+        program.add_subcommand("bench", "Measure how fast Echolux is on this machine, and how close to its limits");
+    command->add_option("--json", options->json, "write all results here as JSON")->type_name("FILE");
     command->add_flag("--markdown", options->markdown, "print tables in Markdown");
     command->add_flag("--quick", options->job.quick,
                       "volumes of 64 x 16 A-scans, ceilings with 8 MiB, 3 repetitions of 5 ms, 5 pictures for the "
-                      "latency: tells that it runs, not how fast");
+                      "latency: only checks that it runs");
     CLI::Option* rendering =
         command->add_flag("--rendering", options->rendering,
                           "instead: what pictures cost the graphics device, against volume and picture size");
@@ -125,18 +127,16 @@ void add_bench(CLI::App& program) {
         "--methods", options->methods, "instead: every method's shipped recipe beside the plain chain, 2048 samples");
     CLI::Option* papers = command->add_flag("--papers", options->papers,
                                             "instead: what five papers published, and the same work done here");
-    CLI::Option* gpus =
-        command
-            ->add_option("--gpus", options->gpus, "instead: what 1, 2, 4 ... N GPUs do of the same; 0: all there are")
-            ->check(not_negative())
-            ->type_name("N");
+    CLI::Option* gpus = command->add_option("--gpus", options->gpus, "instead: the same on 1, 2, 4 ... N GPUs; 0: all")
+                            ->check(not_negative())
+                            ->type_name("N");
     CLI::Option* live = command->add_flag(
         "--live", options->live, "instead: a live system at a set rate, and the published table of scan protocols");
-    command->add_option("--seconds", options->seconds, "with --live: of each run [60]")
+    command->add_option("--seconds", options->seconds, "length of each run of --live [60]")
         ->check(positive())
         ->type_name("S")
         ->needs(live);
-    command->add_option("--volume", options->volumes, "with --rendering: also count the samples of these")
+    command->add_option("--volume", options->volumes, "also count the samples of these volumes with --rendering")
         ->type_name("FILE")
         ->needs(rendering);
     CLI::Option* lengths =
@@ -145,8 +145,7 @@ void add_bench(CLI::App& program) {
             ->type_name("N,N");
     exclude_each_other({rendering, movie, methods, papers, gpus, live}, lengths);
     add_backend_option(*command, options->job.backend);
-    command->add_option("--gpu", options->job.gpu, "part of the GPU's name [the first that can be used]")
-        ->type_name("NAME");
+    command->add_option("--gpu", options->job.gpu, "part of the GPU's name [the first usable one]")->type_name("NAME");
     command->add_option("--device", options->job.device, "part of the Vulkan device's name [the GPU's own]")
         ->type_name("NAME");
     command->callback([options] { bench(*options); });

@@ -9,6 +9,7 @@
 
 #include "app/jobs/calibrate_job.h"
 #include "app/jobs/roll_off_job.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
@@ -23,11 +24,6 @@ std::string pasted(const std::filesystem::path& file) {
     return std::filesystem::absolute(file).lexically_normal().string();
 }
 
-// Checks, but says nothing in the help.
-CLI::Validator quiet(CLI::Validator validator) {
-    return validator.description("");
-}
-
 void add_plot_option(CLI::App& command, std::filesystem::path& plot, const char* what) {
     command.add_option("--plot", plot, what)->type_name("FILE.png|.svg|.pdf");
 }
@@ -39,17 +35,20 @@ void add_background(CLI::App& calibrate) {
     command->add_option("SCAN", job->scan, "recorded without sample, without light, or of a mirror")
         ->required()
         ->type_name("");
-    command->add_option("-o,--output", job->output, "one number a line")->required()->type_name("FILE.csv");
+    command->add_option("-o,--output", job->output, "text file with one number per line")
+        ->required()
+        ->type_name("FILE.csv");
     add_set_option(*command, job->settings);
     command->callback([job] {
         TerminalProgress progress;
         const std::int64_t lines = run(*job, progress);
-        fmt::print("mean of {} lines: {}\n", lines, job->output.string());
+        fmt::print("mean of {}: {}\n", counted(lines, "lines"), job->output.string());
     });
 }
 
 void print_noise(const NoiseJob& job, const NoiseFound& found) {
-    fmt::print("# mean of {} A-scans, median over depth {:.2f} {}\n", found.lines, found.level_db, found.unit);
+    fmt::print("# mean of {}, median over depth {:.2f} {}\n", counted(found.lines, "A-scans"), found.level_db,
+               found.unit);
     fmt::print("[calibration]\nnoise_floor = \"{}\"\n\n[recipe]\nnoise_floor = \"{}\"\n", pasted(job.output),
                found.mean == NoiseMean::power ? "power" : "amplitude");
 }
@@ -61,11 +60,12 @@ void add_noise(CLI::App& calibrate) {
     command->add_option("SCAN", job->scan, "recorded without a sample, with the settings of scans that will use it")
         ->required()
         ->type_name("");
-    command
-        ->add_option("--mean", *mean, "of amplitudes, or the root of the mean power [as recipe.noise_floor subtracts]")
-        ->check(quiet(CLI::IsMember({"amplitude", "power"})))
+    command->add_option("--mean", *mean, "mean amplitude, or root of the mean power [as recipe.noise_floor needs]")
+        ->check(one_of({"amplitude", "power"}))
         ->type_name("amplitude|power");
-    command->add_option("-o,--output", job->output, "one number a depth bin")->required()->type_name("FILE.csv");
+    command->add_option("-o,--output", job->output, "text file with one number per depth bin")
+        ->required()
+        ->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw it over depth");
     add_set_option(*command, job->settings);
     command->callback([job, mean] {
@@ -96,26 +96,36 @@ void add_k(CLI::App& calibrate) {
     auto job = std::make_shared<MirrorJob>();
     auto sides = std::make_shared<std::string>();
     CLI::App* command = calibrate.add_subcommand("k", "k map and dispersion from a mirror at two depths");
-    command->add_option("MIRROR1", job->mirror_1, "a scan, or its mean spectrum; on the side of samples")
+    command->add_option("MIRROR1", job->mirror_1, "scan of a mirror, or its mean spectrum; on the side of the samples")
         ->required()
         ->type_name("");
-    command->add_option("MIRROR2", job->mirror_2, "the same mirror elsewhere")->required()->type_name("");
-    command->add_option("--background", job->background, "without the mirror")->required()->type_name("SCAN|FILE");
-    command->add_option("--dark", job->dark, "without light: where there is little, fringes count less")
-        ->type_name("SCAN|FILE");
-    command->add_option("--sides", *sides, "of zero delay on which the two mirrors stand: the spectra cannot tell")
+    command->add_option("MIRROR2", job->mirror_2, "the same mirror at another depth")->required()->type_name("");
+    command->add_option("--background", job->background, "spectrum without the mirror")
         ->required()
-        ->check(quiet(CLI::IsMember({"same", "opposite"})))
+        ->type_name("SCAN|FILE");
+    command->add_option("--dark", job->dark, "spectrum without light, which lowers the weight of dim parts")
+        ->type_name("SCAN|FILE");
+    command
+        ->add_option("--sides", *sides,
+                     "whether the two mirrors are on the same side of zero delay, which spectra cannot tell")
+        ->required()
+        ->check(one_of({"same", "opposite"}))
         ->type_name("same|opposite");
-    command->add_flag("--wavelength-rises", job->k_falls, "along the samples");
-    command->add_option("--displacement", job->displacement_um, "way of the mirror in air; else depths stay in bins")
+    command->add_flag("--wavelength-rises", job->k_falls, "wavelength rises along the samples");
+    command
+        ->add_option("--displacement", job->displacement_um,
+                     "distance between the two mirrors in air, for depths in um")
         ->check(not_negative())
         ->type_name("UM");
-    command->add_option("--centre-wavelength", job->centre_wavelength_nm, "of the middle of the k range")
+    command
+        ->add_option("--centre-wavelength", job->centre_wavelength_nm,
+                     "centre wavelength, at the middle of the k range")
         ->check(not_negative())
         ->type_name("NM");
-    command->add_option("-o,--output", job->k_map, "the k map")->required()->type_name("FILE.csv");
-    command->add_option("--dispersion", job->dispersion, "also write the phase, else coefficients are printed")
+    command->add_option("-o,--output", job->k_map, "k map to write")->required()->type_name("FILE.csv");
+    command
+        ->add_option("--dispersion", job->dispersion,
+                     "also write the dispersion phase, instead of printing coefficients")
         ->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw fringe phases, their residual and point spreads before and after");
     command->callback([job, sides] {
@@ -132,7 +142,8 @@ void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
         return;
     }
     fmt::print(
-        "# a2_rad {:.4f}, a3_rad {:.4f}, in the file with what the scan had already; leave out gdd_fs2 and tod_fs3\n",
+        "# a2_rad {:.4f}, a3_rad {:.4f}, which the file combines with what the scan had already; leave out gdd_fs2 and "
+        "tod_fs3\n",
         found.a2_rad, found.a3_rad);
     fmt::print("[calibration]\ndispersion = \"{}\"\ndispersion_holds = \"theta\"\n\n", pasted(job.output));
     fmt::print("[recipe]\na2_rad = 0\na3_rad = 0\n");
@@ -142,8 +153,8 @@ void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
 void choose_region(DispersionJob& job, const std::string& text) {
     const std::size_t comma = text.find(',');
     if (comma == std::string::npos) {
-        throw Error(ErrorCode::bad_setting, "'" + text + "' is not understood", "--region",
-                    "write A0:A1,Z0:Z1: A-scans, then depth rows; 0: stands for all");
+        throw Error(ErrorCode::bad_setting, "'" + text + "' is not valid", "--region",
+                    "write A0:A1,Z0:Z1 (A-scans, then depth rows); 0: is all of them");
     }
     std::tie(job.a_scans.begin, job.a_scans.end) = parsed_interval(text.substr(0, comma), "--region");
     std::tie(job.rows.begin, job.rows.end) = parsed_interval(text.substr(comma + 1), "--region");
@@ -152,21 +163,20 @@ void choose_region(DispersionJob& job, const std::string& text) {
 void add_dispersion(CLI::App& calibrate) {
     auto job = std::make_shared<DispersionJob>();
     auto region = std::make_shared<std::string>();
-    CLI::App* command = calibrate.add_subcommand("dispersion", "Search the dispersion that makes a B-scan sharpest");
+    CLI::App* command = calibrate.add_subcommand("dispersion", "Find the dispersion that makes a B-scan sharpest");
     command->add_option("SCAN", job->scan, "scan TOML")->required()->type_name("");
-    command->add_option("--b-scan", job->b_scan, "of the first volume [the middle one]")->type_name("N");
+    command->add_option("--b-scan", job->b_scan, "B-scan of the first volume [the middle one]")->type_name("N");
     command
-        ->add_option(
-            "--region", *region,
-            "A-scans and depth rows around one reflector, with room for its blur: nothing else has a say [all]")
+        ->add_option("--region", *region,
+                     "A-scans and depth rows around one reflector, with room for its blur; the rest is ignored [all]")
         ->type_name("A0:A1,Z0:Z1");
-    command->add_option("--range", job->search.range_rad, "of a2 and a3 on either side of zero [80]")
+    command->add_option("--range", job->search.range_rad, "largest a2 and a3 to try, of either sign [80]")
         ->check(positive())
         ->type_name("RAD");
-    command->add_option("--lines", job->search.lines, "most A-scans that are looked at [64]")
+    command->add_option("--lines", job->search.lines, "maximum number of A-scans to use [64]")
         ->check(positive())
         ->type_name("N");
-    command->add_option("-o,--output", job->output, "the phase on the k grid, instead of coefficients")
+    command->add_option("-o,--output", job->output, "file for the phase on the k grid, instead of printed coefficients")
         ->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw the B-scan and its mean A-scan before and after");
     add_backend_option(*command, job->search.processor.backend);
@@ -186,7 +196,7 @@ void print_roll_off(const RollOffFound& found) {
         fmt::print("{}: bin {:.2f}", mirror.name, r.bin);
         if (found.bin_um > 0) fmt::print(", {:.1f} um", r.bin * of_bin);
         fmt::print("; level {:.2f} dB, SNR {:.2f} dB{}", r.level_db, r.snr_db,
-                   mirror.lines == 1 ? " of one line or mean" : "");
+                   mirror.lines == 1 ? " from a single line or mean" : "");
         if (mirror.sensitivity_db) fmt::print(", sensitivity {:.2f} dB", *mirror.sensitivity_db);
         fmt::print("; FWHM {:.3f} {}\n", r.fwhm_bins * of_bin, unit);
     }
@@ -196,7 +206,8 @@ void print_roll_off(const RollOffFound& found) {
         fmt::print("6 dB are lost at {:.1f} {}{}{}", *found.six_db_bin * of_bin, unit, extrapolation.empty() ? "" : " ",
                    extrapolation);
     } else {
-        fmt::print("6 dB are not lost within the range of {:.1f} {}", static_cast<double>(found.bins) * of_bin, unit);
+        fmt::print("less than 6 dB are lost within the range of {:.1f} {}", static_cast<double>(found.bins) * of_bin,
+                   unit);
     }
     fmt::print("; the fall-off ({}resolution {:.2f} samples) leaves {:.2f} dB rms\n",
                found.fall_off->has_wide_samples ? "" : "samples without width, ", found.fall_off->resolution,
@@ -211,20 +222,19 @@ void add_roll_off(CLI::App& calibrate) {
     command->add_option("MIRROR", job->mirrors, "scans or mean spectra of one mirror at different depths")
         ->required()
         ->type_name("");
-    command->add_option("--scan", job->scan, "whose calibration and recipe process them [each mirror's own]")
+    command->add_option("--scan", job->scan, "scan whose calibration and recipe apply [each mirror's own]")
         ->type_name("SCAN");
-    command->add_option("--background", job->background, "without the mirror [calibration.background]")
+    command->add_option("--background", job->background, "spectrum without the mirror [calibration.background]")
         ->type_name("SCAN|FILE");
     CLI::Option* attenuation =
         command
-            ->add_option("--attenuation-db", job->attenuation_db,
-                         "loss of power in the sample arm, there and back together: sensitivity is SNR and this")
+            ->add_option(
+                "--attenuation-db", job->attenuation_db,
+                "attenuation of the sample arm, both passes together, which is added to SNR to give sensitivity")
             ->type_name("DB");
-    command
-        ->add_flag("--single-pass", *is_single_pass,
-                   "that loss is of one pass through a filter that light passes twice: it counts double")
+    command->add_flag("--single-pass", *is_single_pass, "the attenuation is of a single pass, and light passes twice")
         ->needs(attenuation);
-    command->add_option("-o,--output", job->output, "a table")->type_name("FILE.csv");
+    command->add_option("-o,--output", job->output, "table to write")->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");
     add_set_option(*command, job->settings);
     command->callback([job, is_single_pass] {
@@ -246,6 +256,7 @@ void add_calibrate(CLI::App& program) {
     add_k(*calibrate);
     add_dispersion(*calibrate);
     add_roll_off(*calibrate);
+    for (CLI::App* command : calibrate->get_subcommands({})) command->group("Commands");
 }
 
 }  // namespace echolux

@@ -8,6 +8,7 @@
 #include "engine/io/volume_file.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
+#include "ui/cli/setting_options.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -57,18 +58,23 @@ void add_convert(CLI::App& program) {
                      "volume or series of any format; a folder of volumes or a pattern (\"scan_*.nrrd\") is a series")
         ->required()
         ->type_name("");
-    command->add_option("OUT", options->output, "by its ending: " + endings_written())->required()->type_name("");
+    command->add_option("OUT", options->output, "output; the ending decides the format: " + endings_written())
+        ->required()
+        ->type_name("");
     command->add_option("--time", options->time, "time points A to B-1, counted from 0 [all]")->type_name("A:B");
     command->add_option("--type", options->type, "voxels of this type [as they are]")
-        ->check(CLI::IsMember({"u8", "u16", "i16", "f32"}).description(""))
+        ->check(one_of({"u8", "u16", "i16", "f32"}))
         ->type_name("u8|u16|i16|f32");
-    command->add_option("--range", options->range, "values that integers cover, from the least code to the greatest")
+    command->add_option("--range", options->range, "values that the integer codes span, from the lowest to the highest")
         ->type_name("LOW:HIGH");
-    command->add_option("--compression", options->compression, "where the format leaves a choice [automatic]")
-        ->check(CLI::IsMember({"automatic", "none", "gzip", "zstd", "blosc"}).description(""))
+    command
+        ->add_option("--compression", options->compression, "compression, where the format offers a choice [automatic]")
+        ->check(one_of({"automatic", "none", "gzip", "zstd", "blosc"}))
         ->type_name("none|gzip|zstd|blosc");
-    command->add_option("--ome-version", options->ome_version, "of OME-Zarr: 0.4 is Zarr 2, 0.5 is Zarr 3 [0.4]")
-        ->check(CLI::IsMember({"0.4", "0.5"}).description(""))
+    command
+        ->add_option("--ome-version", options->ome_version,
+                     "version of OME-Zarr: 0.4 uses Zarr 2, 0.5 uses Zarr 3 [0.4]")
+        ->check(one_of({"0.4", "0.5"}))
         ->type_name("0.4|0.5");
     command->callback([options] { convert(*options); });
 }

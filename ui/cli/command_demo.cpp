@@ -29,7 +29,7 @@ void demonstrate(const Options& options) {
 void add_demo(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("demo", "Simulate, reconstruct and ray-cast a living 4-D scan");
-    command->add_option("--out", options->out, "where everything goes [out/demo]")->type_name("DIR");
+    command->add_option("--out", options->out, "output folder [out/demo]")->type_name("DIR");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
     command->callback([options] { demonstrate(*options); });

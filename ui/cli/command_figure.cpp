@@ -97,13 +97,13 @@ void figure(const Options& options) {
 
 void add_contents(CLI::App& command, Options& options) {
     command
-        .add_option("--layout", options.layout,
-                    "parts side by side, and below each other by /: volume+bscan/enface [what is asked for below]")
+        .add_option(
+            "--layout", options.layout,
+            "parts, side by side with + and below each other with /: volume+bscan/enface [as the options below imply]")
         ->type_name("volume+bscan+enface");
-    command.add_option("--b-scan", options.b_scan, "which B-scan, counted from 0 [the middle one]")->type_name("N");
-    command.add_option("--en-face", options.en_face, "mean over these depth rows, seen from above [all]")
-        ->type_name("Z0:Z1");
-    command.add_flag("--from-surface", options.from_surface, "those rows are counted from the surface of the tissue");
+    command.add_option("--b-scan", options.b_scan, "B-scan to show, counted from 0 [the middle one]")->type_name("N");
+    command.add_option("--en-face", options.en_face, "en-face mean over these depth rows [all]")->type_name("Z0:Z1");
+    command.add_flag("--from-surface", options.from_surface, "count those rows from the surface of the tissue");
     command.add_option("--a-scan", options.a_scan, "one A-scan as a table: A-scan and B-scan, counted from 0")
         ->type_name("X,Y");
     command.add_flag("--psf", options.psf,
@@ -121,11 +121,10 @@ void add_figure(CLI::App& program) {
         ->required()
         ->type_name("FILE.pdf|.svg|.png|.csv");
     add_contents(*command, *options);
-    command->add_option("--volume", options->volume, "which volume of a scan or series, counted from 0 [0]")
-        ->type_name("N");
+    command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
     command->add_option("--view", options->view_file, "a file with a section [view], for the part `volume`")
         ->type_name("FILE.toml");
-    command->add_option("--size", options->size, "of the part `volume`, in pixels [1024x1024]")->type_name("WxH");
+    command->add_option("--size", options->size, "size of the part `volume` in pixels [1024x1024]")->type_name("WxH");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
     add_set_option(*command, options->assignments);

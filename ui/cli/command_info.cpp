@@ -79,7 +79,7 @@ void print_text(const Description& description) {
         fmt::print("{:<{}} {}{}\n", fact.name, width, indented(text_of(readable(fact), is_picture), width + 1),
                    fact.remark.empty() ? "" : " (" + fact.remark + ")");
     }
-    if (!description.settings.empty()) fmt::print("\nsettings (defaults are marked with .)\n");
+    if (!description.settings.empty()) fmt::print("\nsettings (. marks defaults)\n");
     for (const BoundField& field : description.settings) {
         fmt::print("{} {:<34} {} {}\n", is_default(field) ? '.' : ' ', field.key(), spelled(field.get()), field.unit);
     }
@@ -150,7 +150,7 @@ void print_presets() {
             if (!preset.problem.empty()) fmt::print("    {}\n", preset.problem);
         }
     }
-    fmt::print("Your own are files of the same form in {}\n", config_folder().string());
+    fmt::print("Put your own files of the same form into {}\n", config_folder().string());
 }
 
 void inform(const Options& options) {
@@ -169,7 +169,7 @@ void inform(const Options& options) {
                     "name a scan or volume, or give --settings, --recipes, --presets or --sources");
     }
     if (!options.output.empty() && !options.guess) {
-        throw Error(ErrorCode::bad_setting, "has nothing to write", "--output", "it goes with --guess");
+        throw Error(ErrorCode::bad_setting, "needs --guess", "--output", "add --guess, or leave it out");
     }
     if (options.guess) {
         tell_guess(options);
@@ -186,21 +186,22 @@ void inform(const Options& options) {
 
 void add_info(CLI::App& program) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("info", "Tell what a scan, volume or picture is and what is missing");
+    CLI::App* command = program.add_subcommand("info", "Describe a scan, volume or picture, and what it lacks");
     CLI::Option* file =
-        command->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file, volume file or picture of ours")
+        command
+            ->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file, volume file or picture saved by Echolux")
             ->type_name("");
-    command->add_flag("--guess", options->guess, "propose what an unknown raw file holds, as a scan TOML with reasons");
-    command->add_option("-o,--output", options->output, "with --guess: a scan TOML to write")->type_name("FILE.toml");
-    command->add_flag("--json", options->json, "for programs");
+    command->add_flag("--guess", options->guess, "propose a scan TOML for an unknown raw file, with reasons");
+    command->add_option("-o,--output", options->output, "write the scan TOML of --guess here")->type_name("FILE.toml");
+    command->add_flag("--json", options->json, "print JSON");
     CLI::Option* settings =
-        command->add_flag("--settings", options->settings, "every setting of the program, as a Markdown table");
-    CLI::Option* recipes =
-        command->add_flag("--recipes", options->recipes, "what --recipe can name, what each costs, and when to use it");
-    CLI::Option* sources = command->add_flag("--sources", options->sources, "where live spectra could come from now");
-    CLI::Option* presets =
-        command->add_flag("--presets", options->presets,
-                          "transfer functions, colour maps and scenes that there are, and your own among them");
+        command->add_flag("--settings", options->settings, "list every setting, as a Markdown table");
+    CLI::Option* recipes = command->add_flag("--recipes", options->recipes,
+                                             "list the recipes for --recipe, what each costs, and when to use it");
+    CLI::Option* sources =
+        command->add_flag("--sources", options->sources, "list the live sources that are available now");
+    CLI::Option* presets = command->add_flag("--presets", options->presets,
+                                             "list transfer functions, colour maps and scenes, with your own");
     const std::vector<CLI::Option*> lists{settings, recipes, presets, sources};
     for (std::size_t i = 0; i < lists.size(); ++i) {
         lists[i]->excludes(file);

@@ -39,27 +39,27 @@ LiveJob job_from(const Options& options) {
 }
 
 void add_picture_options(CLI::App& command, Options& options) {
-    command.add_flag("--rolling", options.rolling, "show each part of a volume as it comes, not whole volumes only");
-    command.add_option("--pictures-per-s", options.job.pictures_per_s, "drawn at most [60]")
-        ->check(CLI::Range(0.01, 1000.0).description(""))
+    command.add_flag("--rolling", options.rolling, "show volumes while they arrive, not only whole ones");
+    command.add_option("--pictures-per-s", options.job.pictures_per_s, "maximum picture rate [60]")
+        ->check(between(0.01, 1000))
         ->type_name("N");
-    command.add_option("--size", options.size, "of the pictures [1024x1024]")->type_name("WxH");
+    command.add_option("--size", options.size, "size of the pictures [1024x1024]")->type_name("WxH");
 }
 
 }  // namespace
 
 void add_live(CLI::App& program) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("live", "Acquire, reconstruct and draw, as long as spectra come");
+    CLI::App* command = program.add_subcommand("live", "Acquire, reconstruct and draw for as long as spectra arrive");
     add_session_options(*command, *options, options->job);
     add_volume_options(*command, options->job, options->job.device.name, false);
     add_picture_options(*command, *options);
-    command->add_flag("--headless", options->headless, "without a window");
-    command->add_option("-o,--output", options->job.picture, "writes the last picture")->type_name("PICTURE.png");
-    command->add_option("--record", options->job.record, "also records every block; the spectra go beside it")
+    command->add_flag("--headless", options->headless, "draw without a window (required; `echolux view` opens one)");
+    command->add_option("-o,--output", options->job.picture, "write the last picture here")->type_name("PICTURE.png");
+    command->add_option("--record", options->job.record, "also record every block; the spectra are written beside it")
         ->type_name("scan.toml");
-    command->add_flag("--overwrite", options->job.overwrites, "in place of an earlier recording");
-    command->add_option("--view", options->view_file, "a file with a section [view]; options given besides go first")
+    command->add_flag("--overwrite", options->job.overwrites, "replace an earlier recording");
+    command->add_option("--view", options->view_file, "a file with a section [view]; options override it")
         ->type_name("FILE.toml");
     View view;
     Settings settings;
@@ -68,8 +68,8 @@ void add_live(CLI::App& program) {
                         {"width", "height"});
     command->callback([options] {
         if (!options->headless) {
-            throw Error(ErrorCode::bad_setting, "draws without a window only", "live",
-                        "give --headless, or use `echolux view --source ...` for a window");
+            throw Error(ErrorCode::bad_setting, "draws only without a window", "live",
+                        "add --headless, or use `echolux view --source ...` for a window");
         }
         const LiveJob job = job_from(*options);
         go(*options, [&](Progress& progress, const HearEvent& heard) { return run(job, progress, heard); });

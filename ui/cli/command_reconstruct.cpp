@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/jobs/reconstruct_job.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/image_format.h"
 #include "engine/scan/settings.h"
@@ -35,7 +36,7 @@ ReconstructJob job_from(const Options& options) {
     job.settings = options.assignments;
     job.settings.insert(job.settings.end(), options.recipe.begin(), options.recipe.end());
     job.backend = options.backend;
-    if (options.volume != "all") job.volume = parsed_number(options.volume, "--volume", "a number or all");
+    if (options.volume != "all") job.volume = parsed_number(options.volume, "--volume", "a number, or all");
     if (!options.blocks.empty()) job.b_scans = interval(options.blocks, "--blocks");
     if (!options.b_scan.empty()) job.b_scan = parsed_number(options.b_scan, "--b-scan", "a whole number");
     if (!options.en_face.empty()) job.en_face = interval(options.en_face, "--en-face");
@@ -51,7 +52,7 @@ void reconstruct(const Options& options) {
     const ReconstructedFiles done = run(job_from(options), progress);
     print_warnings(done.warnings);
     const double rate = static_cast<double>(done.stats.a_scans) / done.stats.seconds / 1e3;
-    fmt::print("{}: {} A-scans in {:.2f} s, {:.0f} k A-scans/s\n", done.stats.backend, done.stats.a_scans,
+    fmt::print("{}: {} in {:.2f} s, {:.0f} k A-scans/s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
                done.stats.seconds, rate);
     for (const auto& file : done.files) fmt::print("{}\n", file.string());
 }
@@ -66,20 +67,20 @@ void add_reconstruct(CLI::App& program) {
         ->type_name("");
     command
         ->add_option("-o,--output", options->output,
-                     "a volume, by its ending: " + endings_written() + "; *.png with --b-scan or --en-face")
+                     "volume to write; the ending decides the format: " + endings_written() +
+                         "; *.png with --b-scan or --en-face")
         ->required()
         ->type_name("FILE");
-    command
-        ->add_option("--flow", options->flow, "also writes the flow that flow.method makes, as velocities or contrast")
+    command->add_option("--flow", options->flow, "also write the flow of flow.method, as velocities or contrast")
         ->type_name("VOLUME");
-    command->add_option("--volume", options->volume, "which volume, counted from 0, or all, in one file with time [0]")
+    command->add_option("--volume", options->volume, "volume, counted from 0, or all as one series [0]")
         ->type_name("N|all");
-    command->add_option("--blocks", options->blocks, "only B-scans A to B-1; parts join to the bits of the whole")
+    command->add_option("--blocks", options->blocks, "only B-scans A to B-1; parts are bit-identical to the whole")
         ->type_name("A:B");
-    command->add_option("--b-scan", options->b_scan, "a picture of this B-scan")->type_name("N");
-    command->add_option("--en-face", options->en_face, "a picture of the mean over depth rows Z0 to Z1-1")
+    command->add_option("--b-scan", options->b_scan, "write a picture of this B-scan")->type_name("N");
+    command->add_option("--en-face", options->en_face, "write a picture of the mean over depth rows Z0 to Z1-1")
         ->type_name("Z0:Z1");
-    command->add_option("--range", options->range, "values shown black and white [0.3 and 99.7 percentiles]")
+    command->add_option("--range", options->range, "values shown as black and white [0.3 and 99.7 percentiles]")
         ->type_name("LOW:HIGH");
     add_backend_option(*command, options->backend.backend);
     add_gpus_option(*command, options->backend.gpus);

@@ -20,10 +20,11 @@ void add_record(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("record", "Record every block of a source as a scan");
     add_session_options(*command, *options, options->job);
-    command->add_option("-o,--output", options->job.record, "the recording; spectra and index go beside it")
+    command
+        ->add_option("-o,--output", options->job.record, "recording to write; spectra and index are written beside it")
         ->required()
         ->type_name("scan.toml");
-    command->add_flag("--overwrite", options->job.overwrites, "in place of an earlier recording");
+    command->add_flag("--overwrite", options->job.overwrites, "replace an earlier recording");
     add_volume_options(*command, options->job, options->device, true);
     command->callback([options] {
         options->job.source = source_wanted(options->source, {"view."});

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/jobs/render_job.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
@@ -54,7 +55,7 @@ RenderJob job_from(const Options& options) {
     for (const std::string& pixel : options.probes) job.probes.push_back(parsed_pixel(pixel, "--probe"));
     if (job.output.empty() && job.probes.empty() && options.movie.output.empty()) {
         throw Error(ErrorCode::bad_setting, "nothing to do", "-o",
-                    "name a picture, a pixel by --probe X,Y, or a movie by --movie");
+                    "name a picture with -o, a pixel with --probe X,Y, or a movie with --movie");
     }
     return job;
 }
@@ -66,13 +67,13 @@ std::string triple(const std::array<double, 3>& numbers, int decimals) {
 void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
     fmt::print("pixel {}: ", pixel);
     if (!probe) {
-        fmt::print("nothing is seen\n");
+        fmt::print("nothing is visible\n");
         return;
     }
     fmt::print("value {:.6g}{}{} in voxel ({}, {}, {})\n", probe->value, probe->unit.empty() ? "" : " ", probe->unit,
                probe->voxel[0], probe->voxel[1], probe->voxel[2]);
     const char* unit = probe->has_spacing ? "um" : "voxels";
-    fmt::print("  at {} voxels = {} {} from the middle of the first (depth, A-scans, B-scans)\n",
+    fmt::print("  at voxel {} = {} {} from the middle of the first (depth, A-scans, B-scans)\n",
                triple(probe->index, 2), triple(probe->place_um, 2), unit);
     fmt::print("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
 }
@@ -83,10 +84,11 @@ void render(const Options& options) {
     const RenderedFile done = run(job_from(options), progress);
     print_warnings(done.warnings);
     if (!done.stats.backend.empty()) {
-        fmt::print("{}: {} A-scans in {:.2f} s\n", done.stats.backend, done.stats.a_scans, done.stats.seconds);
+        fmt::print("{}: {} in {:.2f} s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
+                   done.stats.seconds);
     }
     if (done.pages.needed > 0) {
-        fmt::print("larger than one texture of {}: {} of {} visible pages in full, {} from the coarse level\n",
+        fmt::print("the volume exceeds one texture of {}: {} of {} visible pages in full resolution, {} coarse\n",
                    done.device, done.pages.needed - done.pages.coarse, done.pages.needed, done.pages.coarse);
     }
     for (std::size_t i = 0; i < done.probes.size(); ++i) print_probe(options.probes[i], done.probes[i]);
@@ -102,32 +104,34 @@ void add_render(CLI::App& program) {
     command->add_option("INPUT", options->input, "scan, or volume of any format that `echolux convert` reads")
         ->required()
         ->type_name("");
-    command
-        ->add_option("--flow", options->flow, "velocities (or phasors) of the same voxels, coloured over the picture")
+    command->add_option("--flow", options->flow, "velocities or phasors of the same voxels, shown in colour")
         ->type_name("VOLUME");
-    command->add_option("-o,--output", options->output, "the picture; may be left out with --probe")
+    command->add_option("-o,--output", options->output, "picture to write; optional with --probe")
         ->type_name("PICTURE.png|.tif");
-    command->add_option("--bits", options->bits, "of a channel of the picture [8]")
+    command->add_option("--bits", options->bits, "bits per channel of the picture [8]")
         ->type_name("8|16")
-        ->check(CLI::IsMember({8, 16}));
+        ->check(one_of({"8", "16"}));
     command
-        ->add_option(
-            "--probe", options->probes,
-            "what is seen at a pixel of the picture, from its left and top: value, place, normal; may be repeated")
+        ->add_option("--probe", options->probes,
+                     "print value, position and normal of what is seen at a pixel, counted from the left and top; may "
+                     "be repeated")
         ->type_name("X,Y")
         ->take_all()
         ->allow_extra_args(false);
-    command->add_option("--size", options->size, "of the picture [1024x1024]")->type_name("WxH");
-    command->add_option("--volume", options->volume, "which volume of a scan, counted from 0 [0]")->type_name("N");
+    command->add_option("--size", options->size, "size of the picture [1024x1024]")->type_name("WxH");
+    command->add_option("--volume", options->volume, "volume of a scan, counted from 0 [0]")->type_name("N");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
-    command->add_option("--view", options->view_file, "a file with a section [view]; options given besides go first")
+    command->add_option("--view", options->view_file, "a file with a section [view]; options override it")
         ->type_name("FILE.toml");
     CLI::Option* key_frames =
-        command->add_option("--keyframes", options->key_frames, "a file of tables [[key]] that moves the view")
+        command
+            ->add_option("--keyframes", options->key_frames, "key frames: a file of tables [[key]] that move the view")
             ->type_name("FILE.toml");
-    command->add_option("--at", options->at_s, "the moment of that [0]")->type_name("SECONDS")->needs(key_frames);
-    command->add_option("--save-transfer", options->save_transfer, "also writes the transfer function in use")
+    command->add_option("--at", options->at_s, "time within the key frames [0]")
+        ->type_name("SECONDS")
+        ->needs(key_frames);
+    command->add_option("--save-transfer", options->save_transfer, "also write the transfer function in use")
         ->type_name("FILE.toml");
     add_movie_options(*command, options->movie);
     add_recipe_option(*command, options->assignments);

@@ -17,9 +17,9 @@ struct Options {
 
 const char* verdict(Sameness sameness) {
     switch (sameness) {
-        case Sameness::same: return "the same, bit for bit";
-        case Sameness::other: return "not the same bits";
-        case Sameness::unknown: return "the picture carries no fingerprint to compare with";
+        case Sameness::same: return "identical, bit for bit";
+        case Sameness::other: return "not identical";
+        case Sameness::unknown: return "the picture has no fingerprint to compare with";
     }
     return "";
 }
@@ -37,13 +37,13 @@ void reproduce(const Options& options) {
 
 void add_reproduce(CLI::App& program) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = program.add_subcommand("reproduce", "Make a picture again from what it says of itself");
-    command->add_option("PICTURE", options->picture, "PNG or TIFF, of echolux render or of the window")
+    CLI::App* command = program.add_subcommand("reproduce", "Make a picture again from the settings stored in it");
+    command->add_option("PICTURE", options->picture, "PNG or TIFF saved by `echolux render` or the window")
         ->required()
         ->type_name("");
     command->add_option("-o,--output", options->output, "the new picture [its name with -again]")
         ->type_name("PICTURE.png|.tif");
-    command->add_option("--input", options->input, "where its volume or scan is now [where it was]")->type_name("FILE");
+    command->add_option("--input", options->input, "volume or scan to use [the original place]")->type_name("FILE");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
     command->callback([options] { reproduce(*options); });

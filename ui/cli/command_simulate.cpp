@@ -24,14 +24,14 @@ void simulate_scene(const SimulateJob& job) {
 
 void add_simulate(CLI::App& program) {
     auto job = std::make_shared<SimulateJob>();
-    CLI::App* command = program.add_subcommand("simulate", "Simulate a scan whose truth is known");
+    CLI::App* command = program.add_subcommand("simulate", "Simulate a scan with known ground truth");
     Simulation simulation;
     Settings settings;
     settings.bind("simulation", simulation);
-    command->add_option("SCENE", job->scene, "vessel, retina, layers, capillary, mirror, or one of your own")
+    command->add_option("SCENE", job->scene, "vessel, retina, layers, capillary, mirror, or a scene of your own")
         ->required()
         ->type_name("");
-    command->add_option("--out", job->scan, "the scan's TOML file; spectra and truth go beside it")
+    command->add_option("--out", job->scan, "scan TOML to write; spectra and ground truth are written beside it")
         ->required()
         ->type_name("DIR/scan.toml");
     command

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/validation/validation.h"
@@ -31,12 +32,12 @@ void validate(const Options& options) {
         write_text(options.output, page);
     }
     const std::vector<const Check*> failed = report.failures();
-    if (!options.output.empty()) fmt::print("{}: {} checks failed\n", options.output, failed.size());
+    if (!options.output.empty()) fmt::print("{}: {} failed\n", options.output, counted(failed.size(), "checks"));
     if (failed.empty()) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} check{} failed, the first: {}", failed.size(), failed.size() == 1 ? "" : "s",
                             failed.front()->what),
-                options.output.empty() ? "validate" : options.output, "rows marked FAILED tell what was expected");
+                options.output.empty() ? "validate" : options.output, "see the rows marked FAILED");
 }
 
 }  // namespace
@@ -45,13 +46,13 @@ void add_validate(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand(
         "validate", "Check every method against formulas, published figures and recorded mirrors");
-    command->add_option("-o,--output", options->output, "write the page here instead of printing it")
+    command->add_option("-o,--output", options->output, "write the report here instead of printing it")
         ->type_name("FILE.md");
     CLI::Option* mirrors = command
                                ->add_option("--mirrors", options->job.mirrors,
-                                            "also these scans, each of one mirror, with k map and background")
+                                            "also check these scans of one mirror each, with k map and background")
                                ->type_name("SCAN");
-    command->add_flag("--quick", options->job.quick, "fewer depths, kernels and scenes");
+    command->add_flag("--quick", options->job.quick, "use fewer depths, kernels and scenes");
     add_backend_option(*command, options->job.backend);
     add_set_option(*command, options->job.settings)->needs(mirrors);
     command->callback([options] { validate(*options); });

@@ -101,11 +101,11 @@ void measure(const Options& options, OffscreenWindow& native, Workspace& work, M
     }
     const double spent = seconds();
     const CastStats casts = work.stage().renderer().cast_stats();
-    fmt::print("{:.1f} pictures a second of {} x {} pixels, drawn by {}\n",
+    fmt::print("{:.1f} pictures per second of {} x {} pixels, drawn by {}\n",
                static_cast<double>(window.stats().shown - shown) / spent, native.width(), native.height(),
                work.stage().renderer().device_name());
     fmt::print("interface: laid out in {:.2f} ms, drawn in {} (medians)\n", median(cpu_ms),
-               gpu_ms.empty() ? "a time that this device does not tell" : fmt::format("{:.3f} ms", median(gpu_ms)));
+               gpu_ms.empty() ? "a time that this device does not report" : fmt::format("{:.3f} ms", median(gpu_ms)));
     fmt::print("rays: {:.0f} % of the device's time, {} casts\n", 100 * (casts.seconds - before.seconds) / spent,
                casts.timed - before.timed);
 }
@@ -183,32 +183,32 @@ void add_view(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command =
         program.add_subcommand("view", "Open the window: files, recordings, instruments, the simulator");
-    CLI::Option* file = command
-                            ->add_option("FILE", options->file,
-                                         "volume, folder of volumes, scan, raw spectra, session, or a picture of ours")
-                            ->type_name("");
+    CLI::Option* file =
+        command
+            ->add_option("FILE", options->file,
+                         "volume, folder of volumes, scan, raw spectra, session, or a picture saved by Echolux")
+            ->type_name("");
     add_source_options(*command, options->source)->excludes(file);
     add_backend_option(*command, options->backend);
-    command->add_option("--device", options->device, "part of the Vulkan device's name [the one that shows the window]")
+    command->add_option("--device", options->device, "part of the Vulkan device's name [the one of the screen]")
         ->type_name("NAME");
-    command->add_option("--size", options->size, "of the window, and of --screenshot [1280x800; as the view says]")
+    command->add_option("--size", options->size, "size of the window and of --screenshot [1280x800; that of the view]")
         ->type_name("WxH");
-    command->add_option("--scale", options->scale, "of text and controls [as the screen says]")
-        ->check(CLI::Range(0.5, 4.0).description(""))
+    command->add_option("--scale", options->scale, "scale of text and controls [that of the screen]")
+        ->check(between(0.5, 4))
         ->type_name("FACTOR");
-    command->add_flag("--fresh", options->keeps_nothing,
-                      "as if never used before: nothing is restored and nothing kept");
-    command->add_flag("--off-screen", options->off_screen, "without a screen, for as long as --after says");
+    command->add_flag("--fresh", options->keeps_nothing, "start fresh: restore nothing and save nothing");
+    command->add_flag("--off-screen", options->off_screen, "run without a screen for the time of --after");
     command->add_flag("--measure", options->measures,
-                      "draws without pause for as long as --after says and tells what that costs; without a screen");
-    command->add_option("--picture", options->picture, "writes a picture of the whole window; without a screen")
+                      "draw without pause for the time of --after and report the cost, without a screen");
+    command->add_option("--picture", options->picture, "write a picture of the whole window, without a screen")
         ->type_name("PICTURE.png");
-    command->add_option("--screenshot", options->screenshot, "writes the view at full quality; without a screen")
+    command->add_option("--screenshot", options->screenshot, "write the view at full quality, without a screen")
         ->type_name("PICTURE.png");
-    command->add_option("--after", options->after_s, "seconds that it runs without a screen, once all is open [3]")
-        ->check(CLI::NonNegativeNumber.description(""))
+    command->add_option("--after", options->after_s, "seconds to run without a screen once everything is open [3]")
+        ->check(not_negative())
         ->type_name("S");
-    command->add_option("--press", options->presses, "keys that are pressed there, e.g. Ctrl+K; may be repeated")
+    command->add_option("--press", options->presses, "key to press there, e.g. Ctrl+K; may be repeated")
         ->type_name("KEYS")
         ->take_all()
         ->allow_extra_args(false);

@@ -5,18 +5,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <regex>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "engine/version.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/help_text.h"
 #include "ui/cli/option_words.h"
 #include "ui/cli/terminal_progress.h"
 
@@ -25,65 +29,97 @@ namespace {
 constexpr int no_reader =
     141;  // exit code where the pipe that it prints to is closed (`| head`): no failure, no message
 
-// CLI11 says of an option that is given twice "--size: At Most 1 required but received 2".
+// What CLI11 says, and what it means.
 std::string what_is_wrong(const CLI::Error& error) {
+    static const std::array<std::pair<std::regex, const char*>, 6> phrases{{
+        {std::regex("(.+): At Most 1 required but received .+"), "$1 is given more than once"},
+        {std::regex("(.+): [0-9]+ required (.+) missing"), "$1 needs a value: $2"},
+        {std::regex("A subcommand is required"), "no command is given"},
+        {std::regex("The following arguments? (?:was|were) not expected: (.+)"), "unexpected: $1"},
+        {std::regex("(.+) excludes (.+)"), "$1 and $2 exclude each other"},
+        {std::regex("Could not convert: (.+) = (.+)"), "$1: expected a number, got $2"},
+    }};
     const std::string text = error.what();
-    const auto end_of_name = text.find(": At Most 1 required");
-    return end_of_name == std::string::npos ? text : text.substr(0, end_of_name) + " is given more than once";
+    for (const auto& [theirs, ours] : phrases) {
+        if (std::regex_match(text, theirs)) return std::regex_replace(text, theirs, ours);
+    }
+    return text;
+}
+
+// A name that is not known; `command` is the one whose help lists those that are: "echolux calibrate k".
+class UnknownName : public CLI::ExtrasError {
+  public:
+    UnknownName(const std::string& problem, std::string command)
+        : CLI::ExtrasError(problem, CLI::ExitCodes::ExtrasError), command_(std::move(command)) {}
+
+    const std::string& command() const { return command_; }
+
+  private:
+    std::string command_;
+};
+
+// "echolux calibrate k", as far as it was understood.
+std::string command_of(const CLI::App* app, const CLI::Error& error) {
+    if (const auto* unknown = dynamic_cast<const UnknownName*>(&error)) return unknown->command();
+    std::string command = app->get_name();
+    for (auto parsed = app->get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands()) {
+        command += " " + parsed.front()->get_name();
+    }
+    return command;
 }
 
 std::string one_line(const CLI::App* app, const CLI::Error& error) {
-    const auto parsed = app->get_subcommands();
-    const std::string command = parsed.empty() ? "" : " " + parsed.front()->get_name();
-    return fmt::format("echolux: {} (see echolux{} --help)\n", what_is_wrong(error), command);
+    return fmt::format("echolux: {} (see {} --help)\n", what_is_wrong(error), command_of(app, error));
 }
 
-[[noreturn]] void refuse(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
+[[noreturn]] void refuse(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
+                         const std::string& command) {
     const std::vector<std::string_view> candidates(known.begin(), known.end());
     const std::string near = echolux::nearest_name(name, candidates);
-    throw CLI::ExtrasError(near.empty() ? fmt::format("there is no {} '{}'", kind, name)
-                                        : fmt::format("there is no {} '{}', did you mean '{}'?", kind, name, near),
-                           CLI::ExitCodes::ExtrasError);
+    throw UnknownName(near.empty() ? fmt::format("there is no {} '{}'", kind, name)
+                                   : fmt::format("there is no {} '{}', did you mean '{}'?", kind, name, near),
+                      command);
 }
 
 // CLI11 only says that a command is missing when its name is misspelt, and lists what it did not expect backwards.
-const CLI::App& command_named(const CLI::App& program, const std::string& name) {
+const CLI::App& command_named(const CLI::App& program, const std::string& name, const std::string& command) {
     std::vector<std::string> names;
-    for (const CLI::App* command : program.get_subcommands({})) {
-        if (command->get_name() == name) return *command;
-        names.push_back(command->get_name());
+    for (const CLI::App* known : program.get_subcommands({})) {
+        if (known->get_name() == name) return *known;
+        names.push_back(known->get_name());
     }
-    refuse("command", name, names);
+    refuse("command", name, names, command);
 }
 
-void refuse_unknown_option(const CLI::App& command, const std::string& argument) {
+void refuse_unknown_option(const CLI::App& app, const std::string& argument, const std::string& command) {
     const std::string name = argument.substr(0, argument.find('='));
     if (!name.starts_with("--")) return;
     std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options()) {
+    for (const CLI::Option* option : app.get_options()) {
         if (option->check_lname(name.substr(2)) || option->check_fname(name.substr(2))) return;
         for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
     }
-    refuse("option", name, names);
+    refuse("option", name, names, command);
 }
 
 void refuse_unknown_names(const CLI::App& program, const std::vector<std::string>& arguments) {
     const CLI::App* app = &program;
+    std::string command = program.get_name();
     std::size_t next = 0;
     for (; next < arguments.size() && !arguments[next].starts_with('-'); ++next) {  // echolux calibrate dispersion ...
         if (app->get_subcommands({}).empty()) break;
-        app = &command_named(*app, arguments[next]);
+        app = &command_named(*app, arguments[next], command);
+        command += " " + arguments[next];
     }
-    for (; next < arguments.size(); ++next) refuse_unknown_option(*app, arguments[next]);
+    for (; next < arguments.size(); ++next) refuse_unknown_option(*app, arguments[next], command);
 }
 
 int run(int argc, char** argv) {
     CLI::App program("Echolux turns raw OCT spectra into volumes and pictures.", "echolux");
-    program.set_version_flag("--version", fmt::format("echolux {}", echolux::version));
+    program.set_version_flag("--version", fmt::format("echolux {}", echolux::version), "Print the version and exit");
     program.require_subcommand(1);
     program.failure_message(one_line);
-    program.get_formatter()->column_width(34);
-    program.footer("Start with `echolux demo`. `echolux COMMAND --help` explains a command.");
+    echolux::set_help_format(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_demo(program);
 #endif
@@ -104,6 +140,8 @@ int run(int argc, char** argv) {
     echolux::add_record(program);
     echolux::add_bench(program);
     echolux::add_validate(program);
+    for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
+    program.footer("Start with `echolux demo`. `echolux COMMAND --help` explains a command.");
     try {
         std::vector<std::string> arguments(argv + 1, argv + argc);
         if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
@@ -138,7 +176,7 @@ int main(int argc, char** argv) {
         tell(echolux::in_options(error.line()));
         return error.code() == echolux::ErrorCode::cancelled ? 130 : 1;
     } catch (const std::bad_alloc&) {
-        tell("out of memory (work on fewer B-scans at a time with --blocks)");
+        tell("out of memory (process fewer B-scans at a time with --blocks)");
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::broken_pipe) return no_reader;
         tell(fmt::format("unexpected failure: {}", error.what()));

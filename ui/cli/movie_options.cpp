@@ -6,7 +6,9 @@
 #include <array>
 #include <string_view>
 
+#include "compute/counted.h"
 #include "compute/error.h"
+#include "ui/cli/setting_options.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -28,11 +30,11 @@ std::string joined(const std::vector<std::string>& names) {
 
 MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
     const auto refuse = [](const char* option, const char* remedy) {
-        throw Error(ErrorCode::bad_setting, "does not go together with --movie", option, remedy);
+        throw Error(ErrorCode::bad_setting, "cannot be combined with --movie", option, remedy);
     };
-    if (!picture.output.empty()) refuse("-o", "make the picture by a command of its own");
-    if (!picture.probes.empty()) refuse("--probe", "probe by a command of its own");
-    if (!picture.save_transfer.empty()) refuse("--save-transfer", "save it by a command of its own");
+    if (!picture.output.empty()) refuse("-o", "make the picture with a separate command");
+    if (!picture.probes.empty()) refuse("--probe", "probe with a separate command");
+    if (!picture.save_transfer.empty()) refuse("--save-transfer", "save it with a separate command");
     if (!picture.key_frames.empty()) refuse("--keyframes", "give the file to --path");
     MovieJob job;
     static_cast<VolumeSource&>(job) = picture;
@@ -55,34 +57,35 @@ void add_movie_options(CLI::App& command, MovieOptions& options) {
     const char* group = "Movie";
     CLI::Option* movie =
         command
-            .add_option("--movie", options.output,
-                        "instead of a picture: .mp4 .mkv .webm .mov .gif .webp, frame_%04d.png or a folder")
+            .add_option(
+                "--movie", options.output,
+                "make a movie instead of a picture: .mp4 .mkv .webm .mov .gif .webp, frame_%04d.png or a folder")
             ->type_name("MOVIE.mp4")
             ->group(group);
     const auto add = [&](const char* name, auto& value, const char* type, const std::string& help) {
         return command.add_option(name, value, help)->type_name(type)->group(group)->needs(movie);
     };
     add("--path", options.spec.path, "PATH",
-        "turntable, time (through the volumes of the input), sweep (of a plane), a file of key frames; joined by + "
+        "turntable, time (through the volumes of the input), sweep (of a plane) or a file of key frames, joined with + "
         "[turntable]");
-    add("--frames", options.spec.frames, "N", "pictures [as the path or --seconds says]")
-        ->check(CLI::Range(std::int64_t{1}, max_movie_frames).description(""));
-    add("--fps", options.spec.fps, "F", "pictures a second, exactly: 25, 29.97, 30000/1001 [30]");
-    add("--seconds", options.spec.seconds, "S", "length [as --frames says]")
-        ->check(CLI::PositiveNumber.description(""));
-    add("--sweep-along", options.along, "AXIS", "of the plane that a sweep moves: " + joined(axes) + " [b-scans]")
-        ->check(CLI::IsMember(axes).description(""));
+    add("--frames", options.spec.frames, "N", "number of pictures [from the path or --seconds]")
+        ->check(between(1, static_cast<double>(max_movie_frames)));
+    add("--fps", options.spec.fps, "F", "pictures per second: 25, 29.97, 30000/1001 [30]");
+    add("--seconds", options.spec.seconds, "S", "length in seconds [from --frames]")->check(positive());
+    add("--sweep-along", options.along, "AXIS",
+        "direction in which a sweep moves its plane: " + joined(axes) + " [b-scans]")
+        ->check(one_of(axes));
     add("--sweep-plane", options.swept, "KIND",
-        "that moves: slice shows the values on it, clip takes away what is beyond [slice]")
-        ->check(CLI::IsMember(planes).description(""));
-    add("--step-time", options.spec.step_s, "S", "between two volumes of the input [as it says]")
-        ->check(CLI::PositiveNumber.description(""));
-    add("--codec", options.codec, "CODEC", joined(codecs) + " [by the name]")
-        ->check(CLI::IsMember(codecs).description(""));
-    add("--crf", options.crf, "N", "quality of h264, h265, av1, vp9; lower is better, 0 is best [fine, above 40 dB]")
-        ->check(CLI::NonNegativeNumber.description(""));
-    add("--encoder", options.encoder, "auto|software", "auto: the graphics card's, where there is one [auto]")
-        ->check(CLI::IsMember({"auto", "software"}).description(""));
+        "what a sweep moves: slice shows the values on the plane, clip removes what is beyond it [slice]")
+        ->check(one_of(planes));
+    add("--step-time", options.spec.step_s, "S", "seconds between two volumes of the input [from the input]")
+        ->check(positive());
+    add("--codec", options.codec, "CODEC", joined(codecs) + " [by the ending]")->check(one_of(codecs));
+    add("--crf", options.crf, "N", "quality of h264, h265, av1, vp9; lower is better, 0 is best [above 40 dB PSNR]")
+        ->check(not_negative());
+    add("--encoder", options.encoder, "auto|software",
+        "auto uses the graphics card's encoder where there is one [auto]")
+        ->check(one_of({"auto", "software"}));
 }
 
 void make_movie(const RenderJob& picture, const MovieOptions& options) {
@@ -91,13 +94,13 @@ void make_movie(const RenderJob& picture, const MovieOptions& options) {
     const MadeMovie made = run(job, progress);
     print_warnings(made.warnings);
     if (made.width != job.view.width || made.height != job.view.height) {
-        fmt::print("{} x {} instead of {} x {}: the codec takes even sizes only\n", made.width, made.height,
-                   job.view.width, job.view.height);
+        fmt::print("{} x {} instead of {} x {}: the codec needs even sizes\n", made.width, made.height, job.view.width,
+                   job.view.height);
     }
     const std::string rate = made.rate.seconds == 1 ? fmt::format("{}", made.rate.pictures)
                                                     : fmt::format("{}/{}", made.rate.pictures, made.rate.seconds);
-    fmt::print("{} pictures of {} x {} at {} a second: {:.3f} s{}\n", made.frames, made.width, made.height, rate,
-               static_cast<double>(made.frames) / made.rate.per_s(),
+    fmt::print("{} of {} x {} at {} a second: {:.3f} s{}\n", counted(made.frames, "pictures"), made.width, made.height,
+               rate, static_cast<double>(made.frames) / made.rate.per_s(),
                made.time_rate > 0 ? fmt::format(", time at {:.3g}x", made.time_rate) : "");
     fmt::print("Vulkan on {}, encoded by {}, made in {:.1f} s\n{}\n", made.device, made.encoder, made.seconds,
                job.output.string());

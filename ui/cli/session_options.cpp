@@ -20,13 +20,13 @@ void go(const SessionOptions& options, const std::function<LiveReport(Progress&,
 
 void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job) {
     add_source_options(command, options.source)->required();
-    command.add_option("--seconds", job.seconds, "ends after so many [0: when the source does, or at Ctrl-C]")
-        ->check(CLI::NonNegativeNumber.description(""))
+    command.add_option("--seconds", job.seconds, "end after this many seconds [0: when the source ends, or at Ctrl-C]")
+        ->check(not_negative())
         ->type_name("S");
-    command.add_option("--volumes", job.volumes, "ends after so many [0: as many as come]")
-        ->check(CLI::NonNegativeNumber.description(""))
+    command.add_option("--volumes", job.volumes, "end after this many volumes [0: no limit]")
+        ->check(not_negative())
         ->type_name("N");
-    command.add_option("--report", options.report, "writes all figures here, for programs")->type_name("FILE.json");
+    command.add_option("--report", options.report, "write all statistics here as JSON")->type_name("FILE.json");
 }
 
 void add_volume_options(CLI::App& command, SessionJob& job, std::string& device, bool needs_processed) {
@@ -34,7 +34,8 @@ void add_volume_options(CLI::App& command, SessionJob& job, std::string& device,
     CLI::Option* named =
         command.add_option("--device", device, "part of the Vulkan device's name [the GPU's own]")->type_name("NAME");
     CLI::Option* processed =
-        command.add_option("--processed", job.processed, "also writes volumes into this folder")->type_name("FOLDER");
+        command.add_option("--processed", job.processed, "also write reconstructed volumes into this folder")
+            ->type_name("FOLDER");
     for (CLI::Option* option : {backend, named}) {
         if (needs_processed) option->needs(processed);
     }

@@ -6,7 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <string_view>
+#include <utility>
 
+#include "app/jobs/settings_table.h"
 #include "engine/scan/recipes.h"
 #include "ui/cli/parse_text.h"
 
@@ -15,18 +19,39 @@ namespace {
 
 std::string type_text(const BoundField& field) {
     if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, "|"));
-    if (std::holds_alternative<std::string>(field.default_value)) return "TEXT";
+    if (std::holds_alternative<std::string>(field.default_value)) {
+        return field.control.path == PathKind::none ? "TEXT" : "FILE";
+    }
     const std::string one = field.unit.empty() ? "NUMBER" : std::string(field.unit);
     return std::holds_alternative<std::vector<double>>(field.default_value) ? one + ",..." : one;
 }
 
-CLI::Validator number(const char* expected, bool (*is_right)(double)) {
+CLI::Validator number(const std::string& expected, const std::function<bool(double)>& is_right) {
     const auto complaint = [expected, is_right](const std::string& text) {
         double value = NAN;
         if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && is_right(value)) return std::string();
         return fmt::format("expected {}, got {}", expected, text);
     };
     return CLI::Validator(complaint, "");
+}
+
+// As a person would write it; empty: nothing worth telling.
+std::string default_text(const BoundField& field) {
+    const Value& value = field.default_value;
+    if (const auto* on = std::get_if<bool>(&value)) return *on ? "on" : "off";
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* list = std::get_if<std::vector<double>>(&value)) {
+        return fmt::format("{:.15g}", fmt::join(*list, ","));
+    }
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
+    if (field.control.special_value == number) return std::string(field.control.special_text);
+    return fmt::format("{:.15g}", number);
+}
+
+std::string help_of(const BoundField& field) {
+    const std::string usual = default_text(field);
+    return usual.empty() ? std::string(field.help) : fmt::format("{} [{}]", field.help, usual);
 }
 
 }  // namespace
@@ -36,7 +61,23 @@ CLI::Validator positive() {
 }
 
 CLI::Validator not_negative() {
-    return number("a number that is not negative", [](double value) { return value >= 0; });
+    return number("a number of 0 or more", [](double value) { return value >= 0; });
+}
+
+CLI::Validator between(double low, double high) {
+    return number(fmt::format("a number from {:.15g} to {:.15g}", low, high),
+                  [low, high](double value) { return value >= low && value <= high; });
+}
+
+CLI::Validator one_of(std::vector<std::string> names) {
+    const auto complaint = [names = std::move(names)](const std::string& text) {
+        if (std::ranges::count(names, text) > 0) return std::string();
+        const std::vector<std::string_view> candidates(names.begin(), names.end());
+        const std::string near = nearest_name(text, candidates);
+        return fmt::format("expected one of {}, got {}{}", fmt::join(names, ", "), text,
+                           near.empty() ? "" : ", did you mean " + near + "?");
+    };
+    return CLI::Validator(complaint, "");
 }
 
 std::string option_name(const FieldText& field) {
@@ -56,7 +97,7 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
         const auto assign = [&assignments, key = field.key()](const std::string& text) {
             assignments.push_back(key + "=" + text);
         };
-        const std::string help = fmt::format("{} [{}]", field.help, spelled(field.default_value));
+        const std::string help = help_of(field);
         const std::string name = option_name(field);
         CLI::Option* option = nullptr;
         if (std::holds_alternative<bool>(field.default_value)) {
@@ -75,9 +116,10 @@ CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignm
         .add_option_function<std::vector<std::string>>(
             "--set",
             [&assignments](const std::vector<std::string>& given) {
+                for (const std::string& assignment : given) check_assignment(assignment);
                 assignments.insert(assignments.end(), given.begin(), given.end());
             },
-            "any setting of the scan's file, e.g. recipe.window=hann; `echolux info --settings` lists them")
+            "any setting by its key, e.g. recipe.window=hann; `echolux info --settings` lists them")
         ->type_name("KEY=VALUE")
         ->take_all()
         ->allow_extra_args(false);
@@ -91,7 +133,7 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
                 const std::vector<std::string> recipe = assignments_of_recipe(name);
                 assignments.insert(assignments.begin(), recipe.begin(), recipe.end());
             },
-            "settings that belong together; --set goes first; `echolux info --recipes` explains them")
+            "a named set of settings, which --set overrides; `echolux info --recipes` explains them")
         ->type_name("NAME");
 }
 
@@ -99,13 +141,13 @@ CLI::Option* add_backend_option(CLI::App& command, Backend& backend) {
     return command
         .add_option_function<std::string>(
             "--backend", [&backend](const std::string& name) { backend = parsed_backend(name); },
-            "what computes [auto]")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}).description(""))
+            "device that reconstructs [auto]")
+        ->check(one_of({"auto", "cpu", "cuda"}))
         ->type_name("auto|cpu|cuda");
 }
 
 void add_gpus_option(CLI::App& command, int& gpus) {
-    command.add_option("--gpus", gpus, "how many GPUs share the work, with the same bits; 0: all there are [1]")
+    command.add_option("--gpus", gpus, "number of GPUs that share the work; 0: all [1]")
         ->check(not_negative())
         ->type_name("N");
 }

@@ -36,9 +36,14 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
 // `--backend auto|cpu|cuda`.
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend);
 
-// Of numbers that are finite and > 0, or >= 0: "expected a positive number, got -3". They add nothing to the help.
+// Of numbers that are finite and > 0, >= 0, or in a range: "expected a positive number, got -3". They add nothing to
+// the help.
 CLI::Validator positive();
 CLI::Validator not_negative();
+CLI::Validator between(double low, double high);
+
+// Of one of some names: "expected one of auto, cpu, cuda, got cdua, did you mean cuda?".
+CLI::Validator one_of(std::vector<std::string> names);
 
 // `--gpus N`, of BackendChoice.
 void add_gpus_option(CLI::App& command, int& gpus);

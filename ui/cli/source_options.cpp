@@ -20,7 +20,7 @@ CLI::Option* add_source_options(CLI::App& command, SourceOptions& options) {
                             .add_option("--source", options.name,
                                         "sim[:SCENE|:scan.toml], replay:scan.toml, genicam[:ID] or plugin:FILE.so")
                             ->type_name("SOURCE");
-    command.add_option("--scan", options.scan, "what a camera or plugin sends: sizes, calibration, recipe")
+    command.add_option("--scan", options.scan, "describes what a camera or plugin sends: sizes, calibration, recipe")
         ->type_name("scan.toml");
     add_recipe_option(command, options.assignments);
     add_set_option(command, options.assignments);

@@ -20,7 +20,8 @@ volatile std::sig_atomic_t interrupted = 0;  // how often
 // The second Ctrl-C still ends in order, without unfinished files; the third ends the program at once.
 void say_it_is_ending() {
     constexpr std::string_view words =
-        "\necholux: is ending, nothing will be left half written; once more, and files unfinished-* may be left\n";
+        "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once, which may leave "
+        "files unfinished-*\n";
     std::signal(SIGINT, SIG_DFL);
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
 }
@@ -58,7 +59,7 @@ void TerminalProgress::begin(const std::string& task, std::int64_t total, const 
 void TerminalProgress::advance(std::int64_t count) {
     if (interrupted != 0) {
         if (terminal_) fmt::print(stderr, "\n");
-        throw Error(ErrorCode::cancelled, "cancelled, nothing was left half written", task_);
+        throw Error(ErrorCode::cancelled, "cancelled, no file was left incomplete", task_);
     }
     done_ += count;
     const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compute/counted.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/plot.h"
 #include "ui/panels/value_text.h"
@@ -265,7 +266,7 @@ class AlignmentView : public NamedPanel {
         ImGui::SameLine();
         ImGui::Checkbox("stand still", &calibrating.is_still);
         note_place(context, "alignment.still");
-        const char* help = "keeps the A-scan of now behind those to come, and says by how much figures differ";
+        const char* help = "keep the present A-scan for comparison, and show by how much values differ";
         if (plain_button(context, "alignment.freeze", "Freeze to compare", help)) watch.freeze();
         ImGui::SameLine();
         if (plain_button(context, "alignment.thaw", "Let go", "", watch.frozen().has_value())) watch.thaw();
@@ -279,7 +280,7 @@ class AlignmentView : public NamedPanel {
             figure(context, name_of(which).data(), fmt::format("{} %", percent));
         } else if (taken != nullptr) {
             const std::string ago = duration_text(context.work.now_s() - taken->time_s);
-            figure(context, name_of(which).data(), fmt::format("{} lines, {} ago", count_text(taken->lines), ago));
+            figure(context, name_of(which).data(), fmt::format("{}, {} ago", counted(taken->lines, "lines"), ago));
         } else {
             figure(context, name_of(which).data(), "not taken");
         }
@@ -305,7 +306,7 @@ class AlignmentView : public NamedPanel {
         draw_taken(context, Spectrum::mirror_1);
         draw_taken(context, Spectrum::mirror_2);
         const bool is_possible = calibrating.can_compute(context.work);
-        if (plain_button(context, "calibrate.compute", "Compute", "shows what would come out", is_possible)) {
+        if (plain_button(context, "calibrate.compute", "Compute", "preview of the result", is_possible)) {
             attempt(context, "calibration", [&] { calibrating.compute(context.work); });
         }
         ImGui::SameLine();

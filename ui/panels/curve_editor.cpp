@@ -183,7 +183,7 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     const PanelContext& context = picture.context;
     Workspace& work = context.work;
     if (!selected_) {
-        return muted_text(context, "Double click adds a point, a right click takes it away; the wheel enlarges.");
+        return muted_text(context, "Double click adds a point, right click removes it; the wheel zooms.");
     }
     if (*selected_ >= picture.bare.nodes.size()) return;  // it has just been added
     const std::size_t point = *selected_;
@@ -209,7 +209,7 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     ImGui::SameLine(places.control);
     draw_colour(picture, point);
     ImGui::SameLine(places.reset - context.style.px(10));
-    if (icon_button(context, "transfer.point.remove", Icon::remove, "take the point away", false,
+    if (icon_button(context, "transfer.point.remove", Icon::remove, "remove the point", false,
                     picture.bare.nodes.size() > 2)) {
         work.set_transfer_curve(without_point(picture.curve(), point));
         selected_.reset();

@@ -30,11 +30,11 @@ const std::vector<Field<MovieChoice>>& describe<MovieChoice>() {
                "volume, or the section that is shown"),
         text("key_frames", &C::key_frames, view, "file of key frames (.toml) that move the view"),
         number("seconds", &C::seconds, 0, 1e5, "s", view,
-               "length; 0: 10 s for a turntable, each time point or layer once, key frames in their own time"),
-        number("fps", &C::fps, 0.01, 1000, "", view, "pictures a second"),
-        choice("along", &C::along, {"depth", "a-scans", "b-scans"}, view, "which way the plane of a sweep moves"),
+               "length; 0: 10 s for a turntable, each time point or layer once, key frames at their own times"),
+        number("fps", &C::fps, 0.01, 1000, "", view, "pictures per second"),
+        choice("along", &C::along, {"depth", "a-scans", "b-scans"}, view, "direction in which a sweep moves its plane"),
         choice("plane", &C::plane, {"slice", "clip"}, view,
-               "slice: the plane shows the values on it; clip: what is beyond it is taken away"),
+               "slice: the plane shows the values on it; clip: removes what is beyond it"),
     };
     return fields;
 }
@@ -83,9 +83,8 @@ void ExportMovie::draw(const PanelContext& context) {
     }
     if (!plain_button(
             context, "export.movie", "Make movie...",
-            "of the view, at the size above and with at least the rays that a pane has at rest, beside the window: "
-            "H.264 (.mp4, .mkv), VP9 (.webm), ProRes (.mov), GIF, WebP, or frame_%04d.png; cancelled, it keeps what "
-            "was made")) {
+            "make a movie of the view at the size above while the window stays usable: H.264 (.mp4, .mkv), VP9 "
+            "(.webm), ProRes (.mov), GIF, WebP, or frame_%04d.png. When cancelled, the part made so far is kept")) {
         return;
     }
     context.state.file_wish = FileWish{

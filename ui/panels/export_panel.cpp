@@ -21,15 +21,13 @@ const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
     constexpr Effect view = Effect::view;
     constexpr std::int64_t max_rows = 1 << 20;
     static const std::vector<Field<C>> fields{
-        choice("bits", &C::bits, {"8", "16"}, view,
-               "of a channel: 8, or 16, which hold what was summed without rounding it to 256 levels"),
-        text(
-            "layout", &C::layout, view,
-            "of a figure: volume, bscan and enface, joined by + side by side, by / below each other; the B-scan is the "
-            "one under the cross"),
+        choice("bits", &C::bits, {"8", "16"}, view, "bits per channel: 8, or 16 for more than 256 levels"),
+        text("layout", &C::layout, view,
+             "of a figure: volume, bscan and enface, side by side with +, below each other with /; the B-scan is the "
+             "one at the cross-hair"),
         integer("en_face_begin", &C::en_face_begin, -max_rows, max_rows, "rows", view, "first depth row of the mean"),
         integer("en_face_end", &C::en_face_end, 0, max_rows, "rows", view, "the one after the last; 0: to the end"),
-        flag("from_surface", &C::from_surface, view, "those rows are counted from the surface of the tissue"),
+        flag("from_surface", &C::from_surface, view, "count those rows from the surface of the tissue"),
     };
     return fields;
 }
@@ -59,7 +57,8 @@ void wish_to_save(const PanelContext& context, const char* title, const std::vec
 
 void draw_volume(const PanelContext& context) {
     Workspace& work = context.work;
-    if (plain_button(context, "export.volume", "Save volume...", "NRRD, NIfTI, TIFF or MetaImage, by its name")) {
+    if (plain_button(context, "export.volume", "Save volume...",
+                     "NRRD, NIfTI, TIFF or MetaImage; the ending decides the format")) {
         wish_to_save(context, "Save the volume", {".nrrd", ".nii.gz", ".nii", ".tif", ".mha"},
                      [&work](const auto& path) { work.save_volume(path); });
     }
@@ -67,8 +66,7 @@ void draw_volume(const PanelContext& context) {
 
 void draw_session(const PanelContext& context) {
     Workspace& work = context.work;
-    if (plain_button(context, "export.session", "Save session...",
-                     "everything that is set and what is open, as one TOML file")) {
+    if (plain_button(context, "export.session", "Save session...", "all settings and what is open, as one TOML file")) {
         wish_to_save(context, "Save the session", {".toml"}, [&work](const auto& path) {
             try {
                 work.save_session(path);
@@ -94,7 +92,7 @@ class ExportPanel : public NamedPanel {
         draw_volume(context);
         ImGui::SameLine();
         draw_session(context);
-        if (section(context, "Presets of one's own", true)) draw_presets(context);
+        if (section(context, "Your presets", true)) draw_presets(context);
     }
 
   private:
@@ -115,8 +113,7 @@ class ExportPanel : public NamedPanel {
         figure(context, "F12 saves into", short_path(context.work.keeping_folder(UserFolder::pictures)));
         own_row(context, "export.bits");
         if (plain_button(context, "export.picture", "Save picture...",
-                         "PNG or TIFF, at this size and with at least the rays that a pane has at rest; it carries all "
-                         "settings: opening it restores them, echolux reproduce makes it again")) {
+                         "PNG or TIFF at this size. The file stores all settings: opening it restores them")) {
             const PictureBits bits =
                 choice_.bits == ExportChoice::Bits::sixteen ? PictureBits::sixteen : PictureBits::eight;
             wish_to_save(context, "Save a picture", {".png", ".tif"},
@@ -157,11 +154,11 @@ class ExportPanel : public NamedPanel {
             wish_to_save(context, "Save a table", {".csv"},
                          [&work = context.work, kind](const auto& path) { work.save_table(path, kind); });
         };
-        button("export.a_scan", "A-scan as table...", "values along depth under the cross, CSV",
+        button("export.a_scan", "A-scan as table...", "values along depth at the cross-hair, as CSV",
                Workspace::TableKind::a_scan);
         button("export.echoes", "Echoes as table...",
-               "depth, height, width and side lobe of the strongest echo of each A-scan of the B-scan under the cross, "
-               "CSV",
+               "depth, height, width and side lobe of the strongest echo of each A-scan in the B-scan at the "
+               "cross-hair, as CSV",
                Workspace::TableKind::echoes);
     }
 
@@ -169,14 +166,15 @@ class ExportPanel : public NamedPanel {
         for (const std::string& name : context.work.presets()) {
             if (ImGui::Selectable(name.c_str())) attempt(context, "export", [&] { context.work.use_preset(name); });
             note_place(context, "preset:" + name);
-            tooltip(context, "sets view, recipe and flow as they were kept; undo takes it back");
+            tooltip(context, "restores the saved view, recipe and flow; can be undone");
         }
         const float button = ImGui::CalcTextSize("Keep").x + 2 * ImGui::GetStyle().FramePadding.x;
         const float width = ImGui::GetContentRegionAvail().x - button - context.style.px(6);
-        if (const auto typed = text_box(context, "##name", preset_, width, "name of a new preset")) preset_ = *typed;
+        if (const auto typed = text_box(context, "##name", preset_, width, "name of the new preset")) preset_ = *typed;
         note_place(context, "export.preset_name");
         ImGui::SameLine(0, context.style.px(6));
-        if (plain_button(context, "export.keep", "Keep", "view, recipe and flow by this name", !preset_.empty()) &&
+        if (plain_button(context, "export.keep", "Keep", "save view, recipe and flow under this name",
+                         !preset_.empty()) &&
             attempt(context, "export", [&] { context.work.save_preset(preset_); })) {
             preset_.clear();
         }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/counted.h"
 #include "engine/io/lower_case.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/value_text.h"
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t max_lines = 200;  // that are drawn; the rest are copied all the same
 
 std::string line_of(const Notice& notice) {
-    const std::string times = notice.times > 1 ? fmt::format("  ({} times)", notice.times) : "";
+    const std::string times = notice.times > 1 ? fmt::format("  ({})", counted(notice.times, "times")) : "";
     return fmt::format("{}  {}{}", duration_text(notice.time_s), notice.line, times);
 }
 
@@ -33,7 +34,8 @@ class LogPanel : public NamedPanel {
         if (ImGui::InputTextWithHint("##filter", "filter", filter.data(), filter.size())) filter_ = filter.data();
         note_place(context, "log.filter");
         ImGui::SameLine(0, style.px(6));
-        if (plain_button(context, "log.copy", "Copy", "all lines that fit the filter, to the clipboard")) copy_all(all);
+        if (plain_button(context, "log.copy", "Copy", "copy all lines that match the filter to the clipboard"))
+            copy_all(all);
         draw_lines(context, all);
     }
 
@@ -53,7 +55,7 @@ class LogPanel : public NamedPanel {
 
     void draw_lines(const PanelContext& context, const std::deque<Notice>& all) const {
         const Style& style = context.style;
-        if (all.empty()) return muted_text(context, "Nothing yet.");
+        if (all.empty()) return muted_text(context, "No messages yet.");
         ImGui::BeginChild("lines", {0, style.px(180)});
         ImGui::PushTextWrapPos(0);
         std::size_t drawn = 0;

@@ -84,7 +84,7 @@ class MeasurePanel : public NamedPanel {
                   [](auto places) { return short_number(angle_deg_of(places)) + "°"; });
         const View& view = context.work.view();
         if (view.distances.empty() && view.angles.empty()) return;
-        if (plain_button(context, "measure.copy", "Copy as CSV", "all of them with their places, to the clipboard")) {
+        if (plain_button(context, "measure.copy", "Copy as CSV", "copy all with their positions to the clipboard")) {
             const auto csv = measurements_csv(view.distances, view.angles, has_unit ? "um" : "voxels");
             ImGui::SetClipboardText(csv.c_str());
         }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/counted.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/recording_row.h"
 #include "ui/panels/value_text.h"
@@ -63,7 +64,7 @@ void draw_scan(const PanelContext& context, const Scan& scan) {
                                     : "";
     figure(context, "protocol", std::get<std::string>(value_of(geometry, "protocol")) + repeats);
     figure(context, "spectra",
-           fmt::format("{} samples, {} × {}", geometry.samples, geometry.a_scans, geometry.b_scans));
+           fmt::format("{}, {} × {}", counted(geometry.samples, "samples"), geometry.a_scans, geometry.b_scans));
     tooltip(context, "[scan]: facts of what is open. They are changed in " + scan.path.filename().string() +
                          ", which is opened again then (Ctrl+Shift+T)");
     if (geometry.line_rate_hz > 0) figure(context, "line rate", rate_text(geometry.line_rate_hz), "Hz");

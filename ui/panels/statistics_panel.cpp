@@ -1,4 +1,4 @@
-// What runs and how fast: rates of a session, waiting times, what was left out and why, pictures a second.
+// What runs and how fast: rates of a session, waiting times, what was left out and why, pictures per second.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -87,7 +87,7 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
     }
     if (ImGui::IsItemDeactivated()) active = {};
     draw_bar(context, bar, timeline, ready);
-    tooltip(context, "drag to go there; the blue ends say where playing begins and ends; green: ready to be shown");
+    tooltip(context, "drag to move through time; the blue ends mark where playing starts and stops; green: loaded");
 }
 
 }  // namespace echolux

@@ -25,7 +25,7 @@ class TransferPanel : public NamedPanel {
   private:
     static void draw_own_curve(const PanelContext& context) {
         Workspace& work = context.work;
-        muted_text(context, work.view().transfer.empty() ? "A curve of one's own." : "From a file.");
+        muted_text(context, work.view().transfer.empty() ? "Custom curve." : "From a file.");
         ImGui::SameLine();
         if (plain_button(context, "transfer.back", "Back to the preset")) {
             work.change("view.preset", work.field("view.preset")->get());
@@ -48,8 +48,7 @@ class TransferPanel : public NamedPanel {
         for (const char* key : {"view.colour_map", "view.opacity_length_um", "view.transfer"}) {
             setting_row(context, key);
         }
-        if (!plain_button(context, "transfer.save", "Save the curve...", "as a file that view.transfer can name"))
-            return;
+        if (!plain_button(context, "transfer.save", "Save the curve...", "as a file for view.transfer")) return;
         Workspace& work = context.work;
         context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
                                            .title = "Save the transfer function",

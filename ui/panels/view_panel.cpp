@@ -69,7 +69,7 @@ void draw_clip_box(const PanelContext& context) {
         const ValueRange range{view.clip_low[axis], view.clip_high[axis]};
         const auto edit = range_control(context, axes[axis], {0, 1}, range, places.reset - places.control);
         note_place(context, std::string("view.clip.") + axes[axis]);
-        tooltip(context, "view.clip_low, view.clip_high: what is seen of the volume, as fractions of it");
+        tooltip(context, "view.clip_low, view.clip_high: visible part of the volume, as fractions");
         if (!edit) continue;
         std::vector<double> corner = edit->is_low_end ? view.clip_low : view.clip_high;
         corner[axis] = edit->value;
@@ -83,7 +83,7 @@ void draw_flattening(const PanelContext& context) {
     row_label(context, "flatten");
     ImGui::SameLine(places.control);
     ImGui::AlignTextToFramePadding();
-    ImGui::TextColored(context.style.muted, "in kept pictures");
+    ImGui::TextColored(context.style.muted, "in saved pictures");
     note_place(context, "view.flatten");
     tooltip(context,
             "view.flatten moves A-scans so that a surface is level. The window shows the volume as it was recorded: "

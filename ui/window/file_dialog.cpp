@@ -262,7 +262,7 @@ void FileDialog::draw_list(const PanelContext& context, float height) {
     if (!listing->problem.empty())
         muted_text(context, folder_.string() + ": " + listing->problem);
     else if (found.empty())
-        muted_text(context, typed_.empty() ? "Nothing here that can be opened." : "Nothing of that name.");
+        muted_text(context, typed_.empty() ? "Nothing here that can be opened." : "No file matches.");
     ImGui::PopStyleVar(2);
     ImGui::EndChild();
     ImGui::PopStyleColor();
@@ -286,12 +286,12 @@ void FileDialog::draw_answer(const PanelContext& context) {
         note_place(context, "files.all");
         ImGui::SameLine();
         if (plain_button(context, "files.folder", "Open this folder",
-                         "A series of volumes: one file for each time point")) {
+                         "Open as a series: one volume file per time point")) {
             answer(context, folder_);
         }
     } else if (!asks_to_replace_.empty()) {
         ImGui::AlignTextToFramePadding();
-        ImGui::TextColored(style.trouble, "There is a file of this name. Save once more to replace it.");
+        ImGui::TextColored(style.trouble, "This file exists. Save again to replace it.");
     } else {
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted("");
@@ -304,7 +304,7 @@ void FileDialog::draw_answer(const PanelContext& context) {
     ImGui::PushStyleColor(ImGuiCol_Button, style.accent);
     ImGui::PushStyleColor(ImGuiCol_Text, {0.04f, 0.05f, 0.06f, 1});
     const bool pressed = ImGui::Button(saves                                  ? "Save"
-                                       : wish_.kind == FileWish::Kind::folder ? "Take this folder"
+                                       : wish_.kind == FileWish::Kind::folder ? "Choose this folder"
                                                                               : "Open",
                                        {button, 0});
     ImGui::PopStyleColor(2);

@@ -22,12 +22,13 @@ extern "C" int glfwCreateWindowSurface(void* instance, GLFWwindow* window, const
 namespace echolux {
 namespace {
 
-constexpr const char* without_screen = "work without one: `echolux render` for files, `echolux live --headless`";
+constexpr const char* without_screen =
+    "work without a window: `echolux render` for files, `echolux live --headless` for sources";
 
 std::string glfw_problem() {
     const char* text = nullptr;
     glfwGetError(&text);
-    return text != nullptr ? text : "the window system does not say why";
+    return text != nullptr ? text : "the window system gives no reason";
 }
 
 struct NamedKey {

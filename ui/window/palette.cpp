@@ -79,7 +79,7 @@ void Palette::draw_rows(const PanelContext& context) {
             draw_keys_right(style, {at.x + width - style.px(8), at.y + 0.5f * height}, action.keys.front());
         if (is_possible && (clicked || (takes && i == chosen_))) wanted = action.id;
     }
-    if (count == 0) muted_text(context, "No action is called like this.");
+    if (count == 0) muted_text(context, "No action matches.");
     ImGui::EndChild();
     if (!wanted.empty()) run(context, wanted);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compute/counted.h"
 #include "ui/panels/widgets.h"
 #include "ui/window/theme.h"
 #include "ui/workspace/raw_proposal.h"
@@ -58,7 +59,7 @@ void draw_square(const PanelContext& context, const Picture& picture, bool is_lo
 }
 
 std::string guess_text(const RawGuess& guess) {
-    return fmt::format("{} samples × {} × {}   {}", guess.samples, guess.a_scans, guess.b_scans,
+    return fmt::format("{} × {} × {}   {}", counted(guess.samples, "samples"), guess.a_scans, guess.b_scans,
                        std::get<std::string>(value_of(RawFormat{guess.sample_format}, "sample_format")));
 }
 

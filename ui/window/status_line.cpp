@@ -1,4 +1,5 @@
 // The line at the bottom of the window: see bars.h.
+#include "compute/counted.h"
 #include "ui/window/bars.h"
 
 #include <fmt/format.h>
@@ -128,7 +129,7 @@ bool bare_button(const PanelContext& context, const char* name, const char* labe
 }
 
 std::string text_of(const Notice& notice) {
-    return notice.times > 1 ? fmt::format("{}  ({} times)", notice.line, notice.times) : notice.line;
+    return notice.times > 1 ? fmt::format("{}  ({})", notice.line, counted(notice.times, "times")) : notice.line;
 }
 
 // Opens the file of a notice where it belongs, or the folder that it lies in.

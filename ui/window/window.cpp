@@ -210,8 +210,8 @@ bool MainWindow::Parts::revive() {
     }
     const bool may_come = !work.stage().has_renderer() && seconds() < loss->since + device_returns_within_s;
     if (!may_come) {
-        throw Error(ErrorCode::device, "the graphics device is lost and does not come back", loss->error.problem(),
-                    "start again: the last state is kept and comes back; a recording that ran is complete");
+        throw Error(ErrorCode::device, "the graphics device was lost and could not be recovered", loss->error.problem(),
+                    "start Echolux again: the last state is restored; a recording that was running is complete");
     }
     layout_at = loss->tries_at = seconds() + device_tried_every_s;
     return false;
@@ -223,7 +223,7 @@ void MainWindow::Parts::ask_to_close() {
     if (live != nullptr && live->is_recording()) {
         if (seconds() > asked_to_close_at + confirms_within_s) {
             asked_to_close_at = seconds();
-            work.notices().note("source", "a recording runs; ask again to end it and quit");
+            work.notices().note("source", "a recording is running; close again to end it and quit");
             return;
         }
         work.stop_recording();

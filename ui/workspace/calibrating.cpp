@@ -11,6 +11,7 @@
 #include "app/jobs/calibrate_job.h"
 #include "app/stage/live_session.h"
 #include "app/stage/pane_view.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/calibration_file.h"
 #include "ui/workspace/workspace.h"
@@ -59,15 +60,16 @@ template <>
 const std::vector<Field<MirrorFacts>>& describe<MirrorFacts>() {
     using S = MirrorFacts;
     static const std::vector<Field<S>> fields{
-        choice("sides", &S::sides, {"same", "opposite"}, Effect::view,
-               "of zero delay on which the two mirrors stand: on the way from one to the other, did the peak pass it? "
-               "The recorded mirrors get narrow with either answer, other depths with the right one"),
+        choice(
+            "sides", &S::sides, {"same", "opposite"}, Effect::view,
+            "whether both mirrors are on the same side of zero delay: did the peak pass zero delay on the way from one "
+            "to the other? Either answer makes the recorded mirrors sharp, only the right one sharpens other depths"),
         flag("wavelength_rises", &S::wavelength_rises, Effect::view,
-             "along the samples of a spectrum, as behind most gratings"),
+             "wavelength rises along the samples of a spectrum, as behind most gratings"),
         number("displacement_um", &S::displacement_um, 0, 100'000, "um", Effect::view,
-               "way of the mirror from the first place to the second, in air; 0: unknown, depths stay in bins"),
+               "distance of the second mirror position from the first, in air; 0: unknown, depths stay in bins"),
         number("centre_wavelength_nm", &S::centre_wavelength_nm, 0, 10'000, "nm", Effect::view,
-               "of the middle of the k range; 0: unknown, velocities stay in rad"),
+               "centre wavelength, at the middle of the k range; 0: unknown, velocities stay in rad"),
     };
     return fields;
 }
@@ -144,7 +146,7 @@ void Calibrating::finish_taking(Workspace& work) {
     const TakenSpectrum taken{survey_->mean(), survey_->lines(), work.now_s()};
     stop_taking();
     give(which, taken);
-    const std::string comment = fmt::format("{}, counts, mean of {} lines", name_of(which), taken.lines);
+    const std::string comment = fmt::format("{}, counts, mean of {}", name_of(which), counted(taken.lines, "lines"));
     if (which == Spectrum::dark) keep(work, "dark", "calibration.dark", taken.counts, comment);
     if (which == Spectrum::background) keep(work, "background", "calibration.background", taken.counts, comment);
 }

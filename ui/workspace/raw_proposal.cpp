@@ -111,9 +111,7 @@ void Workspace::Parts::propose(const std::filesystem::path& path, const std::vec
     bind(proposal->settings, proposal->scan);
     proposal->take(guesses.empty() ? RawGuess{} : guesses.front());
     if (guesses.empty()) {
-        notices.note("files", path.string() +
-                                  ": no shape of spectra fits by itself; samples, A-scans and B-scans are "
-                                  "to be given");
+        notices.note("files", path.string() + ": no layout could be guessed; enter samples, A-scans and B-scans");
     }
 }
 
@@ -143,7 +141,7 @@ void Workspace::Parts::accept_proposal() {
         [this, scan = proposal->scan](Progress&) {
             std::error_code problem;
             if (std::filesystem::exists(scan.path, problem)) {
-                throw Error(ErrorCode::output, "is there already", scan.path.string(), "open or rename it");
+                throw Error(ErrorCode::output, "already exists", scan.path.string(), "open it, or rename it");
             }
             write_scan_toml(scan);
             return [this, path = scan.path] {

@@ -110,7 +110,7 @@ std::filesystem::path StateFolder::preset(const std::string& name) const {
     if (!is_there()) throw Error(ErrorCode::bad_setting, "there is no folder to keep presets in", name);
     if (!is_file_name(name)) {
         throw Error(ErrorCode::bad_setting, "cannot be the name of a preset", "\"" + name + "\"",
-                    "take letters, digits, spaces, - and _");
+                    "use letters, digits, spaces, - and _");
     }
     return folder_ / "presets" / (name + ".toml");
 }

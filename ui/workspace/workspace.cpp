@@ -17,7 +17,7 @@ Workspace::Parts::Parts(const WorkspaceOptions& wanted)
     restore_window();
     book.apply(asked_view_values(), [](const Change&) {});
     if (state.last_ended_in_order()) return;
-    notices.note("files", "the program did not end in order: its last state can be restored (session.restore_last)");
+    notices.note("files", "Echolux did not exit properly: the last state can be restored (session.restore_last)");
 }
 
 Workspace::Parts::~Parts() {
@@ -151,11 +151,11 @@ bool Workspace::device_lost(const Error& error) {
         if (!parts.attempt("display", [&] { parts.revive(); })) return false;
         losses.push_back(parts.now_s);
         parts.notices.settle("display");
-        parts.notices.note("display", "the graphics device was lost and is back");
+        parts.notices.note("display", "the graphics device was lost and has been recovered");
         return true;
     }
     parts.notices.trouble("display",
-                          Error(ErrorCode::device, "the graphics device is lost again and again", "display",
+                          Error(ErrorCode::device, "the graphics device is lost repeatedly", "display",
                                 "save the session (Ctrl+S) and start again, with another device (--device) or a newer "
                                 "driver; recordings go on meanwhile"));
     return false;

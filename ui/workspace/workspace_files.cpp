@@ -22,8 +22,8 @@ std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
         const auto text = texts.find(name);
         if (text != texts.end()) return toml_entries(text->second, path.string());
     }
-    throw Error(ErrorCode::bad_file, "is a picture without settings", path.string(),
-                "pictures that Echolux has made restore their view");
+    throw Error(ErrorCode::bad_file, "is a picture without stored settings", path.string(),
+                "only pictures saved by Echolux restore their view");
 }
 
 bool is_of_exhibit(std::string_view key) {
@@ -183,8 +183,10 @@ void Workspace::Parts::restore_foreign(RestoredSession session, const std::files
     std::string& source = session.open.source;
     drop_window_settings(session.view_values);
     if (SourceName(source).kind == "plugin") {
-        notices.note("source", from.filename().string() +
-                                   " was made with a plugin, which only you can open: echolux view --source " + source);
+        notices.note("source",
+                     from.filename().string() +
+                         " was made with a plugin, which has to be started explicitly: echolux view --source " +
+                         source);
         source.clear();
     }
     restore(session);

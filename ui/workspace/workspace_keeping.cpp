@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "app/transfer/transfer_text.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/volume_file.h"
@@ -95,7 +96,7 @@ void Workspace::save_volume(const std::filesystem::path& path) {
     parts_->attempt("export", [&] {
         Exhibit* exhibit = parts_->stage.exhibit();
         const VolumeToCome coming = exhibit == nullptr ? VolumeToCome{} : exhibit->begin_reading();
-        if (!coming) throw Error(ErrorCode::output, "there is no volume to be saved yet", path.string());
+        if (!coming) throw Error(ErrorCode::output, "there is no volume to save yet", path.string());
         check_volume_name(path, exhibit->grid()->type);
         parts_->jobs.start(
             "saving " + path.filename().string(),
@@ -133,8 +134,7 @@ void Workspace::save_preset(const std::string& name) {
             const bool is_of_one = field.section == "view" && std::ranges::count(of_one_volume, field.name) > 0;
             return !is_of_one && (field.section == "view" || is_recipe_section(field.section));
         };
-        std::string text =
-            "# Settings of one's own for Echolux.\n\n" + parts_->book.settings().toml_where(is_of_preset);
+        std::string text = "# A preset for Echolux.\n\n" + parts_->book.settings().toml_where(is_of_preset);
         if (view().transfer.empty() && view().transfer_curve) text += "\n" + toml_of(view().transfer_curve);
         parts_->state.save_preset(name, text);
         parts_->notices.note("files", "preset \"" + name + "\" saved");
@@ -159,7 +159,7 @@ void Workspace::start_recording() {
     parts_->attempt("source", [&] {
         LiveSession* live = parts_->live();
         if (live == nullptr || live->is_recorded()) {
-            throw Error(ErrorCode::bad_setting, "nothing comes that could be recorded", "recording",
+            throw Error(ErrorCode::bad_setting, "there is no running source to record", "recording",
                         "open the simulator, a camera or a replay");
         }
         if (parts_->is_recording()) return;
@@ -192,7 +192,7 @@ void Workspace::stop_recording() {
                 const std::string missing =
                     stats.missing_blocks == 0 ? "" : fmt::format(", {} are missing", stats.missing_blocks);
                 const std::string line =
-                    fmt::format("recorded {} blocks, {:.4g} MB{}: {}", stats.blocks,
+                    fmt::format("recorded {}, {:.4g} MB{}: {}", counted(stats.blocks, "blocks"),
                                 1e-6 * static_cast<double>(stats.bytes), missing, parts.recording.string());
                 const bool is_there = stats.blocks > 0;
                 parts.notices.note("recording", line,

@@ -87,8 +87,8 @@ VolumeSource Workspace::Parts::volume_shown(const std::filesystem::path& path, b
     VolumeSource source = file_shown();
     if (!voxels_suffice && (exhibit.flow_grid() || exhibit.has_planes())) {
         if (!source.input.empty()) return source;
-        throw Error(ErrorCode::bad_setting, "flow and planes of a running source are in no such picture", path.string(),
-                    "save it with 8 bits and at most 4096 x 4096 pixels, or record first");
+        throw Error(ErrorCode::bad_setting, "such pictures cannot show flow or planes of a running source",
+                    path.string(), "save with 8 bits and at most 4096 x 4096 pixels, or record first");
     }
     source.shown = exhibit.begin_reading();
     if (source.shown) return source;

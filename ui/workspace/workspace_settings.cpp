@@ -21,7 +21,7 @@ bool changes(const Values& wanted, const char* key, const SettingsBook& book) {
 void refuse_flattening(const Values& wanted) {
     const auto found = wanted.find("view.flatten");
     if (found == wanted.end() || found->second == Value(std::string())) return;
-    throw Error(ErrorCode::bad_setting, "is for kept pictures, not for the window", "view.flatten",
+    throw Error(ErrorCode::bad_setting, "applies to saved pictures, not to the window", "view.flatten",
                 "echolux render --flatten surface; here view.top_from and view.bottom_from count from the surface");
 }
 
@@ -110,7 +110,7 @@ void Workspace::Parts::take_with_heights(const Values& wanted, const std::string
         return;
     }
     if (stage.exhibit() == nullptr) {
-        throw Error(ErrorCode::bad_setting, "there is no volume whose surface could be found",
+        throw Error(ErrorCode::bad_setting, "there is no volume to find a surface in",
                     "view.top_from, view.bottom_from", "open one first");
     }
     const VolumeToCome coming = stage.exhibit()->begin_reading();

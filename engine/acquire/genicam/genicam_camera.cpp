@@ -55,7 +55,7 @@ GenicamCamera::GenicamCamera(const std::string& id, const std::string& features)
     : name_(id.empty() ? "GenICam" : "GenICam " + id) {
     camera_.reset(ask("connecting", [&](GError** e) { return arv_camera_new(id.empty() ? nullptr : id.c_str(), e); }));
     if (!camera_) {
-        throw Error(ErrorCode::device, "no such camera answers", name_, "`sources` lists those that do");
+        throw Error(ErrorCode::device, "no camera of this name answers", name_, "`sources` lists those that do");
     }
     name_ = std::string("GenICam ") +
             ask("reading its name", [&](GError** e) { return arv_camera_get_model_name(camera_.get(), e); });
@@ -114,7 +114,7 @@ void GenicamCamera::set_integer(const char* feature, std::int64_t value) {
     if (read() == value) return;  // some cameras refuse to be told what they do already
     ask(feature, [&](GError** e) { return arv_camera_set_integer(camera_.get(), feature, value, e); });
     if (const std::int64_t now = read(); now != value) {
-        throw Error(ErrorCode::bad_setting, fmt::format("wanted {}, but the camera keeps to {}", value, now),
+        throw Error(ErrorCode::bad_setting, fmt::format("requested {}, but the camera uses {}", value, now),
                     name_ + ", " + feature);
     }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/acquire/block_size.h"
 
@@ -19,8 +20,8 @@ void agree_on_lines(GenicamCamera& camera, Scan& scan) {
     const std::int64_t bits = width * camera.pixel_format().sent_bits;
     if (width % scan.format.channels != 0 || bits % 8 != 0) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("a line of {} pixels {} is no whole number of {}", width, camera.pixel_format().name,
-                                bits % 8 != 0 ? "bytes" : "samples for each channel"),
+                    fmt::format("a line of {} pixels {} does not divide into whole {}", width,
+                                camera.pixel_format().name, bits % 8 != 0 ? "bytes" : "samples for each channel"),
                     camera.name() + ", scan.samples", "choose another number of samples");
     }
     scan.geometry.samples = width / scan.format.channels;
@@ -34,8 +35,8 @@ double wanted_line_rate_hz(const SourceSettings& settings, const ScanGeometry& g
 void agree_on_speed(GenicamCamera& camera, const SourceSettings& settings, ScanGeometry& geometry,
                     std::int64_t image_lines) {
     const auto refuse = [&](const char* what, const char* key) {
-        throw Error(ErrorCode::bad_setting, fmt::format("the camera does not let its {} be set", what),
-                    camera.name() + ", source." + key, "leave it out, and set it at the camera");
+        throw Error(ErrorCode::bad_setting, fmt::format("the {} of this camera cannot be set", what),
+                    camera.name() + ", source." + key, "leave it out, or set it in the camera");
     };
     if (settings.exposure_us > 0) {
         if (!camera.sets_exposure()) refuse("exposure", "exposure_us");
@@ -52,7 +53,7 @@ std::int64_t payload_of(const GenicamCamera& camera, std::int64_t pixels) {
     const std::int64_t needed = pixels * camera.pixel_format().sent_bits / 8;
     const std::int64_t sent = camera.payload_bytes();
     if (sent >= needed) return sent;
-    throw Error(ErrorCode::device, fmt::format("sends {} bytes an image where {} are expected", sent, needed),
+    throw Error(ErrorCode::device, fmt::format("sends {} per image, expected {}", counted(sent, "bytes"), needed),
                 camera.name() + ", PayloadSize", "is a compressing or a region mode switched on?");
 }
 

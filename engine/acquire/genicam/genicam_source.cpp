@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/acquire/genicam/genicam_buffers.h"
 #include "engine/acquire/genicam/genicam_setup.h"
@@ -93,7 +94,7 @@ std::unique_ptr<GenicamCamera> GenicamSource::connected() const {
 void GenicamSource::reconnect() {
     auto camera = connected();
     if (!set_up(*camera, wanted_).sends_the_same(setup_)) {
-        throw Error(ErrorCode::device, "the camera came back with other settings", name_, "open it anew");
+        throw Error(ErrorCode::device, "the camera reconnected with different settings", name_, "open it again");
     }
     camera_ = std::move(camera);
 }
@@ -130,7 +131,7 @@ Arrival GenicamSource::next(milliseconds patience) {
         if (camera_->is_lost()) {
             stop();
             camera_.reset();
-            fail("the camera does not answer any more", "check its cable and power: it is used again when it is back");
+            fail("the camera no longer answers", "check its cable and power: acquisition continues when it is back");
         }
         const auto left = std::clamp<steady_clock::duration>(deadline - steady_clock::now(), {}, look_around);
         const auto us = std::chrono::duration_cast<std::chrono::microseconds>(left).count();
@@ -150,14 +151,14 @@ std::optional<Block> GenicamSource::take(ArvBuffer* image) {
         if (++incomplete_ < max_incomplete) return std::nullopt;
         keeper.reset();
         stop();
-        fail(fmt::format("{} images in a row are incomplete", max_incomplete),
+        fail(fmt::format("{} in a row are incomplete", counted(max_incomplete, "images")),
              "set packet size and MTU to 9000 bytes (jumbo frames), and a larger net.core.rmem_max: docs/cameras.md");
     }
     incomplete_ = 0;
     if (!has_right_shape(image)) {
         keeper.reset();
         stop();
-        fail("an image has not the size or format that was set", "does another program change the camera?");
+        fail("an image has another size or format than was set", "does another program change the camera?");
     }
     const std::int64_t number = numbers_.number(arv_buffer_get_frame_id(image));
     if (number < next_image_) return std::nullopt;

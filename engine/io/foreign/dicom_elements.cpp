@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -34,7 +35,7 @@ bool is_long(std::string_view kind) {
 DicomElements::DicomElements(FileBytes& file) : file_(file) {
     constexpr std::int64_t preamble = 128, magic_bytes = 4;
     if (file.size() < preamble + magic_bytes || file.text(preamble, magic_bytes) != "DICM") {
-        file.fail("is no DICOM file");
+        file.fail("is not a DICOM file");
     }
     place_ = preamble + magic_bytes;
     read_meta();
@@ -50,7 +51,7 @@ void DicomElements::read_meta() {
         if (element.tag == 0x00020010) transfer_syntax_ = text(element);
         place_ = element.place + element.bytes;
     }
-    if (transfer_syntax_.empty()) file_.fail("does not say how it is encoded", "it has no transfer syntax");
+    if (transfer_syntax_.empty()) file_.fail("does not tell how it is encoded", "it has no transfer syntax");
 }
 
 DicomElement DicomElements::read_element() {
@@ -77,8 +78,8 @@ DicomElement DicomElements::read_element() {
     }
     element.bytes = length == 0xFFFFFFFF ? unknown_length : static_cast<std::int64_t>(length);
     if (element.bytes > file_.size() - element.place) {
-        file_.fail(fmt::format("ends too early: element {:08X} claims {} bytes, {} follow", element.tag, element.bytes,
-                               file_.size() - element.place),
+        file_.fail(fmt::format("ends too early: element {:08X} claims {}, {} follow", element.tag,
+                               counted(element.bytes, "bytes"), file_.size() - element.place),
                    "copy the file again");
     }
     return element;
@@ -98,7 +99,7 @@ bool DicomElements::enters(const DicomElement& element) {
     const bool is_wanted = std::ranges::find(wanted, element.tag) != wanted.end() || is_orientation;
     if (element.tag != item && element.bytes != unknown_length && !(is_of_frames && is_wanted)) return false;
     constexpr std::size_t deepest = 32;
-    if (levels_.size() == deepest) file_.fail("is damaged: its sequences lie in each other without end");
+    if (levels_.size() == deepest) file_.fail("is damaged: its sequences are nested without end");
     const std::int64_t end = element.bytes == unknown_length ? -1 : element.place + element.bytes;
     levels_.push_back({end, is_of_frames});
     return true;

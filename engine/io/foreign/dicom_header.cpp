@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/foreign/dicom_elements.h"
 
@@ -116,7 +117,7 @@ class Reader {
         if (claims_.voxel_tag == 0 || header_.rows < 1 || header_.columns < 1) return;  // no picture
         constexpr std::int64_t max_side = 65535;
         if (header_.rows > max_side || header_.columns > max_side)
-            file_.fail("is damaged: it claims sides beyond 65535");
+            file_.fail("is damaged: it claims more than 65535 rows or columns");
         if (claims_.samples != 1) file_.fail("is a picture in colours", "only gray pictures can be volumes");
         if (claims_.photometric.starts_with("PALETTE")) file_.fail("is a picture with a palette", "convert it to gray");
         header_.is_inverted = claims_.photometric == "MONOCHROME1";
@@ -128,8 +129,9 @@ class Reader {
         const double held = static_cast<double>(header_.voxel_bytes) * (header_.packed ? best_deflate : 1);
         const bool has_items = !header_.packed || claims_.frames <= header_.voxel_bytes / item_bytes;
         if (claims_.frames < 1 || claimed > held || !has_items) {
-            file_.fail(fmt::format("ends too early: {} frames of {} x {} voxels are described, {} bytes follow",
-                                   claims_.frames, header_.columns, header_.rows, header_.voxel_bytes),
+            file_.fail(fmt::format("ends too early: {} of {} x {} voxels are described, {} follow",
+                                   counted(claims_.frames, "frames"), header_.columns, header_.rows,
+                                   counted(header_.voxel_bytes, "bytes")),
                        "copy the file again");
         }
         header_.slice_pitch_mm = claims_.between_mm > 0 ? claims_.between_mm : std::max(0.0, claims_.thickness_mm);
@@ -148,7 +150,7 @@ class Reader {
         } else if (claims_.bits == 32) {
             header_.stored = claims_.is_signed ? StoredType::i32 : StoredType::u32;
         } else {
-            file_.fail(fmt::format("has voxels of {} bits", claims_.bits), "8, 16 and 32 bits can be read");
+            file_.fail(fmt::format("has voxels of {}", counted(claims_.bits, "bits")), "8, 16 and 32 bits can be read");
         }
         const bool usual = claims_.bits_stored < 1 || claims_.bits_stored > claims_.bits ||
                            claims_.high_bit < claims_.bits_stored - 1 || claims_.high_bit >= claims_.bits;

@@ -71,7 +71,7 @@ class Items {
 
     void compare(std::int64_t width, std::int64_t height) const {
         if (width == header_.columns && height == header_.rows) return;
-        file_.fail(fmt::format("is damaged: it says {} x {} pixels, a frame in it says {} x {}", header_.columns,
+        file_.fail(fmt::format("is damaged: its header gives {} x {} pixels, a frame in it {} x {}", header_.columns,
                                header_.rows, width, height));
     }
 

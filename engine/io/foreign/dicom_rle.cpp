@@ -67,7 +67,7 @@ class RunLengths {
 }  // namespace
 
 std::vector<std::byte> unpack_run_lengths(const DicomHeader& header, const std::vector<DicomItem>& items) {
-    if (items.size() != header.frames.size()) FileBytes(header.path).fail("has other frames than it says");
+    if (items.size() != header.frames.size()) FileBytes(header.path).fail("its frames do not match its header");
     const std::int64_t frame_bytes = header.columns * header.rows * bytes_of(header.stored);
     std::vector<std::byte> voxels(items.size() * static_cast<std::size_t>(frame_bytes));
     RunLengths run_lengths(header);

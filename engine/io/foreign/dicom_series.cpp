@@ -11,6 +11,7 @@
 #include <span>
 #include <tuple>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/foreign/dicom_header.h"
 #include "engine/io/foreign/dicom_items.h"
@@ -97,7 +98,7 @@ Series chosen_series(const std::filesystem::path& folder, const std::string& nam
     std::string names;
     constexpr std::size_t max_listed = 8;
     for (std::size_t i = 0; i < std::min(all.size(), max_listed); ++i) {
-        names += fmt::format("{}{} ({} slices)", i == 0 ? "" : ", ", name_of(all[i]), frames_in(all[i]));
+        names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", name_of(all[i]), counted(frames_in(all[i]), "slices"));
     }
     const auto found =
         name.empty() ? all.begin() : std::ranges::find_if(all, [&](const Series& one) { return is_named(one, name); });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -23,7 +24,7 @@ void FileBytes::fail(const std::string& what, const std::string& remedy) const {
 
 void FileBytes::check(std::int64_t place, std::int64_t count) const {
     if (place >= 0 && count >= 0 && place <= size_ && count <= size_ - place) return;
-    fail(fmt::format("ends too early: something is said to be at byte {}, there are {} bytes", place, size_),
+    fail(fmt::format("ends too early: it refers to byte {} of {}", place, counted(size_, "bytes")),
          "copy the file again");
 }
 

@@ -40,7 +40,7 @@ class HeidelbergVol final : public ImageReader {
   public:
     explicit HeidelbergVol(const std::filesystem::path& path) : file_(path) {
         if (file_.size() < header_bytes || file_.text(0, 8) != "HSF-OCT-") {
-            file_.fail("is no Heidelberg .vol file", "it begins with HSF-OCT-103 or a version near it");
+            file_.fail("is not a Heidelberg .vol file", "such files begin with HSF-OCT");
         }
         header_.size = {side(at_a_scans, "A-scans"), side(at_depth, "depth rows"), side(at_b_scans, "B-scans")};
         header_.spacing_mm = {pitch(at_a_pitch), pitch(at_depth_pitch), pitch(at_b_pitch)};
@@ -99,7 +99,7 @@ class HeidelbergVol final : public ImageReader {
         const std::int64_t width = file_.number<std::int32_t>(at_fundus_width);
         const std::int64_t height = file_.number<std::int32_t>(at_fundus_height);
         if (b_scan_header_bytes_ < 0 || width < 0 || height < 0 || width > max_side || height > max_side) {
-            file_.fail("is damaged: it claims sizes below zero or beyond reason");
+            file_.fail("is damaged: its sizes are negative or implausibly large");
         }
         first_ = header_bytes + width * height;
         stride_ = b_scan_header_bytes_ + header_.size[0] * header_.size[1] * 4;

@@ -122,10 +122,11 @@ std::optional<Found> find_array(Elements& elements) {
 
 std::vector<MatlabArray> arrays_in(const std::filesystem::path& path) {
     FileBytes file(path);
-    if (file.size() < header_bytes) file.fail("is no MATLAB file");
+    if (file.size() < header_bytes) file.fail("is not a MATLAB file");
     const std::string order = file.text(126, 2);
-    if (order == "MI") file.fail("was saved by a machine of the other byte order", "load and save it again");
-    if (order != "IM") file.fail("is no MATLAB file of version 5 to 7.3", "save it again, with -v7 or -v7.3");
+    if (order == "MI")
+        file.fail("was saved by a machine of the other byte order", "load it in MATLAB and save it again");
+    if (order != "IM") file.fail("is not a MATLAB file of version 5 to 7.3", "save it again, with -v7 or -v7.3");
     std::vector<MatlabArray> arrays;
     constexpr std::size_t max_variables = 4096;
     std::size_t variables = 0;

@@ -44,7 +44,7 @@ const MatlabArray& chosen_array(const std::vector<MatlabArray>& arrays, const st
     }
     if (!largest) {
         throw Error(ErrorCode::bad_file, "holds no array of numbers with two to four dimensions", file.string(),
-                    "structures, cells and sparse arrays are not looked into");
+                    "structures, cells and sparse arrays are not read");
     }
     if (!name.empty()) {
         throw Error(ErrorCode::bad_setting, fmt::format("has no array of numbers named \"{}\"", name), file.string(),

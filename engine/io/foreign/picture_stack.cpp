@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/foreign/gray_png.h"
 #include "engine/io/image_format.h"
@@ -116,9 +117,9 @@ class PictureStack final : public ImageReader {
             return;
         }
         throw Error(ErrorCode::bad_file,
-                    fmt::format("has {} x {} pixels of {} bytes, {} has {} x {} of {}", slice.size[0], slice.size[1],
-                                bytes_of(slice.type), files_.front().filename().string(), header_.size[0],
-                                header_.size[1], bytes_of(header_.type)),
+                    fmt::format("has {} x {} pixels of {}, {} has {} x {} of {}", slice.size[0], slice.size[1],
+                                counted(bytes_of(slice.type), "bytes"), files_.front().filename().string(),
+                                header_.size[0], header_.size[1], bytes_of(header_.type)),
                     file.string(), "slices of one volume must be alike: move it to another folder");
     }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ranges>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/hdf5/hdf5_file.h"
 #include "engine/io/hdf5/hdf5_handles.h"
@@ -47,7 +48,7 @@ class Hdf5Reader : public ImageReader {
     Hdf5Reader(const std::filesystem::path& path, const std::string& wanted) : path_(path) {
         const auto lock = hdf5::locked();
         file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-        if (!file_) refuse("is no HDF5 file, or is damaged: " + hdf5::reason());
+        if (!file_) refuse("is not an HDF5 file, or is damaged: " + hdf5::reason());
         dataset_ = Handle(H5Dopen2(file_, name_of_voxels(wanted).c_str(), H5P_DEFAULT), H5Dclose);
         const Handle type(H5Dget_type(dataset_), H5Tclose);
         extent_ = Extent::of(dataset_).value();
@@ -139,7 +140,7 @@ class Hdf5Reader : public ImageReader {
             const bool is_sturdy =
                 filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32;
             if (!is_sturdy)
-                refuse("is packed by a filter other than gzip and shuffle", "repack it: h5repack -f GZIP=4");
+                refuse("is compressed with a filter other than gzip and shuffle", "repack it: h5repack -f GZIP=4");
         }
         const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path_));
         check_claim(header_, stored_, bytes, packed, path_);
@@ -160,8 +161,8 @@ class Hdf5Reader : public ImageReader {
         constexpr double best_deflate = 1032;
         const auto held = static_cast<double>(file_bytes);
         if (chunks > held || chunk_bytes > held * best_deflate) {
-            refuse(fmt::format("claims {:.0f} chunks of {:.0f} bytes, which its {} bytes cannot hold", chunks,
-                               chunk_bytes, file_bytes),
+            refuse(fmt::format("claims {:.0f} chunks of {:.0f} bytes, which its {} cannot hold", chunks, chunk_bytes,
+                               counted(file_bytes, "bytes")),
                    "copy the file again");
         }
     }

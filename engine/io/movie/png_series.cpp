@@ -23,9 +23,9 @@ SeriesName::SeriesName(const std::filesystem::path& path) : folder(path), before
     digits = 0;
     while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) {
         digits = digits * 10 + (name[end++] - '0');
-        if (digits > 9) refuse("a number has 9 digits at most");
+        if (digits > 9) refuse("a number has at most 9 digits");
     }
-    if (end >= name.size() || name[end] != 'd') refuse("the place of the number is written %04d");
+    if (end >= name.size() || name[end] != 'd') refuse("write %04d where the number goes");
     if (name.find('%', end) != name.npos) refuse("a series of pictures has one number in its name");
     folder = path.parent_path();
     before = name.substr(0, begin);
@@ -40,7 +40,7 @@ PngSeries::PngSeries(const std::filesystem::path& path, const MovieFormat& forma
     const std::filesystem::path beyond = name_.of(format.max_pictures);
     std::error_code none;
     if (std::filesystem::exists(beyond, none)) {
-        throw Error(ErrorCode::output, "an older series of this name is longer and would be mixed with this one",
+        throw Error(ErrorCode::output, "an older, longer series of this name would be mixed with this one",
                     beyond.string(), "delete it, or choose another name");
     }
     check_can_be_written(name_.of(0));

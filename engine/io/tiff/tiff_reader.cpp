@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/header_text.h"
 #include "engine/io/tiff/ome_xml.h"
@@ -82,7 +83,7 @@ class TiffReader : public ImageReader {
         TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, nullptr);
         tiff_.reset(TIFFOpenExt(path_.c_str(), "rm", options));  // m: not mapped, a file may shrink
         TIFFOpenOptionsFree(options);
-        if (!tiff_) refuse("is no TIFF file, or is damaged: " + message_);
+        if (!tiff_) refuse("is not a TIFF file, or is damaged: " + message_);
     }
 
     void survey_pages() {
@@ -104,7 +105,8 @@ class TiffReader : public ImageReader {
             }
             is_packed_ = is_packed_ || compression != COMPRESSION_NONE;
             places_.push_back(TIFFCurrentDirOffset(tiff));
-            if (std::ssize(places_) > max_tiff_pages) refuse(fmt::format("has more than {} pages", max_tiff_pages));
+            if (std::ssize(places_) > max_tiff_pages)
+                refuse(fmt::format("has more than {}", counted(max_tiff_pages, "pages")));
             message_.clear();
         } while (TIFFReadDirectory(tiff) == 1);
         if (!message_.empty()) refuse(fmt::format("page {} is incomplete: {}", places_.size(), message_), again);
@@ -127,8 +129,8 @@ class TiffReader : public ImageReader {
             return each.bits == shape_.bits && each.format == shape_.format && shape_.samples == 1;
         });
         if (found == std::end(known)) {
-            refuse(fmt::format("has no gray voxels of 8, 16, 32 or 64 bits: {} samples of {} bits", shape_.samples,
-                               shape_.bits),
+            refuse(fmt::format("has no gray voxels of 8, 16, 32 or 64 bits: {} of {}",
+                               counted(shape_.samples, "samples"), counted(shape_.bits, "bits")),
                    "convert it first");
         }
         return found->type;
@@ -166,8 +168,8 @@ class TiffReader : public ImageReader {
         const bool fits = order->slices >= 1 && order->slices <= pages && order->time_points == pages / order->slices &&
                           pages % order->slices == 0;
         if (!fits) {
-            refuse(fmt::format("describes {} slices and {} time points, but has {} pages", order->slices,
-                               order->time_points, pages),
+            refuse(fmt::format("describes {} and {}, but has {}", counted(order->slices, "slices"),
+                               counted(order->time_points, "time points"), counted(pages, "pages")),
                    "all pages must lie in one file");
         }
         order_ = *order;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/deflate.h"
 #include "engine/io/result_file.h"
@@ -158,8 +159,8 @@ class TiffWriter : public ImageWriter {
 std::unique_ptr<ImageWriter> create_tiff(const std::filesystem::path& path, const ImageHeader& header,
                                          const ImageStorage& storage, const std::string& where) {
     if (header.size[2] * header.time_points > max_tiff_pages) {
-        throw Error(ErrorCode::output, fmt::format("TIFF files hold at most {} slices here", max_tiff_pages), where,
-                    "use .ome.zarr or .h5");
+        throw Error(ErrorCode::output, fmt::format("TIFF files hold at most {}", counted(max_tiff_pages, "slices")),
+                    where, "use .ome.zarr or .h5");
     }
     return std::make_unique<TiffWriter>(path, header, storage.compression == Compression::gzip, where);
 }

@@ -55,7 +55,7 @@ Codec codec_named(const std::string& name, const std::string& where) {
     if (name == "sharding_indexed") {
         refuse("has chunks in shards, which are not read", where, "write it without sharding");
     }
-    refuse("has chunks packed by \"" + name.substr(0, 40) + "\"", where,
+    refuse("has chunks compressed with \"" + name.substr(0, 40) + "\"", where,
            "blosc, zstd, gzip, zlib and crc32c can be read");
 }
 
@@ -164,7 +164,7 @@ Codecs codecs_of_zarr3(const json& array, const std::string& where) {
     const auto packers =
         std::ranges::count_if(codecs.chain, [](const Codec& codec) { return codec.kind != Codec::Kind::crc32c; });
     constexpr std::size_t max = 8;
-    if (packers > 1 || codecs.chain.size() > max) refuse("has chunks that are packed twice", where);
+    if (packers > 1 || codecs.chain.size() > max) refuse("has chunks that are compressed twice", where);
     return codecs;
 }
 

@@ -34,7 +34,7 @@ class OmeZarrReader : public ImageReader {
         try {
             open();
         } catch (const json::exception&) {
-            refuse("has metadata that are not understood", "copy the folder again");
+            refuse("has metadata that cannot be understood", "copy the folder again");
         }
     }
 
@@ -101,7 +101,7 @@ class OmeZarrReader : public ImageReader {
     json read_attributes() const {
         if (const auto zarr3 = zarr::read_json(path_ / "zarr.json")) return zarr3->value("attributes", json::object());
         if (const auto zarr2 = zarr::read_json(path_ / ".zattrs")) return *zarr2;
-        refuse("is no folder of OME-Zarr");
+        refuse("is not an OME-Zarr folder");
     }
 
     void read_axes(const json& picture) {

@@ -28,7 +28,7 @@ std::optional<std::string> whole_file(const std::filesystem::path& path, std::ui
     if (is_absent) return std::nullopt;
     if (problem) throw Error(ErrorCode::bad_file, "cannot be read: " + problem.message(), path.string());
     if (!std::filesystem::is_regular_file(path, problem)) return std::nullopt;
-    if (size > max) throw Error(ErrorCode::bad_file, "is too large for what it is", path.string());
+    if (size > max) throw Error(ErrorCode::bad_file, "is too large for its kind", path.string());
     std::string text(size, '\0');
     std::ifstream stream(path, std::ios::binary);
     if (!stream.read(text.data(), static_cast<std::streamsize>(size))) {
@@ -132,7 +132,7 @@ std::optional<json> read_json(const std::filesystem::path& path) {
     if (!text) return std::nullopt;
     json parsed = json::parse(*text, nullptr, false);
     if (parsed.is_discarded() || !parsed.is_object()) {
-        throw Error(ErrorCode::bad_file, "is no JSON object", path.string(), "copy the folder again");
+        throw Error(ErrorCode::bad_file, "is not a JSON object", path.string(), "copy the folder again");
     }
     return parsed;
 }
@@ -147,7 +147,7 @@ ZarrArray::ZarrArray(std::filesystem::path folder) : folder_(std::move(folder)) 
             refuse("holds no array of Zarr 2 or 3");
         }
     } catch (const json::exception&) {
-        refuse("describes its array in a way that is not understood", "copy the folder again");
+        refuse("describes its array in an unknown way", "copy the folder again");
     }
     check_sizes();
 }
@@ -155,7 +155,7 @@ ZarrArray::ZarrArray(std::filesystem::path folder) : folder_(std::move(folder)) 
 void ZarrArray::read_zarr2(const json& array) {
     sizes_ = array.at("shape").get<std::vector<std::int64_t>>();
     chunk_ = array.at("chunks").get<std::vector<std::int64_t>>();
-    if (!array.at("dtype").is_string()) refuse("has voxels of several numbers");
+    if (!array.at("dtype").is_string()) refuse("has several numbers per voxel");
     const std::string type = array.at("dtype").get<std::string>();
     const auto* entry = std::ranges::find_if(
         type_names, [&](const TypeName& each) { return type.size() == 3 && type.substr(1) == each.zarr2; });
@@ -195,7 +195,7 @@ void ZarrArray::check_sizes() const {
     double bytes = static_cast<double>(bytes_of(stored_));
     for (const std::int64_t size : chunk_) bytes *= static_cast<double>(size);
     constexpr double max_bytes = 2147483647;  // blosc counts in int
-    if (!sound || bytes > max_bytes) refuse("has sizes of array or chunks that cannot be", "copy the folder again");
+    if (!sound || bytes > max_bytes) refuse("has impossible sizes of array or chunks", "copy the folder again");
     double chunks = 1;
     for (std::size_t i = 0; i < sizes_.size(); ++i)
         chunks *= std::ceil(static_cast<double>(sizes_[i]) / static_cast<double>(chunk_[i]));

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "engine/io/foreign/scratch_file.h"
@@ -53,7 +54,7 @@ class ThorlabsSpectra {
     Frames find_frames() const {
         const ThorlabsFile* shape = header_.file(spectra_name(0));
         if (shape == nullptr) {
-            throw Error(ErrorCode::bad_file, "holds no spectra", where_, "its picture can be shown and converted");
+            throw Error(ErrorCode::bad_file, "holds no spectra", where_, "its pictures can be shown and converted");
         }
         Frames frames{0, 1, *shape};
         const ThorlabsFile* second = header_.file(spectra_name(1));
@@ -69,7 +70,7 @@ class ThorlabsSpectra {
                               file.scan_begin < file.scan_end && file.scan_end <= file.lines;
         constexpr std::int64_t max = 1 << 24;
         if (!in_order || file.depth < 1 || file.depth > max || file.lines > max) {
-            fail("its Header.xml describes spectra that cannot be");
+            fail("its Header.xml describes impossible spectra");
         }
         return frames;
     }
@@ -83,7 +84,7 @@ class ThorlabsSpectra {
             case 1: scan_.format.sample_format = SampleFormat::u8; break;
             case 2: scan_.format.sample_format = header_.raw_is_signed ? SampleFormat::i16 : SampleFormat::u16; break;
             case 4: scan_.format.sample_format = SampleFormat::u32; break;
-            default: fail(fmt::format("has samples of {} bytes", frames_.shape.bytes_per_value));
+            default: fail(fmt::format("has samples of {}", counted(frames_.shape.bytes_per_value, "bytes")));
         }
         if (header_.raw_is_signed && frames_.shape.bytes_per_value != 2)
             fail("has signed samples that are not 16 bits");
@@ -114,8 +115,8 @@ class ThorlabsSpectra {
         const std::int64_t bytes = frame_bytes();
         for (std::int64_t number = frames_.first; number < frames_.end; ++number) {
             if (archive_.size_of(spectra_name(number)) == bytes) continue;
-            fail(fmt::format("{} has {} bytes, {} are described", spectra_name(number),
-                             archive_.size_of(spectra_name(number)), bytes));
+            fail(fmt::format("{} has {}, {} are described", spectra_name(number),
+                             counted(archive_.size_of(spectra_name(number)), "bytes"), bytes));
         }
         const auto unpacked = std::make_shared<ScratchFile>(bytes * (frames_.end - frames_.first), where_);
         for (std::int64_t number = frames_.first; number < frames_.end; ++number) {
@@ -130,7 +131,7 @@ class ThorlabsSpectra {
     std::vector<double> reals(const std::string& name) const {
         if (!archive_.holds(name)) return {};
         const std::int64_t samples = frames_.shape.depth;
-        if (archive_.size_of(name) != samples * 4) fail(fmt::format("{} has not one value a sample", name));
+        if (archive_.size_of(name) != samples * 4) fail(fmt::format("{} does not have one value per sample", name));
         const std::vector<std::byte> bytes = archive_.read(name, samples * 4);
         std::vector<float> values(static_cast<std::size_t>(samples));
         std::memcpy(values.data(), bytes.data(), bytes.size());

@@ -131,7 +131,7 @@ TrialBounds trial_bounds(const DicomHeader& header, std::size_t file_bytes) {
 std::vector<std::byte> unpack_by_codec(const DicomHeader& header, const std::vector<DicomItem>& items) {
     const std::string where = header.path.string();
     if (!is_known(header.transfer_syntax)) {
-        throw Error(ErrorCode::bad_file, "is packed in a way that is not known: " + header.transfer_syntax, where,
+        throw Error(ErrorCode::bad_file, "is compressed in an unknown way: " + header.transfer_syntax, where,
                     "unpack it with another program first");
     }
     const std::string file = with_voxels_alone(header, items);

@@ -80,7 +80,7 @@ ThorlabsHeader read_thorlabs_header(const ZipArchive& archive, const std::string
     const pugi::xml_parse_result parsed = document.load_buffer(xml.data(), xml.size(), pugi::parse_default);
     const pugi::xml_node root = document.child("Ocity");
     if (!parsed || !root) {
-        throw Error(ErrorCode::bad_file, "its Header.xml is damaged, or of no Thorlabs file", where,
+        throw Error(ErrorCode::bad_file, "its Header.xml is damaged or not from Thorlabs software", where,
                     "copy or save the file again");
     }
     ThorlabsHeader header;

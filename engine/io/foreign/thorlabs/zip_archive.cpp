@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/memory_budget.h"
 
@@ -70,7 +71,7 @@ ZipArchive::ZipArchive(const std::filesystem::path& path) {
     parts->archive_bytes = std::filesystem::file_size(path, problem);
     int reason = 0;
     parts->archive.reset(zip_open(path.c_str(), ZIP_RDONLY, &reason));
-    if (!parts_->archive) parts_->fail("is no ZIP archive, or is damaged", "copy the file again");
+    if (!parts_->archive) parts_->fail("is not a ZIP archive, or is damaged", "copy the file again");
     const zip_int64_t count = zip_get_num_entries(parts_->archive.get(), 0);
     for (zip_int64_t i = 0; i < count; ++i) {
         zip_stat_t status;
@@ -101,9 +102,10 @@ std::int64_t ZipArchive::size_of(const std::string& name) const {
 std::vector<std::byte> ZipArchive::read(const std::string& name, std::int64_t max) const {
     ZipMember member(*this, name);
     if (member.size() > max) {
-        parts_->fail(fmt::format("holds {} bytes of {}, at most {} are expected", member.size(), name, max));
+        parts_->fail(
+            fmt::format("holds {} of {}, at most {} are expected", counted(member.size(), "bytes"), name, max));
     }
-    require_memory(member.size(), parts_->where, "use a machine with more memory");
+    require_memory(member.size(), parts_->where, "copy or save the file again");
     std::vector<std::byte> all(static_cast<std::size_t>(member.size()));
     member.read(0, all);
     return all;
@@ -142,7 +144,7 @@ void ZipMember::read_next(std::span<std::byte> out) {
 
 void ZipMember::read(std::int64_t place, std::span<std::byte> out) {
     if (place < 0 || place > size_ || std::ssize(out) > size_ - place) {
-        archive_->fail(fmt::format("{} in it ends after {} bytes, more are described", name_, size_),
+        archive_->fail(fmt::format("{} in it ends after {}, more are described", name_, counted(size_, "bytes")),
                        "copy the file again");
     }
     if (place < place_) restart();

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/movie/ffmpeg/encoder_choice.h"
@@ -69,7 +70,8 @@ class Encoder : public MovieWriter {
     void add(std::span<const std::uint8_t> rgba, const std::map<std::string, std::string>&) override {
         if (failure_ != 0) fail(failure_);
         if (added_ == format_.max_pictures)
-            throw Error(ErrorCode::bad_setting, fmt::format("more than {} pictures", added_), path_.string());
+            throw Error(ErrorCode::bad_setting, fmt::format("more than {}", counted(added_, "pictures")),
+                        path_.string());
         if (std::ssize(rgba) != 4 * format_.width * format_.height)
             throw Error(ErrorCode::bad_setting, "a picture has another size than the movie", path_.string());
         fill(rgba);

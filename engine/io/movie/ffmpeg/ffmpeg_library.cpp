@@ -14,7 +14,7 @@ namespace {
 [[noreturn]] void fail(const std::string& problem) {
     throw Error(ErrorCode::device, problem, "movies",
                 fmt::format("install FFmpeg {} (Debian and Ubuntu: libavcodec{} and libavformat{}), set ECHOLUX_FFMPEG "
-                            "to the folder of its libraries, or make a series of pictures: frame_%04d.png",
+                            "to the folder of its libraries, or write a series of pictures: frame_%04d.png",
                             LIBAVFORMAT_VERSION_MAJOR - 54, LIBAVCODEC_VERSION_MAJOR, LIBAVFORMAT_VERSION_MAJOR));
 }
 
@@ -24,7 +24,7 @@ void* opened(const char* name, int major) {
     const char* folder = std::getenv("ECHOLUX_FFMPEG");
     const std::string path = folder != nullptr && *folder != '\0' ? fmt::format("{}/{}", folder, file) : file;
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library == nullptr) fail(fmt::format("{} is not on this machine", path));
+    if (library == nullptr) fail(fmt::format("{} was not found on this machine", path));
     return library;
 }
 

@@ -1,0 +1,20 @@
+// Counts in messages: "1 B-scan", "2 B-scans". Every message that counts is made with it, so that none says "1
+// B-scans".
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace echolux {
+
+// `things` in the plural, as they are called from two on: "A-scans", "boundaries".
+template <std::integral Count>
+std::string counted(Count count, std::string_view things) {
+    std::string text = std::to_string(count) + " ";
+    if (count != 1) return text.append(things);
+    if (things.ends_with("ies")) return text.append(things.substr(0, things.size() - 3)).append("y");
+    return text.append(things.substr(0, things.size() - (things.ends_with('s') ? 1 : 0)));
+}
+
+}  // namespace echolux

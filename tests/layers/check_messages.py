@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Reads every string literal of the sources that a person may get to see, and reports those that break the rules for
+messages: rooms below ui name settings and not options of the command line, counts are made by counted() (compute/counted.h),
+and phrases that puzzled readers stay away.
+
+usage: check_messages.py ROOT          prints one line for each finding; exit status 1 when there is one
+       check_messages.py ROOT --print  prints all messages instead, file by file, to be read as a whole
+"""
+import re
+import sys
+from pathlib import Path
+
+ROOMS = ["assets", "compute", "engine", "render", "app", "library", "bench", "ui", "include"]
+BELOW_UI = {"assets", "compute", "engine", "render", "app", "library", "bench"}
+
+COMMANDS = "demo|info|simulate|calibrate|reconstruct|convert|render|reproduce|figure|view|live|record|bench|validate"
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+COMMAND = re.compile(rf"\becholux (?:{COMMANDS})\b")
+
+# Tables for the documentation, whose counts are never one and whose words are headings.
+TABLES = {"bench", "engine/validation"}
+THINGS = ("B-scans|A-scans|bins|bits|blocks|boundaries|bytes|channels|checks|chunks|columns|dimensions|files|frames|GPUs|heights|"
+          "images|iterations|lines|mirrors|numbers|pages|pictures|planes|points|poses|positions|rows|samples|slices|"
+          "spectra|threads|times|values|volumes|voxels")
+# "3 x 1 voxels" is a size, and a product.
+PLURAL = re.compile(rf"(?<!x )(?:\{{\}}|\b1) (?:more )?(?:{THINGS})\b(?!/s| x )")
+
+PUZZLING = {
+    r"(?<!there )\bis no (?!longer\b)": "say what it is not: 'is not a'",
+    r"\btenths of a second": "say seconds",
+    r"\bgoes? (?:first|before)\b": "say 'overrides', 'takes precedence'",
+    r"\b(?:says?|describes) itself what\b": "say 'describes itself'",
+    r"\bnobody says\b": "say what the default is",
+    r"\bis there already\b": "say 'already exists'",
+    r"\bnot in \{": "list the choices in a sentence",
+    r"\banew\b": "say 'again'",
+    r"\bone an? (?:line|pixel|row|key|file)\b": "say 'one per'",
+    r"\b(?:lines|pictures|beats|volumes|A-scans) a second\b": "say 'per second'",
+    r"\bof ours\b": "say 'saved by Echolux'",
+    r"\bto be had\b|\bcan be had\b": "say 'available'",
+    r"\bof (?:our|one's) own\b": "say 'your'",
+    r"\bnot (?:there )?any ?more\b": "say 'no longer'",
+    r"\bthat cannot be$": "say 'impossible', 'invalid'",
+    r"\bwaits? in vain\b": "say what does not happen",
+}
+
+TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\((.*?)\)\1"|"((?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
+
+
+def literals(text):
+    """(line, text) of the string literals of a source; adjacent ones are one."""
+    text = re.sub(r"^[ \t]*#[ \t]*include.*$", "", text, flags=re.M)
+    found, end = [], -1
+    for token in TOKEN.finditer(text):
+        if token[0].startswith(("//", "/*", "'")):
+            continue
+        content = token[2] if token[0].startswith("R") else token[3]
+        if found and not text[end:token.start()].strip():
+            found[-1][1] += content
+        else:
+            found.append([text.count("\n", 0, token.start()) + 1, content])
+        end = token.end()
+    return found
+
+
+def messages(root):
+    for room in ROOMS:
+        for path in sorted((root / room).rglob("*")):
+            if path.suffix in {".h", ".hpp", ".cpp", ".cu", ".cuh"} and path.is_file():
+                for line, text in literals(path.read_text(encoding="utf-8")):
+                    if re.search("[A-Za-z]{2}", text):
+                        yield path.relative_to(root), line, text
+
+
+def faults(path, text):
+    """What is wrong with a literal of the file `path`, which is relative to the root."""
+    if path.parts[0] in BELOW_UI and (OPTION.search(text) or COMMAND.search(text)):
+        yield "names an option or a command: name the key in `backticks`, ui/cli/option_words.cpp translates it"
+    is_table = any(path.is_relative_to(table) for table in TABLES)
+    if not is_table and PLURAL.search(text):
+        yield "counts: use counted() of compute/counted.h"
+    for phrase, advice in PUZZLING.items():
+        if not is_table and re.search(phrase, text):
+            yield advice
+
+
+def findings(root):
+    for path, line, text in messages(root):
+        for fault in faults(path, text):
+            yield f'{path}:{line}: "{text}": {fault}'
+
+
+def main(arguments):
+    root = Path(arguments[0])
+    if "--print" in arguments:
+        last = None
+        for path, line, text in messages(root):
+            if " " in text:
+                print(*([f"\n{path}"] if path != last else []), f"{line:5}  {text}", sep="\n")
+                last = path
+        return 0
+    found = list(findings(root))
+    for finding in found:
+        print(finding)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
