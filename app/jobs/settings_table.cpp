@@ -15,10 +15,15 @@
 namespace echolux {
 namespace {
 
+bool has_range(const BoundField& field) {
+    return field.choices.empty() && !std::holds_alternative<bool>(field.default_value) &&
+           !std::holds_alternative<std::string>(field.default_value);
+}
+
 std::string range_text(const BoundField& field) {
     if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, ", "));
     if (std::holds_alternative<bool>(field.default_value)) return "true, false";
-    if (std::holds_alternative<std::string>(field.default_value)) return "text";
+    if (!has_range(field)) return "text";
     return fmt::format("{:g} .. {:g}", field.low, field.high);
 }
 
@@ -34,7 +39,7 @@ std::string_view effect_text(Effect effect) {
 
 }  // namespace
 
-std::string settings_table() {
+std::vector<ListedSetting> all_settings() {
     Scan scan;
     Simulation simulation;
     SourceSettings source;
@@ -50,10 +55,18 @@ std::string settings_table() {
 #endif
     settings.bind("simulation", simulation);
     settings.bind("source", source);
-    std::string table = "| setting | default | range | unit | effect | meaning |\n|---|---|---|---|---|---|\n";
+    std::vector<ListedSetting> all;
     for (const BoundField& field : settings.fields()) {
+        all.push_back({field, std::string(effect_text(field.effect)), has_range(field)});
+    }
+    return all;
+}
+
+std::string settings_table() {
+    std::string table = "| setting | default | range | unit | effect | meaning |\n|---|---|---|---|---|---|\n";
+    for (const auto& [field, effect, is_number] : all_settings()) {
         table += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", field.key(), spelled(field.default_value),
-                             range_text(field), field.unit, effect_text(field.effect), field.help);
+                             range_text(field), field.unit, effect, field.help);
     }
     return table;
 }

@@ -40,7 +40,7 @@ TEST(ProposedScan, OpensAndSaysWhy) {
     EXPECT_EQ(scan.spectra, std::filesystem::absolute(raw));
     EXPECT_THAT(proposed_toml(raw, "unknown.bin"), AllOf(HasSubstr("# samples = 256: lines of this length are alike"),
                                                          HasSubstr("file = \"unknown.bin\"")));
-    EXPECT_THAT(error_of([&] { write_proposed_toml(raw, toml); }).line, HasSubstr("is there already"));
+    EXPECT_THAT(error_of([&] { write_proposed_toml(raw, toml); }).line, HasSubstr("exists already"));
 }
 
 TEST(ProposedScan, RefusesWhatFitsNothingAndWhatIsKnown) {

@@ -157,7 +157,8 @@ void Calibrating::keep(Workspace& work, std::string_view name, const std::string
         [this, &work, opened = opened_, path = work.new_name(fmt::format("{}-", name), ".csv"), key, comment,
          values = std::move(values), with = std::move(with)](Progress& progress) {
             progress.begin("write", 0, "");
-            write_calibration(path, values, comment);
+            write_calibration(path, key == "calibration.k_map" ? CalibrationKind::k_map : CalibrationKind::spectrum,
+                              values, comment);
             return [this, &work, opened, path, key, with] {
                 std::map<std::string, Value> changes = with;
                 changes[key] = path.string();

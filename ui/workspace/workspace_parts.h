@@ -100,6 +100,7 @@ struct Workspace::Parts {
     void start_export(const std::filesystem::path& path, const std::function<void(Progress&)>& work);
     void draw_picture_to_keep();
     void drop_pictures_to_keep();
+    void check_kept_name(const std::filesystem::path& path) const;
     void write_picture(const PictureToKeep& kept, Image image);
 
     std::filesystem::path keeping_folder() const;
