@@ -11,7 +11,6 @@ namespace {
 
 struct Options : SessionOptions {
     RecordJob job;
-    std::string device;  // nothing is drawn any more: taken, so that older command lines still work
 };
 
 }  // namespace
@@ -23,11 +22,12 @@ void add_record(CLI::App& program) {
     command->add_option("-o,--output", options->job.record, "the recording; spectra and index go beside it")
         ->required()
         ->type_name("scan.toml");
-    command->add_flag("--overwrite", options->job.overwrites, "in place of an earlier recording");
-    add_volume_options(*command, options->job, options->device, true);
+    const VolumeOptions volumes = add_volume_options(*command, options->job);
+    volumes.backend->needs(volumes.processed);  // else nobody reconstructs
     command->callback([options] {
         options->job.source = source_wanted(options->source, {"view."});
-        go(*options, [&](Progress& progress, const HearEvent& heard) { return run(options->job, progress, heard); });
+        go(options->job,
+           [&](Progress& progress, const HearEvent& heard) { return run(options->job, progress, heard); });
     });
 }
 

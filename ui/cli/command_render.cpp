@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/jobs/render_job.h"
 #include "compute/error.h"
@@ -11,15 +12,20 @@
 #include "ui/cli/movie_options.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct Options {
     std::string input, flow, output, size, device, view_file, key_frames, save_transfer;
     double at_s = 0;
     std::int64_t volume = 0, bits = 8;
+    bool overwrites = false;
     std::vector<std::string> assignments, view, probes;
     MovieOptions movie;
 };
@@ -27,9 +33,11 @@ struct Options {
 // `--set view.…` and the view's own options shape the picture, every other setting the reconstruction.
 RenderJob job_from(const Options& options) {
     RenderJob job;
-    job.input = options.input;
+    job.input = input_named(options.input, ".npy");
     job.flow = options.flow;
-    job.output = options.output;
+    job.output = output_named(options.output, ".png");
+    job.overwrites = options.overwrites;
+    job.made_from = {options.view_file};
     job.bits = options.bits == 16 ? PictureBits::sixteen : PictureBits::eight;
     job.part.volume = options.volume;
     job.device.name = options.device;
@@ -52,9 +60,9 @@ RenderJob job_from(const Options& options) {
         settings.set("view.height", std::to_string(height), "--size");
     }
     for (const std::string& pixel : options.probes) job.probes.push_back(parsed_pixel(pixel, "--probe"));
-    if (job.output.empty() && job.probes.empty() && options.movie.output.empty()) {
-        throw Error(ErrorCode::bad_setting, "nothing to do", "-o",
-                    "name a picture, a pixel by --probe X,Y, or a movie by --movie");
+    const bool has_file = !job.output.empty() || !job.save_transfer.empty() || !options.movie.output.empty();
+    if (!has_file && job.probes.empty()) {
+        throw UsageError("nothing to do", "-o", "name a picture, a pixel by --probe X,Y, or a movie by --movie");
     }
     return job;
 }
@@ -63,35 +71,57 @@ std::string triple(const std::array<double, 3>& numbers, int decimals) {
     return fmt::format("({:.{}f}, {:.{}f}, {:.{}f})", numbers[0], decimals, numbers[1], decimals, numbers[2], decimals);
 }
 
+Json json_of(const std::pair<std::int64_t, std::int64_t>& pixel, const std::optional<Probe>& probe) {
+    Json json{{"pixel", pixel}};
+    if (!probe) return json;
+    json.update({{"value", probe->value},
+                 {"unit", probe->unit},
+                 {"voxel", probe->voxel},
+                 {"index", probe->index},
+                 {"place", probe->place_um},
+                 {"normal", probe->normal},
+                 {"distance", probe->distance_um},
+                 {"length_unit", probe->has_spacing ? "um" : "voxels"}});
+    return json;
+}
+
 void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
-    fmt::print("pixel {}: ", pixel);
+    answer("pixel {}: ", pixel);
     if (!probe) {
-        fmt::print("nothing is seen\n");
+        answer("nothing is seen\n");
         return;
     }
-    fmt::print("value {:.6g}{}{} in voxel ({}, {}, {})\n", probe->value, probe->unit.empty() ? "" : " ", probe->unit,
-               probe->voxel[0], probe->voxel[1], probe->voxel[2]);
+    answer("value {:.6g}{}{} in voxel ({}, {}, {})\n", probe->value, probe->unit.empty() ? "" : " ", probe->unit,
+           probe->voxel[0], probe->voxel[1], probe->voxel[2]);
     const char* unit = probe->has_spacing ? "um" : "voxels";
-    fmt::print("  at {} voxels = {} {} from the middle of the first (depth, A-scans, B-scans)\n",
-               triple(probe->index, 2), triple(probe->place_um, 2), unit);
-    fmt::print("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
+    answer("  at {} voxels = {} {} from the middle of the first (depth, A-scans, B-scans)\n", triple(probe->index, 2),
+           triple(probe->place_um, 2), unit);
+    answer("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
 }
 
 void render(const Options& options) {
-    if (!options.movie.output.empty()) return make_movie(job_from(options), options.movie);
+    const RenderJob job = job_from(options);
+    if (!options.movie.output.empty()) return make_movie(job, options.movie);
     TerminalProgress progress;
-    const RenderedFile done = run(job_from(options), progress);
+    const RenderedFile done = run(job, progress);
     print_warnings(done.warnings);
     if (!done.stats.backend.empty()) {
-        fmt::print("{}: {} A-scans in {:.2f} s\n", done.stats.backend, done.stats.a_scans, done.stats.seconds);
+        close_with("{}: {} A-scans in {:.2f} s\n", done.stats.backend, done.stats.a_scans, done.stats.seconds);
     }
     if (done.pages.needed > 0) {
-        fmt::print("larger than one texture of {}: {} of {} visible pages in full, {} from the coarse level\n",
+        close_with("larger than one texture of {}: {} of {} visible pages in full, {} from the coarse level\n",
                    done.device, done.pages.needed - done.pages.coarse, done.pages.needed, done.pages.coarse);
     }
     for (std::size_t i = 0; i < done.probes.size(); ++i) print_probe(options.probes[i], done.probes[i]);
-    if (options.output.empty()) return;
-    fmt::print("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, options.output);
+    Json probes = Json::array();
+    for (std::size_t i = 0; i < done.probes.size(); ++i) probes.push_back(json_of(job.probes[i], done.probes[i]));
+    give({{"files", names_of({job.output, job.save_transfer})},
+          {"device", done.device},
+          {"seconds", done.seconds},
+          {"probes", probes},
+          {"warnings", lines_of(done.warnings)}});
+    if (job.output.empty()) return;
+    close_with("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, job.output.string());
 }
 
 }  // namespace
@@ -99,13 +129,17 @@ void render(const Options& options) {
 void add_render(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("render", "Ray-cast a volume or scan into a picture");
-    command->add_option("INPUT", options->input, "scan, or volume of any format that `echolux convert` reads")
+    command
+        ->add_option("INPUT", options->input,
+                     "scan, or volume of any format that `echolux convert` reads; - for standard input")
         ->required()
         ->type_name("");
     command
         ->add_option("--flow", options->flow, "velocities (or phasors) of the same voxels, coloured over the picture")
         ->type_name("VOLUME");
-    command->add_option("-o,--output", options->output, "the picture; may be left out with --probe")
+    command
+        ->add_option("-o,--output", options->output,
+                     "the picture; may be left out with --probe; - for standard output, as PNG")
         ->type_name("PICTURE.png|.tif");
     command->add_option("--bits", options->bits, "of a channel of the picture [8]")
         ->type_name("8|16")
@@ -121,7 +155,9 @@ void add_render(CLI::App& program) {
     command->add_option("--volume", options->volume, "which volume of a scan, counted from 0 [0]")->type_name("N");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
-    command->add_option("--view", options->view_file, "a file with a section [view]; options given besides go first")
+    command
+        ->add_option("--view", options->view_file,
+                     "a file with a section [view]; options given besides take precedence")
         ->type_name("FILE.toml");
     CLI::Option* key_frames =
         command->add_option("--keyframes", options->key_frames, "a file of tables [[key]] that moves the view")
@@ -129,6 +165,7 @@ void add_render(CLI::App& program) {
     command->add_option("--at", options->at_s, "the moment of that [0]")->type_name("SECONDS")->needs(key_frames);
     command->add_option("--save-transfer", options->save_transfer, "also writes the transfer function in use")
         ->type_name("FILE.toml");
+    add_overwrite_option(*command, options->overwrites);
     add_movie_options(*command, options->movie);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "compute/error.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -43,6 +45,8 @@ MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
     job.spec.along = chosen<SweepAxis>(axes, options.along);
     job.spec.plane = chosen<SweptPlane>(planes, options.swept);
     job.output = options.output;
+    job.made_from = picture.made_from;
+    job.overwrites = picture.overwrites;
     job.codec = chosen<MovieCodec>(codecs, options.codec);
     job.crf = options.crf;
     job.may_use_hardware = options.encoder == "auto";
@@ -91,16 +95,25 @@ void make_movie(const RenderJob& picture, const MovieOptions& options) {
     const MadeMovie made = run(job, progress);
     print_warnings(made.warnings);
     if (made.width != job.view.width || made.height != job.view.height) {
-        fmt::print("{} x {} instead of {} x {}: the codec takes even sizes only\n", made.width, made.height,
+        close_with("{} x {} instead of {} x {}: the codec takes even sizes only\n", made.width, made.height,
                    job.view.width, job.view.height);
     }
     const std::string rate = made.rate.seconds == 1 ? fmt::format("{}", made.rate.pictures)
                                                     : fmt::format("{}/{}", made.rate.pictures, made.rate.seconds);
-    fmt::print("{} pictures of {} x {} at {} a second: {:.3f} s{}\n", made.frames, made.width, made.height, rate,
+    close_with("{} pictures of {} x {} at {} a second: {:.3f} s{}\n", made.frames, made.width, made.height, rate,
                static_cast<double>(made.frames) / made.rate.per_s(),
                made.time_rate > 0 ? fmt::format(", time at {:.3g}x", made.time_rate) : "");
-    fmt::print("Vulkan on {}, encoded by {}, made in {:.1f} s\n{}\n", made.device, made.encoder, made.seconds,
+    close_with("Vulkan on {}, encoded by {}, made in {:.1f} s\n{}\n", made.device, made.encoder, made.seconds,
                job.output.string());
+    give({{"files", names_of({job.output})},
+          {"device", made.device},
+          {"encoder", made.encoder},
+          {"pictures", made.frames},
+          {"width", made.width},
+          {"height", made.height},
+          {"pictures_per_s", made.rate.per_s()},
+          {"seconds", made.seconds},
+          {"warnings", lines_of(made.warnings)}});
 }
 
 }  // namespace echolux

@@ -9,6 +9,7 @@
 
 #include "engine/scan/recipes.h"
 #include "ui/cli/parse_text.h"
+#include "ui/cli/standard_streams.h"
 
 namespace echolux {
 namespace {
@@ -18,6 +19,13 @@ std::string type_text(const BoundField& field) {
     if (std::holds_alternative<std::string>(field.default_value)) return "TEXT";
     const std::string one = field.unit.empty() ? "NUMBER" : std::string(field.unit);
     return std::holds_alternative<std::vector<double>>(field.default_value) ? one + ",..." : one;
+}
+
+// "scan.file=-": raw spectra from standard input.
+std::string streamed(const std::string& assignment) {
+    constexpr std::string_view of_spectra = "scan.file=";
+    if (assignment != std::string(of_spectra) + "-") return assignment;
+    return std::string(of_spectra) + input_named("-", ".raw");
 }
 
 CLI::Validator number(const char* expected, bool (*is_right)(double)) {
@@ -75,7 +83,7 @@ CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignm
         .add_option_function<std::vector<std::string>>(
             "--set",
             [&assignments](const std::vector<std::string>& given) {
-                assignments.insert(assignments.end(), given.begin(), given.end());
+                for (const std::string& one : given) assignments.push_back(streamed(one));
             },
             "any setting of the scan's file, e.g. recipe.window=hann; `echolux info --settings` lists them")
         ->type_name("KEY=VALUE")
@@ -91,8 +99,12 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
                 const std::vector<std::string> recipe = assignments_of_recipe(name);
                 assignments.insert(assignments.begin(), recipe.begin(), recipe.end());
             },
-            "settings that belong together; --set goes first; `echolux info --recipes` explains them")
+            "settings that belong together; --set takes precedence; `echolux info --recipes` explains them")
         ->type_name("NAME");
+}
+
+void add_overwrite_option(CLI::App& command, bool& overwrites) {
+    command.add_flag("--overwrite", overwrites, "replace what is there, whoever made it; never an input");
 }
 
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend) {
