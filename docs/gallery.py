@@ -42,7 +42,7 @@ the settings.
 |---|---|
 | `bonsai.nii.gz`, `engine.nii.gz` | CT, 256 x 256 x 256 and 256 x 256 x 128 voxels of 8 bit, from neurolabusc/VolumeRenderingData (MIT) |
 | `oct.nrrd` | OCT of a scattering sample, 100 x 100 A-scans, from the recording of MartinPdeS/OCT_calibration (MIT), depth rows 50 to 200 by `echolux reconstruct`; its voxels' size is unknown |
-| `retina.nrrd`, `vessel.nrrd` | a simulated retina and tissue with two vessels, made by `echolux simulate SCENE --out SCENE/scan.toml --velocity SCENE/velocity.nrrd` and `echolux reconstruct` |
+| `retina.nrrd`, `vessel.nrrd` | a simulated retina and tissue with two vessels, made by `echolux simulate SCENE -o SCENE/scan.toml --velocity SCENE/velocity.nrrd` and `echolux reconstruct` |
 """
 
 OCT = "oct.nrrd --fit"
@@ -141,14 +141,14 @@ SECTIONS = {
 
 def run(program, words, folder):
     """Bare names are files in `folder`, where the program runs."""
-    done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([program, *words, "--overwrite"], cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"echolux {shlex.join(words)}: {done.stderr.strip()}")
 
 
 def simulated(scene):
     """The commands that make SCENE.nrrd and SCENE/velocity.nrrd."""
-    return (["simulate", scene, "--out", f"{scene}/scan.toml", "--velocity", f"{scene}/velocity.nrrd"],
+    return (["simulate", scene, "-o", f"{scene}/scan.toml", "--velocity", f"{scene}/velocity.nrrd"],
             ["reconstruct", f"{scene}/scan.toml", "-o", f"{scene}.nrrd"])
 
 
@@ -183,10 +183,10 @@ def calibration(program, data, folder):
     mirrors = [f"m{um}/scan.toml" for um in (130, 330, 570, 820, 1070, 1310, 1520)]
     for scan in mirrors:
         run(program, ["simulate", "mirror", "--no-confocal", "--mirror", scan[1:].split("/")[0],
-                      "--mirror-amplitude", "0.2", "--samples", "2048", "--a-scans", "64", "--b-scans", "1", "--out", scan], folder)
+                      "--mirror-amplitude", "0.2", "--samples", "2048", "--a-scans", "64", "--b-scans", "1", "-o", scan], folder)
     run(program, ["calibrate", "rolloff", *mirrors, "--attenuation-db", "40", "--set", "recipe.resample=nufft", "-o",
                   "rolloff.csv", *plot("rolloff")], folder)
-    run(program, ["simulate", "retina", "--a2", "30", "--a-scans", "200", "--b-scans", "1", "--out",
+    run(program, ["simulate", "retina", "--a2", "30", "--a-scans", "200", "--b-scans", "1", "-o",
                   "blurred/scan.toml"], folder)
     run(program, ["calibrate", "dispersion", "blurred/scan.toml", "--set", "recipe.a2_rad=0", *plot("dispersion")], folder)
 

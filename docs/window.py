@@ -30,7 +30,7 @@ WINDOWS = {
 
 def simulate(program, folder):
     scan = folder / "scan.toml"
-    subprocess.run([program, "simulate", "vessel", "--out", scan, "--volumes", "6", "--a-scans", "160",
+    subprocess.run([program, "simulate", "vessel", "-o", scan, "--volumes", "6", "--a-scans", "160",
                     "--b-scans", "96"], check=True, stderr=subprocess.DEVNULL)
     subprocess.run([program, "reconstruct", scan, "-o", folder / "volume.nrrd", "--volume", "0"], check=True,
                    stderr=subprocess.DEVNULL)

@@ -8,6 +8,8 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/own_files.h"
+#include "engine/version.h"
 
 namespace echolux {
 namespace {
@@ -25,6 +27,20 @@ FigureFormat figure_format_of(const std::filesystem::path& path) {
     if (ending == ".pdf") return FigureFormat::pdf;
     if (ending == ".svg") return FigureFormat::svg;
     return ending == ".png" ? FigureFormat::png : FigureFormat::none;
+}
+
+std::string svg_mark() {
+    return std::string("<!-- Echolux ") + version + " -->\n";
+}
+
+bool is_own_figure(const std::filesystem::path& path) {
+    switch (figure_format_of(path)) {
+        case FigureFormat::pdf: return holds_near_an_end(path, "/Creator (Echolux ");
+        case FigureFormat::svg: return holds_near_an_end(path, "<!-- Echolux ");
+        case FigureFormat::png: return is_own_picture(path);
+        case FigureFormat::none: break;
+    }
+    return false;
 }
 
 void check_figure_name(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/figure/figure_format.h"
+#include "app/open/files_read.h"
 #include "app/open/show_opened.h"
 #include "app/picture_of.h"
 #include "app/transfer/transfer_file.h"
@@ -16,6 +17,7 @@
 #include "engine/analysis/depth_profiles.h"
 #include "engine/analysis/tissue_surface.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/own_files.h"
 #include "engine/scan/settings.h"
 #include "engine/version.h"
 
@@ -123,6 +125,15 @@ void check_table_name(const std::filesystem::path& path) {
     check_can_be_written(path);
 }
 
+// By the headings that csv_of() gives them.
+bool is_own_profile(const std::filesystem::path& path) {
+    return begins_with(path, "depth_um,value") || begins_with(path, "depth_row,value");
+}
+
+bool is_own_echoes(const std::filesystem::path& path) {
+    return begins_with(path, "b_scan,a_scan,depth_");
+}
+
 }  // namespace
 
 Layout parsed_layout(const std::string& text) {
@@ -156,6 +167,10 @@ std::vector<std::string> run(const FigureJob& job, Progress& progress) {
         throw Error(ErrorCode::bad_setting, fmt::format("go from {:g} to {:g}", job.style.low, job.style.high),
                     "figure.low, figure.high", "give the lower value first, or only one of them");
     }
+    FileNames inputs = files_read(job);
+    add_files_of_view(job.view, inputs);
+    inputs.insert(inputs.end(), job.made_from.begin(), job.made_from.end());
+    check_outputs({{job.output, is_own_figure}}, inputs, job.overwrites);
     check_figure_name(job.output);
     FigureContent content = job.content;
     VolumeSource source = job;
@@ -174,6 +189,7 @@ std::vector<std::string> run(const FigureJob& job, Progress& progress) {
 }
 
 std::vector<std::string> run(const TableJob& job, Progress& progress) {
+    check_outputs({{job.output, job.a_scan ? is_own_profile : is_own_echoes}}, files_read(job), job.overwrites);
     check_table_name(job.output);
     VolumeSource source = job;
     auto a_scan = job.a_scan;

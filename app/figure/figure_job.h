@@ -9,6 +9,7 @@
 #include "app/figure/figure_page.h"
 #include "app/open/open_volume.h"
 #include "engine/interval.h"
+#include "engine/io/output_rule.h"
 #include "engine/progress.h"
 #include "render/device_choice.h"
 #include "render/view/view.h"
@@ -40,6 +41,8 @@ struct FigureJob : VolumeSource {
     FigureStyle style;
     View view;  // of panels that show the volume
     DeviceChoice device;
+    FileNames made_from;      // files besides, in which this job stood: they are inputs as well
+    bool overwrites = false;  // replaces what is there, whoever made it
 };
 
 // Warnings. Throws Error; nothing is left under the output's name unless it is complete.
@@ -50,6 +53,7 @@ struct TableJob : VolumeSource {
     std::optional<std::pair<std::int64_t, std::int64_t>> a_scan;  // A-scan and B-scan; nothing: the strongest echoes
     std::optional<std::int64_t> b_scan;                           // of those: of this one alone
     Interval rows;                                                // and in these depth rows; end 0: all
+    bool overwrites = false;                                      // replaces what is there, whoever made it
 };
 
 std::vector<std::string> run(const TableJob& job, Progress& progress);

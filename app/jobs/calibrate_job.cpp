@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/figure/figure_format.h"
 #include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
+#include "app/open/files_read.h"
 #include "compute/calibrate/probe.h"
 #include "compute/counted.h"
 #include "compute/error.h"
@@ -15,6 +17,10 @@
 
 namespace echolux {
 namespace {
+
+Output own_calibration(const std::filesystem::path& path, CalibrationKind kind) {
+    return {path, [kind](const std::filesystem::path& there) { return is_own_calibration(there, kind); }};
+}
 
 NoiseMean mean_for(const NoiseJob& job, const Recipe& recipe) {
     return job.mean.value_or(recipe.noise_floor == NoiseFloor::power ? NoiseMean::power : NoiseMean::amplitude);
@@ -104,15 +110,18 @@ Recipe with(const DispersionFound& found, Recipe recipe) {
 }  // namespace
 
 std::int64_t run(const MeanSpectrumJob& job, Progress& progress) {
+    check_outputs({own_calibration(job.output, CalibrationKind::spectrum)}, files_read(job.scan, job.settings),
+                  job.overwrites);
     const Scan scan = open_scan(job.scan, job.settings);
     const SpectrumSurvey survey = survey_of(scan, progress);
-    write_calibration(
-        job.output, survey.mean(),
-        fmt::format("counts, mean of {} of {}", counted(survey.lines(), "lines"), job.scan.filename().string()));
+    write_calibration(job.output, CalibrationKind::spectrum, survey.mean(),
+                      fmt::format("counts, mean of {} of {}", counted(survey.lines(), "lines"), job.scan.filename().string()));
     return survey.lines();
 }
 
 NoiseFound run(const NoiseJob& job, Progress& progress) {
+    check_outputs({own_calibration(job.output, CalibrationKind::noise_floor), {job.plot, is_own_figure}},
+                  files_read(job.scan, job.settings), job.overwrites);
     check_plot_name(job.plot);
     const Scan scan = open_scan(job.scan, job.settings);
     const MeanProfile profile = mean_profile(scan, scan.spec(1), progress);
@@ -122,7 +131,7 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
     const NoiseFound found{profile.lines(), mean, median_level_db(floor, job.scan),
                            scan.recipe.shaping == Shaping::none ? "dB of counts" : "dB"};
     const char* name = is_power ? "root mean power" : "mean amplitude";
-    write_calibration(job.output, floor,
+    write_calibration(job.output, CalibrationKind::noise_floor, floor,
                       fmt::format("{} of {} of {}, amplitude of each depth bin", name, counted(found.lines, "A-scans"),
                                   job.scan.filename().string()));
     if (!job.plot.empty()) plot_noise(job.plot, floor, name, found.unit);
@@ -130,6 +139,10 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
 }
 
 MirrorCalibration run(const MirrorJob& job, Progress& progress) {
+    check_outputs({own_calibration(job.k_map, CalibrationKind::k_map),
+                   own_calibration(job.dispersion, CalibrationKind::dispersion),
+                   {job.plot, is_own_figure}},
+                  files_of({job.mirror_1, job.mirror_2, job.background, job.dark}), job.overwrites);
     check_plot_name(job.plot);
     check_length(job.displacement_um, "displacement");
     check_length(job.centre_wavelength_nm, "centre_wavelength");
@@ -146,15 +159,19 @@ MirrorCalibration run(const MirrorJob& job, Progress& progress) {
     pair.displacement_um = job.displacement_um;
     pair.centre_wavelength_nm = job.centre_wavelength_nm;
     MirrorCalibration found = calibrated(pair, job);
-    write_calibration(job.k_map, found.k_positions, "sample position of each point of the uniform k grid");
+    write_calibration(job.k_map, CalibrationKind::k_map, found.k_positions,
+                      "sample position of each point of the uniform k grid");
     if (!job.dispersion.empty()) {
-        write_calibration(job.dispersion, found.dispersion_rad, "phase theta in rad on the uniform k grid");
+        write_calibration(job.dispersion, CalibrationKind::dispersion, found.dispersion_rad,
+                          "phase theta in rad on the uniform k grid");
     }
     if (!job.plot.empty()) plot_mirrors(job.plot, found);
     return found;
 }
 
 DispersionFound run(const DispersionJob& job, Progress& progress) {
+    check_outputs({own_calibration(job.output, CalibrationKind::dispersion), {job.plot, is_own_figure}},
+                  files_read(job.scan, job.settings), job.overwrites);
     check_plot_name(job.plot);
     check_range(job.search.range_rad);
     const Scan scan = open_scan(job.scan, job.settings);
@@ -173,7 +190,7 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     if (!job.output.empty()) {
         const KGrid grid = k_grid(scan.calibration, scan.geometry.samples);
         write_calibration(
-            job.output, dispersion_phase(recipe, scan.calibration, grid),
+            job.output, CalibrationKind::dispersion, dispersion_phase(recipe, scan.calibration, grid),
             fmt::format("phase theta in rad on the uniform k grid, sharpest for {}", job.scan.filename().string()));
     }
     if (!job.plot.empty()) {

@@ -20,6 +20,7 @@ struct MeanSpectrumJob {
     std::filesystem::path scan;
     std::vector<std::string> settings;  // "scan.channel=1"
     std::filesystem::path output;
+    bool overwrites = false;  // replaces what is there, whoever made it
 };
 
 // The number of lines that were averaged. Throws Error{bad_file, bad_setting, output, cancelled}.
@@ -33,6 +34,7 @@ struct NoiseJob {
     std::optional<NoiseMean> mean;  // nothing: as recipe.noise_floor subtracts it, of amplitudes where it does not
     std::filesystem::path output;   // as Calibration::noise_floor
     std::filesystem::path plot;
+    bool overwrites = false;  // as above
 };
 
 struct NoiseFound {
@@ -55,6 +57,7 @@ struct MirrorJob {
     std::filesystem::path k_map;       // output
     std::filesystem::path dispersion;  // output, the phase theta; empty: not written
     std::filesystem::path plot;
+    bool overwrites = false;  // as above
 };
 
 MirrorCalibration run(const MirrorJob& job, Progress& progress);
@@ -68,6 +71,7 @@ struct DispersionJob {
     DispersionSearch search;             // its lines and depths are those above
     std::filesystem::path output;        // the whole phase theta; empty: not written
     std::filesystem::path plot;
+    bool overwrites = false;  // as above
 };
 
 DispersionFound run(const DispersionJob& job, Progress& progress);

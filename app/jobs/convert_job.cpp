@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/open/files_read.h"
 #include "compute/error.h"
+#include "engine/io/own_files.h"
 #include "engine/io/volume_file.h"
 #include "engine/offline/recoder.h"
 #include "engine/scan/time_points.h"
@@ -113,17 +115,10 @@ class MebibyteProgress {
     std::int64_t told_ = 0;
 };
 
-void check_places(const ConvertJob& job) {
-    std::error_code problem;
-    if (std::filesystem::equivalent(job.input, job.output, problem)) {
-        throw Error(ErrorCode::bad_setting, "is the input", job.output.string(), "give another name");
-    }
-}
-
 }  // namespace
 
 void run(const ConvertJob& job, Progress& progress) {
-    check_places(job);
+    check_outputs({{job.output, is_own_volume}}, files_read(job.input), job.overwrites);
     Input input(job.input);
     const SeriesHeader& header = input.header();
     const Interval time_points = chosen_time_points(job, header);

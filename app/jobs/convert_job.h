@@ -19,6 +19,7 @@ struct ConvertJob {
     std::optional<VoxelType> type;
     std::optional<std::pair<double, double>> range;  // of values, for integers
     ImageStorage storage;
+    bool overwrites = false;  // replaces what is there, whoever made it
 };
 
 // Throws Error; nothing is left under the final name unless it is complete.

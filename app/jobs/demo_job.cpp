@@ -13,7 +13,10 @@
 #include "engine/analysis/layers.h"
 #include "engine/analysis/vessels.h"
 #include "engine/interval.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/own_files.h"
 #include "engine/offline/reconstruction.h"
+#include "engine/simulate/simulated_files.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
 #include "render/renderer.h"
@@ -131,12 +134,27 @@ std::vector<DemoLine> measured(const Volume& volume, const Truth& truth, Picture
             {"vessels en face", fmt::format("Dice {:.2f} with the truth", dice(vessels, truth.en_face))}};
 }
 
+std::string picture_name(std::int64_t volume) {
+    return volume == 0 ? "volume.png" : fmt::format("volume_t{}.png", volume);
+}
+
+// The folder is a result in a folder of its own, and what is in it are results, too.
+void check_names(const DemoJob& job, const std::filesystem::path& scan_file, std::int64_t volumes) {
+    std::vector<Output> outputs = outputs_of_simulation(scan_file);
+    outputs.push_back({job.folder / "volume.nrrd", is_own_volume});
+    for (const char* name : {"b-scan.png", "en-face.png"}) outputs.push_back({job.folder / name, is_own_picture});
+    for (std::int64_t v = 0; v < volumes; ++v) outputs.push_back({job.folder / picture_name(v), is_own_picture});
+    for (const std::filesystem::path& made : {job.folder, job.folder / "scan"}) make_folder_for(made);
+    check_outputs(outputs, {}, job.overwrites);
+}
+
 }  // namespace
 
 std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
-    Renderer renderer(job.device);
     const std::filesystem::path scan_file = job.folder / "scan" / "scan.toml";
     const Simulation simulation = living_scan();
+    check_names(job, scan_file, simulation.volumes);
+    Renderer renderer(job.device);
     auto start = Clock::now();
     simulate(simulation, scan_file, progress);
     const double simulated_s = seconds_since(start);
@@ -151,7 +169,7 @@ std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
         start = Clock::now();
         const Picture picture = picture_of(renderer.render(demo_view()));
         rendered_s += seconds_since(start);
-        pictures.write(v == 0 ? "volume.png" : fmt::format("volume_t{}.png", v), picture);
+        pictures.write(picture_name(v), picture);
         if (v > 0) continue;
         pictures.write("b-scan.png", gray_picture(b_scan_figure(volume, volume.grid.b_scans / 2)));
         measures = measured(volume, read_truth(scan_file.parent_path() / "truth"), pictures);

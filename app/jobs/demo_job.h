@@ -14,6 +14,7 @@ namespace echolux {
 struct DemoJob {
     std::filesystem::path folder;
     DeviceChoice device;
+    bool overwrites = false;  // replaces what is there, whoever made it
 };
 
 // A line of the closing table.

@@ -5,12 +5,14 @@
 #include <memory>
 #include <utility>
 
+#include "app/open/files_read.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/flow_values.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/own_files.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
 
@@ -67,15 +69,29 @@ void check_flow(const ReconstructJob& job, const Scan& scan) {
         throw Error(ErrorCode::bad_setting, "flow is written beside a volume, not beside a picture", "flow",
                     "leave it out, or write a volume");
     }
-    if (std::filesystem::weakly_canonical(job.flow) == std::filesystem::weakly_canonical(job.output)) {
-        throw Error(ErrorCode::bad_setting, "has the same name as the volume", "flow", "choose another name");
-    }
     check_volume_output(job.flow, VoxelType::f32);
 }
 
 // "name.png" becomes "name_t003.png" where several are written.
 std::filesystem::path numbered(const std::filesystem::path& path, std::int64_t volume) {
     return path.parent_path() / fmt::format("{}_t{:03}{}", path.stem().string(), volume, path.extension().string());
+}
+
+// Every file that will be written.
+std::vector<Output> outputs_of(const ReconstructJob& job, const Interval& volumes) {
+    const bool has_several = volumes.end - volumes.begin > 1;
+    std::vector<Output> outputs;
+    const auto add = [&](const std::filesystem::path& path, bool is_picture) {
+        const auto is_own = is_picture ? is_own_picture : is_own_volume;
+        if (path.empty() || !has_several || (!is_picture && holds_time_points(path))) {
+            outputs.push_back({path, is_own});
+            return;
+        }
+        for (std::int64_t v = volumes.begin; v < volumes.end; ++v) outputs.push_back({numbered(path, v), is_own});
+    };
+    add(job.output, makes_picture(job));
+    add(job.flow, false);
+    return outputs;
 }
 
 // A picture of one B-scan needs no more than this B-scan.
@@ -138,14 +154,15 @@ class VolumeFiles {
 ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     check_request(job);
     Scan scan = open_scan(job.scan, job.settings);
+    const std::int64_t first = job.volume.value_or(0);
+    const Interval volumes{first, job.volume ? first + 1 : scan.geometry.volumes};
+    check_outputs(outputs_of(job, volumes), files_read(job.scan, job.settings), job.overwrites);
     const VolumeGrid whole = planned_grid(scan);
     check_output(job, whole);
     check_flow(job, scan);
     Reconstruction reconstruction(std::move(scan), job.backend);
     const ScanGeometry& geometry = reconstruction.scan().geometry;
     const std::int64_t slices = slices_per_b_scan(whole, geometry);
-    const std::int64_t first = job.volume.value_or(0);
-    const Interval volumes{first, job.volume ? first + 1 : geometry.volumes};
     const double step_s = volume_seconds(reconstruction.scan());
     VolumeFiles structures(job.output, volumes, step_s), flows(job.flow, volumes, step_s);
     ReconstructedFiles done;

@@ -24,6 +24,7 @@ struct ReconstructJob {
     std::optional<std::int64_t> b_scan;  // a picture of one
     std::optional<Interval> en_face;     // a projection over these depth rows
     std::optional<GrayRange> gray;       // of a picture
+    bool overwrites = false;             // replaces what is there, whoever made it
 };
 
 struct ReconstructedFiles {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/open/files_read.h"
 #include "app/open/open_volume.h"
 #include "app/open/show_opened.h"
 #include "app/seconds_since.h"
@@ -16,6 +17,7 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_hash.h"
+#include "engine/io/own_files.h"
 #include "engine/io/picture_file.h"
 #include "render/probe.h"
 
@@ -31,7 +33,12 @@ View view_of(const RenderJob& job) {
     return view;
 }
 
-void check_outputs(const RenderJob& job) {
+void check_names(const RenderJob& job) {
+    FileNames inputs = files_read(job);
+    inputs.insert(inputs.end(), {job.flow, job.key_frames});
+    add_files_of_view(job.view, inputs);
+    inputs.insert(inputs.end(), job.made_from.begin(), job.made_from.end());
+    check_outputs({{job.output, is_own_picture}, {job.save_transfer}}, inputs, job.overwrites);
     if (!job.output.empty()) check_picture_output(job.output);
     if (!job.save_transfer.empty()) {
         check_transfer_name(job.save_transfer);
@@ -98,8 +105,8 @@ std::optional<Volume> flow_of(const RenderJob& job, const View& view) {
 }  // namespace
 
 RenderedFile run(const RenderJob& job, Progress& progress) {
+    check_names(job);
     const View view = view_of(job);
-    check_outputs(job);
     for (const auto& [x, y] : job.probes) check_pixel(view, x, y);
     const std::optional<Volume> flow = flow_of(job, view);
     Renderer renderer(job.device);  // before the reconstruction: a missing device is known at once

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/open/open_volume.h"
+#include "engine/io/output_rule.h"
 #include "engine/progress.h"
 #include "render/device_choice.h"
 #include "render/renderer.h"
@@ -29,6 +30,8 @@ struct RenderJob : VolumeSource {
     std::string session;  // that the picture carries; empty: made from the job
     std::string backend;  // that reconstructed what is in memory
     DeviceChoice device;
+    FileNames made_from;      // files besides, in which this job stood: they are inputs as well
+    bool overwrites = false;  // replaces what is there, whoever made it
 };
 
 struct RenderedFile {

@@ -56,6 +56,8 @@ RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session)
     again.view = view_of(session);
     if (session.picture.samples > 0) again.view.samples = session.picture.samples;
     again.device = job.device;
+    again.made_from = {job.picture};
+    again.overwrites = job.overwrites;
     again.expected_input = session.picture.input_hash;
     again.expected_spectra = session.picture.spectra_hash;
     return again;
@@ -87,10 +89,6 @@ ReproducedPicture run(const ReproduceJob& job, Progress& progress) {
     const RestoredSession session = session_in(texts, job.picture);
     check_flow(session.picture, job.picture);
     const RenderJob again = render_job_of(job, session);
-    std::error_code problem;
-    if (std::filesystem::equivalent(again.output, job.picture, problem)) {
-        throw Error(ErrorCode::bad_setting, "is the picture itself", "output", "choose another name");
-    }
     ReproducedPicture done;
     done.output = again.output;
     done.rendered = run(again, progress);

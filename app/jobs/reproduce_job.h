@@ -15,6 +15,7 @@ struct ReproduceJob {
     std::filesystem::path input;   // where its input is now; empty: where it was
     std::filesystem::path output;  // empty: beside the picture, its name with "-again"
     DeviceChoice device;
+    bool overwrites = false;  // replaces what is there, whoever made it
 };
 
 enum class Sameness { same, other, unknown };  // unknown: the picture carries no fingerprint

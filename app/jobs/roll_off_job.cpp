@@ -6,12 +6,15 @@
 #include <cmath>
 #include <iterator>
 
+#include "app/figure/figure_format.h"
 #include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
+#include "app/open/files_read.h"
 #include "compute/calibrate/depth_peak.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
+#include "engine/io/own_files.h"
 
 namespace echolux {
 namespace {
@@ -133,9 +136,12 @@ void fit_fall_off(RollOffFound& found) {
         found.six_db_bin = *share * static_cast<double>(found.bins);
 }
 
+constexpr const char* table_heading =
+    "mirror,lines,depth_bin,depth_um,level_db,snr_db,sensitivity_db,fwhm_bins,fwhm_um\n";
+
 // Unknown lengths and sensitivities stay empty.
 std::string csv_of(const RollOffFound& found) {
-    std::string text = "mirror,lines,depth_bin,depth_um,level_db,snr_db,sensitivity_db,fwhm_bins,fwhm_um\n";
+    std::string text = table_heading;
     const auto um = [&](double bins) { return found.bin_um > 0 ? fmt::format("{:.4f}", bins * found.bin_um) : ""; };
     for (const RolledMirror& mirror : found.mirrors) {
         const MirrorReading& r = mirror.reading;
@@ -155,6 +161,10 @@ std::string RollOffFound::extrapolation(double of_bin, const std::string& unit) 
 }
 
 RollOffFound run(const RollOffJob& job, Progress& progress) {
+    FileNames inputs = job.mirrors;
+    inputs.insert(inputs.end(), {job.scan, job.background});
+    const auto is_own_table = [](const std::filesystem::path& path) { return begins_with(path, table_heading); };
+    check_outputs({{job.output, is_own_table}, {job.plot, is_own_figure}}, files_of(inputs), job.overwrites);
     check_plot_name(job.plot);
     if (job.attenuation_db && !(*job.attenuation_db >= 0 && *job.attenuation_db <= 200)) {
         throw Error(ErrorCode::bad_setting, fmt::format("{} dB is not a loss in the sample arm", *job.attenuation_db),

@@ -21,6 +21,7 @@ struct RollOffJob {
     std::optional<double> attenuation_db;  // of the power in the sample arm, there and back together; nothing: unknown
     std::filesystem::path output;          // *.csv; empty: not written
     std::filesystem::path plot;            // *.png, *.svg, *.pdf; empty: not drawn
+    bool overwrites = false;               // replaces what is there, whoever made it
 };
 
 // Depths are in air. Bins are those without zero padding.

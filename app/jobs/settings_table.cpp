@@ -41,10 +41,15 @@ struct AllSettings {
     Settings settings;
 };
 
+bool has_range(const BoundField& field) {
+    return field.choices.empty() && !std::holds_alternative<bool>(field.default_value) &&
+           !std::holds_alternative<std::string>(field.default_value);
+}
+
 std::string range_text(const BoundField& field) {
     if (!field.choices.empty()) return fmt::format("{}", fmt::join(field.choices, ", "));
     if (std::holds_alternative<bool>(field.default_value)) return "true, false";
-    if (std::holds_alternative<std::string>(field.default_value)) return "text";
+    if (!has_range(field)) return "text";
     return fmt::format("{:g} .. {:g}", field.low, field.high);
 }
 
@@ -65,12 +70,20 @@ void check_assignment(std::string_view assignment) {
     all.settings.set_assignment(assignment);
 }
 
+std::vector<ListedSetting> all_settings() {
+    const AllSettings every;
+    std::vector<ListedSetting> all;
+    for (const BoundField& field : every.settings.fields()) {
+        all.push_back({field, std::string(effect_text(field.effect)), has_range(field)});
+    }
+    return all;
+}
+
 std::string settings_table() {
-    const AllSettings all;
     std::string table = "| setting | default | range | unit | effect | meaning |\n|---|---|---|---|---|---|\n";
-    for (const BoundField& field : all.settings.fields()) {
+    for (const auto& [field, effect, is_number] : all_settings()) {
         table += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", field.key(), spelled(field.default_value),
-                             range_text(field), field.unit, effect_text(field.effect), field.help);
+                             range_text(field), field.unit, effect, field.help);
     }
     return table;
 }

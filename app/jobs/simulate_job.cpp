@@ -3,9 +3,11 @@
 #include <filesystem>
 
 #include "compute/error.h"
+#include "engine/io/own_files.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
+#include "engine/simulate/simulated_files.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
 
@@ -20,16 +22,12 @@ void write_velocity(const SimulateJob& job) {
     write_volume(job.velocity, true_flow(truth, reconstruction.grid({})));
 }
 
-// A simulation may be written over; a recording, or a scan that is no simulation, may not.
-void keep_what_others_recorded(const std::filesystem::path& scan) {
-    if (!std::filesystem::exists(scan) || std::filesystem::exists(scan.parent_path() / "truth")) return;
-    throw Error(ErrorCode::output, "already exists and is not a simulation", scan.string(), "choose another folder");
-}
-
 }  // namespace
 
 void run(const SimulateJob& job, Progress& progress) {
-    keep_what_others_recorded(job.scan);
+    std::vector<Output> outputs = outputs_of_simulation(job.scan);
+    outputs.push_back({job.velocity, is_own_volume});
+    check_outputs(outputs, {}, job.overwrites);
     if (!job.velocity.empty()) check_volume_name(job.velocity, VoxelType::f32);
     Simulation simulation;
     Settings settings;

@@ -14,6 +14,7 @@ struct SimulateJob {
     std::vector<std::string> settings;  // "simulation.seed=2"
     std::filesystem::path scan;         // the TOML file
     std::filesystem::path velocity;     // a volume file for the true flow; "": none
+    bool overwrites = false;            // replaces what is there, whoever made it
 };
 
 // Throws Error; nothing is left under a final name unless it is complete.

@@ -6,11 +6,13 @@
 #include "app/live/live_source.h"
 #include "app/live/picture_loop.h"
 #include "app/live/volume_path.h"
+#include "app/open/files_read.h"
 #include "app/picture_of.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/own_files.h"
 #include "engine/io/png_file.h"
 
 namespace echolux {
@@ -75,10 +77,13 @@ class Display {
     std::int64_t kept_ = -1;
 };
 
-void check_outputs(const LiveJob& job) {
+void check_names(const LiveJob& job) {
     if (job.publishing == Publishing::rolling && !job.processed.empty()) {
         throw Error(ErrorCode::bad_setting, "needs whole volumes", "processed", "leave out `rolling`");
     }
+    FileNames inputs = job.made_from;
+    add_files_of_view(job.view, inputs);
+    check_session_outputs(job, {{job.picture, is_own_picture}}, inputs);
     if (job.picture.empty()) return;
     if (lower_ending(job.picture) != ".png") {
         throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.picture.string(), "name it *.png");
@@ -89,7 +94,7 @@ void check_outputs(const LiveJob& job) {
 }  // namespace
 
 LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
-    check_outputs(job);
+    check_names(job);
     LiveReport report;
     const std::unique_ptr<Source> source = opened_source(job, progress);
     report.source = source->name();

@@ -16,6 +16,7 @@ struct LiveJob : SessionJob {
     Publishing publishing = Publishing::whole;
     double pictures_per_s = 60;     // at most
     std::filesystem::path picture;  // of the last volume; empty: none
+    FileNames made_from;            // files besides, in which this job stood: they are inputs as well
 };
 
 // Throws Error{bad_setting, bad_file, device, out_of_memory, output}; a job that the user stops ends well.

@@ -73,7 +73,8 @@ Json object_of(const RecorderStats& f) {
             {"most_blocks_held", f.max_blocks_held},
             {"syncs", f.syncs},
             {"longest_write_s", f.longest_write_s},
-            {"longest_unsynced_s", f.longest_unsynced_s}};
+            {"longest_unsynced_s", f.longest_unsynced_s},
+            {"problem", f.problem ? Json(f.problem->line()) : Json(nullptr)}};
 }
 
 std::string latency_text(const Latency& latency) {
@@ -81,7 +82,41 @@ std::string latency_text(const Latency& latency) {
                        1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
 }
 
+std::string counted(std::int64_t count, const char* one, const char* many) {
+    return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 }  // namespace
+
+std::optional<Error> problem_of(const LiveReport& report) {
+    const auto because = [&](ErrorCode code, const std::string& what, const std::string& remedy = {}) {
+        return Error(code, what, report.source, remedy);
+    };
+    const SessionStats& s = report.session;
+    const std::optional<RecorderStats>& recorder = report.recorder;
+    if (recorder && recorder->problem) return recorder->problem;
+    if (report.processed && report.processed->problem) return report.processed->problem;
+    if (!report.failure.empty()) return because(ErrorCode::device, report.failure);
+    const bool is_empty = s.arrived.blocks == 0 || (recorder && recorder->blocks == 0);
+    if (is_empty && !report.was_cut_short) {
+        return because(ErrorCode::output, recorder ? "nothing came that could be recorded" : "no spectra came",
+                       "check the trigger and the cable, or let it run longer");
+    }
+    const std::int64_t missing = recorder ? recorder->missing_blocks + recorder->refused_blocks : 0;
+    if (missing > 0)
+        return because(ErrorCode::output, counted(missing, "block is", "blocks are") + " missing in the recording");
+    const std::int64_t lost = s.arrived.lost + s.arrived.misshapen;
+    if (lost > 0) {
+        return because(ErrorCode::output, counted(lost, "block was", "blocks were") + " lost by the source",
+                       "check the line rate, the cable and the source's buffers");
+    }
+    if (s.failed_volumes > 0) {
+        return because(ErrorCode::output,
+                       counted(s.failed_volumes, "volume is", "volumes are") + " missing: reconstruction failed");
+    }
+    if (report.was_cut_short) return because(ErrorCode::cancelled, "was ended before all had come");
+    return {};
+}
 
 std::string json_of(const LiveReport& report) {
     const SessionStats& s = report.session;
@@ -110,6 +145,7 @@ std::string json_of(const LiveReport& report) {
     }
     if (report.recorder) json["recorder"] = object_of(*report.recorder);
     if (report.processed) json["processed"] = object_of(*report.processed);
+    json["cut_short"] = report.was_cut_short;
     json["events"] = Json::array();
     for (const SessionEvent& event : report.events) {
         json["events"].push_back({{"time_s", event.time_s}, {"trouble", event.is_trouble}, {"line", event.line}});

@@ -36,7 +36,13 @@ struct LiveReport {
     std::optional<RecorderStats> recorder;
     std::optional<ProcessedStats> processed;
     std::vector<SessionEvent> events;
+    bool was_cut_short = false;  // the user ended it before the seconds or volumes that were asked for
+    std::string failure;         // why it could not go on; empty: it could
 };
+
+// Why that is not all that was asked for: nothing came, blocks or volumes are missing, a disk or a device failed.
+// Nothing: it is. Where the user cut it short and nothing else is wrong, Error{cancelled}.
+std::optional<Error> problem_of(const LiveReport& report);
 
 // One JSON object, of lines; docs/live.md lists the keys.
 std::string json_of(const LiveReport& report);

@@ -6,14 +6,36 @@
 #include <utility>
 
 #include "app/seconds_since.h"
+#include "engine/io/atomic_file.h"
 
 namespace echolux {
 
+namespace {
+
+std::string volume_name(std::int64_t number) {
+    return fmt::format("volume_{:06}.nrrd", number);
+}
+
+}  // namespace
+
+void check_processed_folder(const std::filesystem::path& folder) {
+    if (folder.empty()) return;
+    if (is_volume_name(folder)) {
+        throw Error(ErrorCode::bad_setting, "is the name of a volume: processed volumes go into a folder, a file each",
+                    folder.string(), "name a folder");
+    }
+    std::error_code problem;
+    if (std::filesystem::exists(folder, problem) && !std::filesystem::is_directory(folder, problem))
+        throw Error(ErrorCode::output, "is not a folder", folder.string(), "name a folder");
+    for (std::filesystem::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
+        if (!is_volume_name(at->path())) continue;
+        throw Error(ErrorCode::output, "holds volumes already, which would be mixed with the new ones", folder.string(),
+                    "name a new folder");
+    }
+}
+
 ProcessedVolumes::ProcessedVolumes(std::filesystem::path folder) : folder_(std::move(folder)) {
-    std::error_code failure;
-    std::filesystem::create_directories(folder_, failure);
-    if (failure)
-        throw Error(ErrorCode::output, "cannot be made: " + failure.message(), folder_.string(), "name another folder");
+    make_folder_for(folder_ / volume_name(0));
     thread_ = std::thread([this] { work(); });
 }
 
@@ -75,7 +97,7 @@ void ProcessedVolumes::write(Waiting waiting) {
     const Volume volume{waiting.grid, waiting.voxels(), {}};
     waiting.voxels = {};  // its memory takes the next one
     const double read_back_s = seconds_since(start);
-    write_volume(folder_ / fmt::format("volume_{:06}.nrrd", waiting.number), volume);
+    write_volume(folder_ / volume_name(waiting.number), volume);
     const std::scoped_lock lock(mutex_);
     ++stats_.volumes;
     stats_.bytes += volume.grid.bytes();

@@ -18,6 +18,10 @@
 
 namespace echolux {
 
+// Before a source starts. Throws Error{output, bad_setting}: the folder holds volumes already, which would be mixed
+// with the new ones; the folder it is made in is missing; it has the name of a volume.
+void check_processed_folder(const std::filesystem::path& folder);
+
 struct ProcessedStats {
     std::int64_t volumes = 0;   // written
     std::int64_t left_out = 0;  // the disk was behind

@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "app/live/live_source.h"
+#include "app/open/files_read.h"
 #include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/own_files.h"
 #include "engine/progress_words.h"
 
 namespace echolux {
@@ -78,7 +81,7 @@ class Events {
 
 // Until the job says that it is enough.
 void watch(const SessionJob& job, Session& session, Progress& progress, Events& events,
-           const std::function<std::optional<std::string>()>& trouble) {
+           const std::function<std::optional<std::string>()>& trouble, LiveReport& report) {
     LiveProgress how_far(job, progress);
     try {
         for (;;) {
@@ -86,6 +89,7 @@ void watch(const SessionJob& job, Session& session, Progress& progress, Events& 
             const SessionStats stats = session.stats();
             if (how_far.advance(stats, stats.arrived.volumes)) break;
             if (const auto problem = trouble ? trouble() : std::nullopt) {
+                report.failure = *problem;
                 events.note({stats.seconds, true, *problem});
                 break;
             }
@@ -93,13 +97,44 @@ void watch(const SessionJob& job, Session& session, Progress& progress, Events& 
         }
     } catch (const Error& error) {
         if (error.code() != ErrorCode::cancelled) throw;
+        report.was_cut_short = job.seconds > 0 || job.volumes > 0;
     }
     session.stop();
     if (!session.drain(max_to_drain))
         events.note({session.stats().seconds, true, "what was acquired last is not reconstructed"});
 }
 
+// The scans that a source plays or that describe it.
+FileNames files_of_source(const SourceWanted& source) {
+    const std::size_t colon = source.name.find(':');
+    const std::filesystem::path named = colon == std::string::npos ? "" : source.name.substr(colon + 1);
+    std::error_code problem;
+    FileNames files = files_read(source.scan, source.assignments);
+    if (!std::filesystem::exists(named, problem)) return files;
+    const FileNames played = files_read(named, source.assignments);
+    files.insert(files.end(), played.begin(), played.end());
+    return files;
+}
+
+bool is_own_report(const std::filesystem::path& path) {
+    return begins_with(path, "{\n  \"program\": \"echolux ") && holds_near_an_end(path, "\"misshapen_blocks\"");
+}
+
 }  // namespace
+
+void check_session_outputs(const SessionJob& job, std::vector<Output> more, FileNames made_from) {
+    check_processed_folder(job.processed);
+    if (!job.record.empty()) {
+        check_recording_name(job.record, job.overwrites);
+        for (const std::filesystem::path& file : files_of_recording(job.record)) more.push_back({file});
+    }
+    more.push_back({job.report, is_own_report});
+    if (!job.processed.empty()) more.push_back({job.processed, [](const auto&) { return true; }});  // checked above
+    const FileNames played = files_of_source(job.source);
+    made_from.insert(made_from.end(), played.begin(), played.end());
+    check_outputs(more, made_from, job.overwrites);
+    if (!job.report.empty()) check_can_be_written(job.report);
+}
 
 std::unique_ptr<Source> opened_source(const SessionJob& job, Progress& progress) {
     SourceWanted wanted = job.source;
@@ -112,11 +147,11 @@ void run_session(const SessionJob& job, Source& source, Session& session, LiveRe
     if (!job.record.empty()) session.record(recording_of(job, source));
     session.start(job.volumes);
     Events events(session, report.events, heard);
-    watch(job, session, progress, events, trouble);
+    watch(job, session, progress, events, trouble, report);
     if (!job.record.empty()) {
         report.recorder = session.stop_recording();
         if (report.recorder->blocks > 0 && source.capabilities().has_truth)
-            source.write_truth(job.record.parent_path() / "truth");
+            source.write_truth(truth_of_recording(job.record));
     }
     events.hear();
 }

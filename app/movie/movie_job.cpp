@@ -9,6 +9,7 @@
 
 #include "app/movie/movie_encoding.h"
 #include "app/movie/movie_scene.h"
+#include "app/open/files_read.h"
 #include "app/seconds_since.h"
 #include "app/session/picture_record.h"
 #include "app/session/session_text.h"
@@ -16,6 +17,8 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/file_hash.h"
+#include "engine/io/movie/png_series.h"
+#include "engine/io/own_files.h"
 #include "engine/scan/settings.h"
 #include "engine/version.h"
 
@@ -94,7 +97,7 @@ MovieFormat format_of(const MovieJob& job, const MoviePlan& plan, const View& fi
     settings.bind("view", view);
     format.text["view"] = settings.toml();
     format.text["movie.path"] = job.spec.path;
-    format.text["movie.program"] = version;
+    format.text[movie_program_key] = version;
     return format;
 }
 
@@ -115,6 +118,26 @@ void draw(const MovieJob& job, const MoviePlan& plan, MovieScene& stage, MovieEn
         encoding.add(stage.renderer().begin(view, {}, [&progress] { progress.advance(0); }), std::move(text));
         progress.advance(1);
     }
+}
+
+// A series is as many files as there are of its name.
+std::vector<Output> outputs_of(const MovieJob& job, MovieCodec codec) {
+    if (codec != MovieCodec::png) return {{job.output, is_own_movie}};
+    const SeriesName series(job.output);
+    std::vector<Output> pictures;
+    std::error_code none;
+    for (std::int64_t i = 0; i == 0 || std::filesystem::exists(series.of(i), none); ++i) {
+        pictures.push_back({series.of(i), is_own_picture});
+    }
+    return pictures;
+}
+
+void check_names(const MovieJob& job, MovieCodec codec) {
+    FileNames inputs = files_read(job);
+    inputs.insert(inputs.end(), {job.flow, job.spec.path});
+    add_files_of_view(job.view, inputs);
+    inputs.insert(inputs.end(), job.made_from.begin(), job.made_from.end());
+    check_outputs(outputs_of(job, codec), inputs, job.overwrites);
 }
 
 // The same error, that also says what there is in spite of it.
@@ -141,6 +164,7 @@ void end_early(MovieEncoding& encoding) {
 
 MadeMovie run(const MovieJob& job, Progress& progress) {
     const MovieCodec codec = movie_codec(job.output, job.codec);
+    check_names(job, codec);
     const View start = sized(job.view, codec);
     check_view(start);
     MovieScene stage(job, movie_path(job.spec.path), progress);

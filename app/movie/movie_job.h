@@ -10,6 +10,7 @@
 
 #include "app/movie/movie_plan.h"
 #include "app/movie/movie_volumes.h"
+#include "engine/io/output_rule.h"
 #include "engine/progress.h"
 #include "render/device_choice.h"
 #include "render/renderer.h"
@@ -26,6 +27,8 @@ struct MovieJob : VolumeSource {
     MovieCodec codec = MovieCodec::automatic;
     double crf = -1;
     bool may_use_hardware = true;
+    FileNames made_from;      // files besides, in which this job stood: they are inputs as well
+    bool overwrites = false;  // replaces what is there, whoever made it
 };
 
 struct MadeMovie {

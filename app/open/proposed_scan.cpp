@@ -7,6 +7,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux {
@@ -99,11 +100,9 @@ std::string proposed_toml(const std::filesystem::path& raw, const std::string& f
     return reasons(guesses, std::filesystem::file_size(raw, problem)) + "\n" + scan_toml(scan);
 }
 
-void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml) {
+void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml, bool overwrites) {
+    check_outputs({{toml}}, {raw}, overwrites);  // people edit it: none is known as only ours
     std::error_code problem;
-    if (std::filesystem::exists(toml, problem)) {
-        throw Error(ErrorCode::output, "already exists", toml.string(), "choose another name, or remove it");
-    }
     const std::filesystem::path folder = std::filesystem::absolute(toml).parent_path();
     const std::filesystem::path file = std::filesystem::proximate(std::filesystem::absolute(raw), folder, problem);
     write_text(toml, proposed_toml(raw, file.string()));

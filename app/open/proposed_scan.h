@@ -18,6 +18,6 @@ Scan scan_of_guess(const std::filesystem::path& raw, const RawGuess& guess);
 std::string proposed_toml(const std::filesystem::path& raw, const std::string& file);
 
 // The same into a file that is not there yet. Throws Error{output} too.
-void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml);
+void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml, bool overwrites = false);
 
 }  // namespace echolux

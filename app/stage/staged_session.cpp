@@ -134,7 +134,7 @@ RecorderStats StagedSession::stop_recording() {
     const RecorderStats stats = session_.stop_recording();
     const bool was_recording = is_recording_.exchange(false);
     if (was_recording && stats.blocks > 0 && capabilities().has_truth)
-        source_->write_truth(recording_.parent_path() / "truth");
+        source_->write_truth(truth_of_recording(recording_));
     return stats;
 }
 

@@ -38,9 +38,7 @@ AtomicFile::AtomicFile(std::filesystem::path final_path)
     if (std::filesystem::exists(final_, missing) && !std::filesystem::is_regular_file(final_, missing)) {
         throw Error(ErrorCode::output, "is not a regular file", final_.string(), "give the name of one");
     }
-    std::error_code problem;
-    if (!final_.parent_path().empty()) std::filesystem::create_directories(final_.parent_path(), problem);
-    if (problem) fail(final_, problem);
+    make_folder_for(final_);
     errno = 0;
     if (!std::ofstream(temporary_, std::ios::binary)) fail(final_, {errno, std::generic_category()});
 }
@@ -59,7 +57,8 @@ AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(con
         throw Error(ErrorCode::output, "already exists and is not an OME-Zarr folder or a series", final_.string(),
                     "give another name");
     }
-    std::filesystem::create_directories(temporary_, problem);
+    make_folder_for(final_);
+    std::filesystem::create_directory(temporary_, problem);
     if (problem) fail(final_, problem);
 }
 
@@ -95,6 +94,21 @@ void AtomicFolder::replace_by_two_steps() {
         fail(final_, problem);
     }
     std::filesystem::remove_all(aside, ignored);
+}
+
+void check_folder_for(const std::filesystem::path& path) {
+    std::error_code problem;
+    const std::filesystem::path folder = std::filesystem::absolute(path, problem).parent_path();
+    const std::filesystem::path above = folder.parent_path();
+    if (std::filesystem::exists(folder, problem) || std::filesystem::is_directory(above, problem)) return;
+    throw Error(ErrorCode::output, "there is no folder " + above.string(), path.string(), "make it first");
+}
+
+void make_folder_for(const std::filesystem::path& path) {
+    check_folder_for(path);
+    std::error_code problem;
+    std::filesystem::create_directory(std::filesystem::absolute(path, problem).parent_path(), problem);
+    if (problem) fail(path, problem);
 }
 
 void write_text(const std::filesystem::path& path, std::string_view text) {

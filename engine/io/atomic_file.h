@@ -8,7 +8,7 @@ namespace echolux {
 
 class AtomicFile {
   public:
-    // Creates missing parent folders. Throws Error{output} when the folder cannot be written.
+    // Creates a missing folder as make_folder_for() does. Throws Error{output} when the folder cannot be written.
     explicit AtomicFile(std::filesystem::path final_path);
     ~AtomicFile();  // removes the temporary file unless committed
     AtomicFile(const AtomicFile&) = delete;
@@ -47,6 +47,13 @@ class AtomicFolder {
     std::filesystem::path final_;
     std::filesystem::path temporary_;
 };
+
+// The folder that `path` goes into, where only the last part of its name is missing: a disk that is not mounted, or a
+// name that is misspelt, does not become a folder of the root disk. Throws Error{output}.
+void make_folder_for(const std::filesystem::path& path);
+
+// Whether it would: the same Error, and nothing is made.
+void check_folder_for(const std::filesystem::path& path);
 
 // A small file, whole or not at all. Throws Error{output}.
 void write_text(const std::filesystem::path& path, std::string_view text);

@@ -16,6 +16,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/own_files.h"
 
 namespace echolux {
 namespace {
@@ -130,6 +131,20 @@ std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string
     return {raw.begin(), raw.end()};
 }
 
+// By which a file is known again.
+std::string heading_of(CalibrationKind kind) {
+    const auto name = [kind] {
+        switch (kind) {
+            case CalibrationKind::spectrum: return "spectrum";
+            case CalibrationKind::noise_floor: return "noise floor";
+            case CalibrationKind::k_map: return "k map";
+            case CalibrationKind::dispersion: return "dispersion";
+        }
+        return "";
+    };
+    return fmt::format("# Echolux {}: ", name());
+}
+
 }  // namespace
 
 std::vector<double> read_calibration(const std::filesystem::path& path, std::int64_t length, const std::string& key,
@@ -158,9 +173,9 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
     return numbers;
 }
 
-void write_calibration(const std::filesystem::path& path, const std::vector<double>& values,
+void write_calibration(const std::filesystem::path& path, CalibrationKind kind, const std::vector<double>& values,
                        const std::string& comment) {
-    std::string text = "# " + comment + "\n";
+    std::string text = heading_of(kind) + comment + "\n";
     for (const double value : values) text += fmt::format("{}\n", value);
     const std::string ending = path.extension().string();
     if (ending == ".f32") {
@@ -170,6 +185,10 @@ void write_calibration(const std::filesystem::path& path, const std::vector<doub
         text.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
     }
     write_text(path, text);
+}
+
+bool is_own_calibration(const std::filesystem::path& path, CalibrationKind kind) {
+    return begins_with(path, heading_of(kind));
 }
 
 }  // namespace echolux

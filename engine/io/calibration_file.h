@@ -9,9 +9,15 @@
 
 namespace echolux {
 
-// Writes what read_calibration() reads back bit for bit; `comment` (one line) stands first. Throws Error{output}.
-void write_calibration(const std::filesystem::path& path, const std::vector<double>& values,
+enum class CalibrationKind { spectrum, noise_floor, k_map, dispersion };
+
+// Writes what read_calibration() reads back bit for bit; the kind and `comment` (one line) stand first. Throws
+// Error{output}.
+void write_calibration(const std::filesystem::path& path, CalibrationKind kind, const std::vector<double>& values,
                        const std::string& comment);
+
+// Whether write_calibration() wrote the file as this kind. Bare numbers (*.f32, *.f64) cannot tell.
+bool is_own_calibration(const std::filesystem::path& path, CalibrationKind kind);
 
 // `key` names the setting in messages. `length` 0: any whole number of rows. Numbers come row by row. Throws
 // Error{bad_file} naming file, line and key: missing, unreadable, not finite, wrong length.

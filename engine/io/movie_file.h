@@ -29,6 +29,9 @@ FrameRate frame_rate(std::int64_t pictures, std::int64_t seconds, const std::str
 // "25", "29.97", "30000/1001". Throws Error{bad_setting} naming `where`.
 FrameRate parsed_frame_rate(const std::string& text, const std::string& where);
 
+// A text that every movie of ours carries: the version of the program.
+inline constexpr const char* movie_program_key = "movie.program";
+
 struct MovieFormat {
     MovieCodec codec = MovieCodec::automatic;  // what is usual for the name's ending
     std::int64_t width = 0;

@@ -16,6 +16,7 @@ namespace {
 
 const std::string prefix = "echolux_";  // of our keys in files
 const std::string provenance_prefix = prefix + "provenance_";
+const std::string spacing_known_key = prefix + "spacing_known";
 
 constexpr std::array<std::size_t, 3> file_axis{1, 0, 2};  // of depth, A-scan, B-scan
 
@@ -54,7 +55,7 @@ std::map<std::string, std::string> texts_for(const SeriesHeader& series) {
         if (!text.empty()) texts[key] = on_one_line(text);  // MetaImage has no empty values
     };
     add("description", "Echolux " + grid.quantity + ", " + grid.unit);
-    add(prefix + "spacing_known", known_spacings(grid));
+    add(spacing_known_key, known_spacings(grid));  // in all files of ours
     add(prefix + "scale", fmt::format("{}", grid.scale));
     add(prefix + "offset", fmt::format("{}", grid.offset));
     add(prefix + "quantity", grid.quantity);
@@ -179,6 +180,10 @@ SeriesHeader series_header(const ImageHeader& image) {
     if (std::ssize(series.times_s) != image.time_points) series.times_s.clear();
     series.provenance = ours.provenance();
     return series;
+}
+
+bool has_own_texts(const ImageHeader& image) {
+    return image.texts.contains(spacing_known_key);
 }
 
 void add_provenance(ImageHeader& image, const std::string& key, const std::string& text) {

@@ -17,6 +17,9 @@ ImageHeader image_header(const SeriesHeader& series);
 
 SeriesHeader series_header(const ImageHeader& image);
 
+// Whether an image has the texts that image_header() gives to all of ours.
+bool has_own_texts(const ImageHeader& image);
+
 // A text of a foreign file that becomes provenance; empty ones are left out.
 void add_provenance(ImageHeader& image, const std::string& key, const std::string& text);
 

@@ -146,9 +146,13 @@ void Recorder::attempt(Work&& work) {
 }
 
 RecorderStats Recorder::stats() const {
-    const std::scoped_lock lock(mutex_);
-    RecorderStats stats = stats_;
-    stats.missing_blocks = too_slow_blocks_ + stats.failed_blocks;
+    RecorderStats stats;
+    {
+        const std::scoped_lock lock(mutex_);
+        stats = stats_;
+        stats.missing_blocks = too_slow_blocks_ + stats.failed_blocks;
+    }
+    stats.problem = problem();
     return stats;
 }
 

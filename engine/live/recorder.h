@@ -24,6 +24,7 @@ struct RecorderStats : WrittenStats {
     std::int64_t refused_blocks = 0;   // repeated, out of order, of the wrong size, or in a GPU's memory
     std::int64_t blocks_held = 0;      // of the pool, now
     std::int64_t max_blocks_held = 0;  // so far
+    std::optional<Error> problem{};    // as Recorder::problem()
 };
 
 class Recorder {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -23,6 +23,24 @@ constexpr std::int64_t raw_step_bytes = 256 << 20;
 constexpr std::int64_t index_step_bytes = 1 << 20;  // on a full disk the last rows and the TOML still find room in it
 
 using Path = std::filesystem::path;
+
+// What is copied into files beside the TOML.
+struct CalibrationCopy {
+    const char* ending;
+    std::string CalibrationFiles::*file;
+    std::vector<double> Calibration::*numbers;
+};
+constexpr std::array<CalibrationCopy, 9> calibration_copies{{
+    {".background.f64", &CalibrationFiles::background, &Calibration::background},
+    {".dark.f64", &CalibrationFiles::dark, &Calibration::dark},
+    {".k_map.f64", &CalibrationFiles::k_map, &Calibration::k_positions},
+    {".wavelengths.f64", &CalibrationFiles::wavelengths, &Calibration::wavelengths_nm},
+    {".dispersion.f64", &CalibrationFiles::dispersion, &Calibration::dispersion_rad},
+    {".noise_floor.f64", &CalibrationFiles::noise_floor, &Calibration::noise_floor},
+    {".fast_axis.f64", &CalibrationFiles::fast_axis, &Calibration::fast_axis},
+    {".mask.f64", &CalibrationFiles::mask, &Calibration::mask},
+    {".k_jitter.f64", &CalibrationFiles::k_jitter, &Calibration::k_jitter},
+}};
 
 Path beside(const Path& scan_toml, const std::string& ending) {
     return scan_toml.parent_path() / (scan_toml.stem().string() + ending);
@@ -74,6 +92,25 @@ std::string utc_text(std::chrono::system_clock::time_point time) {
 
 }  // namespace
 
+Path truth_of_recording(const Path& scan_toml) {
+    return beside(scan_toml, ".truth");
+}
+
+std::vector<Path> files_of_recording(const Path& scan_toml) {
+    return {scan_toml, beside(scan_toml, ".raw"), beside(scan_toml, ".index.csv"), truth_of_recording(scan_toml)};
+}
+
+void check_recording_name(const Path& scan_toml, bool replace) {
+    std::error_code problem;
+    const Path folder = std::filesystem::absolute(scan_toml, problem).parent_path();
+    if (!std::filesystem::is_directory(folder, problem)) {
+        throw Error(ErrorCode::output, "there is no folder " + folder.string(), scan_toml.string(),
+                    "mount the disk, or make the folder first: recordings make none");
+    }
+    if (replace) return;
+    for (const Path& path : files_of_recording(scan_toml)) refuse_existing(path);
+}
+
 RecordingTools RecordingTools::real() {
     const auto opener = [](DirectFile::Caching caching) {
         return [caching](const Path& path, bool replace) -> std::unique_ptr<DurableFile> {
@@ -95,8 +132,11 @@ void BlockToRecord::add_missing(const BlockToRecord& later) {
 
 RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
     : tools_(std::move(tools)), scan_(recorded(wanted)), look_(wanted.look), layout_(scan_) {
+    check_recording_name(scan_.path, wanted.replace);
     if (!wanted.replace) {
-        for (const Path& path : {scan_.path, scan_.spectra, index_path()}) refuse_existing(path);
+        for (const CalibrationCopy& copy : calibration_copies) {
+            if (!(scan_.calibration.*copy.numbers).empty()) refuse_existing(beside(scan_.path, copy.ending));
+        }
     }
     refuse_own_source(wanted.scan.spectra, scan_.spectra);
     check_can_be_written(scan_.path);
@@ -257,28 +297,19 @@ void RecordingWriter::finish() {
 }
 
 void RecordingWriter::copy_calibration() {
-    CalibrationFiles& files = scan_.calibration_files;
-    const Calibration& calibration = scan_.calibration;
-    const auto copy = [&](std::string& name, const std::vector<double>& numbers, const char* key) {
+    for (const CalibrationCopy& copy : calibration_copies) {
+        std::string& name = scan_.calibration_files.*copy.file;
+        const std::vector<double>& numbers = scan_.calibration.*copy.numbers;
         name.clear();
-        if (numbers.empty()) return;
-        const Path path = beside(scan_.path, std::string(".") + key + ".f64");
+        if (numbers.empty()) continue;
+        const Path path = beside(scan_.path, copy.ending);
         OutputFile file(path);
         file.write(std::as_bytes(std::span(numbers)));
         file.commit();
         make_durable(path);
         made_.push_back(path);
         name = path.filename().string();
-    };
-    copy(files.background, calibration.background, "background");
-    copy(files.dark, calibration.dark, "dark");
-    copy(files.k_map, calibration.k_positions, "k_map");
-    copy(files.wavelengths, calibration.wavelengths_nm, "wavelengths");
-    copy(files.dispersion, calibration.dispersion_rad, "dispersion");
-    copy(files.noise_floor, calibration.noise_floor, "noise_floor");
-    copy(files.fast_axis, calibration.fast_axis, "fast_axis");
-    copy(files.mask, calibration.mask, "mask");
-    copy(files.k_jitter, calibration.k_jitter, "k_jitter");
+    }
 }
 
 // Under another name first: a power cut leaves the TOML before or the one after, whole.

@@ -20,6 +20,15 @@
 
 namespace echolux {
 
+// Before a source starts. Throws Error{output}: the folder is missing (a disk that is not mounted is not the root
+// disk), or files of a recording of this name are there and may not be replaced.
+void check_recording_name(const std::filesystem::path& scan_toml, bool replace);
+
+// Every file that a recording of this name may have, but for calibration files. Of a source whose truth is known the
+// last is a folder for it: each recording has its own.
+std::vector<std::filesystem::path> files_of_recording(const std::filesystem::path& scan_toml);
+std::filesystem::path truth_of_recording(const std::filesystem::path& scan_toml);
+
 struct RecordingWanted {
     std::filesystem::path scan_toml;   // NAME.toml; NAME.raw, NAME.index.csv and calibration files come beside it
     Scan scan;                         // of the source: its blocks lie in the file as this says

@@ -77,7 +77,7 @@ void Session::start(std::int64_t volumes) {
         unseen_.clear();
         acquired_ = processed_ = {};
         busy_s_ = 0;
-        start_ = Clock::now();
+        start_ = worked_until_ = Clock::now();
         end_.reset();
     }
     acquiring_ = std::jthread([this, volumes](const std::stop_token& stop) { acquire(stop, volumes); });
@@ -220,7 +220,8 @@ void Session::feed(const Block& block) {
     fed_at_ = Clock::now();
     is_within_volume_ = was_fed && !ends_volume(block);
     const std::scoped_lock lock(mutex_);
-    busy_s_ += seconds_between(begun, fed_at_);
+    busy_s_ += seconds_between(std::max(begun, start_), fed_at_);
+    worked_until_ = fed_at_;
     stats_.waiting.add(seconds_between(block.arrived, begun));
     stats_.feeding.add(seconds_between(begun, fed_at_));
     if (!was_fed) return;
@@ -324,8 +325,8 @@ RecorderStats Session::stop_recording() {
     }
     if (!ending) return {};
     ending->finish();
-    if (const std::optional<Error> problem = ending->problem()) report(problem->line());
     const RecorderStats stats = ending->stats();
+    if (stats.problem) report(stats.problem->line());
     if (stats.blocks == 0) report("no block was recorded: no file is left");
     return stats;
 }
@@ -357,7 +358,7 @@ SessionStats Session::stats() const {
         const auto now = Clock::now();
         stats.acquired_a_scans_per_s = acquired_.per_s(now);
         stats.processed_a_scans_per_s = processed_.per_s(now);
-        stats.load = busy_s_ / std::max(stats.seconds, 1e-9);
+        stats.load = busy_s_ / std::max({stats.seconds, seconds_between(start_, worked_until_), 1e-9});
     }
     stats.queue = queue_.stats();
     const std::scoped_lock lock(recording_);

@@ -52,7 +52,8 @@ struct SessionStats {
     std::int64_t reconnections = 0;         // of a source that failed
     double acquired_a_scans_per_s = 0;      // lately
     double processed_a_scans_per_s = 0;     // lately
-    double load = 0;                        // share of the time spent on reconstructing, or waiting for the GPU
+    double load = 0;                        // share of the time until the last block was reconstructed that this took,
+                                            // waiting for the GPU counted
     Latency waiting;                        // of a block, from its arrival until it is reconstructed
     Latency feeding;                        // of a block
     Latency shown;                          // of a volume, from the arrival of its last block until its first picture
@@ -157,6 +158,7 @@ class Session {
     std::deque<std::pair<std::int64_t, Clock::time_point>> unseen_;  // volumes, and when their last block arrived
     mutable RecentRate acquired_, processed_;                        // A-scans
     double busy_s_ = 0;                                              // reconstructing
+    Clock::time_point worked_until_;                                 // also after the source has stopped
 
     // Of the thread that processes: what was fed of a volume, and of the last one that was fed whole.
     bool is_within_volume_ = false;

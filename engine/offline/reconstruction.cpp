@@ -153,15 +153,14 @@ void Reconstruction::plan() {
 
 void Reconstruction::warn_of_common_fringes() {
     constexpr double max = 0.5;
-    const Background background = chosen_background(scan_.recipe, scan_.calibration);
-    if (background != Background::frame_mean && background != Background::running) return;
+    if (scan_.recipe.background != Background::automatic) return;  // whoever chose it knows
+    if (chosen_background(scan_.recipe, scan_.calibration) != Background::frame_mean) return;
     const CommonFringe fringe = strongest_common_fringe(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
     if (fringe.share <= max) return;
-    warnings_.push_back(fmt::format(
-        "recipe.background: {:.0f} % of the light at depth bin {} is the same in all A-scans; the mean of the "
-        "B-scan takes it away, which is wrong for a mirror or flat interface and right for a fixed line "
-        "(to keep it, record calibration.background or set recipe.background = rolling)",
-        fringe.share * 100, fringe.bin));
+    warnings_.push_back(
+        fmt::format("recipe.background: {:.0f} % of the light at depth bin {} is removed with the mean of the B-scan "
+                    "(for flat objects give calibration.background; recipe.background = frame_mean silences this)",
+                    fringe.share * 100, fringe.bin));
 }
 
 void Reconstruction::warn_of_weak_dispersion() {

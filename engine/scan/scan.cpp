@@ -16,6 +16,7 @@
 #include "engine/parts.h"
 #include "engine/scan/octproz_scan.h"
 #include "engine/scan/recording_layout.h"
+#include "engine/scan/scan_heading.h"
 #include "engine/scan/scan_pattern.h"
 #include "engine/scan/sd01raw2.h"
 #include "engine/scan/thorlabs/thorlabs_spectra.h"
@@ -298,8 +299,7 @@ std::string scan_toml(const Scan& scan) {
 }
 
 void write_scan_toml(const Scan& scan) {
-    write_text(scan.path,
-               "# A scan for Echolux: settings that are left out have their defaults.\n\n" + scan_toml(scan));
+    write_text(scan.path, scan_toml_heading + ("\n" + scan_toml(scan)));
 }
 
 }  // namespace echolux

@@ -41,6 +41,8 @@ std::vector<std::filesystem::path> volumes_in(const std::filesystem::path& folde
     return files;
 }
 
+}  // namespace
+
 std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path) {
     std::error_code problem;
     if (is_pattern(path)) {
@@ -56,8 +58,6 @@ std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path)
     throw Error(ErrorCode::bad_file, "holds no volume files", path.string(),
                 "volumes are .nrrd, .nii, .nii.gz, .tif, .mha, .mhd, .h5, .ome.zarr and the like");
 }
-
-}  // namespace
 
 bool is_pattern(const std::filesystem::path& path) {
     std::error_code problem;

@@ -16,6 +16,10 @@ namespace echolux {
 // that very name.
 bool is_pattern(const std::filesystem::path& path);
 
+// The files of a pattern or a folder, in the order in which people count; of another path itself. Throws
+// Error{bad_file}: there are none.
+std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path);
+
 // From any thread; reads wait for each other. Throws Error{bad_file, bad_setting, out_of_memory}.
 class TimePoints {
   public:

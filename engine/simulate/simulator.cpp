@@ -12,6 +12,7 @@
 #include "engine/scan/frame_header.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/instrument.h"
+#include "engine/simulate/simulated_files.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
@@ -46,10 +47,11 @@ Scan described(const Instrument& instrument, const std::filesystem::path& scan_t
     const std::string stem = scan_toml.stem().string();
     Scan scan = instrument.scan();
     scan.path = scan_toml;
-    scan.file.file = stem + ".raw";
-    scan.calibration_files.background = stem + ".background.f32";
-    scan.calibration_files.dark = stem + ".dark.f32";
-    scan.calibration_files.wavelengths = stem + ".wavelengths.f64";
+    const auto& [raw, background, dark, wavelengths] = companion_endings;
+    scan.file.file = stem + raw;
+    scan.calibration_files.background = stem + background;
+    scan.calibration_files.dark = stem + dark;
+    scan.calibration_files.wavelengths = stem + wavelengths;
     return scan;
 }
 

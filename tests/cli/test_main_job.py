@@ -50,7 +50,7 @@ class MainJob(ProgramCase):
     def test_simulating_leaves_recordings_alone(self):
         scan = self.folder / "scan.toml"
         scan.write_text("[scan]\nsamples = 512\n")
-        self.refuse("simulate", "layers", "--out", "scan.toml", *SMALL, names=["scan.toml", "not a simulation"])
+        self.refuse("simulate", "layers", "--out", "scan.toml", *SMALL, names=["scan.toml", "exists already"])
         self.assertEqual(scan.read_text(), "[scan]\nsamples = 512\n")
 
     def test_each_scene_is_simulated(self):
@@ -173,7 +173,7 @@ class Telling(ProgramCase):
         expected = {
             "demo": [],
             "info": ["--json"],
-            "simulate": ["--out", "--seed", "--samples", "--a-scans", "--b-scans", "--volumes"],
+            "simulate": ["-o", "--seed", "--samples", "--a-scans", "--b-scans", "--volumes"],
             "reconstruct": ["-o", "--volume", "--blocks", "--backend", "--quantity", "--set", "--b-scan", "--en-face"],
             "render": ["-o", "--size", "--mode", "--azimuth", "--elevation", "--zoom", "--preset"],
         }

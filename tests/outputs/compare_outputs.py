@@ -67,7 +67,7 @@ TIME_OF_DAY = re.compile(rb'(started\s*=\s*"[^"]*")|(\d{4}-\d\d-\d\dT[0-9:.]+Z?)
 def outputs(program, folder, kept_as):
     """Runs all commands; what they print counts too, where it is a result. Both programs work in a folder of one name,
     because results name their inputs."""
-    folder.mkdir(parents=True)
+    (folder / "recording").mkdir(parents=True)  # recordings make no folder
     for number, command in enumerate(COMMANDS):
         done = subprocess.run([program, *command], cwd=folder, capture_output=True,
                               env={**os.environ, "TZ": "UTC", "XDG_CONFIG_HOME": str(folder / "none")})

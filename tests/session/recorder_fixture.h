@@ -8,6 +8,8 @@ namespace echolux {
 
 class RecorderTest : public ::testing::Test {
   protected:
+    RecorderTest() { std::filesystem::create_directory(folder_ / "rec"); }
+
     RecordingWanted wanted() const {
         RecordingWanted wanted;
         wanted.scan_toml = folder_ / "rec" / "scan.toml";

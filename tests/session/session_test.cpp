@@ -59,6 +59,23 @@ TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
     expect_balance(f);
 }
 
+// What was acquired last is reconstructed after the source has stopped: that time counts as well.
+TEST(Session, NoLoadIsAboveOne) {
+    FaultySource source(live_scan(), 1, {send(2 * b_scans), end()});
+    NotingSink sink;
+    sink.on_feed = [](const Block&) { std::this_thread::sleep_for(20ms); };
+    Session session(source, sink);
+    session.start();
+    await([&] { return session.stats().ended; });
+    session.stop();
+    ASSERT_TRUE(session.drain(1h));
+    await([&] { return session.stats().fed_blocks == 2 * b_scans; });
+    const SessionStats f = session.stats();
+    EXPECT_LT(f.seconds, 0.08) << "else this tests nothing";
+    EXPECT_LE(f.load, 1.0);
+    EXPECT_GT(f.load, 0.5);
+}
+
 TEST(Session, ADisconnectedSourceIsStartedAgainAndNumbersGoOn) {
     NotingSink sink;
     FaultySource source(live_scan(), 1, {send(6), disconnect(), send(8), end()});

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 TEST(AtomicFile, AppearsOnCommit) {
     const TemporaryFolder folder;
-    const auto path = folder / "new/sub/volume.nii.gz";
+    const auto path = folder / "new/volume.nii.gz";
     {
         AtomicFile file(path);
         EXPECT_EQ(file.temporary().parent_path(), path.parent_path());
@@ -33,6 +33,14 @@ TEST(AtomicFile, LeavesTheOldFileWhenTheWorkFails) {
     }
     EXPECT_EQ(folder.entries(), 1u);
     EXPECT_EQ(std::filesystem::file_size(path), 3u);
+}
+
+// A disk that is not mounted, a name that is misspelt.
+TEST(AtomicFile, MakesOneFolderAndNoMore) {
+    const TemporaryFolder folder;
+    EXPECT_THAT(error_of([&] { AtomicFile file(folder / "not/there/a.nrrd"); }).line,
+                HasSubstr("there is no folder " + (folder / "not").string()));
+    EXPECT_EQ(folder.entries(), 0u);
 }
 
 TEST(AtomicFile, TakesABareNameInTheCurrentFolder) {

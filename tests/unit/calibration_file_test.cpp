@@ -88,9 +88,11 @@ TEST_F(CalibrationFileTest, RowsMayHaveSeveralColumns) {
 TEST_F(CalibrationFileTest, WrittenNumbersComeBackBitForBit) {
     const std::vector<double> values{0.1, -1.0 / 3, 1e-300, 12345678901234567.0, 0};
     const auto path = folder_ / "new" / "written.csv";
-    write_calibration(path, values, "counts, mean of 1000 lines");
+    write_calibration(path, CalibrationKind::spectrum, values, "counts, mean of 1000 lines");
     EXPECT_EQ(read_calibration(path, 5, "calibration.dark"), values);
-    EXPECT_EQ(error_of([&] { write_calibration(path / "below a file.csv", values, ""); }).code, ErrorCode::output);
+    EXPECT_EQ(
+        error_of([&] { write_calibration(path / "below a file.csv", CalibrationKind::spectrum, values, ""); }).code,
+        ErrorCode::output);
 }
 
 TEST_F(CalibrationFileTest, KMapsMustBeMonotoneAndInside) {

@@ -16,6 +16,8 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/output_rule.h"
+#include "engine/io/own_files.h"
 #ifdef ECHOLUX_RENDER
 #include "bench/live.h"
 #include "bench/movie.h"
@@ -23,6 +25,8 @@
 #endif
 #include "ui/cli/commands.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -32,6 +36,7 @@ struct Options {
     BenchJob job;
     std::string json;
     bool markdown = false;
+    bool overwrites = false;
     bool rendering = false;
     bool live = false;
     bool movie = false;
@@ -86,7 +91,12 @@ BenchReport movie_report([[maybe_unused]] const Options& options, [[maybe_unused
 }
 
 void bench(const Options& options) {
-    if (!options.json.empty()) check_can_be_written(options.json);
+    const std::string json = output_named(options.json, ".json", false);
+    const auto is_own = [](const std::filesystem::path& path) {
+        return begins_with(path, "{\n \"echolux\": \"") && holds_near_an_end(path, "\"ceilings\": ");
+    };
+    check_outputs({{json, is_own}}, options.volumes, options.overwrites);
+    if (!json.empty()) check_can_be_written(json);
     TerminalProgress progress;
     const BenchReport report = options.rendering ? rendering_report(options, progress)
                                : options.live    ? live_report(options, progress)
@@ -95,8 +105,8 @@ void bench(const Options& options) {
                                : options.papers  ? run_papers(options.job, progress)
                                : options.gpus    ? run_scaling(options.job, *options.gpus, progress)
                                                  : plain_report(options, progress);
-    if (!options.json.empty()) write_text(options.json, json_of(report) + "\n");
-    fmt::print("{}", options.markdown ? markdown_of(report) : text_of(report));
+    if (!json.empty()) write_text(json, json_of(report) + "\n");
+    print_answer(options.markdown ? markdown_of(report) : text_of(report));
 }
 
 // What is measured instead: one thing at a time, and none of them with what the plain bench alone has.
@@ -113,7 +123,9 @@ void add_bench(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command =
         program.add_subcommand("bench", "Measure how fast Echolux is on this machine, and how close to its limits");
-    command->add_option("--json", options->json, "write all results here as JSON")->type_name("FILE");
+    command->add_option("--json", options->json, "write all results here as JSON; - for standard output")
+        ->type_name("FILE");
+    add_overwrite_option(*command, options->overwrites);
     command->add_flag("--markdown", options->markdown, "print tables in Markdown");
     command->add_flag("--quick", options->job.quick,
                       "volumes of 64 x 16 A-scans, ceilings with 8 MiB, 3 repetitions of 5 ms, 5 pictures for the "

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "app/jobs/calibrate_job.h"
@@ -14,14 +15,30 @@
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // As a scan's TOML may have it wherever that lies.
 std::string pasted(const std::filesystem::path& file) {
     return std::filesystem::absolute(file).lexically_normal().string();
+}
+
+// An option of an output, which - names too.
+CLI::Option* add_output(CLI::App& command, const std::string& names, std::filesystem::path& path, const char* help) {
+    const auto take = [&path](const std::string& name) { path = output_named(name, ".csv", false); };
+    return command.add_option_function<std::string>(names, take, help)->type_name("FILE.csv");
+}
+
+// A scan, or a file of numbers, which - stands for.
+CLI::Option* add_spectrum(CLI::App& command, const std::string& names, std::filesystem::path& path, const char* help) {
+    const auto take = [&path](const std::string& name) { path = input_named(name, ".csv"); };
+    return command.add_option_function<std::string>(names, take, help);
 }
 
 void add_plot_option(CLI::App& command, std::filesystem::path& plot, const char* what) {
@@ -35,22 +52,26 @@ void add_background(CLI::App& calibrate) {
     command->add_option("SCAN", job->scan, "recorded without sample, without light, or of a mirror")
         ->required()
         ->type_name("");
-    command->add_option("-o,--output", job->output, "text file with one number per line")
-        ->required()
-        ->type_name("FILE.csv");
+    add_output(*command, "-o,--output", job->output, "text file with one number per line")->required();
+    add_overwrite_option(*command, job->overwrites);
     add_set_option(*command, job->settings);
     command->callback([job] {
         TerminalProgress progress;
         const std::int64_t lines = run(*job, progress);
-        fmt::print("mean of {}: {}\n", counted(lines, "lines"), job->output.string());
+        close_with("mean of {}: {}\n", counted(lines, "lines"), job->output.string());
+        give({{"files", names_of({job->output})}, {"lines", lines}});
     });
 }
 
 void print_noise(const NoiseJob& job, const NoiseFound& found) {
-    fmt::print("# mean of {}, median over depth {:.2f} {}\n", counted(found.lines, "A-scans"), found.level_db,
-               found.unit);
-    fmt::print("[calibration]\nnoise_floor = \"{}\"\n\n[recipe]\nnoise_floor = \"{}\"\n", pasted(job.output),
-               found.mean == NoiseMean::power ? "power" : "amplitude");
+    answer("# mean of {}, median over depth {:.2f} {}\n", counted(found.lines, "A-scans"), found.level_db, found.unit);
+    const char* mean = found.mean == NoiseMean::power ? "power" : "amplitude";
+    answer("[calibration]\nnoise_floor = \"{}\"\n\n[recipe]\nnoise_floor = \"{}\"\n", pasted(job.output), mean);
+    give({{"files", names_of({job.output, job.plot})},
+          {"lines", found.lines},
+          {"mean", mean},
+          {"level_db", found.level_db},
+          {"unit", found.unit}});
 }
 
 void add_noise(CLI::App& calibrate) {
@@ -63,9 +84,8 @@ void add_noise(CLI::App& calibrate) {
     command->add_option("--mean", *mean, "mean amplitude, or root of the mean power [as recipe.noise_floor needs]")
         ->check(one_of({"amplitude", "power"}))
         ->type_name("amplitude|power");
-    command->add_option("-o,--output", job->output, "text file with one number per depth bin")
-        ->required()
-        ->type_name("FILE.csv");
+    add_output(*command, "-o,--output", job->output, "text file with one number per depth bin")->required();
+    add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw it over depth");
     add_set_option(*command, job->settings);
     command->callback([job, mean] {
@@ -77,30 +97,44 @@ void add_noise(CLI::App& calibrate) {
 
 void print_mirrors(const MirrorJob& job, const MirrorCalibration& found) {
     for (const std::size_t m : {0U, 1U}) {
-        fmt::print(
+        answer(
             "mirror {}: bin {:.2f}, width {:.2f} bins as recorded, {:.2f} with the k map, {:.2f} compensated; a2 "
             "{:.2f} rad\n",
             m + 1, found.bin[m], found.fwhm_before[m], found.fwhm_mapped[m], found.fwhm[m], found.a2_of_each_rad[m]);
     }
-    fmt::print("\n[calibration]\nk_map = \"{}\"\n", pasted(job.k_map));
-    if (found.depth_pitch_um > 0) fmt::print("depth_pitch_um = {}\n", found.depth_pitch_um);
-    if (found.centre_wavelength_nm > 0) fmt::print("centre_wavelength_nm = {}\n", found.centre_wavelength_nm);
+    answer("\n[calibration]\nk_map = \"{}\"\n", pasted(job.k_map));
+    if (found.depth_pitch_um > 0) answer("depth_pitch_um = {}\n", found.depth_pitch_um);
+    if (found.centre_wavelength_nm > 0) answer("centre_wavelength_nm = {}\n", found.centre_wavelength_nm);
     if (!job.dispersion.empty()) {
-        fmt::print("dispersion = \"{}\"\ndispersion_holds = \"theta\"\n", pasted(job.dispersion));
+        answer("dispersion = \"{}\"\ndispersion_holds = \"theta\"\n", pasted(job.dispersion));
     } else {
-        fmt::print("\n[recipe]\na2_rad = {}\na3_rad = {}\n", found.a2_rad, found.a3_rad);
+        answer("\n[recipe]\na2_rad = {}\na3_rad = {}\n", found.a2_rad, found.a3_rad);
     }
+    Json mirrors = Json::array();
+    for (const std::size_t m : {0U, 1U}) {
+        mirrors.push_back({{"bin", found.bin[m]},
+                           {"fwhm_bins_recorded", found.fwhm_before[m]},
+                           {"fwhm_bins_mapped", found.fwhm_mapped[m]},
+                           {"fwhm_bins", found.fwhm[m]},
+                           {"a2_rad", found.a2_of_each_rad[m]}});
+    }
+    give({{"files", names_of({job.k_map, job.dispersion, job.plot})},
+          {"mirrors", mirrors},
+          {"depth_pitch_um", found.depth_pitch_um},
+          {"centre_wavelength_nm", found.centre_wavelength_nm},
+          {"a2_rad", found.a2_rad},
+          {"a3_rad", found.a3_rad}});
 }
 
 void add_k(CLI::App& calibrate) {
     auto job = std::make_shared<MirrorJob>();
     auto sides = std::make_shared<std::string>();
     CLI::App* command = calibrate.add_subcommand("k", "k map and dispersion from a mirror at two depths");
-    command->add_option("MIRROR1", job->mirror_1, "scan of a mirror, or its mean spectrum; on the side of the samples")
+    add_spectrum(*command, "MIRROR1", job->mirror_1, "scan of a mirror, or its mean spectrum; on the side of the samples")
         ->required()
         ->type_name("");
-    command->add_option("MIRROR2", job->mirror_2, "the same mirror at another depth")->required()->type_name("");
-    command->add_option("--background", job->background, "spectrum without the mirror")
+    add_spectrum(*command, "MIRROR2", job->mirror_2, "the same mirror at another depth")->required()->type_name("");
+    add_spectrum(*command, "--background", job->background, "spectrum without the mirror")
         ->required()
         ->type_name("SCAN|FILE");
     command->add_option("--dark", job->dark, "spectrum without light, which lowers the weight of dim parts")
@@ -122,11 +156,10 @@ void add_k(CLI::App& calibrate) {
                      "centre wavelength, at the middle of the k range")
         ->check(not_negative())
         ->type_name("NM");
-    command->add_option("-o,--output", job->k_map, "k map to write")->required()->type_name("FILE.csv");
-    command
-        ->add_option("--dispersion", job->dispersion,
-                     "also write the dispersion phase, instead of printing coefficients")
-        ->type_name("FILE.csv");
+    add_output(*command, "-o,--output", job->k_map, "k map to write")->required();
+    add_overwrite_option(*command, job->overwrites);
+    add_output(*command, "--dispersion", job->dispersion,
+               "also write the dispersion phase, instead of printing coefficients");
     add_plot_option(*command, job->plot, "also draw fringe phases, their residual and point spreads before and after");
     command->callback([job, sides] {
         job->sides = *sides == "same" ? MirrorSides::same : MirrorSides::opposite;
@@ -136,17 +169,22 @@ void add_k(CLI::App& calibrate) {
 }
 
 void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
-    fmt::print("# entropy over depth: {:.4f} before, {:.4f} now\n", found.entropy_before, found.entropy);
+    give({{"files", names_of({job.output, job.plot})},
+          {"a2_rad", found.a2_rad},
+          {"a3_rad", found.a3_rad},
+          {"entropy_before", found.entropy_before},
+          {"entropy", found.entropy}});
+    answer("# entropy over depth: {:.4f} before, {:.4f} now\n", found.entropy_before, found.entropy);
     if (job.output.empty()) {
-        fmt::print("[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}\n", found.a2_rad, found.a3_rad);
+        answer("[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}\n", found.a2_rad, found.a3_rad);
         return;
     }
-    fmt::print(
+    answer(
         "# a2_rad {:.4f}, a3_rad {:.4f}, which the file combines with what the scan had already; leave out gdd_fs2 and "
         "tod_fs3\n",
         found.a2_rad, found.a3_rad);
-    fmt::print("[calibration]\ndispersion = \"{}\"\ndispersion_holds = \"theta\"\n\n", pasted(job.output));
-    fmt::print("[recipe]\na2_rad = 0\na3_rad = 0\n");
+    answer("[calibration]\ndispersion = \"{}\"\ndispersion_holds = \"theta\"\n\n", pasted(job.output));
+    answer("[recipe]\na2_rad = 0\na3_rad = 0\n");
 }
 
 // "A0:A1,Z0:Z1"; either half may be left empty.
@@ -176,8 +214,8 @@ void add_dispersion(CLI::App& calibrate) {
     command->add_option("--lines", job->search.lines, "maximum number of A-scans to use [64]")
         ->check(positive())
         ->type_name("N");
-    command->add_option("-o,--output", job->output, "file for the phase on the k grid, instead of printed coefficients")
-        ->type_name("FILE.csv");
+    add_output(*command, "-o,--output", job->output, "file for the phase on the k grid, instead of printed coefficients");
+    add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw the B-scan and its mean A-scan before and after");
     add_backend_option(*command, job->search.processor.backend);
     add_set_option(*command, job->settings);
@@ -188,30 +226,54 @@ void add_dispersion(CLI::App& calibrate) {
     });
 }
 
+Json json_of(const RollOffJob& job, const RollOffFound& found) {
+    const auto um = [&](double bins) { return found.bin_um > 0 ? Json(bins * found.bin_um) : Json(nullptr); };
+    Json mirrors = Json::array();
+    for (const RolledMirror& mirror : found.mirrors) {
+        const MirrorReading& r = mirror.reading;
+        mirrors.push_back({{"mirror", mirror.name},
+                           {"lines", mirror.lines},
+                           {"depth_bin", r.bin},
+                           {"depth_um", um(r.bin)},
+                           {"level_db", r.level_db},
+                           {"snr_db", r.snr_db},
+                           {"sensitivity_db", mirror.sensitivity_db ? Json(*mirror.sensitivity_db) : Json(nullptr)},
+                           {"fwhm_bins", r.fwhm_bins},
+                           {"fwhm_um", um(r.fwhm_bins)}});
+    }
+    Json json{{"files", names_of({job.output, job.plot})}, {"mirrors", mirrors}};
+    json["six_db_depth_bin"] = found.six_db_bin ? Json(*found.six_db_bin) : Json(nullptr);
+    json["six_db_depth_um"] = found.six_db_bin ? um(*found.six_db_bin) : Json(nullptr);
+    if (found.fall_off) {
+        json["fall_off"] = {{"resolution_samples", found.fall_off->resolution}, {"rms_db", found.fall_off->rms_db}};
+    }
+    return json;
+}
+
 void print_roll_off(const RollOffFound& found) {
     const char* unit = found.bin_um > 0 ? "um" : "bins";
     const double of_bin = found.bin_um > 0 ? found.bin_um : 1;
     for (const RolledMirror& mirror : found.mirrors) {
         const MirrorReading& r = mirror.reading;
-        fmt::print("{}: bin {:.2f}", mirror.name, r.bin);
-        if (found.bin_um > 0) fmt::print(", {:.1f} um", r.bin * of_bin);
-        fmt::print("; level {:.2f} dB, SNR {:.2f} dB{}", r.level_db, r.snr_db,
-                   mirror.lines == 1 ? " from a single line or mean" : "");
-        if (mirror.sensitivity_db) fmt::print(", sensitivity {:.2f} dB", *mirror.sensitivity_db);
-        fmt::print("; FWHM {:.3f} {}\n", r.fwhm_bins * of_bin, unit);
+        answer("{}: bin {:.2f}", mirror.name, r.bin);
+        if (found.bin_um > 0) answer(", {:.1f} um", r.bin * of_bin);
+        answer("; level {:.2f} dB, SNR {:.2f} dB{}", r.level_db, r.snr_db,
+               mirror.lines == 1 ? " from a single line or mean" : "");
+        if (mirror.sensitivity_db) answer(", sensitivity {:.2f} dB", *mirror.sensitivity_db);
+        answer("; FWHM {:.3f} {}\n", r.fwhm_bins * of_bin, unit);
     }
-    if (!found.fall_off) return fmt::print("roll-off: needs mirrors at depths a tenth of the range apart\n");
+    if (!found.fall_off) return answer("roll-off: needs mirrors at depths a tenth of the range apart\n");
     if (found.six_db_bin) {
         const std::string extrapolation = found.extrapolation(of_bin, unit);
-        fmt::print("6 dB are lost at {:.1f} {}{}{}", *found.six_db_bin * of_bin, unit, extrapolation.empty() ? "" : " ",
-                   extrapolation);
+        answer("6 dB are lost at {:.1f} {}{}{}", *found.six_db_bin * of_bin, unit, extrapolation.empty() ? "" : " ",
+               extrapolation);
     } else {
-        fmt::print("less than 6 dB are lost within the range of {:.1f} {}", static_cast<double>(found.bins) * of_bin,
+        answer("less than 6 dB are lost within the range of {:.1f} {}", static_cast<double>(found.bins) * of_bin,
                    unit);
     }
-    fmt::print("; the fall-off ({}resolution {:.2f} samples) leaves {:.2f} dB rms\n",
-               found.fall_off->has_wide_samples ? "" : "samples without width, ", found.fall_off->resolution,
-               found.fall_off->rms_db);
+    answer("; the fall-off ({}resolution {:.2f} samples) leaves {:.2f} dB rms\n",
+           found.fall_off->has_wide_samples ? "" : "samples without width, ", found.fall_off->resolution,
+           found.fall_off->rms_db);
 }
 
 void add_roll_off(CLI::App& calibrate) {
@@ -224,7 +286,7 @@ void add_roll_off(CLI::App& calibrate) {
         ->type_name("");
     command->add_option("--scan", job->scan, "scan whose calibration and recipe apply [each mirror's own]")
         ->type_name("SCAN");
-    command->add_option("--background", job->background, "spectrum without the mirror [calibration.background]")
+    add_spectrum(*command, "--background", job->background, "spectrum without the mirror [calibration.background]")
         ->type_name("SCAN|FILE");
     CLI::Option* attenuation =
         command
@@ -234,14 +296,17 @@ void add_roll_off(CLI::App& calibrate) {
             ->type_name("DB");
     command->add_flag("--single-pass", *is_single_pass, "the attenuation is of a single pass, and light passes twice")
         ->needs(attenuation);
-    command->add_option("-o,--output", job->output, "table to write")->type_name("FILE.csv");
+    add_output(*command, "-o,--output", job->output, "table to write");
+    add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");
     add_set_option(*command, job->settings);
     command->callback([job, is_single_pass] {
         RollOffJob wanted = *job;
         if (*is_single_pass) wanted.attenuation_db = 2 * job->attenuation_db.value_or(0);
         TerminalProgress progress;
-        print_roll_off(run(wanted, progress));
+        const RollOffFound found = run(wanted, progress);
+        print_roll_off(found);
+        give(json_of(wanted, found));
     });
 }
 

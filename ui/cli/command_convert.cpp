@@ -3,19 +3,23 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/jobs/convert_job.h"
 #include "engine/io/volume_file.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
 namespace {
 
 struct Options {
-    std::string input, output, time, type, range, compression = "automatic", ome_version;
+    std::string input, place, output, time, type, range, compression = "automatic", ome_version;
+    bool overwrites = false;
 };
 
 VoxelType voxel_type_named(const std::string& name) {
@@ -34,8 +38,12 @@ Compression compression_named(const std::string& name) {
 
 void convert(const Options& options) {
     ConvertJob job;
-    job.input = options.input;
-    job.output = options.output;
+    if (options.place.empty() == options.output.empty()) {
+        throw UsageError("one output is needed", "OUT", "name it after the input, or by -o");
+    }
+    job.input = input_named(options.input, ".npy");
+    job.output = output_named(options.place.empty() ? options.output : options.place, ".npy");
+    job.overwrites = options.overwrites;
     if (!options.time.empty()) {
         const auto [begin, end] = parsed_interval(options.time, "--time");
         job.time_points = {begin, end};
@@ -45,7 +53,8 @@ void convert(const Options& options) {
     job.storage = {compression_named(options.compression), options.ome_version};
     TerminalProgress progress;
     run(job, progress);
-    fmt::print("{}\n", options.output);
+    close_with("{}\n", job.output.string());
+    give({{"files", names_of({job.output})}});
 }
 
 }  // namespace
@@ -55,12 +64,17 @@ void add_convert(CLI::App& program) {
     CLI::App* command = program.add_subcommand("convert", "Volumes and series from one format into another");
     command
         ->add_option("IN", options->input,
-                     "volume or series of any format; a folder of volumes or a pattern (\"scan_*.nrrd\") is a series")
+                     "volume or series of any format; a folder of volumes or a pattern (\"scan_*.nrrd\") is a series; "
+                     "- for standard input")
         ->required()
         ->type_name("");
-    command->add_option("OUT", options->output, "output; the ending decides the format: " + endings_written())
-        ->required()
+    command
+        ->add_option("OUT", options->place,
+                     "output; the ending decides the format: " + endings_written() +
+                         "; - for standard output, as NumPy")
         ->type_name("");
+    command->add_option("-o,--output", options->output, "the same")->type_name("OUT");
+    add_overwrite_option(*command, options->overwrites);
     command->add_option("--time", options->time, "time points A to B-1, counted from 0 [all]")->type_name("A:B");
     command->add_option("--type", options->type, "voxels of this type [as they are]")
         ->check(one_of({"u8", "u16", "i16", "f32"}))

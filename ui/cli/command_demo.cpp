@@ -1,11 +1,14 @@
-// `echolux demo [--out DIR]`
+// `echolux demo [-o DIR]`
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/jobs/demo_job.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -14,6 +17,7 @@ namespace {
 struct Options {
     std::string out = "out/demo";
     std::string device;
+    bool overwrites = false;
 };
 
 void demonstrate(const Options& options) {
@@ -21,7 +25,13 @@ void demonstrate(const Options& options) {
     DemoJob job;
     job.folder = options.out;
     job.device.name = options.device;
-    for (const DemoLine& line : run(job, progress)) fmt::print("{:<22} {}\n", line.what, line.result);
+    job.overwrites = options.overwrites;
+    nlohmann::ordered_json results;
+    for (const DemoLine& line : run(job, progress)) {
+        close_with("{:<22} {}\n", line.what, line.result);
+        results[line.what] = line.result;
+    }
+    give({{"folder", options.out}, {"results", results}});
 }
 
 }  // namespace
@@ -29,9 +39,10 @@ void demonstrate(const Options& options) {
 void add_demo(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("demo", "Simulate, reconstruct and ray-cast a living 4-D scan");
-    command->add_option("--out", options->out, "output folder [out/demo]")->type_name("DIR");
+    command->add_option("-o,--output,--out", options->out, "output folder [out/demo]")->type_name("DIR");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
+    add_overwrite_option(*command, options->overwrites);
     command->callback([options] { demonstrate(*options); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/figure/figure_job.h"
@@ -11,6 +12,8 @@
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -19,6 +22,7 @@ namespace {
 struct Options {
     std::string input, output, layout, en_face, a_scan, rows, view_file, size, device;
     std::int64_t volume = 0;
+    bool overwrites = false;
     std::optional<std::int64_t> b_scan;
     bool from_surface = false, psf = false;
     std::vector<std::string> assignments, style;
@@ -38,8 +42,10 @@ std::string layout_of(const Options& options) {
 
 FigureJob figure_from(const Options& options) {
     FigureJob job;
-    job.input = options.input;
-    job.output = options.output;
+    job.input = input_named(options.input, ".npy");
+    job.output = output_named(options.output, ".png");
+    job.overwrites = options.overwrites;
+    job.made_from = {options.view_file};
     job.part.volume = options.volume;
     job.device.name = options.device;
     job.content.layout = parsed_layout(layout_of(options));
@@ -74,8 +80,9 @@ TableJob table_from(const Options& options) {
                     "leave out --a-scan or --psf");
     }
     TableJob job;
-    job.input = options.input;
-    job.output = options.output;
+    job.input = input_named(options.input, ".npy");
+    job.output = output_named(options.output, ".csv", false);
+    job.overwrites = options.overwrites;
     job.part.volume = options.volume;
     job.settings = options.assignments;
     if (!options.a_scan.empty()) {
@@ -91,8 +98,16 @@ TableJob table_from(const Options& options) {
 
 void figure(const Options& options) {
     TerminalProgress progress;
-    print_warnings(makes_table(options) ? run(table_from(options), progress) : run(figure_from(options), progress));
-    fmt::print("{}\n", options.output);
+    const auto draw = [&](const auto& job) {
+        const std::vector<std::string> warnings = run(job, progress);
+        print_warnings(warnings);
+        close_with("{}\n", job.output.string());
+        give({{"files", names_of({job.output})}, {"warnings", lines_of(warnings)}});
+    };
+    if (makes_table(options))
+        draw(table_from(options));
+    else
+        draw(figure_from(options));
 }
 
 void add_contents(CLI::App& command, Options& options) {
@@ -116,10 +131,15 @@ void add_contents(CLI::App& command, Options& options) {
 void add_figure(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("figure", "B-scans and projections with axes, or tables of A-scans");
-    command->add_option("INPUT", options->input, "volume file or scan")->required()->type_name("");
-    command->add_option("-o,--output", options->output, "a figure, or, with --a-scan or --psf, a table")
+    command->add_option("INPUT", options->input, "volume file or scan; - for standard input")
+        ->required()
+        ->type_name("");
+    command
+        ->add_option("-o,--output", options->output,
+                     "a figure, or, with --a-scan or --psf, a table; - for standard output")
         ->required()
         ->type_name("FILE.pdf|.svg|.png|.csv");
+    add_overwrite_option(*command, options->overwrites);
     add_contents(*command, *options);
     command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");
     command->add_option("--view", options->view_file, "a file with a section [view], for the part `volume`")

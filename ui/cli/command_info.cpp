@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,20 +19,25 @@
 #include "engine/acquire/source.h"
 #include "engine/scan/recipes.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 
 namespace echolux {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct Options {
     std::string file;
-    bool json = false;
     bool settings = false;
     bool sources = false;
     bool guess = false;
     std::string output;
     bool recipes = false;
     bool presets = false;
+    bool overwrites = false;
     std::vector<std::string> assignments;
 };
 
@@ -76,21 +82,21 @@ void print_text(const Description& description) {
     std::size_t width = 16;
     for (const Fact& fact : description.facts) width = std::max(width, std::min(fact.name.size(), max_name));
     for (const Fact& fact : description.facts) {
-        fmt::print("{:<{}} {}{}\n", fact.name, width, indented(text_of(readable(fact), is_picture), width + 1),
-                   fact.remark.empty() ? "" : " (" + fact.remark + ")");
+        answer("{:<{}} {}{}\n", fact.name, width, indented(text_of(readable(fact), is_picture), width + 1),
+               fact.remark.empty() ? "" : " (" + fact.remark + ")");
     }
-    if (!description.settings.empty()) fmt::print("\nsettings (. marks defaults)\n");
+    if (!description.settings.empty()) answer("\nsettings (. marks defaults)\n");
     for (const BoundField& field : description.settings) {
-        fmt::print("{} {:<34} {} {}\n", is_default(field) ? '.' : ' ', field.key(), spelled(field.get()), field.unit);
+        answer("{} {:<34} {} {}\n", is_default(field) ? '.' : ' ', field.key(), spelled(field.get()), field.unit);
     }
-    if (!description.missing.empty()) fmt::print("\nnot given\n");
-    for (const std::string& line : description.missing) fmt::print("  {}\n", line);
+    if (!description.missing.empty()) answer("\nnot given\n");
+    for (const std::string& line : description.missing) answer("  {}\n", line);
 }
 
 struct ToJson {
-    nlohmann::ordered_json operator()(std::monostate) const { return nullptr; }
+    Json operator()(std::monostate) const { return nullptr; }
     template <class T>
-    nlohmann::ordered_json operator()(const T& value) const {
+    Json operator()(const T& value) const {
         return value;
     }
 };
@@ -102,84 +108,136 @@ std::string json_key(std::string name) {
     return name;
 }
 
-void print_json(const Description& description) {
-    nlohmann::ordered_json json{{"kind", description.kind}};
+// What a file keeps as text is a number where all of it is one; versions, names and hashes never are.
+Json value_of(const Fact& fact) {
+    const auto* text = std::get_if<std::string>(&fact.value);
+    const bool is_name = fact.name == "echolux" || fact.name == "source" || fact.name == "backend" ||
+                         fact.name == "spectra" || fact.name == "pixels" || fact.name.ends_with("_fnv1a64") ||
+                         fact.name.ends_with("hash") || fact.name.ends_with("program");
+    if (text == nullptr || is_name) return std::visit(ToJson{}, fact.value);
+    if (*text == "true" || *text == "false") return *text == "true";
+    std::int64_t whole = 0;
+    double number = 0;
+    const char* const end = text->data() + text->size();
+    if (const auto [at, problem] = std::from_chars(text->data(), end, whole); problem == std::errc{} && at == end)
+        return whole;
+    if (const auto [at, problem] = std::from_chars(text->data(), end, number);
+        problem == std::errc{} && at == end && std::isfinite(number))
+        return number;
+    return *text;
+}
+
+Json json_of(const Description& description) {
+    Json json{{"kind", description.kind}};
     for (const Fact& fact : description.facts) {
-        json["facts"][json_key(fact.name)] = {
-            {"value", std::visit(ToJson{}, fact.value)}, {"unit", fact.unit}, {"remark", fact.remark}};
+        json["facts"][json_key(fact.name)] = {{"value", value_of(fact)}, {"unit", fact.unit}, {"remark", fact.remark}};
     }
     for (const BoundField& field : description.settings) {
         json["settings"][field.key()] = {
             {"value", std::visit(ToJson{}, field.get())}, {"unit", field.unit}, {"default", is_default(field)}};
     }
     json["missing"] = description.missing;
-    fmt::print("{}\n", json.dump(2));
+    return json;
 }
 
 void tell_guess(const Options& options) {
-    if (options.output.empty()) {
-        const std::filesystem::path raw(options.file);
-        fmt::print("{}", proposed_toml(raw, raw.filename().string()));
-        return;
+    const std::filesystem::path raw(options.file);
+    if (!options.output.empty()) {
+        write_proposed_toml(raw, options.output, options.overwrites);
+        close_with("{}\n", options.output);
+        return give({{"files", names_of({options.output})}});
     }
-    write_proposed_toml(options.file, options.output);
-    fmt::print("{}\n", options.output);
+    const std::string toml = proposed_toml(raw, raw.filename().string());
+    print_answer(toml);
+    give({{"toml", toml}});
 }
 
-void print_recipes() {
-    fmt::print(
-        "How it works and what it costs, when to use it, its settings. Cost 1: Lagrange-3, Hann, no dispersion;\n");
-    fmt::print("2048 samples on a CPU.\n\n");
+// Its two lines and its settings, or what is wrong with it.
+Json json_of_recipe(const Asset& asset) {
+    Json json{{"name", asset.name}, {"origin", origin_of(asset)}};
+    try {
+        const NamedRecipe recipe = recipe_of(asset);
+        json.update({{"method", recipe.method}, {"use", recipe.use}, {"settings", recipe.assignments}});
+    } catch (const Error& error) {
+        json["problem"] = error.line();
+    }
+    return json;
+}
+
+void tell_recipes() {
+    answer("How it works and what it costs, when to use it, its settings. Cost 1: Lagrange-3, Hann, no dispersion;\n");
+    answer("2048 samples on a CPU.\n\n");
+    Json recipes = Json::array();
     for (const Asset& asset : assets_of(recipe_files)) {
-        fmt::print("{} ({})\n", asset.name, origin_of(asset));
-        try {
-            const NamedRecipe recipe = recipe_of(asset);
-            fmt::print("  {}\n  {}\n  {}\n", recipe.method, recipe.use, fmt::join(recipe.assignments, " "));
-        } catch (const Error& error) {
-            fmt::print("  {}\n", error.line());
+        const Json recipe = json_of_recipe(asset);
+        recipes.push_back(recipe);
+        answer("{} ({})\n", asset.name, origin_of(asset));
+        for (const char* key : {"method", "use", "problem"}) {
+            if (recipe.contains(key)) answer("  {}\n", recipe[key].get<std::string>());
+        }
+        if (recipe.contains("settings")) {
+            answer("  {}\n", fmt::join(recipe["settings"].get<std::vector<std::string>>(), " "));
         }
     }
+    give({{"recipes", recipes}});
 }
 
 // Each with where it comes from, and what is wrong with it.
-void print_presets() {
+void tell_presets() {
+    Json lists = Json::array();
     for (const PresetList& list : preset_lists()) {
-        fmt::print("{}\n", list.title);
+        answer("{}\n", list.title);
+        Json presets = Json::array();
         for (const ListedPreset& preset : list.presets) {
-            fmt::print("  {:<16} {}\n", preset.name, preset.origin);
-            if (!preset.problem.empty()) fmt::print("    {}\n", preset.problem);
+            answer("  {:<16} {}\n", preset.name, preset.origin);
+            if (!preset.problem.empty()) answer("    {}\n", preset.problem);
+            presets.push_back({{"name", preset.name}, {"origin", preset.origin}, {"problem", preset.problem}});
         }
+        lists.push_back({{"title", list.title}, {"presets", presets}});
     }
-    fmt::print("Put your own files of the same form into {}\n", config_folder().string());
+    answer("Put your own files of the same form into {}\n", config_folder().string());
+    give({{"lists", lists}, {"folder", config_folder().string()}});
+}
+
+void tell_settings() {
+    print_answer(settings_table());
+    Json settings = Json::array();
+    for (const ListedSetting& setting : all_settings()) {
+        const BoundField& field = setting.field;
+        Json json{{"key", field.key()},
+                  {"default", std::visit(ToJson{}, field.default_value)},
+                  {"unit", field.unit},
+                  {"effect", setting.effect},
+                  {"meaning", field.help}};
+        if (!field.choices.empty()) json["choices"] = field.choices;
+        if (setting.has_range) json["range"] = {field.low, field.high};
+        settings.push_back(std::move(json));
+    }
+    give({{"settings", settings}});
+}
+
+void tell_sources() {
+    const std::vector<std::string> sources = sources_found();
+    for (const std::string& source : sources) answer("{}\n", source);
+    give({{"sources", sources}});
 }
 
 void inform(const Options& options) {
-    if (options.recipes) return print_recipes();
-    if (options.presets) return print_presets();
-    if (options.settings) {
-        fmt::print("{}", settings_table());
-        return;
-    }
-    if (options.sources) {
-        for (const std::string& source : sources_found()) fmt::print("{}\n", source);
-        return;
-    }
+    if (options.recipes) return tell_recipes();
+    if (options.presets) return tell_presets();
+    if (options.settings) return tell_settings();
+    if (options.sources) return tell_sources();
     if (options.file.empty()) {
-        throw Error(ErrorCode::bad_setting, "no file is named", "info",
-                    "name a scan or volume, or give --settings, --recipes, --presets or --sources");
+        throw UsageError("no file is named", "info",
+                         "name a scan or volume, or give --settings, --recipes, --presets or --sources");
     }
     if (!options.output.empty() && !options.guess) {
-        throw Error(ErrorCode::bad_setting, "needs --guess", "--output", "add --guess, or leave it out");
+        throw UsageError("needs --guess", "--output", "add --guess, or leave it out");
     }
-    if (options.guess) {
-        tell_guess(options);
-        return;
-    }
-    const Description description = described(options.file, options.assignments);
-    if (options.json)
-        print_json(description);
-    else
-        print_text(description);
+    if (options.guess) return tell_guess(options);
+    const Description description = described(input_named(options.file, ".npy"), options.assignments);
+    print_text(description);
+    give(json_of(description));
 }
 
 }  // namespace
@@ -189,11 +247,12 @@ void add_info(CLI::App& program) {
     CLI::App* command = program.add_subcommand("info", "Describe a scan, volume or picture, and what it lacks");
     CLI::Option* file =
         command
-            ->add_option("FILE", options->file, "scan TOML, SD01RAW2 raw file, volume file or picture saved by Echolux")
+            ->add_option("FILE", options->file,
+                         "scan TOML, SD01RAW2 raw file, volume file or picture saved by Echolux; - for standard input")
             ->type_name("");
     command->add_flag("--guess", options->guess, "propose a scan TOML for an unknown raw file, with reasons");
     command->add_option("-o,--output", options->output, "write the scan TOML of --guess here")->type_name("FILE.toml");
-    command->add_flag("--json", options->json, "print JSON");
+    add_overwrite_option(*command, options->overwrites);
     CLI::Option* settings =
         command->add_flag("--settings", options->settings, "list every setting, as a Markdown table");
     CLI::Option* recipes = command->add_flag("--recipes", options->recipes,

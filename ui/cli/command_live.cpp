@@ -3,20 +3,20 @@
 #include <memory>
 
 #include "app/live/live_job.h"
-#include "compute/error.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/session_options.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
 
 namespace echolux {
 namespace {
 
 struct Options : SessionOptions {
     LiveJob job;
-    std::string size, view_file;
-    bool rolling = false, headless = false;
+    std::string size, view_file, picture;
+    bool rolling = false;
     std::vector<std::string> view;
 };
 
@@ -34,6 +34,8 @@ LiveJob job_from(const Options& options) {
         settings.set("view.width", std::to_string(width), "--size");
         settings.set("view.height", std::to_string(height), "--size");
     }
+    job.made_from = {options.view_file};
+    job.picture = output_named(options.picture, ".png");
     job.publishing = options.rolling ? Publishing::rolling : Publishing::whole;
     return job;
 }
@@ -52,13 +54,15 @@ void add_live(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("live", "Acquire, reconstruct and draw for as long as spectra arrive");
     add_session_options(*command, *options, options->job);
-    add_volume_options(*command, options->job, options->job.device.name, false);
+    add_volume_options(*command, options->job);
+    command->add_option("--device", options->job.device.name, "part of the Vulkan device's name [the GPU's own]")
+        ->type_name("NAME");
     add_picture_options(*command, *options);
-    command->add_flag("--headless", options->headless, "draw without a window (required; `echolux view` opens one)");
-    command->add_option("-o,--output", options->job.picture, "write the last picture here")->type_name("PICTURE.png");
+    command->add_flag_function(
+        "--headless", [](std::int64_t) {}, "draw without a window, as always; `echolux view --source ...` opens one");
+    command->add_option("-o,--output", options->picture, "write the last picture here")->type_name("PICTURE.png");
     command->add_option("--record", options->job.record, "also record every block; the spectra are written beside it")
         ->type_name("scan.toml");
-    command->add_flag("--overwrite", options->job.overwrites, "replace an earlier recording");
     command->add_option("--view", options->view_file, "a file with a section [view]; options override it")
         ->type_name("FILE.toml");
     View view;
@@ -67,12 +71,8 @@ void add_live(CLI::App& program) {
     add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)", options->view,
                         {"width", "height"});
     command->callback([options] {
-        if (!options->headless) {
-            throw Error(ErrorCode::bad_setting, "draws only without a window", "live",
-                        "add --headless, or use `echolux view --source ...` for a window");
-        }
         const LiveJob job = job_from(*options);
-        go(*options, [&](Progress& progress, const HearEvent& heard) { return run(job, progress, heard); });
+        go(job, [&](Progress& progress, const HearEvent& heard) { return run(job, progress, heard); });
     });
 }
 

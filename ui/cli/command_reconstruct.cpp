@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/jobs/reconstruct_job.h"
 #include "compute/counted.h"
@@ -12,6 +13,8 @@
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -20,6 +23,7 @@ namespace {
 struct Options {
     std::string scan, output, flow, volume = "0", blocks, b_scan, en_face, range;
     BackendChoice backend;
+    bool overwrites = false;
     std::vector<std::string> assignments, recipe;
 };
 
@@ -30,8 +34,10 @@ Interval interval(const std::string& text, const char* option) {
 
 ReconstructJob job_from(const Options& options) {
     ReconstructJob job;
+    const bool makes_picture = !options.b_scan.empty() || !options.en_face.empty();
     job.scan = options.scan;
-    job.output = options.output;
+    job.output = output_named(options.output, makes_picture ? ".png" : ".npy");
+    job.overwrites = options.overwrites;
     job.flow = options.flow;
     job.settings = options.assignments;
     job.settings.insert(job.settings.end(), options.recipe.begin(), options.recipe.end());
@@ -52,9 +58,14 @@ void reconstruct(const Options& options) {
     const ReconstructedFiles done = run(job_from(options), progress);
     print_warnings(done.warnings);
     const double rate = static_cast<double>(done.stats.a_scans) / done.stats.seconds / 1e3;
-    fmt::print("{}: {} in {:.2f} s, {:.0f} k A-scans/s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
+    close_with("{}: {} in {:.2f} s, {:.0f} k A-scans/s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
                done.stats.seconds, rate);
-    for (const auto& file : done.files) fmt::print("{}\n", file.string());
+    for (const auto& file : done.files) close_with("{}\n", file.string());
+    give({{"files", names_of(done.files)},
+          {"backend", done.stats.backend},
+          {"a_scans", done.stats.a_scans},
+          {"seconds", done.stats.seconds},
+          {"warnings", lines_of(done.warnings)}});
 }
 
 }  // namespace
@@ -68,7 +79,7 @@ void add_reconstruct(CLI::App& program) {
     command
         ->add_option("-o,--output", options->output,
                      "volume to write; the ending decides the format: " + endings_written() +
-                         "; *.png with --b-scan or --en-face")
+                         "; *.png with --b-scan or --en-face; - for standard output, as NumPy or PNG")
         ->required()
         ->type_name("FILE");
     command->add_option("--flow", options->flow, "also write the flow of flow.method, as velocities or contrast")
@@ -82,6 +93,7 @@ void add_reconstruct(CLI::App& program) {
         ->type_name("Z0:Z1");
     command->add_option("--range", options->range, "values shown as black and white [0.3 and 99.7 percentiles]")
         ->type_name("LOW:HIGH");
+    add_overwrite_option(*command, options->overwrites);
     add_backend_option(*command, options->backend.backend);
     add_gpus_option(*command, options->backend.gpus);
     add_recipe_option(*command, options->assignments);

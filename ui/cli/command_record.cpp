@@ -11,7 +11,6 @@ namespace {
 
 struct Options : SessionOptions {
     RecordJob job;
-    std::string device;  // nothing is drawn any more: taken, so that older command lines still work
 };
 
 }  // namespace
@@ -24,11 +23,12 @@ void add_record(CLI::App& program) {
         ->add_option("-o,--output", options->job.record, "recording to write; spectra and index are written beside it")
         ->required()
         ->type_name("scan.toml");
-    command->add_flag("--overwrite", options->job.overwrites, "replace an earlier recording");
-    add_volume_options(*command, options->job, options->device, true);
+    const VolumeOptions volumes = add_volume_options(*command, options->job);
+    volumes.backend->needs(volumes.processed);  // else nobody reconstructs
     command->callback([options] {
         options->job.source = source_wanted(options->source, {"view."});
-        go(*options, [&](Progress& progress, const HearEvent& heard) { return run(options->job, progress, heard); });
+        go(options->job,
+           [&](Progress& progress, const HearEvent& heard) { return run(options->job, progress, heard); });
     });
 }
 

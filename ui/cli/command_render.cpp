@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/jobs/render_job.h"
 #include "compute/counted.h"
@@ -12,15 +13,20 @@
 #include "ui/cli/movie_options.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct Options {
     std::string input, flow, output, size, device, view_file, key_frames, save_transfer;
     double at_s = 0;
     std::int64_t volume = 0, bits = 8;
+    bool overwrites = false;
     std::vector<std::string> assignments, view, probes;
     MovieOptions movie;
 };
@@ -28,9 +34,11 @@ struct Options {
 // `--set view.…` and the view's own options shape the picture, every other setting the reconstruction.
 RenderJob job_from(const Options& options) {
     RenderJob job;
-    job.input = options.input;
+    job.input = input_named(options.input, ".npy");
     job.flow = options.flow;
-    job.output = options.output;
+    job.output = output_named(options.output, ".png");
+    job.overwrites = options.overwrites;
+    job.made_from = {options.view_file};
     job.bits = options.bits == 16 ? PictureBits::sixteen : PictureBits::eight;
     job.part.volume = options.volume;
     job.device.name = options.device;
@@ -53,9 +61,10 @@ RenderJob job_from(const Options& options) {
         settings.set("view.height", std::to_string(height), "--size");
     }
     for (const std::string& pixel : options.probes) job.probes.push_back(parsed_pixel(pixel, "--probe"));
-    if (job.output.empty() && job.probes.empty() && options.movie.output.empty()) {
-        throw Error(ErrorCode::bad_setting, "nothing to do", "-o",
-                    "name a picture with -o, a pixel with --probe X,Y, or a movie with --movie");
+    const bool has_file = !job.output.empty() || !job.save_transfer.empty() || !options.movie.output.empty();
+    if (!has_file && job.probes.empty()) {
+        throw UsageError("nothing to do", "-o",
+                         "name a picture with -o, a pixel with --probe X,Y, or a movie with --movie");
     }
     return job;
 }
@@ -64,36 +73,58 @@ std::string triple(const std::array<double, 3>& numbers, int decimals) {
     return fmt::format("({:.{}f}, {:.{}f}, {:.{}f})", numbers[0], decimals, numbers[1], decimals, numbers[2], decimals);
 }
 
+Json json_of(const std::pair<std::int64_t, std::int64_t>& pixel, const std::optional<Probe>& probe) {
+    Json json{{"pixel", pixel}};
+    if (!probe) return json;
+    json.update({{"value", probe->value},
+                 {"unit", probe->unit},
+                 {"voxel", probe->voxel},
+                 {"index", probe->index},
+                 {"place", probe->place_um},
+                 {"normal", probe->normal},
+                 {"distance", probe->distance_um},
+                 {"length_unit", probe->has_spacing ? "um" : "voxels"}});
+    return json;
+}
+
 void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
-    fmt::print("pixel {}: ", pixel);
+    answer("pixel {}: ", pixel);
     if (!probe) {
-        fmt::print("nothing is visible\n");
+        answer("nothing is visible\n");
         return;
     }
-    fmt::print("value {:.6g}{}{} in voxel ({}, {}, {})\n", probe->value, probe->unit.empty() ? "" : " ", probe->unit,
-               probe->voxel[0], probe->voxel[1], probe->voxel[2]);
+    answer("value {:.6g}{}{} in voxel ({}, {}, {})\n", probe->value, probe->unit.empty() ? "" : " ", probe->unit,
+           probe->voxel[0], probe->voxel[1], probe->voxel[2]);
     const char* unit = probe->has_spacing ? "um" : "voxels";
-    fmt::print("  at voxel {} = {} {} from the middle of the first (depth, A-scans, B-scans)\n",
+    answer("  at voxel {} = {} {} from the middle of the first (depth, A-scans, B-scans)\n",
                triple(probe->index, 2), triple(probe->place_um, 2), unit);
-    fmt::print("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
+    answer("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
 }
 
 void render(const Options& options) {
-    if (!options.movie.output.empty()) return make_movie(job_from(options), options.movie);
+    const RenderJob job = job_from(options);
+    if (!options.movie.output.empty()) return make_movie(job, options.movie);
     TerminalProgress progress;
-    const RenderedFile done = run(job_from(options), progress);
+    const RenderedFile done = run(job, progress);
     print_warnings(done.warnings);
     if (!done.stats.backend.empty()) {
-        fmt::print("{}: {} in {:.2f} s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
+        close_with("{}: {} in {:.2f} s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
                    done.stats.seconds);
     }
     if (done.pages.needed > 0) {
-        fmt::print("the volume exceeds one texture of {}: {} of {} visible pages in full resolution, {} coarse\n",
+        close_with("the volume exceeds one texture of {}: {} of {} visible pages in full resolution, {} coarse\n",
                    done.device, done.pages.needed - done.pages.coarse, done.pages.needed, done.pages.coarse);
     }
     for (std::size_t i = 0; i < done.probes.size(); ++i) print_probe(options.probes[i], done.probes[i]);
-    if (options.output.empty()) return;
-    fmt::print("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, options.output);
+    Json probes = Json::array();
+    for (std::size_t i = 0; i < done.probes.size(); ++i) probes.push_back(json_of(job.probes[i], done.probes[i]));
+    give({{"files", names_of({job.output, job.save_transfer})},
+          {"device", done.device},
+          {"seconds", done.seconds},
+          {"probes", probes},
+          {"warnings", lines_of(done.warnings)}});
+    if (job.output.empty()) return;
+    close_with("Vulkan on {}: picture in {:.0f} ms\n{}\n", done.device, done.seconds * 1e3, job.output.string());
 }
 
 }  // namespace
@@ -101,12 +132,16 @@ void render(const Options& options) {
 void add_render(CLI::App& program) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand("render", "Ray-cast a volume or scan into a picture");
-    command->add_option("INPUT", options->input, "scan, or volume of any format that `echolux convert` reads")
+    command
+        ->add_option("INPUT", options->input,
+                     "scan, or volume of any format that `echolux convert` reads; - for standard input")
         ->required()
         ->type_name("");
     command->add_option("--flow", options->flow, "velocities or phasors of the same voxels, shown in colour")
         ->type_name("VOLUME");
-    command->add_option("-o,--output", options->output, "picture to write; optional with --probe")
+    command
+        ->add_option("-o,--output", options->output,
+                     "picture to write; optional with --probe; - for standard output, as PNG")
         ->type_name("PICTURE.png|.tif");
     command->add_option("--bits", options->bits, "bits per channel of the picture [8]")
         ->type_name("8|16")
@@ -133,6 +168,7 @@ void add_render(CLI::App& program) {
         ->needs(key_frames);
     command->add_option("--save-transfer", options->save_transfer, "also write the transfer function in use")
         ->type_name("FILE.toml");
+    add_overwrite_option(*command, options->overwrites);
     add_movie_options(*command, options->movie);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);

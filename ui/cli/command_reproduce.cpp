@@ -2,10 +2,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/jobs/reproduce_job.h"
 #include "ui/cli/commands.h"
+#include "ui/cli/setting_options.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -13,6 +18,7 @@ namespace {
 
 struct Options {
     std::string picture, input, output, device;
+    bool overwrites = false;
 };
 
 const char* verdict(Sameness sameness) {
@@ -26,11 +32,20 @@ const char* verdict(Sameness sameness) {
 
 void reproduce(const Options& options) {
     TerminalProgress progress;
-    ReproduceJob job{options.picture, options.input, options.output, {}};
+    ReproduceJob job;
+    job.picture = options.picture;
+    job.input = options.input;
+    job.output = output_named(options.output, std::filesystem::path(options.picture).extension().string());
+    job.overwrites = options.overwrites;
     job.device.name = options.device;
     const ReproducedPicture done = run(job, progress);
     print_warnings(done.warnings);
-    fmt::print("Vulkan on {}: {}\n{}\n", done.rendered.device, verdict(done.sameness), done.output.string());
+    close_with("Vulkan on {}: {}\n{}\n", done.rendered.device, verdict(done.sameness), done.output.string());
+    give({{"files", names_of({done.output})},
+          {"device", done.rendered.device},
+          {"same", done.sameness == Sameness::unknown ? nlohmann::ordered_json(nullptr)
+                                                      : nlohmann::ordered_json(done.sameness == Sameness::same)},
+          {"warnings", lines_of(done.warnings)}});
 }
 
 }  // namespace
@@ -46,6 +61,7 @@ void add_reproduce(CLI::App& program) {
     command->add_option("--input", options->input, "volume or scan to use [the original place]")->type_name("FILE");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
+    add_overwrite_option(*command, options->overwrites);
     command->callback([options] { reproduce(*options); });
 }
 

@@ -1,14 +1,16 @@
-// `echolux simulate SCENE --out DIR/scan.toml`
+// `echolux simulate SCENE -o DIR/scan.toml`
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/jobs/simulate_job.h"
 #include "engine/scan/settings.h"
 #include "engine/simulate/simulator.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -17,7 +19,8 @@ namespace {
 void simulate_scene(const SimulateJob& job) {
     TerminalProgress progress;
     run(job, progress);
-    fmt::print("{}\n", job.scan.string());
+    close_with("{}\n", job.scan.string());
+    give({{"files", names_of({job.scan, job.velocity})}});
 }
 
 }  // namespace
@@ -31,13 +34,16 @@ void add_simulate(CLI::App& program) {
     command->add_option("SCENE", job->scene, "vessel, retina, layers, capillary, mirror, or a scene of your own")
         ->required()
         ->type_name("");
-    command->add_option("--out", job->scan, "scan TOML to write; spectra and ground truth are written beside it")
+    command
+        ->add_option("-o,--output,--out", job->scan,
+                     "scan TOML to write; spectra and ground truth are written beside it")
         ->required()
         ->type_name("DIR/scan.toml");
     command
         ->add_option("--velocity", job->velocity,
                      "also write the true axial velocity, in mm/s, on the voxels of the scan's reconstruction")
         ->type_name("VOLUME");
+    add_overwrite_option(*command, job->overwrites);
     add_setting_options(*command, settings, "simulation", "Simulation", job->settings, {"scene"});
     add_set_option(*command, job->settings);
     command->callback([job] { simulate_scene(*job); });

@@ -5,21 +5,26 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "app/open/files_read.h"
 #include "app/picture_of.h"
 #include "app/seconds_since.h"
 #include "assets/assets.h"
 #include "compute/error.h"
+#include "engine/io/own_files.h"
 #include "engine/io/png_file.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/setting_options.h"
 #include "ui/cli/source_options.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 #include "ui/window/window.h"
 
@@ -31,7 +36,7 @@ struct Options {
     Backend backend = Backend::automatic;
     std::string file, device, size, picture, screenshot;
     double scale = 0, after_s = 3;
-    bool off_screen = false, keeps_nothing = false, measures = false;
+    bool overwrites = false, off_screen = false, keeps_nothing = false, measures = false;
     std::vector<std::string> presses;
 };
 
@@ -101,12 +106,12 @@ void measure(const Options& options, OffscreenWindow& native, Workspace& work, M
     }
     const double spent = seconds();
     const CastStats casts = work.stage().renderer().cast_stats();
-    fmt::print("{:.1f} pictures per second of {} x {} pixels, drawn by {}\n",
+    answer("{:.1f} pictures per second of {} x {} pixels, drawn by {}\n",
                static_cast<double>(window.stats().shown - shown) / spent, native.width(), native.height(),
                work.stage().renderer().device_name());
-    fmt::print("interface: laid out in {:.2f} ms, drawn in {} (medians)\n", median(cpu_ms),
+    answer("interface: laid out in {:.2f} ms, drawn in {} (medians)\n", median(cpu_ms),
                gpu_ms.empty() ? "a time that this device does not report" : fmt::format("{:.3f} ms", median(gpu_ms)));
-    fmt::print("rays: {:.0f} % of the device's time, {} casts\n", 100 * (casts.seconds - before.seconds) / spent,
+    answer("rays: {:.0f} % of the device's time, {} casts\n", 100 * (casts.seconds - before.seconds) / spent,
                casts.timed - before.timed);
 }
 
@@ -129,43 +134,62 @@ void take_screenshot(const Options& options, Workspace& work, MainWindow& window
     progress.end();
 }
 
+void require_no_interrupt(const Listening& listening) {
+    if (listening.is_interrupted()) throw Error(ErrorCode::cancelled, "ended by an interrupt", "view");
+}
+
 // Runs until the time is over; then everything that is still worked on is waited for.
-void run_off_screen(const Options& options, OffscreenWindow& native, Workspace& work, MainWindow& window) {
+void run_off_screen(const Options& options, const Listening& listening, OffscreenWindow& native, Workspace& work,
+                    MainWindow& window) {
     const auto begin = std::chrono::steady_clock::now();
     const auto seconds = [begin] { return seconds_since(begin); };
-    while (!work.jobs().is_idle() && seconds() < 120 && window.turn(0.05)) {
+    const auto goes_on = [&] {
+        require_no_interrupt(listening);
+        return window.turn(0.05);
+    };
+    while (!work.jobs().is_idle() && seconds() < 120 && goes_on()) {
     }
     const double ready = seconds();
     for (const std::string& keys : options.presses) press(native, window, keys);
     if (options.measures) measure(options, native, work, window);
-    while (seconds() < ready + options.after_s && window.turn(0.05)) {
+    while (seconds() < ready + options.after_s && goes_on()) {
     }
     if (!options.screenshot.empty()) take_screenshot(options, work, window);
-    while (work.is_busy() && seconds() < ready + options.after_s + 120 && window.turn(0.05)) {
+    while (work.is_busy() && seconds() < ready + options.after_s + 120 && goes_on()) {
     }
     if (!options.picture.empty()) {
         write_png(options.picture, picture_of(window.picture()));
-        fmt::print("{}\n", options.picture);
+        close_with("{}\n", options.picture);
     }
+    give({{"files", names_of({options.picture, options.screenshot})}});
     std::vector<std::string> troubles;
     for (const Notice& notice : work.notices().all()) {
         if (notice.is_trouble && notice.stands) troubles.push_back(notice.line);
     }
     if (troubles.empty()) return;
-    for (std::size_t i = 0; i + 1 < troubles.size(); ++i) fmt::print(stderr, "echolux: {}\n", troubles[i]);
+    print_warnings({troubles.begin(), std::prev(troubles.end())});
     throw Error(ErrorCode::output, troubles.back());
 }
 
+// As if it had been closed: what is recorded is whole, settings are kept.
+void run_until_closed(const Listening& listening, MainWindow& window) {
+    constexpr double patience_s = 0.25;
+    while (window.turn(patience_s)) require_no_interrupt(listening);
+}
+
 void view(const Options& options) {
+    const Listening listening;
+    check_outputs({{options.picture, is_own_picture}, {options.screenshot, is_own_picture}},
+                  files_read(options.file, options.source.assignments), options.overwrites);
     const std::unique_ptr<NativeWindow> native = opened_window(options);
     Workspace work(workspace_options(options, *native));
     if (options.size.empty()) native->set_size(work.window().width, work.window().height);
     MainWindow window(*native, work);
     open_inputs(options, work);
     if (is_off_screen(options)) {
-        run_off_screen(options, dynamic_cast<OffscreenWindow&>(*native), work, window);
+        run_off_screen(options, listening, dynamic_cast<OffscreenWindow&>(*native), work, window);
     } else {
-        window.run();
+        run_until_closed(listening, window);
     }
 }
 
@@ -205,6 +229,7 @@ void add_view(CLI::App& program) {
         ->type_name("PICTURE.png");
     command->add_option("--screenshot", options->screenshot, "write the view at full quality, without a screen")
         ->type_name("PICTURE.png");
+    add_overwrite_option(*command, options->overwrites);
     command->add_option("--after", options->after_s, "seconds to run without a screen once everything is open [3]")
         ->check(not_negative())
         ->type_name("S");

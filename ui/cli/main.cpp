@@ -1,6 +1,6 @@
-// The program `echolux`: parses the command line, runs one command, turns every failure into one line on standard
-// error. Exit codes: 0 the whole job was done, 1 it was not, 2 the command line was not understood, 130 cancelled, 141
-// the pipe that it prints to was closed.
+// The program `echolux`: parses the command line, runs one command, turns every failure into one line (or object) on
+// standard error. Exit codes (docs/scripts.md): 0 the whole job was done, 1 it was not, 2 the command line was not
+// understood, 130 interrupted, 141 the pipe that it prints to was closed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -22,12 +22,16 @@
 #include "ui/cli/commands.h"
 #include "ui/cli/help_text.h"
 #include "ui/cli/option_words.h"
+#include "ui/cli/parse_text.h"
+#include "ui/cli/standard_streams.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace {
 
-constexpr int no_reader =
-    141;  // exit code where the pipe that it prints to is closed (`| head`): no failure, no message
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+constexpr int exit_no_reader = 141;  // the pipe that it prints to is closed (`| head`): no failure, no message
 
 // What CLI11 says, and what it means.
 std::string what_is_wrong(const CLI::Error& error) {
@@ -68,8 +72,37 @@ std::string command_of(const CLI::App* app, const CLI::Error& error) {
     return command;
 }
 
-std::string one_line(const CLI::App* app, const CLI::Error& error) {
-    return fmt::format("echolux: {} (see {} --help)\n", what_is_wrong(error), command_of(app, error));
+// " calibrate k": the command that was named, as far as there is one.
+std::string command_of(const CLI::App& program, const std::vector<std::string>& arguments) {
+    std::string names;
+    const CLI::App* app = &program;
+    for (const std::string& argument : arguments) {
+        const auto commands = app->get_subcommands({});
+        const auto named = std::ranges::find(commands, argument, [](const CLI::App* one) { return one->get_name(); });
+        if (named == commands.end()) break;
+        app = *named;
+        names += " " + argument;
+    }
+    return names;
+}
+
+// What CLI11 prints of its own is --help and --version; 0 then.
+int told_usage(const CLI::App& program, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
+    if (error.get_exit_code() == 0) return program.exit(error);
+    if (std::ranges::count(arguments, "--json") > 0 && arguments.front() != "bench") echolux::telling().is_json = true;
+    echolux::print_error("usage", what_is_wrong(error),
+                         fmt::format("see echolux{} --help", command_of(program, arguments)));
+    return exit_usage;
+}
+
+// Every command has --quiet and --json, whoever wrote it.
+void add_telling_options_everywhere(CLI::App& program) {
+    for (CLI::App* command : program.get_subcommands({})) {
+        if (command->get_subcommands({}).empty())
+            echolux::add_telling_options(*command, command->get_name() != "bench");
+        else
+            add_telling_options_everywhere(*command);
+    }
 }
 
 [[noreturn]] void refuse(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
@@ -118,7 +151,6 @@ int run(int argc, char** argv) {
     CLI::App program("Echolux turns raw OCT spectra into volumes and pictures.", "echolux");
     program.set_version_flag("--version", fmt::format("echolux {}", echolux::version), "Print the version and exit");
     program.require_subcommand(1);
-    program.failure_message(one_line);
     echolux::set_help_format(program);
 #ifdef ECHOLUX_RENDER
     echolux::add_demo(program);
@@ -142,27 +174,25 @@ int run(int argc, char** argv) {
     echolux::add_validate(program);
     for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
     program.footer("Start with `echolux demo`. `echolux COMMAND --help` explains a command.");
+    add_telling_options_everywhere(program);
+    const std::vector<std::string> given(argv + 1, argv + argc);
     try {
-        std::vector<std::string> arguments(argv + 1, argv + argc);
+        std::vector<std::string> arguments = given;
         if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
         refuse_unknown_names(program, arguments);
         std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
         program.parse(arguments);
     } catch (const CLI::ParseError& error) {
-        return program.exit(error) == 0 ? 0 : 2;
+        return told_usage(program, error, given);
     }
+    echolux::deliver_output();
     // What was printed is part of the job.
     errno = 0;
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        if (errno == EPIPE) return no_reader;
+        if (errno == EPIPE) return exit_no_reader;
         throw echolux::Error(echolux::ErrorCode::output, "cannot be written", "standard output", "check free space");
     }
     return 0;
-}
-
-// Whether anybody reads it or not.
-void tell(const std::string& line) {
-    std::fputs(("echolux: " + line + "\n").c_str(), stderr);
 }
 
 }  // namespace
@@ -172,16 +202,19 @@ int main(int argc, char** argv) {
     echolux::catch_interrupts();
     try {
         return run(argc, argv);
+    } catch (const echolux::UsageError& error) {
+        echolux::print_error(error);
+        return exit_usage;
     } catch (const echolux::Error& error) {
-        tell(echolux::in_options(error.line()));
-        return error.code() == echolux::ErrorCode::cancelled ? 130 : 1;
+        echolux::print_error(error);
+        return error.code() == echolux::ErrorCode::cancelled ? echolux::exit_interrupted : exit_failed;
     } catch (const std::bad_alloc&) {
-        tell("out of memory (process fewer B-scans at a time with --blocks)");
+        echolux::print_error("out_of_memory", "out of memory", "process fewer B-scans at a time with --blocks");
     } catch (const std::system_error& error) {
-        if (error.code() == std::errc::broken_pipe) return no_reader;
-        tell(fmt::format("unexpected failure: {}", error.what()));
+        if (error.code() == std::errc::broken_pipe) return exit_no_reader;
+        echolux::print_error("unexpected", fmt::format("unexpected failure: {}", error.what()));
     } catch (const std::exception& error) {
-        tell(fmt::format("unexpected failure: {}", error.what()));
+        echolux::print_error("unexpected", fmt::format("unexpected failure: {}", error.what()));
     }
-    return 1;
+    return exit_failed;
 }

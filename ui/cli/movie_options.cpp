@@ -4,11 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
@@ -45,6 +47,8 @@ MovieJob movie_job_from(const RenderJob& picture, const MovieOptions& options) {
     job.spec.along = chosen<SweepAxis>(axes, options.along);
     job.spec.plane = chosen<SweptPlane>(planes, options.swept);
     job.output = options.output;
+    job.made_from = picture.made_from;
+    job.overwrites = picture.overwrites;
     job.codec = chosen<MovieCodec>(codecs, options.codec);
     job.crf = options.crf;
     job.may_use_hardware = options.encoder == "auto";
@@ -94,16 +98,25 @@ void make_movie(const RenderJob& picture, const MovieOptions& options) {
     const MadeMovie made = run(job, progress);
     print_warnings(made.warnings);
     if (made.width != job.view.width || made.height != job.view.height) {
-        fmt::print("{} x {} instead of {} x {}: the codec needs even sizes\n", made.width, made.height, job.view.width,
+        close_with("{} x {} instead of {} x {}: the codec needs even sizes\n", made.width, made.height, job.view.width,
                    job.view.height);
     }
     const std::string rate = made.rate.seconds == 1 ? fmt::format("{}", made.rate.pictures)
                                                     : fmt::format("{}/{}", made.rate.pictures, made.rate.seconds);
-    fmt::print("{} of {} x {} at {} a second: {:.3f} s{}\n", counted(made.frames, "pictures"), made.width, made.height,
+    close_with("{} of {} x {} at {} a second: {:.3f} s{}\n", counted(made.frames, "pictures"), made.width, made.height,
                rate, static_cast<double>(made.frames) / made.rate.per_s(),
                made.time_rate > 0 ? fmt::format(", time at {:.3g}x", made.time_rate) : "");
-    fmt::print("Vulkan on {}, encoded by {}, made in {:.1f} s\n{}\n", made.device, made.encoder, made.seconds,
+    close_with("Vulkan on {}, encoded by {}, made in {:.1f} s\n{}\n", made.device, made.encoder, made.seconds,
                job.output.string());
+    give({{"files", names_of({job.output})},
+          {"device", made.device},
+          {"encoder", made.encoder},
+          {"pictures", made.frames},
+          {"width", made.width},
+          {"height", made.height},
+          {"pictures_per_s", made.rate.per_s()},
+          {"seconds", made.seconds},
+          {"warnings", lines_of(made.warnings)}});
 }
 
 }  // namespace echolux

@@ -58,22 +58,36 @@ std::string_view option_of(std::string_view key) {
     return found == option_words.end() ? std::string_view() : found->option;
 }
 
+// Keys in `backticks` are turned, all else stays.
+std::string with_options(std::string_view text) {
+    std::string told;
+    std::size_t at = 0;
+    for (std::size_t begin = text.find('`'); begin != text.npos; begin = text.find('`', at)) {
+        const std::size_t end = text.find('`', begin + 1);
+        if (end == text.npos) break;
+        const std::string_view option = option_of(text.substr(begin + 1, end - begin - 1));
+        told += text.substr(at, begin - at);
+        told += option.empty() ? text.substr(begin, end + 1 - begin) : option;
+        at = end + 1;
+    }
+    return told.append(text.substr(at));
+}
+
+std::string place_in_options(const std::string& where) {
+    const std::string_view option = option_of(where);
+    return option.empty() ? with_options(where) : std::string(option);
+}
+
 }  // namespace
 
 std::string in_options(const std::string& line) {
     const std::size_t end_of_where = line.find(": ");
-    const std::string_view where = std::string_view(line).substr(0, end_of_where == line.npos ? 0 : end_of_where);
-    std::string text(option_of(where));
-    std::size_t at = text.empty() ? 0 : end_of_where;
-    for (std::size_t begin = line.find('`', at); begin != line.npos; begin = line.find('`', at)) {
-        const std::size_t end = line.find('`', begin + 1);
-        if (end == line.npos) break;
-        const std::string_view option = option_of(std::string_view(line).substr(begin + 1, end - begin - 1));
-        text.append(line, at, begin - at);
-        text += option.empty() ? std::string_view(line).substr(begin, end + 1 - begin) : option;
-        at = end + 1;
-    }
-    return text.append(line, at);
+    if (end_of_where == line.npos) return with_options(line);
+    return place_in_options(line.substr(0, end_of_where)) + with_options(std::string_view(line).substr(end_of_where));
+}
+
+Error in_options(const Error& error) {
+    return {error.code(), with_options(error.problem()), place_in_options(error.where()), with_options(error.remedy())};
 }
 
 }  // namespace echolux

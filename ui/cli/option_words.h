@@ -3,10 +3,15 @@
 
 #include <string>
 
+#include "compute/error.h"
+
 namespace echolux {
 
-// A line of an error or a warning: the key before its first colon, and keys that stand in `backticks`, become options
-// and commands. What is no option stays as it is.
+// A line of a warning: the key before its first colon, and keys that stand in `backticks`, become options and commands.
+// What is no option stays as it is.
 std::string in_options(const std::string& line);
+
+// The same of each part of an error.
+Error in_options(const Error& error);
 
 }  // namespace echolux

@@ -29,20 +29,20 @@ std::pair<T, T> pair_of(const std::string& text, char separator, bool may_be_ope
         const auto second = part(std::string_view(text).substr(middle + 1));
         if (first && second) return {*first, *second};
     }
-    throw Error(ErrorCode::bad_setting, "'" + text + "' is not valid", option, std::string("write ") + example);
+    throw UsageError("'" + text + "' is not valid", option, std::string("write ") + example);
 }
 
 template <class T>
 void require_order(const std::pair<T, T>& ends, const std::string& text, const char* option) {
     if (ends.first < ends.second) return;
-    throw Error(ErrorCode::bad_setting, "'" + text + "' ends before it begins", option, "give the lower end first");
+    throw UsageError("'" + text + "' ends before it begins", option, "give the lower end first");
 }
 
 }  // namespace
 
 std::int64_t parsed_number(const std::string& text, const char* option, const char* expected) {
     if (const auto value = number<std::int64_t>(text)) return *value;
-    throw Error(ErrorCode::bad_setting, "'" + text + "' is not valid", option, std::string("give ") + expected);
+    throw UsageError("'" + text + "' is not valid", option, std::string("give ") + expected);
 }
 
 std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option) {

@@ -3,19 +3,24 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "engine/io/atomic_file.h"
 #include "ui/cli/setting_options.h"
+#include "ui/cli/telling.h"
 #include "ui/cli/terminal_progress.h"
 
 namespace echolux {
-void go(const SessionOptions& options, const std::function<LiveReport(Progress&, const HearEvent&)>& run) {
-    if (!options.report.empty()) check_can_be_written(options.report);
+
+void go(const SessionJob& job, const std::function<LiveReport(Progress&, const HearEvent&)>& run) {
     TerminalProgress progress;
-    const LiveReport report = run(
-        progress, [](const SessionEvent& event) { fmt::print(stderr, "{:7.2f} s  {}\n", event.time_s, event.line); });
-    if (!options.report.empty()) write_text(options.report, json_of(report) + "\n");
-    fmt::print("{}", text_of(report));
+    const LiveReport report = run(progress, [](const SessionEvent& event) {
+        if (!telling().is_silent()) fmt::print(stderr, "{:7.2f} s  {}\n", event.time_s, event.line);
+    });
+    if (!job.report.empty()) write_text(job.report, json_of(report) + "\n");
+    give(nlohmann::ordered_json::parse(json_of(report)));
+    print_closing(text_of(report));
+    if (const std::optional<Error> problem = problem_of(report)) throw Error(*problem);
 }
 
 void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job) {
@@ -26,19 +31,16 @@ void add_session_options(CLI::App& command, SessionOptions& options, SessionJob&
     command.add_option("--volumes", job.volumes, "end after this many volumes [0: no limit]")
         ->check(not_negative())
         ->type_name("N");
-    command.add_option("--report", options.report, "write all statistics here as JSON")->type_name("FILE.json");
+    command.add_option("--report", job.report, "write all statistics here as JSON")->type_name("FILE.json");
+    add_overwrite_option(command, job.overwrites);
 }
 
-void add_volume_options(CLI::App& command, SessionJob& job, std::string& device, bool needs_processed) {
-    CLI::Option* backend = add_backend_option(command, job.backend.backend);
-    CLI::Option* named =
-        command.add_option("--device", device, "part of the Vulkan device's name [the GPU's own]")->type_name("NAME");
-    CLI::Option* processed =
-        command.add_option("--processed", job.processed, "also write reconstructed volumes into this folder")
-            ->type_name("FOLDER");
-    for (CLI::Option* option : {backend, named}) {
-        if (needs_processed) option->needs(processed);
-    }
+VolumeOptions add_volume_options(CLI::App& command, SessionJob& job) {
+    return {command
+                .add_option("--processed", job.processed,
+                            "also write reconstructed volumes into this folder, which must hold none yet")
+                ->type_name("FOLDER"),
+            add_backend_option(command, job.backend.backend)};
 }
 
 }  // namespace echolux

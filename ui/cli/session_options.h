@@ -10,15 +10,18 @@ namespace echolux {
 
 struct SessionOptions {
     SourceOptions source;
-    std::string report;
 };
 
 void add_session_options(CLI::App& command, SessionOptions& options, SessionJob& job);
 
-// Who makes volumes, on which Vulkan device, and where they go. `needs_processed`: without that nobody would.
-void add_volume_options(CLI::App& command, SessionJob& job, std::string& device, bool needs_processed);
+// Where processed volumes go, and who makes them.
+struct VolumeOptions {
+    CLI::Option* processed;
+    CLI::Option* backend;
+};
+VolumeOptions add_volume_options(CLI::App& command, SessionJob& job);
 
-// Events are told as they come, the report at the end.
-void go(const SessionOptions& options, const std::function<LiveReport(Progress&, const HearEvent&)>& run);
+// Events are told as they come, the report at the end. Throws problem_of() it.
+void go(const SessionJob& job, const std::function<LiveReport(Progress&, const HearEvent&)>& run);
 
 }  // namespace echolux

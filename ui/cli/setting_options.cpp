@@ -13,6 +13,7 @@
 #include "app/jobs/settings_table.h"
 #include "engine/scan/recipes.h"
 #include "ui/cli/parse_text.h"
+#include "ui/cli/standard_streams.h"
 
 namespace echolux {
 namespace {
@@ -24,6 +25,13 @@ std::string type_text(const BoundField& field) {
     }
     const std::string one = field.unit.empty() ? "NUMBER" : std::string(field.unit);
     return std::holds_alternative<std::vector<double>>(field.default_value) ? one + ",..." : one;
+}
+
+// "scan.file=-": raw spectra from standard input.
+std::string streamed(const std::string& assignment) {
+    constexpr std::string_view of_spectra = "scan.file=";
+    if (assignment != std::string(of_spectra) + "-") return assignment;
+    return std::string(of_spectra) + input_named("-", ".raw");
 }
 
 CLI::Validator number(const std::string& expected, const std::function<bool(double)>& is_right) {
@@ -116,8 +124,10 @@ CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignm
         .add_option_function<std::vector<std::string>>(
             "--set",
             [&assignments](const std::vector<std::string>& given) {
-                for (const std::string& assignment : given) check_assignment(assignment);
-                assignments.insert(assignments.end(), given.begin(), given.end());
+                for (const std::string& one : given) {
+                    check_assignment(one);
+                    assignments.push_back(streamed(one));
+                }
             },
             "any setting by its key, e.g. recipe.window=hann; `echolux info --settings` lists them")
         ->type_name("KEY=VALUE")
@@ -135,6 +145,10 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
             },
             "a named set of settings, which --set overrides; `echolux info --recipes` explains them")
         ->type_name("NAME");
+}
+
+void add_overwrite_option(CLI::App& command, bool& overwrites) {
+    command.add_flag("--overwrite", overwrites, "replace what is there, whoever made it; never an input");
 }
 
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend) {

@@ -36,6 +36,9 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
 // `--backend auto|cpu|cuda`.
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend);
 
+// `--overwrite`, the user's word of engine/io/output_rule.h.
+void add_overwrite_option(CLI::App& command, bool& overwrites);
+
 // Of numbers that are finite and > 0, >= 0, or in a range: "expected a positive number, got -3". They add nothing to
 // the help.
 CLI::Validator positive();

@@ -11,11 +11,17 @@
 #include "compute/error.h"
 #include "engine/progress_words.h"
 #include "ui/cli/option_words.h"
+#include "ui/cli/telling.h"
 
 namespace echolux {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;  // how often
+volatile std::sig_atomic_t listeners = 0;
+
+void end_where_nobody_listens() {
+    if (listeners == 0) _exit(exit_interrupted);
+}
 
 // The second Ctrl-C still ends in order, without unfinished files; the third ends the program at once.
 void say_it_is_ending() {
@@ -30,21 +36,33 @@ void say_it_is_ending() {
 
 void catch_interrupts() {
     std::signal(SIGINT, [](int) {
+        end_where_nobody_listens();
         interrupted = interrupted + 1;
         if (interrupted == 2) say_it_is_ending();
     });
     std::signal(SIGPIPE, SIG_IGN);  // the reader of a pipe has gone: printing fails, and temporary files are removed
     std::signal(SIGXFSZ, SIG_IGN);  // a file may not grow any more: writing fails and is told, as on a full disk
-    std::signal(SIGTERM, [](int) {
+    const auto ends_in_order = [](int) {
+        end_where_nobody_listens();
         if (interrupted == 0) interrupted = 1;
-    });
+    };
+    std::signal(SIGTERM, ends_in_order);
+    if (std::signal(SIGHUP, ends_in_order) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
 }
 
-void print_warnings(const std::vector<std::string>& warnings) {
-    for (const std::string& warning : warnings) fmt::print(stderr, "echolux: warning: {}\n", in_options(warning));
+Listening::Listening() {
+    listeners = listeners + 1;
 }
 
-TerminalProgress::TerminalProgress() : terminal_(isatty(STDERR_FILENO) != 0) {}
+Listening::~Listening() {
+    listeners = listeners - 1;
+}
+
+bool Listening::is_interrupted() const {
+    return interrupted != 0;
+}
+
+TerminalProgress::TerminalProgress() : silent_(telling().is_silent()), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void TerminalProgress::begin(const std::string& task, std::int64_t total, const std::string& unit) {
     task_ = task;
@@ -53,12 +71,12 @@ void TerminalProgress::begin(const std::string& task, std::int64_t total, const 
     done_ = 0;
     start_ = printed_ = Clock::now();
     const std::string amount = amount_words(total, unit);
-    if (!terminal_) fmt::print(stderr, "{}\n", amount.empty() ? task_ : task_ + ": " + amount);
+    if (!terminal_ && !silent_) fmt::print(stderr, "{}\n", amount.empty() ? task_ : task_ + ": " + amount);
 }
 
 void TerminalProgress::advance(std::int64_t count) {
-    if (interrupted != 0) {
-        if (terminal_) fmt::print(stderr, "\n");
+    if (listening_.is_interrupted()) {
+        if (terminal_ && !silent_) fmt::print(stderr, "\n");
         throw Error(ErrorCode::cancelled, "cancelled, no file was left incomplete", task_);
     }
     done_ += count;
@@ -75,6 +93,7 @@ void TerminalProgress::end() {
 }
 
 void TerminalProgress::print(bool last) {
+    if (silent_) return;
     if (!terminal_) {
         fmt::print(stderr, "{}: {}\n", task_, state());
         return;

@@ -4,17 +4,28 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "engine/progress.h"
 
 namespace echolux {
 
-// From now on Ctrl-C asks the running work to stop; a second Ctrl-C ends the program at once.
+// Exit code of a program that the user, the system (SIGTERM) or the terminal's end (SIGHUP) has stopped.
+constexpr int exit_interrupted = 130;
+
+// From now on an interrupt asks the running work to stop; where there is none that listens, the program ends at once.
+// A second Ctrl-C is answered, a third ends the program.
 void catch_interrupts();
 
-// One line each on standard error.
-void print_warnings(const std::vector<std::string>& warnings);
+// While one lives, interrupts are its owner's to ask for.
+class Listening {
+  public:
+    Listening();
+    ~Listening();
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+
+    bool is_interrupted() const;
+};
 
 class TerminalProgress : public Progress {
   public:
@@ -30,6 +41,8 @@ class TerminalProgress : public Progress {
     void print(bool last);
     std::string state() const;
 
+    Listening listening_;
+    bool silent_;
     bool terminal_;
     std::string task_;
     std::string unit_;

@@ -62,6 +62,7 @@ class TransferPanel : public NamedPanel {
             Exhibit* exhibit = work.stage().exhibit();
             const auto grid = exhibit != nullptr ? exhibit->grid() : std::nullopt;
             const auto function = function_in_use(work, work.view());
+            work.check_kept_name(path);
             if (grid && function) write_transfer(path, curve_in_use(work.view(), *grid, *function));
         } catch (const Error& error) {
             work.notices().trouble("view", error);

@@ -160,7 +160,8 @@ void Calibrating::keep(Workspace& work, std::string_view name, const std::string
          key, comment, name = std::string(name), values = std::move(values),
          with = std::move(with)](Progress& progress) {
             progress.begin("write", 0, "");
-            write_calibration(path, values, comment);
+            write_calibration(path, key == "calibration.k_map" ? CalibrationKind::k_map : CalibrationKind::spectrum,
+                              values, comment);
             return [this, &work, opened, path, name, key, with] {
                 std::map<std::string, Value> changes = with;
                 changes[key] = path.string();

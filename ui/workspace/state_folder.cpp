@@ -101,8 +101,9 @@ std::filesystem::path StateFolder::last_session() const {
 void StateFolder::end_session(const std::string& toml) {
     if (!is_there()) return;
     writer_.finish();  // the running session, which goes
-    if (!toml.empty()) write_text(ended_session(), toml);
     std::error_code problem;
+    std::filesystem::create_directories(folder_, problem);  // where that fails, writing tells
+    if (!toml.empty()) write_text(ended_session(), toml);
     std::filesystem::remove(running_session(), problem);
 }
 

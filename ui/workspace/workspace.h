@@ -118,6 +118,8 @@ class Workspace {
     void set_cross_um(const std::array<double, 3>& cross);
 
     // ---- keeping
+    // Before anything is written there. Throws Error{output}: what is shown comes from this file.
+    void check_kept_name(const std::filesystem::path& path) const;
     void save_session(const std::filesystem::path& path);  // everything as one TOML: a job
     void save_volume(const std::filesystem::path& path);   // what is shown now: a job
     // The view at full quality, with all settings in it: jobs. Up to 4096 x 4096 pixels of 8 bits it is drawn between

@@ -77,6 +77,8 @@ std::filesystem::path Workspace::new_name(UserFolder folder, const std::string& 
 }
 
 void Workspace::save_session(const std::filesystem::path& path) {
+    const bool may_be_saved = parts_->attempt("files", [&] { parts_->check_kept_name(path); });
+    if (!may_be_saved) return;
     parts_->jobs.start(
         "saving the session",
         [parts = parts_.get(), path, text = parts_->session_text()](Progress& progress) {
@@ -97,6 +99,7 @@ void Workspace::save_volume(const std::filesystem::path& path) {
         Exhibit* exhibit = parts_->stage.exhibit();
         const VolumeToCome coming = exhibit == nullptr ? VolumeToCome{} : exhibit->begin_reading();
         if (!coming) throw Error(ErrorCode::output, "there is no volume to save yet", path.string());
+        parts_->check_kept_name(path);
         check_volume_name(path, exhibit->grid()->type);
         parts_->jobs.start(
             "saving " + path.filename().string(),

@@ -103,6 +103,7 @@ struct Workspace::Parts {
     void note_saved(const std::filesystem::path& path, KeptFile::ShownBy by = KeptFile::ShownBy::desktop);
     void draw_picture_to_keep();
     void drop_pictures_to_keep();
+    void check_kept_name(const std::filesystem::path& path) const;
     void write_picture(const PictureToKeep& kept, Image image);
 
     void hear_session();

@@ -7,6 +7,7 @@
 #include "app/figure/figure_format.h"
 #include "app/jobs/render_job.h"
 #include "app/movie/movie_job.h"
+#include "app/open/files_read.h"
 #include "compute/error.h"
 #include "engine/io/picture_file.h"
 #include "ui/workspace/workspace_parts.h"
@@ -46,6 +47,7 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
     Parts& parts = *parts_;
     parts.attempt("export", [&] {
         const Exhibit& shown = parts.shown_for(path);
+        parts.check_kept_name(path);
         check_picture_output(path);
         const View& view = parts.book.view();
         if (bits != PictureBits::eight || view.width * view.height > max_followed) {
@@ -60,6 +62,17 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         note_range(kept.record, shown.chosen_range());
         parts.to_keep.push_back(std::move(kept));
     });
+}
+
+// Whoever saves was asked before what is there is replaced; what is shown is never written over.
+void Workspace::Parts::check_kept_name(const std::filesystem::path& path) const {
+    FileNames inputs = files_read(open.file, lines_of(open.assignments));
+    add_files_of_view(book.view(), inputs);
+    check_outputs({{path}}, inputs, true);
+}
+
+void Workspace::check_kept_name(const std::filesystem::path& path) const {
+    parts_->check_kept_name(path);
 }
 
 std::optional<double> Workspace::share_of_picture() const {
@@ -105,6 +118,7 @@ void Workspace::Parts::draw_picture_beside(const std::filesystem::path& path, Pi
     job.session = session_text();
     job.backend = stage.exhibit()->way();
     job.device = options.device;
+    job.overwrites = true;
     start_export(path, [job](Progress& progress) { run(job, progress); });
 }
 
@@ -188,6 +202,7 @@ void Workspace::save_figure(const std::filesystem::path& path, FigureContent con
         job.view = parts.book.view();
         job.view.samples = rays_of(job.view);
         job.device = parts.options.device;
+        job.overwrites = true;
         parts.start_export(path, [job](Progress& progress) { run(job, progress); });
     });
 }
@@ -199,6 +214,7 @@ void Workspace::save_table(const std::filesystem::path& path, TableKind kind) {
         static_cast<VolumeSource&>(job) = parts.volume_shown(path, true);
         const std::array<std::int64_t, 3> voxel = parts.cross_voxel();
         job.output = path;
+        job.overwrites = true;
         if (kind == TableKind::a_scan)
             job.a_scan = {voxel[1], voxel[2]};
         else
@@ -229,6 +245,7 @@ void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& s
         job.view.samples = std::max(job.view.samples, job.view.rest_samples);  // at least as a pane at rest
         job.output = path;
         job.device = parts.options.device;
+        job.overwrites = true;
         parts.start_export(path, [job](Progress& progress) { run(job, progress); });
     });
 }

@@ -158,6 +158,7 @@ struct Paper::Drawing {
         if (format == FigureFormat::png) return write_pixels();
         cairo_surface_finish(surface.get());
         need(cairo_surface_status(surface.get()), path.string());
+        if (format == FigureFormat::svg) stream << svg_mark();
         stream.close();
         need(stream ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR, path.string());
         file.commit();

@@ -1,0 +1,101 @@
+#include "app/open/files_read.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "compute/error.h"
+#include "engine/io/lower_case.h"
+#include "engine/scan/scan.h"
+#include "engine/scan/settings.h"
+#include "engine/scan/time_points.h"
+
+namespace echolux {
+namespace {
+
+using Path = std::filesystem::path;
+
+template <class Work>
+void as_far_as_possible(const Work& work) {
+    try {
+        work();
+    } catch (const Error&) {
+    }
+}
+
+// What the scan's text names, without opening any of it.
+void add_files_of_scan(const Path& input, const std::vector<std::string>& settings, FileNames& files) {
+    Scan scan;
+    Settings book;
+    bind(book, scan);
+    if (lower_ending(input) == ".toml") as_far_as_possible([&] { book.read_toml(input); });
+    for (const std::string& assignment : settings) as_far_as_possible([&] { book.set_assignment(assignment); });
+    for (const BoundField& field : book.fields()) {
+        const bool names_file =
+            field.section == "calibration" || field.key() == "scan.file" || field.key() == "recording.index";
+        const Value value = field.get();
+        const auto* name = std::get_if<std::string>(&value);
+        if (!names_file || name == nullptr || name->empty() || !field.choices.empty()) continue;
+        files.push_back(input.parent_path() / *name);
+    }
+}
+
+// "data file: voxels.raw" of NRRD, "ElementDataFile = voxels.raw" of MetaImage.
+void add_voxels_apart(const Path& header, FileNames& files) {
+    constexpr std::streamsize max_header = 1 << 20;
+    std::ifstream file(header, std::ios::binary);
+    std::string line;
+    while (file.tellg() < max_header && std::getline(file, line)) {
+        const std::string key = lower_case(line.substr(0, line.find_first_of(":=")));
+        if (!key.starts_with("data file") && !key.starts_with("datafile") && !key.starts_with("elementdatafile"))
+            continue;
+        const std::size_t begin = line.find_first_not_of(" \t", line.find_first_of(":=") + 1);
+        const std::size_t end = line.find_last_not_of(" \t\r");
+        if (begin != std::string::npos && end >= begin) {
+            files.push_back(header.parent_path() / line.substr(begin, end + 1 - begin));
+        }
+    }
+}
+
+void add_files_of_pattern(const Path& pattern, FileNames& files) {
+    as_far_as_possible([&] {
+        const FileNames fitting = volumes_of(pattern);
+        files.insert(files.end(), fitting.begin(), fitting.end());
+    });
+}
+
+}  // namespace
+
+FileNames files_read(const Path& input, const std::vector<std::string>& settings) {
+    if (input.empty()) return {};
+    FileNames files{input};
+    const std::string ending = lower_ending(input);
+    if (is_pattern(input)) {
+        add_files_of_pattern(input, files);
+    } else if (ending == ".nhdr" || ending == ".mhd") {
+        add_voxels_apart(input, files);
+    } else if (!is_volume_name(input)) {
+        add_files_of_scan(input, settings, files);
+    }
+    return files;
+}
+
+FileNames files_of(const FileNames& inputs) {
+    FileNames all;
+    for (const Path& input : inputs) {
+        const FileNames files = files_read(input);
+        all.insert(all.end(), files.begin(), files.end());
+    }
+    return all;
+}
+
+FileNames files_read(const VolumeSource& source) {
+    return files_read(source.input, source.settings);
+}
+
+void add_files_of_view(const View& view, FileNames& files) {
+    for (const std::string* file : {&view.transfer, &view.top_from, &view.bottom_from, &view.flatten}) {
+        if (!file->empty() && *file != "surface") files.emplace_back(*file);
+    }
+}
+
+}  // namespace echolux

@@ -1,0 +1,76 @@
+#include "engine/io/output_rule.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+
+namespace echolux {
+namespace {
+
+using Path = std::filesystem::path;
+
+Path resolved(const Path& path) {
+    std::error_code problem;
+    const Path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path, problem), problem);
+    return whole.has_filename() ? whole : whole.parent_path();  // "folder/"
+}
+
+// Under whatever name: by links and symbolic links too.
+bool are_same(const Path& a, const Path& b) {
+    std::error_code missing;
+    return std::filesystem::equivalent(a, b, missing) || resolved(a) == resolved(b);
+}
+
+bool lies_in(const Path& path, const Path& folder) {
+    std::error_code problem;
+    if (!std::filesystem::is_directory(folder, problem)) return false;
+    const Path inner = resolved(path), outer = resolved(folder);
+    return inner != outer && std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
+// A file that is in the folder of a series or picture is a part of it; a new one is not. What replaces a folder
+// replaces all that is in it.
+bool would_harm(const Path& output, const Path& input) {
+    std::error_code problem;
+    if (are_same(output, input)) return true;
+    return std::filesystem::exists(output, problem) && (lies_in(output, input) || lies_in(input, output));
+}
+
+void refuse_inputs(const Path& output, const FileNames& inputs) {
+    for (const Path& input : inputs) {
+        if (input.empty() || !would_harm(output, input)) continue;
+        throw Error(ErrorCode::output, "is an input and would be lost", output.string(), "choose another name");
+    }
+}
+
+void refuse_what_others_made(const Output& output) {
+    std::error_code problem;
+    if (!std::filesystem::exists(output.path, problem)) return;
+    const bool is_empty_folder =
+        std::filesystem::is_directory(output.path, problem) && std::filesystem::is_empty(output.path, problem);
+    if (is_empty_folder || (output.is_own && output.is_own(output.path))) return;
+    throw Error(ErrorCode::output, "exists already, and is not known as an earlier result of this kind",
+                output.path.string(), "choose another name, or replace it (`overwrite`)");
+}
+
+}  // namespace
+
+void check_outputs(const std::vector<Output>& outputs, const FileNames& inputs, bool overwrites) {
+    for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+        if (output->path.empty()) continue;
+        refuse_inputs(output->path, inputs);
+        const bool is_taken = std::any_of(outputs.begin(), output, [&](const Output& before) {
+            return !before.path.empty() && are_same(before.path, output->path);
+        });
+        if (is_taken) {
+            throw Error(ErrorCode::output, "is the name of two results", output->path.string(),
+                        "give each a name of its own");
+        }
+        check_folder_for(output->path);
+        if (!overwrites) refuse_what_others_made(*output);
+    }
+}
+
+}  // namespace echolux

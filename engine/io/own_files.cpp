@@ -1,0 +1,76 @@
+#include "engine/io/own_files.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/image_format.h"
+#include "engine/io/lower_case.h"
+#include "engine/io/movie/png_series.h"
+#include "engine/io/movie_file.h"
+#include "engine/io/picture_file.h"
+#include "engine/io/volume_transpose.h"
+
+namespace echolux {
+namespace {
+
+// Whatever cannot be read is not ours.
+template <class Look>
+bool holds_true(const Look& look) {
+    try {
+        return look();
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+// Bytes `begin` to `begin + count` of a regular file, or what there is of them.
+std::string part_of(const std::filesystem::path& path, std::uintmax_t begin, std::uintmax_t count) {
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(path, problem)) return {};
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes(count, '\0');
+    file.seekg(static_cast<std::streamoff>(begin));
+    file.read(bytes.data(), static_cast<std::streamsize>(count));
+    bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+    return bytes;
+}
+
+}  // namespace
+
+bool is_own_volume(const std::filesystem::path& path) {
+    return holds_true([&] { return has_own_texts(format_of(path).open(path)->header()); });
+}
+
+bool is_own_picture(const std::filesystem::path& path) {
+    return holds_true([&] { return is_picture_name(path) && picture_texts(path).contains(text_pixels); });
+}
+
+bool is_own_movie(const std::filesystem::path& path) {
+    return holds_true([&] {
+        std::error_code problem;
+        const bool is_series = lower_ending(path) == ".png" || std::filesystem::is_directory(path, problem);
+        if (is_series) return is_own_picture(SeriesName(path).of(0));
+        return holds_near_an_end(path, movie_program_key);
+    });
+}
+
+bool begins_with(const std::filesystem::path& path, std::string_view text) {
+    return part_of(path, 0, text.size()) == text;
+}
+
+bool holds_near_an_end(const std::filesystem::path& path, std::string_view text) {
+    constexpr std::uintmax_t reach = 256 << 10;
+    std::error_code problem;
+    const std::uintmax_t size = std::filesystem::file_size(path, problem);
+    if (problem) return false;
+    const std::string wanted = lower_case(std::string(text));  // Matroska writes its keys in capitals
+    const auto holds = [&](std::string bytes) {
+        return lower_case(std::move(bytes)).find(wanted) != std::string::npos;
+    };
+    return holds(part_of(path, 0, std::min(size, reach))) || holds(part_of(path, size - std::min(size, reach), reach));
+}
+
+}  // namespace echolux

@@ -1,0 +1,120 @@
+"""Every command of the program with what it reads and writes, in one table: tests of what holds for all of them take
+their cases from it, and fail where a command is missing."""
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from support import PROGRAM, Finished, start, toml_text, write_scan
+
+SIMULATED = ["--samples", "256", "--a-scans", "8", "--b-scans", "4"]
+# Slow enough for a machine that does other work as well: what is lost ends with 1.
+SOURCE = [
+    *("--source", "sim", "--line-rate-hz", "2000", "--block-b-scans", "4"),
+    *("--set", "simulation.a_scans=16", "--set", "simulation.b_scans=8", "--set", "simulation.samples=512"),
+    *("--set", "recipe.noise_floor_db=20"),
+]
+
+
+@dataclass
+class Case:
+    """A command line without its outputs. `outputs`: option, name, and whether a file of it tells that it is ours."""
+
+    words: list
+    outputs: list = field(default_factory=list)
+    inputs: list = field(default_factory=list)
+    is_long: bool = False  # too long to be run whole in tests like these
+
+    @property
+    def command(self):
+        return " ".join(self.words[:2] if self.words[0] == "calibrate" else self.words[:1])
+
+    def line(self, names=None, only=None):
+        """With all outputs, or that of the option `only`, under the names of `names` instead of their own."""
+        line = list(self.words)
+        for option, name, _ in self.outputs:
+            if only is None or option == only or self.is_needed(option):
+                line += [option, (names or {}).get(option, name)]
+        return line
+
+    def is_needed(self, option):
+        return option == "-o" and self.command not in ("live", "render", "calibrate rolloff", "calibrate dispersion",
+                                                       "validate", "info")
+
+
+SCAN_FILES = ["scan.toml", "spectra.raw", "bg.csv"]
+MIRRORS = ["m1.csv", "m2.csv"]
+
+CASES = [
+    Case(["simulate", "layers", *SIMULATED], [("-o", "sim/scan.toml", True), ("--velocity", "velocity.nrrd", True)]),
+    Case(["reconstruct", "scan.toml"], [("-o", "r.nrrd", True)], SCAN_FILES),
+    Case(["reconstruct", "scan.toml", "--b-scan", "1"], [("-o", "b.png", True)], SCAN_FILES),
+    Case(["reconstruct", "scan.toml"], [("-o", "r.npy", False)], SCAN_FILES),
+    Case(["convert", "v.nrrd"], [("-o", "c.mha", True)], ["v.nrrd"]),
+    Case(["render", "v.nrrd", "--size", "24x24", "--view", "look.toml"],
+         [("-o", "p.png", True), ("--save-transfer", "t.toml", False)], ["v.nrrd", "look.toml"]),
+    Case(["render", "v.nrrd", "--size", "24x24", "--frames", "2"], [("--movie", "frames/f_%02d.png", True)],
+         ["v.nrrd"]),
+    Case(["render", "v.nrrd", "--size", "24x24", "--frames", "2"], [("--movie", "m.mp4", True)], ["v.nrrd"]),
+    Case(["reproduce", "picture.png"], [("-o", "again.png", True)], ["picture.png", "v.nrrd"]),
+    Case(["figure", "v.nrrd"], [("-o", "f.png", True)], ["v.nrrd"]),
+    Case(["figure", "v.nrrd"], [("-o", "f.pdf", True)], ["v.nrrd"]),
+    Case(["figure", "v.nrrd"], [("-o", "f.svg", True)], ["v.nrrd"]),
+    Case(["figure", "v.nrrd", "--a-scan", "1,1"], [("-o", "a.csv", True)], ["v.nrrd"]),
+    Case(["figure", "v.nrrd", "--psf"], [("-o", "psf.csv", True)], ["v.nrrd"]),
+    Case(["calibrate", "background", "scan.toml"], [("-o", "mean.csv", True)], SCAN_FILES),
+    Case(["calibrate", "noise", "scan.toml"], [("-o", "noise.csv", True), ("--plot", "noise.svg", True)], SCAN_FILES),
+    Case(["calibrate", "k", *MIRRORS, "--background", "mb.csv", "--sides", "same"],
+         [("-o", "k.csv", True), ("--dispersion", "d.csv", True), ("--plot", "k.pdf", True)], [*MIRRORS, "mb.csv"]),
+    Case(["calibrate", "dispersion", "scan.toml", "--lines", "8"],
+         [("-o", "theta.csv", True), ("--plot", "theta.png", True)], SCAN_FILES),
+    Case(["calibrate", "rolloff", *MIRRORS, "--scan", "mirror/scan.toml"],
+         [("-o", "roll.csv", True), ("--plot", "roll.png", True)], [*MIRRORS, "mirror/scan.toml", "mirror/scan.raw"]),
+    Case(["live", *SOURCE, "--volumes", "3", "--size", "24x24", "--backend", "cpu"],
+         [("-o", "last.png", True), ("--report", "live.json", True)]),
+    Case(["record", *SOURCE, "--volumes", "2"], [("-o", "rec.toml", False), ("--report", "rec.json", True)]),
+    Case(["record", "--source", "replay:scan.toml", "--line-rate-hz", "20000", "--volumes", "1"], [("-o", "copy.toml", False)], SCAN_FILES),
+    Case(["view", "v.nrrd", "--size", "320x240", "--after", "0"], [("--picture", "window.png", True)], ["v.nrrd"]),
+    Case(["info", "spectra.raw", "--guess"], [("-o", "guess.toml", False)], ["spectra.raw"]),
+    Case(["bench", "--quick", "--lengths", "512", "--backend", "cpu"], [("--json", "bench.json", True)], is_long=True),
+    Case(["validate", "--quick"], [("-o", "page.md", True)], is_long=True),
+    Case(["demo"], [("-o", "demo", True)], is_long=True),
+]
+
+
+def all_commands():
+    """As --help lists them, `calibrate k` and its like for those that have commands of their own."""
+    names = []
+    for name in listed([]):
+        below = listed([name]) if name == "calibrate" else []
+        names += [f"{name} {word}" for word in below] or [name]
+    return names
+
+
+def listed(words):
+    help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True, check=True).stdout
+    lines = help_text.split("Subcommands:")[1].splitlines()
+    return [match[1] for match in (re.match(r"^  ([a-z]+) ", line) for line in lines) if match]
+
+
+def prepare(folder):
+    """What the table names as inputs."""
+
+    def run(*words):
+        finished = Finished(start(*words, folder=folder))
+        assert finished.code == 0, str(finished)
+
+    noise = np.random.default_rng(5)
+    write_scan(folder, calibration={"background": "bg.csv"})
+    (folder / "bg.csv").write_text("".join(f"{3000 + 0.5 * i}\n" for i in range(256)))
+    run("reconstruct", "scan.toml", "-o", "v.nrrd")
+    (folder / "look.toml").write_text(toml_text({"view": {"mode": "mip"}}))
+    run("render", "v.nrrd", "--size", "24x24", "-o", "picture.png")
+    run("simulate", "mirror", "-o", "mirror/scan.toml", "--samples", "512", "--a-scans", "4", "--b-scans", "1")
+    j = np.arange(512)
+    envelope = 2000 * np.exp(-(((j - 256) / 140) ** 2))
+    for name, bins in (("m1", 40), ("m2", 110)):
+        fringe = 1 + 0.5 * np.cos(2 * np.pi * bins * (j / 512 + 0.02 * (j / 512) ** 2))
+        np.savetxt(folder / f"{name}.csv", envelope * fringe + 100 + noise.normal(0, 0.05, 512))
+    np.savetxt(folder / "mb.csv", envelope + 100)

@@ -1,0 +1,138 @@
+"""The exit codes of docs/scripts.md, of every command: 0 all was done, 1 it was not, 2 the command line was not
+understood, 130 interrupted."""
+import shutil
+import signal
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import commands
+from support import Finished, ProgramCase, extend, start, write_scan
+
+# What takes a while, with its outputs.
+ENDLESS = {
+    "simulate": ["simulate", "vessel", "-o", "sim/scan.toml", "--samples", 2048, "--a-scans", 1000, "--b-scans", 1000],
+    "reconstruct": ["reconstruct", "long.toml", "-o", "r.nrrd"],
+    "convert": ["convert", "long.nhdr", "-o", "c.nii.gz"],
+    "render": ["render", "v.nrrd", "-o", "p.png", "--size", "4096x4096", "--samples", 4096],
+    "reproduce": ["reproduce", "slow.png", "-o", "again.png"],
+    "figure": ["figure", "long.toml", "-o", "f.png", "--layout", "enface"],
+    "calibrate background": ["calibrate", "background", "long.toml", "-o", "mean.csv"],
+    "calibrate noise": ["calibrate", "noise", "long.toml", "-o", "noise.csv"],
+    "calibrate k": ["calibrate", "k", "long.toml", "long.toml", "--background", "long.toml", "--sides", "same", "-o",
+                    "k.csv"],
+    "calibrate dispersion": ["calibrate", "dispersion", "slow.toml", "--lines", 4096, "-o", "d.csv"],
+    "calibrate rolloff": ["calibrate", "rolloff", "long.toml", "-o", "roll.csv"],
+    "live": ["live", *commands.SOURCE, "--seconds", 600, "--size", "24x24", "--backend", "cpu"],
+    "record": ["record", *commands.SOURCE, "--volumes", 100000, "-o", "rec.toml"],
+    "view": ["view", "v.nrrd", "--size", "320x240", "--after", 60, "--picture", "window.png"],
+    "bench": ["bench", "--backend", "cpu", "--json", "bench.json"],
+    "validate": ["validate", "-o", "page.md"],
+    "demo": ["demo"],
+}
+NEVER_LONG = {"info"}
+KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is whole
+
+
+class ExitCodes(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.prepared = Path(temporary.name) / "prepared"
+        cls.prepared.mkdir()
+        commands.prepare(cls.prepared)
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(self.prepared, self.folder, dirs_exist_ok=True)
+
+    def test_zero_is_tried_by_the_table_and_no_command_is_left_out(self):
+        self.assertEqual({*ENDLESS, *NEVER_LONG}, set(commands.all_commands()))
+
+    def test_one_where_something_is_missing(self):
+        """An input that is not there, or a place that cannot be written."""
+        for case in commands.CASES:
+            with self.subTest(command=case.command):
+                words = [word.replace(".nrrd", "-gone.nrrd") if word == "v.nrrd" else word for word in case.line()]
+                words = ["gone/" + word if word in case.inputs and word != "v.nrrd" else word for word in words]
+                if words == case.line():
+                    option, name, _ = case.outputs[0]
+                    words = case.line({option: f"no/such/{name}"})
+                finished = self.run_program(*words)
+                self.assertEqual(finished.code, 1, f"{words}\n{finished}")
+                self.assertTrue(finished.error_lines[-1].startswith("echolux: "), finished)
+
+    def test_two_where_the_command_line_is_not_understood(self):
+        for case in commands.CASES:
+            for wrong in (["--no-such-option"], ["--set"]):
+                with self.subTest(command=case.command, wrong=wrong):
+                    finished = self.run_program(*case.line(), *wrong)
+                    self.assertEqual(finished.code, 2, finished)
+                    self.assertEqual(len(finished.error_lines), 1, finished)
+                    self.assertIn(f"echolux {case.command} --help", finished.err)
+        for words in (["rendr"], [], ["render", "v.nrrd", "-o", "p.png", "--size", "big"], ["calibrate", "kk"]):
+            with self.subTest(words=words):
+                self.assertEqual(self.run_program(*words).code, 2)
+
+    def interrupted(self, command, line, signal_sent):
+        before = self.files()
+        process = start(*line, folder=self.folder)
+        time.sleep(1.5)
+        self.assertIsNone(process.poll(), f"{command} ended before it could be interrupted")
+        process.send_signal(signal_sent)
+        finished = Finished(process, timeout_s=60)
+        self.assertEqual(finished.code, 130, f"{line}\n{finished}")
+        if command not in KEEPS_WHAT_IT_HAS:
+            self.assertEqual(self.files(), before, command)
+
+    def test_130_where_it_is_interrupted(self):
+        self.write_what_takes_long()
+        for number, (command, line) in enumerate(ENDLESS.items()):
+            with self.subTest(command=command):
+                self.interrupted(command, line, [signal.SIGINT, signal.SIGTERM, signal.SIGHUP][number % 3])
+
+    def write_what_takes_long(self):
+        self.rename_scan(write_scan(self.folder, np.zeros((1, 512, 1024), "<u2"), scan={"b_scans": 16000},
+                                    recipe={"depth_end": 16, "voxel": "u8"}), "long")
+        extend(self.folder / "long.raw", 16000 * 512 * 1024 * 2)
+        noise = np.random.default_rng(1).normal(2000, 100, (1, 4096, 8192)).astype("<u2")
+        self.rename_scan(write_scan(self.folder, noise), "slow")
+        (self.folder / "long.nhdr").write_text(
+            "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4096 4096 1000\nencoding: raw\ndata file: long.raw\n\n")
+        self.succeed("render", "v.nrrd", "-o", "slow.png", "--size", "4096x4096", "--samples", 2)
+
+    def rename_scan(self, toml, name):
+        (self.folder / f"{name}.toml").write_text(toml.read_text().replace("spectra.raw", f"{name}.raw"))
+        (self.folder / "spectra.raw").rename(self.folder / f"{name}.raw")
+
+    def test_without_an_end_an_interrupt_is_the_end(self):
+        """Nothing that was asked for is missing then."""
+        process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        finished = Finished(process)
+        self.assertEqual(finished.code, 0, finished)
+        self.assertTrue((self.folder / "rec.raw").is_file())
+
+    def test_one_where_nothing_came(self):
+        slow = [word.replace("2000", "5") for word in commands.SOURCE]
+        for line in (["record", *slow, "--seconds", 0.3, "-o", "rec.toml"],
+                     ["live", *slow, "--seconds", 0.3, "--size", "24x24", "--backend", "cpu"]):
+            with self.subTest(line=line):
+                finished = self.run_program(*line)
+                self.assertEqual(finished.code, 1, finished)
+                self.assertIn("check the trigger", finished.error_lines[-1])
+
+    def test_one_where_the_disk_is_full(self):
+        finished = self.run_program("record", *commands.SOURCE, "--volumes", 50, "-o", "rec.toml", "--report", "r.json",
+                                    most_file_bytes=100_000)
+        self.assertEqual(finished.code, 1, finished)
+        self.assertIn("rec.raw", finished.error_lines[-1])
+
+
+if __name__ == "__main__":
+    unittest.main()

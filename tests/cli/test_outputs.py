@@ -1,0 +1,182 @@
+"""Nothing is destroyed unasked: one rule for every output of every command. What is written over an input, a file of
+somebody's own, or another output of the same command is refused before work begins."""
+import hashlib
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+import commands
+from support import ProgramCase
+
+FOREIGN = b"somebody's own, and years old\n" * 40
+
+
+class AllOutputs(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.prepared = Path(temporary.name) / "prepared"
+        cls.prepared.mkdir()
+        commands.prepare(cls.prepared)
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(self.prepared, self.folder, dirs_exist_ok=True)
+
+    def contents(self):
+        return {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in self.files()}
+
+    def each_output(self):
+        for case in commands.CASES:
+            for option, name, tells in case.outputs:
+                yield case, option, name, tells
+
+    def refused(self, line, *words):
+        before = self.contents()
+        finished = self.run_program(*line)
+        self.assertEqual(finished.code, 1, f"{line}\n{finished}")
+        for word in words:
+            self.assertIn(word, finished.error_lines[-1], f"{line}\n{finished}")
+        self.assertEqual(self.contents(), before, str(line))
+
+    def test_every_command_is_in_the_table(self):
+        self.assertEqual({case.command for case in commands.CASES}, set(commands.all_commands()))
+
+    def test_an_input_is_never_written_over_whatever_is_said(self):
+        for case, option, _, _ in self.each_output():
+            for name in case.inputs:
+                with self.subTest(command=case.command, option=option, input=name):
+                    line = case.line({option: name}, only=option)
+                    self.refused([*line, "--overwrite"], name)
+
+    def test_an_input_under_another_name_is_one_too(self):
+        (self.folder / "link.nrrd").symlink_to("v.nrrd")
+        (self.folder / "hard.mha").hardlink_to(self.folder / "v.nrrd")
+        for name in ("link.nrrd", "hard.mha", "sim/../v.nrrd", "./v.nrrd"):
+            with self.subTest(name=name):
+                (self.folder / "sim").mkdir(exist_ok=True)
+                self.refused(["convert", "v.nrrd", "-o", name, "--overwrite"], "is an input")
+
+    def test_files_of_somebody_else_stay(self):
+        for case, option, name, _ in self.each_output():
+            with self.subTest(command=case.command, option=option, name=name):
+                path = self.folder / name.replace("%02d", "00")
+                if case.command == "demo":
+                    path = path / "volume.png"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(FOREIGN)
+                self.refused(case.line(only=option), "exists already", "--overwrite")
+                path.unlink()
+
+    def test_the_user_may_replace_them(self):
+        for case in commands.CASES:
+            if case.is_long:
+                continue
+            with self.subTest(line=case.line()):
+                for _, name, _ in case.outputs:
+                    path = self.folder / name.replace("%02d", "00")
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(FOREIGN)
+                self.succeed(*case.line(), "--overwrite")
+                for _, name, _ in case.outputs:
+                    self.assertNotEqual((self.folder / name.replace("%02d", "00")).read_bytes(), FOREIGN, name)
+
+    def test_earlier_results_of_the_same_kind_give_way_where_they_tell(self):
+        for case in commands.CASES:
+            if case.is_long:
+                continue
+            with self.subTest(line=case.line()):
+                self.succeed(*case.line())
+                silent = [name for _, name, tells in case.outputs if not tells]
+                if silent:
+                    self.refused(case.line(), "exists already")
+                else:
+                    self.succeed(*case.line())
+
+    def test_results_of_another_kind_stay(self):
+        self.succeed("calibrate", "background", "scan.toml", "-o", "mean.csv")
+        self.refused(["calibrate", "noise", "scan.toml", "-o", "mean.csv"], "mean.csv: exists already")
+        self.refused(["figure", "v.nrrd", "--psf", "-o", "mean.csv"], "mean.csv: exists already")
+
+    def test_two_results_cannot_share_a_file(self):
+        for case in commands.CASES:
+            for option, _, _ in case.outputs[1:]:
+                first, name, _ = case.outputs[0]
+                with self.subTest(command=case.command, options=(first, option)):
+                    self.refused([*case.line({option: name}), "--overwrite"], name)
+
+    def test_folders_are_made_where_only_the_last_is_missing(self):
+        self.succeed("convert", "v.nrrd", "-o", "new/c.nrrd")
+        for case, option, name, _ in self.each_output():
+            with self.subTest(command=case.command, option=option):
+                self.refused(case.line({option: f"not/there/{Path(name).name}"}, only=option), "there is no folder")
+
+    def test_formats_that_tell_of_themselves(self):
+        for name in ("c.nrrd", "c.nii", "c.nii.gz", "c.tif", "c.ome.tif", "c.h5", "c.mha", "c.ome.zarr"):
+            with self.subTest(name=name):
+                self.succeed("convert", "v.nrrd", "-o", name)
+                self.succeed("convert", "v.nrrd", "-o", name)
+        for name in ("m.mp4", "m.mkv", "m.webm", "m.mov"):
+            with self.subTest(name=name):
+                line = ["render", "v.nrrd", "--size", "32x32", "--frames", 2, "--movie", name]
+                self.succeed(*line)
+                self.succeed(*line)
+
+    def test_a_picture_of_another_folder_stays(self):
+        """A zarr that another program made is no result of ours."""
+        self.succeed("convert", "v.nrrd", "-o", "c.ome.zarr")
+        attributes = self.folder / "c.ome.zarr" / ".zattrs"
+        attributes.write_text(attributes.read_text().replace("echolux", "others"))
+        self.refused(["convert", "v.nrrd", "-o", "c.ome.zarr"], "exists already")
+
+
+class Recordings(ProgramCase):
+    RECORD = ["record", *commands.SOURCE, "--volumes", 2]
+
+    def test_their_folder_must_be_there(self):
+        """An empty mount point would fill the root disk."""
+        for name in ("rec/scan.toml", "not/there/scan.toml"):
+            self.refuse(*self.RECORD, "-o", name, names=["there is no folder", "mount the disk"])
+
+    def test_they_are_refused_before_the_source_starts(self):
+        (self.folder / "scan.raw").write_bytes(FOREIGN)
+        finished = self.refuse(*self.RECORD, "-o", "scan.toml", names=["scan.raw", "exists already"])
+        self.assertNotIn("simulate", finished.err)
+
+    def test_each_has_its_own_truth(self):
+        for name in ("a", "b"):
+            self.succeed(*self.RECORD, "-o", f"{name}.toml")
+            self.assertTrue((self.folder / f"{name}.truth" / "truth.toml").is_file())
+
+    def test_a_simulation_never_replaces_one(self):
+        self.succeed(*self.RECORD, "-o", "scan.toml")
+        before = (self.folder / "scan.raw").read_bytes()
+        self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.toml: exists already"])
+        self.assertEqual((self.folder / "scan.raw").read_bytes(), before)
+
+    def test_a_simulation_takes_no_neighbours(self):
+        (self.folder / "scan.raw").write_bytes(FOREIGN)
+        self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.raw: exists already"])
+        self.assertEqual((self.folder / "scan.raw").read_bytes(), FOREIGN)
+
+    def test_processed_volumes_go_into_a_folder_without_any(self):
+        line = [*self.RECORD, "-o", "scan.toml", "--backend", "cpu", "--processed"]
+        self.refuse(*line, "volume.nrrd", names=["volume.nrrd", "folder"])
+        (self.folder / "old").mkdir()
+        (self.folder / "old" / "volume_000007.nrrd").write_bytes(FOREIGN)
+        self.refuse(*line, "old", names=["old: holds volumes already"])
+        self.succeed(*line, "new")
+
+    def test_calibration_beside_them_stays(self):
+        """A copy of the source's calibration would take its place."""
+        self.succeed("simulate", "layers", "-o", "sim/scan.toml", *commands.SIMULATED)
+        (self.folder / "copy.background.f64").write_bytes(FOREIGN)
+        self.refuse("record", "--source", "replay:sim/scan.toml", "--volumes", 1, "-o", "copy.toml",
+                    names=["copy.background.f64: exists already"], lines=None)
+        self.assertEqual((self.folder / "copy.background.f64").read_bytes(), FOREIGN)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,186 @@
+"""What scripts rely on: --json and --quiet of every command, errors as JSON, `-` for standard input and output."""
+import io
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+import numpy as np
+
+import commands
+from support import PROGRAM, ProgramCase, fringes, read_nrrd, read_png, write_scan
+
+
+class AllCommands(ProgramCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.prepared = Path(temporary.name) / "prepared"
+        cls.prepared.mkdir()
+        commands.prepare(cls.prepared)
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(self.prepared, self.folder, dirs_exist_ok=True)
+
+    def piped(self, *line, given=None):
+        return subprocess.run([PROGRAM, *map(str, line)], cwd=self.folder, input=given, capture_output=True)
+
+    # ---- --json
+
+    def test_json_is_one_object_that_names_the_files(self):
+        for case in commands.CASES:
+            if case.is_long or case.command == "bench":
+                continue
+            with self.subTest(line=case.line()):
+                finished = self.succeed(*case.line(), "--json")
+                told = json.loads(finished.out)
+                self.assertEqual(finished.err, "")
+                if case.command not in ("live", "record"):
+                    names = {name for _, name, _ in case.outputs}
+                    self.assertEqual({str(name) for name in told["files"]}, names)
+
+    def test_json_of_everything_that_info_lists(self):
+        for words in (["scan.toml"], ["v.nrrd"], ["picture.png"], ["--settings"], ["--recipes"], ["--presets"],
+                      ["--sources"], ["spectra.raw", "--guess"]):
+            with self.subTest(words=words):
+                self.assertTrue(json.loads(self.succeed("info", *words, "--json").out))
+
+    def test_numbers_are_numbers(self):
+        self.succeed("reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "recipe.a2_rad=12.5")
+        facts = json.loads(self.succeed("info", "r.nrrd", "--json").out)["facts"]
+        self.assertEqual(facts["recipe.a2_rad"]["value"], 12.5)
+        self.assertEqual(facts["scan.samples"]["value"], 256)
+        self.assertIsInstance(facts["echolux"]["value"], str)
+        self.assertIsInstance(facts["calibration.background_fnv1a64"]["value"], str)
+        probe = self.succeed("render", "v.nrrd", "--size", "24x24", "--probe", "12,12", "--json")
+        self.assertEqual(json.loads(probe.out)["probes"][0]["pixel"], [12, 12])
+        mirrors = json.loads(self.succeed(*commands.CASES[16].line(), "--json", "--overwrite").out)["mirrors"]
+        self.assertEqual(len(mirrors), 2)
+        self.assertIsInstance(mirrors[0]["bin"], float)
+
+    def test_json_of_a_validation(self):
+        """With its page in a file, as without."""
+        told = json.loads(self.run_program("validate", "--quick", "--json", "-o", "page.md").out)
+        self.assertIn(told["failed"], range(1000))
+        self.assertTrue(all(isinstance(check["passed"], bool) for table in told["tables"] for check in table["checks"]))
+        self.assertTrue((self.folder / "page.md").read_text().startswith("# Validation"))
+
+    def test_errors_are_json_of_four_parts(self):
+        for case in commands.CASES:
+            if case.command == "bench":
+                continue
+            for line, code, kind in (
+                (case.line({case.outputs[0][0]: "no/such/" + Path(case.outputs[0][1]).name}), 1, "output"),
+                ([*case.line(), "--no-such-option"], 2, "usage"),
+            ):
+                with self.subTest(line=line):
+                    finished = self.run_program(*line, "--json")
+                    self.assertEqual((finished.code, finished.out), (code, ""), finished)
+                    error = json.loads(finished.err)["error"]
+                    self.assertEqual(list(error), ["code", "what", "where", "remedy"])
+                    self.assertEqual(error["code"], kind)
+                    self.assertTrue(error["what"] and error["remedy"], error)
+
+    def test_keys_are_options_in_errors_as_well(self):
+        (self.folder / "c.nrrd").write_bytes(b"somebody's")
+        finished = self.run_program("convert", "v.nrrd", "c.nrrd", "--json")
+        error = json.loads(finished.err)["error"]
+        self.assertEqual(error["where"], "c.nrrd")
+        self.assertIn("--overwrite", error["remedy"])
+
+    # ---- --quiet
+
+    def test_quiet_leaves_results_and_errors(self):
+        for case in commands.CASES:
+            if case.is_long:
+                continue
+            with self.subTest(line=case.line()):
+                finished = self.succeed(*case.line(), "--quiet")
+                self.assertEqual(finished.err, "")
+                if case.command not in ("calibrate noise", "calibrate k", "calibrate dispersion", "calibrate rolloff",
+                                        "bench", "validate"):
+                    self.assertEqual(finished.out, "")
+        finished = self.run_program("convert", "gone.nrrd", "c.nrrd", "--quiet")
+        self.assertEqual((finished.code, len(finished.error_lines)), (1, 1))
+        self.assertIn("samples", self.succeed("info", "scan.toml", "--quiet").out)
+
+    # ---- warnings
+
+    def test_of_the_background_once_in_short_and_not_where_it_was_chosen(self):
+        """A fixed line as strong as the light that comes and goes."""
+        spectra = fringes()
+        j = np.arange(spectra.shape[-1])
+        spectra = np.clip(spectra + 9000 * np.cos(2 * np.pi * 60 * j / 256), 0, 65535).astype("<u2")
+        write_scan(self.folder, spectra, name="line.toml")
+        finished = self.succeed("reconstruct", "line.toml", "-o", "r.nrrd")
+        warnings = [line for line in finished.error_lines if "warning" in line]
+        self.assertEqual(len(warnings), 1, finished)
+        self.assertLess(len(warnings[0]), 230)
+        for chosen in ("frame_mean", "none"):
+            finished = self.succeed("reconstruct", "line.toml", "-o", "r.nrrd", "--background", chosen)
+            self.assertNotIn("warning", finished.err)
+
+    # ---- standard streams
+
+    def test_volumes_pictures_and_tables_on_standard_output(self):
+        self.succeed("convert", "v.nrrd", "c.npy")
+        expected = np.load(self.folder / "c.npy")
+        for line in (["convert", "v.nrrd", "-"], ["reconstruct", "scan.toml", "-o", "-"]):
+            with self.subTest(line=line):
+                done = self.piped(*line)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                np.testing.assert_array_equal(np.load(io.BytesIO(done.stdout)), expected)
+        picture = self.piped("render", "v.nrrd", "--size", "24x24", "-o", "-").stdout
+        (self.folder / "piped.png").write_bytes(picture)
+        self.assertEqual(read_png(self.folder / "piped.png").shape, (24, 24, 4))
+        for line in (["calibrate", "background", "scan.toml"], ["figure", "v.nrrd", "--a-scan", "1,1"]):
+            self.succeed(*line, "-o", "file.csv", "--overwrite")
+            self.assertEqual(self.piped(*line, "-o", "-").stdout, (self.folder / "file.csv").read_bytes())
+
+    def test_volumes_and_spectra_from_standard_input(self):
+        self.succeed("convert", "v.nrrd", "c.npy")
+        for given in ("c.npy", "v.nrrd"):
+            with self.subTest(given=given):
+                done = self.piped("convert", "-", "again.nrrd", "--overwrite", given=(self.folder / given).read_bytes())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                np.testing.assert_array_equal(read_nrrd(self.folder / "again.nrrd"), read_nrrd(self.folder / "v.nrrd"))
+        raw = (self.folder / "spectra.raw").read_bytes()
+        (self.folder / "spectra.raw").unlink()
+        done = self.piped("reconstruct", "scan.toml", "--set", "scan.file=-", "-o", "r.nrrd", given=raw)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        np.testing.assert_array_equal(read_nrrd(self.folder / "r.nrrd"), read_nrrd(self.folder / "v.nrrd"))
+
+    def test_a_mean_spectrum_from_standard_input(self):
+        line = ["calibrate", "k", "m1.csv", "m2.csv", "--sides", "same", "-o", "k.csv", "--overwrite", "--background"]
+        self.succeed(*line, "mb.csv")
+        expected = (self.folder / "k.csv").read_bytes()
+        self.assertEqual(self.piped(*line, "-", given=(self.folder / "mb.csv").read_bytes()).returncode, 0)
+        self.assertEqual((self.folder / "k.csv").read_bytes(), expected)
+
+    def test_one_stream_carries_one_thing(self):
+        for line in (["calibrate", "k", "-", "-", "--background", "mb.csv", "--sides", "same", "-o", "k.csv"],
+                     ["convert", "v.nrrd", "-", "--json"],
+                     ["calibrate", "k", "m1.csv", "m2.csv", "--background", "mb.csv", "--sides", "same", "-o", "-",
+                      "--dispersion", "-"]):
+            with self.subTest(line=line):
+                done = self.piped(*line, given=b"1\n2\n")
+                self.assertEqual((done.returncode, done.stdout), (1, b""), done.stderr)
+                self.assertIn(b"standard", done.stderr)
+
+    def test_nothing_is_left_in_the_temporary_folder(self):
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        with unittest.mock.patch.dict(os.environ, TMPDIR=str(scratch)):
+            self.piped("convert", "v.nrrd", "-")
+            self.piped("convert", "-", "-", given=b"no volume")
+        self.assertEqual(list(scratch.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

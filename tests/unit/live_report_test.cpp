@@ -1,0 +1,71 @@
+// What of a live job's report means that it was not done: the exit codes of `record` and `live` hang on it.
+#include "app/live/live_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+
+LiveReport report_of_a_good_job() {
+    LiveReport report;
+    report.source = "simulator (vessel)";
+    report.session.arrived.blocks = 8;
+    report.recorder = RecorderStats{};
+    report.recorder->blocks = 8;
+    return report;
+}
+
+std::string line_of(const LiveReport& report) {
+    const std::optional<Error> problem = problem_of(report);
+    return problem ? problem->line() : "";
+}
+
+TEST(LiveReport, AllThatWasAskedForIsNoProblem) {
+    LiveReport report = report_of_a_good_job();
+    EXPECT_EQ(line_of(report), "");
+    report.recorder.reset();
+    report.session.queue.overtaken_volumes = 5;  // newest wins
+    EXPECT_EQ(line_of(report), "");
+}
+
+TEST(LiveReport, WhatIsMissingIsTold) {
+    LiveReport empty = report_of_a_good_job();
+    empty.recorder->blocks = 0;
+    EXPECT_THAT(line_of(empty), HasSubstr("nothing came that could be recorded"));
+    empty.recorder.reset();
+    EXPECT_EQ(line_of(empty), "");
+    empty.session.arrived.blocks = 0;
+    EXPECT_THAT(line_of(empty), HasSubstr("no spectra came"));
+
+    LiveReport missing = report_of_a_good_job();
+    missing.recorder->missing_blocks = 1;
+    EXPECT_THAT(line_of(missing), HasSubstr("1 block is missing in the recording"));
+    missing.recorder->problem = Error(ErrorCode::output, "no space left", "rec.raw");
+    EXPECT_THAT(line_of(missing), HasSubstr("rec.raw: no space left"));
+
+    LiveReport lost = report_of_a_good_job();
+    lost.session.arrived.lost = 2;
+    EXPECT_THAT(line_of(lost), HasSubstr("2 blocks were lost by the source"));
+
+    LiveReport failed = report_of_a_good_job();
+    failed.session.failed_volumes = 3;
+    EXPECT_THAT(line_of(failed), HasSubstr("3 volumes are missing"));
+    failed.failure = "the graphics device was lost";
+    EXPECT_THAT(line_of(failed), HasSubstr("the graphics device was lost"));
+}
+
+TEST(LiveReport, WhatWasCutShortWasInterruptedUnlessMoreIsWrong) {
+    LiveReport report = report_of_a_good_job();
+    report.was_cut_short = true;
+    EXPECT_EQ(problem_of(report)->code(), ErrorCode::cancelled);
+    report.recorder->blocks = 0;
+    EXPECT_EQ(problem_of(report)->code(), ErrorCode::cancelled);
+    report.recorder->missing_blocks = 4;
+    EXPECT_EQ(problem_of(report)->code(), ErrorCode::output);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,102 @@
+#include "ui/cli/telling.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "compute/error.h"
+#include "ui/cli/option_words.h"
+
+namespace echolux {
+namespace {
+
+void print_to(std::FILE* stream, const std::string& text) {
+    std::fputs(text.c_str(), stream);  // whether anybody reads it or not; main looks after standard output
+}
+
+std::FILE* place_of_words() {
+    return telling().streams_out ? stderr : stdout;
+}
+
+const char* name_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::bad_setting: return "bad_setting";
+        case ErrorCode::bad_file: return "bad_file";
+        case ErrorCode::output: return "output";
+        case ErrorCode::out_of_memory: return "out_of_memory";
+        case ErrorCode::device: return "device";
+        case ErrorCode::cancelled: return "cancelled";
+    }
+    return "";
+}
+
+std::string dumped(const nlohmann::ordered_json& object) {
+    constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;  // names of files may be no UTF-8
+    return object.dump(2, ' ', false, replace) + "\n";
+}
+
+}  // namespace
+
+Telling& telling() {
+    static Telling one;
+    return one;
+}
+
+void add_telling_options(CLI::App& command, bool has_json) {
+    command.add_flag("--quiet", telling().is_quiet, "no progress, no warnings, no closing lines: results and errors");
+    if (has_json) {
+        command.add_flag("--json", telling().is_json,
+                         "for programs: one JSON object on standard output, errors as one on standard error");
+    }
+}
+
+void print_answer(const std::string& text) {
+    if (!telling().is_json) print_to(place_of_words(), text);
+}
+
+void print_closing(const std::string& text) {
+    if (!telling().is_silent()) print_to(place_of_words(), text);
+}
+
+void give(const nlohmann::ordered_json& object) {
+    if (telling().is_json) print_to(stdout, dumped(object));
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+    if (telling().is_silent()) return;
+    for (const std::string& warning : warnings) print_to(stderr, "echolux: warning: " + in_options(warning) + "\n");
+}
+
+void print_error(const Error& error) {
+    const Error told = in_options(error);
+    if (!telling().is_json) return print_to(stderr, "echolux: " + told.line() + "\n");
+    print_to(stderr, dumped({{"error",
+                              {{"code", name_of(told.code())},
+                               {"what", told.problem()},
+                               {"where", told.where()},
+                               {"remedy", told.remedy()}}}}));
+}
+
+void print_error(const std::string& code, const std::string& what, const std::string& remedy) {
+    if (telling().is_json) {
+        const nlohmann::ordered_json error{{"code", code}, {"what", what}, {"where", ""}, {"remedy", remedy}};
+        return print_to(stderr, dumped({{"error", error}}));
+    }
+    print_to(stderr, "echolux: " + what + (remedy.empty() ? "" : " (" + remedy + ")") + "\n");
+}
+
+nlohmann::ordered_json names_of(const std::vector<std::filesystem::path>& files) {
+    nlohmann::ordered_json names = nlohmann::ordered_json::array();
+    for (const std::filesystem::path& file : files) {
+        if (!file.empty()) names.push_back(file.string());
+    }
+    return names;
+}
+
+nlohmann::ordered_json lines_of(const std::vector<std::string>& warnings) {
+    nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+    for (const std::string& warning : warnings) lines.push_back(in_options(warning));
+    return lines;
+}
+
+}  // namespace echolux
