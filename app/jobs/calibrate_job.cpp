@@ -114,8 +114,9 @@ std::int64_t run(const MeanSpectrumJob& job, Progress& progress) {
                   job.overwrites);
     const Scan scan = open_scan(job.scan, job.settings);
     const SpectrumSurvey survey = survey_of(scan, progress);
-    write_calibration(job.output, CalibrationKind::spectrum, survey.mean(),
-                      fmt::format("counts, mean of {} of {}", counted(survey.lines(), "lines"), job.scan.filename().string()));
+    write_calibration(
+        job.output, CalibrationKind::spectrum, survey.mean(),
+        fmt::format("counts, mean of {} of {}", counted(survey.lines(), "lines"), job.scan.filename().string()));
     return survey.lines();
 }
 

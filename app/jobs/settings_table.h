@@ -1,4 +1,5 @@
-// Every setting of the program, made from the descriptions: as a list, as a Markdown table, and as what may be assigned.
+// Every setting of the program, made from the descriptions: as a list, as a Markdown table, and as what may be
+// assigned.
 #pragma once
 
 #include <string>

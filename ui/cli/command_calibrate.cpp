@@ -130,7 +130,8 @@ void add_k(CLI::App& calibrate) {
     auto job = std::make_shared<MirrorJob>();
     auto sides = std::make_shared<std::string>();
     CLI::App* command = calibrate.add_subcommand("k", "k map and dispersion from a mirror at two depths");
-    add_spectrum(*command, "MIRROR1", job->mirror_1, "scan of a mirror, or its mean spectrum; on the side of the samples")
+    add_spectrum(*command, "MIRROR1", job->mirror_1,
+                 "scan of a mirror, or its mean spectrum; on the side of the samples")
         ->required()
         ->type_name("");
     add_spectrum(*command, "MIRROR2", job->mirror_2, "the same mirror at another depth")->required()->type_name("");
@@ -214,7 +215,8 @@ void add_dispersion(CLI::App& calibrate) {
     command->add_option("--lines", job->search.lines, "maximum number of A-scans to use [64]")
         ->check(positive())
         ->type_name("N");
-    add_output(*command, "-o,--output", job->output, "file for the phase on the k grid, instead of printed coefficients");
+    add_output(*command, "-o,--output", job->output,
+               "file for the phase on the k grid, instead of printed coefficients");
     add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw the B-scan and its mean A-scan before and after");
     add_backend_option(*command, job->search.processor.backend);
@@ -268,8 +270,7 @@ void print_roll_off(const RollOffFound& found) {
         answer("6 dB are lost at {:.1f} {}{}{}", *found.six_db_bin * of_bin, unit, extrapolation.empty() ? "" : " ",
                extrapolation);
     } else {
-        answer("less than 6 dB are lost within the range of {:.1f} {}", static_cast<double>(found.bins) * of_bin,
-                   unit);
+        answer("less than 6 dB are lost within the range of {:.1f} {}", static_cast<double>(found.bins) * of_bin, unit);
     }
     answer("; the fall-off ({}resolution {:.2f} samples) leaves {:.2f} dB rms\n",
            found.fall_off->has_wide_samples ? "" : "samples without width, ", found.fall_off->resolution,

@@ -69,9 +69,9 @@ void add_convert(CLI::App& program) {
         ->required()
         ->type_name("");
     command
-        ->add_option("OUT", options->place,
-                     "output; the ending decides the format: " + endings_written() +
-                         "; - for standard output, as NumPy")
+        ->add_option(
+            "OUT", options->place,
+            "output; the ending decides the format: " + endings_written() + "; - for standard output, as NumPy")
         ->type_name("");
     command->add_option("-o,--output", options->output, "the same")->type_name("OUT");
     add_overwrite_option(*command, options->overwrites);

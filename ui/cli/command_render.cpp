@@ -96,8 +96,8 @@ void print_probe(const std::string& pixel, const std::optional<Probe>& probe) {
     answer("value {:.6g}{}{} in voxel ({}, {}, {})\n", probe->value, probe->unit.empty() ? "" : " ", probe->unit,
            probe->voxel[0], probe->voxel[1], probe->voxel[2]);
     const char* unit = probe->has_spacing ? "um" : "voxels";
-    answer("  at voxel {} = {} {} from the middle of the first (depth, A-scans, B-scans)\n",
-               triple(probe->index, 2), triple(probe->place_um, 2), unit);
+    answer("  at voxel {} = {} {} from the middle of the first (depth, A-scans, B-scans)\n", triple(probe->index, 2),
+           triple(probe->place_um, 2), unit);
     answer("  normal {}, {:.6g} {} from the eye\n", triple(probe->normal, 3), probe->distance_um, unit);
 }
 

@@ -107,12 +107,12 @@ void measure(const Options& options, OffscreenWindow& native, Workspace& work, M
     const double spent = seconds();
     const CastStats casts = work.stage().renderer().cast_stats();
     answer("{:.1f} pictures per second of {} x {} pixels, drawn by {}\n",
-               static_cast<double>(window.stats().shown - shown) / spent, native.width(), native.height(),
-               work.stage().renderer().device_name());
+           static_cast<double>(window.stats().shown - shown) / spent, native.width(), native.height(),
+           work.stage().renderer().device_name());
     answer("interface: laid out in {:.2f} ms, drawn in {} (medians)\n", median(cpu_ms),
-               gpu_ms.empty() ? "a time that this device does not report" : fmt::format("{:.3f} ms", median(gpu_ms)));
+           gpu_ms.empty() ? "a time that this device does not report" : fmt::format("{:.3f} ms", median(gpu_ms)));
     answer("rays: {:.0f} % of the device's time, {} casts\n", 100 * (casts.seconds - before.seconds) / spent,
-               casts.timed - before.timed);
+           casts.timed - before.timed);
 }
 
 // At full quality, which takes its time where software draws it.

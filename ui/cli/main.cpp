@@ -50,28 +50,6 @@ std::string what_is_wrong(const CLI::Error& error) {
     return text;
 }
 
-// A name that is not known; `command` is the one whose help lists those that are: "echolux calibrate k".
-class UnknownName : public CLI::ExtrasError {
-  public:
-    UnknownName(const std::string& problem, std::string command)
-        : CLI::ExtrasError(problem, CLI::ExitCodes::ExtrasError), command_(std::move(command)) {}
-
-    const std::string& command() const { return command_; }
-
-  private:
-    std::string command_;
-};
-
-// "echolux calibrate k", as far as it was understood.
-std::string command_of(const CLI::App* app, const CLI::Error& error) {
-    if (const auto* unknown = dynamic_cast<const UnknownName*>(&error)) return unknown->command();
-    std::string command = app->get_name();
-    for (auto parsed = app->get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands()) {
-        command += " " + parsed.front()->get_name();
-    }
-    return command;
-}
-
 // " calibrate k": the command that was named, as far as there is one.
 std::string command_of(const CLI::App& program, const std::vector<std::string>& arguments) {
     std::string names;
@@ -105,26 +83,25 @@ void add_telling_options_everywhere(CLI::App& program) {
     }
 }
 
-[[noreturn]] void refuse(const std::string& kind, const std::string& name, const std::vector<std::string>& known,
-                         const std::string& command) {
+[[noreturn]] void refuse(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
     const std::vector<std::string_view> candidates(known.begin(), known.end());
     const std::string near = echolux::nearest_name(name, candidates);
-    throw UnknownName(near.empty() ? fmt::format("there is no {} '{}'", kind, name)
-                                   : fmt::format("there is no {} '{}', did you mean '{}'?", kind, name, near),
-                      command);
+    throw CLI::ExtrasError(near.empty() ? fmt::format("there is no {} '{}'", kind, name)
+                                        : fmt::format("there is no {} '{}', did you mean '{}'?", kind, name, near),
+                           CLI::ExitCodes::ExtrasError);
 }
 
 // CLI11 only says that a command is missing when its name is misspelt, and lists what it did not expect backwards.
-const CLI::App& command_named(const CLI::App& program, const std::string& name, const std::string& command) {
+const CLI::App& command_named(const CLI::App& program, const std::string& name) {
     std::vector<std::string> names;
     for (const CLI::App* known : program.get_subcommands({})) {
         if (known->get_name() == name) return *known;
         names.push_back(known->get_name());
     }
-    refuse("command", name, names, command);
+    refuse("command", name, names);
 }
 
-void refuse_unknown_option(const CLI::App& app, const std::string& argument, const std::string& command) {
+void refuse_unknown_option(const CLI::App& app, const std::string& argument) {
     const std::string name = argument.substr(0, argument.find('='));
     if (!name.starts_with("--")) return;
     std::vector<std::string> names;
@@ -132,19 +109,17 @@ void refuse_unknown_option(const CLI::App& app, const std::string& argument, con
         if (option->check_lname(name.substr(2)) || option->check_fname(name.substr(2))) return;
         for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
     }
-    refuse("option", name, names, command);
+    refuse("option", name, names);
 }
 
 void refuse_unknown_names(const CLI::App& program, const std::vector<std::string>& arguments) {
     const CLI::App* app = &program;
-    std::string command = program.get_name();
     std::size_t next = 0;
     for (; next < arguments.size() && !arguments[next].starts_with('-'); ++next) {  // echolux calibrate dispersion ...
         if (app->get_subcommands({}).empty()) break;
-        app = &command_named(*app, arguments[next], command);
-        command += " " + arguments[next];
+        app = &command_named(*app, arguments[next]);
     }
-    for (; next < arguments.size(); ++next) refuse_unknown_option(*app, arguments[next], command);
+    for (; next < arguments.size(); ++next) refuse_unknown_option(*app, arguments[next]);
 }
 
 int run(int argc, char** argv) {
