@@ -20,6 +20,10 @@ bool is_power_of_ten(std::int64_t n) {
     return n == 1;
 }
 
+std::string lost_text(std::int64_t blocks) {
+    return blocks == 1 ? "1 block was lost" : fmt::format("{} blocks were lost", blocks);
+}
+
 }  // namespace
 
 Arrivals::Arrivals(const ReconstructionSpec& spec, Report report) : spec_(spec), report_(std::move(report)) {}
@@ -34,8 +38,7 @@ bool Arrivals::admit(const Block& block) {
     // A source that counts its losses may leave their numbers out or not: the larger count is the true one.
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
-    if (lost > 0)
-        count(stats_.lost, lost, fmt::format("{} blocks were lost before block {}", lost, block.sequence), "lost");
+    if (lost > 0) count(stats_.lost, lost, fmt::format("{} before block {}", lost_text(lost), block.sequence), "lost");
     next_sequence_ = block.sequence + 1;
     watch_clock(block, lost);
     ++stats_.blocks;
@@ -46,7 +49,7 @@ bool Arrivals::admit(const Block& block) {
 }
 
 void Arrivals::note_lost(std::int64_t blocks) {
-    if (blocks > 0) count(stats_.lost, blocks, fmt::format("{} blocks were lost at the end", blocks), "lost");
+    if (blocks > 0) count(stats_.lost, blocks, lost_text(blocks) + " at the end", "lost");
 }
 
 bool Arrivals::has_right_shape(const Block& block) {
