@@ -12,6 +12,17 @@
 
 namespace echolux {
 
+namespace {
+
+// As long as the work took, so that half of the time is left to those who look already.
+void leave_time(std::chrono::steady_clock::duration worked, const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds moment{5};
+    const auto end = std::chrono::steady_clock::now() + worked;
+    while (!stop.stop_requested() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(moment);
+}
+
+}  // namespace
+
 StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, MemoryKind memory, const Load& load,
                              bool begins_early)
     : geometry_(scan.geometry), layout_(spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string())),
@@ -53,7 +64,9 @@ void StoredVolumes::load_others(const Load& load, const std::stop_token& stop) {
         for (std::size_t i = 0; first < geometry_.b_scans; ++i, first += block_b_scans_) {
             if (stop.stop_requested()) return;
             bytes.resize(static_cast<std::size_t>(volumes_[0][i].bytes));
+            const auto begun = std::chrono::steady_clock::now();
             load(volume, first, std::min(block_b_scans_, geometry_.b_scans - first), bytes);
+            leave_time(std::chrono::steady_clock::now() - begun, stop);
             for (auto copy = static_cast<std::size_t>(volume); copy < volumes_.size();
                  copy += static_cast<std::size_t>(geometry_.volumes)) {
                 if (!replace(volumes_[copy][i], bytes, stop)) return;

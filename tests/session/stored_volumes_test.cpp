@@ -16,7 +16,7 @@ namespace echolux {
 namespace {
 
 Scan scan_of_three_volumes() {
-    Scan scan = Instrument({.samples = 64, .a_scans = 4, .b_scans = 3, .volumes = 3}).scan();
+    Scan scan = Instrument({.samples = 128, .a_scans = 4, .b_scans = 3, .volumes = 3}).scan();
     scan.path = "simulator";
     return scan;
 }

@@ -139,6 +139,8 @@ TEST_F(Saving, AMovieThatIsCancelledEndsSoon) {
     work().jobs().cancel_all();
     ASSERT_TRUE(turn_until([this] { return work().jobs().is_idle(); }));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    EXPECT_TRUE(turn_until([this] { return work().notices().all().back().line.starts_with("movie cancelled"); }))
+        << "what is kept of it is told";
     std::printf("cancelled within %.2f s\n", took.count());
     EXPECT_LT(took.count(), 20);  // 2 on a machine with nothing else to do
 }

@@ -127,18 +127,25 @@ void Panes::drag_splits(const PanelContext& context, const PanePlan& plan) {
     }
 }
 
+// Where rays are slow, one pane's are under way at a time: what the interface shows next waits for no more than that.
 void Panes::follow(const PanelContext& context) {
     Exhibit* exhibit = context.work.stage().exhibit();
     if (exhibit == nullptr || exhibit != shown_) return;
     const Renderer& renderer = context.work.stage().renderer();
-    waits_for_rays_ = !are_rays_done(renderer);
-    if (waits_for_rays_) return;
+    if (!are_rays_done(renderer)) return;
     const double now_s = context.work.now_s();
-    if (begun_s_) rays_s_ = now_s - *std::exchange(begun_s_, {});
-    for (Pane& pane : panes_) {
-        if (pane.place.width > 0) follow(context, pane, *exhibit);
+    if (next_ == 0) {
+        if (has_cast_) rays_s_ = now_s - round_s_;
+        has_cast_ = false;
+        round_s_ = now_s;
     }
-    if (!are_rays_done(renderer)) begun_s_ = now_s;
+    const bool one_by_one = are_rays_slow();
+    do {
+        Pane& pane = panes_[next_];
+        if (pane.place.width > 0) follow(context, pane, *exhibit);
+        next_ = (next_ + 1) % panes_.size();
+        has_cast_ = !are_rays_done(renderer) || has_cast_;
+    } while (next_ != 0 && !(one_by_one && !rays_are_done_));
 }
 
 bool Panes::are_rays_slow() const {
@@ -158,7 +165,6 @@ std::vector<ScreenPane> Panes::shown(const PanelContext& context) const {
     return shown;
 }
 
-// One picture of each pane is under way at a time: what the interface shows next waits for no more than that.
 bool Panes::are_rays_done(const Renderer& renderer) {
     bool all = true;
     for (Pane& pane : panes_) {
@@ -167,6 +173,7 @@ bool Panes::are_rays_done(const Renderer& renderer) {
         if (is_done) pane.done = pane.picture->drawing;
         all = all && is_done;
     }
+    rays_are_done_ = all;
     return all;
 }
 
@@ -185,7 +192,7 @@ void Panes::follow(const PanelContext& context, Pane& pane, Exhibit& exhibit) {
 }
 
 bool Panes::is_final() const {
-    return !waits_for_rays_ && !begun_s_ && std::ranges::all_of(panes_, [](const Pane& pane) {
+    return !waits_for_rays() && std::ranges::all_of(panes_, [](const Pane& pane) {
         return pane.place.width == 0 || !pane.problem.empty() || (pane.picture && pane.picture->is_final);
     });
 }

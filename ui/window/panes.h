@@ -27,9 +27,9 @@ class Panes {
     std::vector<ScreenPane> shown(const PanelContext& context) const;
     bool are_rays_slow() const;
 
-    bool is_final() const;                                   // no picture would become any better
-    bool waits_for_rays() const { return waits_for_rays_; }  // others are to be begun when these are done
-    bool wants_turn() const;                                 // something is to be done soon, even without input
+    bool is_final() const;                                                 // no picture would become any better
+    bool waits_for_rays() const { return !rays_are_done_ || next_ != 0; }  // others are begun when these are done
+    bool wants_turn() const;  // something is to be done soon, even without input
     std::optional<Region> place_of(PaneKind kind) const;
     std::optional<FollowedPicture> volume_picture() const;
 
@@ -76,9 +76,11 @@ class Panes {
     std::array<Pane, 4> panes_{
         Pane{PaneKind::volume, {}, {}, {}, {}, {}, {}}, Pane{PaneKind::b_scan, {}, {}, {}, {}, {}, {}},
         Pane{PaneKind::en_face, {}, {}, {}, {}, {}, {}}, Pane{PaneKind::side, {}, {}, {}, {}, {}, {}}};
-    bool waits_for_rays_ = false;
-    std::optional<double> begun_s_;  // when the rays that are under way were begun; nothing: none are
-    double rays_s_ = 0;              // that the last ones took
+    std::size_t next_ = 0;       // the pane whose turn it is
+    bool rays_are_done_ = true;  // as far as it is known
+    bool has_cast_ = false;      // in this round through all panes,
+    double round_s_ = 0;         // which began then
+    double rays_s_ = 0;          // that the last round took
     std::optional<PaneKind> full_size_;
     const Exhibit* shown_ = nullptr;
 

@@ -220,8 +220,8 @@ void draw_trouble(const PanelContext& context, const Region& centre) {
     const float room = static_cast<float>(centre.width) - 2 * style.px(20), width = std::min(room, style.px(560));
     if (width < style.px(100)) return;
     ImGui::SetNextWindowPos({static_cast<float>(centre.left) + 0.5f * static_cast<float>(centre.width),
-                             static_cast<float>(centre.top + centre.height) - style.px(16)},
-                            ImGuiCond_Always, {0.5f, 1});
+                             static_cast<float>(centre.top) + style.px(40)},
+                            ImGuiCond_Always, {0.5f, 0});
     ImGui::SetNextWindowSizeConstraints({width, 0}, {width, 0.4f * static_cast<float>(centre.height)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {style.px(14), style.px(10)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, style.px(6));

@@ -15,11 +15,11 @@
 namespace echolux {
 namespace {
 
-constexpr double shortest_s = 1.0 / 60;  // from picture to picture
-constexpr double asked_every_s = 0.002;  // whether rays are done
-constexpr double figures_every_s = 0.2;  // while something runs
-constexpr double rests_after_s = 0.6;    // then no rate of pictures is told any more
-constexpr double patience_s = 0.25;      // of run(), where nothing happens
+constexpr double shortest_s = 1.0 / 60;                              // from picture to picture
+constexpr double asked_every_s = 0.002, slow_asked_every_s = 0.008;  // whether rays are done
+constexpr double figures_every_s = 0.2;                              // while something runs
+constexpr double rests_after_s = 0.6;                                // then no rate of pictures is told any more
+constexpr double patience_s = 0.25;                                  // of run(), where nothing happens
 constexpr double confirms_within_s = 10;
 constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;
 
@@ -178,7 +178,8 @@ void MainWindow::Parts::plan_next() {
     const bool moves = exhibit != nullptr && (exhibit->is_at_work() || plays(*exhibit) || has_news);
     const bool pictures_change = moves || (exhibit != nullptr && !panes.is_final()) || work.is_busy();
     // Rays that are waited for are asked about often: the next ones begin as soon as they are there.
-    pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? asked_every_s : shortest_s);
+    const double asked_s = panes.are_rays_slow() ? slow_asked_every_s : asked_every_s;
+    pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? asked_s : shortest_s);
     if (moves || !work.jobs().is_idle() || panes.wants_turn()) {
         const bool aligns =
             moves && work.window().layout == PaneLayout::alignment;  // curves that the user aligns the instrument by

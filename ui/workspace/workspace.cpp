@@ -115,6 +115,10 @@ void Workspace::update(double now_s) {
     Parts& parts = *parts_;
     parts.now_s = std::max(parts.now_s, now_s);
     parts.jobs.collect();
+    {
+        const std::scoped_lock lock(parts.told_by_jobs_mutex);
+        for (const std::string& line : std::exchange(parts.told_by_jobs, {})) parts.notices.note("export", line);
+    }
     // A lost device concerns the window, which holds screens on it; every other error becomes a notice.
     const auto watch = [&](std::string_view place, const auto& work) {
         try {

@@ -87,7 +87,8 @@ void Workspace::save_session(const std::filesystem::path& path) {
             return [parts, path] {
                 parts->session_file = path;
                 parts->note_recent(std::filesystem::absolute(path).lexically_normal());
-                parts->notices.note("files", "session saved as " + path.string(), {path, KeptFile::ShownBy::echolux});
+                parts->notices.note("files", "session saved as " + short_path(path),
+                                    {path, KeptFile::ShownBy::echolux});
             };
         },
         parts_->to("files"));
@@ -169,7 +170,7 @@ void Workspace::start_recording() {
         const std::filesystem::path path = new_name(UserFolder::videos, "", ".toml");
         live->record(path, parts_->look_text());
         parts_->recording = path;
-        parts_->notices.note("source", "recording to " + path.string());
+        parts_->notices.note("source", "recording to " + short_path(path));
     });
 }
 
@@ -196,7 +197,7 @@ void Workspace::stop_recording() {
                     stats.missing_blocks == 0 ? "" : fmt::format(", {} are missing", stats.missing_blocks);
                 const std::string line =
                     fmt::format("recorded {}, {:.4g} MB{}: {}", counted(stats.blocks, "blocks"),
-                                1e-6 * static_cast<double>(stats.bytes), missing, parts.recording.string());
+                                1e-6 * static_cast<double>(stats.bytes), missing, short_path(parts.recording));
                 const bool is_there = stats.blocks > 0;
                 parts.notices.note("recording", line,
                                    is_there ? KeptFile{parts.recording, KeptFile::ShownBy::echolux} : KeptFile{});

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -138,6 +139,8 @@ struct Workspace::Parts {
     std::filesystem::path recording;  // the one that was begun last
     const std::array<std::filesystem::path, 3> own_folders{
         user_folder(UserFolder::pictures), user_folder(UserFolder::videos), user_folder(UserFolder::documents)};
+    std::mutex told_by_jobs_mutex;
+    std::vector<std::string> told_by_jobs;  // lines for the notices
     std::deque<PictureToKeep> to_keep;
     std::string autosaved;
     double autosaved_s = 0;

@@ -53,7 +53,7 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         if (bits != PictureBits::eight || view.width * view.height > max_followed) {
             return parts.draw_picture_beside(path, bits);
         }
-        parts.notices.note("export", "drawing the picture for " + path.string());
+        parts.notices.note("export", "drawing the picture for " + short_path(path));
         PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt, 0};
         kept.view.rest_samples = rays_of(view);
         kept.record.samples = kept.view.rest_samples;
@@ -135,7 +135,9 @@ void Workspace::Parts::start_export(const std::filesystem::path& path, const std
 
 void Workspace::Parts::note_saved(const std::filesystem::path& path, KeptFile::ShownBy by) {
     std::error_code problem;
-    notices.note("export", "saved " + path.string(), {std::filesystem::absolute(path, problem), by});
+    const std::filesystem::path whole = std::filesystem::absolute(path, problem);
+    const bool is_one = std::filesystem::exists(whole, problem);  // and no series of pictures
+    notices.note("export", "saved " + short_path(whole), is_one ? KeptFile{whole, by} : KeptFile{});
 }
 
 // ---- small ones, pass by pass
@@ -246,7 +248,15 @@ void Workspace::make_movie(const std::filesystem::path& path, const MovieSpec& s
         job.output = path;
         job.device = parts.options.device;
         job.overwrites = true;
-        parts.start_export(path, [job](Progress& progress) { run(job, progress); });
+        parts.start_export(path, [&parts, job](Progress& progress) {
+            try {
+                run(job, progress);
+            } catch (const Error& error) {  // of what was cancelled, jobs tell nothing, but here something is kept
+                const std::scoped_lock lock(parts.told_by_jobs_mutex);
+                if (error.code() == ErrorCode::cancelled) parts.told_by_jobs.push_back("movie " + error.problem());
+                throw;
+            }
+        });
     });
 }
 
