@@ -31,6 +31,9 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
         integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "a pixel; 0: as view.samples says"),
         numbers("range", &P::range, lowest_value, highest_value, "", effect,
                 "of values, low and high, that the first volume of its series chose; empty: the volume itself"),
+        number("flow_range", &P::flow_range, 0, 1e9, "speed", effect,
+               "of the colours of flow, as the flow before chose it; 0: as the view says"),
+        number("flow_threshold", &P::flow_threshold, -1, 1e9, "speed", effect, "likewise; -1: as the view says"),
         text("made_by", &P::made_by, effect, "what the input file says of how it was made, one line a key"),
     };
     return fields;
@@ -54,6 +57,11 @@ View that_stands_alone(View view) {
 }
 
 }  // namespace
+
+void note_flow(PictureRecord& record, const View& wanted, const View& drawn) {
+    if (wanted.flow_range == 0) record.flow_range = drawn.flow_range;
+    if (wanted.flow_threshold < 0) record.flow_threshold = drawn.flow_threshold;
+}
 
 void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen) {
     record.range.clear();

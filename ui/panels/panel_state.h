@@ -68,6 +68,8 @@ struct PanelState {
     double volume_time_s = -1;
     std::optional<FileWish> file_wish;
     WindowPace pace;
+    bool has_sheet = false;                           // a dialog is open above panels and panes,
+    bool is_in_sheet = false;                         // and what is drawn now is its content
     std::vector<ShownScene> scenes = shown_scenes();  // of the simulator
 };
 

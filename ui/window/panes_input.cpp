@@ -1,4 +1,6 @@
 // What the pointer does in panes.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "app/stage/exhibit.h"
@@ -44,15 +46,18 @@ bool is_measuring(const PanelContext& context) {
     return context.state.measure.kind() != MeasureTool::Kind::none;
 }
 
-std::string read_out(const Probe& probe) {
-    std::string text = short_number(probe.value);
-    if (!probe.unit.empty()) text += " " + short_unit(probe.unit);
-    const char* names[] = {"depth", "A", "B"};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        text += std::string("  ") + names[axis] + " " + std::to_string(probe.voxel[axis]);
-        if (probe.has_spacing) text += " (" + length_text(std::round(10 * probe.place_um[axis]) / 10, true) + ")";
+// Parts that stay whole where a pane is narrow. Places are in one unit.
+std::vector<std::string> read_out(const Probe& probe) {
+    const std::string unit = short_unit(probe.unit);
+    std::vector<std::string> parts{short_number(probe.value) + (unit.empty() ? "" : " " + unit)};
+    if (probe.has_spacing) {
+        const PlaceText place = place_text(probe.place_um, true);
+        parts.push_back("depth " + place.numbers[0]);
+        parts.push_back("A " + place.numbers[1]);
+        parts.push_back("B " + place.numbers[2] + " " + place.unit);
     }
-    return text;
+    parts.push_back(fmt::format("voxel {}, {}, {}", probe.voxel[0], probe.voxel[1], probe.voxel[2]));
+    return parts;
 }
 
 }  // namespace
@@ -74,7 +79,9 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
     if (ImGui::IsItemActivated()) begin_drag(context, pane);
     if (ImGui::IsItemActive() && drag_ != Drag::none) drag_on(context, grid, pane);
     if (ImGui::IsItemDeactivated()) {
-        if (has_moved_ && (pane.kind == PaneKind::volume || drag_ == Drag::values))
+        if (has_moved_ && drag_ == Drag::values)
+            drag_values(context, pane, {0, 0}, Edit::done);
+        else if (has_moved_ && pane.kind == PaneKind::volume)
             context.work.view_edited(Edit::done);
         if (!has_moved_ && is_measuring(context) && context.state.measure.under_pointer) {
             context.state.measure.take(context.work, *context.state.measure.under_pointer);
@@ -113,14 +120,20 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
                                 0.5 * static_cast<double>(pane.place.height));
         pane.look = look_enlarged(pane.look, pane.view, grid, middle, zoom_factor(by.y));
     } else if (drag_ == Drag::values) {
-        const auto function = function_in_use(context.work, context.work.view());
-        if (!function) return;
-        const ValueRange range =
-            values_dragged(function->range, by, static_cast<double>(std::min(pane.place.width, pane.place.height)));
-        context.work.view().low = range.low;
-        context.work.view().high = range.high;
-        context.work.view_edited(Edit::under_way);
+        drag_values(context, pane, by, Edit::under_way);
     }
+}
+
+// Of all sections, and of the volume where they are linked to it.
+void Panes::drag_values(const PanelContext& context, const Pane& pane, const glm::dvec2& by, Edit edit) {
+    const bool is_linked = context.work.window().link_levels;
+    const auto function = function_in_use(context.work, is_linked ? context.work.view() : view_of(context, pane));
+    if (!function) return;
+    const ValueRange range =
+        values_dragged(function->range, by, static_cast<double>(std::min(pane.place.width, pane.place.height)));
+    const std::string low = is_linked ? "view.low" : "window.section_low";
+    const std::string high = is_linked ? "view.high" : "window.section_high";
+    context.work.change_together(low, {{low, range.low}, {high, range.high}}, edit);
 }
 
 void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches) {
@@ -167,7 +180,7 @@ void Panes::look_under_pointer(const PanelContext& context, Exhibit& exhibit) {
         const std::optional<Probe> probe =
             exhibit.probe(pane.view, static_cast<std::int64_t>(pointer_[0]), static_cast<std::int64_t>(pointer_[1]));
         context.state.measure.under_pointer = probe;
-        read_out_ = probe ? read_out(*probe) : "";
+        read_out_ = probe ? read_out(*probe) : std::vector<std::string>{};
     } catch (const Error& error) {
         if (error.code() == ErrorCode::device) throw;
         read_out_.clear();

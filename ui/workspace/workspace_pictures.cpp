@@ -45,7 +45,7 @@ void Workspace::take_screenshot(const std::filesystem::path& path) {
 void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits) {
     Parts& parts = *parts_;
     parts.attempt("export", [&] {
-        const Exhibit& shown = parts.shown_for(path);
+        Exhibit& shown = parts.shown_for(path);
         check_picture_output(path);
         const View& view = parts.book.view();
         if (bits != PictureBits::eight || view.width * view.height > max_followed) {
@@ -53,6 +53,8 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         }
         PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt, 0};
         kept.view.rest_samples = rays_of(view);
+        if (const auto scale = shown.flow_scale(view)) leave_nothing_open(kept.view, *scale);
+        note_flow(kept.record, view, kept.view);
         kept.record.samples = kept.view.rest_samples;
         kept.record.device = parts.stage.renderer().device_name();
         kept.record.backend = shown.way();
