@@ -17,11 +17,10 @@ SIZE = "1280x800"
 WINDOWS = {
     "start": "",
     "live": "--source sim:vessel --after 8",
-    "palette": "{folder}/volume.nrrd --press Ctrl+K --press d --press e",
+    "palette": "{folder}/volume.nrrd --press Ctrl+K --press d --press i",
     "transfer": "{folder}/volume.nrrd --set view.preset=tissue --set window.open_panels=transfer,source",
     "time": "{folder}/scan.toml --after 4 --press Right --press Right",
-    "flow": "--source sim:capillary --after 12 --set simulation.a_repeats=4 --set flow.method=doppler --set recipe.average=power"
-    " --set window.open_panels=flow,source",
+    "flow": "--source sim:capillary --after 12 --set window.open_panels=flow,source",
     "recording": "--source sim:retina --set window.record_folder={folder} --after 6 --press Ctrl+R"
     " --set window.open_panels=source,statistics",
     "alignment": "--source sim:mirror --set window.layout=alignment --after 5",

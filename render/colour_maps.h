@@ -16,7 +16,7 @@ using ColourMap = std::vector<glm::dvec3>;
 // where there is neither.
 ColourMap colour_map(std::string_view name);
 
-// For signed speeds: 0.5 is no flow (dark), 0 the fastest one way (blue), 1 the other way (orange).
+// For signed speeds: 0.5 is no flow (gray), 0 the fastest one way (blue), 1 the other way (orange).
 const ColourMap& flow_map();
 
 // At a level from 0 to 1, beyond which the ends go on.

@@ -10,11 +10,12 @@
 
 namespace echolux {
 
-gpu::DeviceImage flow_colours(const gpu::Device& device, gpu::Queue& queue) {
+gpu::DeviceImage flow_colours(const gpu::Device& device, gpu::Queue& queue, const std::string& name) {
+    const ColourMap map = colour_map(name);
     constexpr std::size_t entries = shared::flow_colour_entries;
     std::array<std::array<std::uint8_t, 4>, entries> colours{};
     for (std::size_t i = 0; i < entries; ++i) {
-        const glm::dvec3 colour = colour_at(flow_map(), static_cast<double>(i) / (entries - 1));
+        const glm::dvec3 colour = colour_at(map, static_cast<double>(i) / (entries - 1));
         for (int channel = 0; channel < 3; ++channel) {
             colours[i][static_cast<std::size_t>(channel)] =
                 static_cast<std::uint8_t>(std::lround(255 * colour[channel]));

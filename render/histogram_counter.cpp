@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <numbers>
 #include <numeric>
 
-#include "shaders/shared/histogram.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
@@ -25,7 +26,18 @@ shared::HistogramPart part_of(const VoxelBox& box, std::int64_t stride, const Vo
     const std::int64_t a_scans = box.extent[1] * box.extent[2];
     return {.first = packed(box.first, stride),
             .extent = packed(box.extent, (a_scans + stride - 1) / stride),
-            .bins = {volume.scale() * per_value, (volume.offset() - histogram.low) * per_value}};
+            .bins = {volume.scale() * per_value, (volume.offset() - histogram.low) * per_value},
+            .counted = shared::histogram_values};
+}
+
+// Whole numbers know how far they go; floats may go beyond what was expected.
+double largest_speed(const VolumeTexture& flow) {
+    constexpr double beyond = 4;
+    if (is_phasor(flow.grid())) return std::numbers::pi;
+    const bool is_float = flow.grid().type == VoxelType::f16 || flow.grid().type == VoxelType::f32;
+    const double most =
+        is_float ? beyond * flow.range(RangeSource::fixed).high : std::abs(flow.scale()) + std::abs(flow.offset());
+    return most > 0 ? most : 1;
 }
 
 std::vector<shared::HistogramPart> parts_of(std::span<const VoxelBox> boxes, const VolumeTexture& volume,
@@ -88,6 +100,23 @@ void HistogramCounter::count(const VolumeTexture& volume, std::span<const VoxelB
                              const gpu::Chain& chain) {
     Histogram histogram = empty_histogram(volume);
     const auto parts = parts_of(boxes, volume, histogram, device_.is_software());
+    submit(std::move(histogram), volume, parts, serials, chain);
+}
+
+void HistogramCounter::count_speeds(const VolumeTexture& flow, std::span<const VoxelBox> boxes,
+                                    const SceneSerials& serials, const gpu::Chain& chain) {
+    Histogram histogram{0, largest_speed(flow), {}, 0};
+    auto parts = parts_of(boxes, flow, histogram, device_.is_software());
+    for (shared::HistogramPart& part : parts) {
+        part.counted = is_phasor(flow.grid()) ? shared::histogram_phases : shared::histogram_speeds;
+        if (is_phasor(flow.grid())) part.bins = {shared::histogram_bins / histogram.high, 0};
+    }
+    submit(std::move(histogram), flow, parts, serials, chain);
+}
+
+void HistogramCounter::submit(Histogram histogram, const VolumeTexture& volume,
+                              const std::vector<shared::HistogramPart>& parts, const SceneSerials& serials,
+                              const gpu::Chain& chain) {
     bindings_.set_image(shared::binding_histogram_voxels, volume.image().view());
     const auto record = [&](const vk::raii::CommandBuffer& commands) {
         commands.fillBuffer(counts_.handle(), 0, bytes, 0);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "render/progressive.h"
 #include "render/slots/volume_texture.h"
@@ -13,6 +14,7 @@
 #include "render/vk/pipeline.h"
 #include "render/vk/queue.h"
 #include "render/vk/read_back.h"
+#include "shaders/shared/histogram.h"
 
 namespace echolux {
 
@@ -40,11 +42,23 @@ class HistogramCounter {
     void count(const VolumeTexture& volume, std::span<const VoxelBox> boxes, const SceneSerials& serials,
                const gpu::Chain& chain = {});
 
+    // The same of flow: how often each speed occurs, either way; of phasors each phase, in radians, from 0.
+    void count_speeds(const VolumeTexture& flow, std::span<const VoxelBox> boxes, const SceneSerials& serials,
+                      const gpu::Chain& chain = {});
+
+    // What is under way is of something else than what follows.
+    void forget() { under_way_.reset(); }
+
+    bool is_under_way() const { return under_way_.has_value(); }
+
   private:
     struct UnderWay {
         Histogram histogram;
         std::uint64_t value;
     };
+
+    void submit(Histogram histogram, const VolumeTexture& volume, const std::vector<shared::HistogramPart>& parts,
+                const SceneSerials& serials, const gpu::Chain& chain);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;

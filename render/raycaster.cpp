@@ -130,9 +130,8 @@ Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
-      entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer),
-      flow_colours_(flow_colours(device, queue)), absent_(device), noise_(device, noise_shape(), "blue noise"),
-      light_volume_(device, queue), annotator_(device) {
+      entries_(device, 2 * table_bytes, vk::BufferUsageFlagBits::eStorageBuffer), absent_(device),
+      noise_(device, noise_shape(), "blue noise"), light_volume_(device, queue), annotator_(device) {
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
         for (const gpu::DeviceImage* image :
              {&extinctions_, &colours_, &limits_, &absent_.plane, &absent_.floats, &absent_.cube}) {
@@ -150,7 +149,6 @@ void Raycaster::make_frames(Frames& frames, std::size_t count) {
         frame.bindings.set_image(shared::binding_extinctions, extinctions_.view());
         frame.bindings.set_image(shared::binding_colours, colours_.view());
         frame.bindings.set_buffer(shared::binding_entries, entries_.handle());
-        frame.bindings.set_image(shared::binding_flow_colours, flow_colours_.view());
         bind_absent(frame);
     }
 }
@@ -213,6 +211,14 @@ void Raycaster::bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, st
     bindings.set_image(bricks, (flow != nullptr ? flow->bricks().ranges() : absent_.cube).view());
 }
 
+const gpu::DeviceImage& Raycaster::flow_colours_of(const Shot& shot) {
+    const std::string name = shot.scene.flow != nullptr ? shot.view.flow_colour_map : FlowOverlay{}.flow_colour_map;
+    const auto found = flow_colours_.find(name);
+    return found != flow_colours_.end()
+               ? found->second
+               : flow_colours_.emplace(name, flow_colours(device_, queue_, name)).first->second;
+}
+
 void Raycaster::bind(Frame& frame, const Shot& shot) {
     const Scene& scene = shot.scene;
     const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
@@ -220,6 +226,7 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
     bindings.set_image(shared::binding_bricks, scene.volume.bricks().ranges().view());
     bindings.set_image(shared::binding_classes, scene.volume.bricks().classes().view());
+    bindings.set_image(shared::binding_flow_colours, flow_colours_of(shot).view());
     const VolumeTexture* flow_behind = scene.previous_flow != nullptr ? scene.previous_flow : scene.flow;
     bind_flow(bindings, scene.flow, shared::binding_flow, shared::binding_flow_bricks);
     bind_flow(bindings, flow_behind, shared::binding_previous_flow, shared::binding_previous_flow_bricks);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -152,6 +153,7 @@ class Raycaster {
     void prepare_annotations(Frame& frame, const Shot& shot);
     void bind_absent(Frame& frame);
     void bind_no_light(gpu::Bindings& bindings);
+    const gpu::DeviceImage& flow_colours_of(const Shot& shot);
     void bind_flow(gpu::Bindings& bindings, const VolumeTexture* flow, std::uint32_t texture, std::uint32_t bricks);
     void bind(Frame& frame, const Shot& shot);
     LightSources light_sources(const Frame& frame, const Shot& shot) const;
@@ -169,7 +171,7 @@ class Raycaster {
     gpu::DeviceImage colours_;
     gpu::DeviceImage limits_;
     gpu::DeviceBuffer entries_;
-    gpu::DeviceImage flow_colours_;
+    std::map<std::string, gpu::DeviceImage> flow_colours_;  // by the names of their maps
     StandIns absent_;
     gpu::DeviceImage noise_;
     LightVolume light_volume_;

@@ -124,6 +124,8 @@ LiveSlots Renderer::make_slots(const SlotsWanted& wanted) {
         auto made = std::make_unique<VolumeSlots>(parts_->device, parts_->queue, parts_->brick_builder, wanted);
         ++parts_->scene_changes;  // serials of the new slots begin anew
         parts_->slots = std::move(made);
+        parts_->flow_speed.reset();
+        parts_->flow_speeds.forget();
         parts_->slots->watch_waits();
         return parts_->slots->for_writing();
     });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/types.h"
+#include "render/annotations/annotations.h"
 #include "render/device_choice.h"
 #include "render/heights.h"
 #include "render/picture.h"
@@ -159,6 +160,15 @@ class Renderer {
     // is finished, of this volume or one shortly before; a new one is begun where there is something new, and slots are
     // read only then. Never waits. Nothing: none is finished yet.
     std::optional<Histogram> histogram(const Subject& subject = {});
+
+    // What the colours of flow mean, of the volume or of the ring. Nothing: there is no flow.
+    std::optional<FlowScale> flow_scale(const View& view) const;
+
+    // How fast the flow of these slots is, counted as histogram() counts: from that the colours of later pictures take
+    // their range where the view leaves it open. It grows at once, and shrinks where it is more than twice too wide,
+    // so that colours do not flicker. Never waits.
+    void look_at_flow(const ShownSlots& shown);
+    bool looks_at_flow() const;  // a count is under way
 
     // Submits a copy of the codes of shown.newest, and returns what waits for them and gives them, as grid.type says:
     // to be called once, on any thread, and to be gone before the renderer. It throws Error{device}.

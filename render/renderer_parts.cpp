@@ -5,6 +5,7 @@
 
 #include "compute/error.h"
 #include "render/section.h"
+#include "render/slots/flow_texture.h"
 #include "render/slots/upload.h"
 
 namespace echolux {
@@ -18,7 +19,8 @@ gpu::Chain share_of(const gpu::Chain& chain, bool is_first, bool is_last) {
 
 Renderer::Parts::Parts(const DeviceChoice& choice)
     : limits(choice.volume_limits), device(choice), queue(device), read_back(device, queue), brick_builder(device),
-      raycaster(device, queue), resolver(device, queue), still_pictures(device), histograms(device, queue, read_back) {}
+      raycaster(device, queue), resolver(device, queue), still_pictures(device), histograms(device, queue, read_back),
+      flow_speeds(device, queue, read_back) {}
 
 VolumeSlots& Renderer::Parts::ring() {
     if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");
@@ -31,9 +33,27 @@ const VolumeTexture& Renderer::Parts::texture_of(const Subject& subject) {
     return volume->texture();
 }
 
+namespace {
+
+bool has_heights(const Cut& cut) {
+    return !cut.top_from.empty() || cut.top_um > above_all_um || !cut.bottom_from.empty() ||
+           cut.bottom_um < below_all_um;
+}
+
+View without_heights(View view) {
+    const Cut whole;
+    view.top_from = view.bottom_from = whole.top_from;
+    view.top_um = whole.top_um;
+    view.bottom_um = whole.bottom_um;
+    return view;
+}
+
+}  // namespace
+
 View Renderer::Parts::resolved(const View& view, const Subject& subject) {
     const VolumeGrid& grid = texture_of(subject).grid();
     check_view(view);
+    if (!view.heights_cut && has_heights(view)) return resolved(without_heights(view), subject);
     return poses.empty() ? section_view(view, grid) : plane_view(view);
 }
 
@@ -70,8 +90,9 @@ Scene Renderer::Parts::scene_of(const Subject& subject) {
 }
 
 Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
-    const Scene scene = scene_of(subject);
-    if (view.flow_shown == FlowShown::overlay || scene.flow == nullptr) return scene;
+    Scene scene = scene_of(subject);
+    if (view.flow_shown == FlowShown::hidden) scene.flow = scene.previous_flow = nullptr;
+    if (view.flow_shown != FlowShown::alone || scene.flow == nullptr) return scene;
     if (is_phasor(scene.flow->grid())) {
         throw Error(ErrorCode::bad_setting, "phasors are not shown alone", "view.flow_shown",
                     "choose overlay, or flow.unwrap = true");
@@ -81,6 +102,16 @@ Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
     alone.heights = scene.heights;
     alone.field = scene.field;
     return alone;
+}
+
+void Renderer::Parts::take_speed(const std::optional<double>& usual) {
+    constexpr double too_wide = 2;
+    const VolumeTexture* flow = slots ? slots->flow(0) : nullptr;
+    if (flow == nullptr || !usual || !(*usual > 0)) return;
+    if (flow_speed && *usual <= *flow_speed && *usual * too_wide > *flow_speed) return;
+    flow_speed = *usual;
+    slots->set_flow_range(flow_range_to(flow->grid(), *usual));
+    ++scene_changes;  // pictures that stand are drawn anew
 }
 
 // Those of slots are never those of a volume, whose first one is 0.

@@ -72,6 +72,9 @@ struct Renderer::Parts {
         }
     }
 
+    // The usual speed of the ring's flow, counted lately.
+    void take_speed(const std::optional<double>& usual);
+
     // ---- pictures
 
     using TakeRows = std::function<void(const PictureRows&)>;
@@ -117,6 +120,8 @@ struct Renderer::Parts {
     std::optional<AccumulationBuffer>
         begun_accumulation;  // of pictures that are begun: one after the other, as the queue works
     HistogramCounter histograms;
+    HistogramCounter flow_speeds;      // of the ring's flow
+    std::optional<double> flow_speed;  // the usual one, as colours have it: see Renderer::look_at_flow()
     std::map<std::size_t, ProgressivePicture> panes;
     std::shared_ptr<PreparedVolume> volume;  // of a file
     std::optional<VolumeTexture> flow;       // of the volume

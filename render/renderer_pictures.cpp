@@ -2,7 +2,9 @@
 #include <array>
 
 #include "compute/error.h"
+#include "render/frame/parts.h"
 #include "render/renderer_parts.h"
+#include "render/slots/flow_texture.h"
 #include "render/slots/upload.h"
 
 namespace echolux {
@@ -93,6 +95,36 @@ std::optional<Histogram> Renderer::histogram(const Subject& subject) {
         parts_->with_chain(subject, [&](const gpu::Chain& chain) { counter.count(texture, boxes, serials, chain); });
         return counter.newest();
     });
+}
+
+std::optional<FlowScale> Renderer::flow_scale(const View& view) const {
+    const VolumeTexture* flow = parts_->slots ? parts_->slots->flow(0) : parts_->flow ? &*parts_->flow : nullptr;
+    if (flow == nullptr) return {};
+    return echolux::flow_scale(view, *flow);
+}
+
+void Renderer::look_at_flow(const ShownSlots& shown) {
+    gpu::reporting("counting speeds", [&] {
+        HistogramCounter& counter = parts_->flow_speeds;
+        const bool was_under_way = counter.is_under_way();
+        const std::optional<Histogram>& counted = counter.newest();
+        if (was_under_way && !counter.is_under_way()) parts_->take_speed(usual_speed(*counted));
+        const Scene scene = parts_->scene_of(shown);
+        if (scene.flow == nullptr) return;
+        const bool is_first = scene.previous_flow == nullptr;
+        const VolumeTexture& flow = is_first ? *scene.flow : *scene.previous_flow;
+        // Parts of a volume are counted until there is a whole one, then whole ones.
+        const SceneSerials serials{is_first ? shown.newest.serial + 1 : shown.previous->serial + 1,
+                                   static_cast<std::uint64_t>(is_first ? shown.newest.filled_to : 0),
+                                   parts_->scene_changes};
+        if (!counter.is_due(serials)) return;
+        const std::array whole{first_slices(flow, is_first ? scene.filled_to : flow.grid().b_scans)};
+        parts_->with_chain(shown, [&](const gpu::Chain& chain) { counter.count_speeds(flow, whole, serials, chain); });
+    });
+}
+
+bool Renderer::looks_at_flow() const {
+    return parts_->flow_speeds.is_under_way();
 }
 
 bool Renderer::is_finished(const Drawing& drawing) const {

@@ -18,6 +18,19 @@ bool is_finite(float value) {
     return (floatBitsToUint(value) & 0x7F800000u) != 0x7F800000u;
 }
 
+const float sure_phasor = 0.5;  // of length 1
+
+// The bin of a voxel; below 0: it is not counted.
+float bin_of(vec2 voxel) {
+    if (part.counted == histogram_phases) {
+        return length(voxel) < sure_phasor ? -1.0 : abs(atan(voxel.g, voxel.r)) * part.bins.x;
+    }
+    if (!is_finite(voxel.r)) return -1.0;
+    float bin = voxel.r * part.bins.x + part.bins.y;
+    if (part.counted == histogram_speeds) return bin == 0.0 ? -1.0 : abs(bin);
+    return max(bin, 0.0);
+}
+
 void main() {
     int here = int(gl_LocalInvocationIndex);
     found[here] = 0;
@@ -26,10 +39,8 @@ void main() {
         int a_scan = i * part.first.w;
         ivec3 top = part.first.xyz + ivec3(0, a_scan % part.extent.y, a_scan / part.extent.y);
         for (int depth = here; depth < part.extent.x; depth += histogram_group) {
-            float value = texelFetch(voxels, top + ivec3(depth, 0, 0), 0).r;
-            if (!is_finite(value)) continue;
-            float bin = clamp(value * part.bins.x + part.bins.y, 0.0, float(histogram_bins - 1));
-            atomicAdd(found[int(bin)], 1u);
+            float bin = bin_of(texelFetch(voxels, top + ivec3(depth, 0, 0), 0).rg);
+            if (bin >= 0.0) atomicAdd(found[int(min(bin, float(histogram_bins - 1)))], 1u);
         }
     }
     barrier();

@@ -55,6 +55,8 @@ RenderJob render_job_of(const ReproduceJob& job, const RestoredSession& session)
     again.bits = session.picture.bits > 8 ? PictureBits::sixteen : PictureBits::eight;
     again.view = view_of(session);
     if (session.picture.samples > 0) again.view.samples = session.picture.samples;
+    if (session.picture.flow_range > 0) again.view.flow_range = session.picture.flow_range;
+    if (session.picture.flow_threshold >= 0) again.view.flow_threshold = session.picture.flow_threshold;
     again.device = job.device;
     again.made_from = {job.picture};
     again.overwrites = job.overwrites;

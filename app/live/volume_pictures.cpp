@@ -110,7 +110,26 @@ void VolumePictures::set_heights(const HeightMaps& maps) {
     });
 }
 
+bool VolumePictures::has_flow() const {
+    const std::unique_lock lock(live_.exchanging, std::try_to_lock);
+    return lock.owns_lock() && live_.flow_grid.has_value();
+}
+
+// Of a read ticket of its own: colours follow a volume after it was drawn first.
+void VolumePictures::look_at_flow() {
+    try_read_ring([&](Reading& reading) {
+        live_.renderer.look_at_flow(reading.slots());
+        return true;
+    });
+}
+
+std::optional<FlowScale> VolumePictures::flow_scale(const View& view) {
+    const std::unique_lock lock(live_.exchanging, std::try_to_lock);
+    return lock.owns_lock() && live_.slots ? live_.renderer.flow_scale(view) : std::nullopt;
+}
+
 std::optional<VolumePicture> VolumePictures::picture(const View& view) {
+    if (has_flow()) look_at_flow();
     return read_ring([&](Reading& reading) {
         const ReadTicket::Part& newest = reading.ticket.newest;
         return VolumePicture{live_.renderer.draw(view, reading.slots()), newest.stamp, newest.filled_to,
@@ -148,6 +167,7 @@ std::optional<ShownVolume> VolumePictures::shown() {
 }
 
 std::optional<FollowedVolume> VolumePictures::follow(const View& view, double now_s, std::size_t pane) {
+    if (has_flow()) look_at_flow();
     return try_read_ring([&](Reading& reading) {
         const ReadTicket::Part& newest = reading.ticket.newest;
         return FollowedVolume{live_.renderer.follow(view, now_s, pane, reading.slots()), newest.stamp,

@@ -71,6 +71,10 @@ class VolumePictures {
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
     std::optional<Histogram> histogram();
 
+    // What the colours of flow mean. Nothing: there is none, or the slots are just being exchanged.
+    std::optional<FlowScale> flow_scale(const View& view);
+    bool looks_at_flow() const { return live_.renderer.looks_at_flow(); }
+
     // What views may count from, until the volume takes another shape or the devices are put together again. Waits.
     void set_heights(const HeightMaps& maps);
     bool has_heights() const { return live_.has_heights; }
@@ -101,6 +105,8 @@ class VolumePictures {
     struct Reading;
     template <class Call>
     auto with_release(const Call& call);
+    bool has_flow() const;
+    void look_at_flow();
     template <class Read>
     auto with_ticket(const Read& read);
     template <class Read>

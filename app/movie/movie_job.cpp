@@ -114,6 +114,7 @@ void draw(const MovieJob& job, const MoviePlan& plan, MovieScene& stage, MovieEn
                         "view.width, view.height", "leave them out of the key frames");
         }
         stage.show(plan.step(frame), view, progress);
+        view = stage.in_first_colours(std::move(view));
         auto text = texts ? texts->of(view, stage.shown()) : PictureTexts{};
         encoding.add(stage.renderer().begin(view, {}, [&progress] { progress.advance(0); }), std::move(text));
         progress.advance(1);

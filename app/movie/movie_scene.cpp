@@ -50,12 +50,18 @@ void MovieScene::put_on(const MovieVolume& shown, const View& view) {
     if (!chosen_) chosen_ = fixed_range(*prepared);
     renderer_.show(prepared);
     renderer_.set_heights(heights);
-    if (view.flatten.empty()) set_flow(shown);
+    if (view.flatten.empty()) set_flow(shown, view);
 }
 
-void MovieScene::set_flow(const MovieVolume& shown) {
+void MovieScene::set_flow(const MovieVolume& shown, const View& view) {
     const auto flow = job_.flow.empty() ? shown.flow : std::make_shared<const Volume>(read_volume(job_.flow));
     if (flow != nullptr) renderer_.set_flow(flow->grid, flow->voxels.data());
+    if (flow != nullptr && !flow_scale_) flow_scale_ = renderer_.flow_scale(view);
+}
+
+View MovieScene::in_first_colours(View view) const {
+    if (flow_scale_) leave_nothing_open(view, *flow_scale_);
+    return view;
 }
 
 void MovieScene::collect_warnings() {

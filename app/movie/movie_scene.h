@@ -37,9 +37,12 @@ class MovieScene {
     void show(std::int64_t step, const View& view, Progress& progress);
     const ShownVolume& shown() const { return shown_; }
 
+    // The view with the range and threshold of flow that the first volume chose, where it leaves them open.
+    View in_first_colours(View view) const;
+
   private:
     void put_on(const MovieVolume& shown, const View& view);
-    void set_flow(const MovieVolume& shown);
+    void set_flow(const MovieVolume& shown, const View& view);
     void collect_warnings();
 
     const MovieJob& job_;
@@ -49,6 +52,7 @@ class MovieScene {
     std::int64_t first_step_ = 0;  // after the first that could be read, which stands for all before it
     std::int64_t step_ = -1;       // that was asked for
     std::optional<ValueRange> chosen_;
+    std::optional<FlowScale> flow_scale_;
     ShownVolume shown_;
     std::vector<std::string> warnings_;
 };

@@ -31,6 +31,10 @@ const std::vector<Field<PictureRecord>>& describe<PictureRecord>() {
         integer("samples", &P::samples, 0, 1 << 20, "rays", effect, "rays per pixel; 0: as view.samples"),
         numbers("range", &P::range, lowest_value, highest_value, "", effect,
                 "range of values, low and high, chosen by the first volume of its series; empty: by the volume itself"),
+        number("flow_range", &P::flow_range, 0, 1e9, "speed", effect,
+               "range of the colours of flow, as chosen by the flow before it; 0: that of the view"),
+        number("flow_threshold", &P::flow_threshold, -1, 1e9, "speed", effect,
+               "threshold of flow, as chosen by the flow before it; -1: that of the view"),
         text("made_by", &P::made_by, effect, "provenance of the input file, one key per line"),
     };
     return fields;
@@ -54,6 +58,11 @@ View that_stands_alone(View view) {
 }
 
 }  // namespace
+
+void note_flow(PictureRecord& record, const View& wanted, const View& drawn) {
+    if (wanted.flow_range == 0) record.flow_range = drawn.flow_range;
+    if (wanted.flow_threshold < 0) record.flow_threshold = drawn.flow_threshold;
+}
 
 void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen) {
     record.range.clear();

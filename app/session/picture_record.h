@@ -32,12 +32,15 @@ struct PictureRecord {
     std::int64_t bits = 8;        // of a channel
     std::int64_t samples = 0;     // rays a pixel; 0: as view.samples says
     std::vector<double> range{};  // of values, low and high, that the first volume of its series chose; empty: its own
+    double flow_range = 0;        // of a running source's flow, where the view leaves it open: 0
+    double flow_threshold = -1;   // likewise
     std::string made_by{};        // what the input file says of itself, one line a key
 };
 
 template <>
 const std::vector<Field<PictureRecord>>& describe<PictureRecord>();
 
+void note_flow(PictureRecord& record, const View& wanted, const View& drawn);
 void note_range(PictureRecord& record, const std::optional<ValueRange>& chosen);
 std::optional<ValueRange> chosen_range(const PictureRecord& record);
 

@@ -14,14 +14,23 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
         integer("height", &S::height, 240, 32768, "px", view, "height of the window"),
         choice("layout", &S::layout, {"volume", "volume-and-sections", "sections", "alignment"}, view,
                "panes in the middle; alignment: spectra and A-scans, for a mirror in the sample arm"),
-        flag("left_panels", &S::left_panels, view, "show source, processing and flow"),
-        flag("right_panels", &S::right_panels, view, "show view, transfer function and related panels"),
+        flag("left_panels", &S::left_panels, view, "show source, processing and statistics"),
+        flag("right_panels", &S::right_panels, view, "show flow, layers, view, transfer function and related panels"),
         number("left_width", &S::left_width, 200, 1000, "px", view, "width of the panels on the left, at scale 1"),
         number("right_width", &S::right_width, 200, 1000, "px", view, "width of the panels on the right, at scale 1"),
         numbers("pane_split", &S::pane_split, 0.1, 0.9, "", view,
                 "share of the width for the volume, and of the height for the upper section"),
         text("open_panels", &S::open_panels, view, "names of the unfolded panels, separated by commas"),
         flag("cross_hair", &S::cross_hair, view, "mark the position of the cross-hair"),
+        flag("link_levels", &S::link_levels, view,
+             "sections show the same range of values as the volume; false: a right drag in a section changes all "
+             "sections and leaves the volume as it is"),
+        number("section_low", &S::section_low, -1e12, 1e12, "value", view,
+               "value shown black in sections that have their own range")
+            .special(-1e12, "auto"),
+        number("section_high", &S::section_high, -1e12, 1e12, "value", view,
+               "value shown white in sections that have their own range")
+            .special(1e12, "auto"),
         flag("mouse_slicer", &S::mouse_slicer, view, "use the mouse as in 3D Slicer; false: as in ParaView"),
         text(
             "record_folder", &S::record_folder, view,

@@ -19,13 +19,15 @@ struct WindowSettings {
     bool left_panels = true, right_panels = true;
     double left_width = 320, right_width = 340;  // at scale 1
     std::vector<double> pane_split{0.62, 0.5};   // share of the volume's width; of the upper section's height
-    std::string open_panels = "source,processing,view,transfer,time";  // those that are unfolded
+    std::string open_panels = "source,processing,flow,layers,view,transfer,time";  // those that are unfolded
     bool cross_hair = true;
-    bool mouse_slicer = true;                        // navigation as in 3D Slicer; false: as in ParaView
-    std::string record_folder;                       // empty: the user's folders of videos, pictures and documents
-    std::string save_folder;                         // of the last file that was saved
-    double autosave_s = 20;                          // 0: never
-    double series_memory_gb = 4, series_gpu_gb = 1;  // of time points read ahead
+    bool link_levels = false;                         // one range of values for sections and volume
+    double section_low = -1e12, section_high = 1e12;  // of sections alone; beyond all: as the volume would have them
+    bool mouse_slicer = true;                         // navigation as in 3D Slicer; false: as in ParaView
+    std::string record_folder;                        // empty: the user's folders of videos, pictures and documents
+    std::string save_folder;                          // of the last file that was saved
+    double autosave_s = 20;                           // 0: never
+    double series_memory_gb = 4, series_gpu_gb = 1;   // of time points read ahead
 };
 
 template <>

@@ -42,6 +42,8 @@ class Exhibit {
     // Nothing: there is no volume yet.
     virtual std::optional<VolumeGrid> grid() const = 0;
     virtual std::optional<VolumeGrid> flow_grid() const = 0;
+    // Of medical volumes the letters of engine/io/orientation.h: where depth, A-scans and B-scans run to. Else empty.
+    virtual std::string orientation() const { return {}; }
     virtual bool has_planes() const { return false; }  // B-scans that are planes in space, and no volume
 
     // Once a picture, before all else: takes what other threads have made ready.
@@ -51,6 +53,9 @@ class Exhibit {
     virtual std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) = 0;
     virtual std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) = 0;
     virtual std::optional<Histogram> histogram() = 0;
+
+    // What the colours of flow mean in a view. Nothing: there is no flow.
+    virtual std::optional<FlowScale> flow_scale(const View&) { return {}; }
 
     // Height maps that views may count from; empty: none. Throws as Renderer::set_heights(). They are gone when what is
     // shown takes another shape, or its device had to be prepared again.

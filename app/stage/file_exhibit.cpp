@@ -38,7 +38,7 @@ FileExhibit::OnDevice FileExhibit::first_shown() {
     std::int64_t step = staged_->timeline.shown();
     if (!is_there(step)) step = series.ready().empty() ? series.first_ready() : series.ready().front().begin;
     const std::shared_ptr<const Volume> volume = series.read(step);
-    return on_device(voxels_in_memory(volume->grid, volume->voxels.data(), volume), step);
+    return on_device(volume, step);
 }
 
 // The finest level that is soon read.
@@ -59,7 +59,14 @@ FileExhibit::OnDevice FileExhibit::on_device(const std::shared_ptr<const VoxelSo
     const auto hear = [&](std::int64_t more) { share_read_ = static_cast<double>(done += more) / all; };
     std::shared_ptr<PreparedVolume> volume = renderer_.prepare(voxels, staged_->chosen, hear);
     if (!staged_->chosen) staged_->chosen = fixed_range(*volume);
-    return {std::move(volume), voxels->grid(), step};
+    return {std::move(volume), voxels->grid(), {}, step};
+}
+
+FileExhibit::OnDevice FileExhibit::on_device(const std::shared_ptr<const Volume>& volume, std::int64_t step) {
+    OnDevice made = on_device(voxels_in_memory(volume->grid, volume->voxels.data(), volume), step);
+    const auto found = volume->provenance.find("orientation");
+    if (found != volume->provenance.end()) made.orientation = found->second;
+    return made;
 }
 
 // On the thread that brings steps to the device.
@@ -71,8 +78,7 @@ StepsAhead::Step FileExhibit::bring(std::int64_t step) {
         return {std::move(made), staged_->budget.gpu_bytes};  // whose pages take what there is
     }
     const std::shared_ptr<const Volume> volume = series.read(step);
-    auto made = std::make_shared<const OnDevice>(
-        on_device(voxels_in_memory(volume->grid, volume->voxels.data(), volume), step));
+    auto made = std::make_shared<const OnDevice>(on_device(volume, step));
     return {std::move(made), volume->grid.bytes()};
 }
 

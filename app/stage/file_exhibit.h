@@ -34,6 +34,7 @@ class FileExhibit : public Exhibit {
 
     std::optional<VolumeGrid> grid() const override;
     std::optional<VolumeGrid> flow_grid() const override { return {}; }
+    std::string orientation() const override { return shown_ ? shown_->orientation : ""; }
 
     void update(double now_s) override;
 
@@ -56,10 +57,12 @@ class FileExhibit : public Exhibit {
     struct OnDevice {
         std::shared_ptr<PreparedVolume> volume;
         VolumeGrid grid;
+        std::string orientation;
         std::int64_t step = -1;  // below 0: a coarse one, in whose place the first comes
     };
 
     OnDevice on_device(const std::shared_ptr<const VoxelSource>& voxels, std::int64_t step);
+    OnDevice on_device(const std::shared_ptr<const Volume>& volume, std::int64_t step);
     OnDevice first_shown();
     std::optional<OnDevice> coarse_one();
     StepsAhead::Step bring(std::int64_t step);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <glm/geometric.hpp>
+#include <utility>
+#include <vector>
 
 #include "render/camera.h"
 #include "render/section.h"
@@ -13,7 +15,7 @@ namespace {
 constexpr double margin = 0.97;  // of a section that is seen whole
 
 bool lies_between_heights(const View& view) {
-    return view.top_um > above_all_um || view.bottom_um < below_all_um;
+    return view.heights_cut && (view.top_um > above_all_um || view.bottom_um < below_all_um);
 }
 
 // Sections show all that was recorded, not what is left of the volume; and no light falls on them.
@@ -32,9 +34,14 @@ void forget_cuts(View& view, bool keeps_heights) {
 
 void annotate_section(View& view, double text_pixels) {
     const auto shorter = static_cast<double>(std::min(view.width, view.height));
-    static_cast<Annotations&>(view) = Annotations{};
+    Annotations of_section;
+    of_section.distances = std::move(view.distances);
+    of_section.angles = std::move(view.angles);
+    static_cast<Annotations&>(view) = std::move(of_section);
     view.box = false;
-    view.scale_bar = true;
+    // The bar takes a fifth of the width, and its text must have room above it beside the title.
+    view.scale_bar =
+        static_cast<double>(view.width) > 9 * text_pixels && static_cast<double>(view.height) > 7 * text_pixels;
     view.text_size = std::clamp(text_pixels / shorter, 0.005, 0.2);
 }
 
@@ -43,10 +50,33 @@ SlicePlane plane_of(PaneKind section) {
     return section == PaneKind::side ? SlicePlane::side : SlicePlane::en_face;
 }
 
-// Of a thin section all modes show the same voxels; the least is the one that is shown over the whole range of values.
+// Of a thin section all modes show the same voxels; the least is the one that is shown over the whole range of values,
+// while the ranges of maxima lie higher.
 ViewMode mode_of_section(const View& view, bool is_thick) {
-    if (view.mode == ViewMode::mip || view.mode == ViewMode::minip) return view.mode;
-    return is_thick || view.slab_um > 0 ? ViewMode::average : ViewMode::minip;
+    if (!is_thick && view.slab_um <= 0) return ViewMode::minip;
+    return view.mode == ViewMode::mip || view.mode == ViewMode::minip ? view.mode : ViewMode::average;
+}
+
+// Groups of numbers, of which those in the section's plane stay.
+std::vector<double> those_in(const std::vector<double>& numbers, std::size_t size, const PaneWanted& wanted) {
+    std::vector<double> kept;
+    for (std::size_t at = 0; at + size <= numbers.size(); at += size) {
+        const std::span group = std::span(numbers).subspan(at, size);
+        if (lies_in(wanted.kind, wanted.cross_um, group, *wanted.grid))
+            kept.insert(kept.end(), group.begin(), group.end());
+    }
+    return kept;
+}
+
+// What was measured elsewhere would seem to lie in this plane. A projection shows all of it.
+void keep_measurements(View& pane, const PaneWanted& wanted, bool projects) {
+    if (wanted.grid == nullptr) {
+        pane.distances.clear();
+        pane.angles.clear();
+    } else if (!projects) {
+        pane.distances = those_in(pane.distances, 6, wanted);
+        pane.angles = those_in(pane.angles, 9, wanted);
+    }
 }
 
 struct Projected {
@@ -92,7 +122,12 @@ View pane_view(const View& view, const PaneWanted& wanted) {
     pane.ambient_occlusion = 0;
     pane.shadows = 0;
     pane.mode = mode_of_section(view, projects);
+    if (wanted.levels) {
+        pane.low = wanted.levels->low;
+        pane.high = wanted.levels->high;
+    }
     annotate_section(pane, wanted.text_pixels);
+    keep_measurements(pane, wanted, projects);
     return pane;
 }
 
@@ -111,6 +146,23 @@ glm::dvec3 place_at(const View& pane, const VolumeGrid& grid, const glm::dvec2& 
                                                                                         : 2;
     place[across] = pane.plane_offset_um;
     return place;
+}
+
+glm::dvec3 from_centre(std::span<const double> place, const VolumeGrid& grid) {
+    const std::array<double, 3> edges = voxel_edges(grid);
+    return glm::dvec3(place[0] + 0.5 * edges[0], place[1] + 0.5 * edges[1], place[2] + 0.5 * edges[2]) -
+           0.5 * volume_extent(grid);
+}
+
+bool lies_in(PaneKind section, const std::array<double, 3>& cross_um, std::span<const double> places,
+             const VolumeGrid& grid) {
+    constexpr double near_edges = 0.75;  // of a voxel, to either side
+    const auto axis = static_cast<std::size_t>(axis_across(section));
+    for (std::size_t at = 0; at + 3 <= places.size(); at += 3) {
+        const double off = from_centre(places.subspan(at, 3), grid)[static_cast<int>(axis)] - cross_um[axis];
+        if (std::abs(off) > near_edges * voxel_edges(grid)[axis]) return false;
+    }
+    return true;
 }
 
 std::array<double, 3> kept_inside(const std::array<double, 3>& place, const VolumeGrid& grid) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <glm/vec2.hpp>
 #include <glm/vec3.hpp>
+#include <optional>
+#include <span>
 
 #include "compute/types.h"
 #include "render/view/view.h"
@@ -25,8 +27,10 @@ struct PaneWanted {
     std::int64_t width = 1, height = 1;       // pixels
     std::array<double, 3> cross_um{0, 0, 0};  // from the volume's centre: where sections lie
     PaneLook look{};
-    double frame_ms = 33;     // of this pane while something moves
-    double text_pixels = 14;  // of annotations of sections
+    double frame_ms = 33;                   // of this pane while something moves
+    double text_pixels = 14;                // of annotations of sections
+    std::optional<ValueRange> levels = {};  // of sections, where they have a range of values of their own
+    const VolumeGrid* grid = nullptr;       // nothing: sections show no measurements
 };
 
 // `view` is what the person set; its size, and of sections its camera, are the pane's. Where heights are given (top_um,
@@ -41,6 +45,14 @@ glm::dvec2 pixel_of(const View& pane, const VolumeGrid& grid, const glm::dvec3& 
 
 // The place of a section under a pixel.
 glm::dvec3 place_at(const View& pane, const VolumeGrid& grid, const glm::dvec2& pixel);
+
+// From lengths from the middle of the first voxel, as probes and measurements have them, to those from the volume's
+// centre.
+glm::dvec3 from_centre(std::span<const double> place, const VolumeGrid& grid);
+
+// Whether all places of a measurement, three numbers each, lie in the voxels that a section shows.
+bool lies_in(PaneKind section, const std::array<double, 3>& cross_um, std::span<const double> places,
+             const VolumeGrid& grid);
 
 // The nearest place that is inside the volume, in the middle of voxels along all axes where `on_voxels`.
 std::array<double, 3> kept_inside(const std::array<double, 3>& place, const VolumeGrid& grid);

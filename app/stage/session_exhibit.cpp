@@ -87,6 +87,12 @@ std::optional<Histogram> SessionExhibit::histogram() {
     return path_.histogram();
 }
 
+std::optional<FlowScale> SessionExhibit::flow_scale(const View& view) {
+    if (!flow_grid()) return {};
+    if (const std::optional<FlowScale> scale = path_.flow_scale(view)) flow_scale_ = scale;
+    return flow_scale_;
+}
+
 Image SessionExhibit::still(const View& view) {
     std::optional<Image> image = path_.still(view);
     if (!image) throw Error(ErrorCode::bad_setting, "there is no volume yet", name(), "wait for the first");
@@ -115,6 +121,7 @@ VolumeToCome SessionExhibit::begin_reading() {
 std::optional<Loading> SessionExhibit::loading() const {
     const Timeline* timeline = session_->timeline();
     if (timeline == nullptr || timeline->shown() == timeline->step()) return {};
+    if (session_->has_failed(timeline->step())) return {};
     return Loading{timeline->step()};
 }
 

@@ -31,6 +31,7 @@ class SessionExhibit : public Exhibit {
     std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
     std::optional<Histogram> histogram() override;
+    std::optional<FlowScale> flow_scale(const View& view) override;
     void set_heights(const HeightMaps& maps) override { path_.set_heights(maps); }
     bool has_heights() const override { return path_.has_heights(); }
     Image still(const View& view) override;
@@ -40,7 +41,7 @@ class SessionExhibit : public Exhibit {
     std::vector<Interval> ready_steps() const override;
     std::optional<Loading> loading() const override;
     std::uint64_t news() const override { return news_; }
-    bool is_at_work() const override { return session_->is_at_work() || loading(); }
+    bool is_at_work() const override { return session_->is_at_work() || loading() || path_.looks_at_flow(); }
     std::shared_ptr<LiveSession> shared_live() override { return session_; }
 
   private:
@@ -58,6 +59,7 @@ class SessionExhibit : public Exhibit {
     std::optional<ShownVolume> shown_;  // lately
     std::uint64_t news_ = 0;
     std::map<std::size_t, FollowedPicture> pictures_;  // of panes, the last ones
+    std::optional<FlowScale> flow_scale_;              // the last one
     std::optional<VolumePicture> unseen_;              // the first picture of a volume, not finished yet
     std::vector<std::weak_ptr<Reading>> readings_;
     std::int64_t noted_ = -1;  // the last volume of which a picture was begun

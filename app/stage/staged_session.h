@@ -43,6 +43,9 @@ class StagedSession : public LiveSession {
     // What the time line asks for is asked of the scan.
     void update(double now_s);
 
+    // The volume of the scan cannot be read: nobody need wait for it.
+    bool has_failed(std::int64_t step) const { return player_ != nullptr && player_->has_failed(step); }
+
     // A picture of `volume` has been begun; one has been finished.
     void note_drawn(std::int64_t volume, double now_s);
     void note_seen(std::int64_t volume) { session_.shown(volume); }

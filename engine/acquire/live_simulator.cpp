@@ -3,12 +3,14 @@
 // where the first one comes again.
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <string_view>
 
 #include "compute/error.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/acquire/stored_volumes.h"
 #include "engine/simulate/instrument.h"
+#include "engine/simulate/scene_file.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
@@ -41,12 +43,21 @@ bool is_of_scan(std::string_view assignment) {
     return assignment.starts_with("simulation.") || assignment.starts_with("scan.");
 }
 
+// What the scene is best seen with, then what is asked for.
+std::vector<std::string> assignments_of(const SourceWanted& wanted, const std::string& scene) {
+    std::vector<std::string> all;
+    std::istringstream words(scene.empty() ? "" : scene_named(scene).scene.live);
+    for (std::string word; words >> word;) all.push_back(word);
+    all.insert(all.end(), wanted.assignments.begin(), wanted.assignments.end());
+    return all;
+}
+
 Simulation simulation_of(const SourceWanted& wanted, const std::string& scene) {
     Simulation simulation = live_defaults();
     Settings settings;
     settings.bind("simulation", simulation);
     if (!scene.empty()) settings.set("simulation.scene", scene, "source");
-    for (const std::string& assignment : wanted.assignments) {
+    for (const std::string& assignment : assignments_of(wanted, scene)) {
         const std::string key = assignment.substr(assignment.find('.') + 1);
         if (is_of_scan(assignment)) settings.set_assignment("simulation." + key);
     }
@@ -89,7 +100,7 @@ std::unique_ptr<Source> simulated(const SourceWanted& wanted, const std::string&
     scan.calibration.background.assign(background.begin(), background.end());
     scan.calibration.dark.assign(dark.begin(), dark.end());
     scan.calibration.wavelengths_nm = instrument.spectrometer().wavelengths_nm;
-    set_processing(scan, wanted.assignments);
+    set_processing(scan, assignments_of(wanted, scene));
     const Pacing pacing = paced(wanted.settings, scan, s.line_rate_hz);
 
     SilentProgress silent;

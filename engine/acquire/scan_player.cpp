@@ -52,6 +52,7 @@ void ScanPlayer::show(std::int64_t volume) {
     const std::scoped_lock lock(use_->mutex);
     shown_ = std::clamp<std::int64_t>(volume, 0, scan_.geometry.volumes - 1);
     is_wanted_ = true;
+    failed_ = -1;
     use_->changed.notify_all();
 }
 
@@ -60,6 +61,11 @@ std::optional<std::int64_t> ScanPlayer::shown_by(std::int64_t number) const {
     const auto found = std::ranges::find(sent_, number, &std::pair<std::int64_t, std::int64_t>::first);
     if (found == sent_.end()) return {};
     return found->second;
+}
+
+bool ScanPlayer::has_failed(std::int64_t volume) const {
+    const std::scoped_lock lock(use_->mutex);
+    return failed_ == volume;
 }
 
 std::vector<std::string> ScanPlayer::take_problems() {
@@ -82,6 +88,7 @@ Arrival ScanPlayer::next(std::chrono::milliseconds patience) {
     } catch (const Error& error) {
         stream_.reset();
         const std::scoped_lock lock(use_->mutex);
+        failed_ = sent_.empty() ? shown_ : sent_.back().second;
         if (problems_.size() < max_problems) problems_.push_back(error.line());
     }
     return {};

@@ -47,6 +47,9 @@ class ScanPlayer : public Source {
     // Which volume of the scan a volume of the session is; nothing: sent too long ago.
     std::optional<std::int64_t> shown_by(std::int64_t number) const;
 
+    // Whether the last try to read it failed: nobody need wait for it.
+    bool has_failed(std::int64_t volume) const;
+
     // What could not be read: its volume is not shown.
     std::vector<std::string> take_problems();
 
@@ -79,6 +82,7 @@ class ScanPlayer : public Source {
     bool runs_ = false;
     std::deque<std::pair<std::int64_t, std::int64_t>> sent_;  // numbers of the session and of the scan, lately
     std::vector<std::string> problems_;
+    std::int64_t failed_ = -1;  // the volume that could not be read last
 };
 
 }  // namespace echolux

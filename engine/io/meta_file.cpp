@@ -8,6 +8,7 @@
 
 #include "compute/error.h"
 #include "engine/io/header_text.h"
+#include "engine/io/orientation.h"
 #include "engine/io/raw_image.h"
 
 namespace echolux {
@@ -107,6 +108,19 @@ void set_geometry(const MetaHeader& header, ImageHeader& image) {
         millimetres_in(unit) > 0 || std::ranges::any_of(image.spacing_mm, [](double spacing) { return spacing != 1; });
 }
 
+// "RAI": columns run from the right, rows from the front, slices from the feet.
+void set_orientation(const MetaHeader& header, ImageHeader& image) {
+    const std::string from = header.field({"AnatomicalOrientation"});
+    if (from.size() != 3) return;
+    PatientAxes axes{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t at = std::string_view("RLAPIS").find(from[i]);
+        if (at == std::string_view::npos) return;
+        axes[i][at / 2] = at % 2 == 0 ? 1 : -1;
+    }
+    add_orientation(image, axes);
+}
+
 void set_place(const MetaHeader& header, const std::filesystem::path& path, RawLayout& layout) {
     if (header.field({"BinaryData"}) == "False") header.refuse("has voxels as text", "save it as binary");
     layout.packed = header.is_true({"CompressedData"});
@@ -176,6 +190,7 @@ std::unique_ptr<ImageReader> open_meta(const std::filesystem::path& path) {
     layout.header.texts = header.fields;
     layout.swapped = header.is_true({"BinaryDataByteOrderMSB", "ElementByteOrderMSB"});
     set_geometry(header, layout.header);
+    set_orientation(header, layout.header);
     set_place(header, path, layout);
     return open_raw_image(layout, path);
 }

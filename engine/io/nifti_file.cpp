@@ -6,10 +6,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/io/orientation.h"
 #include "engine/io/raw_image.h"
 #include "engine/io/stored_bytes.h"
 
@@ -137,6 +139,30 @@ ImageHeader read_header(const Fields& fields, const std::string& where) {
     return header;
 }
 
+// Where columns, rows and slices run to; x and y of NIfTI run to the right and the front, ours to the left and the
+// back.
+std::optional<PatientAxes> patient_axes(const Fields& fields) {
+    PatientAxes axes{};
+    const auto set = [&axes](std::size_t axis, std::size_t world, double value) {
+        axes[axis][world] = world < 2 ? -value : value;
+    };
+    if (fields.get<std::int16_t>(at_sform) > 0) {
+        for (std::size_t i = 0; i < 9; ++i)
+            set(i % 3, i / 3, static_cast<double>(fields.get<float>(at_srow, i / 3 * 4 + i % 3)));
+        return axes;
+    }
+    if (fields.get<std::int16_t>(at_qform) <= 0) return {};
+    const double b = fields.get<float>(at_quaternion_d - 8), c = fields.get<float>(at_quaternion_d - 4),
+                 d = fields.get<float>(at_quaternion_d);
+    const double a = std::sqrt(std::max(0.0, 1 - b * b - c * c - d * d));
+    const double third = fields.get<float>(at_pixdim) < 0 ? -1 : 1;  // slices may run against the right hand
+    const double turned[3][3] = {{a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)},
+                                 {2 * (b * c + a * d), a * a + c * c - b * b - d * d, 2 * (c * d - a * b)},
+                                 {2 * (b * d - a * c), 2 * (c * d + a * b), a * a + d * d - b * b - c * c}};
+    for (std::size_t i = 0; i < 9; ++i) set(i % 3, i / 3, turned[i / 3][i % 3] * (i % 3 == 2 ? third : 1));
+    return axes;
+}
+
 void read_lines(const std::string& comment, std::map<std::string, std::string>& texts) {
     for (std::size_t start = 0; start < comment.size();) {
         const std::size_t end = std::min(comment.find('\n', start), comment.size());
@@ -262,6 +288,7 @@ std::unique_ptr<ImageReader> open_nifti(const std::filesystem::path& path) {
     const std::int64_t voxels = voxels_place(fields, where);
     (layout.packed ? layout.skipped : layout.begin) = voxels;
     read_extensions(file, fields, voxels - static_cast<std::int64_t>(header_bytes), layout.header);
+    if (const auto axes = patient_axes(fields)) add_orientation(layout.header, *axes);
     return open_raw_image(layout, path);
 }
 

@@ -11,6 +11,7 @@
 #include "compute/error.h"
 #include "engine/io/header_text.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/orientation.h"
 #include "engine/io/raw_image.h"
 
 namespace echolux {
@@ -128,6 +129,35 @@ std::vector<double> lengths_of(std::string text) {
         at = end == std::string::npos ? end : end + 1;
     }
     return lengths;
+}
+
+// Of "(1,0,0) (0,1,0) (0,0,1)", beside which may stand none.
+std::vector<std::array<double, 3>> vectors_of(const std::string& text) {
+    std::vector<std::array<double, 3>> vectors;
+    for (std::size_t begin = 0; (begin = text.find('(', begin)) != std::string::npos;) {
+        const std::size_t end = text.find(')', begin);
+        const auto numbers = numbers_of(text.substr(begin, end - begin), "(,) \t");
+        if (numbers.size() == 3) vectors.push_back({numbers[0], numbers[1], numbers[2]});
+        begin = std::min(end, text.size());
+    }
+    return vectors;
+}
+
+// Spaces are named by where their axes run to: "right-anterior-superior" or RAS. Others know nothing of patients.
+void set_orientation(const NrrdHeader& header, ImageHeader& image) {
+    const std::string space = header.field("space");
+    const auto vectors = vectors_of(header.field("spacedirections"));
+    const bool is_short = space.size() >= 3 && space.find('-') == std::string::npos;
+    const bool is_right = space.starts_with("right") || (is_short && space.starts_with("R"));
+    const bool is_left = space.starts_with("left") || (is_short && space.starts_with("L"));
+    const bool is_anterior = space.find("anterior") != std::string::npos || (is_short && space[1] == 'A');
+    if (vectors.size() != 3 || !(is_right || is_left)) return;
+    PatientAxes axes{vectors[0], vectors[1], vectors[2]};
+    for (std::array<double, 3>& axis : axes) {
+        if (is_right) axis[0] = -axis[0];
+        if (is_anterior) axis[1] = -axis[1];
+    }
+    add_orientation(image, axes);
 }
 
 std::vector<std::string> quoted(const std::string& text) {
@@ -303,6 +333,7 @@ std::unique_ptr<ImageReader> open_nrrd(const std::filesystem::path& path) {
     layout.header.texts = header.texts;
     layout.swapped = header.field("endian") == "big";
     set_geometry(header, axes, layout);
+    set_orientation(header, layout.header);
     set_place(header, path, layout);
     return open_raw_image(layout, path);
 }

@@ -33,6 +33,9 @@ const std::vector<Field<SceneWords>>& describe<SceneWords>() {
         flag("relief", &S::relief, effect, "of tilt, bow and wave those that simulation.relief names"),
         flag("pulsating", &S::pulsating, effect, "flow with the heart's beat"),
         flag("mirrors", &S::mirrors, effect, "the reflectors of simulation.mirror_um"),
+        text("live", &S::live, effect,
+             "settings that a live source begins with, with spaces between: \"simulation.a_repeats=4 "
+             "flow.method=doppler\""),
     };
     return fields;
 }

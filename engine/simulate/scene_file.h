@@ -20,6 +20,7 @@ struct SceneWords {
     bool relief = false;
     bool pulsating = false;
     bool mirrors = false;
+    std::string live;
 };
 
 struct BoundaryLists {

@@ -13,9 +13,15 @@ namespace echolux {
 
 // What the colours of flow mean.
 struct FlowScale {
-    double range;      // speed at the ends of the colours
-    std::string unit;  // of it; "" where it is not known
+    double range;          // speed at the ends of the colours
+    std::string unit;      // of it; "" where it is not known
+    bool has_sign = true;  // false: from 0, one half of the colours
+    double usual = 0;      // the range that is taken where the view leaves it open
+    double threshold = 0;  // slower flow is not shown
 };
+
+// The range and threshold of flow as they are in use, where the view leaves them open.
+void leave_nothing_open(FlowOverlay& view, const FlowScale& scale);
 
 // Of the whole picture, whichever part of it is cast. `view` has been checked; `function` is what colours the volume,
 // `flow` what colours the flow over it, where there is some.

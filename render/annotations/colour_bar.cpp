@@ -50,9 +50,12 @@ Legend value_legend(const Stage& stage) {
     return {stage.grid.unit.empty() ? stage.grid.quantity : stage.grid.unit, high, low, colour};
 }
 
-Legend flow_legend(const FlowScale& flow) {
-    const auto colour = [](double part) { return glm::vec3(colour_at(flow_map(), 1 - part)); };
-    return {flow.unit.empty() ? "flow" : fmt::format("flow in {}", flow.unit), flow.range, -flow.range, colour};
+Legend flow_legend(const FlowScale& flow, const View& view) {
+    const auto colour = [map = colour_map(view.flow_colour_map), has_sign = flow.has_sign](double part) {
+        return glm::vec3(colour_at(map, has_sign ? 1 - part : 1 - 0.5 * part));
+    };
+    const std::string unit = flow.unit.empty() ? "" : " in " + flow.unit;
+    return {"flow" + unit + (flow.has_sign ? ", + away" : ""), flow.range, flow.has_sign ? -flow.range : 0, colour};
 }
 
 std::vector<Legend> legends_of(const Stage& stage, const std::optional<FlowScale>& flow) {
@@ -62,7 +65,7 @@ std::vector<Legend> legends_of(const Stage& stage, const std::optional<FlowScale
     } else if (stage.view.mode != ViewMode::isosurface) {  // which is of one colour
         legends.push_back(value_legend(stage));
     }
-    if (flow) legends.push_back(flow_legend(*flow));
+    if (flow) legends.push_back(flow_legend(*flow, stage.view));
     return legends;
 }
 

@@ -21,6 +21,8 @@ shared::PassFrame pass_frame(const Pass& pass);
 
 shared::PagesFrame pages_frame(const Shot& shot);
 
+FlowScale flow_scale(const FlowOverlay& view, const VolumeTexture& flow);
+
 // None where no flow lies over the volume.
 std::optional<FlowScale> flow_scale(const Shot& shot);
 

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstring>
 #include <numbers>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -44,30 +48,83 @@ class Finite {
     std::vector<std::byte> copy_;
 };
 
-// Velocities have a sign, angiograms have none.
-ValueRange range_to(const VolumeGrid& grid, double largest) {
-    const bool is_velocity = grid.quantity.empty() || grid.quantity == "velocity" || grid.quantity == "doppler";
-    return {is_velocity ? -largest : 0, largest};
+std::complex<double> phasor_at(const VolumeGrid& grid, const void* voxels, std::int64_t at) {
+    if (grid.type == VoxelType::complex64) {
+        std::complex<float> phasor;
+        std::memcpy(&phasor, static_cast<const std::byte*>(voxels) + at * bytes_of(grid.type), sizeof phasor);
+        return {phasor.real(), phasor.imag()};
+    }
+    const auto* parts = static_cast<const std::int8_t*>(voxels) + 2 * at;
+    return {parts[0] / 127.0, parts[1] / 127.0};
 }
 
-double largest_speed(const VolumeGrid& grid, const void* voxels) {
-    double largest = 0;
-    for (std::int64_t i = 0; i < grid.voxels(); ++i) {
-        const double speed = std::abs(code_at(grid.type, voxels, i) * grid.scale + grid.offset);
-        if (std::isfinite(speed)) largest = std::max(largest, speed);
+// Of a voxel, either way, in radians where it is a phasor; nothing: it is no flow, or not sure.
+std::optional<double> speed_of(const VolumeGrid& grid, const void* voxels, std::int64_t at) {
+    constexpr double sure_phasor = 0.5;
+    if (is_phasor(grid)) {
+        const std::complex<double> phasor = phasor_at(grid, voxels, at);
+        if (!(std::abs(phasor) >= sure_phasor)) return {};
+        return std::abs(std::arg(phasor));
     }
-    return largest > 0 ? largest : 1;
+    const double speed = std::abs(code_at(grid.type, voxels, at) * grid.scale + grid.offset);
+    if (!std::isfinite(speed) || speed == 0) return {};
+    return speed;
+}
+
+constexpr double usual_share = 0.995;
+
+// Of a million voxels at most, spread evenly.
+double usual_speed(const VolumeGrid& grid, const void* voxels) {
+    constexpr std::int64_t most = 1 << 20;
+    std::int64_t stride = std::max<std::int64_t>(1, grid.voxels() / most);
+    while (std::gcd(stride, grid.depth) != 1) ++stride;
+    std::vector<double> speeds;
+    for (std::int64_t i = 0; i < grid.voxels(); i += stride) {
+        if (const auto speed = speed_of(grid, voxels, i)) speeds.push_back(*speed);
+    }
+    if (speeds.empty()) return 1;
+    const auto usual =
+        speeds.begin() + static_cast<std::ptrdiff_t>(usual_share * static_cast<double>(speeds.size() - 1));
+    std::ranges::nth_element(speeds, usual);
+    return *usual > 0 ? *usual : 1;
 }
 
 }  // namespace
 
+std::optional<double> usual_speed(const Histogram& histogram) {
+    double all = 0, below = 0;
+    for (const std::uint32_t count : histogram.counts) all += count;
+    if (all == 0) return {};
+    std::size_t bin = 0;
+    while (bin + 1 < histogram.counts.size() && below + histogram.counts[bin] < usual_share * all) {
+        below += histogram.counts[bin++];
+    }
+    const double width = (histogram.high - histogram.low) / static_cast<double>(histogram.counts.size());
+    return histogram.low + width * static_cast<double>(bin + 1);
+}
+
+double round_speed(double speed) {
+    const double decade = std::pow(10.0, std::floor(std::log10(speed) + 1e-9));
+    for (const double digits : {1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0}) {
+        if (digits * decade >= speed * (1 - 1e-9)) return digits * decade;
+    }
+    return 10 * decade;
+}
+
+// Velocities have a sign, angiograms have none.
+ValueRange flow_range_to(const VolumeGrid& grid, double speed) {
+    const bool is_velocity = grid.quantity.empty() || grid.quantity == "velocity" || grid.quantity == "doppler";
+    return {is_velocity ? -speed : 0, speed};
+}
+
 ValueRange expected_flow(const VolumeGrid& grid) {
     constexpr double strong_db = 30, strong_noise = 10;  // of what stands out clearly
     constexpr double random_phase = std::numbers::pi * std::numbers::pi / 3;
-    if (grid.v_max > 0) return range_to(grid, grid.v_max);
-    if (grid.unit.starts_with("dB")) return range_to(grid, strong_db);
-    if (grid.unit.starts_with("noise")) return range_to(grid, strong_noise);
-    return range_to(grid, grid.unit == "rad^2" ? random_phase : 1);
+    if (is_phasor(grid)) return flow_range_to(grid, std::numbers::pi);
+    if (grid.v_max > 0) return flow_range_to(grid, grid.v_max);
+    if (grid.unit.starts_with("dB")) return flow_range_to(grid, strong_db);
+    if (grid.unit.starts_with("noise")) return flow_range_to(grid, strong_noise);
+    return flow_range_to(grid, grid.unit == "rad^2" ? random_phase : 1);
 }
 
 void check_flow(const VolumeGrid& flow, const VolumeGrid& structure) {
@@ -87,10 +144,8 @@ VolumeTexture flow_texture(const gpu::Device& device, gpu::Queue& queue, BrickBu
                            const void* voxels) {
     VolumeTexture texture(device, grid, {});
     const Finite finite(grid, voxels);
-    if (!is_phasor(grid)) {
-        const ValueRange range = range_to(grid, largest_speed(grid, finite.voxels()));
-        texture.set_range(range, range);
-    }
+    const ValueRange range = flow_range_to(grid, usual_speed(grid, finite.voxels()));
+    texture.set_range(range, range);
     upload(device, queue, builder, texture, *voxels_in_memory(grid, finite.voxels()));
     return texture;
 }

@@ -40,6 +40,13 @@ class VolumeSlots {
         return flow ? &flow->texture() : nullptr;
     }
 
+    // Which speeds the colours of flow reach, for all slots.
+    void set_flow_range(const ValueRange& range) {
+        for (const auto& slot : memory_->slots) {
+            if (slot->flow) slot->flow->set_range(range);
+        }
+    }
+
     // From now on the host's waits for the queue are watched here: for one ring at a time, the one that is shown.
     void watch_waits();
 

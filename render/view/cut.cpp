@@ -44,6 +44,8 @@ const std::vector<Field<Cut>>& describe<Cut>() {
         number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
                     "depth below which nothing is shown; 1e9: no limit, or no offset")
             .special(1e9, "all"),
+        flag<Cut>("heights_cut", &Cut::heights_cut, view,
+                  "top and bottom cut the volume; false: they stay as they are set, and all of it is seen"),
         text<Cut>("flatten", &Cut::flatten, view,
                   "A-scans are shifted so that this lies flat: surface, or a height map; \"\": as recorded")
             .file(),

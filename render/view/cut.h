@@ -22,7 +22,8 @@ struct Cut {
     double top_um = above_all_um;
     std::string bottom_from;
     double bottom_um = below_all_um;
-    std::string flatten;  // "" as recorded, "surface", or a file
+    bool heights_cut = true;  // false: the heights above stay as they are set and cut nothing
+    std::string flatten;      // "" as recorded, "surface", or a file
 };
 
 template <>

@@ -9,7 +9,8 @@
 
 namespace echolux {
 
-enum class FlowShown { overlay, alone };
+// `under`: through the dark parts of the structure only.
+enum class FlowShown { overlay, under, alone, hidden };
 
 struct FlowOverlay {
     FlowShown flow_shown = FlowShown::overlay;
@@ -17,6 +18,7 @@ struct FlowOverlay {
     double flow_range = 0;
     double flow_opacity = 1;
     double flow_v_max = 0;
+    std::string flow_colour_map = "flow";
 };
 
 template <>

@@ -36,6 +36,11 @@ vec3 flow_colour(float velocity) {
     return texelFetch(flow_colours, int(level * float(flow_colour_entries - 1) + 0.5), 0).rgb;
 }
 
+// What structure of that colour leaves to be seen of flow that lies under it.
+float left_by(vec3 structure) {
+    return 1.0 - frame.flow.density.y * clamp(max(structure.r, max(structure.g, structure.b)), 0.0, 1.0);
+}
+
 float fastest_in(vec2 ends) {
     ends = abs(ends * frame.flow.values.x + frame.flow.values.y);
     return max(ends.x, ends.y);
@@ -55,6 +60,7 @@ bool is_without_flow(Samples samples, float begin) {
 // What is seen over a length: `optical` in bits and the colour become those of structure and flow together.
 void add_flow(vec3 at, float over, inout float optical, inout vec3 colour) {
     Flow here = flow_at(at);
+    here.weight *= left_by(colour * (1.0 - exp2(-optical)));
     float of_flow = here.weight * frame.flow.density.x * over;
     float both = mix(optical, 0.0, here.weight) + of_flow;
     colour = mix(colour, flow_colour(here.velocity), of_flow / max(both, 1e-20));
@@ -64,6 +70,7 @@ void add_flow(vec3 at, float over, inout float optical, inout vec3 colour) {
 // A colour that is opaque.
 vec3 with_flow(vec3 at, vec3 colour) {
     Flow here = flow_at(at);
+    here.weight *= left_by(colour);
     return mix(colour, flow_colour(here.velocity), here.weight);
 }
 
@@ -81,6 +88,7 @@ void add_fastest(inout Seen seen, Ray ray) {
             if (here.weight > 0.0 && abs(here.velocity) > abs(fastest.velocity)) fastest = here;
         }
     }
+    fastest.weight *= left_by(seen.colour);
     seen.colour = mix(seen.colour, flow_colour(fastest.velocity), fastest.weight);
     seen.transmittance *= 1.0 - fastest.weight;
 }

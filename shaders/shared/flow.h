@@ -20,7 +20,7 @@ ECHOLUX_CONST flow_colour_entries = 513;  // odd: no flow has an entry of its ow
 struct FlowFrame {
     vec4 values;   // to velocity: scale and offset of texture values, factor of a phase in radians
     vec4 look;     // threshold, 1 / speeds from there until it is seen in full, 1 / range, opacity
-    vec4 density;  // of flow that is seen in full: optical depth in bits per length
+    vec4 density;  // of flow that is seen in full: optical depth in bits per length; 1: it lies under the structure
     vec4 bricks;   // texture coordinates to bricks of the flow, which may be of another size than the structure's
 };
 

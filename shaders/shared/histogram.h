@@ -16,6 +16,11 @@ using glm::vec2;
 ECHOLUX_CONST histogram_bins = 256;
 ECHOLUX_CONST histogram_group = 256;  // invocations: one a bin
 
+// What is counted of a voxel.
+ECHOLUX_CONST histogram_values = 0;
+ECHOLUX_CONST histogram_speeds = 1;  // without the sign, where it is not 0
+ECHOLUX_CONST histogram_phases = 2;  // of phasors that are sure of theirs, without the sign
+
 ECHOLUX_CONST binding_histogram_voxels = 0;
 ECHOLUX_CONST binding_histogram_counts = 1;
 
@@ -24,10 +29,11 @@ struct HistogramPart {
     ivec4 first;   // voxel of the texture, w: stride
     ivec4 extent;  // voxels, w: A-scans that are counted
     vec2 bins;
+    int counted;
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(HistogramPart) == 40);
+static_assert(sizeof(HistogramPart) == 44);
 }  // namespace echolux::shared
 #endif
 #undef ECHOLUX_CONST

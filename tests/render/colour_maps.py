@@ -2,7 +2,7 @@
 """Where the files of assets/colour_maps and the vectors of its test come from.
 
 viridis, magma, inferno, plasma (S. van der Walt, N. Smith) and cividis (J. R. Nunez et al., PLOS ONE 13(7), 2018) are
-read from Matplotlib, which gives them to everybody (CC0). flow is computed here. Needs `pip install matplotlib`.
+read from Matplotlib, which gives them to everybody (CC0). flow and flow-red-blue are computed here. Needs `pip install matplotlib`.
 
     colour_maps.py NAME       the colours of assets/colour_maps/NAME.txt
     colour_maps.py vectors    256 colours a map, kept in colour_maps.txt: name, then six hex digits a colour
@@ -47,15 +47,15 @@ def strongest(lightness, hue):
     return low
 
 
-def flow_colours(at):
-    """Towards one side blue, towards the other orange, dark in between. Lightness is the same on both sides at the same
-    distance from the middle and grows evenly; so does chroma, as far as both hues have it. Blue and orange are told
-    apart by every kind of dichromat."""
-    blue, orange = np.radians(252), np.radians(58)
+def flow_colours(at, low_hue=252, high_hue=58):
+    """Towards one side blue, towards the other orange, a dark gray that is still seen in between. Lightness is the same
+    on both sides at the same distance from the middle and grows evenly; so does chroma, as far as both hues have it.
+    Blue and orange are told apart by every kind of dichromat; blue and red, as clinical Doppler has them, by most."""
+    blue, orange = np.radians(low_hue), np.radians(high_hue)
     colours = []
     for level in at:
         away = 2 * level - 1
-        lightness = 0.16 + 0.62 * abs(away)
+        lightness = 0.40 + 0.40 * abs(away)
         chroma = min(0.98 * min(strongest(lightness, blue), strongest(lightness, orange)), 0.30 * abs(away))
         hue = orange if away > 0 else blue
         colours.append(srgb_of_oklab(lightness, chroma * np.cos(hue), chroma * np.sin(hue)))
@@ -67,6 +67,8 @@ def nodes_of(name):
     places = np.linspace(0, 1, node_count)
     if name == "flow":
         return flow_colours(places)
+    if name == "flow-red-blue":
+        return flow_colours(places, 262, 25)
     weights = np.stack([np.interp(levels, places, row) for row in np.eye(node_count)], axis=1)
     return np.clip(np.linalg.lstsq(weights, matplotlib_colours(name), rcond=None)[0], 0, 1)
 

@@ -129,12 +129,55 @@ TEST_F(Flowing, LiesOverSlicesInside) {
     expect_pixel(image, edge / 2, {0, 0, 0}, 1);
 }
 
-TEST_F(Flowing, RangeIsTheLargestSpeedWhereItIsLeftOpen) {
-    set_flow(across);
+// One voxel of a million times the speed does not darken all others.
+TEST_F(Flowing, RangeIsARoundNumberBeyondNearlyAllFlowWhereItIsLeftOpen) {
+    set_flow([](std::int64_t z, std::int64_t a, std::int64_t b) {
+        return z == 30 && a == 31 && b == 31 ? 1e6 : across(z, a, b);
+    });
     view_.flow_range = 0;
     const Image open = renderer().render(view_);
-    view_.flow_range = 16;
+    EXPECT_EQ(renderer().flow_scale(view_)->range, 20);
+    view_.flow_range = 20;
     EXPECT_EQ(open.pixels, renderer().render(view_).pixels);
+}
+
+// A wide range makes flow dark, never invisible.
+TEST_F(Flowing, AThresholdThatIsLeftOpenDoesNotFollowTheRange) {
+    set_flow(across);
+    view_.flow_threshold = -1;
+    view_.flow_range = 0;
+    EXPECT_EQ(renderer().flow_scale(view_)->threshold, 2);
+    view_.flow_range = 1000;
+    EXPECT_EQ(renderer().flow_scale(view_)->threshold, 2);
+    expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(flow_map(), 0.5 + 0.5 * 8 / 1000), 3);
+    view_.flow_range = 5;
+    EXPECT_EQ(renderer().flow_scale(view_)->threshold, 0.5);
+}
+
+TEST_F(Flowing, MapsAreOfChoice) {
+    set_flow(across);
+    view_.flow_colour_map = "flow-red-blue";
+    expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(colour_map("flow-red-blue"), 0.5 + 0.5 * 0.8), 3);
+    view_.flow_colour_map = "no such map";
+    EXPECT_THROW(renderer().render(view_), Error);
+}
+
+TEST_F(Flowing, IsHiddenOrLiesUnderTheStructure) {
+    const Image without = renderer().render(view_);
+    set_flow(across);
+    view_.flow_shown = FlowShown::hidden;
+    EXPECT_EQ(renderer().render(view_).pixels, without.pixels);
+    view_.flow_shown = FlowShown::under;
+    view_.mode = ViewMode::mip;
+    view_.preset = "gray";
+    expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(flow_map(), 0.9), 3);
+    set_structure([](auto...) { return 1000.0; });
+    set_flow(across);
+    const Image under = renderer().render(view_);
+    view_.flow_shown = FlowShown::hidden;
+    EXPECT_EQ(pixel(under, edge / 2 + 8), pixel(renderer().render(view_), edge / 2 + 8));
+    view_.flow_shown = FlowShown::overlay;
+    expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(flow_map(), 0.9), 3);
 }
 
 TEST_F(Flowing, SkippingLosesNothing) {

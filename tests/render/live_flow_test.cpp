@@ -141,6 +141,8 @@ TEST_F(LiveFlow, PhasorsShowWhatAFileShows) {
     write(1, structure(0), phasors(0), 0, edge);
     view_.azimuth_deg = 25;
     view_.elevation_deg = 40;
+    view_.flow_range = 3;
+    view_.flow_threshold = 0.3;
     for (const ViewMode mode : some_modes) {
         view_.mode = mode;
         EXPECT_EQ(picture(1, 1).pixels, picture_of_files(structure(0), phasors(0)).pixels);
@@ -176,6 +178,7 @@ TEST_F(LiveFlow, NumbersShowWhatAFileShows) {
     write(0, structure(0), velocities(0), 0, edge);
     view_.azimuth_deg = 25;
     view_.flow_range = 20;
+    view_.flow_threshold = 2;
     for (const ViewMode mode : some_modes) {
         view_.mode = mode;
         const Image shown = picture(0, 1);
@@ -193,7 +196,8 @@ TEST_F(LiveFlow, RollsWithItsStructure) {
         written_ = read_ = 0;
         const auto flow = [&](int seed) { return type == VoxelType::f16 ? velocities(seed) : phasors(seed); };
         view_.elevation_deg = 90;
-        view_.flow_range = type == VoxelType::f16 ? 20 : 0;
+        view_.flow_range = type == VoxelType::f16 ? 20 : 3;
+        view_.flow_threshold = 0.1 * view_.flow_range;
         write(0, structure(0), flow(0), 0, edge);
         picture(0, 1);
         std::int64_t last = 0;
@@ -208,6 +212,26 @@ TEST_F(LiveFlow, RollsWithItsStructure) {
                     << "filled to " << filled_to << ", mode " << static_cast<int>(mode);
             }
         }
+    }
+}
+
+// Where the view leaves it open, the range is that of the flow, as of a file, as soon as speeds have been counted; and
+// small changes do not move it.
+TEST_F(LiveFlow, RangeFollowsTheFlow) {
+    for (const VoxelType type : {VoxelType::phasor8, VoxelType::f16}) {
+        make(flow_grid(type));
+        written_ = read_ = 0;
+        const Codes flow = type == VoxelType::f16 ? velocities(0) : phasors(0);
+        write(0, structure(0), flow, 0, edge);
+        const double before = renderer().flow_scale(view_)->range;
+        for (int i = 0; i < 3; ++i) {  // begins to count, takes the count, counts the new pictures
+            renderer().look_at_flow({{0, 1, edge}, {}, written_, ++read_});
+            picture(0, 1);
+        }
+        const double after = renderer().flow_scale(view_)->range;
+        EXPECT_NE(before, after);
+        const Image shown = picture(0, 1);
+        EXPECT_EQ(shown.pixels, picture_of_files(structure(0), flow).pixels) << after;
     }
 }
 

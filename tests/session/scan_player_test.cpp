@@ -141,6 +141,10 @@ TEST_F(PlayerTest, WhatCannotBeReadIsToldAndSkipped) {
     EXPECT_TRUE(sent().empty());
     EXPECT_THAT(player_->take_problems(), ElementsAre(HasSubstr("s.raw")));
     EXPECT_THAT(player_->take_problems(), ElementsAre());
+    EXPECT_TRUE(player_->has_failed(3)) << "or it is waited for, for ever";
+    EXPECT_FALSE(player_->has_failed(1));
+    player_->show(1);
+    EXPECT_FALSE(player_->has_failed(3));
 }
 
 TEST_F(PlayerTest, BeginsWhereItWasWhenStartedAgain) {

@@ -64,6 +64,21 @@ TEST(LayoutAt1024x700, LeavesRoomForPictures) {
     }
 }
 
+// The left panels fold by themselves, then the right ones.
+TEST(LayoutOfSmallWindows, LeavesMostOfTheRoomToPictures) {
+    for (const auto& [width, height] : {std::pair{640, 480}, {800, 600}, {480, 400}, {320, 240}}) {
+        const WindowPlan plan = plan_window(WindowSettings{}, {width, height, 1, true, 90});
+        EXPECT_GT(plan.centre.width, width / 2 - 1) << width;
+        EXPECT_GT(plan.centre.height, height / 3) << height;
+    }
+    EXPECT_GT(plan_window(WindowSettings{}, {640, 480, 1, true, 90}).right.width, 0);
+    EXPECT_EQ(plan_window(WindowSettings{}, {640, 480, 1, true, 90}).left.width, 0);
+    EXPECT_GT(plan_window(WindowSettings{}, {1280, 800, 1, true, 90}).left.width, 0);
+    WindowSettings left;
+    left.right_panels = false;
+    EXPECT_GT(plan_window(left, {640, 480, 1, true, 90}).left.width, 0);
+}
+
 TEST(LayoutOfFoldedSides, GivesTheirRoomToTheMiddle) {
     WindowSettings settings;
     settings.left_panels = settings.right_panels = false;

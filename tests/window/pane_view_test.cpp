@@ -117,6 +117,47 @@ TEST(PaneView, SectionsForgetCutsAndKeepValues) {
     EXPECT_NO_THROW(check_view(pane));
 }
 
+// Distances and angles that lie in the section, and no others; a section without a grid shows none.
+TEST(PaneView, SectionsShowWhatWasMeasuredInThem) {
+    const VolumeGrid grid = grid_of();
+    View view;
+    const std::vector<double> in_b_scan{40, 100, 340, 80, 300, 340}, across{40, 100, 340, 80, 300, 200};
+    view.distances = in_b_scan;
+    view.distances.insert(view.distances.end(), across.begin(), across.end());
+    view.angles = {0, 0, 340, 40, 100, 340, 80, 300, 340};
+    PaneWanted wanted{PaneKind::b_scan, 400, 300, {0, 0, 340 + 10 - 300}, {}, 10, 13};
+    EXPECT_TRUE(pane_view(view, wanted).distances.empty());
+    wanted.grid = &grid;
+    EXPECT_EQ(pane_view(view, wanted).distances, in_b_scan);
+    EXPECT_EQ(pane_view(view, wanted).angles.size(), 9u);
+    wanted.cross_um[2] += 20;  // the next B-scan
+    EXPECT_TRUE(pane_view(view, wanted).distances.empty());
+    EXPECT_TRUE(pane_view(view, wanted).angles.empty());
+    wanted.kind = PaneKind::volume;
+    EXPECT_EQ(pane_view(view, wanted).distances.size(), 12u);
+}
+
+TEST(PaneView, SectionsMayHaveLevelsOfTheirOwn) {
+    View view;
+    view.low = 3;
+    PaneWanted wanted{PaneKind::side, 400, 300, {}, {}, 10, 13};
+    wanted.levels = ValueRange{5, 9};
+    EXPECT_EQ(pane_view(view, wanted).low, 5);
+    EXPECT_EQ(pane_view(view, wanted).high, 9);
+    wanted.kind = PaneKind::volume;
+    EXPECT_EQ(pane_view(view, wanted).low, 3);
+}
+
+// A bar that would be cut is left out.
+TEST(PaneView, SmallSectionsHaveNoScaleBar) {
+    const auto has_bar = [](std::int64_t width, std::int64_t height) {
+        return pane_view(View{}, {PaneKind::side, width, height, {}, {}, 10, 13}).scale_bar;
+    };
+    EXPECT_TRUE(has_bar(200, 150));
+    EXPECT_FALSE(has_bar(90, 150));
+    EXPECT_FALSE(has_bar(200, 60));
+}
+
 TEST(PaneView, HeightsMakeTheEnFacePaneAProjection) {
     View view;
     view.top_um = 100;

@@ -175,7 +175,7 @@ TEST_F(PanelsTest, PanelsThatMeanNothingNowAreNotThere) {
     EXPECT_EQ(there(), "source statistics log view transfer measure export ");
     work().close();
     open_source();
-    EXPECT_EQ(there(), "source processing flow statistics log view transfer measure export time ");
+    EXPECT_EQ(there(), "source processing statistics log view transfer measure flow export time ");
 }
 
 TEST_F(PanelsTest, ADraggedNumberIsOneStepOfUndo) {

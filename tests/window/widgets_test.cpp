@@ -277,6 +277,16 @@ TEST(CurveEditing, HistogramsAreSeenAtAnyZoom) {
 
 // ---- measurements
 
+// One unit for the three numbers of a place, that of the longest.
+TEST(Measured, PlacesAreInOneUnit) {
+    const PlaceText place = place_text({452, 1200, 0.4}, true);
+    EXPECT_EQ(place.numbers, (std::array<std::string, 3>{"0.452", "1.200", "0.000"}));
+    EXPECT_EQ(place.unit, "mm");
+    EXPECT_EQ(place_text({1, 2, 108264}, true).unit, "cm");
+    EXPECT_EQ(place_text({1, 2, 3}, true).unit, "µm");
+    EXPECT_EQ(place_text({1, 2, 3}, false).unit, "voxels");
+}
+
 TEST(Measured, LengthsAnglesAndTheirTable) {
     const std::vector<double> distances{0, 0, 0, 3, 4, 12}, angles{1, 0, 0, 0, 0, 0, 0, 0, 2};
     EXPECT_DOUBLE_EQ(length_of(distances), 13);

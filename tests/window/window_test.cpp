@@ -122,15 +122,41 @@ TEST_F(WindowTest, ACrossHairThatIsDraggedMovesTheOtherSections) {
     EXPECT_GT(difference(before, picture(), part(PaneKind::side)), 0.5);
 }
 
-TEST_F(WindowTest, RightDragInASectionChangesTheValuesShown) {
+// The volume keeps its curve, unless both are linked.
+TEST_F(WindowTest, RightDragInASectionChangesTheValuesOfSections) {
     open_window();
     open_ball();
     const Image before = picture();
     const Pixel middle = middle_of(PaneKind::b_scan);
     drag(middle, {middle.x, middle.y - 40}, 1);
     ASSERT_TRUE(settle());
-    EXPECT_GT(work().view().low, lowest_value);
+    EXPECT_EQ(work().view().low, lowest_value);
+    EXPECT_GT(work().window().section_low, lowest_value);
     EXPECT_GT(difference(before, picture(), part(PaneKind::b_scan)), 2);
+    EXPECT_GT(difference(before, picture(), part(PaneKind::en_face)), 2);
+    EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 0.5);
+    work().undo();
+    EXPECT_EQ(work().window().section_low, lowest_value);
+
+    work().change("window.link_levels", true);
+    drag(middle, {middle.x, middle.y - 40}, 1);
+    EXPECT_GT(work().view().low, lowest_value);
+    EXPECT_EQ(work().window().section_low, lowest_value);
+    work().open(write_ball("other.nrrd"));
+    ASSERT_TRUE(turn_until([this] { return exhibit().name() == "other.nrrd"; }));
+    EXPECT_EQ(work().window().section_low, lowest_value);
+}
+
+// Thin sections show voxels: that the volume shows maxima is nothing to them.
+TEST_F(WindowTest, ProjectionsOfTheVolumeDoNotDarkenSections) {
+    open_window();
+    open_ball();
+    const Image before = picture();
+    for (const char* mode : {"mip", "average", "attenuated-mip", "isosurface", "depth-mip"}) {
+        work().change("view.mode", std::string(mode));
+        ASSERT_TRUE(settle());
+        EXPECT_EQ(difference(before, picture(), part(PaneKind::b_scan)), 0) << mode;
+    }
 }
 
 TEST_F(WindowTest, DoubleClickMakesAPaneLargeAndEscBringsTheOthersBack) {

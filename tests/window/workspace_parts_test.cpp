@@ -66,13 +66,16 @@ TEST(Actions, RunWhereTheyArePossible) {
     EXPECT_EQ(runs, 1);
 }
 
-TEST(Actions, PaletteFindsLettersInOrderBeginningsOfWordsFirst) {
+TEST(Actions, PaletteFindsWordsAndFirstLettersButNoLettersSpreadOverWords) {
     Actions actions;
     actions.add(action("x.1", "Keep a picture of the view"));
     actions.add(action("x.2", "Play or pause"));
     actions.add(action("x.3", "Panels on the right"));
-    EXPECT_THAT(ids(actions.matching("pp")), testing::Contains("x.2"));
-    EXPECT_EQ(ids(actions.matching("pp")).front(), "x.2");  // both begin words
+    EXPECT_THAT(ids(actions.matching("pp")), ElementsAre("x.2"));  // both begin words
+    EXPECT_THAT(ids(actions.matching("right pan")), ElementsAre("x.3"));
+    EXPECT_THAT(ids(actions.matching("paneright")), testing::IsEmpty());  // "PANEls on the RIGHT"
+    EXPECT_THAT(ids(actions.matching("kpv")), ElementsAre("x.1"));
+    EXPECT_THAT(ids(actions.matching("ictur")), ElementsAre("x.1"));  // within a word
     EXPECT_THAT(ids(actions.matching("zzz")), testing::IsEmpty());
     EXPECT_EQ(actions.matching("").size(), 3u);
 }

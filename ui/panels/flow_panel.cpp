@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "app/stage/exhibit.h"
 #include "render/colour_maps.h"
+#include "render/slots/volume_texture.h"
 #include "ui/panels/panel_list.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
@@ -31,28 +33,27 @@ void draw_method(const PanelContext& context, const FlowRecipe& flow) {
 }
 
 // From the fastest one way to the fastest the other way, with its ends in the unit of the flow.
-void colour_bar(const PanelContext& context, const VolumeGrid& grid) {
+void colour_bar(const PanelContext& context, const FlowScale& scale) {
     const Style& style = context.style;
-    const View& view = context.work.view();
-    const bool is_signed = grid.quantity == "doppler";
-    const double range = view.flow_range > 0 ? view.flow_range : grid.v_max;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size{ImGui::GetContentRegionAvail().x, style.px(14)};
     ImDrawList* list = ImGui::GetWindowDrawList();
+    const ColourMap map = colour_map(context.work.view().flow_colour_map);
     constexpr int pieces = 64;
     for (int i = 0; i < pieces; ++i) {
         const double level = (i + 0.5) / pieces;
-        const auto colour = colour_at(flow_map(), is_signed ? level : 0.5 + 0.5 * level);
+        const auto colour = colour_at(map, scale.has_sign ? level : 0.5 + 0.5 * level);
         const float x = at.x + size.x * static_cast<float>(i) / pieces;
         list->AddRectFilled({x, at.y}, {x + size.x / pieces + 1, at.y + size.y},
                             ImGui::GetColorU32({static_cast<float>(colour.r), static_cast<float>(colour.g),
                                                 static_cast<float>(colour.b), 1}));
     }
     ImGui::Dummy(size);
-    if (range <= 0) return;
+    note_place(context, "flow.colour_bar");
+    const std::string number = short_number(scale.range);
+    const std::string high = number + (scale.unit.empty() ? "" : " " + scale.unit) + (scale.has_sign ? " away" : "");
     ImGui::PushFont(style.numbers);
-    const std::string high = short_number(range) + " " + grid.unit;
-    ImGui::TextColored(style.muted, "%s", is_signed ? fmt::format("−{}", short_number(range)).c_str() : "0");
+    ImGui::TextColored(style.muted, "%s", scale.has_sign ? ("−" + number + " towards").c_str() : "0");
     ImGui::SameLine(ImGui::GetCursorPosX() + size.x - ImGui::CalcTextSize(high.c_str()).x);
     ImGui::TextColored(style.muted, "%s", high.c_str());
     ImGui::PopFont();
@@ -60,20 +61,29 @@ void colour_bar(const PanelContext& context, const VolumeGrid& grid) {
 
 class FlowPanel : public NamedPanel {
   public:
-    FlowPanel() : NamedPanel("flow", "Flow", PanelSide::left) {}
+    FlowPanel() : NamedPanel("flow", "Flow", PanelSide::right) {}
 
     bool is_there(Workspace& work) const override {
         return work.scan() != nullptr || (work.is_open() && work.stage().exhibit()->flow_grid());
     }
 
+    // Where flow is shown one looks for it; else it is one panel among others.
+    bool comes_first(Workspace& work) const override { return work.is_open() && work.stage().exhibit()->flow_grid(); }
+
     void draw(const PanelContext& context) override {
-        if (const Scan* scan = context.work.scan()) draw_method(context, FlowRecipe(scan->flow));
         Exhibit* exhibit = context.work.stage().exhibit();
-        const auto grid = exhibit != nullptr ? exhibit->flow_grid() : std::nullopt;
-        if (!grid || !section(context, "Display", true)) return;
-        colour_bar(context, *grid);
-        rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity"});
-        if (grid->v_max <= 0) setting_row(context, "view.flow_v_max");
+        const View& view = context.work.view();
+        const auto scale = exhibit != nullptr ? exhibit->flow_scale(view) : std::nullopt;
+        if (scale) {
+            colour_bar(context, *scale);
+            rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity",
+                           "view.flow_colour_map"});
+            const auto grid = exhibit->flow_grid();
+            if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
+        }
+        const Scan* scan = context.work.scan();
+        if (scan != nullptr && (!scale || section(context, "Computing", true)))
+            draw_method(context, FlowRecipe(scan->flow));
     }
 };
 

@@ -1,9 +1,13 @@
 // What is under the pointer, and what has been measured.
 #include <fmt/format.h>
 
+#include <array>
+
+#include "render/annotations/quantities.h"
 #include "ui/panels/icons.h"
 #include "ui/panels/measuring.h"
 #include "ui/panels/panel_list.h"
+#include "ui/panels/plot.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
 #include "ui/panels/widgets.h"
@@ -13,8 +17,12 @@ namespace {
 
 using Kind = MeasureTool::Kind;
 
-std::string triple(const std::array<double, 3>& numbers) {
-    return short_number(numbers[0]) + ", " + short_number(numbers[1]) + ", " + short_number(numbers[2]);
+std::string with_unit(const std::string& number, const std::string& unit) {
+    return unit.empty() ? number : number + " " + unit;
+}
+
+std::string joined(const PlaceText& place) {
+    return fmt::format("{}, {}, {}", place.numbers[0], place.numbers[1], place.numbers[2]);
 }
 
 void draw_probe(const PanelContext& context) {
@@ -22,25 +30,46 @@ void draw_probe(const PanelContext& context) {
     figure(context, "value", probe ? short_number(probe->value) : "–", probe ? short_unit(probe->unit).c_str() : "");
     const auto voxel = probe ? fmt::format("{}, {}, {}", probe->voxel[0], probe->voxel[1], probe->voxel[2]) : "–";
     figure(context, "voxel", voxel);
-    figure(context, "place", probe ? triple(probe->place_um) : "–", probe && probe->has_spacing ? "µm" : "");
-    tooltip(context, "along depth, A-scans, B-scans");
+    const PlaceText place = probe ? place_text(probe->place_um, probe->has_spacing) : PlaceText{};
+    figure(context, "place", probe ? joined(place) : "–", place.unit.c_str());
+    tooltip(context, "along depth, A-scans, B-scans, from the middle of the first voxel");
 }
 
-void mode_button(const PanelContext& context, Kind kind, const char* name, const char* label) {
+void draw_tools(const PanelContext& context) {
+    struct Tool {
+        const char *id, *label;
+        Kind kind;
+    };
+    constexpr std::array tools{Tool{"measure.distance", "Distance", Kind::distance},
+                               Tool{"measure.angle", "Angle", Kind::angle}, Tool{"measure.probe", "Probe", Kind::probe},
+                               Tool{"measure.profile", "Profile", Kind::profile}};
     MeasureTool& tool = context.state.measure;
-    const bool is_on = tool.kind() == kind;
-    const LitButtons lit(context.style, is_on);
-    if (plain_button(context, name, label)) tool.begin(is_on ? Kind::none : kind);
+    const float gap = context.style.px(4);
+    const float width = (ImGui::GetContentRegionAvail().x - gap * (tools.size() - 1)) / tools.size();
+    for (const auto& [id, label, kind] : tools) {
+        if (kind != tools.front().kind) ImGui::SameLine(0, gap);
+        const bool is_on = tool.kind() == kind;
+        const Action* action = context.work.actions().find(id);  // of a window, which knows its key
+        const LitButtons lit(context.style, is_on);
+        if (plain_button(context, id, label, action != nullptr ? help_of(*action).c_str() : "", true, width))
+            tool.begin(is_on ? Kind::none : kind);
+    }
+    if (tool.kind() == Kind::none) return muted_text(context, "Choose a tool, then click in any view.");
+    muted_text(context, tool.kind() == Kind::probe ? std::string("Click places in any view; Esc ends.")
+                                                   : fmt::format("Click place {} of {} in any view; Esc ends.",
+                                                                 tool.places_taken() + 1, tool.places_wanted()));
 }
 
-void draw_tool(const PanelContext& context) {
-    mode_button(context, Kind::distance, "measure.distance", "Distance");
-    ImGui::SameLine();
-    mode_button(context, Kind::angle, "measure.angle", "Angle");
-    const MeasureTool& tool = context.state.measure;
-    if (tool.kind() == Kind::none) return;
-    muted_text(context, fmt::format("Click place {} of {} in any view; Esc ends.", tool.places_taken() + 1,
-                                    tool.places_wanted()));
+// A line, and the mark that takes it away; whether it was pressed.
+bool removable(const PanelContext& context, const std::string& name, const std::string& value,
+               const std::string& mark) {
+    ImGui::PushID(mark.c_str());
+    ImGui::AlignTextToFramePadding();
+    figure(context, name.c_str(), value);
+    ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - 1.25f * ImGui::GetFrameHeight());
+    const bool is_removed = icon_button(context, mark, Icon::remove, "remove");
+    ImGui::PopID();
+    return is_removed;
 }
 
 // One line for each group of `size` numbers; taking one away leaves the others.
@@ -52,13 +81,9 @@ void draw_list(const PanelContext& context, const std::string& key, std::size_t 
     const auto numbers = std::get<std::vector<double>>(field->get());
     for (std::size_t first = 0; first + size <= numbers.size(); first += size) {
         const std::size_t number = first / size;
-        ImGui::PushID(static_cast<int>(first));
-        ImGui::AlignTextToFramePadding();
-        figure(context, fmt::format("{} {}", name, number + 1).c_str(), text(std::span(numbers).subspan(first, size)));
-        ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - 1.25f * ImGui::GetFrameHeight());
-        const bool is_removed = icon_button(context, fmt::format("{}.remove[{}]", key, number), Icon::remove, "remove");
-        ImGui::PopID();
-        if (!is_removed) continue;
+        if (!removable(context, fmt::format("{} {}", name, number + 1), text(std::span(numbers).subspan(first, size)),
+                       fmt::format("{}.remove[{}]", key, number)))
+            continue;
         std::vector<double> fewer = numbers;
         const auto begin = fewer.begin() + static_cast<std::ptrdiff_t>(first);
         fewer.erase(begin, begin + static_cast<std::ptrdiff_t>(size));
@@ -67,21 +92,58 @@ void draw_list(const PanelContext& context, const std::string& key, std::size_t 
     }
 }
 
+void draw_probes(const PanelContext& context) {
+    MeasureTool& tool = context.state.measure;
+    for (std::size_t i = 0; i < tool.probes().size(); ++i) {
+        const Probe& probe = tool.probes()[i];
+        const PlaceText place = place_text(probe.place_um, probe.has_spacing);
+        const bool is_removed = removable(context, fmt::format("probe {}", i + 1),
+                                          with_unit(short_number(probe.value), short_unit(probe.unit)),
+                                          fmt::format("measure.probes.remove[{}]", i));
+        tooltip(context, "at " + joined(place) + " " + place.unit + " along depth, A-scans, B-scans");
+        if (is_removed) return tool.remove_probe(i);
+    }
+}
+
+void draw_profile(const PanelContext& context) {
+    MeasureTool& tool = context.state.measure;
+    if (!tool.profile()) return;
+    const LineProfile& profile = *tool.profile();
+    const bool is_removed =
+        removable(context, "profile", length_text(profile.length, profile.has_spacing), "measure.profile.remove");
+    // An axis of micrometres says millimetres where that is shorter to read.
+    const LengthUnit unit = profile.has_spacing ? unit_for(profile.length) : LengthUnit{1, "voxels"};
+    const std::string of_values = short_unit(profile.unit);
+    static PlotZoom zoom;
+    const Plot plot{
+        .title = "profile",
+        .across = {"along the line", unit.name},
+        .up = {"value", of_values.c_str()},
+        .whole_across = {0, std::max(profile.length / unit.um, 1e-9)},
+        .traces = {{"value", {profile.values, 0, std::max(profile.step() / unit.um, 1e-12)}, context.style.accent}}};
+    draw_plot(context, plot, zoom, {ImGui::GetContentRegionAvail().x, context.style.px(170)});
+    note_place(context, "measure.profile.plot");
+    if (plain_button(context, "measure.profile.copy", "Copy profile", "as CSV, to the clipboard"))
+        ImGui::SetClipboardText(profile_csv(profile).c_str());
+    if (is_removed) tool.remove_profile();
+}
+
 class MeasurePanel : public NamedPanel {
   public:
     MeasurePanel() : NamedPanel("measure", "Measure", PanelSide::right) {}
     bool is_there(Workspace& work) const override { return work.is_open(); }
 
     void draw(const PanelContext& context) override {
+        draw_tools(context);
         draw_probe(context);
-        draw_tool(context);
         const auto grid = context.work.stage().exhibit()->grid();
         const bool has_unit = grid && grid->spacing_um[0] > 0;
-        const char* unit = has_unit ? "µm" : "voxels";
         draw_list(context, "view.distances", 6, "distance",
-                  [unit](auto places) { return short_number(length_of(places)) + " " + unit; });
+                  [has_unit](auto places) { return length_text(length_of(places), has_unit); });
         draw_list(context, "view.angles", 9, "angle",
-                  [](auto places) { return short_number(angle_deg_of(places)) + "°"; });
+                  [](auto places) { return fmt::format("{:.1f}°", angle_deg_of(places)); });
+        draw_probes(context);
+        draw_profile(context);
         const View& view = context.work.view();
         if (view.distances.empty() && view.angles.empty()) return;
         if (plain_button(context, "measure.copy", "Copy as CSV", "copy all with their positions to the clipboard")) {

@@ -7,6 +7,10 @@
 #include <numbers>
 #include <utility>
 
+#include "app/stage/exhibit.h"
+#include "compute/error.h"
+#include "render/annotations/quantities.h"
+
 namespace echolux {
 namespace {
 
@@ -24,19 +28,62 @@ void MeasureTool::begin(Kind kind) {
     places_.clear();
 }
 
+void MeasureTool::forget() {
+    cancel();
+    probes_.clear();
+    remove_profile();
+    under_pointer.reset();
+}
+
 std::size_t MeasureTool::places_wanted() const {
-    return kind_ == Kind::distance ? 2 : kind_ == Kind::angle ? 3 : 0;
+    switch (kind_) {
+        case Kind::distance:
+        case Kind::profile: return 2;
+        case Kind::angle: return 3;
+        case Kind::probe: return 1;
+        case Kind::none: break;
+    }
+    return 0;
 }
 
 void MeasureTool::take(Workspace& work, const Probe& probe) {
     if (kind_ == Kind::none) return;
+    if (kind_ == Kind::probe) return probes_.push_back(probe);
     places_.insert(places_.end(), probe.place_um.begin(), probe.place_um.end());
     if (places_taken() < places_wanted()) return;
+    if (kind_ == Kind::profile) return read_profile(work);
     const bool is_distance = kind_ == Kind::distance;
     std::vector<double> all = is_distance ? work.view().distances : work.view().angles;
     all.insert(all.end(), places_.begin(), places_.end());
     places_.clear();
     work.change(is_distance ? "view.distances" : "view.angles", std::move(all));
+}
+
+void MeasureTool::read_profile(Workspace& work) {
+    const std::vector<double> ends = std::exchange(places_, {});
+    const VolumeToCome coming = work.stage().exhibit()->begin_reading();
+    if (!coming) throw Error(ErrorCode::bad_setting, "there is no volume yet", "measure", "wait for the first");
+    remove_profile();
+    work.jobs().start(
+        "reading a profile",
+        [coming, ends, target = std::weak_ptr(profile_)](Progress& progress) -> Jobs::LastStep {
+            progress.begin("fetch the volume", 0, "");
+            LineProfile profile = line_profile(*coming(), {ends[0], ends[1], ends[2]}, {ends[3], ends[4], ends[5]});
+            return [target, made = std::move(profile)] {
+                if (const auto place = target.lock()) *place = made;
+            };
+        },
+        [&notices = work.notices()](const Error& error) { notices.trouble("measure", error); });
+}
+
+PlaceText place_text(const std::array<double, 3>& place, bool is_um) {
+    const double longest = std::max({std::abs(place[0]), std::abs(place[1]), std::abs(place[2])});
+    const LengthUnit unit = is_um ? unit_for(std::max(longest, 1.0)) : LengthUnit{1, "voxels"};
+    const int decimals = !is_um ? 1 : unit.um >= 1000 ? 3 : 1;
+    PlaceText text{{}, unit.name};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        text.numbers[axis] = fmt::format("{:.{}f}", place[axis] / unit.um + 0.0, decimals);
+    return text;
 }
 
 double length_of(std::span<const double> distance) {

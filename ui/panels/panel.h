@@ -29,6 +29,9 @@ class Panel {
     virtual PanelSide side() const = 0;
     virtual bool is_there(Workspace&) const { return true; }  // false: it has nothing to say now
 
+    // Above the other panels of its side, while that is what one looks at.
+    virtual bool comes_first(Workspace&) const { return false; }
+
     // Inside an ImGui child as wide as the side; the title stands above already.
     virtual void draw(const PanelContext& context) = 0;
 };

@@ -26,6 +26,7 @@ std::unique_ptr<Panel> make_processing_panel();
 std::unique_ptr<Panel> make_flow_panel();
 std::unique_ptr<Panel> make_statistics_panel();
 std::unique_ptr<Panel> make_log_panel();
+std::unique_ptr<Panel> make_layers_panel();
 std::unique_ptr<Panel> make_view_panel();
 std::unique_ptr<Panel> make_transfer_panel();
 std::unique_ptr<Panel> make_measure_panel();

@@ -7,12 +7,13 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
     std::vector<std::unique_ptr<Panel>> panels;
     panels.push_back(make_source_panel());
     panels.push_back(make_processing_panel());
-    panels.push_back(make_flow_panel());
     panels.push_back(make_statistics_panel());
     panels.push_back(make_log_panel());
+    panels.push_back(make_layers_panel());
     panels.push_back(make_view_panel());
     panels.push_back(make_transfer_panel());
     panels.push_back(make_measure_panel());
+    panels.push_back(make_flow_panel());
     panels.push_back(make_export_panel());
     panels.push_back(make_time_panel());
     return panels;

@@ -12,13 +12,14 @@ namespace echolux {
 namespace {
 
 std::string unit_of(const BoundField& field, const VolumeFacts& volume) {
+    if (field.unit == "speed") return volume.flow ? volume.flow->unit : "";
     return field.unit == "value" ? volume.value_unit : unit_text(field.unit == "dB or counts" ? "dB" : field.unit);
 }
 
-std::string range_text(const BoundField& field) {
+std::string range_text(const BoundField& field, const VolumeFacts& volume) {
     const bool is_number = field.choices.empty() && field.low < field.high;
     if (!is_number) return "";
-    return fmt::format("{:g} to {:g} {}", field.low, field.high, unit_text(field.unit));
+    return fmt::format("{:g} to {:g} {}", field.low, field.high, unit_of(field, volume));
 }
 
 void explain(const PanelContext& context, const BoundField& field, const ControlHint& hint) {
@@ -28,13 +29,13 @@ void explain(const PanelContext& context, const BoundField& field, const Control
         ImGui::TextColored(style.accent, "%s", field.key().c_str());
         ImGui::PopFont();
         ImGui::TextUnformatted(std::string(field.help).c_str());
-        if (const std::string range = range_text(field); !range.empty()) {
+        if (const std::string range = range_text(field, context.state.volume); !range.empty()) {
             ImGui::TextColored(style.muted, "%s", range.c_str());
         }
         const bool is_automatic = hint.special_value && field.default_value == Value(*hint.special_value);
         const std::string usual = is_automatic ? std::string(hint.special_text) : spelled(field.default_value);
         ImGui::TextColored(style.muted, "default %s", usual.c_str());
-        if (!range_text(field).empty()) {
+        if (!range_text(field, context.state.volume).empty()) {
             ImGui::TextColored(style.muted, "drag, finely with Shift; double click to type");
         }
     });

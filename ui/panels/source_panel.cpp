@@ -174,6 +174,7 @@ class SourcePanel : public NamedPanel {
             const std::string name = line.substr(0, line.find(' '));
             if (plain_button(context, name, line.c_str())) open_source(context, name);
         }
+        action_button(context, "source.plugin", "Open a plugin…");
         if (instruments_->was_asked && instruments_->names.empty()) muted_text(context, "No camera answers.");
     }
 

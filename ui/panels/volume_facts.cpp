@@ -19,13 +19,14 @@ ValueRange range_of_values(std::string_view key, const VolumeFacts& facts) {
     const double length = std::max(values.high - values.low, shown.high - shown.low);
     const double more = 0.25 * length, gap = 0.01 * length;
     const double low = std::min(values.low, shown.low) - more, high = std::max(values.high, shown.high) + more;
-    if (key == "view.low") return {low, shown.high - gap};
-    if (key == "view.high") return {shown.low + gap, high};
+    if (key == "view.low" || key == "window.section_low") return {low, shown.high - gap};
+    if (key == "view.high" || key == "window.section_high") return {shown.low + gap, high};
     return {low, high};
 }
 
 std::optional<ValueRange> range_in_volume(std::string_view key, const FieldText& field, const VolumeFacts& facts) {
     if (field.unit == "value") return range_of_values(key, facts);
+    if (field.unit == "speed") return ValueRange{0, facts.flow ? 2 * facts.flow->usual : 50};
     if (key == "recipe.depth_begin" || key == "recipe.depth_end") {
         if (facts.depth_bins > 0) return ValueRange{0, static_cast<double>(facts.depth_bins)};
         return ValueRange{0, 2048};
@@ -64,6 +65,7 @@ VolumeFacts facts_of(Workspace& work) {
     const auto extent = volume_extent(*grid);
     facts.extents_um = {extent.x, extent.y, extent.z};
     facts.first_depth_um = grid->first_depth_um;
+    facts.flow = exhibit->flow_scale(work.view());
     facts.value_unit = short_unit(grid->unit);
     if (const auto histogram = exhibit->histogram()) {
         const ValueRange range = usual_range(*histogram);
@@ -87,6 +89,8 @@ std::optional<double> value_in_effect(std::string_view key, const VolumeFacts& f
     if (key == "view.top_um" && !facts.extents_um.empty()) return facts.first_depth_um;
     if (key == "recipe.depth_end" && facts.depth_bins > 0) return static_cast<double>(facts.depth_bins);
     if (key == "view.opacity_length_um" && !facts.extents_um.empty()) return facts.extents_um[0];
+    if (facts.flow && key == "view.flow_range") return facts.flow->range;
+    if (facts.flow && key == "view.flow_threshold") return facts.flow->threshold;
     if (!facts.range_in_use) return std::nullopt;
     if (key == "view.low") return facts.range_in_use->low;
     if (key == "view.high") return facts.range_in_use->high;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
+#include "render/annotations/annotations.h"
 #include "render/transfer_function.h"
 
 namespace echolux {
@@ -20,6 +21,7 @@ struct VolumeFacts {
     std::optional<ValueRange> values;        // of its voxels
     std::optional<ValueRange> range_in_use;  // from low to high of what is shown now
     std::string value_unit;                  // "dB"
+    std::optional<FlowScale> flow;           // as it is coloured now
     double first_depth_um = 0;
     std::vector<double> extents_um;  // depth, A-scans, B-scans (voxels where no spacing is known); empty: no volume
     std::int64_t depth_bins = 0;     // of a spectrum; 0: unknown

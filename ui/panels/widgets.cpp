@@ -12,6 +12,8 @@ constexpr double rest_before_help_s = 0.45;
 // Whether the pointer has rested on what was drawn last for long enough.
 bool asks_for_help(const PanelContext& context) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsMouseDown(0)) return false;
+    // Help is drawn above everything: below an open dialog there is none.
+    if (context.state.has_sheet && !context.state.is_in_sheet) return false;
     const ImVec2 at = ImGui::GetItemRectMin();
     PointerRest& rest = context.state.rest;
     const double now_s = ImGui::GetTime();
@@ -74,12 +76,13 @@ LitButtons::~LitButtons() {
     ImGui::PopStyleColor(colours_);
 }
 
-bool action_button(const PanelContext& context, std::string_view id, const char* label) {
+bool action_button(const PanelContext& context, std::string_view id, const char* label, float width) {
     const Action* action = context.work.actions().find(id);
     if (action == nullptr) return false;
     const LitButtons lit(context.style, action->is_on && action->is_on());
     const char* text = label != nullptr ? label : action->title.c_str();
-    return plain_button(context, id, text, help_of(*action).c_str(), action->is_possible()) && run_action(context, id);
+    return plain_button(context, id, text, help_of(*action).c_str(), action->is_possible(), width) &&
+           run_action(context, id);
 }
 
 bool plain_button(const PanelContext& context, std::string_view name, const char* label, const char* help,
@@ -91,6 +94,21 @@ bool plain_button(const PanelContext& context, std::string_view name, const char
     ImGui::EndDisabled();
     note_place(context, name);
     tooltip(context, help);
+    return is_pressed;
+}
+
+bool primary_button(const PanelContext& context, std::string_view name, const char* label, float width) {
+    const ImVec4& accent = context.style.accent;
+    const auto lighter = [&accent](float by) {
+        return ImVec4(accent.x + by * (1 - accent.x), accent.y + by * (1 - accent.y), accent.z + by * (1 - accent.z),
+                      1);
+    };
+    ImGui::PushStyleColor(ImGuiCol_Button, accent);
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, lighter(0.2f));
+    ImGui::PushStyleColor(ImGuiCol_ButtonActive, lighter(0.35f));
+    ImGui::PushStyleColor(ImGuiCol_Text, {0.04f, 0.05f, 0.06f, 1});
+    const bool is_pressed = plain_button(context, name, label, "", true, width);
+    ImGui::PopStyleColor(4);
     return is_pressed;
 }
 

@@ -42,7 +42,7 @@ void plane_list(const PanelContext& context, const std::string& key, std::size_t
 
 // A button that runs an action: its title, its keys in the tooltip, gray where it is not possible. Nothing where there
 // is no such action.
-bool action_button(const PanelContext& context, std::string_view action, const char* label = nullptr);
+bool action_button(const PanelContext& context, std::string_view action, const char* label = nullptr, float width = 0);
 
 // Runs it; what it throws becomes trouble of its group. Whether it ran.
 bool run_action(const PanelContext& context, std::string_view action);
@@ -53,6 +53,9 @@ std::string help_of(const Action& action);
 // A button of the panel's own, found by tests under `name`.
 bool plain_button(const PanelContext& context, std::string_view name, const char* label, const char* help = "",
                   bool is_possible = true, float width = 0);  // 0: as wide as its label needs
+
+// The one of several that goes on: in the colour of what is active, readable in every state.
+bool primary_button(const PanelContext& context, std::string_view name, const char* label, float width);
 
 // What `work` throws becomes trouble of `place`; whether it threw nothing.
 bool attempt(const PanelContext& context, std::string_view place, const std::function<void()>& work);

@@ -301,14 +301,8 @@ void FileDialog::draw_answer(const PanelContext& context) {
     if (ImGui::Button("Cancel", {button, 0})) close();
     note_place(context, "files.cancel");
     ImGui::SameLine();
-    ImGui::PushStyleColor(ImGuiCol_Button, style.accent);
-    ImGui::PushStyleColor(ImGuiCol_Text, {0.04f, 0.05f, 0.06f, 1});
-    const bool pressed = ImGui::Button(saves                                  ? "Save"
-                                       : wish_.kind == FileWish::Kind::folder ? "Choose this folder"
-                                                                              : "Open",
-                                       {button, 0});
-    ImGui::PopStyleColor(2);
-    note_place(context, "files.answer");
+    const char* label = saves ? "Save" : wish_.kind == FileWish::Kind::folder ? "Choose this folder" : "Open";
+    const bool pressed = primary_button(context, "files.answer", label, button);
     if (is_open() && goes_up) go_to(context.work, folder_.parent_path());
     if (is_open() && pressed && wish_.kind == FileWish::Kind::folder)
         answer(context, folder_);

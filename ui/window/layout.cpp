@@ -9,6 +9,7 @@ namespace {
 constexpr double top_height = 40, status_height = 28;  // at scale 1
 constexpr double narrowest_column = 230, gap = 3;      //
 constexpr double max_of_width = 0.27;                  // that a column takes
+constexpr double min_of_centre = 0.45;                 // of the width, that is left to pictures
 
 std::int64_t pixels(double at_scale_1, double scale) {
     return std::llround(at_scale_1 * scale);
@@ -68,10 +69,16 @@ WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs)
     const std::int64_t top = pixels(top_height, needs.scale), status = pixels(status_height, needs.scale);
     const std::int64_t line = std::max<std::int64_t>(1, pixels(1, needs.scale));
     const std::int64_t middle = std::max<std::int64_t>(1, needs.height - top - status - 2 * line);
-    const std::int64_t left = column_width(settings.left_panels, settings.left_width, needs);
+    std::int64_t left = column_width(settings.left_panels, settings.left_width, needs);
     // The panels on the right are about pictures of volumes, which the alignment view does not show.
     const bool has_right = settings.right_panels && !needs.aligns;
-    const std::int64_t right = column_width(has_right, settings.right_width, needs);
+    std::int64_t right = column_width(has_right, settings.right_width, needs);
+    // In a small window the picture keeps most of the room: first the left panels fold, then the right ones.
+    const auto is_cramped = [&] {
+        return static_cast<double>(needs.width - left - right) < min_of_centre * static_cast<double>(needs.width);
+    };
+    if (left > 0 && right > 0 && is_cramped()) left = 0;
+    if (is_cramped()) left = right = 0;
     const std::int64_t from = left > 0 ? left + line : 0, to = needs.width - (right > 0 ? right + line : 0);
     const std::int64_t bottom = needs.is_open ? std::min(needs.bottom, middle / 2) : 0;
     plan.top = {0, 0, needs.width, top};

@@ -33,6 +33,8 @@ void Overlay::begin_sheet(const PanelContext& context, ImVec2 size, const char* 
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoCollapse |
                      (sheet.height > 0 ? 0 : ImGuiWindowFlags_AlwaysAutoResize));
     ImGui::PopStyleVar(3);
+    sheet_state_ = &context.state;
+    sheet_state_->is_in_sheet = true;
 }
 
 void Overlay::end_sheet() {
@@ -42,6 +44,7 @@ void Overlay::end_sheet() {
                                 ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
     ImGui::End();
     ImGui::PopStyleColor(2);
+    sheet_state_->is_in_sheet = false;
     is_new_ = false;
     if (is_beside && closes_outside_) close();
 }

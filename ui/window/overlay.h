@@ -38,6 +38,7 @@ class Overlay {
 
   private:
     bool is_open_ = false, is_new_ = false, closes_outside_ = false;
+    PanelState* sheet_state_ = nullptr;  // between begin_sheet() and end_sheet()
 };
 
 }  // namespace echolux

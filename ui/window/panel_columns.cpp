@@ -113,8 +113,11 @@ void PanelColumns::draw_side(const PanelContext& context, PanelSide side, const 
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.style.px(8), context.style.px(8)});
     ImGui::Begin(side == PanelSide::left ? "left panels" : "right panels", nullptr, fixed);
     ImGui::PopStyleVar();
-    for (const auto& panel : panels_) {
-        if (panel->side() == side && panel->is_there(context.work)) draw_panel(context, *panel);
+    for (const bool first : {true, false}) {
+        for (const auto& panel : panels_) {
+            if (panel->side() != side || !panel->is_there(context.work)) continue;
+            if (panel->comes_first(context.work) == first) draw_panel(context, *panel);
+        }
     }
     ImGui::End();
     drag_width(context, side, place);

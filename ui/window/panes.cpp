@@ -60,17 +60,28 @@ View Panes::view_of(const PanelContext& context, const Pane& pane) const {
     const bool is_volume = pane.kind == PaneKind::volume;
     const double share = others < 1 ? 1 : is_volume ? volume_share : (1 - volume_share) / static_cast<double>(others);
     const View& view = context.work.view();
-    return pane_view(
-        view, {pane.kind, std::max<std::int64_t>(pane.place.width, 1), std::max<std::int64_t>(pane.place.height, 1),
-               context.work.cross_um(), pane.look, std::max(1.0, rays_ms(context) * share), context.style.px(13)});
+    PaneWanted wanted{pane.kind,
+                      std::max<std::int64_t>(pane.place.width, 1),
+                      std::max<std::int64_t>(pane.place.height, 1),
+                      context.work.cross_um(),
+                      pane.look,
+                      std::max(1.0, rays_ms(context) * share),
+                      context.style.px(13)};
+    const WindowSettings& settings = context.work.window();
+    if (!settings.link_levels) wanted.levels = ValueRange{settings.section_low, settings.section_high};
+    const std::optional<VolumeGrid> grid = context.work.stage().exhibit()->grid();
+    if (grid) wanted.grid = &*grid;
+    return pane_view(view, wanted);
 }
 
 void Panes::draw(const PanelContext& context, const Region& centre) {
     Exhibit& exhibit = *context.work.stage().exhibit();
-    if (&exhibit != shown_) {
+    if (&exhibit != shown_ || life_.lock() != exhibit.life().lock()) {
         forget_pictures();
         show_whole_sections();
+        context.state.measure.forget();
         shown_ = &exhibit;
+        life_ = exhibit.life();
     }
     const std::optional<VolumeGrid> grid = exhibit.grid();
     ImGui::SetNextWindowPos(corner(centre));
@@ -87,6 +98,8 @@ void Panes::draw(const PanelContext& context, const Region& centre) {
         ImGui::InvisibleButton(
             "pane", extent(pane.place),
             ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
+        constexpr std::array names{"pane.volume", "pane.b-scan", "pane.en-face", "pane.side"};
+        note_place(context, names[static_cast<std::size_t>(pane.kind)]);
         if (grid) handle(context, *grid, pane);
         ImGui::PopID();
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,7 @@ class Panes {
     void handle(const PanelContext& context, const VolumeGrid& grid, Pane& pane);
     void begin_drag(const PanelContext& context, const Pane& pane);
     void drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& pane);
+    void drag_values(const PanelContext& context, const Pane& pane, const glm::dvec2& by, Edit edit);
     void wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches);
     void close_edit(const PanelContext& context);
     void move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place);
@@ -69,6 +71,10 @@ class Panes {
     void measure_under_pointer(const PanelContext& context);
     bool has_dragged(const PanelContext& context) const;
 
+    void draw_flow_bar(const PanelContext& context, const Pane& pane) const;
+    void draw_tool(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
+    float draw_title(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
+    void draw_read_out(const PanelContext& context, const Pane& pane, float top) const;
     void draw_marks(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     void follow(const PanelContext& context, Pane& pane, Exhibit& exhibit);
     bool are_rays_done(const Renderer& renderer);
@@ -83,6 +89,7 @@ class Panes {
     double rays_s_ = 0;          // that the last round took
     std::optional<PaneKind> full_size_;
     const Exhibit* shown_ = nullptr;
+    std::weak_ptr<const void> life_;  // of the one that is shown: another one may have its address
 
     Drag drag_ = Drag::none;
     bool has_moved_ = false;  // since the button went down
@@ -91,7 +98,7 @@ class Panes {
     std::array<float, 2> pointer_{};  // in the hovered pane
     bool is_probed_ = true;           // what is under the pointer is known
     double probed_s_ = -1;
-    std::string read_out_;
+    std::vector<std::string> read_out_;  // its parts, which go on in the next line where they do not fit
 };
 
 // What stands over a pane's picture.
@@ -100,7 +107,9 @@ struct PaneTitle {
     std::string index;   // "128 / 255"; "": of the volume
     std::string length;  // "1.28 mm"; "": not known
 };
-PaneTitle title_of(PaneKind kind, const VolumeGrid& grid, const std::array<double, 3>& cross);
+// `orientation`: as Exhibit::orientation() says; medical volumes have axial, coronal and sagittal sections.
+PaneTitle title_of(PaneKind kind, const VolumeGrid& grid, const std::array<double, 3>& cross,
+                   const std::string& orientation = "");
 
 // The colour of a section, of its title and of its line in other panes.
 ImVec4 colour_of(PaneKind kind);

@@ -99,7 +99,7 @@ void RawDialog::close(const PanelContext& context) {
 
 void RawDialog::draw_guesses(const PanelContext& context) {
     Workspace::RawProposal& proposal = *context.work.raw_proposal();
-    ImGui::TextColored(context.style.muted, "Proposals, the most likely first");
+    ImGui::TextColored(context.style.muted, "Proposals by how alike lines are");
     for (std::size_t i = 0; i < proposal.guesses.size(); ++i) {
         const RawGuess& guess = proposal.guesses[i];
         const ScanGeometry& geometry = proposal.scan.geometry;
@@ -160,12 +160,8 @@ void RawDialog::draw_answer(const PanelContext& context) {
     note_place(context, "raw.cancel");
     ImGui::SameLine();
     ImGui::BeginDisabled(!proposal.problem.empty());
-    ImGui::PushStyleColor(ImGuiCol_Button, style.accent);
-    ImGui::PushStyleColor(ImGuiCol_Text, {0.04f, 0.05f, 0.06f, 1});
-    const bool accepts = ImGui::Button("Write and open", {button, 0});
-    ImGui::PopStyleColor(2);
+    const bool accepts = primary_button(context, "raw.accept", "Write and open", button);
     ImGui::EndDisabled();
-    note_place(context, "raw.accept");
     if (drops)
         close(context);
     else if (accepts)

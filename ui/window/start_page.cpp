@@ -201,10 +201,12 @@ void StartPage::draw_instruments(const PanelContext& context, float width) {
     if (!sources_->is_known) {
         muted_text(context, "Looking for cameras…");
     } else if (!has_some) {
-        muted_text(context, "No camera answers. Plugins and replays open by `echolux view --source …`.");
+        muted_text(context, "No camera answers.");
         if (plain_button(context, "start.look", "Look again", "GigE Vision and USB3 Vision cameras"))
             look_for_sources(context.work);
     }
+    if (card(context, "start.plugin", width, "Open a plugin", "the library of an instrument of your own (.so)", ""))
+        attempt(context, "", [&] { context.work.actions().run("source.plugin"); });
 }
 
 }  // namespace echolux

@@ -66,10 +66,96 @@ void MainWindow::Parts::add_actions() {
                   [] { return true; },
                   [this] { return is_full_screen; }});
 
+    add_measure_actions();
+    add_panel_actions();
+    add_source_actions();
+
     add(actions, {"window.palette", "Find a command…", "Help", {"Ctrl+K"}, [this] { palette.open(); }});
     add(actions, {"window.keys", "Keys and mouse", "Help", {"?", "F1"}, [this] { key_map.open(); }});
     add(actions, {"window.tour", "A short tour", "Help", {}, [this] { tour.open(); }});
     add(actions, {"window.about", "About Echolux", "Help", {}, [this] { about.open(); }});
+}
+
+// Each begins its tool, or ends it, and unfolds the panel that shows what comes of it.
+void MainWindow::Parts::add_measure_actions() {
+    using Kind = MeasureTool::Kind;
+    const auto is_open = [this] { return work.stage().exhibit() != nullptr; };
+    const auto add_tool = [&](const char* id, const char* title, const char* key, Kind kind) {
+        add(work.actions(), {id,
+                             title,
+                             "Measure",
+                             {key},
+                             [this, kind] {
+                                 const bool is_on = state.measure.kind() == kind;
+                                 state.measure.begin(is_on ? Kind::none : kind);
+                                 if (!is_on && !PanelColumns::is_open(work, "measure"))
+                                     PanelColumns::toggle(work, "measure");
+                             },
+                             is_open,
+                             [this, kind] { return state.measure.kind() == kind; }});
+    };
+    add_tool("measure.distance", "Measure a distance", "Shift+D", Kind::distance);
+    add_tool("measure.angle", "Measure an angle", "Shift+A", Kind::angle);
+    add_tool("measure.probe", "Probe values at places", "Shift+V", Kind::probe);
+    add_tool("measure.profile", "Profile along a line", "Shift+P", Kind::profile);
+    add(work.actions(), {"measure.clear",
+                         "Remove all measurements",
+                         "Measure",
+                         {},
+                         [this] {
+                             state.measure.forget();
+                             const std::vector<double> none;
+                             work.change_together("view.distances", {{"view.distances", none}, {"view.angles", none}});
+                         },
+                         is_open});
+}
+
+// "Panel: Flow" unfolds it and shows its side, or folds it.
+void MainWindow::Parts::add_panel_actions() {
+    for (const auto& panel : columns.panels()) {
+        if (panel->side() == PanelSide::bottom) continue;
+        const auto is_shown = [this, one = panel.get()] {
+            const WindowSettings& window = work.window();
+            return PanelColumns::is_open(work, one->id()) &&
+                   (one->side() == PanelSide::left ? window.left_panels : window.right_panels);
+        };
+        const std::string id(panel->id());
+        add(work.actions(),
+            {"panel." + id,
+             "Panel: " + std::string(panel->title()),
+             "Window",
+             {},
+             [this, one = panel.get(), is_shown] {
+                 const bool was_shown = is_shown();
+                 const bool is_left = one->side() == PanelSide::left;
+                 if (!was_shown) work.change(is_left ? "window.left_panels" : "window.right_panels", true);
+                 if (was_shown || !PanelColumns::is_open(work, one->id())) PanelColumns::toggle(work, one->id());
+             },
+             [this, one = panel.get()] { return work.stage().exhibit() != nullptr && one->is_there(work); },
+             is_shown});
+    }
+}
+
+void MainWindow::Parts::add_source_actions() {
+    for (const ShownScene& scene : state.scenes) {
+        const auto open = [this, name = scene.name] {
+            SourceWanted wanted;
+            wanted.name = "sim:" + name;
+            work.open_source(wanted);
+        };
+        add(work.actions(), {"source.sim." + scene.name, "Simulator: " + scene.title, "Source", {}, open});
+    }
+    add(work.actions(), {"source.plugin", "Open a plugin…", "Source", {}, [this] {
+                             files.ask(work, {FileWish::Kind::open,
+                                              "Open a plugin: the library of an instrument",
+                                              "",
+                                              {".so"},
+                                              [this](const auto& path) {
+                                                  SourceWanted wanted;
+                                                  wanted.name = "plugin:" + path.string();
+                                                  work.open_source(wanted);
+                                              }});
+                         }});
 }
 
 void MainWindow::Parts::grant_file_wish() {

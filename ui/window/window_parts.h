@@ -64,6 +64,9 @@ struct MainWindow::Parts {
 
     // ---- window_actions.cpp
     void add_actions();
+    void add_measure_actions();
+    void add_panel_actions();
+    void add_source_actions();
     void grant_file_wish();
 
     NativeWindow& native;

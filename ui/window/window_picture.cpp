@@ -96,6 +96,7 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
                                                    .is_open = is_open,
                                                    .bottom = is_open ? columns.bottom_height(panel_context) : 0,
                                                    .aligns = aligns()});
+    state.has_sheet = palette.is_open() || files.is_open() || raw.is_open() || key_map.is_open() || about.is_open();
     top_bar.draw(panel_context, plan.top);
     if (is_open && work.stage().exhibit() != nullptr) {  // a menu may have closed it
         columns.draw_side(panel_context, PanelSide::left, plan.left);

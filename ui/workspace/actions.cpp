@@ -1,43 +1,12 @@
 #include "ui/workspace/actions.h"
 
 #include <algorithm>
-#include <cctype>
-#include <optional>
 #include <utility>
 
 #include "compute/error.h"
-#include "engine/io/lower_case.h"
+#include "ui/workspace/word_match.h"
 
 namespace echolux {
-namespace {
-
-// How well typed letters fit a text, both in lower case, in the text's order: those that begin words or follow one
-// another count more. Nothing: some letter is missing.
-std::optional<int> fit(std::string_view typed, std::string_view text) {
-    int points = 0;
-    std::size_t at = 0;
-    bool follows = false;
-    for (const char wanted : typed) {
-        if (wanted == ' ') continue;
-        const std::size_t before = at;
-        while (at < text.size() && text[at] != wanted) ++at;
-        if (at == text.size()) return std::nullopt;
-        const bool begins_word = at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0;
-        points += 1 + (begins_word ? 3 : 0) + (follows && at == before ? 4 : 0);
-        follows = true;
-        ++at;
-    }
-    return points;
-}
-
-std::optional<int> fit(std::string_view typed, const Action& action) {
-    const std::optional<int> title = fit(typed, lower_case(action.title));
-    const std::optional<int> id = fit(typed, lower_case(action.id));
-    if (!title) return id;
-    return std::max(*title + 1, id.value_or(0));
-}
-
-}  // namespace
 
 void Actions::add(Action action) {
     if (find(action.id) != nullptr) {
@@ -76,10 +45,10 @@ std::vector<const Action*> Actions::matching(std::string_view typed) const {
         bool is_possible;
         int points;
     };
-    const std::string letters = lower_case(std::string(typed));
     std::vector<Match> matches;
     for (const Action& action : actions_) {
-        if (const auto points = fit(letters, action)) matches.push_back({&action, action.is_possible(), *points});
+        const int points = points_of(typed, {action.title, action.id, action.group, search_words(action.id), ""});
+        if (points > 0) matches.push_back({&action, action.is_possible(), points});
     }
     std::ranges::stable_sort(matches, [](const Match& a, const Match& b) {
         return std::pair(a.is_possible, a.points) > std::pair(b.is_possible, b.points);

@@ -31,7 +31,7 @@ class Actions {
     // Runs it where it is possible; whether it was. What it throws passes through.
     bool run(std::string_view id) const;
 
-    // For the palette: those that fit what is typed (letters in order), best first; possible ones before others.
+    // For the palette: those that fit what is typed (see word_match.h), best first; possible ones before others.
     std::vector<const Action*> matching(std::string_view typed) const;
 
   private:

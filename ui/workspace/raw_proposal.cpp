@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "app/open/proposed_scan.h"
@@ -107,7 +108,8 @@ void Workspace::RawProposal::take(const RawGuess& guess) {
 void Workspace::Parts::propose(const std::filesystem::path& path, const std::vector<RawGuess>& guesses) {
     proposal = std::make_shared<RawProposal>();
     proposal->file = path;
-    proposal->guesses = guesses;
+    proposal->guesses = guesses;  // the likeliest first; listed by the number that stands beside them
+    std::ranges::stable_sort(proposal->guesses, std::greater{}, &RawGuess::likeness);
     bind(proposal->settings, proposal->scan);
     proposal->take(guesses.empty() ? RawGuess{} : guesses.front());
     if (guesses.empty()) {

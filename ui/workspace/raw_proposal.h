@@ -17,7 +17,7 @@ namespace echolux {
 
 struct Workspace::RawProposal {
     std::filesystem::path file;
-    std::vector<RawGuess> guesses;  // best first
+    std::vector<RawGuess> guesses;  // by likeness; the one that fits best was taken
     Scan scan;                      // what would be written; edited by the dialog through `settings`
     Settings settings;              // bound to `scan`
     Picture preview;                // gray: spectra above, their reconstruction below; empty: none yet

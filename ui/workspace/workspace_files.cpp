@@ -166,6 +166,9 @@ void Workspace::Parts::take_over(const Opening& wanted) {
     if (Timeline* time = stage.exhibit()->timeline()) time->go_to(wanted.what.step);
     set_cross({wanted.what.cross_um.at(0), wanted.what.cross_um.at(1), wanted.what.cross_um.at(2)});
     Values values = default_view_values();
+    const WindowSettings usual;  // levels are those of what is open
+    values["window.section_low"] = usual.section_low;
+    values["window.section_high"] = usual.section_high;
     const auto add = [&](const Values& more) {
         for (const auto& [key, value] : more) values.insert_or_assign(key, value);
     };

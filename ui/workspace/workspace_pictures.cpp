@@ -46,7 +46,7 @@ void Workspace::take_screenshot(const std::filesystem::path& path) {
 void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits) {
     Parts& parts = *parts_;
     parts.attempt("export", [&] {
-        const Exhibit& shown = parts.shown_for(path);
+        Exhibit& shown = parts.shown_for(path);
         parts.check_kept_name(path);
         check_picture_output(path);
         const View& view = parts.book.view();
@@ -56,6 +56,8 @@ void Workspace::take_picture(const std::filesystem::path& path, PictureBits bits
         parts.notices.note("export", "drawing the picture for " + short_path(path));
         PictureToKeep kept{path, view, parts.session_text(), {}, parts.file_shown(), std::nullopt, 0};
         kept.view.rest_samples = rays_of(view);
+        if (const auto scale = shown.flow_scale(view)) leave_nothing_open(kept.view, *scale);
+        note_flow(kept.record, view, kept.view);
         kept.record.samples = kept.view.rest_samples;
         kept.record.device = parts.stage.renderer().device_name();
         kept.record.backend = shown.way();

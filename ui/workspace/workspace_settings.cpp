@@ -31,9 +31,11 @@ Values Workspace::Parts::asked_view_values() const {
     View view;
     Settings settings;
     settings.bind("view", view);
+    WindowSettings window;
+    settings.bind("window", window);
     Values values;
     for (const std::string& assignment : options.assignments) {
-        if (section_of(assignment) != "view") continue;
+        if (section_of(assignment) != "view" && !assignment.starts_with("window.section_")) continue;
         settings.set_assignment(assignment);
         const std::string key = assignment.substr(0, assignment.find('='));
         for (const BoundField& field : settings.fields()) {

@@ -18,6 +18,7 @@
 #include "engine/io/foreign/file_bytes.h"
 #include "engine/io/foreign/file_part.h"
 #include "engine/io/natural_order.h"
+#include "engine/io/orientation.h"
 #include "engine/io/volume_transpose.h"
 
 namespace echolux {
@@ -195,6 +196,8 @@ class DicomSeries final : public ImageReader {
         measure_slices();
         describe_values();
         add_provenance(header_, "series", note);
+        if (slices_.front().meaning.has_position)
+            add_orientation(header_, {first.along_row, first.along_column, normal_of(first)});
         add_provenance(header_, "manufacturer", first.manufacturer);
         add_provenance(header_, "study_date", first.study_date);
         if (first.is_inverted) add_provenance(header_, "gray_scale", "inverted: large values are meant to be dark");

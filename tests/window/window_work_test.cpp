@@ -1,0 +1,295 @@
+// Flow, measuring, layers, the palette and the tour as people meet them in the window: what is expected is seen in
+// pixels, in the places of controls and in the workspace.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "app/stage/exhibit.h"
+#include "app/stage/live_session.h"
+#include "app/stage/patient_sides.h"
+#include "ui/window/panes.h"
+#include "ui/workspace/word_match.h"
+#include "window_run.h"
+
+namespace echolux::test {
+namespace {
+
+class WindowWork : public WindowRun {
+  protected:
+    Exhibit& exhibit() { return *work().stage().exhibit(); }
+    void open_ball(const std::string& name = "ball.nrrd") {
+        work().open(write_ball(name));
+        ASSERT_TRUE(turn_until([&] { return work().is_open() && exhibit().name() == name; }));
+        ASSERT_TRUE(settle());
+    }
+    std::string trouble(const std::string& place) {
+        const Notice* notice = work().notices().standing(place);
+        return notice == nullptr ? "" : notice->line;
+    }
+    void open_capillary() {
+        SourceWanted wanted;
+        wanted.name = "sim:capillary";
+        wanted.assignments = {"simulation.samples=512", "simulation.a_scans=48", "simulation.b_scans=8",
+                              "simulation.volumes=1"};
+        work().open_source(wanted);
+        ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().flow_grid(); }, 2000))
+            << trouble("source");
+    }
+    // Pixels that are far from gray: as flow is.
+    std::int64_t coloured(const Image& image, const Region& part) {
+        std::int64_t count = 0;
+        for (std::int64_t y = part.top; y < part.top + part.height; ++y) {
+            for (std::int64_t x = part.left; x < part.left + part.width; ++x) {
+                const auto* pixel = image.pixels.data() + 4 * (y * image.width + x);
+                if (pixel[0] > pixel[2] + 40) ++count;
+            }
+        }
+        return count;
+    }
+};
+
+TEST_F(WindowWork, TheCapillaryOpensWithItsFlow) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_capillary());
+    ASSERT_TRUE(turn_until([this] { return exhibit().flow_scale(work().view())->range < 5; }));
+    turns(10);
+    EXPECT_EQ(exhibit().flow_grid()->quantity, "doppler");
+    EXPECT_LT(exhibit().flow_scale(work().view())->range, 0.5 * exhibit().flow_grid()->v_max);
+    for (int pane = 0; pane < 4; ++pane) {
+        EXPECT_TRUE(window().place_of("flow.bar." + std::to_string(pane)).has_value()) << pane;
+    }
+    // The panel stands on top of its side, its fields have units.
+    ASSERT_TRUE(window().place_of("view.flow_range").has_value());
+    EXPECT_LT((*window().place_of("panel.flow"))[1], (*window().place_of("panel.view"))[1]);
+    EXPECT_LT((*window().place_of("panel.flow"))[1], 60);
+}
+
+// A range of v_max made all flow vanish.
+TEST_F(WindowWork, AWideRangeOfFlowHidesNothing) {
+    open_window();
+    work().change("window.cross_hair", false);
+    ASSERT_NO_FATAL_FAILURE(open_capillary());
+    ASSERT_TRUE(turn_until([this] { return exhibit().flow_scale(work().view())->range < 5; }));
+    work().change("view.flow_range", exhibit().flow_grid()->v_max);
+    const double threshold = exhibit().flow_scale(work().view())->threshold;
+    EXPECT_LT(threshold, 0.5);
+    work().stop_source();
+    ASSERT_TRUE(settle());
+    const Image shown = picture();
+    work().change("view.flow_shown", std::string("hidden"));
+    ASSERT_TRUE(settle());
+    EXPECT_GT(difference(shown, picture(), part(PaneKind::b_scan)), 3);
+    EXPECT_FALSE(window().place_of("flow.bar.1").has_value());
+}
+
+TEST_F(WindowWork, LayersAreHiddenAndMoved) {
+    options_.assignments = {"window.open_panels=layers"};
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_capillary());
+    turns(10);
+    ASSERT_TRUE(window().place_of("layers.flow").has_value());
+    EXPECT_LT((*window().place_of("layers.flow"))[1], (*window().place_of("layers.volume"))[1]);
+    click(middle_of("layers.flow.move"));
+    EXPECT_EQ(work().view().flow_shown, FlowShown::under);
+    turns(5);
+    EXPECT_GT((*window().place_of("layers.flow"))[1], (*window().place_of("layers.volume"))[1]);
+    const auto place = *window().place_of("layers.flow");
+    click({place[0] + 8.0, 0.5 * static_cast<double>(place[1] + place[3])});
+    EXPECT_EQ(work().view().flow_shown, FlowShown::hidden);
+    work().undo();
+    EXPECT_EQ(work().view().flow_shown, FlowShown::under);
+}
+
+TEST_F(WindowWork, ADistanceIsDrawnWhereItWasMeasured) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    work().change("window.cross_hair", false);
+    work().change("view.scale_bar", false);
+    settle();
+    const Image before = picture();
+    press("Ctrl+K");
+    type("distance");
+    press("Enter");
+    const Pixel middle = middle_of(PaneKind::b_scan);
+    for (const double by : {-30.0, 30.0}) {
+        move({middle.x + by, middle.y + 10});
+        turn_until([] { return false; }, 30);  // until what lies there is known
+        click({middle.x + by, middle.y + 10});
+    }
+    ASSERT_EQ(work().view().distances.size(), 6u);
+    press("Esc");
+    move({2, 2});
+    ASSERT_TRUE(settle());
+    EXPECT_GT(difference(before, picture(), part(PaneKind::b_scan)), 0.05);
+    EXPECT_GT(difference(before, picture(), part(PaneKind::volume)), 0.02);
+    EXPECT_LT(difference(before, picture(), part(PaneKind::en_face)), 0.02);  // it lies elsewhere
+    for (int i = 0; i < 5; ++i) press("Up");
+    ASSERT_TRUE(settle());
+    const Image elsewhere = picture();
+    work().change("view.distances", std::vector<double>{});
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(difference(elsewhere, picture(), part(PaneKind::b_scan)), 0);
+}
+
+TEST_F(WindowWork, AHalfFinishedToolEndsWhenAnotherFileOpens) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    press("Shift+D");
+    turns(3);
+    ASSERT_TRUE(work().actions().find("measure.distance")->is_on());
+    open_ball("other.nrrd");
+    EXPECT_FALSE(work().actions().find("measure.distance")->is_on());
+}
+
+TEST_F(WindowWork, AProfileAlongALineIsPlotted) {
+    options_.assignments = {"window.open_panels=measure"};
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    press("Shift+P");
+    const Pixel middle = middle_of(PaneKind::b_scan);
+    for (const double by : {-25.0, 25.0}) {
+        move({middle.x + by, middle.y});
+        turn_until([] { return false; }, 30);
+        click({middle.x + by, middle.y});
+    }
+    EXPECT_TRUE(turn_until([this] { return window().place_of("measure.profile.plot").has_value(); }, 500));
+    open_ball("other.nrrd");
+    turns(5);
+    EXPECT_FALSE(window().place_of("measure.profile.plot").has_value());
+}
+
+TEST_F(WindowWork, ProbesStayWhereTheyWereClicked) {
+    options_.assignments = {"window.open_panels=measure"};
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    press("Shift+V");
+    move(middle_of(PaneKind::b_scan));
+    turn_until([] { return false; }, 30);
+    click(middle_of(PaneKind::b_scan));
+    turns(5);
+    ASSERT_TRUE(window().place_of("measure.probes.remove[0]").has_value());
+    click(middle_of("measure.probes.remove[0]"));
+    turns(3);
+    EXPECT_FALSE(window().place_of("measure.probes.remove[0]").has_value());
+}
+
+// What people type, and what Enter does first.
+TEST_F(WindowWork, ThePaletteFindsByTheWordsPeopleUse) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_capillary());
+    turns(5);
+    const std::vector<std::pair<const char*, const char*>> words{{"flow", "panel.flow"},
+                                                                 {"doppler", "panel.flow"},
+                                                                 {"octa", "panel.flow"},
+                                                                 {"distance", "measure.distance"},
+                                                                 {"measure", "measure.distance"},
+                                                                 {"angle", "measure.angle"},
+                                                                 {"record", "source.record"},
+                                                                 {"colour map", "view.colour_map"},
+                                                                 {"color bar", "view.colour_bar"},
+                                                                 {"brightness", "view.choose_range"},
+                                                                 {"contrast curve", "panel.transfer"},
+                                                                 {"screenshot", "file.screenshot"},
+                                                                 {"plugin", "source.plugin"},
+                                                                 {"flow range", "view.flow_range"},
+                                                                 {"octa method", "flow.method"}};
+    for (const auto& [word, id] : words) {
+        press("Ctrl+K");
+        type(word);
+        turns(3);
+        EXPECT_TRUE(window().place_of("palette.enter=" + std::string(id)).has_value()) << word;
+        press("Esc");
+    }
+}
+
+TEST_F(WindowWork, EnterDoesWhatThePaletteSaysAndNothingForLettersSpreadOverWords) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    const auto layout = work().window().layout;
+    press("Ctrl+K");
+    type("sctalne");  // "SeCTions ALoNE"
+    press("Enter");
+    EXPECT_EQ(work().window().layout, layout);
+    EXPECT_TRUE(window().place_of("palette.typed").has_value());
+    press("Esc");
+    press("Ctrl+K");
+    type("opacity length");
+    press("Enter");
+    turns(3);
+    EXPECT_TRUE(window().place_of("view.opacity_length_um").has_value());  // its control, in the palette
+    click(middle_of("palette.done"));
+    EXPECT_FALSE(window().place_of("palette.done").has_value());
+}
+
+TEST_F(WindowWork, AllWordsBelongToSomething) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_capillary());
+    turns(3);
+    for (std::size_t i = 0; !id_with_words(i).empty(); ++i) {
+        const std::string id(id_with_words(i));
+        EXPECT_TRUE(work().actions().find(id) != nullptr || work().field(id) != nullptr) << id;
+    }
+}
+
+TEST_F(WindowWork, TheTourPointsAtThings) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    work().actions().run("window.tour");
+    move({5, 5});
+    turns(3);
+    for (int hint = 0; hint < 5; ++hint) {
+        EXPECT_TRUE(window().place_of("tour.about").has_value()) << hint;
+        click(middle_of("tour.next"));
+    }
+    EXPECT_FALSE(window().place_of("tour.next").has_value());
+}
+
+// Dark letters on a dark ground were not to be read.
+TEST_F(WindowWork, AHoveredPrimaryButtonStaysReadable) {
+    open_window();
+    work().actions().run("window.tour");
+    move({5, 5});
+    turns(3);
+    move(middle_of("tour.next"));
+    turns(5);
+    const auto place = *window().place_of("tour.next");
+    const Image shown = picture();
+    const auto at = [&](float x, float y) {
+        return shown.pixels[static_cast<std::size_t>(
+            4 * (static_cast<std::int64_t>(y) * shown.width + static_cast<std::int64_t>(x)) + 2)];
+    };
+    EXPECT_GT(at(place[0] + 6, place[1] + 6), 150) << "blue of its ground";
+}
+
+TEST_F(WindowWork, APluginOpensFromTheWindow) {
+    open_window();
+    click(middle_of("start.plugin"));
+    std::ofstream(folder() / "no_plugin.so") << "nothing";
+    type((folder() / "no_plugin.so").string());
+    press("Enter");
+    EXPECT_TRUE(turn_until([this] { return !trouble("source").empty(); }, 500));
+    EXPECT_NE(trouble("source").find("no_plugin.so"), std::string::npos) << trouble("source");
+}
+
+TEST(PaneLetters, SayHowThePatientLies) {
+    VolumeGrid grid;
+    grid.depth = 10;
+    grid.a_scans = 20;
+    grid.b_scans = 30;
+    grid.spacing_um = {1000, 1000, 1000};
+    const auto letters = [&grid](PaneKind kind, const std::string& orientation) {
+        const SideLetters sides = letters_of(pane_view(View{}, {kind, 300, 200, {}, {}, 10, 13}), grid, orientation);
+        return sides.left + sides.right + sides.top + sides.bottom;
+    };
+    EXPECT_EQ(letters(PaneKind::b_scan, "PLS"), "RLAP");  // as radiologists see it: from the feet, right on the left
+    EXPECT_EQ(letters(PaneKind::en_face, "PLS"), "RLSI");
+    EXPECT_EQ(letters(PaneKind::side, "PLS"), "ISAP");
+    EXPECT_EQ(letters(PaneKind::b_scan, ""), "");
+    EXPECT_EQ(title_of(PaneKind::b_scan, grid, {}, "PLS").name, "Axial");
+    EXPECT_EQ(title_of(PaneKind::en_face, grid, {}, "PLS").name, "Coronal");
+    EXPECT_EQ(title_of(PaneKind::side, grid, {}, "PLS").name, "Sagittal");
+    EXPECT_EQ(title_of(PaneKind::b_scan, grid, {}).name, "B-scan");
+}
+
+}  // namespace
+}  // namespace echolux::test
