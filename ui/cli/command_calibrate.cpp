@@ -83,12 +83,12 @@ void print_mirrors(const MirrorJob& job, const MirrorCalibration& found) {
             m + 1, found.bin[m], found.fwhm_before[m], found.fwhm_mapped[m], found.fwhm[m], found.a2_of_each_rad[m]);
     }
     fmt::print("\n[calibration]\nk_map = \"{}\"\n", pasted(job.k_map));
-    if (found.depth_pitch_um > 0) fmt::print("depth_pitch_um = {}\n", found.depth_pitch_um);
-    if (found.centre_wavelength_nm > 0) fmt::print("centre_wavelength_nm = {}\n", found.centre_wavelength_nm);
+    if (found.depth_pitch_um > 0) fmt::print("depth_pitch_um = {:.6g}\n", found.depth_pitch_um);
+    if (found.centre_wavelength_nm > 0) fmt::print("centre_wavelength_nm = {:.6g}\n", found.centre_wavelength_nm);
     if (!job.dispersion.empty()) {
         fmt::print("dispersion = \"{}\"\ndispersion_holds = \"theta\"\n", pasted(job.dispersion));
     } else {
-        fmt::print("\n[recipe]\na2_rad = {}\na3_rad = {}\n", found.a2_rad, found.a3_rad);
+        fmt::print("\n[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}\n", found.a2_rad, found.a3_rad);
     }
 }
 
@@ -127,6 +127,14 @@ void add_k(CLI::App& calibrate) {
 
 void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
     fmt::print("# entropy over depth: {:.4f} before, {:.4f} now\n", found.entropy_before, found.entropy);
+    if (found.a2_error_rad) {
+        fmt::print("# standard errors: a2 {:.2f} rad, a3 {:.2f} rad, by leaving out a quarter of the A-scans\n",
+                   *found.a2_error_rad, *found.a3_error_rad);
+    }
+    if (found.rival) {
+        fmt::print("# second best: a2 {:.1f} rad, entropy {:.4f}\n", found.rival->a2_rad, found.rival->entropy);
+    }
+    if (found.fixed_lines > 0) fmt::print("# fixed lines taken out before the search: {}\n", found.fixed_lines);
     if (job.output.empty()) {
         fmt::print("[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}\n", found.a2_rad, found.a3_rad);
         return;
@@ -188,7 +196,8 @@ void print_roll_off(const RollOffFound& found) {
         fmt::print("; level {:.2f} dB, SNR {:.2f} dB{}", r.level_db, r.snr_db,
                    mirror.lines == 1 ? " of one line or mean" : "");
         if (mirror.sensitivity_db) fmt::print(", sensitivity {:.2f} dB", *mirror.sensitivity_db);
-        fmt::print("; FWHM {:.3f} {}\n", r.fwhm_bins * of_bin, unit);
+        fmt::print("; FWHM {:.3f} {}{}\n", r.fwhm_bins * of_bin, unit,
+                   mirror.is_opposite ? "; beyond zero delay: dispersion with its sign turned" : "");
     }
     if (!found.fall_off) return fmt::print("roll-off: needs mirrors at depths a tenth of the range apart\n");
     if (found.six_db_bin) {
@@ -206,6 +215,7 @@ void print_roll_off(const RollOffFound& found) {
 void add_roll_off(CLI::App& calibrate) {
     auto job = std::make_shared<RollOffJob>();
     auto is_single_pass = std::make_shared<bool>(false);
+    auto each = std::make_shared<std::string>(), depths = std::make_shared<std::string>();
     CLI::App* command =
         calibrate.add_subcommand("rolloff", "Roll-off, SNR, sensitivity and width from several mirrors");
     command->add_option("MIRROR", job->mirrors, "scans or mean spectra of one mirror at different depths")
@@ -215,6 +225,16 @@ void add_roll_off(CLI::App& calibrate) {
         ->type_name("SCAN");
     command->add_option("--background", job->background, "without the mirror [calibration.background]")
         ->type_name("SCAN|FILE");
+    command
+        ->add_option("--each", *each,
+                     "every A-scan, or B-scan, of a scan is a mirror at a depth of its own; where --background has as "
+                     "many, each has its own")
+        ->check(quiet(CLI::IsMember({"a-scan", "b-scan"})))
+        ->type_name("a-scan|b-scan");
+    command
+        ->add_option("--depths", *depths,
+                     "bins in which mirrors are looked for [past the first twentieth of the range]")
+        ->type_name("Z0:Z1");
     CLI::Option* attenuation =
         command
             ->add_option("--attenuation-db", job->attenuation_db,
@@ -227,11 +247,15 @@ void add_roll_off(CLI::App& calibrate) {
     command->add_option("-o,--output", job->output, "a table")->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");
     add_set_option(*command, job->settings);
-    command->callback([job, is_single_pass] {
+    command->callback([job, is_single_pass, each, depths] {
         RollOffJob wanted = *job;
+        if (!each->empty()) wanted.mirror_per = *each == "a-scan" ? MirrorPer::a_scan : MirrorPer::b_scan;
+        if (!depths->empty()) std::tie(wanted.depths.begin, wanted.depths.end) = parsed_interval(*depths, "--depths");
         if (*is_single_pass) wanted.attenuation_db = 2 * job->attenuation_db.value_or(0);
         TerminalProgress progress;
-        print_roll_off(run(wanted, progress));
+        const RollOffFound found = run(wanted, progress);
+        print_warnings(found.warnings);
+        print_roll_off(found);
     });
 }
 

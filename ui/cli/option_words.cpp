@@ -11,19 +11,23 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 15> option_words{{
+constexpr std::array<OptionWord, 19> option_words{{
     {"a_scan", "--a-scan"},
     {"b_scan", "--b-scan"},
     {"backend", "--backend"},
     {"calibrate dispersion", "echolux calibrate dispersion"},
+    {"depths", "--depths"},
+    {"each", "--each"},
     {"en_face", "--en-face"},
     {"gpus", "--gpus"},
     {"guess", "echolux info --guess"},
+    {"lines", "--lines"},
     {"ome_version", "--ome-version"},
     {"overwrite", "--overwrite"},
     {"part.blocks", "--blocks"},
     {"part.volume", "--volume"},
     {"range", "--range"},
+    {"region", "--region"},
     {"rows", "--rows"},
     {"sources", "echolux info --sources"},
     {"type", "--type"},
