@@ -133,7 +133,8 @@ echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux
         out.a3_rad = made.a3_rad;
         out.entropy_before = made.entropy_before;
         out.entropy = made.entropy;
-        out.is_sharp = std::isfinite(made.a2_rad) && has_sharp_depths(made) ? 1 : 0;
+        const bool is_sharp = std::isfinite(made.a2_rad) && has_sharp_depths(made);
+        out.is_sharp = is_sharp && doubt_about(made, all.range_rad).empty() ? 1 : 0;
         give(found, out, "found");
     });
 }

@@ -85,21 +85,6 @@ void check_length(double length, const char* option) {
     throw Error(ErrorCode::bad_setting, fmt::format("{} is not a length", length), option, "give a positive number");
 }
 
-// NaN fails as well.
-void require_sharper(const DispersionFound& found, const std::filesystem::path& scan) {
-    constexpr double rounding = 1e-6;  // of the entropy
-    const bool is_finite = std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad);
-    if (is_finite && !has_sharp_depths(found)) {
-        throw Error(ErrorCode::bad_file, "shows no reflector that a phase makes sharper", scan.string(),
-                    "choose one with `region`, or another B-scan with `b_scan`");
-    }
-    if (is_finite && found.entropy <= found.entropy_before + rounding) return;
-    throw Error(ErrorCode::bad_file,
-                fmt::format("gets no sharper: entropy over depth {:.4f} before, {:.4f} at best", found.entropy_before,
-                            found.entropy),
-                scan.string(), "choose one reflector with `region`, and a `range` around what is expected");
-}
-
 Recipe with(const DispersionFound& found, Recipe recipe) {
     recipe.dispersion = true;
     recipe.a2_rad = found.a2_rad;
@@ -186,7 +171,7 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     const ReconstructionSpec plan = scan.spec(1);
     const DispersionSearch search = search_in(job, scan, plan);
     const DispersionFound found = searched_dispersion(plan, part.block, search, progress);
-    require_sharper(found, job.scan);
+    require_sharp(found, search, job.scan.string());
     const Recipe recipe = with(found, scan.recipe);
     if (!job.output.empty()) {
         const KGrid grid = k_grid(scan.calibration, scan.geometry.samples);
@@ -200,13 +185,30 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     return found;
 }
 
+// NaN fails as well.
+void require_sharp(const DispersionFound& found, const DispersionSearch& wanted, const std::string& where) {
+    constexpr double rounding = 1e-6;  // of the entropy
+    const char* remedy = "choose one reflector with `region`, more A-scans with `lines`, or a wider `range`";
+    const auto refuse = [&](const std::string& problem, const char* how) {
+        throw Error(ErrorCode::bad_file, problem, where, how);
+    };
+    const bool is_finite = std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad);
+    if (is_finite && !has_sharp_depths(found)) refuse("shows no reflector that a phase makes sharper", remedy);
+    const std::string doubt = is_finite ? doubt_about(found, wanted.range_rad) : "";
+    if (!doubt.empty()) refuse(doubt, "choose one reflector with `region`, or widen `range`; see also the k map");
+    if (is_finite && found.entropy <= found.entropy_before + rounding) return;
+    refuse(fmt::format("gets no sharper: entropy over depth {:.4f} before, {:.4f} at best", found.entropy_before,
+                       found.entropy),
+           "choose one reflector with `region`, and a `range` around what is expected");
+}
+
 DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
                                     Progress& progress) {
     constexpr double steps = 100;
     double told = 0;
     progress.begin("searching", static_cast<std::int64_t>(steps), "%");
     const DispersionFound found = searched_dispersion(plan, block, wanted, [&](double done) {
-        const double now = std::floor(done * steps);
+        const double now = std::max(told, std::floor(done * steps));
         progress.advance(static_cast<std::int64_t>(now - told));
         told = now;
         return true;

@@ -76,6 +76,10 @@ struct DispersionJob {
 
 DispersionFound run(const DispersionJob& job, Progress& progress);
 
+// Throws Error{bad_file} with `where` for a search of `wanted` that found nothing sharp, or whose answer is not to be
+// trusted.
+void require_sharp(const DispersionFound& found, const DispersionSearch& wanted, const std::string& where);
+
 // searched_dispersion() that tells how far it is, and is cancelled like other work.
 DispersionFound searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
                                     Progress& progress);

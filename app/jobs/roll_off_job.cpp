@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
+#include <utility>
 
 #include "app/figure/figure_format.h"
 #include "app/figure/plot_panels.h"
@@ -12,6 +14,8 @@
 #include "app/open/files_read.h"
 #include "compute/calibrate/depth_peak.h"
 #include "compute/error.h"
+#include "compute/plan/tables.h"
+#include "compute/steps/line_format.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/own_files.h"
@@ -35,13 +39,75 @@ ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double
     return plan;
 }
 
-// One line of counts as a scan would hold it.
-ReconstructionSpec for_spectrum(ReconstructionSpec plan, std::int64_t samples) {
+// The other sign of all dispersion.
+ReconstructionSpec turned(ReconstructionSpec plan) {
+    for (double& phase : plan.calibration.dispersion_rad) phase = -phase;
+    Recipe& recipe = plan.recipe;
+    for (double* coefficient : {&recipe.a2_rad, &recipe.a3_rad, &recipe.gdd_fs2, &recipe.tod_fs3}) {
+        *coefficient = -*coefficient;
+    }
+    return plan;
+}
+
+bool disperses(const ReconstructionSpec& plan) {
+    if (!plan.recipe.dispersion) return false;
+    const std::vector<double> theta =
+        dispersion_phase(plan.recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples));
+    return std::ranges::any_of(theta, [](double phase) { return phase != 0; });
+}
+
+// Counts of some lines, one after the other.
+struct Lines {
+    std::vector<float> counts;
+    std::int64_t samples = 0;
+
+    std::int64_t count() const { return std::ssize(counts) / samples; }
+    std::vector<double> mean() const {
+        std::vector<double> mean(static_cast<std::size_t>(samples));
+        for (std::size_t i = 0; i < counts.size(); ++i) mean[i % mean.size()] += double{counts[i]};
+        for (double& value : mean) value /= static_cast<double>(count());
+        return mean;
+    }
+};
+
+// The lines at each A-scan position, or of each acquired B-scan, of the first volume.
+std::vector<Lines> lines_of(const Scan& scan, MirrorPer per, Progress& progress) {
+    constexpr std::int64_t max_mirrors = 4096;
+    const ScanGeometry& geometry = scan.geometry;
+    const bool by_line = per == MirrorPer::a_scan;
+    const std::int64_t lines = by_line ? geometry.a_repeats : geometry.lines_per_b_scan();
+    const std::int64_t mirrors = geometry.frames_per_volume() * (by_line ? geometry.a_scans : 1);
+    if (mirrors > max_mirrors) {
+        throw Error(ErrorCode::bad_file, fmt::format("holds {} depths, at most {} are read", mirrors, max_mirrors),
+                    scan.path.string(), "a scan of a mirror at one depth needs no `each`");
+    }
+    SpectraReader reader(scan);
+    std::vector<Lines> all;
+    progress.begin("reading", geometry.b_scans, "B-scans");
+    for (std::int64_t b = 0; b < geometry.b_scans; ++b) {
+        const RawPart part = read_part(reader, b, 1);
+        LineFormat(scan.format, geometry).with_reader([&](const auto& read) {
+            for (std::int64_t line = 0; line < echolux::lines_of(part.block, geometry); ++line) {
+                if (line % lines == 0) all.push_back({{}, geometry.samples});
+                const std::byte* samples = line_at(part.block, scan.format, geometry, line);
+                for (std::int64_t p = 0; p < geometry.samples; ++p) {
+                    all.back().counts.push_back(static_cast<float>(read(samples, p)));
+                }
+            }
+        });
+        progress.advance(1);
+    }
+    progress.end();
+    return all;
+}
+
+// As a scan would hold them.
+ReconstructionSpec for_lines(ReconstructionSpec plan, const Lines& lines) {
     plan.format = {};
     plan.format.sample_format = SampleFormat::f32;
     plan.geometry = {};
-    plan.geometry.samples = samples;
-    plan.geometry.a_scans = 1;
+    plan.geometry.samples = lines.samples;
+    plan.geometry.a_scans = lines.count();
     plan.geometry.b_scans = 1;
     return plan;
 }
@@ -52,45 +118,94 @@ class Mirrors {
         if (!job.scan.empty()) scan_ = open_scan(job.scan, job.settings);
     }
 
-    RolledMirror read(const SpectrumSource& source, RollOffFound& found) {
-        const MeanProfile profile = is_spectrum_file(source) ? of_file(source) : of_scan(source);
-        const std::vector<double> amplitude = profile.root_mean_power();
-        const MirrorReading reading = required_mirror(amplitude, profile.lines(), source.string());
-        found.bins = profile.grid().depth / points_per_bin;
-        found.bin_um = profile.grid().spacing_um[0] * points_per_bin;
-        RolledMirror mirror{source.string(), profile.lines(), reading, {}, {}};
-        if (job_.attenuation_db) mirror.sensitivity_db = reading.snr_db + *job_.attenuation_db;
-        for (const double a : amplitude) mirror.profile_db.push_back(20 * std::log10(std::max(a, 1e-15)));
-        return mirror;
+    void read(const SpectrumSource& source, RollOffFound& found) {
+        if (is_spectrum_file(source)) return read_file(source, found);
+        const Scan mirror = open_scan(source, scan_ ? std::vector<std::string>{} : job_.settings);
+        const ReconstructionSpec plan = plan_of(mirror);
+        if (job_.mirror_per == MirrorPer::source) {
+            return add(source.string(), plan, background(plan.geometry.samples), found,
+                       [&](const ReconstructionSpec& of) { return mean_profile(mirror, of, progress_); });
+        }
+        const std::vector<Lines> mirrors = lines_of(mirror, job_.mirror_per, progress_);
+        const std::vector<std::vector<double>> backgrounds = backgrounds_of(mirrors, source);
+        for (std::size_t i = 0; i < mirrors.size(); ++i) {
+            const char* what = job_.mirror_per == MirrorPer::a_scan ? "A-scan" : "B-scan";
+            add_lines(fmt::format("{} {} {}", source.string(), what, i), plan, mirrors[i],
+                      backgrounds[backgrounds.size() > 1 ? i : 0], found);
+        }
     }
 
   private:
-    MeanProfile of_scan(const SpectrumSource& source) {
-        const Scan mirror = open_scan(source, scan_ ? std::vector<std::string>{} : job_.settings);
+    ReconstructionSpec plan_of(const Scan& mirror) const {
         ReconstructionSpec plan = mirror.spec(1);
         if (scan_) {
             plan.calibration = scan_->calibration;
             plan.recipe = scan_->recipe;
             plan.nufft = scan_->nufft;
         }
-        return mean_profile(mirror, for_mirrors(plan, background(plan.geometry.samples)), progress_);
+        return plan;
     }
 
-    MeanProfile of_file(const SpectrumSource& source) {
+    void read_file(const SpectrumSource& source, RollOffFound& found) {
         if (!scan_) {
             throw Error(ErrorCode::bad_setting, "is a spectrum without a recipe to process it", source.string(),
                         "name a scan with calibration and recipe as `scan`");
         }
         const std::vector<double> counts =
             mean_spectrum(source, "mirror", scan_->geometry.samples, "the scan", progress_);
-        const std::vector<float> line(counts.begin(), counts.end());
-        MeanProfile profile(for_mirrors(for_spectrum(scan_->spec(1), std::ssize(line)), background(std::ssize(line))));
-        Block block;
-        block.data = reinterpret_cast<const std::byte*>(line.data());
-        block.bytes = std::ssize(line) * static_cast<std::int64_t>(sizeof(float));
-        block.b_scans = 1;
-        profile.add(block);
-        return profile;
+        const std::int64_t samples = std::ssize(counts);
+        add_lines(source.string(), scan_->spec(1), {{counts.begin(), counts.end()}, samples}, background(samples),
+                  found);
+    }
+
+    void add_lines(const std::string& name, const ReconstructionSpec& plan, const Lines& lines,
+                   const std::vector<double>& background, RollOffFound& found) {
+        add(name, for_lines(plan, lines), background, found, [&](const ReconstructionSpec& of) {
+            MeanProfile profile(of);
+            Block block;
+            block.data = reinterpret_cast<const std::byte*>(lines.counts.data());
+            block.bytes = std::ssize(lines.counts) * static_cast<std::int64_t>(sizeof(float));
+            block.b_scans = 1;
+            profile.add(block);
+            return profile;
+        });
+    }
+
+    // A mirror beyond zero delay shows the dispersion with its sign turned: whichever sign makes it higher.
+    template <class ProfileOf>
+    void add(const std::string& name, const ReconstructionSpec& given, const std::vector<double>& background,
+             RollOffFound& found, const ProfileOf& profile_of) {
+        constexpr double higher_db = 0.1;
+        const ReconstructionSpec plan = for_mirrors(given, background);
+        RolledMirror mirror = reading_of(name, profile_of(plan), found);
+        if (disperses(plan)) {
+            RolledMirror opposite = reading_of(name, profile_of(turned(plan)), found);
+            opposite.is_opposite = true;
+            if (opposite.reading.level_db > mirror.reading.level_db + higher_db) mirror = std::move(opposite);
+        }
+        if (mirror.reading.nearer_bin) {
+            found.warnings.push_back(fmt::format(
+                "{}: a higher peak stands at bin {:.1f}, within the first twentieth of the range; if it is the mirror, "
+                "choose it with `depths`",
+                name, *mirror.reading.nearer_bin));
+        }
+        found.mirrors.push_back(std::move(mirror));
+    }
+
+    RolledMirror reading_of(const std::string& name, const MeanProfile& profile, RollOffFound& found) const {
+        const std::vector<double> amplitude = profile.root_mean_power();
+        const std::int64_t bins = profile.grid().depth / points_per_bin;
+        if (found.bins != 0 && bins != found.bins) {
+            throw Error(ErrorCode::bad_file, "has another number of samples than the mirrors before it", name,
+                        "record all mirrors with the same settings of the camera");
+        }
+        found.bins = bins;
+        found.bin_um = profile.grid().spacing_um[0] * points_per_bin;
+        RolledMirror mirror{
+            name, profile.lines(), required_mirror(amplitude, profile.lines(), name, job_.depths), false, {}, {}};
+        if (job_.attenuation_db) mirror.sensitivity_db = mirror.reading.snr_db + *job_.attenuation_db;
+        for (const double a : amplitude) mirror.profile_db.push_back(20 * std::log10(std::max(a, 1e-15)));
+        return mirror;
     }
 
     // Read once: all mirrors have as many samples.
@@ -99,6 +214,23 @@ class Mirrors {
             background_ = mean_spectrum(job_.background, "background", samples, "a mirror", progress_);
         }
         return background_;
+    }
+
+    // One for each mirror, or one for all.
+    std::vector<std::vector<double>> backgrounds_of(const std::vector<Lines>& mirrors, const SpectrumSource& source) {
+        const std::int64_t samples = mirrors.front().samples;
+        if (job_.background.empty() || is_spectrum_file(job_.background)) return {background(samples)};
+        const std::vector<Lines> references = lines_of(open_scan(job_.background), job_.mirror_per, progress_);
+        if (references.size() == 1 || references.front().samples != samples) return {background(samples)};
+        if (references.size() != mirrors.size()) {
+            throw Error(ErrorCode::bad_file,
+                        fmt::format("holds {} references, {} holds {} mirrors", references.size(), source.string(),
+                                    mirrors.size()),
+                        job_.background.string(), "record one for each, or give the mean of them as a file");
+        }
+        std::vector<std::vector<double>> backgrounds;
+        for (const Lines& lines : references) backgrounds.push_back(lines.mean());
+        return backgrounds;
     }
 
     const RollOffJob& job_;
@@ -121,6 +253,42 @@ void require_different_depths(const RollOffFound& found) {
 // Of the range: mirrors that lie closer together say nothing of a fall-off.
 constexpr double min_span = 0.1;
 
+// "667.0 um"
+std::string depth_text(const RollOffFound& found, double bin) {
+    return found.bin_um > 0 ? fmt::format("{:.1f} um", bin * found.bin_um) : fmt::format("bin {:.1f}", bin);
+}
+
+void warn_of_outliers(RollOffFound& found, std::vector<double> shares, std::vector<double> levels) {
+    constexpr double max_rms_db = 1;
+    const std::vector<Outlier> outliers = fall_off_outliers(shares, levels);
+    for (const Outlier& outlier : outliers) {
+        const RolledMirror& mirror = found.mirrors[outlier.mirror];
+        found.warnings.push_back(fmt::format("{}: its peak at {} lies {:.1f} dB {} the fall-off of the others",
+                                             mirror.name, depth_text(found, mirror.reading.bin),
+                                             std::abs(outlier.from_fit_db),
+                                             outlier.from_fit_db < 0 ? "below" : "above"));
+    }
+    if (!outliers.empty()) {
+        std::vector<std::size_t> left_out;
+        for (const Outlier& outlier : outliers) left_out.push_back(outlier.mirror);
+        std::ranges::sort(left_out, std::greater{});
+        for (const std::size_t mirror : left_out) {
+            shares.erase(shares.begin() + static_cast<std::ptrdiff_t>(mirror));
+            levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(mirror));
+        }
+        const FallOff others = fitted_fall_off(shares, levels);
+        const auto share = others.share_at_loss(6);
+        found.warnings.push_back(
+            fmt::format("without {}: {}, and the fall-off leaves {:.2f} dB rms", left_out.size() > 1 ? "them" : "it",
+                        share ? "6 dB are lost at " + depth_text(found, *share * static_cast<double>(found.bins))
+                              : std::string("6 dB are not lost within the range"),
+                        others.rms_db));
+    } else if (found.fall_off->rms_db > max_rms_db) {
+        found.warnings.push_back(fmt::format("the fall-off leaves {:.2f} dB rms: check each mirror's peak in the plot",
+                                             found.fall_off->rms_db));
+    }
+}
+
 void fit_fall_off(RollOffFound& found) {
     if (found.mirrors.size() < 2) return;
     require_different_depths(found);
@@ -134,10 +302,11 @@ void fit_fall_off(RollOffFound& found) {
     found.fall_off = fitted_fall_off(shares, levels);
     if (const auto share = found.fall_off->share_at_loss(6))
         found.six_db_bin = *share * static_cast<double>(found.bins);
+    warn_of_outliers(found, shares, levels);
 }
 
 constexpr const char* table_heading =
-    "mirror,lines,depth_bin,depth_um,level_db,snr_db,sensitivity_db,fwhm_bins,fwhm_um\n";
+    "mirror,lines,depth_bin,depth_um,level_db,snr_db,sensitivity_db,fwhm_bins,fwhm_um,side\n";
 
 // Unknown lengths and sensitivities stay empty.
 std::string csv_of(const RollOffFound& found) {
@@ -146,8 +315,9 @@ std::string csv_of(const RollOffFound& found) {
     for (const RolledMirror& mirror : found.mirrors) {
         const MirrorReading& r = mirror.reading;
         const std::string sensitivity = mirror.sensitivity_db ? fmt::format("{:.3f}", *mirror.sensitivity_db) : "";
-        text += fmt::format("\"{}\",{},{:.4f},{},{:.3f},{:.3f},{},{:.4f},{}\n", mirror.name, mirror.lines, r.bin,
-                            um(r.bin), r.level_db, r.snr_db, sensitivity, r.fwhm_bins, um(r.fwhm_bins));
+        text += fmt::format("\"{}\",{},{:.4f},{},{:.3f},{:.3f},{},{:.4f},{},{}\n", mirror.name, mirror.lines, r.bin,
+                            um(r.bin), r.level_db, r.snr_db, sensitivity, r.fwhm_bins, um(r.fwhm_bins),
+                            mirror.is_opposite ? -1 : 1);
     }
     return text;
 }
@@ -172,14 +342,11 @@ RollOffFound run(const RollOffJob& job, Progress& progress) {
     }
     RollOffFound found;
     Mirrors mirrors(job, progress);
-    for (const SpectrumSource& source : job.mirrors) {
-        const std::int64_t bins = found.bins;
-        found.mirrors.push_back(mirrors.read(source, found));
-        if (bins != 0 && bins != found.bins) {
-            throw Error(ErrorCode::bad_file, "has another number of samples than the mirrors before it",
-                        source.string(), "record all mirrors with the same settings of the camera");
-        }
+    if (job.depths.end != 0 && job.depths.end <= job.depths.begin) {
+        throw Error(ErrorCode::bad_setting, "no depth is left to look for mirrors in", "--depths",
+                    "give Z0:Z1 in bins, the first smaller than the second");
     }
+    for (const SpectrumSource& source : job.mirrors) mirrors.read(source, found);
     std::ranges::sort(found.mirrors, {}, [](const RolledMirror& mirror) { return mirror.reading.bin; });
     fit_fall_off(found);
     if (!job.output.empty()) write_text(job.output, csv_of(found));

@@ -1,6 +1,7 @@
 #include "app/jobs/simulate_job.h"
 
 #include <filesystem>
+#include <utility>
 
 #include "compute/error.h"
 #include "engine/io/own_files.h"
@@ -15,9 +16,11 @@ namespace echolux {
 
 namespace {
 
-// On the voxels that the scan is reconstructed to.
+// On the voxels of the scan's flow: repeats are of one position.
 void write_velocity(const SimulateJob& job) {
-    const Reconstruction reconstruction(open_scan(job.scan));
+    Scan scan = open_scan(job.scan);
+    if (scan.geometry.a_repeats * scan.geometry.b_repeats > 1) scan.recipe.average = Average::power;
+    const Reconstruction reconstruction(std::move(scan));
     const Truth truth = read_truth(job.scan.parent_path() / "truth");
     write_volume(job.velocity, true_flow(truth, reconstruction.grid({})));
 }

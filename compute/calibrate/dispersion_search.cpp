@@ -1,10 +1,15 @@
 #include "compute/calibrate/dispersion_search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <numeric>
 #include <vector>
 
+#include "compute/calibrate/fixed_lines.h"
 #include "compute/calibrate/least_value.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
@@ -17,11 +22,25 @@ struct Trial {
     double a2 = 0, a3 = 0;
 };
 
+// Asks whether to go on, over all searches of a call.
+struct Work {
+    const GoesOn& goes_on;
+    std::int64_t trials = 0;
+
+    void begin(std::int64_t count) {
+        constexpr double about_all = 750;
+        if (!goes_on(std::min(1.0, static_cast<double>(trials) / about_all))) {
+            throw Error(ErrorCode::cancelled, "stopped", "dispersion search");
+        }
+        trials += count;
+    }
+};
+
 // Entropies under trial coefficients, of spectra that already carry the spec's own dispersion.
 class Sharpness {
   public:
-    Sharpness(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted, const GoesOn& goes_on)
-        : entropy_(depth_entropy(isolated_spectra(spec, block, wanted), wanted.processor)), goes_on_(goes_on),
+    Sharpness(const ReconstructionSpec& spec, const SpectraOnGrid& spectra, const DispersionSearch& wanted, Work& work)
+        : entropy_(depth_entropy(spectra, wanted.processor)), range_(wanted.range_rad), work_(work),
           turned_(index(spec.geometry.samples), 0.0) {
         const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
         if (spec.recipe.dispersion) turned_ = dispersion_phase(spec.recipe, spec.calibration, grid);
@@ -32,10 +51,7 @@ class Sharpness {
     }
 
     std::vector<double> at(const std::vector<Trial>& trials) {
-        constexpr std::int64_t about_all = 400;
-        const double done = std::min(1.0, static_cast<double>(trials_) / about_all);
-        if (!goes_on_(done)) throw Error(ErrorCode::cancelled, "stopped", "dispersion search");
-        trials_ += std::ssize(trials);
+        work_.begin(std::ssize(trials));
         std::vector<std::complex<float>> phasors;
         phasors.reserve(trials.size() * fixed_.size());
         const auto last = static_cast<double>(fixed_.size() - 1);
@@ -51,42 +67,66 @@ class Sharpness {
 
     double at(const Trial& trial) { return at(std::vector<Trial>{trial}).front(); }
 
-    std::int64_t trials() const { return trials_; }
+    // Along a line of trials, of which those beyond the range are taken at its end.
+    template <class TrialAt>
+    ValuesAt along(const TrialAt& trial_at) {
+        return [this, trial_at](const std::vector<double>& places) {
+            std::vector<Trial> trials;
+            for (const double place : places) trials.push_back(trial_at(within(place)));
+            return at(trials);
+        };
+    }
+
+    double within(double coefficient) const { return std::clamp(coefficient, -range_, range_); }
+
+    // The minimum near `start`, within the range.
+    Minimum nearby(const Trial& start, double step) {
+        return min_nearby(
+            [this](double a2, double a3) {
+                constexpr double beyond = 1e9;  // greater than any entropy
+                return a2 == within(a2) && a3 == within(a3) ? at(Trial{a2, a3}) : beyond;
+            },
+            {start.a2, start.a3}, step);
+    }
+
     Backend processor() const { return entropy_->processor(); }
 
   private:
     std::unique_ptr<DepthEntropy> entropy_;
-    const GoesOn& goes_on_;
+    double range_;
+    Work& work_;
     std::vector<double> turned_;  // phase that the spectra carry already [points]
     std::vector<double> fixed_;   // phase of what is not searched for [points]
-    std::int64_t trials_ = 0;
 };
 
-}  // namespace
+// The least of the minima of a2 that are not the one that was found.
+std::optional<DispersionRival> rival_of(const DispersionFound& found, Sharpness& sharpness, double range) {
+    constexpr int half = 40, min_steps = 3;
+    std::vector<Trial> trials;
+    for (int i = -half; i <= half; ++i) trials.push_back({range * i / half, found.a3_rad});
+    const std::vector<double> entropies = sharpness.at(trials);
+    std::optional<DispersionRival> rival;
+    for (std::size_t i = 1; i + 1 < trials.size(); ++i) {
+        const bool is_far = std::abs(trials[i].a2 - found.a2_rad) > min_steps * range / half;
+        const bool is_minimum = entropies[i] < entropies[i - 1] && entropies[i] < entropies[i + 1];
+        if (is_far && is_minimum && (!rival || entropies[i] < rival->entropy)) rival = {trials[i].a2, entropies[i]};
+    }
+    return rival;
+}
 
-DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
-                                    const GoesOn& goes_on) {
+DispersionFound search_in(const SpectraOnGrid& spectra, const ReconstructionSpec& spec, const DispersionSearch& wanted,
+                          Work& work) {
     constexpr int cycles = 3;
-    Sharpness sharpness(spec, block, wanted, goes_on);
-    const auto along = [&](const auto& trial_at) {
-        return [&sharpness, trial_at](const std::vector<double>& places) {
-            std::vector<Trial> trials;
-            std::transform(places.begin(), places.end(), std::back_inserter(trials), trial_at);
-            return sharpness.at(trials);
-        };
-    };
+    Sharpness sharpness(spec, spectra, wanted, work);
     Trial best;
     double range = wanted.range_rad;
     for (int cycle = 0; cycle < cycles; ++cycle, range /= 4) {
-        best.a2 = min_along(along([&](double a2) { return Trial{a2, best.a3}; }), best.a2, range);
-        best.a3 = min_along(along([&](double a3) { return Trial{best.a2, a3}; }), best.a3, range);
+        const auto along_a2 = sharpness.along([&](double a2) { return Trial{a2, best.a3}; });
+        best.a2 = sharpness.within(min_along(along_a2, best.a2, range));
+        const auto along_a3 = sharpness.along([&](double a3) { return Trial{best.a2, a3}; });
+        best.a3 = sharpness.within(min_along(along_a3, best.a3, range));
     }
-    const Minimum min = min_nearby(
-        [&](double a2, double a3) {
-            return sharpness.at(Trial{a2, a3});
-        },
-        {best.a2, best.a3}, range);
-
+    const Minimum min = sharpness.nearby(best, range);
     DispersionFound found;
     found.a2_rad = min.place[0];
     found.a3_rad = min.place[1];
@@ -97,14 +137,106 @@ DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block&
     const std::vector<double> blurred =
         sharpness.at({Trial{found.a2_rad - blur_rad, found.a3_rad}, Trial{found.a2_rad + blur_rad, found.a3_rad}});
     found.entropy_blurred = std::min(blurred[0], blurred[1]);
-    found.trials = sharpness.trials();
+    found.rival = rival_of(found, sharpness, wanted.range_rad);
     found.processor = sharpness.processor();
+    return found;
+}
+
+// Every fourth line, from `first` on, is left out.
+SpectraOnGrid without_a_quarter(const SpectraOnGrid& spectra, std::int64_t first) {
+    SpectraOnGrid rest{{}, spectra.points};
+    for (std::int64_t l = 0; l < spectra.lines(); ++l) {
+        if (l % 4 == first) continue;
+        const auto line = spectra.values.begin() + l * spectra.points;
+        rest.values.insert(rest.values.end(), line, line + spectra.points);
+    }
+    return rest;
+}
+
+// Jackknife over quarters of the lines.
+void estimate_errors(DispersionFound& found, const SpectraOnGrid& spectra, const ReconstructionSpec& spec,
+                     const DispersionSearch& wanted, Work& work) {
+    constexpr std::int64_t parts = 4;
+    constexpr double step_rad = 1;
+    if (spectra.lines() < parts) return;
+    std::array<std::array<double, parts>, 2> places{};
+    for (std::int64_t part = 0; part < parts; ++part) {
+        Sharpness sharpness(spec, without_a_quarter(spectra, part), wanted, work);
+        const Minimum min = sharpness.nearby({found.a2_rad, found.a3_rad}, step_rad);
+        for (const std::size_t c : {0U, 1U}) places[c][index(part)] = min.place[c];
+    }
+    const auto error = [](const std::array<double, parts>& of_parts) {
+        const double mean = std::accumulate(of_parts.begin(), of_parts.end(), 0.0) / parts;
+        double square = 0;
+        for (const double value : of_parts) square += (value - mean) * (value - mean);
+        return std::sqrt(square * (parts - 1) / parts);
+    };
+    found.a2_error_rad = error(places[0]);
+    found.a3_error_rad = error(places[1]);
+}
+
+double power_of(const SpectraOnGrid& spectra) {
+    return std::accumulate(
+        spectra.values.begin(), spectra.values.end(), 0.0,
+        [](double sum, std::complex<float> value) { return sum + static_cast<double>(std::norm(value)); });
+}
+
+// Their power is that of `others`: the entropy is of values about 1.
+void scale_like(const SpectraOnGrid& others, SpectraOnGrid& spectra) {
+    const auto scale = static_cast<float>(std::sqrt(power_of(others) / power_of(spectra)));
+    for (std::complex<float>& value : spectra.values) value *= scale;
+}
+
+// What two entropies of one image differ by, by chance: about the root of one over the number of values that share the
+// power.
+double chance(double entropy) {
+    return std::exp(-entropy / 2);
+}
+
+}  // namespace
+
+DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
+                                    const GoesOn& goes_on) {
+    constexpr double something = 1e-6;  // of the power: less is rounding
+    Work work{goes_on};
+    const SpectraOnGrid all = isolated_spectra(spec, block, wanted);
+    SpectraOnGrid spectra = all;
+    DispersionFound found;
+    std::int64_t fixed_lines = take_out_fixed_lines(spectra);
+    if (fixed_lines > 0 && power_of(spectra) > something * power_of(all)) {
+        scale_like(all, spectra);
+        found = search_in(spectra, spec, wanted, work);
+    }
+    if (fixed_lines == 0 || !has_sharp_depths(found)) {  // a mirror is nothing but a fixed line
+        fixed_lines = 0;
+        spectra = all;
+        found = search_in(spectra, spec, wanted, work);
+    }
+    estimate_errors(found, spectra, spec, wanted, work);
+    found.fixed_lines = fixed_lines;
+    found.trials = work.trials;
     return found;
 }
 
 bool has_sharp_depths(const DispersionFound& found) {
     constexpr double beyond_chance = 6;
-    return found.entropy_blurred - found.entropy > beyond_chance * std::exp(-found.entropy_blurred / 2);
+    return found.entropy_blurred - found.entropy > beyond_chance * chance(found.entropy_blurred);
+}
+
+std::string doubt_about(const DispersionFound& found, double range_rad) {
+    constexpr double end = 0.98, max_a2_error_rad = 5, max_a3_error_rad = 10, beyond_chance = 3;
+    if (std::max(std::abs(found.a2_rad), std::abs(found.a3_rad)) > end * range_rad) {
+        return fmt::format("is sharpest at the end of the range, at a2 {:.1f} and a3 {:.1f} rad", found.a2_rad,
+                           found.a3_rad);
+    }
+    if (found.rival && found.rival->entropy - found.entropy < beyond_chance * chance(found.entropy)) {
+        return fmt::format("is as sharp at a2 {:.1f} rad as at {:.1f} rad", found.rival->a2_rad, found.a2_rad);
+    }
+    if (found.a2_error_rad.value_or(0) > max_a2_error_rad || found.a3_error_rad.value_or(0) > max_a3_error_rad) {
+        return fmt::format("leaves a2 uncertain by {:.1f} rad and a3 by {:.1f} rad", *found.a2_error_rad,
+                           *found.a3_error_rad);
+    }
+    return {};
 }
 
 }  // namespace echolux

@@ -1,10 +1,13 @@
 // Dispersion coefficients that make depth profiles sharpest: the least entropy of the power over depth, pooled over
 // lines (B. Hofer et al., Opt. Express 17(1), 2009; docs/algorithms.md 3.11). What counts is cut out of depth first, so
-// that other reflectors, and the mirror images on the other side of zero delay, have no say.
+// that other reflectors, and the mirror images on the other side of zero delay, have no say; nor have fixed lines, as
+// long as something else is sharp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "compute/backend.h"
 #include "compute/depth_entropy.h"
@@ -12,7 +15,7 @@
 namespace echolux {
 
 struct DispersionSearch {
-    double range_rad = 80;         // of a2 and a3, on either side of zero
+    double range_rad = 80;         // of a2 and a3, on either side of zero: nothing beyond is found
     std::int64_t lines = 64;       // most that are looked at, spread evenly
     std::int64_t depth_begin = 0;  // bins without zero padding, as the plan shows them now; 0: past zero delay
     std::int64_t depth_end = 0;    // 0: the end
@@ -21,10 +24,20 @@ struct DispersionSearch {
     BackendChoice processor;       // of the trials
 };
 
+// A minimum of the entropy over a2 far from the least one.
+struct DispersionRival {
+    double a2_rad = 0;
+    double entropy = 0;
+};
+
 struct DispersionFound {
     double a2_rad = 0;
     double a3_rad = 0;
-    double entropy_before = 0;  // with the plan's own coefficients
+    std::optional<double> a2_error_rad;  // standard errors, of the scatter where a quarter of the lines is left out;
+    std::optional<double> a3_error_rad;  // nothing: fewer than four lines
+    std::optional<DispersionRival> rival;
+    std::int64_t fixed_lines = 0;  // taken out before
+    double entropy_before = 0;     // with the plan's own coefficients
     double entropy = 0;
     double entropy_blurred = 0;  // 40 rad away from what was found: of noise alone it is no greater
     std::int64_t trials = 0;
@@ -34,6 +47,10 @@ struct DispersionFound {
 // Whether blur raises the entropy by more than chance does, which is about the root of one over the number of values
 // that share the power, exp(entropy). A search always finds the luckiest noise.
 bool has_sharp_depths(const DispersionFound& found);
+
+// Why the coefficients of a search within +-range_rad are not to be trusted; empty: they are. Beyond 5 rad of a2 a
+// reflector loses more than 1.2 dB (docs/algorithms.md 3.10).
+std::string doubt_about(const DispersionFound& found, double range_rad);
 
 // Asked now and then, with the share of the work that is done; false: stop.
 using GoesOn = std::function<bool(double done)>;

@@ -39,8 +39,7 @@ std::int64_t strongest_bin(const std::vector<std::complex<float>>& spectrum, con
     const float highest = *top;
     std::nth_element(power.begin(), power.begin() + std::ssize(power) / 2, power.end());
     constexpr float min_above_median = 100;  // 20 dB
-    require(highest > min_above_median * power[power.size() / 2], "shows no fringe", name,
-            "put one mirror into the sample arm, away from zero delay, and take the background without it");
+    require(highest > min_above_median * power[power.size() / 2], "shows no fringe", name, no_fringe_remedy);
     return bin;
 }
 

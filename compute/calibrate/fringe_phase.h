@@ -7,6 +7,9 @@
 
 namespace echolux {
 
+inline constexpr const char* no_fringe_remedy =
+    "put one mirror into the sample arm, away from zero delay, and take the background without it";
+
 struct FringePhase {
     std::vector<double> phase_rad;  // [samples], rising
     double bin = 0;                 // cycles over the spectrum: the band's middle

@@ -126,6 +126,17 @@ void note_point_spreads(MirrorCalibration& found, std::size_t m, const std::vect
     found.bin[m] = sharp.bin;
 }
 
+// A fringe is a peak as recorded and stays one; under a Hann window none is narrower than two bins; and both mirrors
+// are as narrow as the source allows. What darkness or the source leaves of a spectrum is none of these.
+void require_fringes(const MirrorCalibration& found) {
+    constexpr double min_bins = 1.95, max_ratio = 1.5;
+    for (const std::size_t m : {0U, 1U}) {
+        const bool is_peak = found.fwhm_before[m] > 0 && found.fwhm_mapped[m] > 0 && found.fwhm[m] >= min_bins &&
+                             found.fwhm[m] <= max_ratio * std::max(found.fwhm[1 - m], min_bins);
+        require(is_peak, "shows no fringe of a mirror", m == 0 ? "mirror 1" : "mirror 2", no_fringe_remedy);
+    }
+}
+
 // With k rising along the samples.
 MirrorCalibration with_rising_k(const MirrorPair& pair) {
     const std::array<std::vector<double>, 2> fringes{less(pair.mirrors[0], pair.background),
@@ -152,6 +163,7 @@ MirrorCalibration with_rising_k(const MirrorPair& pair) {
         found.curves[m].phase_rad = phases[m].phase_rad;
         note_point_spreads(found, m, fringes[m], m == 0 ? 1 : side, search_begin);
     }
+    require_fringes(found);
     return found;
 }
 

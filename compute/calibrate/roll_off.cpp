@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "compute/calibrate/depth_peak.h"
 #include "compute/calibrate/probe.h"
@@ -63,6 +64,50 @@ void check_depths(std::span<const double> shares) {
             "record each at a depth of its own, and name it once");
 }
 
+constexpr std::int64_t min_bin = 4;  // below lies what a Hann window leaves of the mean
+
+struct Points {
+    std::int64_t begin = 0, end = 0;
+};
+
+Points points_of(const DepthWindow& window, std::int64_t points) {
+    const std::int64_t begin = window.begin > 0 ? window.begin * points_per_bin : first_row_past_zero_delay(points);
+    return {std::min(begin, points), window.end > 0 ? std::min(window.end * points_per_bin, points) : points};
+}
+
+std::int64_t top_before(std::span<const double> profile, std::int64_t point) {
+    while (point > 0 && profile[index(point - 1)] > profile[index(point)]) --point;
+    return point;
+}
+
+std::int64_t foot_after(std::span<const double> profile, std::int64_t point) {
+    while (point + 1 < std::ssize(profile) && profile[index(point + 1)] <= profile[index(point)]) ++point;
+    return point;
+}
+
+// The strongest peak whose top lies in the window. Where a slope at the window's beginning is stronger than all, it is
+// the flank of a peak outside: followed to its top, where that stands free of zero delay and `follows`, or left out.
+DepthPeak standing_peak(std::span<const double> profile, Points within, bool follows) {
+    if (within.begin >= within.end) return {};
+    const auto strongest = std::max_element(profile.begin() + within.begin, profile.begin() + within.end);
+    const bool is_flank = strongest == profile.begin() + within.begin && within.begin > 0 &&
+                          profile[index(within.begin - 1)] > *strongest;
+    if (!is_flank) return strongest_peak(profile, within.begin, within.end);
+    const std::int64_t top = top_before(profile, within.begin);
+    if (follows && top >= min_bin * points_per_bin) {
+        const DepthPeak followed = strongest_peak(profile, top, top + 1);
+        if (followed.fwhm > 0) return followed;
+    }
+    return strongest_peak(profile, foot_after(profile, within.begin), within.end);
+}
+
+// Through all but one.
+FallOff fitted_without(std::size_t left_out, std::vector<double> shares, std::vector<double> levels_db) {
+    shares.erase(shares.begin() + static_cast<std::ptrdiff_t>(left_out));
+    levels_db.erase(levels_db.begin() + static_cast<std::ptrdiff_t>(left_out));
+    return fitted_fall_off(shares, levels_db);
+}
+
 }  // namespace
 
 // The median hears nothing of peaks; over the mean of `lines` exponentially distributed powers it is smaller by this
@@ -79,23 +124,35 @@ double noise_power(std::span<const double> power, double lines, double peak_poin
     return noise[noise.size() / 2] / std::pow(1 - 1 / (9 * std::max(lines, 1.0)), 3);
 }
 
-std::optional<MirrorReading> mirror_reading(std::span<const double> amplitude, std::int64_t lines) {
+std::optional<MirrorReading> mirror_reading(std::span<const double> amplitude, std::int64_t lines,
+                                            const DepthWindow& window) {
     const std::int64_t points = std::ssize(amplitude);
-    const DepthPeak peak = strongest_peak(amplitude, first_row_past_zero_delay(points), points);
+    const Points where = points_of(window, points);
+    const DepthPeak peak = standing_peak(amplitude, where, window.begin == 0);
     std::vector<double> power(amplitude.begin(), amplitude.end());
     for (double& p : power) p *= p;
     const double noise = noise_power(power, static_cast<double>(lines), peak.bin, peak.fwhm);
     constexpr auto fine = static_cast<double>(points_per_bin);
     const double level = decibels(peak.height * peak.height);
-    const MirrorReading reading{peak.bin / fine, level, level - decibels(noise), peak.fwhm / fine};
+    MirrorReading reading{peak.bin / fine, level, level - decibels(noise), peak.fwhm / fine, {}};
     if (peak.height <= 0 || reading.snr_db < min_peak_db) return std::nullopt;
+    constexpr double much_higher = 3.16;  // 10 dB
+    const DepthPeak nearer = standing_peak(amplitude, {min_bin * points_per_bin, where.begin}, false);
+    if (window.begin == 0 && nearer.fwhm > 0 && nearer.height > much_higher * peak.height) {
+        reading.nearer_bin = nearer.bin / fine;
+    }
     return reading;
 }
 
-MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t lines, const std::string& where) {
-    if (const std::optional<MirrorReading> reading = mirror_reading(amplitude, lines)) return *reading;
-    throw Error(ErrorCode::bad_file, "shows no peak of a mirror 13 dB above the noise", where,
-                "it has to lie beyond the first twentieth of the range; take the background without it");
+MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t lines, const std::string& where,
+                              const DepthWindow& window) {
+    if (const std::optional<MirrorReading> reading = mirror_reading(amplitude, lines, window)) return *reading;
+    const char* remedy =
+        window.begin == 0 && window.end == 0
+            ? "say by `depths` where it lies if that is within the first twentieth of the range; take the "
+              "background without it"
+            : "check `depths`; take the background without it";
+    throw Error(ErrorCode::bad_file, "shows no peak of a mirror 13 dB above the noise", where, remedy);
 }
 
 double FallOff::level_db(double share) const {
@@ -119,6 +176,34 @@ FallOff fitted_fall_off(std::span<const double> shares, std::span<const double> 
     if (with_wide_samples.resolution > 0) return with_wide_samples;
     const FallOff without = fitted(shares, levels_db, false);
     return without.rms_db < with_wide_samples.rms_db ? without : with_wide_samples;
+}
+
+std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span<const double> levels_db) {
+    constexpr double min_db = 2, min_of_rms = 5;
+    constexpr std::size_t min_others = 3;
+    std::vector<double> kept_shares(shares.begin(), shares.end()), kept_levels(levels_db.begin(), levels_db.end());
+    std::vector<std::size_t> kept(shares.size());
+    std::iota(kept.begin(), kept.end(), 0U);
+    std::vector<Outlier> outliers;
+    while (outliers.size() < shares.size() / 4 && kept.size() > min_others) {
+        std::size_t worst = 0;
+        FallOff of_others;
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            const FallOff others = fitted_without(i, kept_shares, kept_levels);
+            if (i == 0 || others.rms_db < of_others.rms_db) {
+                worst = i;
+                of_others = others;
+            }
+        }
+        const double from_fit_db = kept_levels[worst] - of_others.level_db(kept_shares[worst]);
+        if (std::abs(from_fit_db) < std::max(min_db, min_of_rms * of_others.rms_db)) break;
+        outliers.push_back({kept[worst], from_fit_db});
+        const auto at = static_cast<std::ptrdiff_t>(worst);
+        kept.erase(kept.begin() + at);
+        kept_shares.erase(kept_shares.begin() + at);
+        kept_levels.erase(kept_levels.begin() + at);
+    }
+    return outliers;
 }
 
 }  // namespace echolux

@@ -19,16 +19,26 @@ double noise_power(std::span<const double> power, double lines, double peak_poin
 struct MirrorReading {
     double bin = 0;
     double level_db = 0;
-    double snr_db = 0;     // the peak's power over the mean power of the noise of one A-scan
-    double fwhm_bins = 0;  // of |A|
+    double snr_db = 0;                 // the peak's power over the mean power of the noise of one A-scan
+    double fwhm_bins = 0;              // of |A|
+    std::optional<double> nearer_bin;  // of a peak 10 dB higher, nearer to zero delay than where mirrors are looked for
 };
 
-// The strongest peak past zero delay of `amplitude`, the root mean power of `lines` A-scans, `points_per_bin` points a
-// bin. Nothing where none stands 13 dB above the noise.
-std::optional<MirrorReading> mirror_reading(std::span<const double> amplitude, std::int64_t lines);
+// Bins in which a mirror is looked for. 0:0: past the first twentieth, where remains of the source may lie.
+struct DepthWindow {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;  // 0: the last
+};
+
+// The strongest peak of `amplitude`, the root mean power of `lines` A-scans, `points_per_bin` points a bin. A slope at
+// the edge of the window is no peak: from the first twentieth it is followed to its top. Nothing where no peak stands
+// 13 dB above the noise.
+std::optional<MirrorReading> mirror_reading(std::span<const double> amplitude, std::int64_t lines,
+                                            const DepthWindow& window = {});
 
 // The same. Throws Error{bad_file} with `where` where there is none.
-MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t lines, const std::string& where);
+MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t lines, const std::string& where,
+                              const DepthWindow& window = {});
 
 // Power over depth, in shares of the one-sided range z_max: sinc^2(zeta) exp(-w^2 zeta^2 / (2 ln 2)) with zeta = pi/2
 // z/z_max and sinc x = sin x / x.
@@ -50,5 +60,15 @@ inline constexpr double min_share_between = 1e-3;
 // Least squares through levels at different depths, at least two. Throws Error{bad_setting} for fewer, and where two
 // lie at the same depth.
 FallOff fitted_fall_off(std::span<const double> shares, std::span<const double> levels_db);
+
+// A level that lies apart from the fall-off of the others.
+struct Outlier {
+    std::size_t mirror = 0;  // which of the levels
+    double from_fit_db = 0;
+};
+
+// Levels at least 2 dB, and five times what the others leave, from the fall-off through the others: the worst first, at
+// most a quarter of them, and none of fewer than four.
+std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span<const double> levels_db);
 
 }  // namespace echolux

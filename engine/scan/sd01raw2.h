@@ -1,5 +1,6 @@
 // Raw B-scans of a 930 nm spectral-domain instrument (magic SD01RAW2): 512-byte header, one 40-byte frame header, some
-// background lines, the A-scans (all u16 little endian), then an offset spectrum and the k-linear positions (f32).
+// background lines, the A-scans (all u16 little endian), then an offset spectrum and the place of each sample on the
+// uniform k grid (f32).
 #pragma once
 
 #include <filesystem>

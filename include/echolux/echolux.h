@@ -441,7 +441,7 @@ typedef struct echolux_dispersion_found {
     size_t size;
     double a2_rad, a3_rad; /* for recipe.a2_rad, recipe.a3_rad */
     double entropy_before, entropy;
-    int32_t is_sharp; /* 0: no reflector was made sharper; the numbers are meaningless then */
+    int32_t is_sharp; /* 0: no reflector that one phase alone makes sharper; do not use the numbers then */
     int32_t reserved;
 } echolux_dispersion_found;
 

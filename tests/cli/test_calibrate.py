@@ -196,6 +196,64 @@ class Calibrate(ProgramCase):
         self.assertIn("a tenth of the range apart", near)
         self.assertNotIn("6 dB", near)
 
+    def test_many_depths_in_one_file_each_with_its_reference(self):
+        """31 depths in the A-scans of one file, lit ever more, and their references in another."""
+        shares = np.linspace(0.02, 0.92, 31)
+        light = 20000 * (1 + 0.02 * np.arange(31))[:, None] * np.hanning(N + 40)[20:-20]
+        fringes = np.concatenate([linear_mirror(share, lines=1, seed=i)[0] for i, share in enumerate(shares)]) - 20000.0
+        self.write("depths", np.rint(light + fringes + 9000)[None].astype("<u2"))
+        self.write("references", np.rint(light + 9000)[None].astype("<u2"))
+        rolloff = ["calibrate", "rolloff", "depths/scan.toml", "--background", "references/scan.toml", "-o", "table.csv"]
+        finished = self.succeed(*rolloff, "--each", "a-scan", "--depths", "4:")
+        self.assertNotIn("warning", finished.err)
+        table = np.genfromtxt(self.folder / "table.csv", delimiter=",", names=True)
+        np.testing.assert_allclose(table["depth_bin"], shares * N / 2, atol=0.1)
+        np.testing.assert_allclose(table["level_db"], 20 * np.log10(4000 * np.sinc(shares / 2)), atol=0.2)
+        self.assertIn("depths/scan.toml A-scan 30", finished.out)
+
+        self.write("columns", np.rint(light + fringes + 9000)[:, None].repeat(5, 1).astype("<u2"))
+        self.write("few", np.rint(light + 9000)[:7, None].repeat(5, 1).astype("<u2"))
+        self.succeed("calibrate", "rolloff", "columns/scan.toml", "--background", "references/scan.toml", "--each", "b-scan",
+                     "--depths", "4:", "-o", "mean.csv")  # one B-scan of references: their mean
+        self.refuse("calibrate", "rolloff", "columns/scan.toml", "--background", "few/scan.toml", "--each", "b-scan",
+                    names=["few/scan.toml", "7 references", "31 mirrors"], lines=None)
+
+    def test_a_shallow_mirror_does_not_move_the_fall_off(self):
+        flat = np.full((1, 1, N), 20000, "<u2")
+        self.write("bg", flat)
+        shares = [0.049, 0.2, 0.35, 0.5, 0.65, 0.8]  # 0.049: in the first twentieth of the range
+        names = [f"m{share}/scan.toml" for share in shares]
+        for share in shares:
+            self.write(f"m{share}", linear_mirror(share))
+        rolloff = ["calibrate", "rolloff", *names, "--background", "bg/scan.toml", "-o", "t.csv"]
+        self.assertNotIn("warning", self.succeed(*rolloff).err)
+        np.testing.assert_allclose(np.genfromtxt(self.folder / "t.csv", delimiter=",", names=True)["depth_bin"][0],
+                                   shares[0] * N / 2, atol=0.03)
+        weak = 20000 + (linear_mirror(0.5).astype(float) - 20000) * 0.2
+        self.write("m0.5", np.rint(weak).astype("<u2"))
+        warned = self.succeed(*rolloff).err
+        self.assertRegex(warned, r"m0\.5/scan\.toml: its peak at bin 128\.0 lies 14\.0 dB below the fall-off of the others")
+        self.assertIn("without it: 6 dB are not lost within the range", warned)
+        self.write("m0.03", linear_mirror(0.03))
+        self.refuse("calibrate", "rolloff", "m0.03/scan.toml", "--background", "bg/scan.toml", "--depths", "20:9",
+                    names=["--depths"], lines=None)
+        shallow = self.succeed("calibrate", "rolloff", "m0.03/scan.toml", "--background", "bg/scan.toml", "--depths", "5:20")
+        self.assertIn("bin 7.68", shallow.out)
+
+    def test_mirrors_on_both_sides_each_have_their_sign_of_dispersion(self):
+        kappa = np.linspace(-1, 1, N)
+        np.savetxt(self.folder / "theta.csv", 20 * kappa**2 - 4 * kappa**3)
+        self.write("bg", np.full((1, 1, N), 20000, "<u2"))
+        for name, share, side in (("near", 0.2, 1), ("far", 0.5, -1)):
+            write_scan(self.folder / name, linear_mirror(share, phase=side * (20 * kappa**2 - 4 * kappa**3)),
+                       calibration={"dispersion": "../theta.csv"})
+        out = self.succeed("calibrate", "rolloff", "near/scan.toml", "far/scan.toml", "--background", "bg/scan.toml", "-o",
+                           "t.csv").out
+        table = np.genfromtxt(self.folder / "t.csv", delimiter=",", names=True)
+        np.testing.assert_array_equal(table["side"], [1, -1])
+        np.testing.assert_allclose(table["fwhm_bins"], 2, atol=0.05)
+        self.assertEqual(out.count("beyond zero delay"), 1)
+
     def test_dispersion_of_a_chosen_reflector(self):
         kappa = np.linspace(-1, 1, N)
         j = np.arange(N)
@@ -242,6 +300,11 @@ class Calibrate(ProgramCase):
         self.refuse("calibrate", "dispersion", "still/scan.toml", names=["nothing but zeros"], lines=None)
         noise = ["calibrate", "dispersion", "empty/scan.toml", "--backend", "cpu"]
         self.refuse(*noise, names=["empty/scan.toml", "no reflector", "--region"], lines=None)
+        blurred = ["calibrate", "dispersion", "blurred/scan.toml", "--backend", "cpu", "--set", "recipe.background=none"]
+        self.write("blurred", linear_mirror(0.3, lines=8, phase=60 * np.linspace(-1, 1, N) ** 2))
+        self.refuse(*blurred, "--range", 45, names=["end of the range", "--range"], lines=None)
+        self.refuse(*blurred, "--range", 15, names=["no reflector", "--range"], lines=None)
+        self.assertAlmostEqual(numbers(self.succeed(*blurred).out)["a2_rad"], 60, delta=0.3)
         for bad in ("nan", "inf", "0", "-3"):
             self.refuse(*dispersion[:3], "--range", bad, names=["--range", f"expected a positive number, got {bad}"])
         self.refuse(*dispersion[:3], "--range", "1e9", names=["--range", "no range"], lines=None)
@@ -270,3 +333,23 @@ class CalibrateRealMirrors(ProgramCase):
                      "--sides", "opposite", "-o", "k.csv", "--dispersion", "phase.csv", "--plot", "k.png")
         found, truth = np.loadtxt(self.folder / "k.csv"), np.loadtxt(FOLDER / "k_linear_positions.csv")
         self.assertLess(rms_of_map(found, truth), 0.05)
+
+
+PHANTOMS = FOLDER.parent / "ocp930-bscans"
+
+
+@unittest.skipUnless(PHANTOMS.exists() and os.environ.get("ECHOLUX_DATA"), "ECHOLUX_DATA is not set")
+class CalibrateRealPhantoms(ProgramCase):
+    """One instrument: its dispersion is that of a silicone phantom, however many A-scans are looked at, at any depth."""
+
+    def searched(self, *options):
+        printed = self.succeed("calibrate", "dispersion", PHANTOMS.resolve() / "pdms.raw", "--backend", "cpu", *options).out
+        errors = re.search(r"a2 ([\d.]+) rad, a3 ([\d.]+) rad, by leaving out", printed)
+        return numbers(printed)["a2_rad"], float(errors[1])
+
+    def test_answers_agree_within_what_they_say_of_themselves(self):
+        found, error = self.searched("--lines", 512)
+        self.assertLess(error, 0.3)
+        for options in (["--lines", 16], [], ["--range", 20], ["--region", "0:,30:90"], ["--region", "0:,100:400"]):
+            a2, its_error = self.searched(*options)
+            self.assertLess(abs(a2 - found), 3 * its_error + 0.3, options)

@@ -1,5 +1,6 @@
 // The parts of calibration: fits and minima with known answers, peaks in closed form, spectra counted by hand, and
 // dispersion found in profiles of known dispersion (docs/algorithms.md 3.11).
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -294,6 +295,77 @@ TEST_F(DispersionSearched, IsThatOfLayers) {
     const DispersionFound result = found(spectra, 8);
     EXPECT_NEAR(result.a2_rad, a2, 0.2);
     EXPECT_NEAR(result.a3_rad, a3, 0.3);
+}
+
+// Of every A-scan as bright at one depth, without dispersion, while its phase drifts.
+class FixedLine : public DispersionSearched {
+  protected:
+    static constexpr int count = 64;
+
+    std::vector<float> under_a_fixed_line(std::vector<float> spectra, double amplitude) const {
+        const std::size_t n = instrument.uniform_k.size();
+        for (int l = 0; l < count; ++l) {
+            for (std::size_t j = 0; j < n; ++j) {
+                const double phase = 2 * std::numbers::pi * 300 * static_cast<double>(j) / static_cast<double>(n);
+                spectra[static_cast<std::size_t>(l) * n + j] +=
+                    static_cast<float>(amplitude * std::cos(phase + 1.3 * l));
+            }
+        }
+        return spectra;
+    }
+};
+
+TEST_F(FixedLine, HasNoSay) {
+    const auto spectra = under_a_fixed_line(lines({{200, 1}, {310, 0.6}}, theta_of(a2, a3), 0.05, count), 4);
+    const DispersionFound result = found(spectra, count);
+    EXPECT_EQ(result.fixed_lines, 1);
+    EXPECT_NEAR(result.a2_rad, a2, 0.2);
+    EXPECT_NEAR(result.a3_rad, a3, 0.3);
+    EXPECT_EQ(doubt_about(result, 80), "");
+}
+
+// Then it is the mirror.
+TEST_F(FixedLine, CountsWhereNothingElseIsSharp) {
+    const DispersionFound result = found(under_a_fixed_line(lines({}, {}, 0.05, count), 1), count);
+    EXPECT_EQ(result.fixed_lines, 0);
+    EXPECT_NEAR(result.a2_rad, 0, 0.2);
+    EXPECT_EQ(doubt_about(result, 80), "");
+}
+
+TEST_F(DispersionSearched, StaysWithinItsRange) {
+    const auto spectra = lines({{200, 1}}, theta_of(a2, a3), 0.05, 8);
+    DispersionSearch search;
+    search.range_rad = 20;
+    const DispersionFound result = found(spectra, 8, search);
+    EXPECT_LE(std::abs(result.a2_rad), 20);
+    EXPECT_LE(std::abs(result.a3_rad), 20);
+    EXPECT_THAT(doubt_about(result, 20), testing::HasSubstr("end of the range"));
+    EXPECT_EQ(doubt_about(found(spectra, 8), 80), "");
+}
+
+// Over many noises the standard error is what the answers scatter by: not a third of it, nor three times as much.
+TEST_F(DispersionSearched, SaysHowSureItIs) {
+    constexpr int noises = 8, count = 16;
+    double square = 0, error = 0;
+    for (unsigned seed = 0; seed < noises; ++seed) {
+        const DispersionFound result = found(lines({{200, 1}}, theta_of(a2, a3), 0.6, count, seed), count);
+        ASSERT_TRUE(result.a2_error_rad.has_value());
+        square += std::pow(result.a2_rad - a2, 2) / noises;
+        error += *result.a2_error_rad / noises;
+    }
+    EXPECT_LT(std::sqrt(square), 3 * error);
+    EXPECT_GT(std::sqrt(square), error / 3);
+    EXPECT_FALSE(found(lines({{200, 1}}, theta_of(a2, a3), 0.1, 2), 2).a2_error_rad) << "two lines have no quarters";
+}
+
+TEST_F(DispersionSearched, TwoAnswersAreNone) {
+    DispersionFound result = found(lines({{200, 1}}, theta_of(a2, a3), 0.05, 8), 8);
+    result.rival = DispersionRival{-30, result.entropy + 1e-3};
+    EXPECT_THAT(doubt_about(result, 80), testing::HasSubstr("as sharp at a2 -30.0 rad"));
+    result.rival->entropy = result.entropy + 1;
+    EXPECT_EQ(doubt_about(result, 80), "");
+    result.a2_error_rad = 7;
+    EXPECT_THAT(doubt_about(result, 80), testing::HasSubstr("uncertain by 7.0 rad"));
 }
 
 TEST_F(DispersionSearched, StopsWhenAskedTo) {

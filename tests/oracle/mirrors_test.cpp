@@ -267,6 +267,28 @@ TEST_F(RecordedMirrors, AgreeWithThePublishedPositions) {
     EXPECT_LT(error.rms, 0.05);
 }
 
+// Whatever is given for a mirror, background or side: without two mirrors there is no map.
+TEST_F(RecordedMirrors, DarknessAndLightWithoutAMirrorAreRefused) {
+    const std::vector<std::string> without{"dark_not", "dark_ref", "dark_sample1", "dark_sample2"};
+    std::vector<std::string> all = without;
+    all.insert(all.end(), {"mirror1", "mirror2"});
+    for (const std::string& first : all) {
+        for (const std::string& second : without) {
+            for (const std::string& background : without) {
+                for (const MirrorSides sides : {MirrorSides::same, MirrorSides::opposite}) {
+                    MirrorPair mirrors = pair();
+                    mirrors.mirrors = {column(first), column(second)};
+                    mirrors.background = column(background);
+                    mirrors.sides = sides;
+                    EXPECT_THROW(calibrated_by_mirrors(mirrors), Error) << first << " " << second << " " << background;
+                    std::swap(mirrors.mirrors[0], mirrors.mirrors[1]);
+                    EXPECT_THROW(calibrated_by_mirrors(mirrors), Error) << second << " " << first << " " << background;
+                }
+            }
+        }
+    }
+}
+
 TEST_F(RecordedMirrors, OneDispersionSharpensBoth) {
     const std::array fringes{less(column("mirror1"), "dark_ref"), less(column("mirror2"), "dark_ref")};
     const MirrorCalibration found = calibrated_by_mirrors(pair());

@@ -118,6 +118,69 @@ TEST_F(RollOff, NoiseAloneIsNoMirror) {
     EXPECT_FALSE(mirror_reading(std::vector<double>(2048, 0.0), 1).has_value());
 }
 
+// A profile of Hann-shaped peaks over flat noise, at these bins with these heights.
+std::vector<double> profile_of(const std::vector<std::pair<double, double>>& peaks) {
+    std::vector<double> profile(512 * points_per_bin, 1e-3);
+    for (std::size_t i = 0; i < profile.size(); ++i) {
+        for (const auto& [bin, height] : peaks) {
+            const double away = (static_cast<double>(i) / points_per_bin - bin) / 2;
+            if (std::abs(away) < 1) profile[i] += height * (0.5 + 0.5 * std::cos(pi * away));
+        }
+    }
+    return profile;
+}
+
+double read_bin(const std::vector<double>& profile, const DepthWindow& window = {}) {
+    const auto reading = mirror_reading(profile, 100, window);
+    return reading ? reading->bin : -1;
+}
+
+// The first twentieth of 512 bins ends at 26.
+TEST_F(RollOff, AMirrorAtTheEdgeIsReadAtItsTop) {
+    EXPECT_NEAR(read_bin(profile_of({{25.2, 100}})), 25.2, 0.05) << "its flank reaches in";
+    EXPECT_NEAR(read_bin(profile_of({{0, 1000}, {25.2, 100}})), 25.2, 0.05);
+    EXPECT_NEAR(read_bin(profile_of({{25.2, 100}, {300, 120}})), 300, 0.05) << "the strongest peak of the window";
+}
+
+TEST_F(RollOff, AHigherPeakBeforeTheWindowIsSaid) {
+    const auto reading = mirror_reading(profile_of({{15, 100}, {200, 5}}), 100);
+    ASSERT_TRUE(reading && reading->nearer_bin);
+    EXPECT_NEAR(reading->bin, 200, 0.05);
+    EXPECT_NEAR(*reading->nearer_bin, 15, 0.05);
+    EXPECT_FALSE(mirror_reading(profile_of({{15, 10}, {200, 5}}), 100)->nearer_bin) << "6 dB: remains of the source";
+    EXPECT_FALSE(mirror_reading(profile_of({{0, 1000}, {200, 5}}), 100)->nearer_bin) << "zero delay itself";
+}
+
+TEST_F(RollOff, TheWindowDecidesWhatIsRead) {
+    const auto profile = profile_of({{15, 100}, {200, 50}, {400, 70}});
+    EXPECT_NEAR(read_bin(profile, {10, 100}), 15, 0.05);
+    EXPECT_NEAR(read_bin(profile, {100, 300}), 200, 0.05);
+    EXPECT_NEAR(read_bin(profile, {300, 0}), 400, 0.05);
+    EXPECT_EQ(read_bin(profile, {16, 100}), -1) << "the flank of a peak outside is none";
+    EXPECT_EQ(read_bin(profile, {250, 350}), -1);
+}
+
+TEST_F(RollOff, OutliersAreNamed) {
+    std::vector<double> shares, levels;
+    for (int i = 1; i <= 9; ++i) {
+        shares.push_back(0.1 * i);
+        levels.push_back(60 + 20 * std::log10(spectrometer(0.1 * i, 1.2, true)) + 0.05 * (i % 3));
+    }
+    EXPECT_TRUE(fall_off_outliers(shares, levels).empty());
+    levels[0] -= 17;
+    const auto one = fall_off_outliers(shares, levels);
+    ASSERT_EQ(one.size(), 1);
+    EXPECT_EQ(one[0].mirror, 0);
+    EXPECT_NEAR(one[0].from_fit_db, -17, 0.5);
+    levels[6] += 5;
+    const auto two = fall_off_outliers(shares, levels);
+    ASSERT_EQ(two.size(), 2);
+    EXPECT_EQ(two[1].mirror, 6);
+    EXPECT_NEAR(two[1].from_fit_db, 5, 0.5);
+    EXPECT_TRUE(fall_off_outliers(std::vector{0.1, 0.5, 0.9}, std::vector{60.0, 20.0, 55.0}).empty())
+        << "three mirrors cannot outvote one";
+}
+
 TEST_F(RollOff, NeedsTwoDepths) {
     EXPECT_THROW(fitted_fall_off(std::vector{0.2}, std::vector{50.0}), Error);
     EXPECT_THROW(fitted_fall_off(std::vector{0.2, 0.5, 0.2002}, std::vector{50.0, 48.0, 50.0}), Error);

@@ -1,6 +1,7 @@
 // SD01RAW2 files, made here and recorded by an instrument.
 #include "engine/scan/sd01raw2.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +24,11 @@ void put(std::string& bytes, std::size_t place, T number) {
     std::memcpy(bytes.data() + place, &number, sizeof(T));
 }
 
+// Of sample p on the uniform k grid.
+float place_on_grid(float p) {
+    return 7 * std::pow(p / 7, 1.25F);
+}
+
 std::string small_file() {
     std::string bytes(512 + 40 + (background_lines + a_scans) * samples * 2 + 2 * samples * 4, '\0');
     bytes.replace(0, 8, "SD01RAW2");
@@ -30,9 +36,9 @@ std::string small_file() {
     put(bytes, 0x24, a_scans);
     put(bytes, 0x54, background_lines);
     for (std::uint32_t i = 0; i < samples; ++i) {
-        put(bytes, 552 + i * 2, static_cast<std::uint16_t>(100 + i));                  // background lines: 100 + i
-        put(bytes, 552 + (samples + i) * 2, static_cast<std::uint16_t>(103 + i));      // and 103 + i
-        put(bytes, bytes.size() - (samples - i) * 4, static_cast<float>(i) * 0.875f);  // k positions
+        put(bytes, 552 + i * 2, static_cast<std::uint16_t>(100 + i));              // background lines: 100 + i
+        put(bytes, 552 + (samples + i) * 2, static_cast<std::uint16_t>(103 + i));  // and 103 + i
+        put(bytes, bytes.size() - (samples - i) * 4, place_on_grid(static_cast<float>(i)));
     }
     for (std::uint32_t i = 0; i < a_scans * samples; ++i) {
         put(bytes, 552 + (background_lines * samples + i) * 2, static_cast<std::uint16_t>(1000 + i));
@@ -52,7 +58,10 @@ TEST(Sd01Raw2, OpensWithoutADescription) {
     EXPECT_EQ(scan.geometry.a_scans, a_scans);
     EXPECT_EQ(scan.geometry.b_scans, 1);
     EXPECT_EQ(scan.calibration.background.at(3), 104.5);
-    EXPECT_EQ(scan.calibration.k_positions.at(7), 6.125);
+    for (std::size_t j = 0; j < samples; ++j) {  // the inverse: at which sample each point of the grid lies
+        const double sample = 7 * std::pow(static_cast<double>(j) / 7, 0.8);
+        EXPECT_NEAR(scan.calibration.k_positions.at(j), sample, 0.05) << j;
+    }
     EXPECT_TRUE(scan.calibration.dark.empty());
     SpectraReader reader(scan);
     std::vector<std::byte> bytes(a_scans * samples * 2);
@@ -105,6 +114,8 @@ TEST(Sd01Raw2, OpensRecordedFiles) {
         EXPECT_EQ(scan.geometry.a_scans, 1024);
         EXPECT_EQ(scan.calibration.k_positions.front(), 0);
         EXPECT_EQ(scan.calibration.k_positions.back(), 1023);
+        // The published map of the instrument bends the same way: 44.1 samples in the middle.
+        EXPECT_NEAR(scan.calibration.k_positions.at(512) - 512, -44.1, 0.3);
         SpectraReader reader(scan);
         std::vector<std::byte> bytes(static_cast<std::size_t>(reader.bytes_per_b_scan()));
         reader.read(0, 0, 1, bytes);

@@ -103,12 +103,12 @@ void print_mirrors(const MirrorJob& job, const MirrorCalibration& found) {
             m + 1, found.bin[m], found.fwhm_before[m], found.fwhm_mapped[m], found.fwhm[m], found.a2_of_each_rad[m]);
     }
     answer("\n[calibration]\nk_map = \"{}\"\n", pasted(job.k_map));
-    if (found.depth_pitch_um > 0) answer("depth_pitch_um = {}\n", found.depth_pitch_um);
-    if (found.centre_wavelength_nm > 0) answer("centre_wavelength_nm = {}\n", found.centre_wavelength_nm);
+    if (found.depth_pitch_um > 0) answer("depth_pitch_um = {:.6g}\n", found.depth_pitch_um);
+    if (found.centre_wavelength_nm > 0) answer("centre_wavelength_nm = {:.6g}\n", found.centre_wavelength_nm);
     if (!job.dispersion.empty()) {
         answer("dispersion = \"{}\"\ndispersion_holds = \"theta\"\n", pasted(job.dispersion));
     } else {
-        answer("\n[recipe]\na2_rad = {}\na3_rad = {}\n", found.a2_rad, found.a3_rad);
+        answer("\n[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}\n", found.a2_rad, found.a3_rad);
     }
     Json mirrors = Json::array();
     for (const std::size_t m : {0U, 1U}) {
@@ -170,12 +170,22 @@ void add_k(CLI::App& calibrate) {
 }
 
 void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
-    give({{"files", names_of({job.output, job.plot})},
-          {"a2_rad", found.a2_rad},
-          {"a3_rad", found.a3_rad},
-          {"entropy_before", found.entropy_before},
-          {"entropy", found.entropy}});
+    Json json{
+        {"files", names_of({job.output, job.plot})}, {"a2_rad", found.a2_rad},   {"a3_rad", found.a3_rad},
+        {"entropy_before", found.entropy_before},    {"entropy", found.entropy}, {"fixed_lines", found.fixed_lines}};
+    if (found.a2_error_rad)
+        json["standard_errors"] = {{"a2_rad", *found.a2_error_rad}, {"a3_rad", *found.a3_error_rad}};
+    if (found.rival) json["second_best"] = {{"a2_rad", found.rival->a2_rad}, {"entropy", found.rival->entropy}};
+    give(json);
     answer("# entropy over depth: {:.4f} before, {:.4f} now\n", found.entropy_before, found.entropy);
+    if (found.a2_error_rad) {
+        answer("# standard errors: a2 {:.2f} rad, a3 {:.2f} rad, by leaving out a quarter of the A-scans\n",
+               *found.a2_error_rad, *found.a3_error_rad);
+    }
+    if (found.rival) {
+        answer("# second best: a2 {:.1f} rad, entropy {:.4f}\n", found.rival->a2_rad, found.rival->entropy);
+    }
+    if (found.fixed_lines > 0) answer("# fixed lines taken out before the search: {}\n", found.fixed_lines);
     if (job.output.empty()) {
         answer("[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}\n", found.a2_rad, found.a3_rad);
         return;
@@ -241,7 +251,8 @@ Json json_of(const RollOffJob& job, const RollOffFound& found) {
                            {"snr_db", r.snr_db},
                            {"sensitivity_db", mirror.sensitivity_db ? Json(*mirror.sensitivity_db) : Json(nullptr)},
                            {"fwhm_bins", r.fwhm_bins},
-                           {"fwhm_um", um(r.fwhm_bins)}});
+                           {"fwhm_um", um(r.fwhm_bins)},
+                           {"side", mirror.is_opposite ? "opposite" : "same"}});
     }
     Json json{{"files", names_of({job.output, job.plot})}, {"mirrors", mirrors}};
     json["six_db_depth_bin"] = found.six_db_bin ? Json(*found.six_db_bin) : Json(nullptr);
@@ -262,7 +273,8 @@ void print_roll_off(const RollOffFound& found) {
         answer("; level {:.2f} dB, SNR {:.2f} dB{}", r.level_db, r.snr_db,
                mirror.lines == 1 ? " from a single line or mean" : "");
         if (mirror.sensitivity_db) answer(", sensitivity {:.2f} dB", *mirror.sensitivity_db);
-        answer("; FWHM {:.3f} {}\n", r.fwhm_bins * of_bin, unit);
+        answer("; FWHM {:.3f} {}{}\n", r.fwhm_bins * of_bin, unit,
+               mirror.is_opposite ? "; beyond zero delay: dispersion with its sign turned" : "");
     }
     if (!found.fall_off) return answer("roll-off: needs mirrors at depths a tenth of the range apart\n");
     if (found.six_db_bin) {
@@ -280,6 +292,7 @@ void print_roll_off(const RollOffFound& found) {
 void add_roll_off(CLI::App& calibrate) {
     auto job = std::make_shared<RollOffJob>();
     auto is_single_pass = std::make_shared<bool>(false);
+    auto each = std::make_shared<std::string>(), depths = std::make_shared<std::string>();
     CLI::App* command =
         calibrate.add_subcommand("rolloff", "Roll-off, SNR, sensitivity and width from several mirrors");
     command->add_option("MIRROR", job->mirrors, "scans or mean spectra of one mirror at different depths")
@@ -289,6 +302,16 @@ void add_roll_off(CLI::App& calibrate) {
         ->type_name("SCAN");
     add_spectrum(*command, "--background", job->background, "spectrum without the mirror [calibration.background]")
         ->type_name("SCAN|FILE");
+    command
+        ->add_option("--each", *each,
+                     "every A-scan, or B-scan, of a scan is a mirror at a depth of its own; where --background has as "
+                     "many, each has its own")
+        ->check(quiet(CLI::IsMember({"a-scan", "b-scan"})))
+        ->type_name("a-scan|b-scan");
+    command
+        ->add_option("--depths", *depths,
+                     "bins in which mirrors are looked for [past the first twentieth of the range]")
+        ->type_name("Z0:Z1");
     CLI::Option* attenuation =
         command
             ->add_option(
@@ -301,11 +324,14 @@ void add_roll_off(CLI::App& calibrate) {
     add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");
     add_set_option(*command, job->settings);
-    command->callback([job, is_single_pass] {
+    command->callback([job, is_single_pass, each, depths] {
         RollOffJob wanted = *job;
+        if (!each->empty()) wanted.mirror_per = *each == "a-scan" ? MirrorPer::a_scan : MirrorPer::b_scan;
+        if (!depths->empty()) std::tie(wanted.depths.begin, wanted.depths.end) = parsed_interval(*depths, "--depths");
         if (*is_single_pass) wanted.attenuation_db = 2 * job->attenuation_db.value_or(0);
         TerminalProgress progress;
         const RollOffFound found = run(wanted, progress);
+        print_warnings(found.warnings);
         print_roll_off(found);
         give(json_of(wanted, found));
     });

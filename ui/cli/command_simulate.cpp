@@ -41,7 +41,7 @@ void add_simulate(CLI::App& program) {
         ->type_name("DIR/scan.toml");
     command
         ->add_option("--velocity", job->velocity,
-                     "also write the true axial velocity, in mm/s, on the voxels of the scan's reconstruction")
+                     "also write the true axial velocity, in mm/s, on the voxels of the scan's flow")
         ->type_name("VOLUME");
     add_overwrite_option(*command, job->overwrites);
     add_setting_options(*command, settings, "simulation", "Simulation", job->settings, {"scene"});

@@ -11,7 +11,7 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 38> option_words{{
+constexpr std::array<OptionWord, 41> option_words{{
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
     {"b_scan", "--b-scan"},
@@ -19,7 +19,9 @@ constexpr std::array<OptionWord, 38> option_words{{
     {"calibrate dispersion", "`echolux calibrate dispersion`"},
     {"centre_wavelength", "--centre-wavelength"},
     {"convert", "`echolux convert`"},
+    {"depths", "--depths"},
     {"displacement", "--displacement"},
+    {"each", "--each"},
     {"en_face", "--en-face"},
     {"flow", "--flow"},
     {"fps", "--fps"},
@@ -28,6 +30,7 @@ constexpr std::array<OptionWord, 38> option_words{{
     {"guess", "`echolux info --guess`"},
     {"input", "--input"},
     {"layout", "--layout"},
+    {"lines", "--lines"},
     {"ome_version", "--ome-version"},
     {"output", "--output"},
     {"overwrite", "--overwrite"},

@@ -239,6 +239,7 @@ void Calibrating::search_dispersion(Workspace& work) {
         "searching the dispersion",
         [this, &work, opened = opened_, block, plan, search](Progress& progress) -> Jobs::LastStep {
             const DispersionFound found = searched_dispersion(plan, block, search, progress);
+            require_sharp(found, search, "the B-scan shown");
             return [this, &work, opened, found] {
                 if (opened != opened_) return;
                 work.change_together(
