@@ -306,7 +306,7 @@ void add_roll_off(CLI::App& calibrate) {
         ->add_option("--each", *each,
                      "every A-scan, or B-scan, of a scan is a mirror at a depth of its own; where --background has as "
                      "many, each has its own")
-        ->check(quiet(CLI::IsMember({"a-scan", "b-scan"})))
+        ->check(one_of({"a-scan", "b-scan"}))
         ->type_name("a-scan|b-scan");
     command
         ->add_option("--depths", *depths,

@@ -128,82 +128,82 @@ bool Panes::has_dragged(const PanelContext& context) const {
     constexpr float trembles = 3;
     const ImVec2 by = ImGui::GetMouseDragDelta(ImGui::IsMouseDown(0) ? 0 : ImGui::IsMouseDown(1) ? 1 : 2, 0);
     return std::hypot(by.x, by.y) > context.style.px(trembles);
-    // Of all sections, and of the volume where they are linked to it.
-    void Panes::drag_values(const PanelContext& context, const Pane& pane, const glm::dvec2& by, Edit edit) {
-        const bool is_linked = context.work.window().link_levels;
-        const auto function = function_in_use(context.work, is_linked ? context.work.view() : view_of(context, pane));
-        if (!function) return;
-        const ValueRange range =
-            values_dragged(function->range, by, static_cast<double>(std::min(pane.place.width, pane.place.height)));
-        const std::string low = is_linked ? "view.low" : "window.section_low";
-        const std::string high = is_linked ? "view.high" : "window.section_high";
-        context.work.change_together(low, {{low, range.low}, {high, range.high}}, edit);
-    }
+}
 
-    void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches) {
-        const glm::dvec2 at = pointer_in(pane.place);
-        const double factor = std::pow(wheel_zoom, static_cast<double>(notches));
-        if (pane.kind == PaneKind::volume) {
-            const View moved = dollied(pane.view, factor, from_middle(pane.place, at), volume_extent(grid));
-            static_cast<Pose&>(context.work.view()) = moved;
-            context.work.view_edited(Edit::under_way);
-            edited_s_ = context.work.now_s();
-        } else if (ImGui::GetIO().KeyCtrl) {
-            pane.look = look_enlarged(pane.look, pane.view, grid, at, factor);
-        } else {
-            const int axis = axis_across(pane.kind);
-            const std::array<double, 3>& cross = context.work.cross_um();
-            glm::dvec3 place(cross[0], cross[1], cross[2]);
-            place[axis] += (notches > 0 ? 1 : -1) * voxel_edges(grid)[static_cast<std::size_t>(axis)];
-            move_cross(context, grid, place);
-        }
-    }
+// Of all sections, and of the volume where they are linked to it.
+void Panes::drag_values(const PanelContext& context, const Pane& pane, const glm::dvec2& by, Edit edit) {
+    const bool is_linked = context.work.window().link_levels;
+    const auto function = function_in_use(context.work, is_linked ? context.work.view() : view_of(context, pane));
+    if (!function) return;
+    const ValueRange range =
+        values_dragged(function->range, by, static_cast<double>(std::min(pane.place.width, pane.place.height)));
+    const std::string low = is_linked ? "view.low" : "window.section_low";
+    const std::string high = is_linked ? "view.high" : "window.section_high";
+    context.work.change_together(low, {{low, range.low}, {high, range.high}}, edit);
+}
 
-    void Panes::close_edit(const PanelContext& context) {
-        if (edited_s_ < 0 || context.work.now_s() - edited_s_ < wheel_rests_s) return;
-        edited_s_ = -1;
-        context.work.view_edited(Edit::done);
+void Panes::wheel(const PanelContext& context, const VolumeGrid& grid, Pane& pane, float notches) {
+    const glm::dvec2 at = pointer_in(pane.place);
+    const double factor = std::pow(wheel_zoom, static_cast<double>(notches));
+    if (pane.kind == PaneKind::volume) {
+        const View moved = dollied(pane.view, factor, from_middle(pane.place, at), volume_extent(grid));
+        static_cast<Pose&>(context.work.view()) = moved;
+        context.work.view_edited(Edit::under_way);
+        edited_s_ = context.work.now_s();
+    } else if (ImGui::GetIO().KeyCtrl) {
+        pane.look = look_enlarged(pane.look, pane.view, grid, at, factor);
+    } else {
+        const int axis = axis_across(pane.kind);
+        const std::array<double, 3>& cross = context.work.cross_um();
+        glm::dvec3 place(cross[0], cross[1], cross[2]);
+        place[axis] += (notches > 0 ? 1 : -1) * voxel_edges(grid)[static_cast<std::size_t>(axis)];
+        move_cross(context, grid, place);
     }
+}
 
-    void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place) {
-        const std::array<double, 3> inside = kept_inside({place.x, place.y, place.z}, grid);
-        context.work.set_cross_um(inside);
-        if (LiveSession* live = context.work.stage().exhibit()->live()) live->look_at(voxel_index(inside[2], grid, 2));
-    }
+void Panes::close_edit(const PanelContext& context) {
+    if (edited_s_ < 0 || context.work.now_s() - edited_s_ < wheel_rests_s) return;
+    edited_s_ = -1;
+    context.work.view_edited(Edit::done);
+}
 
-    // A click is answered at once, on the picture that is shown, however far that has been refined.
-    void Panes::measure_under_pointer(const PanelContext& context) {
-        Exhibit& exhibit = *context.work.stage().exhibit();
-        context.state.measure.under_pointer = hovered_ ? probe(exhibit) : std::nullopt;
-        if (context.state.measure.under_pointer)
-            context.state.measure.take(context.work, *context.state.measure.under_pointer);
-        else
-            context.work.notices().note("view", "nothing is seen at that place: click on what is to be measured");
-    }
+void Panes::move_cross(const PanelContext& context, const VolumeGrid& grid, const glm::dvec3& place) {
+    const std::array<double, 3> inside = kept_inside({place.x, place.y, place.z}, grid);
+    context.work.set_cross_um(inside);
+    if (LiveSession* live = context.work.stage().exhibit()->live()) live->look_at(voxel_index(inside[2], grid, 2));
+}
 
-    std::optional<Probe> Panes::probe(Exhibit & exhibit) {
-        const Pane& pane = panes_[static_cast<std::size_t>(*hovered_)];
-        try {
-            return exhibit.probe(pane.view, static_cast<std::int64_t>(pointer_[0]),
-                                 static_cast<std::int64_t>(pointer_[1]));
-        } catch (const Error& error) {
-            if (error.code() == ErrorCode::device) throw;
-            return std::nullopt;
-        }
-    }
+// A click is answered at once, on the picture that is shown, however far that has been refined.
+void Panes::measure_under_pointer(const PanelContext& context) {
+    Exhibit& exhibit = *context.work.stage().exhibit();
+    context.state.measure.under_pointer = hovered_ ? probe(exhibit) : std::nullopt;
+    if (context.state.measure.under_pointer)
+        context.state.measure.take(context.work, *context.state.measure.under_pointer);
+    else
+        context.work.notices().note("view", "nothing is seen at that place: click on what is to be measured");
+}
 
-    // A few times a second: it reads back from the device.
-    void Panes::look_under_pointer(const PanelContext& context, Exhibit& exhibit) {
-        const bool is_live = exhibit.live() != nullptr && exhibit.live()->is_running();
-        const double now = context.work.now_s();
-        if (!hovered_ || drag_ != Drag::none || now - probed_s_ < (is_live ? probe_live_every_s : probe_every_s))
-            return;
-        if (!is_live && is_probed_) return;
-        is_probed_ = true;
-        probed_s_ = now;
-        const std::optional<Probe> found = probe(exhibit);
-        context.state.measure.under_pointer = found;
-        read_out_ = found ? read_out(*found) : std::vector<std::string>{};
+std::optional<Probe> Panes::probe(Exhibit& exhibit) {
+    const Pane& pane = panes_[static_cast<std::size_t>(*hovered_)];
+    try {
+        return exhibit.probe(pane.view, static_cast<std::int64_t>(pointer_[0]), static_cast<std::int64_t>(pointer_[1]));
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::device) throw;
+        return std::nullopt;
     }
+}
+
+// A few times a second: it reads back from the device.
+void Panes::look_under_pointer(const PanelContext& context, Exhibit& exhibit) {
+    const bool is_live = exhibit.live() != nullptr && exhibit.live()->is_running();
+    const double now = context.work.now_s();
+    if (!hovered_ || drag_ != Drag::none || now - probed_s_ < (is_live ? probe_live_every_s : probe_every_s)) return;
+    if (!is_live && is_probed_) return;
+    is_probed_ = true;
+    probed_s_ = now;
+    const std::optional<Probe> found = probe(exhibit);
+    context.state.measure.under_pointer = found;
+    read_out_ = found ? read_out(*found) : std::vector<std::string>{};
+}
 
 }  // namespace echolux

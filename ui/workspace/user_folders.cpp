@@ -9,10 +9,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Named {
+struct NamedFolder {
     std::string_view variable, usual;
 };
-constexpr std::array<Named, 3> folders{
+constexpr std::array<NamedFolder, 3> folders{
     {{"XDG_PICTURES_DIR", "Pictures"}, {"XDG_VIDEOS_DIR", "Videos"}, {"XDG_DOCUMENTS_DIR", "Documents"}}};
 
 // The value of XDG_PICTURES_DIR="$HOME/Bilder" in user-dirs.dirs; empty: it says none.
@@ -38,7 +38,7 @@ fs::path home_folder() {
 }
 
 fs::path user_folder(UserFolder which) {
-    const Named& named = folders.at(static_cast<std::size_t>(which));
+    const NamedFolder& named = folders.at(static_cast<std::size_t>(which));
     std::error_code problem;
     for (const fs::path& folder : {configured(named.variable), home_folder() / named.usual}) {
         if (!folder.empty() && fs::is_directory(folder, problem)) return folder;
