@@ -56,8 +56,7 @@ AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(con
     std::error_code problem;
     const bool occupied = std::filesystem::exists(final_, problem) && !std::filesystem::is_empty(final_, problem);
     if (occupied && !is_ours(final_)) {
-        throw Error(ErrorCode::output, "already exists and is not an OME-Zarr folder or a series", final_.string(),
-                    "give another name");
+        throw Error(ErrorCode::output, "already exists and holds other files", final_.string(), "give another name");
     }
     std::filesystem::create_directories(temporary_, problem);
     if (problem) fail(final_, problem);
