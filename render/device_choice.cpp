@@ -53,7 +53,7 @@ std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::strin
     }
     if (best) return *best;
     const std::string wanted = name.empty() ? "no suitable Vulkan device was found"
-                                            : fmt::format("no suitable Vulkan device was found \"{}\"", name);
+                                            : fmt::format("no suitable Vulkan device is called \"{}\"", name);
     throw Error(ErrorCode::device, fmt::format("{}: {}", wanted, fmt::join(reasons, "; ")), "renderer",
                 "name another device, update its driver, or install package mesa-vulkan-drivers");
 }

@@ -39,7 +39,7 @@ void add_part(MoviePath& path, const std::string& part) {
     if (part == "time") return set(path.goes_through_time);
     if (part == "sweep") return set(path.sweeps);
     if (std::filesystem::path(part).extension() != ".toml")
-        refuse("is not a movie path", "choose turntable, time, sweep or a file of key frames (.toml), joined with +");
+        refuse("is not a movie path", "choose turntable, time, sweep or a .toml file of key frames, joined with +");
     if (path.keys) refuse("is a second file of key frames", "put all key frames into one file");
     path.keys = read_key_frames(part);
 }

@@ -24,7 +24,7 @@ Plugin::Plugin(const std::filesystem::path& path) {
     const auto entry =
         reinterpret_cast<decltype(&echolux_source_plugin)>(dlsym(library_.get(), "echolux_source_plugin"));
     if (entry == nullptr)
-        refuse("has no function echolux_source_plugin", "check that it is a plugin for Echolux (docs/plugins.md)");
+        refuse("has no function echolux_source_plugin", "check that it is a plugin for Echolux, see docs/plugins.md");
     const echolux_source* source = entry(ECHOLUX_SOURCE_VERSION);
     if (source == nullptr) {
         refuse(fmt::format("does not support version {} of the plugin interface", ECHOLUX_SOURCE_VERSION),
@@ -37,7 +37,7 @@ Plugin::Plugin(const std::filesystem::path& path) {
     }
     std::memcpy(&calls_, source, std::min<std::size_t>(source->struct_size, sizeof calls_));
     const auto need = [&](const char* function, bool is_there) {
-        if (!is_there) refuse(fmt::format("has no {}()", function), "every plugin must define it (docs/plugins.md)");
+        if (!is_there) refuse(fmt::format("has no {}()", function), "every plugin must define it, see docs/plugins.md");
     };
     need("open", calls_.open != nullptr);
     need("start", calls_.start != nullptr);

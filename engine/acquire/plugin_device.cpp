@@ -58,7 +58,7 @@ void PluginDevice::play(const echolux_pattern& pattern) {
 
 void PluginDevice::fail(const std::string& problem) const {
     throw Error(ErrorCode::device, problem, "plugin " + name(),
-                "report this to the maker of the plugin (docs/plugins.md)");
+                "report this to the maker of the plugin, see docs/plugins.md");
 }
 
 void PluginDevice::check(const char* function, int result) {

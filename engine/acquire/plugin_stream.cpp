@@ -27,7 +27,7 @@ class Checks {
     void range(const char* field, std::int64_t value, std::int64_t low, std::int64_t high) const {
         if (value >= low && value <= high) return;
         throw Error(ErrorCode::device, fmt::format("stream.{} is {}, expected {} to {}", field, value, low, high),
-                    plugin_, "report this to the maker of the plugin (docs/plugins.md)");
+                    plugin_, "report this to the maker of the plugin, see docs/plugins.md");
     }
 
     // As the keys of a scan file are checked, for the fields that are such keys.
@@ -38,7 +38,7 @@ class Checks {
             spectra_layout(scan.file, scan.format, scan.geometry, "stream");
         } catch (const Error& error) {
             throw Error(ErrorCode::device, error.where() + ": " + error.problem(), plugin_,
-                        "report this to the maker of the plugin (docs/plugins.md)");
+                        "report this to the maker of the plugin, see docs/plugins.md");
         }
     }
 

@@ -54,8 +54,7 @@ AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(con
     std::error_code problem;
     const bool occupied = std::filesystem::exists(final_, problem) && !std::filesystem::is_empty(final_, problem);
     if (occupied && !is_ours(final_)) {
-        throw Error(ErrorCode::output, "already exists and is not an OME-Zarr folder or a series", final_.string(),
-                    "give another name");
+        throw Error(ErrorCode::output, "already exists and holds other files", final_.string(), "give another name");
     }
     make_folder_for(final_);
     std::filesystem::create_directory(temporary_, problem);

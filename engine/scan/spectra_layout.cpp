@@ -51,11 +51,9 @@ std::int64_t fitting_samples(const SpectraLayout& layout, const ScanGeometry& ge
     return bytes / lines % sample_bytes == 0 ? bytes / lines / sample_bytes : 0;
 }
 
-// What to look at first when a file is shorter or longer than described.
-std::string samples_remedy(const SpectraLayout& layout, const ScanGeometry& geometry, std::int64_t size) {
+std::string fitting_text(const SpectraLayout& layout, const ScanGeometry& geometry, std::int64_t size) {
     const std::int64_t samples = fitting_samples(layout, geometry, size);
-    return samples == 0 ? "check scan.samples"
-                        : fmt::format("check scan.samples ({} instead of {} would fit)", samples, geometry.samples);
+    return samples == 0 ? "" : fmt::format(", which fits scan.samples = {} instead of {}", samples, geometry.samples);
 }
 
 }  // namespace
@@ -99,11 +97,11 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
     if (size > expected) {
         if (layout.trailer_bytes == 0 && (size - expected) % layout.volume_bytes() == 0) return;
         throw Error(ErrorCode::bad_file,
-                    fmt::format("is {} long, {} more than the scan describes", counted(size, "bytes"), size - expected),
+                    fmt::format("is {} long, {} more than the scan describes{}", counted(size, "bytes"),
+                                size - expected, fitting_text(layout, geometry, size)),
                     spectra,
-                    samples_remedy(layout, geometry, size) +
-                        ", a_scans, b_scans, volumes and sample_format; skip a header with scan.offset_bytes, a "
-                        "footer with scan.trailer_bytes");
+                    "check scan.samples, a_scans, b_scans, volumes and sample_format; skip a header with "
+                    "scan.offset_bytes, a footer with scan.trailer_bytes");
     }
     const std::int64_t lines_end = expected - layout.trailer_bytes;
     if (size >= lines_end) {
@@ -120,15 +118,15 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
     const std::int64_t frame = (size - layout.offset_bytes) / layout.frame_stride();
     const std::int64_t b_scan = frame % layout.frames_per_volume / geometry.b_repeats;
     const std::int64_t in_lines = std::max<std::int64_t>(0, size - layout.lines_of_frame(frame));
-    throw Error(
-        ErrorCode::bad_file,
-        fmt::format("ends in volume {}, B-scan {}, A-scan {} (counted from 0): {} of {}",
-                    frame / layout.frames_per_volume, std::min(b_scan, geometry.b_scans - 1),
-                    std::min(in_lines / layout.line_bytes / geometry.a_repeats, geometry.a_scans - 1), size,
-                    counted(expected, "bytes")),
-        spectra,
-        samples_remedy(layout, geometry, size) +
-            " and sample_format; set scan.volumes and scan.b_scans to what was recorded, or copy the file again");
+    throw Error(ErrorCode::bad_file,
+                fmt::format("ends in volume {}, B-scan {}, A-scan {} (counted from 0): {} of {}{}",
+                            frame / layout.frames_per_volume, std::min(b_scan, geometry.b_scans - 1),
+                            std::min(in_lines / layout.line_bytes / geometry.a_repeats, geometry.a_scans - 1), size,
+                            counted(expected, "bytes"), fitting_text(layout, geometry, size)),
+                spectra,
+                "check scan.samples and sample_format; set scan.volumes and scan.b_scans to what was recorded, or copy "
+                "the file "
+                "again");
 }
 
 }  // namespace echolux

@@ -307,7 +307,7 @@ class Calibrate(ProgramCase):
         self.assertAlmostEqual(numbers(self.succeed(*blurred).out)["a2_rad"], 60, delta=0.3)
         for bad in ("nan", "inf", "0", "-3"):
             self.refuse(*dispersion[:3], "--range", bad, names=["--range", f"expected a positive number, got {bad}"])
-        self.refuse(*dispersion[:3], "--range", "1e9", names=["--range", "no range"], lines=None)
+        self.refuse(*dispersion[:3], "--range", "1e9", names=["--range", "not a valid range"], lines=None)
         self.refuse(*dispersion[:3], "--plot", "x.jpg", names=["x.jpg", "*.svg"])
 
     def test_what_cannot_work_is_refused_in_one_line(self):

@@ -94,7 +94,7 @@ class Convert(ProgramCase):
         self.put("in.npy", series())
         (self.folder / "mine.zarr").mkdir()
         (self.folder / "mine.zarr" / "thesis.tex").write_text("years of work")
-        self.refuse("convert", "in.npy", "mine.zarr", names=["mine.zarr", "something else"])
+        self.refuse("convert", "in.npy", "mine.zarr", names=["mine.zarr", "holds other files"])
         self.refuse("convert", "in.npy", "in.npy", names=["in.npy", "is the input"])
         self.refuse("convert", "in.npy", "out.vtk", names=["out.vtk", "does not end in the name of a volume format", ".ome.zarr"])
         self.refuse("convert", "none.nrrd", "out.nrrd", names=["none.nrrd", "does not exist"])

@@ -99,8 +99,8 @@ class Refusals(ProgramCase):
             self.assertIn("scan.samples: is missing or 0 (give a number of at least 1)", self.told("info", scan))
 
     def test_a_wrong_number_of_samples(self):
-        self.assertIn("check scan.samples (256 instead of 512 would fit)", self.reconstruct("--set", "scan.samples=512"))
-        self.assertIn("check scan.samples (256 instead of 200 would fit)", self.reconstruct("--set", "scan.samples=200"))
+        self.assertIn("which fits scan.samples = 256 instead of 512", self.reconstruct("--set", "scan.samples=512"))
+        self.assertIn("which fits scan.samples = 256 instead of 200", self.reconstruct("--set", "scan.samples=200"))
         (self.folder / "spectra.raw").write_bytes(b"12345")
         self.assertIn("check scan.samples", self.reconstruct())
 

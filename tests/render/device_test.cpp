@@ -66,7 +66,7 @@ TEST(DeviceChoice, EachRefusalSaysWhy) {
                 AllOf(HasSubstr("\"Old Card\" has Vulkan 1.1, 1.3 is needed"),
                       HasSubstr("\"Poor Card\" lacks timeline semaphores, a compute queue")));
     EXPECT_THAT(refusal_of({card, old_card}, "Radeon"),
-                AllOf(HasSubstr("fits \"Radeon\""), HasSubstr("\"NVIDIA H200\" does not have this name"),
+                AllOf(HasSubstr("called \"Radeon\""), HasSubstr("\"NVIDIA H200\" does not have this name"),
                       HasSubstr("\"Old Card\" has Vulkan 1.1")));
     EXPECT_THAT(refusal_of({}, ""), AllOf(HasSubstr("no Vulkan device"), HasSubstr("mesa-vulkan-drivers")));
 }

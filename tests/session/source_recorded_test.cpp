@@ -125,7 +125,7 @@ TEST_F(RecordedSource, WithoutALineRateItSaysWhatIsNeeded) {
     wanted_.settings.line_rate_hz = 0;
     const Caught caught = error_of([&] { open_replay(wanted_, clock_); });
     EXPECT_EQ(caught.code, ErrorCode::bad_setting);
-    EXPECT_THAT(caught.line, HasSubstr("source.line_rate_hz: is needed"));
+    EXPECT_THAT(caught.line, HasSubstr("source.line_rate_hz: is required"));
 }
 
 TEST_F(RecordedSource, ItsOwnLineRateStaysThatOfTheScan) {

@@ -271,7 +271,7 @@ TEST_F(VolumeFormatsTest, FoldersOfOthersAreNotReplaced) {
     folder_.write("mine.zarr/thesis.tex", "years of work");
     const Caught caught = error_of([&] { write_series(folder_ / "mine.zarr", header); });
     EXPECT_EQ(caught.code, ErrorCode::output);
-    EXPECT_THAT(caught.line, HasSubstr("mine.zarr: already exists and is not an OME-Zarr folder or a series"));
+    EXPECT_THAT(caught.line, HasSubstr("mine.zarr: already exists and holds other files"));
     EXPECT_TRUE(std::filesystem::exists(folder_ / "mine.zarr/thesis.tex"));
     SeriesHeader other = header;
     other.grid.b_scans = 3;

@@ -203,7 +203,7 @@ void choose_region(DispersionJob& job, const std::string& text) {
     const std::size_t comma = text.find(',');
     if (comma == std::string::npos) {
         throw Error(ErrorCode::bad_setting, "'" + text + "' is not valid", "--region",
-                    "write A0:A1,Z0:Z1 (A-scans, then depth rows); 0: is all of them");
+                    "write A0:A1,Z0:Z1: A-scans, then depth rows, where 0: is all of them");
     }
     std::tie(job.a_scans.begin, job.a_scans.end) = parsed_interval(text.substr(0, comma), "--region");
     std::tie(job.rows.begin, job.rows.end) = parsed_interval(text.substr(comma + 1), "--region");
