@@ -13,6 +13,7 @@
 #include "app/jobs/calibration_plots.h"
 #include "app/open/files_read.h"
 #include "compute/calibrate/depth_peak.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/tables.h"
 #include "compute/steps/line_format.h"
@@ -224,8 +225,8 @@ class Mirrors {
         if (references.size() == 1 || references.front().samples != samples) return {background(samples)};
         if (references.size() != mirrors.size()) {
             throw Error(ErrorCode::bad_file,
-                        fmt::format("holds {} references, {} holds {} mirrors", references.size(), source.string(),
-                                    mirrors.size()),
+                        fmt::format("holds {}, {} holds {}", counted(references.size(), "references"), source.string(),
+                                    counted(mirrors.size(), "mirrors")),
                         job_.background.string(), "record one for each, or give the mean of them as a file");
         }
         std::vector<std::vector<double>> backgrounds;
@@ -343,7 +344,7 @@ RollOffFound run(const RollOffJob& job, Progress& progress) {
     RollOffFound found;
     Mirrors mirrors(job, progress);
     if (job.depths.end != 0 && job.depths.end <= job.depths.begin) {
-        throw Error(ErrorCode::bad_setting, "no depth is left to look for mirrors in", "--depths",
+        throw Error(ErrorCode::bad_setting, "no depth is left to look for mirrors in", "depths",
                     "give Z0:Z1 in bins, the first smaller than the second");
     }
     for (const SpectrumSource& source : job.mirrors) mirrors.read(source, found);

@@ -342,9 +342,8 @@ void Session::shown(std::int64_t volume) {
 
 bool Session::drain(std::chrono::milliseconds max) {
     const auto until = Clock::now() + max;
-    while (!queue_.is_idle()) {
+    for (; !queue_.is_idle(); std::this_thread::sleep_for(1ms)) {
         if (Clock::now() > until) return false;
-        std::this_thread::sleep_for(1ms);
     }
     return true;
 }

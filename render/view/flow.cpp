@@ -14,7 +14,7 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
     static const Field<FlowOverlay> flow_maps = [] {
         Field<FlowOverlay> field = text<FlowOverlay>(
             "flow_colour_map", &FlowOverlay::flow_colour_map, view,
-            "colours of flow: the middle of the map is no flow, its upper end flow away from zero delay");
+            "colour map of flow: its middle stands for rest, its upper end for flow away from zero delay");
         field.choices.assign(maps.begin(), maps.end());
         return field;
     }();
