@@ -45,7 +45,7 @@ class Convert(ProgramCase):
                               "c.zarr": ["--compression", "blosc"], "d.tif": ["--compression", "gzip"]}.items():
             with self.subTest(name=name):
                 self.succeed("convert", "in.npy", name, *options)
-                self.succeed("convert", name, "out.npy")
+                self.succeed("convert", name, "out.npy", "--overwrite")
                 np.testing.assert_array_equal(np.load(self.folder / "out.npy"), series())
         self.refuse("convert", "in.npy", "a.mha", "--compression", "zstd", names=["MetaImage", "zstd", "none"])
         self.assertIn(b"encoding: gzip", (self.folder / "a.nrrd").read_bytes())
@@ -94,8 +94,8 @@ class Convert(ProgramCase):
         self.put("in.npy", series())
         (self.folder / "mine.zarr").mkdir()
         (self.folder / "mine.zarr" / "thesis.tex").write_text("years of work")
-        self.refuse("convert", "in.npy", "mine.zarr", names=["mine.zarr", "holds other files"])
-        self.refuse("convert", "in.npy", "in.npy", names=["in.npy", "is the input"])
+        self.refuse("convert", "in.npy", "mine.zarr", names=["mine.zarr", "already exists"])
+        self.refuse("convert", "in.npy", "in.npy", names=["in.npy", "is an input"])
         self.refuse("convert", "in.npy", "out.vtk", names=["out.vtk", "does not end in the name of a volume format", ".ome.zarr"])
         self.refuse("convert", "none.nrrd", "out.nrrd", names=["none.nrrd", "does not exist"])
         self.refuse("convert", "in.npy", "out.nrrd", "--time", "2:4", names=["--time", "0 to 2"])

@@ -60,7 +60,8 @@ class AllCommands(ProgramCase):
         self.assertIsInstance(facts["calibration.background_fnv1a64"]["value"], str)
         probe = self.succeed("render", "v.nrrd", "--size", "24x24", "--probe", "12,12", "--json")
         self.assertEqual(json.loads(probe.out)["probes"][0]["pixel"], [12, 12])
-        mirrors = json.loads(self.succeed(*commands.CASES[16].line(), "--json", "--overwrite").out)["mirrors"]
+        of_mirrors = next(case for case in commands.CASES if case.command == "calibrate k")
+        mirrors = json.loads(self.succeed(*of_mirrors.line(), "--json").out)["mirrors"]
         self.assertEqual(len(mirrors), 2)
         self.assertIsInstance(mirrors[0]["bin"], float)
 
@@ -166,6 +167,7 @@ class AllCommands(ProgramCase):
     def test_one_stream_carries_one_thing(self):
         for line in (["calibrate", "k", "-", "-", "--background", "mb.csv", "--sides", "same", "-o", "k.csv"],
                      ["convert", "v.nrrd", "-", "--json"],
+                     ["calibrate", "background", "scan.toml", "-o", "-", "--json"],
                      ["calibrate", "k", "m1.csv", "m2.csv", "--background", "mb.csv", "--sides", "same", "-o", "-",
                       "--dispersion", "-"]):
             with self.subTest(line=line):

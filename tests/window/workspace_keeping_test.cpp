@@ -53,6 +53,21 @@ TEST_F(WorkspaceKeeping, ASessionBringsBackEverything) {
     EXPECT_EQ(work().session_file(), folder() / "mine.toml");
 }
 
+// Whatever is saved: under the name of the file that is open it would be the end of that.
+TEST_F(WorkspaceKeeping, WhatIsShownIsNeverWrittenOver) {
+    open_volume();
+    const std::filesystem::path shown = folder() / "ball.nii";
+    const auto written = std::filesystem::last_write_time(shown);
+    work().save_volume(shown);
+    settle();
+    EXPECT_THAT(standing("export"), HasSubstr("is an input"));
+    work().save_session(shown);
+    settle();
+    EXPECT_THAT(standing("files"), HasSubstr("is an input"));
+    EXPECT_EQ(std::filesystem::last_write_time(shown), written);
+    EXPECT_NO_THROW(work().check_kept_name(folder() / "new.png"));
+}
+
 TEST_F(WorkspaceKeeping, ASessionOfASourceBringsBackItsSettings) {
     open_source();
     work().change("recipe.window", std::string("hamming"));

@@ -67,10 +67,14 @@ std::string command_of(const CLI::App& program, const std::vector<std::string>& 
 // What CLI11 prints of its own is --help and --version; 0 then.
 int told_usage(const CLI::App& program, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
     if (error.get_exit_code() == 0) return program.exit(error);
-    if (std::ranges::count(arguments, "--json") > 0 && arguments.front() != "bench") echolux::telling().is_json = true;
     echolux::print_error("usage", what_is_wrong(error),
                          fmt::format("see echolux{} --help", command_of(program, arguments)));
     return exit_usage;
+}
+
+// Known before anything else is: errors of the command line are told as JSON as well.
+bool asks_for_json(const std::vector<std::string>& arguments) {
+    return std::ranges::count(arguments, "--json") > 0 && arguments.front() != "bench";
 }
 
 // Every command has --quiet and --json, whoever wrote it.
@@ -151,6 +155,7 @@ int run(int argc, char** argv) {
     program.footer("Start with `echolux demo`. `echolux COMMAND --help` explains a command.");
     add_telling_options_everywhere(program);
     const std::vector<std::string> given(argv + 1, argv + argc);
+    echolux::telling().is_json = asks_for_json(given);
     try {
         std::vector<std::string> arguments = given;
         if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";

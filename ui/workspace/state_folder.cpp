@@ -102,8 +102,10 @@ void StateFolder::end_session(const std::string& toml) {
     if (!is_there()) return;
     writer_.finish();  // the running session, which goes
     std::error_code problem;
-    std::filesystem::create_directories(folder_, problem);  // where that fails, writing tells
-    if (!toml.empty()) write_text(ended_session(), toml);
+    if (!toml.empty()) {
+        std::filesystem::create_directories(folder_, problem);  // where that fails, writing tells
+        write_text(ended_session(), toml);
+    }
     std::filesystem::remove(running_session(), problem);
 }
 
