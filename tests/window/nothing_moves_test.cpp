@@ -17,23 +17,30 @@ using Places = std::map<std::string, std::array<float, 4>>;
 class NothingMoves : public WindowRun {
   protected:
     void open_live(double column, std::int64_t width = 1400) {
+        open_panels(column, width);
+        open_source("20000");
+        ASSERT_TRUE(turn_until([this] { return live().is_running(); }));
+        ASSERT_TRUE(turn_until([this] { return live().stats().finished_volumes > 2 && !work().is_busy(); }));
+        turns(30);  // the first volume has come, and its values have been counted
+        begin_ = window().places();
+        ASSERT_GT(begin_.size(), 60u);
+    }
+    void open_panels(double column, std::int64_t width) {
         options_.assignments.push_back(
             "window.open_panels=source,processing,flow,statistics,log,view,transfer,measure,export,time");
         options_.assignments.push_back(fmt::format("window.left_width={}", column));
         options_.assignments.push_back(fmt::format("window.right_width={}", column));
         options_.assignments.push_back("view.mode=mip");
         open_window(width, 3000);
+        move({0.5 * static_cast<double>(width), 300});
+    }
+    void open_source(const std::string& line_rate_hz) {
         SourceWanted source;
         source.name = "sim:vessel";
         source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
-                              "simulation.line_rate_hz=20000"};
+                              "simulation.line_rate_hz=" + line_rate_hz};
         work().open_source(source);
-        ASSERT_TRUE(turn_until([this] { return work().is_open() && live().is_running(); }));
-        move({0.5 * static_cast<double>(width), 300});
-        ASSERT_TRUE(turn_until([this] { return live().stats().finished_volumes > 2 && !work().is_busy(); }));
-        turns(30);  // the first volume has come, and its values have been counted
-        begin_ = window().places();
-        ASSERT_GT(begin_.size(), 60u);
+        ASSERT_TRUE(turn_until([this] { return work().is_open(); }));
     }
     LiveSession& live() { return *work().stage().exhibit()->live(); }
 
@@ -101,6 +108,18 @@ TEST_F(NothingMoves, ByASourceThatStopsAndStarts) {
     work().start_source();
     ASSERT_TRUE(turn_until([this] { return live().is_running(); }));
     expect_still("the start of the source");
+}
+
+// It takes seconds until the first is whole.
+TEST_F(NothingMoves, WhenTheFirstVolumeComes) {
+    open_panels(320, 1400);
+    open_source("60");
+    turns(3);
+    ASSERT_FALSE(work().stage().exhibit()->grid().has_value());
+    begin_ = window().places();
+    ASSERT_TRUE(turn_until([this] { return work().stage().exhibit()->grid().has_value(); }));
+    turns(20);
+    expect_still("the first volume");
 }
 
 TEST_F(NothingMoves, ByJobs) {

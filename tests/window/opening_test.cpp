@@ -36,7 +36,7 @@ TEST_F(Opening, AFileHasItsPanelsAlsoAfterTheAlignmentView) {
     open_window();
     open_live("sim:vessel");
     work().change("window.layout", std::string("alignment"));
-    ASSERT_TRUE(turn_until([this] { return window().place_of("calibrate.take_dark").has_value(); }));
+    ASSERT_TRUE(turn_until([this] { return window().place_of("alignment.hold").has_value(); }));
     EXPECT_FALSE(window().place_of("panel.view").has_value());
     work().open(write_ball("ball.nrrd"));
     ASSERT_TRUE(turn_until([this] { return work().is_open() && work().live() == nullptr; }));

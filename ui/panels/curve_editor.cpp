@@ -51,7 +51,18 @@ void draw_colour(const CurvePicture& picture, std::size_t point) {
     note_place(picture.context, "transfer.point.colour");
 }
 
+constexpr float curve_height = 150, handles_height = 26;  // at scale 1
+constexpr const char* how_to_edit = "Double click adds a point, a right click takes it away; the wheel enlarges.";
+
 }  // namespace
+
+void CurveEditor::draw_without_volume(const PanelContext& context) {
+    const float top = ImGui::GetCursorPosY(), height = context.style.px(curve_height + handles_height);
+    muted_text(context, "No volume yet.");
+    ImGui::SetCursorPosY(top);
+    ImGui::Dummy({ImGui::GetContentRegionAvail().x, height});
+    muted_text(context, how_to_edit);
+}
 
 void CurveEditor::draw(const PanelContext& context, const TransferFunction& shown, const TransferFunction& bare,
                        const std::optional<Histogram>& histogram, const VolumeGrid& grid) {
@@ -64,10 +75,10 @@ void CurveEditor::draw(const PanelContext& context, const TransferFunction& show
     }
     if (selected_ && *selected_ >= bare.nodes.size()) selected_.reset();
 
-    const ImVec2 size{ImGui::GetContentRegionAvail().x, style.px(150)};
+    const ImVec2 size{ImGui::GetContentRegionAvail().x, style.px(curve_height)};
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton(
-        "##curve", {size.x, size.y + style.px(26)},
+        "##curve", {size.x, size.y + style.px(handles_height)},
         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
     if (ImGui::IsItemHovered()) take_wheel();
     note_place(context, "transfer.curve");
@@ -183,7 +194,7 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     const PanelContext& context = picture.context;
     Workspace& work = context.work;
     if (!selected_) {
-        return muted_text(context, "Double click adds a point, right click removes it; the wheel zooms.");
+        return muted_text(context, how_to_edit);
     }
     if (*selected_ >= picture.bare.nodes.size()) return;  // it has just been added
     const std::size_t point = *selected_;

@@ -16,6 +16,9 @@ class CurveEditor {
     void draw(const PanelContext& context, const TransferFunction& shown, const TransferFunction& bare,
               const std::optional<Histogram>& histogram, const VolumeGrid& grid);
 
+    // In the same room, where there is no volume yet: nothing moves when it comes.
+    static void draw_without_volume(const PanelContext& context);
+
     std::optional<std::size_t> selected() const { return selected_; }  // point
 
   private:

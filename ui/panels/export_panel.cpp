@@ -110,10 +110,12 @@ class ExportPanel : public NamedPanel {
         for (const char* key : {"view.width", "view.height", "view.samples", "view.transparent"}) {
             setting_row(context, key);
         }
-        figure(context, "F12 saves into", short_path(context.work.keeping_folder(UserFolder::pictures)));
         own_row(context, "export.bits");
-        if (plain_button(context, "export.picture", "Save picture...",
-                         "PNG or TIFF at this size. The file stores all settings: opening it restores them")) {
+        const std::string help =
+            "PNG or TIFF at this size, with at least as many rays per pixel as a pane at rest. The file stores all "
+            "settings: opening it restores them, echolux reproduce makes it again. F12 saves one at once into " +
+            short_path(context.work.keeping_folder(UserFolder::pictures));
+        if (plain_button(context, "export.picture", "Save picture...", help.c_str())) {
             const PictureBits bits =
                 choice_.bits == ExportChoice::Bits::sixteen ? PictureBits::sixteen : PictureBits::eight;
             wish_to_save(context, "Save a picture", {".png", ".tif"},

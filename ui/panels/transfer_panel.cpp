@@ -37,7 +37,7 @@ class TransferPanel : public NamedPanel {
         Exhibit& exhibit = *work.stage().exhibit();
         const auto grid = exhibit.grid();
         const auto shown = function_in_use(work, work.view());
-        if (!grid || !shown) return muted_text(context, "No volume yet.");
+        if (!grid || !shown) return CurveEditor::draw_without_volume(context);
         View without_map = work.view();
         without_map.colour_map = "preset";
         const auto bare = function_in_use(work, without_map);
