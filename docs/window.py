@@ -20,7 +20,7 @@ WINDOWS = {
     "palette": "{folder}/volume.nrrd --press Ctrl+K --press d --press i",
     "transfer": "{folder}/volume.nrrd --set view.preset=tissue --set window.open_panels=transfer,source",
     "time": "{folder}/scan.toml --after 4 --press Right --press Right",
-    "flow": "--source sim:capillary --after 10",
+    "flow": "--source sim:capillary --after 12 --set window.open_panels=flow,source",
     "recording": "--source sim:retina --set window.record_folder={folder} --after 6 --press Ctrl+R"
     " --set window.open_panels=source,statistics",
     "alignment": "--source sim:mirror --set window.layout=alignment --after 5",
