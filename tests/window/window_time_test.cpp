@@ -87,11 +87,14 @@ TEST_F(WindowTime, TheValueUnderThePointerIsTold) {
     open_window();
     open(write_ball("ball.nrrd"));
     const Region pane = part(PaneKind::b_scan);
-    const Region corner{pane.left, pane.top + pane.height - 32, std::min<std::int64_t>(pane.width, 160), 32};
+    // Below the title: the scale bar keeps its corner.
+    const Region corner{pane.left, pane.top + 34, std::min<std::int64_t>(pane.width, 160), 32};
+    const Region of_bar{pane.left + pane.width / 2, pane.top + pane.height - 40, pane.width / 2, 40};
     const Image before = picture();
     move(middle_of(PaneKind::b_scan));
     ASSERT_TRUE(settle());
     EXPECT_GT(difference(before, picture(), corner), 2) << "nothing is told";
+    EXPECT_EQ(difference(before, picture(), of_bar), 0) << "the scale bar is covered";
     move({1, 400});
     ASSERT_TRUE(settle());
     EXPECT_LT(difference(before, picture(), corner), 0.5) << "it is told still";

@@ -107,6 +107,8 @@ void draw_slices(const PanelContext& context) {
         setting_row(context, "view.plane_offset_um");
     }
     setting_row(context, "view.slab_um");
+    setting_row(context, "window.link_levels");
+    if (!context.work.window().link_levels) rows(context, {"window.section_low", "window.section_high"});
 }
 
 void draw_annotations(const PanelContext& context) {
