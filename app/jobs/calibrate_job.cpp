@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "app/figure/plot_panels.h"
 #include "app/jobs/calibration_plots.h"
 #include "compute/calibrate/probe.h"
 #include "compute/error.h"
 #include "compute/plan/tables.h"
+#include "compute/plan/wavelength_unit.h"
 #include "engine/io/calibration_file.h"
 
 namespace echolux {
@@ -111,10 +114,27 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
     return found;
 }
 
-MirrorCalibration run(const MirrorJob& job, Progress& progress) {
+// 0: unknown.
+double centre_wavelength_nm(double given, std::vector<std::string>& warnings) {
+    check_length(given, "--centre-wavelength");
+    if (given == 0) return 0;
+    const std::optional<WavelengthUnit> unit = wavelength_unit_of({&given, 1});
+    if (!unit) {
+        throw Error(ErrorCode::bad_setting, fmt::format("{} nm is not a wavelength of OCT", given),
+                    "--centre-wavelength", fmt::format("give {} to {} nm", min_wavelength_nm, max_wavelength_nm));
+    }
+    if (unit->nm != 1) {
+        warnings.push_back(
+            fmt::format("--centre-wavelength: {} is taken as {}, {:.6g} nm", given, unit->name, given * unit->nm));
+    }
+    return given * unit->nm;
+}
+
+MirrorsFound run(const MirrorJob& job, Progress& progress) {
     check_plot_name(job.plot);
     check_length(job.displacement_um, "--displacement");
-    check_length(job.centre_wavelength_nm, "--centre-wavelength");
+    std::vector<std::string> warnings;
+    const double wavelength_nm = centre_wavelength_nm(job.centre_wavelength, warnings);
     const std::vector<double> first = mean_spectrum(job.mirror_1, "mirror 1", 0, "", progress);
     const auto like_first = [&](const SpectrumSource& source, const char* what) {
         return mean_spectrum(source, what, std::ssize(first), "mirror 1", progress);
@@ -126,8 +146,8 @@ MirrorCalibration run(const MirrorJob& job, Progress& progress) {
     pair.sides = job.sides;
     pair.k_falls = job.k_falls;
     pair.displacement_um = job.displacement_um;
-    pair.centre_wavelength_nm = job.centre_wavelength_nm;
-    MirrorCalibration found = calibrated(pair, job);
+    pair.centre_wavelength_nm = wavelength_nm;
+    MirrorsFound found{calibrated(pair, job), std::move(warnings)};
     write_calibration(job.k_map, found.k_positions, "sample position of each point of the uniform k grid");
     if (!job.dispersion.empty()) {
         write_calibration(job.dispersion, found.dispersion_rad, "phase theta in rad on the uniform k grid");

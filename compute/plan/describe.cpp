@@ -201,7 +201,14 @@ std::string nearest_name(std::string_view name, std::span<const std::string_view
             nearest = candidate;
         }
     }
-    return std::string(nearest);
+    if (!nearest.empty()) return std::string(nearest);
+    constexpr std::size_t telling = 3;  // letters of a beginning
+    const auto begins = [&](std::string_view candidate) {
+        return std::min(name.size(), candidate.size()) >= telling &&
+               (candidate.starts_with(name) || name.starts_with(candidate));
+    };
+    const auto found = std::ranges::find_if(candidates, begins);
+    return found == candidates.end() ? std::string() : std::string(*found);
 }
 
 }  // namespace echolux

@@ -34,13 +34,23 @@ NamedRecipe recipe_of(const Asset& asset) {
 }
 
 std::vector<std::string> assignments_of_recipe(std::string_view name) {
-    std::string names;
+    if (name.ends_with(recipe_files.ending)) {
+        const std::filesystem::path file(name);
+        return recipe_of({file.stem().string(), false, file}).assignments;
+    }
+    std::string all;
+    std::vector<std::string> names;
     for (const Asset& asset : assets_of(recipe_files)) {
         if (asset.name == name) return recipe_of(asset).assignments;
-        names += (names.empty() ? "" : ", ") + asset.name;
+        names.push_back(asset.name);
+        all += (all.empty() ? "" : ", ") + asset.name;
     }
-    throw Error(ErrorCode::bad_setting, "there is no recipe '" + std::string(name) + "'", "--recipe",
-                "choose one of " + names);
+    const std::vector<std::string_view> candidates(names.begin(), names.end());
+    const std::string near = nearest_name(name, candidates);
+    throw Error(ErrorCode::bad_setting,
+                "there is no recipe '" + std::string(name) + "'" +
+                    (near.empty() ? std::string() : ", did you mean '" + near + "'?"),
+                "--recipe", "choose one of " + all);
 }
 
 }  // namespace echolux

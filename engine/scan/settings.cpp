@@ -117,6 +117,15 @@ std::string_view name_of(std::string_view key) {
     return key.substr(key.find('.') + 1);
 }  // npos + 1 is 0
 
+// "[tubes] has depth, x, swing"; empty: too many to be read.
+std::string all_of(std::string_view section, const std::vector<std::string_view>& names) {
+    constexpr std::size_t readable = 24;
+    if (names.size() > readable) return {};
+    std::string text;
+    for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+    return "[" + std::string(section) + "] has " + text;
+}
+
 }  // namespace
 
 std::string assignment_of(const std::string& key, const Value& value) {
@@ -169,17 +178,25 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
         if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();
     }
     const std::string place = std::string(where) + ", " + std::string(key);
+    const std::string near_section = names.empty() ? nearest_name(section_or_none(key), sections) : "";
+    if (!near_section.empty()) {
+        const std::string there = near_section + "." + std::string(name_of(key));
+        const bool is_there =
+            std::ranges::any_of(fields_, [&](const BoundField& field) { return field.key() == there; });
+        throw Error(ErrorCode::bad_setting, "unknown section [" + std::string(section_or_none(key)) + "]", place,
+                    remedy_for(is_there ? there : near_section));
+    }
     if (!elsewhere.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, remedy_for(elsewhere));
     if (names.empty()) {
-        const std::string section = nearest_name(section_or_none(key), sections);
         throw Error(ErrorCode::bad_setting,
                     section_or_none(key).empty() ? std::string("names no section")
                                                  : "unknown section [" + std::string(section_or_none(key)) + "]",
-                    place, remedy_for(section));
+                    place, remedy_for(""));
     }
     const std::string near = nearest_name(name_of(key), names);
+    if (near.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, all_of(section_or_none(key), names));
     throw Error(ErrorCode::bad_setting, "unknown key", place,
-                remedy_for(near.empty() ? "" : std::string(section_or_none(key)) + "." + near));
+                remedy_for(std::string(section_or_none(key)) + "." + near));
 }
 
 void Settings::set(std::string_view key, std::string_view text, std::string_view where) {

@@ -67,6 +67,7 @@ void add_noise(CLI::App& calibrate) {
         ->type_name("amplitude|power");
     command->add_option("-o,--output", job->output, "one number a depth bin")->required()->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw it over depth");
+    add_recipe_option(*command, job->settings);
     add_set_option(*command, job->settings);
     command->callback([job, mean] {
         if (!mean->empty()) job->mean = *mean == "power" ? NoiseMean::power : NoiseMean::amplitude;
@@ -111,7 +112,7 @@ void add_k(CLI::App& calibrate) {
     command->add_option("--displacement", job->displacement_um, "way of the mirror in air; else depths stay in bins")
         ->check(not_negative())
         ->type_name("UM");
-    command->add_option("--centre-wavelength", job->centre_wavelength_nm, "of the middle of the k range")
+    command->add_option("--centre-wavelength", job->centre_wavelength, "of the middle of the k range")
         ->check(not_negative())
         ->type_name("NM");
     command->add_option("-o,--output", job->k_map, "the k map")->required()->type_name("FILE.csv");
@@ -121,7 +122,9 @@ void add_k(CLI::App& calibrate) {
     command->callback([job, sides] {
         job->sides = *sides == "same" ? MirrorSides::same : MirrorSides::opposite;
         TerminalProgress progress;
-        print_mirrors(*job, run(*job, progress));
+        const MirrorsFound found = run(*job, progress);
+        print_warnings(found.warnings);
+        print_mirrors(*job, found);
     });
 }
 
@@ -133,6 +136,10 @@ void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
     }
     if (found.rival) {
         fmt::print("# second best: a2 {:.1f} rad, entropy {:.4f}\n", found.rival->a2_rad, found.rival->entropy);
+    }
+    if (found.a2_of_halves_rad) {
+        fmt::print("# a2 of the nearer half of the power {:.1f} rad, of the farther {:.1f} rad\n",
+                   (*found.a2_of_halves_rad)[0], (*found.a2_of_halves_rad)[1]);
     }
     if (found.fixed_lines > 0) fmt::print("# fixed lines taken out before the search: {}\n", found.fixed_lines);
     if (job.output.empty()) {
@@ -178,6 +185,7 @@ void add_dispersion(CLI::App& calibrate) {
         ->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw the B-scan and its mean A-scan before and after");
     add_backend_option(*command, job->search.processor.backend);
+    add_recipe_option(*command, job->settings);
     add_set_option(*command, job->settings);
     command->callback([job, region] {
         if (!region->empty()) choose_region(*job, *region);
@@ -246,6 +254,7 @@ void add_roll_off(CLI::App& calibrate) {
         ->needs(attenuation);
     command->add_option("-o,--output", job->output, "a table")->type_name("FILE.csv");
     add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");
+    add_recipe_option(*command, job->settings);
     add_set_option(*command, job->settings);
     command->callback([job, is_single_pass, each, depths] {
         RollOffJob wanted = *job;

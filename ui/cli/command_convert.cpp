@@ -43,7 +43,8 @@ void convert(const Options& options) {
     if (!options.range.empty()) job.range = parsed_range(options.range, "--range");
     job.storage = {compression_named(options.compression), options.ome_version};
     TerminalProgress progress;
-    run(job, progress);
+    const std::int64_t parts = run(job, progress);
+    if (parts > 1) fmt::print("joined of {} parts each\n", parts);
     fmt::print("{}\n", options.output);
 }
 
@@ -54,7 +55,8 @@ void add_convert(CLI::App& program) {
     CLI::App* command = program.add_subcommand("convert", "Volumes and series from one format into another");
     command
         ->add_option("IN", options->input,
-                     "volume or series of any format; a folder of volumes or a pattern (\"scan_*.nrrd\") is a series")
+                     "volume or series of any format; a folder of volumes or a pattern (\"scan_*.nrrd\") is a "
+                     "series, or the parts of `echolux reconstruct --blocks`, which are joined")
         ->required()
         ->type_name("");
     command->add_option("OUT", options->output, "by its ending: " + endings_written())->required()->type_name("");

@@ -11,7 +11,7 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 19> option_words{{
+constexpr std::array<OptionWord, 20> option_words{{
     {"a_scan", "--a-scan"},
     {"b_scan", "--b-scan"},
     {"backend", "--backend"},
@@ -19,6 +19,7 @@ constexpr std::array<OptionWord, 19> option_words{{
     {"depths", "--depths"},
     {"each", "--each"},
     {"en_face", "--en-face"},
+    {"flow", "--flow"},
     {"gpus", "--gpus"},
     {"guess", "echolux info --guess"},
     {"lines", "--lines"},
