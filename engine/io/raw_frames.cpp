@@ -42,10 +42,10 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
     return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
-// How well lines at the beginning, in the middle and at the end of many frames lie on those of the first frame.
+// How well lines at many places of many frames lie on those of the first frame.
 double alignment(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
                  const RawFrames& frames) {
-    constexpr std::int64_t max_frames = 48;
+    constexpr std::int64_t max_frames = 48, places = 8;  // in each: two headers of half a line look like none
     const std::int64_t frame = (frames.header_bytes / sample_bytes) + frames.lines * line;
     const std::int64_t start = (frames.offset_bytes + frames.header_bytes) / sample_bytes;
     const std::vector<double> reference = mean_lines(samples, start, line);
@@ -53,14 +53,15 @@ double alignment(const std::vector<float>& samples, std::int64_t sample_bytes, s
     const std::int64_t whole = std::min(frames.frames, (std::ssize(samples) - start) / frame);
     double sum = 0, count = 0;
     for (std::int64_t f = 0; f < whole; f += std::max<std::int64_t>(1, whole / max_frames)) {
-        for (const std::int64_t l : {std::int64_t{0}, frames.lines / 2, frames.lines - 4}) {
+        for (std::int64_t place = 0; place <= places; ++place) {
+            const std::int64_t l = place * (frames.lines - 4) / places;
             const std::vector<double> there = mean_lines(samples, start + f * frame + l * line, line);
             if (there.empty()) continue;
             sum += correlation(reference, there);
             ++count;
         }
     }
-    return count > 3 * min_frames - 1 ? sum / count : 0;
+    return count > places * min_frames ? sum / count : 0;
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ double header_penalty(std::int64_t samples, std::int64_t left_over, std::int64_t
     return samples % 64 == 0 ? 0.02 : 1;
 }
 
-std::vector<Width> widths_of(const Bytes& bytes, const Reading& reading, const FrameSizes& frames) {
+std::vector<Width> widths_of(const Bytes& bytes, const Reading& reading) {
     const std::vector<float> samples = middle_of(reading.samples);
     const Autocorrelation plain(samples);
     std::vector<float> edges;  // what changes from sample to sample: fringes, and the pattern of the pixels
@@ -149,8 +149,7 @@ std::vector<Width> widths_of(const Bytes& bytes, const Reading& reading, const F
         if (line * bits % 8 != 0) continue;
         const std::int64_t line_bytes = line * bits / 8;
         const std::int64_t header = bytes.size % line_bytes;
-        double penalty = header_penalty(line, header, line_bytes);
-        if (penalty == 1 && !frames.with_lines_of(line_bytes).empty()) penalty = 0.15;
+        const double penalty = header_penalty(line, header, line_bytes);
         if (penalty == 1 || header > longest_header) continue;
         widths.push_back({line, header, plain.at(line), fine.at(line), penalty});
     }
@@ -264,7 +263,7 @@ std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t m
     if (static_cast<std::int64_t>(bytes.first.size()) < min_bytes) return guesses;
     const FrameSizes sizes(bytes.size);
     for (const Reading& reading : readings_of(bytes)) {
-        for (const Width& width : best_widths(widths_of(bytes, reading, sizes))) {
+        for (const Width& width : best_widths(widths_of(bytes, reading))) {
             if (width.likeness > min_likeness) add_guesses(bytes, reading, width, sizes, guesses);
         }
     }

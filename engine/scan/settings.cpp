@@ -178,20 +178,18 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
         if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();
     }
     const std::string place = std::string(where) + ", " + std::string(key);
-    const std::string near_section = names.empty() ? nearest_name(section_or_none(key), sections) : "";
-    if (!near_section.empty()) {
-        const std::string there = near_section + "." + std::string(name_of(key));
-        const bool is_there =
-            std::ranges::any_of(fields_, [&](const BoundField& field) { return field.key() == there; });
-        throw Error(ErrorCode::bad_setting, "unknown section [" + std::string(section_or_none(key)) + "]", place,
-                    remedy_for(is_there ? there : near_section));
+    if (names.empty()) {  // of a section that is misspelt, before those of others
+        const std::string there = nearest_name(section_or_none(key), sections) + "." + std::string(name_of(key));
+        const auto is_it = [&](const BoundField& field) { return field.key() == there; };
+        if (std::ranges::any_of(fields_, is_it)) elsewhere = there;
     }
     if (!elsewhere.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, remedy_for(elsewhere));
     if (names.empty()) {
+        const std::string section = nearest_name(section_or_none(key), sections);
         throw Error(ErrorCode::bad_setting,
                     section_or_none(key).empty() ? std::string("names no section")
                                                  : "unknown section [" + std::string(section_or_none(key)) + "]",
-                    place, remedy_for(""));
+                    place, remedy_for(section));
     }
     const std::string near = nearest_name(name_of(key), names);
     if (near.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, all_of(section_or_none(key), names));
