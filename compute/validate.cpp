@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "compute/counted.h"
@@ -14,6 +15,7 @@
 #include "compute/plan/choices.h"
 #include "compute/plan/require.h"
 #include "compute/plan/tables.h"
+#include "compute/plan/wavelength_unit.h"
 #include "compute/reconstructor.h"
 
 namespace echolux {
@@ -78,6 +80,48 @@ void validate_k_map(const Calibration& calibration, std::int64_t samples) {
     check_k_positions(k_grid(calibration, samples).positions, samples, "calibration.k_polynomial");
 }
 
+void validate_centre_wavelength(const Calibration& calibration) {
+    const double nm = calibration.centre_wavelength_nm;
+    require(nm == 0 || (nm >= min_wavelength_nm && nm <= max_wavelength_nm),
+            fmt::format("{} nm is not a wavelength of OCT", nm), "calibration.centre_wavelength_nm",
+            fmt::format("give {} to {} nm, or 0 where it is unknown", min_wavelength_nm, max_wavelength_nm));
+}
+
+// From one point of the k grid to the next a phase turns by less than pi: more of it blurs beyond the whole depth
+// range. Phases in files may be wrapped.
+bool is_resolved(const std::vector<double>& phase) {
+    using std::numbers::pi;
+    const auto [low, high] = std::ranges::minmax(phase);
+    if (high - low <= 2 * pi * (1 + 1e-6)) return true;
+    for (std::size_t j = 1; j < phase.size(); ++j) {
+        if (!(std::abs(phase[j] - phase[j - 1]) < pi)) return false;
+    }
+    return true;
+}
+
+void validate_dispersion(const ReconstructionSpec& spec) {
+    if (!spec.recipe.dispersion) return;
+    const std::int64_t samples = spec.geometry.samples;
+    const std::vector<double>& file = spec.calibration.dispersion_rad;
+    require(file.empty() || is_resolved(file),
+            "the phase turns by more than half a turn from one point of the k grid to the next",
+            "calibration.dispersion", "give it in rad");
+    Calibration without_file = spec.calibration;
+    without_file.dispersion_rad.clear();
+    const std::vector<double> theta = dispersion_phase(spec.recipe, without_file, k_grid(spec.calibration, samples));
+    const Recipe& recipe = spec.recipe;
+    const char* key = recipe.a2_rad != 0    ? "recipe.a2_rad"
+                      : recipe.a3_rad != 0  ? "recipe.a3_rad"
+                      : recipe.gdd_fs2 != 0 ? "recipe.gdd_fs2"
+                                            : "recipe.tod_fs3";
+    require(theta.empty() || is_resolved(theta),
+            fmt::format("{:.4g} rad at the band edge are more than {} resolve",
+                        std::max(std::abs(theta.front()), std::abs(theta.back())), counted(samples, "samples")),
+            key,
+            fmt::format("less than {:.0f} rad of a2_rad are possible",
+                        std::numbers::pi * static_cast<double>(samples) / 4));
+}
+
 void validate_k_jitter(const ReconstructionSpec& spec) {
     if (spec.calibration.k_jitter.empty()) return;
     check_k_jitter(spec.calibration.k_jitter, spec.geometry, "calibration.k_jitter");
@@ -93,6 +137,7 @@ void validate_calibration(const ReconstructionSpec& spec) {
     validate_vector(calibration.dark, samples, "calibration.dark", "samples");
     validate_vector(calibration.dispersion_rad, samples, "calibration.dispersion", "points of the k grid");
     validate_k_map(calibration, samples);
+    validate_centre_wavelength(calibration);
     validate_k_jitter(spec);
     const Lengths lengths = lengths_of(spec.geometry, spec.recipe);
     validate_vector(calibration.noise_floor, lengths.bins, "calibration.noise_floor", "depth bins");
@@ -151,6 +196,7 @@ void validate_spectrum(const ReconstructionSpec& spec) {
     require(!physical || k_grid(spec.calibration, spec.geometry.samples).k_max_per_um > 0,
             "femtoseconds need the absolute scale of k", recipe.gdd_fs2 != 0 ? "recipe.gdd_fs2" : "recipe.tod_fs3",
             "give calibration.wavelengths, or depth_pitch_um and centre_wavelength_nm, or use a2_rad and a3_rad");
+    validate_dispersion(spec);
 }
 
 void validate_defr(const ReconstructionSpec& spec) {

@@ -39,7 +39,8 @@ FigurePanel gray_panel(const Figure& figure, const VolumeGrid& grid, const Figur
     if (style.gray == GrayWay::inverted) {
         for (std::uint8_t& gray : panel.picture.pixels) gray = static_cast<std::uint8_t>(255 - gray);
     }
-    panel.bar = GrayBar{range, grid.unit.empty() ? grid.quantity : grid.unit};
+    const bool is_root = grid.quantity == "reflectivity";
+    panel.bar = GrayBar{range, is_root ? "fourth root of reflectivity" : grid.unit.empty() ? grid.quantity : grid.unit};
     const bool is_known = figure.column_um > 0 && figure.row_um > 0;
     const double column = is_known ? figure.column_um : 1, row = is_known ? figure.row_um : 1;
     panel.aspect = column * static_cast<double>(figure.width) / (row * static_cast<double>(figure.height));

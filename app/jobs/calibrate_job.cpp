@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "app/figure/figure_format.h"
 #include "app/figure/plot_panels.h"
@@ -13,6 +15,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/tables.h"
+#include "compute/plan/wavelength_unit.h"
 #include "engine/io/calibration_file.h"
 
 namespace echolux {
@@ -124,14 +127,31 @@ NoiseFound run(const NoiseJob& job, Progress& progress) {
     return found;
 }
 
-MirrorCalibration run(const MirrorJob& job, Progress& progress) {
+// 0: unknown.
+double centre_wavelength_nm(double given, std::vector<std::string>& warnings) {
+    check_length(given, "centre_wavelength");
+    if (given == 0) return 0;
+    const std::optional<WavelengthUnit> unit = wavelength_unit_of({&given, 1});
+    if (!unit) {
+        throw Error(ErrorCode::bad_setting, fmt::format("{} nm is not a wavelength of OCT", given), "centre_wavelength",
+                    fmt::format("give {} to {} nm", min_wavelength_nm, max_wavelength_nm));
+    }
+    if (unit->nm != 1) {
+        warnings.push_back(
+            fmt::format("`centre_wavelength`: {} is taken as {}, {:.6g} nm", given, unit->name, given * unit->nm));
+    }
+    return given * unit->nm;
+}
+
+MirrorsFound run(const MirrorJob& job, Progress& progress) {
     check_outputs({own_calibration(job.k_map, CalibrationKind::k_map),
                    own_calibration(job.dispersion, CalibrationKind::dispersion),
                    {job.plot, is_own_figure}},
                   files_of({job.mirror_1, job.mirror_2, job.background, job.dark}), job.overwrites);
     check_plot_name(job.plot);
     check_length(job.displacement_um, "displacement");
-    check_length(job.centre_wavelength_nm, "centre_wavelength");
+    std::vector<std::string> warnings;
+    const double wavelength_nm = centre_wavelength_nm(job.centre_wavelength, warnings);
     const std::vector<double> first = mean_spectrum(job.mirror_1, "mirror 1", 0, "", progress);
     const auto like_first = [&](const SpectrumSource& source, const char* what) {
         return mean_spectrum(source, what, std::ssize(first), "mirror 1", progress);
@@ -143,8 +163,8 @@ MirrorCalibration run(const MirrorJob& job, Progress& progress) {
     pair.sides = job.sides;
     pair.k_falls = job.k_falls;
     pair.displacement_um = job.displacement_um;
-    pair.centre_wavelength_nm = job.centre_wavelength_nm;
-    MirrorCalibration found = calibrated(pair, job);
+    pair.centre_wavelength_nm = wavelength_nm;
+    MirrorsFound found{calibrated(pair, job), std::move(warnings)};
     write_calibration(job.k_map, CalibrationKind::k_map, found.k_positions,
                       "sample position of each point of the uniform k grid");
     if (!job.dispersion.empty()) {

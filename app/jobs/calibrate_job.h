@@ -53,14 +53,18 @@ struct MirrorJob {
     MirrorSides sides = MirrorSides::same;
     bool k_falls = false;
     double displacement_um = 0;
-    double centre_wavelength_nm = 0;
+    double centre_wavelength = 0;      // nm, or um or m where that is what it can be; 0: unknown
     std::filesystem::path k_map;       // output
     std::filesystem::path dispersion;  // output, the phase theta; empty: not written
     std::filesystem::path plot;
     bool overwrites = false;  // as above
 };
 
-MirrorCalibration run(const MirrorJob& job, Progress& progress);
+struct MirrorsFound : MirrorCalibration {
+    std::vector<std::string> warnings;
+};
+
+MirrorsFound run(const MirrorJob& job, Progress& progress);
 
 struct DispersionJob {
     std::filesystem::path scan;

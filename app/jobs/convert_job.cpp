@@ -5,68 +5,15 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/jobs/convert_input.h"
 #include "app/open/files_read.h"
 #include "compute/error.h"
 #include "engine/io/own_files.h"
 #include "engine/io/volume_file.h"
 #include "engine/offline/recoder.h"
-#include "engine/scan/time_points.h"
 
 namespace echolux {
 namespace {
-
-// One file with all time points is read in parts; of many files one is kept.
-class Input {
-  public:
-    explicit Input(const std::filesystem::path& path) {
-        std::error_code problem;
-        const bool several =
-            is_pattern(path) || (std::filesystem::is_directory(path, problem) && !is_volume_name(path));
-        if (!several && !is_volume_name(path)) {
-            throw Error(ErrorCode::bad_setting, "is not a volume", path.string(),
-                        "`reconstruct` makes volumes from scans, `guess` examines unknown raw files");
-        }
-        if (!several) {
-            file_ = std::make_unique<SeriesFile>(path);
-            header_ = file_->header();
-            return;
-        }
-        files_ = std::make_unique<TimePoints>(path);
-        const Volume& first = volume(0);
-        header_ = {first.grid, files_->count(), files_->step_s(), {}, first.provenance};
-    }
-
-    const SeriesHeader& header() const { return header_; }
-
-    std::int64_t b_scans_together() const { return file_ ? file_->b_scans_together() : header_.grid.b_scans; }
-
-    std::vector<std::byte> read(std::int64_t time_point, Interval b_scans) {
-        if (file_) return file_->read(time_point, b_scans);
-        const VolumeGrid& grid = volume(time_point).grid;
-        const bool alike = grid.depth == header_.grid.depth && grid.a_scans == header_.grid.a_scans &&
-                           grid.b_scans == header_.grid.b_scans && grid.type == header_.grid.type &&
-                           grid.scale == header_.grid.scale && grid.offset == header_.grid.offset &&
-                           grid.unit == header_.grid.unit && grid.quantity == header_.grid.quantity;
-        if (alike) return volume_.voxels;
-        throw Error(
-            ErrorCode::bad_file,
-            fmt::format("time point {} differs from the first in size, type or meaning of its codes", time_point),
-            files_->name(), "time points of one series must be alike");
-    }
-
-  private:
-    const Volume& volume(std::int64_t time_point) {
-        if (time_point != kept_) volume_ = files_->read(time_point);
-        kept_ = time_point;
-        return volume_;
-    }
-
-    std::unique_ptr<SeriesFile> file_;
-    std::unique_ptr<TimePoints> files_;
-    Volume volume_;
-    std::int64_t kept_ = -1;
-    SeriesHeader header_;
-};
 
 Interval chosen_time_points(const ConvertJob& job, const SeriesHeader& header) {
     const Interval chosen{job.time_points.begin, job.time_points.end == 0 ? header.time_points : job.time_points.end};
@@ -117,11 +64,11 @@ class MebibyteProgress {
 
 }  // namespace
 
-void run(const ConvertJob& job, Progress& progress) {
+std::int64_t run(const ConvertJob& job, Progress& progress) {
     check_outputs({{job.output, is_own_volume}}, files_read(job.input), job.overwrites);
-    Input input(job.input);
-    const SeriesHeader& header = input.header();
-    const Interval time_points = chosen_time_points(job, header);
+    ConvertInput input(job.input);
+    const Interval time_points = chosen_time_points(job, input.header());
+    const SeriesHeader header = input.header(time_points);
     const Recoder recoder(header.grid, job.type.value_or(header.grid.type), job.range);
     SeriesWriter writer(job.output, header_of_output(header, recoder.grid(), time_points), job.storage);
     const std::int64_t b_scans = header.grid.b_scans, together = std::min(input.b_scans_together(), b_scans);
@@ -137,6 +84,7 @@ void run(const ConvertJob& job, Progress& progress) {
     }
     writer.finish();
     progress.end();
+    return input.parts();
 }
 
 }  // namespace echolux

@@ -22,7 +22,8 @@ struct ConvertJob {
     bool overwrites = false;  // replaces what is there, whoever made it
 };
 
-// Throws Error; nothing is left under the final name unless it is complete.
-void run(const ConvertJob& job, Progress& progress);
+// How many parts of a volume (`echolux reconstruct --blocks`) each time point was joined of; 1: none was. Throws Error;
+// nothing is left under the final name unless it is complete.
+std::int64_t run(const ConvertJob& job, Progress& progress);
 
 }  // namespace echolux

@@ -167,6 +167,10 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     VolumeFiles structures(job.output, volumes, step_s), flows(job.flow, volumes, step_s);
     ReconstructedFiles done;
     done.warnings = reconstruction.warnings();
+    if (job.flow.empty() && !makes_picture(job) && reconstruction.scan().flow.method != FlowMethod::none) {
+        done.warnings.push_back(fmt::format("flow.method: {} is not written; name a volume for it with `flow`",
+                                            std::get<std::string>(value_of(reconstruction.scan().flow, "method"))));
+    }
     for (std::int64_t v = volumes.begin; v < volumes.end; ++v) {
         const ScanPart part = part_for(job, v, slices);
         if (makes_picture(job)) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "app/open/open_volume.h"
@@ -94,6 +96,21 @@ std::vector<Fact> scan_facts(const Scan& scan) {
              fmt::format("n = {}", geometry.refractive_index)}};
 }
 
+// Calibration that came with the raw file, and has no file of its own.
+void tell_of_what_the_file_holds(BoundField& field, const Scan& scan) {
+    const Calibration& held = scan.calibration;
+    const std::map<std::string_view, const std::vector<double>*> vectors{
+        {"background", &held.background},     {"dark", &held.dark},
+        {"k_map", &held.k_positions},         {"wavelengths", &held.wavelengths_nm},
+        {"dispersion", &held.dispersion_rad}, {"noise_floor", &held.noise_floor}};
+    const auto vector = vectors.find(field.name);
+    const bool is_named = field.section == "calibration" && vector != vectors.end();
+    if (!is_named || vector->second->empty() || field.get() != Value(std::string())) return;
+    field.get = [text = fmt::format("in the raw file, {}", counted(vector->second->size(), "numbers"))] {
+        return Value(text);
+    };
+}
+
 Description described_scan(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
     auto scan = std::make_shared<Scan>(open_scan(path, assignments));
     const VolumeGrid grid = planned_grid(*scan);
@@ -102,10 +119,12 @@ Description described_scan(const std::filesystem::path& path, const std::vector<
     description.keeper = scan;
     description.facts = scan_facts(*scan);
     for (Fact& fact : grid_facts(grid)) description.facts.push_back(std::move(fact));
+    for (const std::string& remark : scan->remarks) description.facts.push_back({"note", remark, "", ""});
     description.missing = missing_of(*scan, grid);
     Settings settings;
     bind(settings, *scan);
     description.settings = settings.fields();
+    for (BoundField& field : description.settings) tell_of_what_the_file_holds(field, *scan);
     return description;
 }
 
@@ -145,6 +164,9 @@ Description described_series(const std::filesystem::path& path) {
     description.kind = "volume";
     description.facts = grid_facts(points.grid());
     description.facts.push_back({"time points", points.count(), "", "one file each"});
+    for (const auto& [key, value] : points.provenance({0, points.count()})) {
+        description.facts.push_back({key, value, "", ""});
+    }
     return description;
 }
 
@@ -165,6 +187,10 @@ Description described_volume(const std::filesystem::path& path) {
         const char* remark = file.time_points() > 1 ? "of the first time point" : "";
         description.facts.push_back({"least value", min * grid.scale + grid.offset, grid.unit, remark});
         description.facts.push_back({"greatest value", max * grid.scale + grid.offset, grid.unit, remark});
+    }
+    if (grid.quantity == "reflectivity") {
+        description.facts.push_back({"shown", std::string("by the fourth root of its values, as the instrument does"),
+                                     "", "figures and view.preset = automatic"});
     }
     for (const auto& [key, value] : file.header().provenance) description.facts.push_back({key, value, "", ""});
     return description;

@@ -9,6 +9,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
+#include "engine/scan/unp_scan.h"
 
 namespace echolux {
 namespace {
@@ -25,10 +26,16 @@ std::string format_name(SampleFormat format) {
     return {};
 }
 
+const char* order_text(ByteOrder order) {
+    return order == ByteOrder::big ? ", big-endian" : "";
+}
+
 std::string shape_text(const RawGuess& guess) {
     std::string text =
-        fmt::format("{} of {}, {}, {}", counted(guess.samples, "samples"), format_name(guess.sample_format),
-                    counted(guess.a_scans, "A-scans"), counted(guess.b_scans, "B-scans"));
+        fmt::format("{} of {}{}, {}, {}", counted(guess.samples, "samples"), format_name(guess.sample_format),
+                    order_text(guess.byte_order), counted(guess.a_scans, "A-scans"), counted(guess.b_scans, "B-scans"));
+    if (guess.frame_offset_bytes > 0)
+        text += fmt::format(", each after {}", counted(guess.frame_offset_bytes, "bytes"));
     if (guess.offset_bytes > 0) text += fmt::format(", after {}", counted(guess.offset_bytes, "bytes"));
     return text;
 }
@@ -46,18 +53,23 @@ std::string reasons(const std::vector<RawGuess>& guesses, std::uintmax_t file_by
     std::string text =
         "# A guess from the bytes of the file, to be checked on a picture of it:\n"
         "# reconstruct this scan, and look whether tissue looks like tissue.\n#\n";
-    text +=
-        fmt::format("# {}: neighbouring samples are smoothest when read like this\n", format_name(best.sample_format));
+    text += fmt::format("# {}{}: neighbouring samples are smoothest when read like this\n",
+                        format_name(best.sample_format), order_text(best.byte_order));
     text += fmt::format("# samples = {}: lines of this length are alike (correlation {:.2f}), {}\n", best.samples,
                         best.likeness, how_sure(best.likeness));
-    text += fmt::format("# a_scans = {}: neighbouring B-scans of this width resemble each other most\n", best.a_scans);
+    const char* why = best.frame_offset_bytes > 0
+                          ? "with a header before each so many, the lines of all B-scans lie on each other"
+                          : "neighbouring B-scans of this width resemble each other most";
+    text += fmt::format("# a_scans = {}: {}\n", best.a_scans, why);
     const std::int64_t lines = best.a_scans * best.b_scans;
     text += fmt::format("# b_scans = {}: the remainder of {} in {}\n", best.b_scans, counted(lines, "lines"),
                         counted(file_bytes, "bytes"));
     if (best.offset_bytes > 0) {
         text += fmt::format("# offset_bytes = {}: bytes at the beginning that are not lines\n", best.offset_bytes);
     }
-    text += "# frame_offset_bytes: headers before each B-scan are not searched for; set it where there are any\n";
+    if (best.frame_offset_bytes > 0) {
+        text += fmt::format("# frame_offset_bytes = {}: the header of each B-scan\n", best.frame_offset_bytes);
+    }
     if (guesses.size() > 1) text += "#\n# Other layouts that fit:\n";
     for (std::size_t i = 1; i < guesses.size(); ++i) {
         text += fmt::format("#   {} ({:.2f})\n", shape_text(guesses[i]), guesses[i].likeness);
@@ -80,7 +92,9 @@ Scan scan_of_guess(const std::filesystem::path& raw, const RawGuess& guess) {
     scan.spectra = raw;
     scan.file.file = raw.filename().string();
     scan.file.offset_bytes = guess.offset_bytes;
+    scan.file.frame_offset_bytes = guess.frame_offset_bytes;
     scan.format.sample_format = guess.sample_format;
+    scan.format.byte_order = guess.byte_order;
     scan.geometry.samples = guess.samples;
     scan.geometry.a_scans = guess.a_scans;
     scan.geometry.b_scans = guess.b_scans;
@@ -88,6 +102,12 @@ Scan scan_of_guess(const std::filesystem::path& raw, const RawGuess& guess) {
 }
 
 std::string proposed_toml(const std::filesystem::path& raw, const std::string& file) {
+    if (is_unp(raw)) {
+        Scan scan;
+        describe_unp(raw, scan);
+        scan.file.file = file;
+        return fmt::format("# As {} says.\n\n", xml_of_unp(raw).filename().string()) + scan_toml(scan);
+    }
     refuse_what_is_known(raw);
     const std::vector<RawGuess> guesses = guess_raw(raw);
     if (guesses.empty()) {

@@ -27,6 +27,10 @@ struct CommonFringe {
 // frame_mean takes away. `block` holds one B-scan.
 CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block& block);
 
+// By what factor, 0 to 2, the spec's dispersion would make the lines of a block sharpest; 1 where it is as sharp as any
+// by more than chance. Its sign cannot be seen: real spectra show both sides.
+double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& block);
+
 // Part of the depth bins of the first lines of a block that hold nothing at all, 0..1.
 double empty_share(const ReconstructionSpec& spec, const Block& block);
 

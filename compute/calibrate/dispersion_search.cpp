@@ -12,6 +12,7 @@
 #include "compute/calibrate/fixed_lines.h"
 #include "compute/calibrate/least_value.h"
 #include "compute/error.h"
+#include "compute/fft/fft.h"
 #include "compute/indexing.h"
 #include "compute/plan/tables.h"
 
@@ -28,7 +29,7 @@ struct Work {
     std::int64_t trials = 0;
 
     void begin(std::int64_t count) {
-        constexpr double about_all = 750;
+        constexpr double about_all = 1400;
         if (!goes_on(std::min(1.0, static_cast<double>(trials) / about_all))) {
             throw Error(ErrorCode::cancelled, "stopped", "dispersion search");
         }
@@ -52,6 +53,11 @@ class Sharpness {
 
     std::vector<double> at(const std::vector<Trial>& trials) {
         work_.begin(std::ssize(trials));
+        return entropy_->of(phasors_of(trials));
+    }
+
+    // What the spectra are multiplied by, [trials][points].
+    std::vector<std::complex<float>> phasors_of(const std::vector<Trial>& trials) const {
         std::vector<std::complex<float>> phasors;
         phasors.reserve(trials.size() * fixed_.size());
         const auto last = static_cast<double>(fixed_.size() - 1);
@@ -62,7 +68,7 @@ class Sharpness {
                 phasors.emplace_back(std::polar(1.0, turned_[j] - theta));
             }
         }
-        return entropy_->of(phasors);
+        return phasors;
     }
 
     double at(const Trial& trial) { return at(std::vector<Trial>{trial}).front(); }
@@ -181,6 +187,59 @@ double power_of(const SpectraOnGrid& spectra) {
         [](double sum, std::complex<float> value) { return sum + static_cast<double>(std::norm(value)); });
 }
 
+// Power over depth, in bins.
+std::vector<double> depth_power(const SpectraOnGrid& spectra) {
+    const std::int64_t n = spectra.points;
+    std::vector<double> power(index(n / 2), 0.0);
+    Fft forward(Fft::Kind::complex_forward, n);
+    for (std::int64_t l = 0; l < spectra.lines(); ++l) {
+        std::copy_n(spectra.values.begin() + l * n, n, forward.complex_in());
+        forward.execute();
+        for (std::size_t z = 0; z < power.size(); ++z) {
+            power[z] += std::norm(std::complex<double>(forward.complex_out()[z]));
+        }
+    }
+    return power;
+}
+
+// Each line times `phasors`, or their conjugates.
+void turn(SpectraOnGrid& spectra, const std::vector<std::complex<float>>& phasors, bool is_back) {
+    for (std::size_t i = 0; i < spectra.values.size(); ++i) {
+        const std::complex<float> phasor = phasors[i % phasors.size()];
+        spectra.values[i] *= is_back ? std::conj(phasor) : phasor;
+    }
+}
+
+// Where depths before and beyond the middle of the power are sharpest by themselves, in spectra under `phasors`, which
+// are what was found. Nothing: not both are sharp, or a reflector lies in the middle.
+std::optional<std::array<double, 2>> searched_halves(const SpectraOnGrid& spectra,
+                                                     const std::vector<std::complex<float>>& phasors,
+                                                     const ReconstructionSpec& spec, const DispersionSearch& wanted,
+                                                     Work& work) {
+    constexpr std::int64_t apart = 8;  // bins: the slope of the cut
+    constexpr double max_between = 0.15, min_half = 0.2;
+    SpectraOnGrid sharp = spectra;
+    turn(sharp, phasors, false);
+    std::vector<double> below = depth_power(sharp);
+    std::partial_sum(below.begin(), below.end(), below.begin());
+    const double all = below.back();
+    const std::int64_t bins = std::ssize(below);
+    const std::int64_t middle = std::lower_bound(below.begin(), below.end(), all / 2) - below.begin();
+    if (middle <= 2 * apart || middle + 2 * apart >= bins) return {};
+    const double nearer = below[index(middle - apart)], until = below[index(middle + apart)];
+    if (until - nearer > max_between * all || std::min(nearer, all - until) < min_half * all) return {};
+    std::array<double, 2> a2{};
+    for (const std::size_t half : {0U, 1U}) {
+        SpectraOnGrid part = sharp;
+        cut_depths(part, half == 0 ? 0 : middle + apart, half == 0 ? middle - apart : bins);
+        turn(part, phasors, true);
+        const DispersionFound found = search_in(part, spec, wanted, work);
+        if (!has_sharp_depths(found)) return {};
+        a2[half] = found.a2_rad;
+    }
+    return a2;
+}
+
 // Their power is that of `others`: the entropy is of values about 1.
 void scale_like(const SpectraOnGrid& others, SpectraOnGrid& spectra) {
     const auto scale = static_cast<float>(std::sqrt(power_of(others) / power_of(spectra)));
@@ -213,6 +272,9 @@ DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block&
         found = search_in(spectra, spec, wanted, work);
     }
     estimate_errors(found, spectra, spec, wanted, work);
+    const Sharpness sharpness(spec, spectra, wanted, work);
+    found.a2_of_halves_rad =
+        searched_halves(spectra, sharpness.phasors_of({{found.a2_rad, found.a3_rad}}), spec, wanted, work);
     found.fixed_lines = fixed_lines;
     found.trials = work.trials;
     return found;
@@ -228,6 +290,12 @@ std::string doubt_about(const DispersionFound& found, double range_rad) {
     if (std::max(std::abs(found.a2_rad), std::abs(found.a3_rad)) > end * range_rad) {
         return fmt::format("is sharpest at the end of the range, at a2 {:.1f} and a3 {:.1f} rad", found.a2_rad,
                            found.a3_rad);
+    }
+    constexpr double max_change_rad = 10;
+    if (found.a2_of_halves_rad &&
+        std::abs((*found.a2_of_halves_rad)[1] - (*found.a2_of_halves_rad)[0]) > max_change_rad) {
+        return fmt::format("is sharpest at a2 {:.1f} rad in its nearer and at {:.1f} rad in its farther depths",
+                           (*found.a2_of_halves_rad)[0], (*found.a2_of_halves_rad)[1]);
     }
     if (found.rival && found.rival->entropy - found.entropy < beyond_chance * chance(found.entropy)) {
         return fmt::format("is as sharp at a2 {:.1f} rad as at {:.1f} rad", found.rival->a2_rad, found.a2_rad);

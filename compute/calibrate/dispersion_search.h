@@ -4,6 +4,7 @@
 // long as something else is sharp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -36,6 +37,9 @@ struct DispersionFound {
     std::optional<double> a2_error_rad;  // standard errors, of the scatter where a quarter of the lines is left out;
     std::optional<double> a3_error_rad;  // nothing: fewer than four lines
     std::optional<DispersionRival> rival;
+    // Of the nearer and the farther depths, of which each holds half of the power; nothing: not both are sharp. They
+    // differ where a k map does not hold: what it leaves grows with depth.
+    std::optional<std::array<double, 2>> a2_of_halves_rad;
     std::int64_t fixed_lines = 0;  // taken out before
     double entropy_before = 0;     // with the plan's own coefficients
     double entropy = 0;
@@ -57,10 +61,14 @@ using GoesOn = std::function<bool(double done)>;
 
 // What recipe.a2_rad and a3_rad should be, beside whatever else the spec has of dispersion (a file, gdd_fs2, tod_fs3).
 // The object lies within the depths that are looked at, blurred as it is: on one side of zero delay. `block` holds one
-// or more B-scans in host memory. Throws Error{bad_setting} where depths or lines lie outside of the block, where it
-// holds nothing but zeros; Error{cancelled}; what depth_entropy() throws.
+// or more B-scans in host memory. Throws Error{bad_setting} where depths or lines lie outside of the block, where
+// chosen depths are fewer than 24 or hold nothing but noise, and where all is zero; Error{cancelled}; what
+// depth_entropy() throws.
 DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
                                     const GoesOn& goes_on);
+
+// Keeps the depths [begin, end) of spectra alone, with a slope of some bins around them. Bins without zero padding.
+void cut_depths(SpectraOnGrid& spectra, std::int64_t begin, std::int64_t end);
 
 // What a search looks at: windowed spectra of the chosen lines and depths alone, under the spec's own dispersion; one
 // side of zero delay, so that they are complex. Their root mean square is 1.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <string>
 
 #include "compute/calibrate/dispersion_search.h"
@@ -50,6 +51,26 @@ std::vector<std::complex<float>> shown_phasors(const ReconstructionSpec& spec, s
     return phasors;
 }
 
+// Of a region that was chosen: wide enough for a blur, and with something in it. `power`: over all depths.
+void require_reflector(const Range& depths, const std::vector<double>& power) {
+    constexpr std::int64_t min_depths = 24, bands = 16;
+    constexpr double min_above_noise = 1.5;
+    require(depths.end - depths.begin >= min_depths,
+            "depths " + std::to_string(depths.begin) + ":" + std::to_string(depths.end) + " leave no room for a blur",
+            "dispersion search", "choose at least " + std::to_string(min_depths) + " depths around the reflector");
+    const auto mean = [&](std::int64_t begin, std::int64_t end) {
+        return std::accumulate(power.begin() + begin, power.begin() + end, 0.0) / static_cast<double>(end - begin);
+    };
+    const std::int64_t all = std::ssize(power), width = std::max<std::int64_t>(1, all / bands);
+    double quietest = mean(depths.begin, depths.end);
+    for (std::int64_t z = first_row_past_zero_delay(all); z + width <= all; z += width) {
+        quietest = std::min(quietest, mean(z, z + width));
+    }
+    require(mean(depths.begin, depths.end) > min_above_noise * quietest,
+            "depths " + std::to_string(depths.begin) + ":" + std::to_string(depths.end) + " hold nothing but noise",
+            "dispersion search", "choose those of a reflector");
+}
+
 void scale_to_one(std::vector<std::complex<float>>& values) {
     double power = 0;
     for (const std::complex<float>& value : values) power += static_cast<double>(std::norm(value));
@@ -59,6 +80,21 @@ void scale_to_one(std::vector<std::complex<float>>& values) {
 }
 
 }  // namespace
+
+void cut_depths(SpectraOnGrid& spectra, std::int64_t begin, std::int64_t end) {
+    const std::int64_t n = spectra.points;
+    const std::vector<float> gate = depth_gate({begin, end}, n);
+    Fft forward(Fft::Kind::complex_forward, n), inverse(Fft::Kind::complex_inverse, n);
+    const auto scale = 1 / static_cast<float>(n);
+    for (std::int64_t l = 0; l < spectra.lines(); ++l) {
+        std::copy_n(spectra.values.begin() + l * n, n, forward.complex_in());
+        forward.execute();
+        std::transform(gate.begin(), gate.end(), forward.complex_out(), inverse.complex_in(),
+                       [scale](float g, std::complex<float> bin) { return scale * g * bin; });
+        inverse.execute();
+        std::copy_n(inverse.complex_out(), n, spectra.values.begin() + l * n);
+    }
+}
 
 SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted) {
     const std::int64_t n = spec.geometry.samples;
@@ -72,17 +108,22 @@ SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& bloc
     const std::vector<float> gate = depth_gate(depths, n);
 
     SpectraOnGrid isolated{std::vector<std::complex<float>>(index(count * n)), n};
+    std::vector<double> power(index(n / 2), 0.0);
     Fft forward(Fft::Kind::complex_forward, n), inverse(Fft::Kind::complex_inverse, n);
     for (std::int64_t i = 0; i < count; ++i) {
         const float* spectrum = spectra.data() + (of_block.begin + i * all / count) * n;
         std::transform(phasors.begin(), phasors.end(), spectrum, forward.complex_in(),
                        [](std::complex<float> t, float s) { return t * s; });
         forward.execute();
+        for (std::size_t z = 0; z < power.size(); ++z)
+            power[z] += std::norm(std::complex<double>(forward.complex_out()[z]));
         std::transform(gate.begin(), gate.end(), forward.complex_out(), inverse.complex_in(),
                        [](float g, std::complex<float> bin) { return g * bin; });
         inverse.execute();
         std::copy_n(inverse.complex_out(), n, isolated.values.begin() + i * n);
     }
+    const bool is_chosen = wanted.depth_begin != 0 || wanted.depth_end != 0;
+    if (is_chosen) require_reflector(depths, power);
     scale_to_one(isolated.values);
     return isolated;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compute/plan/require.h"
+#include "compute/plan/wavelength_unit.h"
 
 namespace echolux {
 
@@ -31,7 +32,9 @@ void check_k_positions(const std::vector<double>& positions, std::int64_t sample
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where) {
     require_monotone(wavelengths_nm, where);
     for (const double wavelength : wavelengths_nm) {
-        require(wavelength > 0, fmt::format("{} nm is not a wavelength", wavelength), where, "");
+        require(wavelength >= min_wavelength_nm && wavelength <= max_wavelength_nm,
+                fmt::format("{} nm is not a wavelength of OCT", wavelength), where,
+                fmt::format("give {} to {} nm", min_wavelength_nm, max_wavelength_nm));
     }
 }
 

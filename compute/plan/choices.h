@@ -43,7 +43,7 @@ void require_monotone(const std::vector<double>& numbers, const std::string& whe
 // Strictly monotone and, but for 1 % of the samples, inside the spectrum. Throws Error{bad_setting} naming `where`.
 void check_k_positions(const std::vector<double>& positions, std::int64_t samples, const std::string& where);
 
-// Strictly monotone and positive. Throws Error{bad_setting} naming `where`.
+// Strictly monotone, and of light that OCT uses. Throws Error{bad_setting} naming `where`.
 void check_wavelengths(const std::vector<double>& wavelengths_nm, const std::string& where);
 
 }  // namespace echolux

@@ -74,7 +74,11 @@ std::vector<std::string> sources_found() {
     std::vector<std::string> found{
         "sim: simulated spectra; sim:SCENE (" + scenes + "), or sim:scan.toml of an earlier simulation",
         "replay:scan.toml: a scan on disk, at the rate of its lines"};
-    if constexpr (has(Part::genicam)) std::ranges::move(genicam_cameras(), std::back_inserter(found));
+    if constexpr (has(Part::genicam)) {
+        std::ranges::move(genicam_cameras(), std::back_inserter(found));
+    } else {
+        found.emplace_back("genicam: not in this build (build with -DECHOLUX_GENICAM=ON)");
+    }
     found.emplace_back("plugin:FILE.so: an instrument's own library (docs/plugins.md)");
     return found;
 }

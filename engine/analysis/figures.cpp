@@ -23,6 +23,13 @@ bool is_db(const VolumeGrid& grid) {
     return grid.quantity == "db";
 }
 
+// What a figure shows of a value: of linear reflectivities, which no gray scale spans, the fourth root, as the
+// instruments that store them do; what was not measured there is black.
+double shown(const VolumeGrid& grid, double value) {
+    if (grid.quantity != "reflectivity") return value;
+    return value > 0 ? std::sqrt(std::sqrt(value)) : 0;
+}
+
 // Linear between pixel centres, so that physical proportions are right; never shrinks.
 Figure stretched(const Figure& figure, std::int64_t width, std::int64_t height) {
     Figure out{width, height, std::vector<float>(static_cast<std::size_t>(width * height)), 1, 1};
@@ -100,7 +107,7 @@ Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
             for (std::int64_t z = 0; z < grid.depth; ++z) {
                 const double code = static_cast<double>(first[a * grid.depth + z]);
                 figure.values[static_cast<std::size_t>(z * grid.a_scans + a)] =
-                    static_cast<float>(code * grid.scale + grid.offset);
+                    static_cast<float>(shown(grid, code * grid.scale + grid.offset));
             }
         }
     });
@@ -127,11 +134,15 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
             const std::int64_t first = std::clamp<std::int64_t>(top + begin, 0, grid.depth - 1);
             const std::int64_t last = std::clamp<std::int64_t>(top + end, first + 1, grid.depth);
             double sum = 0;
+            double count = 0;
             for (std::int64_t z = first; z < last; ++z) {
-                sum += std::max(static_cast<double>(voxels[line * grid.depth + z]), min);
+                const auto code = static_cast<double>(voxels[line * grid.depth + z]);
+                if (std::isnan(code)) continue;  // was not measured
+                sum += std::max(code, min);
+                ++count;
             }
-            const double mean = sum / static_cast<double>(last - first);
-            figure.values.push_back(static_cast<float>(mean * grid.scale + grid.offset));
+            const double mean = count > 0 ? sum / count : std::max(0.0, min);
+            figure.values.push_back(static_cast<float>(shown(grid, mean * grid.scale + grid.offset)));
         }
     });
     return figure;
@@ -150,6 +161,8 @@ GrayRange percentile_range(const Figure& figure) {
     EmptyValue empty;
     for (const float value : sorted) empty.add(double{value});
     if (figure.is_db && empty.found()) std::erase(sorted, static_cast<float>(*empty.found()));
+    std::erase_if(sorted, [](float value) { return std::isnan(value); });
+    if (sorted.empty()) return {};
     std::sort(sorted.begin(), sorted.end());
     const auto at = [&](double fraction) {
         return static_cast<double>(sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))]);
@@ -165,7 +178,8 @@ Picture gray_pixels(const Figure& figure, const GrayRange& shown) {
     const double width = shown.white - shown.black;
     Picture picture{figure.width, figure.height, 1, {}, {}};
     for (const float value : figure.values) {
-        const double level = width > 0 ? (static_cast<double>(value) - shown.black) / width : 0;
+        const bool has_level = width > 0 && !std::isnan(value);
+        const double level = has_level ? (static_cast<double>(value) - shown.black) / width : 0;
         picture.pixels.push_back(static_cast<std::uint8_t>(std::lround(255 * std::clamp(level, 0.0, 1.0))));
     }
     return picture;

@@ -32,7 +32,7 @@ struct GrayRange {
 void check_b_scan(const VolumeGrid& grid, std::int64_t b_scan);
 void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end);
 
-// Throws what check_b_scan throws.
+// Values, but of linear reflectivities (quantity "reflectivity") their fourth root. Throws what check_b_scan throws.
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan);
 
 // Mean over the depth rows [begin, end); of dB, voxels that hold nothing at all count as the least of the others.

@@ -17,7 +17,7 @@ class DirectFile final : public DurableFile {
     enum class Caching { none, system };  // none: direct writes, or `system` where they are not to be had
     enum class Existing { refuse, replace };
 
-    // Throws Error{output}: cannot be created; exists already and is to be refused.
+    // Throws Error{output}: cannot be created; already exists and is to be refused.
     DirectFile(const std::filesystem::path& path, Caching caching, Existing existing);
     ~DirectFile() override;
     DirectFile(const DirectFile&) = delete;

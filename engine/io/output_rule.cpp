@@ -51,7 +51,7 @@ void refuse_what_others_made(const Output& output) {
     const bool is_empty_folder =
         std::filesystem::is_directory(output.path, problem) && std::filesystem::is_empty(output.path, problem);
     if (is_empty_folder || (output.is_own && output.is_own(output.path))) return;
-    throw Error(ErrorCode::output, "exists already, and is not known as an earlier result of this kind",
+    throw Error(ErrorCode::output, "already exists and is not known as an earlier result of this kind",
                 output.path.string(), "choose another name, or replace it (`overwrite`)");
 }
 

@@ -7,6 +7,7 @@
 
 #include "compute/error.h"
 #include "compute/steps/line_format.h"
+#include "engine/io/raw_frames.h"
 #include "engine/io/raw_likeness.h"
 
 namespace echolux {
@@ -39,6 +40,7 @@ Bytes read_first(const std::filesystem::path& path) {
 // A way to read the file: its samples, and how well they go together.
 struct Reading {
     SampleFormat format;
+    ByteOrder order = ByteOrder::little;
     std::vector<float> samples{};
     double smoothness = 0;  // correlation of neighbours
 };
@@ -54,7 +56,12 @@ struct Width {
 };
 
 // Integers of four bytes look like reals that nothing measures, and the other way round.
+// Where next to nothing is negative, what is are headers, not samples with a sign.
 bool is_plausible(const Reading& reading) {
+    if (reading.format == SampleFormat::i16) {
+        const auto negative = std::ranges::count_if(reading.samples, [](float value) { return value < 0; });
+        return negative * 200 > static_cast<std::int64_t>(reading.samples.size());
+    }
     if (reading.format != SampleFormat::f32) return true;
     const auto odd = std::ranges::count_if(reading.samples, [](float value) {
         const float size = std::abs(value);
@@ -63,12 +70,13 @@ bool is_plausible(const Reading& reading) {
     return odd * 100 < static_cast<std::int64_t>(reading.samples.size());
 }
 
-Reading reading_of(const Bytes& bytes, SampleFormat format) {
+Reading reading_of(const Bytes& bytes, SampleFormat format, ByteOrder order) {
     const std::int64_t bits = sample_bits(format);
     const auto count = static_cast<std::int64_t>(bytes.first.size()) * 8 / bits / 2 * 2;
     RawFormat raw;
     raw.sample_format = format;
-    Reading reading{format, raw_samples(raw, bytes.first, count)};
+    raw.byte_order = order;
+    Reading reading{format, order, raw_samples(raw, bytes.first, count)};
     const bool may_be_right = is_plausible(reading);
     silence_the_impossible(reading.samples);
     reading.smoothness = may_be_right ? Autocorrelation(reading.samples).at(1) : -1;
@@ -81,16 +89,20 @@ std::vector<Reading> readings_of(const Bytes& bytes) {
     std::vector<Reading> readings;
     for (const SampleFormat format : {SampleFormat::u8, SampleFormat::packed12, SampleFormat::u16, SampleFormat::i16,
                                       SampleFormat::f32, SampleFormat::u32}) {
-        readings.push_back(reading_of(bytes, format));
+        readings.push_back(reading_of(bytes, format, ByteOrder::little));
+        const bool has_order = sample_bits(format) >= 16;
+        if (has_order) readings.push_back(reading_of(bytes, format, ByteOrder::big));
     }
     const bool may_be_real = std::ranges::any_of(
         readings, [](const Reading& reading) { return reading.format == SampleFormat::f32 && reading.smoothness > 0; });
-    if (may_be_real) readings.pop_back();  // the bits of reals, read as integers, are as smooth
+    if (may_be_real) {  // the bits of reals, read as integers, are as smooth
+        std::erase_if(readings, [](const Reading& reading) { return reading.format == SampleFormat::u32; });
+    }
     const double best = std::ranges::max(readings, {}, &Reading::smoothness).smoothness;
     const auto rank = [&](const Reading& reading) {
         const bool is_smooth = reading.smoothness > 0.7 * best;
         // Signed and unsigned take as many bytes: the smoother one is right.
-        const double bits = static_cast<double>(sample_bits(reading.format));
+        const auto bits = static_cast<double>(sample_bits(reading.format));
         return std::pair(!is_smooth, is_smooth ? bits - reading.smoothness : -reading.smoothness);
     };
     std::ranges::stable_sort(readings, {}, rank);
@@ -201,9 +213,18 @@ std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
     return shapes;
 }
 
-void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width, std::vector<RawGuess>& guesses) {
+void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width, const FrameSizes& sizes,
+                 std::vector<RawGuess>& guesses) {
     constexpr std::size_t max_shapes = 3;
     const std::int64_t bits = sample_bits(reading.format);
+    const double likeness = std::clamp(width.likeness, 0.0, 1.0);
+    if (bits % 8 == 0) {
+        if (const auto frames = frames_in(reading.samples, bits / 8, width.samples, width.header_bytes, sizes)) {
+            guesses.push_back({reading.format, reading.order, frames->offset_bytes, frames->header_bytes, width.samples,
+                               frames->lines, frames->frames, likeness});
+            return;
+        }
+    }
     const std::int64_t line_bytes = width.samples * bits / 8;
     const std::int64_t header_samples = width.header_bytes * 8 / bits;
     const std::int64_t header_lines = whole_header_lines(LineFeatures(reading.samples, header_samples, width.samples));
@@ -212,8 +233,8 @@ void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width,
     std::vector<Shape> shapes = shapes_of(features, lines);
     if (shapes.size() > max_shapes) shapes.resize(max_shapes);
     for (const Shape& shape : shapes) {
-        guesses.push_back({reading.format, width.header_bytes + header_lines * line_bytes, width.samples, shape.a_scans,
-                           lines / shape.a_scans, std::clamp(width.likeness, 0.0, 1.0)});
+        guesses.push_back({reading.format, reading.order, width.header_bytes + header_lines * line_bytes, 0,
+                           width.samples, shape.a_scans, lines / shape.a_scans, likeness});
     }
 }
 
@@ -240,9 +261,10 @@ std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t m
     const Bytes bytes = read_first(path);
     std::vector<RawGuess> guesses;
     if (static_cast<std::int64_t>(bytes.first.size()) < min_bytes) return guesses;
+    const FrameSizes sizes(bytes.size);
     for (const Reading& reading : readings_of(bytes)) {
         for (const Width& width : best_widths(widths_of(bytes, reading))) {
-            if (width.likeness > min_likeness) add_guesses(bytes, reading, width, guesses);
+            if (width.likeness > min_likeness) add_guesses(bytes, reading, width, sizes, guesses);
         }
     }
     if (guesses.size() > max) guesses.resize(max);

@@ -15,9 +15,11 @@ namespace echolux {
 
 struct RawGuess {
     SampleFormat sample_format = SampleFormat::u16;
+    ByteOrder byte_order = ByteOrder::little;
     std::int64_t offset_bytes = 0;
-    std::int64_t samples = 0;  // of a line
-    std::int64_t a_scans = 0;  // lines of a B-scan
+    std::int64_t frame_offset_bytes = 0;  // before each B-scan
+    std::int64_t samples = 0;             // of a line
+    std::int64_t a_scans = 0;             // lines of a B-scan
     std::int64_t b_scans = 0;
     double likeness = 0;  // mean correlation of neighbouring lines, 0 to 1: how sure that is
 };

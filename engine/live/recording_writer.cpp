@@ -49,7 +49,7 @@ Path beside(const Path& scan_toml, const std::string& ending) {
 void refuse_existing(const Path& path) {
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return;
-    throw Error(ErrorCode::output, "exists already", path.string(), "choose another name, or replace it (`overwrite`)");
+    throw Error(ErrorCode::output, "already exists", path.string(), "choose another name, or replace it (`overwrite`)");
 }
 
 void refuse_own_source(const Path& spectra, const Path& raw) {

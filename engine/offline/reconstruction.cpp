@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <utility>
@@ -124,6 +125,7 @@ Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend)
     : scan_(std::move(scan)), reader_(scan_), block_b_scans_(block_b_scans(reader_, scan_.geometry)),
       recovery_(backend) {
     require_backend(backend);
+    warnings_ = scan_.remarks;
     blocks_under_way_ = blocks_under_way(backend);
     planned_grid(scan_);  // refuses an impossible recipe before anything is read
     require_memory(working_bytes(scan_, reader_, block_b_scans_, blocks_under_way_), scan_.path.string(),
@@ -134,6 +136,7 @@ Reconstruction::Reconstruction(Scan scan, const BackendChoice& backend)
     plan();
     warn_of_common_fringes();
     warn_of_weak_dispersion();
+    warn_of_wrong_dispersion();
     warn_of_emptiness();
 }
 
@@ -171,6 +174,18 @@ void Reconstruction::warn_of_weak_dispersion() {
         fmt::format("recipe.method: dispersion is low for full range (gamma = {:.2f}; {} or more is critical): false "
                     "images fade slowly (set defr.iterations to 20 or more, or add glass to one arm)",
                     gamma, weak_diversity));
+}
+
+void Reconstruction::warn_of_wrong_dispersion() {
+    constexpr double max_away = 0.15;
+    if (scan_.recipe.method != Method::defr) return;
+    const double factor = sharpest_dispersion_factor(scan_.spec(1), sampled_b_scans(scan_, reader_, 1));
+    if (std::abs(factor - 1) <= max_away) return;
+    warnings_.push_back(fmt::format(
+        "recipe.method: the dispersion does not fit the spectra, which {}: false images stay (search for it with "
+        "`calibrate dispersion`)",
+        factor == 0 ? std::string("are sharpest without any")
+                    : fmt::format("are sharpest with about {:.1f} times as much", factor)));
 }
 
 void Reconstruction::warn_of_emptiness() {

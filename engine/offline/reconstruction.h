@@ -68,6 +68,7 @@ class Reconstruction {
     void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void warn_of_common_fringes();
     void warn_of_weak_dispersion();
+    void warn_of_wrong_dispersion();
     void warn_of_emptiness();
     void prime(const ScanPart& part, Progress& progress);
     std::map<std::string, std::string> provenance(const ScanPart& part) const;

@@ -34,6 +34,10 @@ NamedRecipe recipe_of(const Asset& asset) {
 }
 
 std::vector<std::string> assignments_of_recipe(std::string_view name) {
+    if (name.ends_with(recipe_files.ending)) {
+        const std::filesystem::path file(name);
+        return recipe_of({file.stem().string(), false, file}).assignments;
+    }
     const std::vector<Asset> recipes = assets_of(recipe_files);
     std::vector<std::string_view> names;
     std::string list;

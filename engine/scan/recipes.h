@@ -19,8 +19,8 @@ struct NamedRecipe {
 // Throws Error{bad_file, bad_setting} naming file and key for what no scan could take.
 NamedRecipe recipe_of(const Asset& asset);
 
-// The assignments of a user's own recipe, else of the shipped one. Throws as recipe_of(), and Error{bad_setting} naming
-// all of them for a name that there is not.
+// The assignments of a user's own recipe, else of the shipped one, or of the file where `name` ends as one (.toml).
+// Throws as recipe_of(), and Error{bad_setting} naming the nearest and all of them for a name that there is not.
 std::vector<std::string> assignments_of_recipe(std::string_view name);
 
 }  // namespace echolux

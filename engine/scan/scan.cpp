@@ -1,14 +1,19 @@
 // Opening and writing scans: see scan.h.
 #include "engine/scan/scan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "compute/error.h"
 #include "compute/methods/k_jitter.h"
 #include "compute/plan/choices.h"
+#include "compute/plan/wavelength_unit.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/lower_case.h"
@@ -20,6 +25,8 @@
 #include "engine/scan/scan_pattern.h"
 #include "engine/scan/sd01raw2.h"
 #include "engine/scan/thorlabs/thorlabs_spectra.h"
+#include "engine/scan/unp_scan.h"
+#include "engine/scan/unused_settings.h"
 
 namespace echolux {
 
@@ -48,7 +55,8 @@ const std::vector<Field<CalibrationFiles>>& describe<CalibrationFiles>() {
         text("dark", &S::dark, Effect::table, "file: spectrum without light, in counts").file(numbers_endings),
         text("k_map", &S::k_map, Effect::table, "file: sample position of each point of the uniform k grid")
             .file(numbers_endings),
-        text("wavelengths", &S::wavelengths, Effect::table, "file: wavelength of each sample in nm, instead of k_map")
+        text("wavelengths", &S::wavelengths, Effect::table,
+             "file: wavelength of each sample in nm (um and m are noticed), instead of k_map")
             .file(numbers_endings),
         text("dispersion", &S::dispersion, Effect::table, "file: phase in rad at each point of the uniform k grid")
             .file(numbers_endings),
@@ -78,6 +86,14 @@ void require_calibration_file(const Scan& scan, const std::filesystem::path& fil
                 "correct the name, which is relative to the folder of the scan's TOML file, or leave the key out");
 }
 
+void to_nanometres(std::vector<double>& wavelengths, const std::string& where, std::vector<std::string>& remarks) {
+    const std::optional<WavelengthUnit> unit = wavelength_unit_of(wavelengths);
+    if (!unit || unit->nm == 1) return;
+    for (double& wavelength : wavelengths) wavelength *= unit->nm;
+    remarks.push_back(fmt::format("{}: its wavelengths are taken as {}, {:.1f} to {:.1f} nm", where, unit->name,
+                                  wavelengths.front(), wavelengths.back()));
+}
+
 }  // namespace
 
 void load_calibration(Scan& scan) {
@@ -101,6 +117,8 @@ void load_calibration(Scan& scan) {
     load(files.dark, calibration.dark, "dark", samples);
     load(files.k_map, calibration.k_positions, "k_map", samples);
     load(files.wavelengths, calibration.wavelengths_nm, "wavelengths", samples);
+    scan.remarks.clear();
+    to_nanometres(calibration.wavelengths_nm, (folder / files.wavelengths).string(), scan.remarks);
     load(files.dispersion, calibration.dispersion_rad, "dispersion", samples);
     load(files.noise_floor, calibration.noise_floor, "noise_floor", 0);
     load(files.fast_axis, calibration.fast_axis, "fast_axis", scan.geometry.lines_per_b_scan());
@@ -128,8 +146,10 @@ void describe_thorlabs_if_built(const std::filesystem::path& path, Scan& scan) {
     refuse_missing(Part::thorlabs, path.string());
 }
 
-constexpr std::array<ForeignScan, 3> foreign_scans{
-    {{is_sd01raw2, describe_sd01raw2}, {is_thorlabs, describe_thorlabs_if_built}, {is_octproz_scan, describe_octproz}}};
+constexpr std::array<ForeignScan, 4> foreign_scans{{{is_sd01raw2, describe_sd01raw2},
+                                                    {is_thorlabs, describe_thorlabs_if_built},
+                                                    {is_octproz_scan, describe_octproz},
+                                                    {is_unp, describe_unp}}};
 
 // Null: none.
 const ForeignScan* foreign_scan(const std::filesystem::path& path) {
@@ -264,6 +284,7 @@ Scan open_scan(const std::filesystem::path& path, std::span<const std::string> a
     check_file_size(layout, scan.geometry, static_cast<std::int64_t>(std::filesystem::file_size(scan.spectra)),
                     scan.spectra.string());
     load_calibration(scan);
+    std::ranges::move(unused_settings(scan, assignments), std::back_inserter(scan.remarks));
     return scan;
 }
 

@@ -1,6 +1,6 @@
 // A scan: raw spectra on disk, how they were recorded, what was calibrated and how to reconstruct them. Described by a
 // TOML file beside the raw data (docs/scan-files.md), or by the raw file itself where its format says enough
-// (SD01RAW2, Thorlabs .oct), or by what another program wrote beside it (OCTproZ).
+// (SD01RAW2, Thorlabs .oct), or by what another program wrote beside it (OCTproZ, AO-OCT .unp).
 #pragma once
 
 #include <array>
@@ -52,6 +52,8 @@ struct Scan {
     DefrRecipe defr;
     CompressiveRecipe compressive;
     RecordingNotes recording;  // of a live recording; one that was cut off opens up to its last whole block
+    std::vector<std::string>
+        remarks;  // what was understood otherwise than it stands there, or has no effect: a line each
 
     ReconstructionSpec spec(std::int64_t block_b_scans) const;
 };

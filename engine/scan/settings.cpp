@@ -117,6 +117,15 @@ std::string_view name_of(std::string_view key) {
     return key.substr(key.find('.') + 1);
 }  // npos + 1 is 0
 
+// "[tubes] has depth, x, swing"; empty: too many to be read.
+std::string all_of(std::string_view section, const std::vector<std::string_view>& names) {
+    constexpr std::size_t readable = 24;
+    if (names.size() > readable) return {};
+    std::string text;
+    for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+    return "[" + std::string(section) + "] has " + text;
+}
+
 }  // namespace
 
 std::string assignment_of(const std::string& key, const Value& value) {
@@ -185,13 +194,19 @@ BoundField& Settings::find(std::string_view key, std::string_view where) {
         if (field.name == name_of(key) && elsewhere.empty()) elsewhere = field.key();
     }
     const std::string place = std::string(where) + ", " + std::string(key);
+    if (names.empty()) {  // of a section that is misspelt, before those of others
+        const std::string there = nearest_name(section_or_none(key), sections) + "." + std::string(name_of(key));
+        const auto is_it = [&](const BoundField& field) { return field.key() == there; };
+        if (std::ranges::any_of(fields_, is_it)) elsewhere = there;
+    }
     if (!elsewhere.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, remedy_for(elsewhere));
     if (names.empty()) {
         refuse_section(std::string(section_or_none(key)), sections, place);
     }
     const std::string near = nearest_name(name_of(key), names);
+    if (near.empty()) throw Error(ErrorCode::bad_setting, "unknown key", place, all_of(section_or_none(key), names));
     throw Error(ErrorCode::bad_setting, "unknown key", place,
-                remedy_for(near.empty() ? "" : std::string(section_or_none(key)) + "." + near));
+                remedy_for(std::string(section_or_none(key)) + "." + near));
 }
 
 void Settings::set(std::string_view key, std::string_view text, std::string_view where) {

@@ -1,6 +1,11 @@
 #include "engine/scan/time_points.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -65,21 +70,80 @@ bool is_pattern(const std::filesystem::path& path) {
 }
 
 // A file that cannot be opened does not hide the others: what they have in common is taken from the first that can be.
-TimePoints::TimePoints(const std::filesystem::path& path)
+TimePoints::TimePoints(const std::filesystem::path& path, bool may_differ)
     : name_((path.has_filename() ? path : path.parent_path()).filename().string()), files_(volumes_of(path)) {
     std::exception_ptr problem;
-    for (std::int64_t step = 0; !first_ && step < std::ssize(files_); ++step) {
+    for (std::int64_t step = 0; step < std::ssize(files_); ++step) {
+        std::shared_ptr<SeriesFile> file;
         try {
-            first_ = file_of(step);
+            file = file_of(step);
         } catch (const Error&) {
             if (!problem) problem = std::current_exception();
+            continue;
         }
+        if (!first_) {
+            first_ = file;
+            first_step_ = step;
+        }
+        require_alike(step, file->header().grid, may_differ);
     }
     if (!first_) std::rethrow_exception(problem);
+    std::erase_if(open_, [this](const OpenFile& open) { return open.step != first_step_; });  // looked into, not read
     if (files_.size() == 1) files_.clear();
 }
 
 TimePoints::~TimePoints() = default;
+
+void TimePoints::require_alike(std::int64_t step, const VolumeGrid& other, bool may_differ) const {
+    const VolumeGrid& one = first_->header().grid;
+    const auto size = [](const VolumeGrid& grid) {
+        return fmt::format("{} x {} x {}", grid.depth, grid.a_scans, grid.b_scans);
+    };
+    const bool is_alike = one.depth == other.depth && one.a_scans == other.a_scans && one.type == other.type &&
+                          (may_differ || one.b_scans == other.b_scans);
+    if (is_alike) return;
+    const auto name = [&](std::int64_t s) { return files_[static_cast<std::size_t>(s)].filename().string(); };
+    throw Error(ErrorCode::bad_file,
+                fmt::format("holds volumes that are no series: {} is {}, {} is {}{}", name(first_step_), size(one),
+                            name(step), size(other), one.type == other.type ? "" : " of other voxels"),
+                name_, "name one of them, or those that belong together by a pattern (\"t_*.nrrd\")");
+}
+
+void TimePoints::require_one_size() const {
+    for (std::int64_t step = 0; step < std::ssize(files_); ++step) require_alike(step, grid(step), false);
+}
+
+VolumeGrid TimePoints::grid(std::int64_t step) const {
+    const std::scoped_lock lock(mutex_);
+    try {
+        return file_of(step)->header().grid;
+    } catch (const Error&) {  // told where it is read
+        return first_->header().grid;
+    }
+}
+
+std::map<std::string, std::string> TimePoints::provenance(const Interval& steps) const {
+    const std::scoped_lock lock(mutex_);
+    if (files_.empty()) return first_->header().provenance;
+    std::vector<std::map<std::string, std::string>> all;
+    std::set<std::string> keys;
+    for (std::int64_t step = steps.begin; step < steps.end; ++step) {
+        try {
+            all.push_back(file_of(step)->header().provenance);
+        } catch (const Error&) {
+            all.emplace_back();  // told where it is read
+        }
+        for (const auto& [key, value] : all.back()) keys.insert(key);
+    }
+    std::map<std::string, std::string> joined;
+    for (const std::string& key : keys) {
+        std::vector<std::string> values;
+        for (const auto& of_one : all) values.push_back(of_one.contains(key) ? of_one.at(key) : "-");
+        const bool is_one = std::ranges::adjacent_find(values, std::not_equal_to{}) == values.end();
+        joined[key] = is_one ? values.front() : fmt::format("{}", fmt::join(values, "; "));
+    }
+    return joined;
+}
 
 std::int64_t TimePoints::count() const {
     return files_.empty() ? first_->time_points() : std::ssize(files_);

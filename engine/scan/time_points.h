@@ -3,11 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "engine/interval.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux {
@@ -20,10 +22,12 @@ bool is_pattern(const std::filesystem::path& path);
 // Error{bad_file}: there are none.
 std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path);
 
-// From any thread; reads wait for each other. Throws Error{bad_file, bad_setting, out_of_memory}.
+// From any thread; reads wait for each other. Files that can be opened have volumes of one size and one kind of voxels:
+// others are no series. Throws Error{bad_file, bad_setting, out_of_memory}.
 class TimePoints {
   public:
-    explicit TimePoints(const std::filesystem::path& path);
+    // `may_differ`: numbers of B-scans may, until require_one_size().
+    explicit TimePoints(const std::filesystem::path& path, bool may_differ = false);
     ~TimePoints();
 
     std::int64_t count() const;
@@ -32,8 +36,15 @@ class TimePoints {
 
     // As the file of the first one says.
     const VolumeGrid& grid() const { return first_->header().grid; }
+    VolumeGrid grid(std::int64_t step) const;
+
+    // Throws Error{bad_file} where numbers of B-scans differ.
+    void require_one_size() const;
 
     Volume read(std::int64_t step) const;
+
+    // What the files of these say of themselves: once where they agree, else of each in its order, "a.toml; b.toml".
+    std::map<std::string, std::string> provenance(const Interval& steps) const;
 
     // The same in parts: levels ever coarser, the first is the whole; boxes at a cost that goes with their size.
     bool reads_boxes() const { return first_->reads_boxes(); }
@@ -49,10 +60,12 @@ class TimePoints {
     };
 
     std::shared_ptr<SeriesFile> file_of(std::int64_t step) const;
+    void require_alike(std::int64_t step, const VolumeGrid& grid, bool may_differ) const;
     std::int64_t within_file(std::int64_t step) const { return files_.empty() ? step : 0; }
 
     std::string name_;
     std::vector<std::filesystem::path> files_;  // one each; empty: all are in the first
+    std::int64_t first_step_ = 0;               // that can be opened
     mutable std::mutex mutex_;                  // of what follows
     std::shared_ptr<SeriesFile> first_;
     mutable std::vector<OpenFile> open_;  // where each has a file: the one that was used last goes first

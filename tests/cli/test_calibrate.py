@@ -298,11 +298,13 @@ class Calibrate(ProgramCase):
         self.refuse(*dispersion, "0:99,20:90", names=["--region", "A-scans 0:99", "0:60"], lines=None)
         self.refuse(*dispersion, "0:9,200:300", names=["--region", "depth rows 200:300", "0:256"], lines=None)
         self.refuse("calibrate", "dispersion", "still/scan.toml", names=["nothing but zeros"], lines=None)
+        self.refuse(*dispersion, "0:,100:110", names=["100:110", "no room for a blur"], lines=None)
+        self.refuse(*dispersion, "0:,150:200", names=["150:200", "nothing but noise"], lines=None)
         noise = ["calibrate", "dispersion", "empty/scan.toml", "--backend", "cpu"]
         self.refuse(*noise, names=["empty/scan.toml", "no reflector", "--region"], lines=None)
         blurred = ["calibrate", "dispersion", "blurred/scan.toml", "--backend", "cpu", "--set", "recipe.background=none"]
         self.write("blurred", linear_mirror(0.3, lines=8, phase=60 * np.linspace(-1, 1, N) ** 2))
-        self.refuse(*blurred, "--range", 45, names=["end of the range", "--range"], lines=None)
+        self.refuse(*blurred, "--range", 55, names=["end of the range", "--range"], lines=None)
         self.refuse(*blurred, "--range", 15, names=["no reflector", "--range"], lines=None)
         self.assertAlmostEqual(numbers(self.succeed(*blurred).out)["a2_rad"], 60, delta=0.3)
         for bad in ("nan", "inf", "0", "-3"):

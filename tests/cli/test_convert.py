@@ -6,7 +6,7 @@ import unittest
 import nibabel
 import numpy as np
 
-from support import ProgramCase, read_volume
+from support import ProgramCase, fringes, read_volume, write_scan
 
 SHAPE = (3, 5, 11, 7)  # time points, slices, rows, columns
 
@@ -70,6 +70,39 @@ class Convert(ProgramCase):
         self.succeed("convert", "scan*.npy", "all.h5")
         self.succeed("convert", "all.h5", "all.npy")
         np.testing.assert_array_equal(np.load(self.folder / "all.npy"), series())
+
+    def test_parts_of_a_volume_are_joined(self):
+        write_scan(self.folder / "s", fringes(b_scans=10))
+        self.succeed("reconstruct", "s/scan.toml", "-o", "whole.nrrd")
+        for begin, end in ((0, 3), (3, 4), (4, 10)):
+            self.succeed("reconstruct", "s/scan.toml", "-o", f"part{begin}.nrrd", "--blocks", f"{begin}:{end}")
+        self.assertIn("joined of 3 parts", self.succeed("convert", "part*.nrrd", "joined.nrrd").out)
+        np.testing.assert_array_equal(read_volume(self.folder / "joined.nrrd"), read_volume(self.folder / "whole.nrrd"))
+        told = self.succeed("info", "joined.nrrd").out
+        self.assertRegex(told, r"B-scans +10\n")
+        self.assertNotIn("time points", told)
+        (self.folder / "part3.nrrd").unlink()
+        self.refuse("convert", "part*.nrrd", "gap.nrrd", names=["do not join", "3 B-scans from 0 on, then B-scan 4"])
+
+    def test_parts_of_several_volumes_are_joined(self):
+        spectra = fringes(b_scans=12)
+        write_scan(self.folder / "s", spectra, scan={"b_scans": 4, "volumes": 3})
+        self.succeed("reconstruct", "s/scan.toml", "-o", "whole.nrrd", "--volume", "all")
+        for volume in range(3):
+            for begin in (0, 2):
+                self.succeed("reconstruct", "s/scan.toml", "-o", f"v{volume}_{begin}.nrrd", "--volume", volume, "--blocks",
+                             f"{begin}:{begin + 2}")
+        self.succeed("convert", "v*.nrrd", "joined.nrrd")
+        np.testing.assert_array_equal(read_volume(self.folder / "joined.nrrd"), read_volume(self.folder / "whole.nrrd"))
+
+    def test_a_series_names_all_its_sources(self):
+        for t in range(3):
+            write_scan(self.folder / f"s{t}", fringes(b_scans=4, seed=t), name=f"t{t}.toml")
+            self.succeed("reconstruct", f"s{t}/t{t}.toml", "-o", f"t{t}.nrrd", "--set", "recipe.levels=noise_floor")
+        self.succeed("convert", "t*.nrrd", "series.nrrd")
+        told = self.succeed("info", "series.nrrd").out
+        self.assertIn("t0.toml; t1.toml; t2.toml", told)
+        self.assertRegex(told, r"noise_floor_db +-?[\d.]+; -?[\d.]+; -?[\d.]+")
 
     def test_files_whose_codes_mean_something_else_are_no_series(self):
         for name, slope in (("t0.nii", 1.0), ("t1.nii", 2.5)):

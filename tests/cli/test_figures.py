@@ -116,6 +116,19 @@ class Figures(ProgramCase):
                             "view.mode=mip")
         self.assertGreater(read_png(whole)[..., :3].std(), 5)
 
+    def test_pages_are_no_longer_than_paper_and_voxels_stay_square(self):
+        """32 x 24 A-scans of 400 rows: a narrow B-scan above a projection."""
+        small = np.random.default_rng(2).normal(0, 1, (24, 32, 400)).astype("f4")
+        write_nifti(self.folder / "small.nii", small, (2.0, 8.0, 8.0))
+        self.succeed("figure", "small.nii", "-o", "page.png", "--layout", "bscan/enface")
+        height, width = read_png(self.folder / "page.png").shape[:2]
+        self.assertLess(height, 1.75 * width)
+        self.succeed("figure", "small.nii", "-o", "face.png", "--layout", "enface", "--no-scale-bar")
+        page = read_png(self.folder / "face.png")[..., 0].astype(int)
+        row = page[len(page) // 3]
+        changes = np.count_nonzero(np.diff(row[len(row) // 4 : len(row) // 2]))
+        self.assertLess(changes, 20)  # a few voxels, each of one gray: nothing is smoothed
+
     def test_an_unknown_spacing_is_counted(self):
         volume = np.zeros((4, 20, 30), np.float32)
         tifffile.imwrite(self.folder / "plain.tif", np.swapaxes(volume + np.arange(30, dtype=np.float32), 1, 2),

@@ -1,6 +1,7 @@
 """The main job: simulate, look, reconstruct, render; every output format read back by other readers."""
 import json
 import re
+import struct
 import unittest
 
 import nibabel
@@ -50,7 +51,7 @@ class MainJob(ProgramCase):
     def test_simulating_leaves_recordings_alone(self):
         scan = self.folder / "scan.toml"
         scan.write_text("[scan]\nsamples = 512\n")
-        self.refuse("simulate", "layers", "--out", "scan.toml", *SMALL, names=["scan.toml", "exists already"])
+        self.refuse("simulate", "layers", "--out", "scan.toml", *SMALL, names=["scan.toml", "already exists"])
         self.assertEqual(scan.read_text(), "[scan]\nsamples = 512\n")
 
     def test_each_scene_is_simulated(self):
@@ -184,6 +185,31 @@ class Telling(ProgramCase):
                 self.assertEqual(told.err, "")
                 for option in options:
                     self.assertIn(option, told.out)
+
+    def test_info_of_a_raw_file_says_what_it_holds(self):
+        samples, header = 64, bytearray(512)
+        header[:8] = b"SD01RAW2"
+        struct.pack_into("<I", header, 0x14, samples)
+        struct.pack_into("<I", header, 0x24, 4)
+        struct.pack_into("<H", header, 0x54, 2)
+        lines = np.random.default_rng(1).integers(900, 1100, (6, samples)).astype("<u2")
+        trailer = np.concatenate([np.zeros(samples), np.arange(samples)]).astype("<f4")
+        (self.folder / "b.raw").write_bytes(bytes(header) + bytes(40) + lines.tobytes() + trailer.tobytes())
+        told = self.succeed("info", "b.raw").out
+        for key in ("background", "k_map"):
+            self.assertRegex(told, rf"\n  calibration\.{key} +\"?in the raw file, 64 numbers")
+        self.assertRegex(told, r'\n\. calibration\.dark +""')
+
+    def test_truth_of_repeats_lies_on_the_voxels_of_the_flow(self):
+        self.succeed("simulate", "capillary", "--out", "c/scan.toml", "--a-scans", 12, "--b-scans", 3, "--samples", 512,
+                     "--a-repeats", 4, "--velocity", "true.nrrd")
+        self.succeed("reconstruct", "c/scan.toml", "-o", "v.nrrd", "--flow", "f.nrrd", "--set", "flow.method=doppler", "--set",
+                     "recipe.average=power")
+        true, found = read_volume(self.folder / "true.nrrd"), read_volume(self.folder / "f.nrrd")
+        self.assertEqual(true.shape, found.shape)
+        vessel = (np.abs(true) > 2) & np.isfinite(found)
+        self.assertGreater(vessel.sum(), 100)
+        self.assertGreater(np.corrcoef(true[vessel], found[vessel])[0, 1], 0.5)
 
     def test_info_as_json(self):
         scan = write_scan(self.folder, scan={"spacing_a_um": 7.0})

@@ -1,9 +1,64 @@
 """Methods from the command line: what compressive sensing leaves empty, and what is said of it."""
+import re
+
 import numpy as np
 
 from support import ProgramCase, read_png, read_volume, write_scan
 
 SPARSE = ["--set", "recipe.method=compressive", "--set", "compressive.transform=fft", "--set", "compressive.iterations=8"]
+
+
+class Settings(ProgramCase):
+    def window_of(self, *options):
+        write_scan(self.folder)
+        self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", *options)
+        told = self.succeed("info", "v.nrrd").out
+        return "rect" if "recipe.window" in told and "rect" in told else "hann"
+
+    def test_the_last_word_counts_whichever_way_it_was_given(self):
+        self.assertEqual(self.window_of("--window=hann", "--set", "recipe.window=rect"), "rect")
+        self.assertEqual(self.window_of("--set", "recipe.window=rect", "--window=hann"), "hann")
+        self.assertEqual(self.window_of("--window", "rect", "--set", "recipe.zero_padding=2", "--window", "hann"), "hann")
+        (self.folder / "mine.toml").write_text('[recipe]\nwindow = "hann"\n')
+        self.assertEqual(self.window_of("--window=rect", "--recipe", "mine.toml"), "rect")  # a recipe lies under all
+
+    def test_what_has_no_effect_is_told(self):
+        write_scan(self.folder)
+        told = self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", "--set", "defr.iterations=3", "--tukey-alpha=0.1").err
+        self.assertIn("defr.iterations has no effect: recipe.method is plain", told)
+        self.assertIn("recipe.tukey_alpha has no effect: recipe.window is hann", told)
+
+    def test_flow_that_is_not_written_is_told(self):
+        write_scan(self.folder)
+        doppler = ["reconstruct", "scan.toml", "-o", "v.nrrd", "--set", "flow.method=doppler"]
+        self.assertIn("flow.method: doppler is not written; name a volume for it with --flow", self.succeed(*doppler).err)
+        self.assertNotIn("not written", self.succeed(*doppler, "--flow", "f.nrrd").err)
+
+    def test_wavelengths_in_any_unit(self):
+        nm = np.linspace(800, 890, 256)
+        pitches = []
+        for scale in (1, 1e-3, 1e-9):
+            np.savetxt(self.folder / "w.csv", nm * scale)
+            write_scan(self.folder, calibration={"wavelengths": "w.csv"}, recipe={"resample": "linear"})
+            done = self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd")
+            self.assertEqual("taken as" in done.err, scale != 1, done)
+            pitches.append(re.search(r"depth pitch +([\d.]+) um", self.succeed("info", "v.nrrd").out)[1])
+        self.assertEqual(len(set(pitches)), 1)
+
+
+class FullRange(ProgramCase):
+    def test_dispersion_that_does_not_fit_is_told(self):
+        kappa, j = np.linspace(-1, 1, 512), np.arange(512)
+        noise = np.random.default_rng(4).normal(0, 20, (1, 16, 512))
+        spectra = 20000 + noise
+        for bin_, side in ((60, 1), (140, -1)):
+            phase = 2 * np.pi * (bin_ + np.arange(16)[:, None]) * j / 512 + side * 60 * kappa**2
+            spectra = spectra + 3000 * np.cos(phase)
+        write_scan(self.folder, np.rint(spectra).astype("<u2"), recipe={"background": "none"})
+        defr = ["reconstruct", "scan.toml", "-o", "v.nrrd", "--set", "recipe.method=defr"]
+        self.assertNotIn("does not fit", self.succeed(*defr, "--set", "recipe.a2_rad=60").err)
+        self.assertIn("sharpest with about 2.0 times as much", self.succeed(*defr, "--set", "recipe.a2_rad=30").err)
+        self.assertIn("sharpest with about 0.5 times as much", self.succeed(*defr, "--set", "recipe.a2_rad=120").err)
 
 
 class Compressive(ProgramCase):

@@ -67,7 +67,7 @@ class AllOutputs(ProgramCase):
                     path = path / "volume.png"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(FOREIGN)
-                self.refused(case.line(only=option), "exists already", "--overwrite")
+                self.refused(case.line(only=option), "already exists", "--overwrite")
                 path.unlink()
 
     def test_the_user_may_replace_them(self):
@@ -91,14 +91,14 @@ class AllOutputs(ProgramCase):
                 self.succeed(*case.line())
                 silent = [name for _, name, tells in case.outputs if not tells]
                 if silent:
-                    self.refused(case.line(), "exists already")
+                    self.refused(case.line(), "already exists")
                 else:
                     self.succeed(*case.line())
 
     def test_results_of_another_kind_stay(self):
         self.succeed("calibrate", "background", "scan.toml", "-o", "mean.csv")
-        self.refused(["calibrate", "noise", "scan.toml", "-o", "mean.csv"], "mean.csv: exists already")
-        self.refused(["figure", "v.nrrd", "--psf", "-o", "mean.csv"], "mean.csv: exists already")
+        self.refused(["calibrate", "noise", "scan.toml", "-o", "mean.csv"], "mean.csv: already exists")
+        self.refused(["figure", "v.nrrd", "--psf", "-o", "mean.csv"], "mean.csv: already exists")
 
     def test_two_results_cannot_share_a_file(self):
         for case in commands.CASES:
@@ -129,7 +129,7 @@ class AllOutputs(ProgramCase):
         self.succeed("convert", "v.nrrd", "-o", "c.ome.zarr")
         attributes = self.folder / "c.ome.zarr" / ".zattrs"
         attributes.write_text(attributes.read_text().replace("echolux", "others"))
-        self.refused(["convert", "v.nrrd", "-o", "c.ome.zarr"], "exists already")
+        self.refused(["convert", "v.nrrd", "-o", "c.ome.zarr"], "already exists")
 
 
 class Recordings(ProgramCase):
@@ -142,7 +142,7 @@ class Recordings(ProgramCase):
 
     def test_they_are_refused_before_the_source_starts(self):
         (self.folder / "scan.raw").write_bytes(FOREIGN)
-        finished = self.refuse(*self.RECORD, "-o", "scan.toml", names=["scan.raw", "exists already"])
+        finished = self.refuse(*self.RECORD, "-o", "scan.toml", names=["scan.raw", "already exists"])
         self.assertNotIn("simulate", finished.err)
 
     def test_each_has_its_own_truth(self):
@@ -153,12 +153,12 @@ class Recordings(ProgramCase):
     def test_a_simulation_never_replaces_one(self):
         self.succeed(*self.RECORD, "-o", "scan.toml")
         before = (self.folder / "scan.raw").read_bytes()
-        self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.toml: exists already"])
+        self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.toml: already exists"])
         self.assertEqual((self.folder / "scan.raw").read_bytes(), before)
 
     def test_a_simulation_takes_no_neighbours(self):
         (self.folder / "scan.raw").write_bytes(FOREIGN)
-        self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.raw: exists already"])
+        self.refuse("simulate", "layers", "-o", "scan.toml", *commands.SIMULATED, names=["scan.raw: already exists"])
         self.assertEqual((self.folder / "scan.raw").read_bytes(), FOREIGN)
 
     def test_processed_volumes_go_into_a_folder_without_any(self):
@@ -174,7 +174,7 @@ class Recordings(ProgramCase):
         self.succeed("simulate", "layers", "-o", "sim/scan.toml", *commands.SIMULATED)
         (self.folder / "copy.background.f64").write_bytes(FOREIGN)
         self.refuse("record", "--source", "replay:sim/scan.toml", "--volumes", 1, "-o", "copy.toml",
-                    names=["copy.background.f64: exists already"], lines=None)
+                    names=["copy.background.f64: already exists"], lines=None)
         self.assertEqual((self.folder / "copy.background.f64").read_bytes(), FOREIGN)
 
 

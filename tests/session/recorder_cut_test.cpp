@@ -26,6 +26,7 @@ class RecorderCutTest : public testing::Test {
 
     RecordingWanted wanted() const {
         RecordingWanted wanted;
+        std::filesystem::create_directories(folder_ / "rec");
         wanted.scan_toml = folder_ / "rec" / "scan.toml";
         wanted.scan = source_.scan();
         wanted.max_blocks_held = 1000;

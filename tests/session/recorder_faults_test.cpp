@@ -16,9 +16,9 @@ using testing::HasSubstr;
 TEST_F(RecorderTest, NothingIsReplacedUnasked) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const Bytes before = bytes_of(raw_);
-    EXPECT_THAT(error_of([&] { Recorder recorder(wanted()); }).line, HasSubstr("scan.toml: exists already"));
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted()); }).line, HasSubstr("scan.toml: already exists"));
     std::filesystem::remove(toml_);
-    EXPECT_THAT(error_of([&] { Recorder recorder(wanted()); }).line, HasSubstr("scan.raw: exists already"));
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted()); }).line, HasSubstr("scan.raw: already exists"));
     EXPECT_EQ(bytes_of(raw_), before);
 }
 

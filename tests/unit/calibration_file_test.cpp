@@ -118,7 +118,7 @@ TEST_F(CalibrationFileTest, WavelengthsMustBeMonotoneAndPositive) {
     EXPECT_EQ(refusal_of({800, 850, 900}), "");
     EXPECT_EQ(refusal_of({900, 850, 800}), "");
     EXPECT_THAT(refusal_of({800, 790, 900}), HasSubstr("number 2"));
-    EXPECT_THAT(refusal_of({-1, 0, 1}), HasSubstr("-1 nm is not a wavelength"));
+    EXPECT_THAT(refusal_of({-1, 0, 1}), HasSubstr("-1 nm is not a wavelength of OCT"));
 }
 
 }  // namespace

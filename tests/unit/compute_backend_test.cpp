@@ -148,11 +148,11 @@ std::string refusal_of_gpus(const BackendChoice& choice, const GpuSurvey& survey
 }
 
 TEST(Backends, FewerGpusThanAskedForAreRefused) {
-    EXPECT_EQ(refusal_of_gpus({.gpus = 2}, survey_of({{1}})), "2 GPUs asked for, 1 can be used");
+    EXPECT_EQ(refusal_of_gpus({.gpus = 2}, survey_of({{1}})), "2 GPUs requested, 1 can be used");
     EXPECT_EQ(refusal_of_gpus({.gpus = 4}, survey_of({{1}, {2}}, "another is too old")),
-              "4 GPUs asked for, 2 can be used: another is too old");
+              "4 GPUs requested, 2 can be used: another is too old");
     EXPECT_EQ(refusal_of_gpus({.gpus = 0}, survey_of({}, "no CUDA device")),
-              "1 GPU asked for, 0 can be used: no CUDA device");
+              "1 GPU requested, 0 can be used: no CUDA device");
 }
 
 TEST(Backends, SeveralGpusInsistOnCuda) {

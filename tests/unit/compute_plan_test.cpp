@@ -87,6 +87,24 @@ const Fault faults[] = {
          p.calibration.wavelengths_nm[10] = 805;
      }},
     {"negative_wavelengths", "wavelengths", [](P& p) { p.calibration.wavelengths_nm = ramp(n); }},
+    {"wavelengths_in_picometres", "wavelengths",
+     [](P& p) {
+         p.calibration.wavelengths_nm = ramp(n);
+         for (double& nm : p.calibration.wavelengths_nm) nm += 800'000;
+     }},
+    {"centre_wavelength_in_um", "centre_wavelength_nm", [](P& p) { p.calibration.centre_wavelength_nm = 0.85; }},
+    {"centre_wavelength_in_pm", "centre_wavelength_nm", [](P& p) { p.calibration.centre_wavelength_nm = 85'000; }},
+    {"dispersion_beyond_the_samples", "a2_rad",
+     [](P& p) {
+         p.recipe.dispersion = true;
+         p.recipe.a2_rad = 60'000;
+     }},
+    {"dispersion_file_beyond_the_samples", "calibration.dispersion",
+     [](P& p) {
+         p.recipe.dispersion = true;
+         p.calibration.dispersion_rad = ramp(n);
+         for (double& phase : p.calibration.dispersion_rad) phase *= 1e6;
+     }},
     {"linear_wavelength_without_wavelengths", "wavelength",
      [](P& p) { p.recipe.resample = Resample::linear_wavelength; }},
     {"short_dispersion", "dispersion",

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -42,6 +43,23 @@ TEST(BScanFigure, CodesBecomeValues) {
     volume.grid.scale = 0.5;
     volume.grid.offset = -3;
     EXPECT_FLOAT_EQ(b_scan_figure(volume, 0).values[1], 2);
+}
+
+// As instruments that store linear reflectivities show them.
+TEST(BScanFigure, OfReflectivitiesIsTheirFourthRoot) {
+    Volume volume;
+    volume.grid.depth = 4;
+    volume.grid.a_scans = 1;
+    volume.grid.b_scans = 1;
+    volume.grid.type = VoxelType::f32;
+    volume.grid.quantity = "reflectivity";
+    const std::array<float, 4> values{0, 1e-4F, 1, std::nanf("")};
+    volume.voxels.resize(sizeof(values));
+    std::memcpy(volume.voxels.data(), values.data(), sizeof(values));
+    const Figure figure = b_scan_figure(volume, 0);
+    EXPECT_THAT(figure.values, testing::Pointwise(testing::FloatNear(1e-6F), {0.0F, 0.1F, 1.0F, 0.0F}));
+    EXPECT_THAT(gray_pixels(figure, {0, 1}).pixels, ElementsAre(0, 26, 255, 0));
+    EXPECT_NEAR(en_face_figure(volume, 0, 4).values.at(0), std::pow((0 + 1e-4 + 1) / 3, 0.25), 1e-5) << "of the mean";
 }
 
 TEST(EnFaceFigure, IsTheMeanOverDepth) {

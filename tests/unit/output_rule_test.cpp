@@ -29,7 +29,7 @@ TEST(OutputRule, WhatIsThereIsReplacedWhereItIsOurs) {
     for (const Output& output : {Output{path, is_foreign}, Output{path}}) {
         const Caught refused = error_of([&] { check_outputs({output}, {}, false); });
         EXPECT_EQ(refused.code, ErrorCode::output);
-        EXPECT_THAT(refused.line, HasSubstr("a.csv: exists already"));
+        EXPECT_THAT(refused.line, HasSubstr("a.csv: already exists"));
         EXPECT_NO_THROW(check_outputs({output}, {}, true));
     }
 }

@@ -2,6 +2,7 @@
 // ones.
 #include "engine/io/raw_guess.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -91,6 +92,26 @@ void expect_shape(const std::string& bytes, SampleFormat format, std::int64_t of
     EXPECT_LE(guess.likeness, 1) << what;
 }
 
+// The samples' bytes the other way round.
+std::string swapped(std::string bytes, std::size_t size) {
+    for (std::size_t i = 0; i + size <= bytes.size(); i += size)
+        std::reverse(bytes.begin() + i, bytes.begin() + i + size);
+    return bytes;
+}
+
+// A word, a count, a time, and nothing, as instruments write them.
+std::string with_frame_headers(const std::string& bytes, const Shape& shape, std::size_t header) {
+    const auto frame = static_cast<std::size_t>(shape.samples * shape.a_scans * 2);
+    std::string whole;
+    for (std::size_t b = 0; b < static_cast<std::size_t>(shape.b_scans); ++b) {
+        std::string before = "FRAME" + std::string(header - 5, '\0');
+        before[8] = static_cast<char>(b);
+        before[16] = static_cast<char>(37 * b);
+        whole += before + bytes.substr(b * frame, frame);
+    }
+    return whole;
+}
+
 class RawGuesses : public testing::TestWithParam<Shape> {};
 
 TEST_P(RawGuesses, TheRightShapeIsFirstHoweverItIsStored) {
@@ -107,6 +128,53 @@ TEST_P(RawGuesses, TheRightShapeIsFirstHoweverItIsStored) {
                  "u32");
     expect_shape(random_bytes(512) + u16, SampleFormat::u16, 512, shape, "header of 512 bytes");
     expect_shape(std::string(4096, '\0') + u16, SampleFormat::u16, 4096, shape, "header of 4096 bytes");
+}
+
+TEST_P(RawGuesses, BigEndianSamplesAreToldApart) {
+    const Shape& shape = GetParam();
+    const std::vector<std::uint16_t> counts = counts_of(shape);
+    const auto reals = stored<float>(counts, [](int count) { return 0.25 * count; });
+    for (const auto& [bytes, format] :
+         {std::pair{swapped(as_u16(counts), 2), SampleFormat::u16}, {swapped(reals, 4), SampleFormat::f32}}) {
+        expect_shape(bytes, format, 0, shape, "big-endian");
+        EXPECT_EQ(first_guess(bytes).byte_order, ByteOrder::big);
+    }
+    EXPECT_EQ(first_guess(as_u16(counts)).byte_order, ByteOrder::little);
+}
+
+TEST_P(RawGuesses, HeadersBeforeEachBScanAreFound) {
+    const Shape& shape = GetParam();
+    const std::string u16 = as_u16(counts_of(shape));
+    EXPECT_EQ(first_guess(u16).frame_offset_bytes, 0);
+    if (shape.samples % 64 != 0) return;  // where whole lines do not fill a file, only usual numbers are believed
+    for (const std::size_t header : {32U, 100U, 512U}) {
+        const std::string framed = with_frame_headers(u16, shape, header);
+        expect_shape(framed, SampleFormat::u16, 0, shape, "headers");
+        EXPECT_EQ(first_guess(framed).frame_offset_bytes, header);
+        expect_shape(random_bytes(256) + framed, SampleFormat::u16, 256, shape, "and one of the file");
+    }
+}
+
+// As the simulator writes them: a header before each B-scan.
+TEST(RawGuess, OurOwnFilesAreKnownAgain) {
+    for (const char* scene : {"retina", "vessel", "layers", "mirror"}) {
+        const TemporaryFolder folder;
+        Simulation simulation;
+        simulation.scene = scene;
+        simulation.a_scans = 100;
+        simulation.b_scans = 40;
+        SilentProgress silent;
+        simulate(simulation, folder / "scan.toml", silent);
+        const Scan scan = open_scan(folder / "scan.toml");
+        const std::vector<RawGuess> guesses = guess_raw(scan.spectra);
+        ASSERT_FALSE(guesses.empty()) << scene;
+        EXPECT_EQ(guesses[0].sample_format, SampleFormat::u16) << scene;
+        EXPECT_EQ(guesses[0].frame_offset_bytes, scan.file.frame_offset_bytes) << scene;
+        EXPECT_EQ(guesses[0].offset_bytes, scan.file.offset_bytes) << scene;
+        EXPECT_EQ(guesses[0].samples, 1024) << scene;
+        EXPECT_EQ(guesses[0].a_scans, 100) << scene;
+        EXPECT_EQ(guesses[0].b_scans, 40) << scene;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Simulated, RawGuesses,

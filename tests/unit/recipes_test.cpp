@@ -2,6 +2,7 @@
 // own are told what is wrong with them.
 #include "engine/scan/recipes.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -63,6 +64,20 @@ TEST(Recipes, AnUnknownNameTellsThoseThatThereAre) {
     } catch (const Error& error) {
         EXPECT_NE(error.line().find("ao-oct, ss-oct, defr, nufft, nudft, compressive, doppler"), std::string::npos);
     }
+}
+
+TEST(Recipes, AMisspeltNameGetsTheNearOne) {
+    EXPECT_THAT(error_of([] { assignments_of_recipe("dopler"); }).line, testing::HasSubstr("did you mean 'doppler'?"));
+    EXPECT_THAT(error_of([] { assignments_of_recipe("compress"); }).line,
+                testing::HasSubstr("did you mean 'compressive'?"));
+}
+
+TEST(Recipes, AreAlsoReadFromAFile) {
+    const TemporaryFolder folder;
+    const auto file = folder.write("mine.toml", "[recipe]\nwindow = \"rect\"\n");
+    EXPECT_EQ(assignments_of_recipe(file.string()), std::vector<std::string>{"recipe.window=rect"});
+    EXPECT_THAT(error_of([&] { assignments_of_recipe((folder / "none.toml").string()); }).line,
+                testing::HasSubstr("none.toml: does not exist"));
 }
 
 TEST(Recipes, KeepTheOrderOfTheirFile) {

@@ -150,10 +150,98 @@ TEST_F(ScanTest, CalibrationsThatCannotBeRightAreRefused) {
     EXPECT_THAT(refusal("k_map = \"folded.csv\""),
                 HasSubstr("folded.csv, calibration.k_map: must rise or fall all along, but number 2"));
     EXPECT_THAT(refusal("wavelengths = \"rising.csv\""),
-                HasSubstr("rising.csv, calibration.wavelengths: 0 nm is not a wavelength"));
+                HasSubstr("rising.csv, calibration.wavelengths: 0 nm is not a wavelength of OCT"));
     EXPECT_THAT(refusal("k_map = \"rising.csv\"\nwavelengths = \"rising.csv\""),
                 HasSubstr("k_map, wavelengths and k_polynomial exclude each other"));
     EXPECT_THAT(refusal("k_map = \"rising.csv\"\nk_polynomial = [0, 3]"), HasSubstr("exclude each other"));
+}
+
+TEST_F(ScanTest, WavelengthsInAnyUnitAreTheSame) {
+    folder_.zeros("s.raw", small_bytes);
+    const std::string given = "[calibration]\nwavelengths = \"w.csv\"\n";
+    folder_.write("w.csv", "800\n810.5\n821\n832\n");
+    EXPECT_EQ(opening(given).line, "");
+    EXPECT_TRUE(scan_.remarks.empty());
+    const std::vector<double> nm = scan_.calibration.wavelengths_nm;
+    for (const auto& [numbers, unit] :
+         {std::pair{"0.8\n0.8105\n0.821\n0.832\n", "um"}, {"8e-7\n8.105e-7\n8.21e-7\n8.32e-7\n", "m"}}) {
+        folder_.write("w.csv", numbers);
+        EXPECT_EQ(opening(given).line, "") << unit;
+        for (std::size_t p = 0; p < 4; ++p) EXPECT_NEAR(scan_.calibration.wavelengths_nm.at(p), nm[p], 1e-9) << unit;
+        ASSERT_EQ(scan_.remarks.size(), 1) << unit;
+        EXPECT_THAT(scan_.remarks[0], HasSubstr(std::string("taken as ") + unit + ", 800.0 to 832.0 nm"));
+    }
+    for (const char* absurd : {"0.001\n0.002\n0.003\n0.004\n", "8e8\n8.1e8\n8.2e8\n8.3e8\n", "-8\n-7\n-6\n-5\n"}) {
+        folder_.write("w.csv", absurd);
+        EXPECT_THAT(opening(given).line, HasSubstr("w.csv, calibration.wavelengths: ")) << absurd;
+    }
+}
+
+// A value for every setting that another decides over: it is told where it has no effect, and only there.
+TEST_F(ScanTest, SettingsWithoutEffectAreTold) {
+    folder_.zeros("s.raw", small_bytes);
+    const std::vector<std::pair<std::string, std::string>> pairs{
+        {"defr.iterations=3", "recipe.method=defr"},
+        {"compressive.tau=3", "recipe.method=compressive"},
+        {"nufft.width=4", "recipe.resample=nufft"},
+        {"flow.invert=true", "flow.method=doppler"},
+        {"flow.sub_bands=2", "flow.method=decorrelation"},
+        {"flow.correlation_reach=3", "flow.method=correlation"},
+        {"flow.window_depth=5", "flow.method=cdv"},
+        {"flow.window_lines=5", "flow.method=doppler"},
+        {"recipe.running_alpha=0.2", "recipe.background=running"},
+        {"recipe.rolling_width=3", "recipe.background=rolling"},
+        {"recipe.fixed_pattern_segments=4", "recipe.fixed_pattern=minimum_variance"},
+        {"recipe.tukey_alpha=0.3", "recipe.window=tukey"},
+        {"recipe.gaussian_sigma=0.3", "recipe.window=gaussian"},
+        {"recipe.shaping_fwhm=0.3", "recipe.shaping=gaussian"},
+        {"recipe.shaping_floor=0.3", "recipe.shaping=hann"},
+        {"recipe.shaping_smooth=3", "recipe.shaping=hann"},
+        {"recipe.a2_rad=1", "recipe.dispersion=true"},
+        {"recipe.low=1", "recipe.voxel=u8"},
+        {"recipe.high=20", "recipe.voxel=u16"},
+    };
+    folder_.write("k.csv", "0\n1.1\n2.1\n3\n");
+    const std::string mapped = "[calibration]\nk_map = \"k.csv\"\n";
+    for (const auto& [setting, decision] : pairs) {
+        EXPECT_EQ(opening(mapped, {setting, decision}).line, "") << setting;
+        EXPECT_TRUE(scan_.remarks.empty()) << setting << ": " << (scan_.remarks.empty() ? "" : scan_.remarks[0]);
+        if (decision == "recipe.dispersion=true") continue;
+        EXPECT_EQ(opening(mapped, {setting}).line, "") << setting;
+        ASSERT_EQ(scan_.remarks.size(), 1) << setting;
+        EXPECT_THAT(scan_.remarks[0], HasSubstr(setting.substr(0, setting.find('=')) + " has no effect: ")) << setting;
+    }
+    EXPECT_EQ(opening("", {"recipe.a2_rad=3", "recipe.dispersion=false"}).line, "");
+    EXPECT_THAT(scan_.remarks.at(0), HasSubstr("recipe.a2_rad has no effect: recipe.dispersion is false"));
+    EXPECT_EQ(opening("", {"recipe.window=rect", "recipe.shaping=hann"}).line, "");
+    EXPECT_THAT(scan_.remarks.at(0), HasSubstr("recipe.window has no effect: recipe.shaping is hann"));
+}
+
+TEST_F(ScanTest, UnpFilesAreAsTheirXmlSays) {
+    const auto path = folder_.zeros("eye.unp", 32 * 10 * 8 * 2 * 2);
+    const auto xml = [&](const char* frames, const char* repeats) {
+        folder_.write("eye.xml",
+                      std::string("<?xml version=\"1.0\"?>\n<MonsterList>\n <Monster>\n  <Volume_Size\n   "
+                                  "BscanWidth=\"7\"\n   Width=\"32\"\n   Height=\"10\"\n   Number_of_Frames=\"") +
+                          frames +
+                          "\"\n   Number_of_Volumes=\"2\" />\n  <Scanning_Parameters\n   "
+                          "Number_of_BM_scans=\"" +
+                          repeats + "\" />\n </Monster>\n</MonsterList>\n");
+    };
+    for (const char* frames : {"8", "4"}) {  // with the repeats, or without
+        xml(frames, "2");
+        const Scan scan = open_scan(path);
+        EXPECT_EQ(scan.geometry.samples, 32);
+        EXPECT_EQ(scan.geometry.a_scans, 10);
+        EXPECT_EQ(scan.geometry.b_scans, 4);
+        EXPECT_EQ(scan.geometry.b_repeats, 2);
+        EXPECT_EQ(scan.geometry.volumes, 2);
+    }
+    xml("9", "1");
+    EXPECT_THAT(error_of([&] { open_scan(path); }).line,
+                HasSubstr("eye.unp: has 10240 bytes, eye.xml describes 11520"));
+    folder_.write("eye.xml", "<Volume_Size Height=\"3\" />");
+    EXPECT_THAT(error_of([&] { open_scan(path); }).line, HasSubstr("eye.xml: says no Width"));
 }
 
 TEST_F(ScanTest, OpensTheRealVolumeWithItsCalibration) {

@@ -46,6 +46,10 @@ TEST(SceneFiles, OfAUserTellFileAndKey) {
                 HasSubstr("mine.toml, boundaries.bow: has 3 numbers for 2 (give one for all, or one for each)"));
     EXPECT_THAT(refusal("[boundaries]\ndepth = [0.1, 0.4]\n"), HasSubstr("layers.brightness: has 0 numbers for 1"));
     EXPECT_THAT(refusal("[tubes]\ndepth = 0.5\nradios = 0.1\n"), HasSubstr("did you mean \"tubes.radius\"?"));
+    EXPECT_THAT(refusal("[tubes]\nbright = 2\n"), HasSubstr("did you mean \"tubes.brightness\"?"));
+    EXPECT_THAT(refusal("[boundaries]\ncolour = 2\n"),
+                HasSubstr("[boundaries] has depth, tilt, bow, wave, pit, pit_radius"));
+    EXPECT_THAT(refusal("[tube]\ndepth = 2\n"), HasSubstr("tubes"));
     EXPECT_THAT(refusal("[tubes]\ndepth = 2\n"), HasSubstr("tubes.depth"));
 }
 

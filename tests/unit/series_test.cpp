@@ -105,6 +105,32 @@ TEST_F(SeriesTest, APatternTakesTheFilesThatFit) {
     EXPECT_THAT(codes("odd*.nrrd"), ElementsAre(9)) << "a file of that very name";
 }
 
+TEST_F(SeriesTest, UnlikeVolumesAreNoSeries) {
+    Volume taller = constant(1);
+    taller.grid.depth = 4;
+    taller.voxels.resize(48);
+    write_volume(folder_ / "a.nrrd", constant(0));
+    write_volume(folder_ / "b.nrrd", taller);
+    EXPECT_THAT(
+        error_of([&] { TimePoints points(folder_.path()); }).line,
+        HasSubstr("holds volumes that are no series: a.nrrd is 2 x 3 x 4, b.nrrd is 4 x 3 x 4 (name one of them"));
+    EXPECT_EQ(TimePoints(folder_ / "b*.nrrd").count(), 1);
+}
+
+TEST_F(SeriesTest, TextsOfAllFilesAreKept) {
+    for (int t = 0; t < 3; ++t) {
+        Volume volume = constant(t);
+        volume.provenance = {{"source", "t" + std::to_string(t) + ".toml"}, {"backend", "cpu"}};
+        if (t == 1) volume.provenance["note"] = "moved";
+        write_volume(folder_ / ("t" + std::to_string(t) + ".nrrd"), volume);
+    }
+    const auto texts = TimePoints(folder_.path()).provenance({0, 3});
+    EXPECT_EQ(texts.at("source"), "t0.toml; t1.toml; t2.toml");
+    EXPECT_EQ(texts.at("backend"), "cpu");
+    EXPECT_EQ(texts.at("note"), "-; moved; -");
+    EXPECT_EQ(TimePoints(folder_.path()).provenance({1, 2}).at("source"), "t1.toml");
+}
+
 TEST_F(SeriesTest, ADamagedFirstOneDoesNotHideTheOthers) {
     folder_.write("v0.nrrd", "NRRD0004\nno header at all\n");
     for (int i = 1; i < 4; ++i) write_volume(folder_ / ("v" + std::to_string(i) + ".nrrd"), constant(i));

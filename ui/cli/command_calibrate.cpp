@@ -87,6 +87,7 @@ void add_noise(CLI::App& calibrate) {
     add_output(*command, "-o,--output", job->output, "text file with one number per depth bin")->required();
     add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw it over depth");
+    add_recipe_option(*command, job->settings);
     add_set_option(*command, job->settings);
     command->callback([job, mean] {
         if (!mean->empty()) job->mean = *mean == "power" ? NoiseMean::power : NoiseMean::amplitude;
@@ -153,8 +154,7 @@ void add_k(CLI::App& calibrate) {
         ->check(not_negative())
         ->type_name("UM");
     command
-        ->add_option("--centre-wavelength", job->centre_wavelength_nm,
-                     "centre wavelength, at the middle of the k range")
+        ->add_option("--centre-wavelength", job->centre_wavelength, "centre wavelength, at the middle of the k range")
         ->check(not_negative())
         ->type_name("NM");
     add_output(*command, "-o,--output", job->k_map, "k map to write")->required();
@@ -165,7 +165,9 @@ void add_k(CLI::App& calibrate) {
     command->callback([job, sides] {
         job->sides = *sides == "same" ? MirrorSides::same : MirrorSides::opposite;
         TerminalProgress progress;
-        print_mirrors(*job, run(*job, progress));
+        const MirrorsFound found = run(*job, progress);
+        print_warnings(found.warnings);
+        print_mirrors(*job, found);
     });
 }
 
@@ -184,6 +186,10 @@ void print_dispersion(const DispersionJob& job, const DispersionFound& found) {
     }
     if (found.rival) {
         answer("# second best: a2 {:.1f} rad, entropy {:.4f}\n", found.rival->a2_rad, found.rival->entropy);
+    }
+    if (found.a2_of_halves_rad) {
+        answer("# a2 of the nearer half of the power {:.1f} rad, of the farther {:.1f} rad\n",
+               (*found.a2_of_halves_rad)[0], (*found.a2_of_halves_rad)[1]);
     }
     if (found.fixed_lines > 0) answer("# fixed lines taken out before the search: {}\n", found.fixed_lines);
     if (job.output.empty()) {
@@ -230,6 +236,7 @@ void add_dispersion(CLI::App& calibrate) {
     add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw the B-scan and its mean A-scan before and after");
     add_backend_option(*command, job->search.processor.backend);
+    add_recipe_option(*command, job->settings);
     add_set_option(*command, job->settings);
     command->callback([job, region] {
         if (!region->empty()) choose_region(*job, *region);
@@ -323,6 +330,7 @@ void add_roll_off(CLI::App& calibrate) {
     add_output(*command, "-o,--output", job->output, "table to write");
     add_overwrite_option(*command, job->overwrites);
     add_plot_option(*command, job->plot, "also draw mirrors, fall-off, sensitivity and width over depth");
+    add_recipe_option(*command, job->settings);
     add_set_option(*command, job->settings);
     command->callback([job, is_single_pass, each, depths] {
         RollOffJob wanted = *job;

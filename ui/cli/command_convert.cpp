@@ -52,9 +52,10 @@ void convert(const Options& options) {
     if (!options.range.empty()) job.range = parsed_range(options.range, "--range");
     job.storage = {compression_named(options.compression), options.ome_version};
     TerminalProgress progress;
-    run(job, progress);
+    const std::int64_t parts = run(job, progress);
+    if (parts > 1) close_with("joined from {} each\n", counted(parts, "parts"));
     close_with("{}\n", job.output.string());
-    give({{"files", names_of({job.output})}});
+    give({{"files", names_of({job.output})}, {"parts", parts}});
 }
 
 }  // namespace
@@ -64,8 +65,8 @@ void add_convert(CLI::App& program) {
     CLI::App* command = program.add_subcommand("convert", "Volumes and series from one format into another");
     command
         ->add_option("IN", options->input,
-                     "volume or series of any format; a folder of volumes or a pattern (\"scan_*.nrrd\") is a series; "
-                     "- for standard input")
+                     "volume or series of any format; a folder of volumes or a pattern (\"scan_*.nrrd\") is a "
+                     "series, or the parts of `echolux reconstruct --blocks`, which are joined; - for standard input")
         ->required()
         ->type_name("");
     command

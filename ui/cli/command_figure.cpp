@@ -25,7 +25,7 @@ struct Options {
     bool overwrites = false;
     std::optional<std::int64_t> b_scan;
     bool from_surface = false, psf = false;
-    std::vector<std::string> assignments, style;
+    std::vector<std::string> assignments;
 };
 
 bool makes_table(const Options& options) {
@@ -65,7 +65,6 @@ FigureJob figure_from(const Options& options) {
         else
             job.settings.push_back(assignment);
     }
-    for (const std::string& assignment : options.style) settings.set_assignment(assignment);
     if (!options.size.empty()) {
         const auto [width, height] = parsed_size(options.size, "--size");
         settings.set("view.width", std::to_string(width), "--size");
@@ -147,11 +146,13 @@ void add_figure(CLI::App& program) {
     command->add_option("--size", options->size, "size of the part `volume` in pixels [1024x1024]")->type_name("WxH");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");
+    add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     FigureStyle style;
     Settings settings;
     settings.bind("figure", style);
-    add_setting_options(*command, settings, "figure", "Looks (each also as --set figure.KEY=VALUE)", options->style);
+    add_setting_options(*command, settings, "figure", "Looks (each also as --set figure.KEY=VALUE)",
+                        options->assignments);
     command->callback([options] { figure(*options); });
 }
 

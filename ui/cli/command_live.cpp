@@ -17,7 +17,6 @@ struct Options : SessionOptions {
     LiveJob job;
     std::string size, view_file, picture;
     bool rolling = false;
-    std::vector<std::string> view;
 };
 
 // `--set view.…` shapes the picture, `--set source.…` the source, every other setting what comes from it.
@@ -28,7 +27,6 @@ LiveJob job_from(const Options& options) {
     settings.bind("view", job.view);
     if (!options.view_file.empty()) settings.read_toml(options.view_file);
     for (const std::string& assignment : assignments_of(options.source, {"view."})) settings.set_assignment(assignment);
-    for (const std::string& assignment : options.view) settings.set_assignment(assignment);
     if (!options.size.empty()) {
         const auto [width, height] = parsed_size(options.size, "--size");
         settings.set("view.width", std::to_string(width), "--size");
@@ -68,8 +66,8 @@ void add_live(CLI::App& program) {
     View view;
     Settings settings;
     settings.bind("view", view);
-    add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)", options->view,
-                        {"width", "height"});
+    add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)",
+                        options->source.assignments, {"width", "height"});
     command->callback([options] {
         const LiveJob job = job_from(*options);
         go(job, [&](Progress& progress, const HearEvent& heard) { return run(job, progress, heard); });

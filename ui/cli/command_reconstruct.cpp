@@ -24,7 +24,7 @@ struct Options {
     std::string scan, output, flow, volume = "0", blocks, b_scan, en_face, range;
     BackendChoice backend;
     bool overwrites = false;
-    std::vector<std::string> assignments, recipe;
+    std::vector<std::string> assignments;
 };
 
 Interval interval(const std::string& text, const char* option) {
@@ -40,7 +40,6 @@ ReconstructJob job_from(const Options& options) {
     job.overwrites = options.overwrites;
     job.flow = options.flow;
     job.settings = options.assignments;
-    job.settings.insert(job.settings.end(), options.recipe.begin(), options.recipe.end());
     job.backend = options.backend;
     if (options.volume != "all") job.volume = parsed_number(options.volume, "--volume", "a number, or all");
     if (!options.blocks.empty()) job.b_scans = interval(options.blocks, "--blocks");
@@ -101,7 +100,8 @@ void add_reconstruct(CLI::App& program) {
     Recipe recipe;
     Settings settings;
     settings.bind("recipe", recipe);
-    add_setting_options(*command, settings, "recipe", "Recipe (each also as --set recipe.KEY=VALUE)", options->recipe);
+    add_setting_options(*command, settings, "recipe", "Recipe (each also as --set recipe.KEY=VALUE)",
+                        options->assignments);
     command->callback([options] { reconstruct(*options); });
 }
 

@@ -27,7 +27,7 @@ struct Options {
     double at_s = 0;
     std::int64_t volume = 0, bits = 8;
     bool overwrites = false;
-    std::vector<std::string> assignments, view, probes;
+    std::vector<std::string> assignments, probes;
     MovieOptions movie;
 };
 
@@ -54,7 +54,6 @@ RenderJob job_from(const Options& options) {
         else
             job.settings.push_back(assignment);
     }
-    for (const std::string& assignment : options.view) settings.set_assignment(assignment);
     if (!options.size.empty()) {
         const auto [width, height] = parsed_size(options.size, "--size");
         settings.set("view.width", std::to_string(width), "--size");
@@ -175,7 +174,7 @@ void add_render(CLI::App& program) {
     View view;
     Settings settings;
     settings.bind("view", view);
-    add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)", options->view,
+    add_setting_options(*command, settings, "view", "View (each also as --set view.KEY=VALUE)", options->assignments,
                         {"width", "height"});
     command->callback([options] { render(*options); });
 }

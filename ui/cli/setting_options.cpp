@@ -115,7 +115,7 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
         } else {
             option = command.add_option_function<std::string>(name, assign, help)->type_name(type_text(field));
         }
-        option->group(group);
+        option->group(group)->trigger_on_parse();  // in the order of the command line: the last word counts
     }
 }
 
@@ -132,7 +132,8 @@ CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignm
             "any setting by its key, e.g. recipe.window=hann; `echolux info --settings` lists them")
         ->type_name("KEY=VALUE")
         ->take_all()
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->trigger_on_parse();
 }
 
 void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments) {
@@ -143,8 +144,8 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
                 const std::vector<std::string> recipe = assignments_of_recipe(name);
                 assignments.insert(assignments.begin(), recipe.begin(), recipe.end());
             },
-            "a named set of settings, which --set overrides; `echolux info --recipes` explains them")
-        ->type_name("NAME");
+            "a named set of settings, which other options override; `echolux info --recipes` explains them")
+        ->type_name("NAME|FILE.toml");
 }
 
 void add_overwrite_option(CLI::App& command, bool& overwrites) {

@@ -22,7 +22,7 @@ std::string option_name(const FieldText& field);
 
 // Every field of `settings` in `section`, but those in `without`, as an option in the help group `group`. What the user
 // gives is appended to `assignments` as "section.name=value", so that it is checked in the one place where settings
-// are.
+// are. With the assignments of add_set_option() the last word counts, whichever way it was given.
 void add_setting_options(CLI::App& command, const Settings& settings, std::string_view section,
                          const std::string& group, std::vector<std::string>& assignments,
                          const std::vector<std::string_view>& without = {});
@@ -30,7 +30,7 @@ void add_setting_options(CLI::App& command, const Settings& settings, std::strin
 // `--set section.key=value`, repeatable.
 CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& assignments);
 
-// `--recipe NAME`: a recipe's settings, before those of --set.
+// `--recipe NAME`: a recipe's settings, before all others.
 void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments);
 
 // `--backend auto|cpu|cuda`.

@@ -27,7 +27,8 @@ CLI::Option* add_source_options(CLI::App& command, SourceOptions& options) {
     SourceSettings source;
     Settings settings;
     settings.bind("source", source);
-    add_setting_options(command, settings, "source", "Source (each also as --set source.KEY=VALUE)", options.settings);
+    add_setting_options(command, settings, "source", "Source (each also as --set source.KEY=VALUE)",
+                        options.assignments);
     return name;
 }
 
@@ -43,7 +44,6 @@ SourceWanted source_wanted(const SourceOptions& options, const std::vector<std::
         else if (!is_of(assignment, besides))
             wanted.assignments.push_back(assignment);
     }
-    for (const std::string& assignment : options.settings) settings.set_assignment(assignment);
     return wanted;
 }
 

@@ -15,8 +15,7 @@ namespace echolux {
 
 struct SourceOptions {
     std::string name, scan;
-    std::vector<std::string> assignments;  // --set: of any section
-    std::vector<std::string> settings;     // the source's own options, as "source.key=value"
+    std::vector<std::string> assignments;  // --set, and the source's own options, as "section.key=value"
 };
 
 // Returns --source, for a command that cannot do without.

@@ -13,7 +13,7 @@ namespace echolux {
 namespace {
 
 constexpr double points_per_mm = 72 / 25.4;
-constexpr double max_height = 1.4;  // of a picture, in widths of the page
+constexpr double max_height = 1.4;  // of the pictures of all rows together, in widths of the page
 constexpr double line_feed = 1.2;   // em
 constexpr Gray black = 0, white = 1;
 
@@ -223,7 +223,7 @@ struct PlacedRow {
     double width = 0;            // of all
 };
 
-PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, double page_width) {
+PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, double page_width, double highest) {
     PlacedRow place{std::move(painters), {}, 0, 0, 0, 0};
     double aspects = 0;
     for (const FigurePanel& panel : row) aspects += panel.aspect;
@@ -235,7 +235,7 @@ PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, doubl
             place.margins.push_back(painter.margins(place.height));
             around += place.margins.back().left + place.margins.back().right;
         }
-        place.height = std::clamp((page_width - around) / aspects, 1.0, max_height * page_width);
+        place.height = std::clamp((page_width - around) / aspects, 1.0, highest);
         place.width = around + place.height * aspects;
     }
     for (const Margins& margin : place.margins) {
@@ -243,6 +243,18 @@ PlacedRow placed(const FigureRow& row, std::vector<PanelPainter> painters, doubl
         place.bottom = std::max(place.bottom, margin.bottom);
     }
     return place;
+}
+
+// How high the rows may be so that all of them fit on the page: lower ones leave room to the higher.
+double common_height(std::vector<double> heights, double page_height) {
+    std::ranges::sort(heights);
+    double left = page_height;
+    for (std::size_t i = 0; i < heights.size(); ++i) {
+        const double share = left / static_cast<double>(heights.size() - i);
+        if (heights[i] > share) return share;
+        left -= heights[i];
+    }
+    return page_height;
 }
 
 }  // namespace
@@ -254,17 +266,24 @@ void draw_figure(const std::filesystem::path& path, const std::vector<FigureRow>
     const double title = style.title.empty() ? 0 : 2.2 * measure.text;
     const auto count = std::ranges::count_if(rows, [](const FigureRow& row) { return !row.empty(); });
     const bool has_letters = style.letters && (count > 1 || (count == 1 && rows.front().size() > 1));
-    std::vector<PlacedRow> places;
-    double height = title;
-    char letter = 'a';
-    for (const FigureRow& row : rows) {
-        std::vector<PanelPainter> painters;
-        for (const FigurePanel& panel : row) {
-            painters.emplace_back(panel, style, has_letters ? std::string(1, letter++) : std::string());
+    const auto placed_below = [&](double highest) {
+        std::vector<PlacedRow> all;
+        char letter = 'a';
+        for (const FigureRow& row : rows) {
+            std::vector<PanelPainter> painters;
+            for (const FigurePanel& panel : row) {
+                painters.emplace_back(panel, style, has_letters ? std::string(1, letter++) : std::string());
+            }
+            all.push_back(placed(row, std::move(painters), width, highest));
         }
-        places.push_back(placed(row, std::move(painters), width));
-        height += places.back().top + places.back().height + places.back().bottom;
-    }
+        return all;
+    };
+    std::vector<PlacedRow> places = placed_below(max_height * width);
+    std::vector<double> heights;
+    for (const PlacedRow& place : places) heights.push_back(place.height);
+    places = placed_below(common_height(heights, max_height * width));
+    double height = title;
+    for (const PlacedRow& place : places) height += place.top + place.height + place.bottom;
     Paper paper(path, {width, height, style.dpi, texts, style.title.empty() ? path.stem().string() : style.title,
                        texts.contains("source") ? texts.at("source") : ""});
     if (!style.title.empty()) {

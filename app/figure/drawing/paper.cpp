@@ -7,6 +7,7 @@
 #include <cairo.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -247,7 +248,12 @@ void Paper::picture(const Box& box, const Picture& picture) {
     cairo_scale(context, box.width / static_cast<double>(picture.width),
                 box.height / static_cast<double>(picture.height));
     cairo_set_source_surface(context, surface.get(), 0, 0);
-    cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD);
+    // Voxels that are printed large are shown as they are, not smoothed to more than was measured.
+    constexpr double large = 1, least = 0.25;  // points: a pixel of 300 dpi
+    const double across = box.width / static_cast<double>(picture.width);
+    const double down = box.height / static_cast<double>(picture.height);
+    const bool is_large = std::max(across, down) > large && std::min(across, down) > least;
+    cairo_pattern_set_filter(cairo_get_source(context), is_large ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
     if (drawing_->format == FigureFormat::png) {  // no pale rim where pixels are enlarged; others keep them as they are
         cairo_pattern_set_extend(cairo_get_source(context), CAIRO_EXTEND_PAD);
     }
