@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/open/open_volume.h"
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/tables.h"
