@@ -140,6 +140,7 @@ TEST_F(RecorderTest, NumPyReadsWhatTheDocsSay) {
         if (is_plain) source_ = {0, 1, 0, 0};
         RecordingWanted again = wanted();
         again.scan_toml = toml_ = folder_ / (is_plain ? "plain" : "rec") / "scan.toml";
+        std::filesystem::create_directory(toml_.parent_path());
         again.max_blocks_held = 100;
         Recorder recorder(again);
         for (const std::int64_t number : {0, 1, 2, 3, 4, 5, 8, 9, 10}) {
