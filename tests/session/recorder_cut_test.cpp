@@ -24,6 +24,8 @@ class RecorderCutTest : public testing::Test {
         double time_s = 0;
     };
 
+    RecorderCutTest() { std::filesystem::create_directory(folder_ / "rec"); }
+
     RecordingWanted wanted() const {
         RecordingWanted wanted;
         std::filesystem::create_directories(folder_ / "rec");
