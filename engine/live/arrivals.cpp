@@ -21,7 +21,6 @@ bool is_power_of_ten(std::int64_t n) {
     return n == 1;
 }
 
-
 }  // namespace
 
 Arrivals::Arrivals(const ReconstructionSpec& spec, Report report) : spec_(spec), report_(std::move(report)) {}

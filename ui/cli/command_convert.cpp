@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/jobs/convert_job.h"
+#include "compute/counted.h"
 #include "engine/io/volume_file.h"
 #include "ui/cli/commands.h"
 #include "ui/cli/parse_text.h"
