@@ -42,6 +42,19 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
     return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
+// Headers say mostly the same in every frame, which parts of lines do not.
+bool repeats_headers(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
+                     const RawFrames& frames) {
+    const std::int64_t header = frames.header_bytes / sample_bytes, frame = header + frames.lines * line;
+    const auto first = samples.begin() + frames.offset_bytes / sample_bytes;
+    std::int64_t equal = 0, all = 0;
+    for (std::int64_t f = 1; f < frames.frames && (samples.end() - first) >= f * frame + header; ++f) {
+        for (std::int64_t i = 0; i < header; ++i) equal += first[i] == first[f * frame + i];
+        all += header;
+    }
+    return 2 * equal > all;
+}
+
 // How well lines at many places of many frames lie on those of the first frame.
 double alignment(const std::vector<float>& samples, std::int64_t sample_bytes, std::int64_t line,
                  const RawFrames& frames) {
@@ -52,7 +65,8 @@ double alignment(const std::vector<float>& samples, std::int64_t sample_bytes, s
     if (reference.empty()) return 0;
     const std::int64_t whole = std::min(frames.frames, (std::ssize(samples) - start) / frame);
     double sum = 0, count = 0;
-    for (std::int64_t f = 0; f < whole; f += std::max<std::int64_t>(1, whole / max_frames)) {
+    const std::int64_t step = whole / max_frames | 1;  // odd: every second frame would miss headers of half a line
+    for (std::int64_t f = 0; f < whole; f += step) {
         for (std::int64_t place = 0; place <= places; ++place) {
             const std::int64_t l = place * (frames.lines - 4) / places;
             const std::vector<double> there = mean_lines(samples, start + f * frame + l * line, line);
@@ -94,6 +108,7 @@ std::optional<RawFrames> frames_in(const std::vector<float>& samples, std::int64
     double best_alignment = 0;
     for (const RawFrames& frames : sizes.with_lines_of(line * sample_bytes)) {
         if (frames.header_bytes % sample_bytes != 0 || frames.offset_bytes % sample_bytes != 0) continue;
+        if (!repeats_headers(samples, sample_bytes, line, frames)) continue;
         const double aligned = alignment(samples, sample_bytes, line, frames);
         if (best && aligned <= best_alignment) continue;
         best = frames;

@@ -94,7 +94,7 @@ def all_commands():
 
 def listed(words):
     help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True, check=True).stdout
-    lines = help_text.split("Subcommands:")[1].splitlines()
+    lines = help_text.split("Commands:")[1].splitlines()
     return [match[1] for match in (re.match(r"^  ([a-z]+) ", line) for line in lines) if match]
 
 

@@ -76,7 +76,7 @@ class Convert(ProgramCase):
         self.succeed("reconstruct", "s/scan.toml", "-o", "whole.nrrd")
         for begin, end in ((0, 3), (3, 4), (4, 10)):
             self.succeed("reconstruct", "s/scan.toml", "-o", f"part{begin}.nrrd", "--blocks", f"{begin}:{end}")
-        self.assertIn("joined of 3 parts", self.succeed("convert", "part*.nrrd", "joined.nrrd").out)
+        self.assertIn("joined from 3 parts", self.succeed("convert", "part*.nrrd", "joined.nrrd").out)
         np.testing.assert_array_equal(read_volume(self.folder / "joined.nrrd"), read_volume(self.folder / "whole.nrrd"))
         told = self.succeed("info", "joined.nrrd").out
         self.assertRegex(told, r"B-scans +10\n")

@@ -117,7 +117,7 @@ class Refusals(ProgramCase):
         self.assertIn("`echolux convert` with --type u8 and --range LOW:HIGH", self.reconstruct("--range", "0:40"))
         self.assertIn("add --b-scan N or --en-face Z0:Z1", self.told("reconstruct", self.scan, "-o", "v.png"))
         self.assertIn("`echolux reconstruct` makes volumes", self.told("convert", self.scan, "w.nrrd"))
-        self.assertIn("--path: \"turntabel\" is not a movie path", self.told("render", self.scan, "--movie", "m.png", "--path", "turntabel"))
+        self.assertIn("--path: \"turntabel\" is not a movie path", self.told("render", self.scan, "--movie", "m%02d.png", "--path", "turntabel"))
 
 
 class Counts(ProgramCase):

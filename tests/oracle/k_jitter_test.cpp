@@ -231,9 +231,9 @@ TEST_F(KJitterTest, RefusesWhatCannotBe) {
     EXPECT_EQ(refusal([](auto&) {}), "accepted");
     for (const std::int64_t rows : {6, 12, 48, 96}) EXPECT_EQ(refusal(rows_of(random_rows(rows))), "accepted") << rows;
     for (const std::int64_t rows : {1, 3, 24, 47, 97}) {
-        EXPECT_EQ(
-            refusal(rows_of(random_rows(rows))).find(key + "holds " + std::to_string(rows) + " rows, expected 6, "),
-            0U);
+        EXPECT_EQ(refusal(rows_of(random_rows(rows)))
+                      .find(key + "holds " + std::to_string(rows) + (rows == 1 ? " row" : " rows") + ", expected 6, "),
+                  0U);
     }
     EXPECT_EQ(refusal(rows_of(std::vector<double>(97, 1.0))).find(key + "holds half a row"), 0U);
     const std::string of_row = key + "row 3 (counted from 0)";

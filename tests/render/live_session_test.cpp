@@ -200,7 +200,7 @@ TEST_F(LiveSession, SettingsAndViewsMayChangeWhileAllOfItRuns) {
     View view = small_view();
     for (int i = 0; i < 60; ++i) {
         ReconstructionSpec changed = plan;
-        changed.recipe.a2_rad = i;
+        changed.recipe.a2_rad = i % 50;
         if (i % 4 == 0) changed.recipe.high = 60 + i;
         if (i % 7 == 0) changed.recipe.depth_end = 20;
         session.change(changed);

@@ -44,9 +44,9 @@ TEST(MoviePlans, LengthAndRateAreExact) {
     EXPECT_EQ(plan.frames(), 300);
     EXPECT_EQ(plan.rate(), (FrameRate{300, 7}));
     EXPECT_DOUBLE_EQ(plan.seconds(), 7);
-    EXPECT_THAT(refusal({.frames = 3, .seconds = 1, .fps = "3"}), testing::HasSubstr("--fps"));
-    EXPECT_THAT(refusal({.seconds = 1e-3}), testing::HasSubstr("--seconds"));
-    EXPECT_THAT(refusal({.frames = 2'000'000}), testing::HasSubstr("--frames"));
+    EXPECT_THAT(refusal({.frames = 3, .seconds = 1, .fps = "3"}), testing::HasSubstr("`fps`"));
+    EXPECT_THAT(refusal({.seconds = 1e-3}), testing::HasSubstr("seconds: "));
+    EXPECT_THAT(refusal({.frames = 2'000'000}), testing::HasSubstr("frames: "));
 }
 
 TEST(MoviePlans, ATurntableGoesRoundForEver) {
@@ -123,7 +123,7 @@ TEST(MoviePlans, TimeStampsAreThoseOfTheData) {
     EXPECT_DOUBLE_EQ(plan.view(0).time_s, 100);
     EXPECT_DOUBLE_EQ(plan.view(19).time_s, 100 + 19 * 0.08);
     EXPECT_NEAR(plan.view(7).time_rate, 0.4, 1e-12);
-    EXPECT_THAT(refusal({.path = "time"}, view, time_points(20)), testing::HasSubstr("--step-time"));
+    EXPECT_THAT(refusal({.path = "time"}, view, time_points(20)), testing::HasSubstr("`step_time`"));
     EXPECT_NEAR(plan_of({.path = "time", .fps = "5", .step_s = 0.2}, view, time_points(20)).view(0).time_rate, 1,
                 1e-12);
     EXPECT_EQ(plan_of({}, view, time_points(20, 0.08)).view(0).time_rate, 0);

@@ -251,7 +251,7 @@ TEST_F(LiveOnStage, RecordsWhatItShows) {
     const RecorderStats stats = live().stop_recording();
     EXPECT_FALSE(live().is_recording());
     EXPECT_GT(stats.blocks, 0);
-    EXPECT_TRUE(std::filesystem::exists(folder_ / "truth"));
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "rec.truth"));
     open(folder_ / "rec.toml");
     turn_until_there();
     EXPECT_TRUE(exhibit().live()->is_recorded());

@@ -67,9 +67,10 @@ TEST(Recipes, AnUnknownNameTellsThoseThatThereAre) {
 }
 
 TEST(Recipes, AMisspeltNameGetsTheNearOne) {
-    EXPECT_THAT(error_of([] { assignments_of_recipe("dopler"); }).line, testing::HasSubstr("did you mean 'doppler'?"));
+    EXPECT_THAT(error_of([] { assignments_of_recipe("dopler"); }).line,
+                testing::HasSubstr("did you mean \"doppler\"?"));
     EXPECT_THAT(error_of([] { assignments_of_recipe("compress"); }).line,
-                testing::HasSubstr("did you mean 'compressive'?"));
+                testing::HasSubstr("did you mean \"compressive\"?"));
 }
 
 TEST(Recipes, AreAlsoReadFromAFile) {

@@ -52,7 +52,7 @@ TEST_F(WorkspaceMovies, WhatCannotBeIsSaidAtOnce) {
     EXPECT_THAT(standing("export"), HasSubstr("spiral"));
     EXPECT_FALSE(work().is_busy());
     make_movie("m_%d.png", {.path = "time"});
-    EXPECT_THAT(standing("export"), HasSubstr("one volume"));
+    EXPECT_THAT(standing("export"), HasSubstr("time needs several volumes"));
 }
 
 }  // namespace

@@ -299,7 +299,7 @@ TEST(SettingsBook, ScanSettingsAreThereWhileAScanIs) {
     EXPECT_THAT(error_of([&] {
                     book.apply({{"scan.samples", std::int64_t{7}}}, nothing);
                 }).line,
-                testing::HasSubstr("fact"));
+                testing::HasSubstr("cannot be changed while it is open"));
     book.set_scan(std::nullopt);
     EXPECT_EQ(book.field("recipe.window"), nullptr);
 }

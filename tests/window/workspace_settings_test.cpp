@@ -148,7 +148,7 @@ TEST_F(WorkspaceSettings, ALiveSourceHasTheSettingsOfItsScan) {
     work().undo();
     EXPECT_EQ(work().scan()->recipe.window, Window::hann);
     EXPECT_FALSE(work().change("scan.samples", std::int64_t{64}));
-    EXPECT_THAT(standing("scan"), HasSubstr("fact"));
+    EXPECT_THAT(standing("scan"), HasSubstr("cannot be changed while it is open"));
     work().close();
     EXPECT_EQ(work().field("recipe.window"), nullptr);
     EXPECT_EQ(work().scan(), nullptr);

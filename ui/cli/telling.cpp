@@ -46,7 +46,7 @@ void add_telling_options(CLI::App& command, bool has_json) {
     command.add_flag("--quiet", telling().is_quiet, "no progress, no warnings, no closing lines: results and errors");
     if (has_json) {
         command.add_flag("--json", telling().is_json,
-                         "for programs: one JSON object on standard output, errors as one on standard error");
+                         "print one JSON object for programs, on standard output; errors as one on standard error");
     }
 }
 
