@@ -1,7 +1,7 @@
 // A Vulkan layer for tests that makes the Nth call fail which the specification lets fail: out of memory where
-// something is made, a lost device where work is submitted or waited for. It stands between the program and the driver,
-// so that nothing in the program knows of it. A fault for good stays: no memory is found any more; a device that is
-// lost once is lost until it is destroyed, however faults are planned.
+// something is made; where work is submitted or waited for, out of memory once, or a lost device for good. It stands
+// between the program and the driver, so that nothing in the program knows of it. A fault for good stays: no memory is
+// found any more; a lost device is lost until it is destroyed.
 //
 // A driver that loses its device has stopped working. This one has not, so the layer waits for it before it says so.
 #include <vulkan/vk_layer.h>
@@ -42,8 +42,9 @@ bool is_lost(void* device) {
     return faults().lost.contains(device);
 }
 
-// Whether this call is the one. For good: and every later one that may fail in the same way.
-bool is_to_fail(const char* function, VkResult how) {
+// What this call is to fail with, if it is the one. For good: and every later one that may fail in the same way. Once:
+// memory was short for a moment, also where a device could be lost, which none is for a moment.
+std::optional<VkResult> fault(const char* function, VkResult how) {
     Faults& f = faults();
     const std::scoped_lock lock(f.mutex);
     ++f.seen.calls;
@@ -53,8 +54,9 @@ bool is_to_fail(const char* function, VkResult how) {
         if (f.plan.time == FaultTime::for_good) f.lasting = how;
     }
     const bool fails = first || (f.plan.at > 0 && f.lasting == how);
-    if (fails) ++f.seen.failed;
-    return fails;
+    if (!fails) return std::nullopt;
+    ++f.seen.failed;
+    return how == VK_ERROR_DEVICE_LOST && f.plan.time == FaultTime::once ? VK_ERROR_OUT_OF_DEVICE_MEMORY : how;
 }
 
 template <class Handle>
@@ -84,9 +86,9 @@ struct Fallible<name, how, VkResult(VKAPI_PTR*)(Handle, Arguments...)> {
     using Function = VkResult(VKAPI_PTR*)(Handle, Arguments...);
     static VKAPI_ATTR VkResult VKAPI_CALL call(Handle handle, Arguments... arguments) {
         if (how == VK_ERROR_DEVICE_LOST && is_lost(layer::key(handle))) return how;
-        if (is_to_fail(name.text, how)) {
-            if constexpr (how == VK_ERROR_DEVICE_LOST) lose(handle);
-            return how;
+        if (const auto failed = fault(name.text, how)) {
+            if (*failed == VK_ERROR_DEVICE_LOST) lose(handle);
+            return *failed;
         }
         return layer::next<Function>(handle, name.text)(handle, arguments...);
     }
@@ -103,7 +105,7 @@ struct Maker<name, end, VkResult(VKAPI_PTR*)(VkDevice, const Info*, const VkAllo
 
     static VKAPI_ATTR VkResult VKAPI_CALL make(VkDevice device, const Info* info,
                                                const VkAllocationCallbacks* callbacks, Object* object) {
-        if (is_to_fail(name.text, VK_ERROR_OUT_OF_DEVICE_MEMORY)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        if (const auto failed = fault(name.text, VK_ERROR_OUT_OF_DEVICE_MEMORY)) return *failed;
         const VkResult result = layer::next<Make>(device, name.text)(device, info, callbacks, object);
         const std::scoped_lock lock(faults().mutex);
         if (result == VK_SUCCESS) faults().alive[reinterpret_cast<std::uint64_t>(*object)] = name.text;
@@ -120,14 +122,14 @@ struct Maker<name, end, VkResult(VKAPI_PTR*)(VkDevice, const Info*, const VkAllo
 };
 
 VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* callbacks,
-                                              VkInstance* instance) {
-    if (is_to_fail("vkCreateInstance", VK_ERROR_OUT_OF_HOST_MEMORY)) return VK_ERROR_OUT_OF_HOST_MEMORY;
+                                               VkInstance* instance) {
+    if (const auto failed = fault("vkCreateInstance", VK_ERROR_OUT_OF_HOST_MEMORY)) return *failed;
     return layer::CreateInstance(info, callbacks, instance);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
-                                            const VkAllocationCallbacks* callbacks, VkDevice* device) {
-    if (is_to_fail("vkCreateDevice", VK_ERROR_INITIALIZATION_FAILED)) return VK_ERROR_INITIALIZATION_FAILED;
+                                             const VkAllocationCallbacks* callbacks, VkDevice* device) {
+    if (const auto failed = fault("vkCreateDevice", VK_ERROR_INITIALIZATION_FAILED)) return *failed;
     return layer::CreateDevice(physical, info, callbacks, device);
 }
 
