@@ -160,6 +160,7 @@ void RecordingWriter::create_files() {
     made_.push_back(index_path());
     append(index_heading());
     sync();
+    keeps_names_ = make_durable(scan_.path.parent_path());  // before that of the TOML, which needs them to open
     scan_.recording.started = utc_text(start_utc_);
     made_.push_back(scan_.path);
     write_toml();
@@ -339,9 +340,9 @@ void RecordingWriter::finish(const EndOfRecording& end) {
 }
 
 // Under another name first: a power cut leaves the TOML before or the one after, whole.
-void RecordingWriter::write_toml() {
+void RecordingWriter::write_toml() const {
     const std::string look = look_.empty() ? "" : "\n" + look_;
-    keeps_names_ = write_text(scan_.path, scan_toml_heading + ("\n" + scan_toml(scan_)) + look);
+    write_text(scan_.path, scan_toml_heading + ("\n" + scan_toml(scan_)) + look);
 }
 
 }  // namespace echolux

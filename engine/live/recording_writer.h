@@ -128,7 +128,7 @@ class RecordingWriter {
     void expect_sync();
     void sync();
     void close_files();
-    void write_toml();
+    void write_toml() const;
     std::filesystem::path index_path() const;
     std::string utc(std::chrono::steady_clock::time_point arrived) const;
 
