@@ -56,10 +56,17 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
     }
 }
 
+// The folder goes when it is known that nothing is named in it any more: a power cut must not take the files with it.
 void EarlierRecording::put_back() noexcept {
     std::error_code ignored;
     for (const Path& path : moved_) std::filesystem::rename(folder_ / path.filename(), path, ignored);
-    end();  // names that are not flushed are in the one folder or in the other
+    try {
+        if (!folder_.empty()) flush_names(folder_);
+        end();
+    } catch (const Error&) {  // it stays, empty
+        moved_.clear();
+        folder_.clear();
+    }
 }
 
 void EarlierRecording::remove() noexcept {

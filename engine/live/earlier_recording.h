@@ -19,6 +19,7 @@ class EarlierRecording {
     // Where it waits; empty: there is none.
     const std::filesystem::path& folder() const { return folder_; }
 
+    // What it was asked to do, and then there is none.
     void put_back() noexcept;
     void remove() noexcept;
 

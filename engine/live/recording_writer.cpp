@@ -170,7 +170,14 @@ void RecordingWriter::remove_files() noexcept {
     raw_.reset();
     index_.reset();
     std::error_code ignored;
-    for (const Path& path : std::exchange(made_, {})) std::filesystem::remove(path, ignored);
+    const std::vector<Path> made = std::exchange(made_, {});
+    for (auto path = made.rbegin(); path != made.rend(); ++path) {
+        if (!std::filesystem::remove(*path, ignored) || *path != scan_.path) continue;
+        try {
+            make_durable(scan_.path.parent_path());  // a TOML that comes back does not open without the others
+        } catch (const Error&) {
+        }
+    }
     earlier_.put_back();
 }
 

@@ -34,7 +34,7 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
 
 bool RecordingNotes::lacks_nothing() const {
     return missing_blocks == 0 && lost_blocks == 0 && lost_b_scans == 0 && refused_blocks == 0 && interruptions == 0 &&
-           doubtful_blocks == 0;
+           doubtful_blocks == 0 && continues.empty();
 }
 
 }  // namespace echolux

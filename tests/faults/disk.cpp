@@ -39,7 +39,9 @@ std::vector<bool> flushed(std::span<const Step> steps) {
         if (step.kind == Step::Kind::flush) {
             nodes.insert(step.node);
             is[i] = true;
-        } else if (!step.is_of_names()) {
+        } else if (step.kind == Step::Kind::failed_flush) {
+            nodes.erase(step.node);
+        } else if (step.is_of_bytes()) {
             is[i] = nodes.contains(step.node);
         } else {
             const bool moves = step.kind == Step::Kind::rename || step.kind == Step::Kind::exchange;
@@ -68,7 +70,8 @@ void Disk::apply(const Step& step) {
             break;
         case Step::Kind::write: put(contents[step.node], step.place, step.bytes); break;
         case Step::Kind::resize: contents[step.node].resize(static_cast<std::size_t>(step.place)); break;
-        case Step::Kind::flush: break;
+        case Step::Kind::flush:
+        case Step::Kind::failed_flush: break;
         case Step::Kind::rename:
             if (named(step.folder, step.name) != step.node || !names.contains(step.to_folder)) break;
             names[step.folder].erase(step.name);

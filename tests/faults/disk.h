@@ -22,7 +22,7 @@ using Bytes = std::vector<std::byte>;
 using Files = std::map<std::string, Bytes>;  // by relative name; names of folders end in '/'
 
 struct Step {
-    enum class Kind { make, make_folder, write, resize, flush, rename, exchange, remove };
+    enum class Kind { make, make_folder, write, resize, flush, failed_flush, rename, exchange, remove };
     Kind kind = Kind::flush;
     int node = 0;        // the file or folder
     int folder = 0;      // that it has its name in
@@ -32,7 +32,8 @@ struct Step {
     std::int64_t place = 0;  // of writing; of resizing the size
     Bytes bytes{};
 
-    bool is_of_names() const { return kind != Kind::write && kind != Kind::resize && kind != Kind::flush; }
+    bool is_of_bytes() const { return kind == Kind::write || kind == Kind::resize; }
+    bool is_of_names() const { return !is_of_bytes() && kind != Kind::flush && kind != Kind::failed_flush; }
 };
 
 struct Disk {
@@ -49,7 +50,8 @@ Disk disk_in(const Path& folder);
 Files files_in(const Path& folder);
 void put_files(const Files& files, const Path& folder);
 
-// After `steps` and no more.
+// After `steps` and no more. What a flush failed on stays lost, whatever later ones say, as on Linux (A. Rebello et
+// al., USENIX ATC 2020).
 Disk after_power_cut(const Disk& start, std::span<const Step> steps, std::mt19937_64& random);
 
 }  // namespace echolux::faults

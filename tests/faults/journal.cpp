@@ -120,8 +120,8 @@ void Journal::resized(int descriptor, std::int64_t size) {
     note({.kind = Step::Kind::resize, .node = open_.at(descriptor), .place = size});
 }
 
-void Journal::flushed(int descriptor) {
-    note({.kind = Step::Kind::flush, .node = open_.at(descriptor)});
+void Journal::flushed(int descriptor, bool has_failed) {
+    note({.kind = has_failed ? Step::Kind::failed_flush : Step::Kind::flush, .node = open_.at(descriptor)});
 }
 
 void Journal::renamed(const std::string& from, const std::string& to, bool exchanged) {

@@ -60,7 +60,7 @@ class Journal {
     void closed(int descriptor) { open_.erase(descriptor); }
     void wrote(int descriptor, std::int64_t place, const void* bytes, std::size_t count);
     void resized(int descriptor, std::int64_t size);
-    void flushed(int descriptor);
+    void flushed(int descriptor, bool has_failed);
     void renamed(const std::string& from, const std::string& to, bool exchanged);
     void made_folder(const std::string& path);
     void removed(const std::string& path);

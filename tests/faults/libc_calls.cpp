@@ -109,9 +109,11 @@ int flushed(int descriptor, int (*real)(int)) {
     if (is_off()) return real(descriptor);
     const Watch watch;
     if (!journal().is_open(descriptor)) return real(descriptor);
-    if (journal().fails(Call::flush)) return -1;
-    journal().flushed(descriptor);
-    return 0;
+    const bool fails = journal().fails(Call::flush);
+    const int number = errno;
+    journal().flushed(descriptor, fails && number != EINTR);
+    errno = number;
+    return fails ? -1 : 0;
 }
 
 int renamed(int from_at, const char* from, int to_at, const char* to, unsigned flags) {

@@ -43,13 +43,14 @@ class RecordingJob : public Job {
         if (!files.contains(toml)) return said > 0 || !has_earlier ? "the recording is gone" : "";
         if (replaces_ && files.at(toml) == before.at(toml)) return said == 0 ? "" : "the earlier recording is back";
         put_files(files, scratch);
-        const std::int64_t opened = blocks_that_open(scratch / toml);
-        if (opened < 0) return wrong_;
+        std::int64_t opened = 0;
+        for (const char* name : {"rec/scan.toml", "rec/scan-2.toml", "rec/scan-3.toml"}) {
+            if (!files.contains(name)) continue;
+            if (const std::string wrong = look_into(scratch / name, opened); !wrong.empty()) return wrong;
+        }
         if (opened == 0 && !has_earlier) return "the earlier recording is gone too soon";
-        if (opened < said)
-            return std::to_string(said) + " blocks were said to be there, " + std::to_string(opened) + " are";
-        const RecordingNotes notes = opened > 0 ? open_scan(scratch / toml).recording : RecordingNotes{};
-        return notes.complete && opened < blocks ? "is called complete, and is not" : "";
+        if (opened >= said) return {};
+        return std::to_string(said) + " blocks were said to be there, " + std::to_string(opened) + " are";
     }
 
     std::string judge_end(const Path& folder, const Files& before, const Files&, const Ending& ending) override {
@@ -97,24 +98,43 @@ class RecordingJob : public Job {
         });
     }
 
-    // Below 0: something in it is wrong.
-    std::int64_t blocks_that_open(const Path& scan_toml) {
+    // Adds the blocks of what opens, and says what is wrong with them.
+    std::string look_into(const Path& scan_toml, std::int64_t& opened) const {
         Scan scan;
         try {
             scan = open_scan(scan_toml);
         } catch (const Error& error) {
-            wrong_ = "does not open: " + error.line();
-            return error.line().find("before its first whole block") == std::string::npos ? -1 : 0;
+            const bool is_empty = error.line().find("before its first whole block") != std::string::npos;
+            return is_empty ? "" : "does not open: " + error.line();
         }
-        wrong_ = "opens with wrong bytes";
-        if (scan.calibration.dark != std::vector<double>(SmallSource::samples, 8)) return -1;
-        const std::int64_t rest = (scan.recording.last_volume_b_scans + 2) / 3;
-        const std::int64_t whole = scan.geometry.b_scans == SmallSource::b_scans ? scan.geometry.volumes : 0;
-        const std::int64_t opened = whole * SmallSource::blocks_a_volume + rest;
+        if (scan.calibration.dark != std::vector<double>(SmallSource::samples, 8))
+            return "opens with wrong calibration";
+        const std::int64_t b_scan_bytes = 2 * source_.frame_bytes();
+        const bool has_volume = scan.geometry.b_scans == SmallSource::b_scans;
+        const std::int64_t whole = has_volume ? scan.geometry.volumes * source_.volume_bytes() : 0;
+        const std::int64_t end = whole + scan.recording.last_volume_b_scans * b_scan_bytes;
+        std::int64_t blocks_in_it = 0;
+        const std::string wrong = wrong_block(scan, end, blocks_in_it);
+        opened += blocks_in_it;
+        return wrong.empty() && scan.recording.complete && blocks_in_it < blocks ? "is called complete, and is not"
+                                                                                 : wrong;
+    }
+
+    // What the index says of the bytes before `end`.
+    std::string wrong_block(const Scan& scan, std::int64_t end, std::int64_t& blocks_in_it) const {
         const Bytes raw = bytes_of(scan.spectra);
-        const Bytes truth = source_.file(opened);
-        return raw.size() >= truth.size() && std::ranges::equal(truth, std::span(raw).first(truth.size())) ? opened
-                                                                                                           : -1;
+        std::string wrong;
+        read_index(scan.path.parent_path() / scan.recording.index, [&](const IndexRow& row) {
+            if (row.end() > end) return false;
+            if (row.missing > 0) return true;
+            ++blocks_in_it;
+            const Block block = source_.block(static_cast<std::int64_t>(row.sequence));
+            const bool is_whole = row.end() <= std::ssize(raw) && row.bytes == block.bytes;
+            if (!is_whole || !std::equal(block.data, block.data + block.bytes, raw.begin() + row.byte_offset))
+                wrong = "block " + std::to_string(row.sequence) + " is wrong";
+            return wrong.empty();
+        });
+        return wrong;
     }
 
     // What its index says is there, is; what is missing is told.
@@ -130,17 +150,7 @@ class RecordingJob : public Job {
                 return "does not open: " + error.line();
             }
             is_complete = scan.recording.complete;
-            const Bytes raw = bytes_of(scan.spectra);
-            std::string wrong;
-            read_index(folder / "rec" / scan.recording.index, [&](const IndexRow& row) {
-                if (row.missing > 0) return true;
-                ++recorded;
-                const Block block = source_.block(static_cast<std::int64_t>(row.sequence));
-                const bool is_whole = row.end() <= std::ssize(raw) && row.bytes == block.bytes;
-                if (!is_whole || !std::equal(block.data, block.data + block.bytes, raw.begin() + row.byte_offset))
-                    wrong = "block " + std::to_string(row.sequence) + " is wrong";
-                return wrong.empty();
-            });
+            const std::string wrong = wrong_block(scan, std::int64_t{1} << 40, recorded);
             if (!wrong.empty()) return wrong;
         }
         if (recorded != stats_.blocks) return "the index tells of " + std::to_string(recorded) + " blocks";
@@ -153,7 +163,6 @@ class RecordingJob : public Job {
     SmallSource source_;
     SmallSource earlier_{0, 1, 0, 0};
     RecorderStats stats_;
-    std::string wrong_;  // with what opens
 };
 
 }  // namespace
