@@ -46,7 +46,7 @@ void TextWriter::work(const std::stop_token& stop) {
         lock.unlock();
         std::vector<Error> problems;
         try {
-            std::filesystem::create_directories(next.path.parent_path());  // ~/.config may be missing
+            make_folders_for(next.path);  // ~/.config may be missing
             write_text(next.path, next.text);
         } catch (const Error& error) {
             problems.push_back(error);
