@@ -1,4 +1,4 @@
-// Packed DICOM voxels through GDCM, the only door to that library.
+// Packed DICOM voxels through GDCM, in a reader process.
 #pragma once
 
 #include <cstddef>

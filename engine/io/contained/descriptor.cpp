@@ -1,0 +1,47 @@
+#include "engine/io/contained/descriptor.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "compute/error.h"
+
+namespace echolux {
+
+void Descriptor::close() {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+Descriptor open_regular(const std::filesystem::path& path) {
+    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO without a writer would wait
+    struct stat status {};
+    const bool is_there = file || (errno != ENOENT && errno != ENOTDIR);
+    const bool is_regular = file && fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
+    if (is_regular) return file;
+    if (file || !is_there) {
+        throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
+    }
+    throw Error(ErrorCode::bad_file, "cannot be opened", path.string(), "check its permissions");
+}
+
+std::int64_t size_of(const Descriptor& file) {
+    struct stat status {};
+    return fstat(file.number(), &status) == 0 ? static_cast<std::int64_t>(status.st_size) : 0;
+}
+
+Descriptor file_in_memory(std::span<const char> bytes) {
+    Descriptor file(memfd_create("echolux-packed", MFD_CLOEXEC));
+    while (file && !bytes.empty()) {
+        const ssize_t written = write(file.number(), bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) break;
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    if (file && bytes.empty()) return file;
+    throw Error(ErrorCode::out_of_memory, "there is no memory to hand packed voxels to a reader process");
+}
+
+}  // namespace echolux
