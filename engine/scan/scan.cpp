@@ -160,6 +160,10 @@ const ForeignScan* foreign_scan(const std::filesystem::path& path) {
 
 // A picture or a volume given for a scan is a likely mistake, and the parser's words would not help.
 void refuse_results(const std::filesystem::path& path) {
+    std::error_code problem;
+    const std::filesystem::file_status status = std::filesystem::status(path, problem);
+    if (std::filesystem::exists(status) && !is_regular_file(status) && !is_directory(status))
+        throw Error(ErrorCode::bad_file, "is not a file", path.string(), "give the scan's TOML file");
     constexpr std::array pictures{std::string_view("\x89PNG"), std::string_view("\xff\xd8\xff")};
     constexpr std::array volumes{
         std::string_view("NRRD"),     std::string_view("ObjectType"),
