@@ -13,13 +13,24 @@ std::string or_path(const std::string& where, const std::filesystem::path& path)
 
 }  // namespace
 
+std::ifstream regular_stream(const std::filesystem::path& path) {
+    std::ifstream stream;
+    std::error_code problem;
+    if (std::filesystem::is_regular_file(path, problem)) {
+        stream.open(path, std::ios::binary);
+    } else {
+        stream.setstate(std::ios::failbit);
+    }
+    return stream;
+}
+
 std::ifstream open_file(const std::filesystem::path& path, const std::string& where) {
     std::error_code problem;
     if (!std::filesystem::exists(path, problem))
         throw Error(ErrorCode::bad_file, "does not exist", or_path(where, path), "check the name");
     if (!std::filesystem::is_regular_file(path, problem))
         throw Error(ErrorCode::bad_file, "is not a file", or_path(where, path), "check the name");
-    std::ifstream stream(path, std::ios::binary);
+    std::ifstream stream = regular_stream(path);
     if (!stream) throw Error(ErrorCode::bad_file, "cannot be read", or_path(where, path), "check its permissions");
     return stream;
 }

@@ -12,6 +12,9 @@ namespace echolux {
 // Throws Error{bad_file} naming `where` (empty: the path): not there, no regular file, not readable.
 std::ifstream open_file(const std::filesystem::path& path, const std::string& where = {});
 
+// In a state of failure where it cannot be read, for whoever has words of its own or takes what is missing for nothing.
+std::ifstream regular_stream(const std::filesystem::path& path);
+
 // All of it, where that is at most `max` bytes; else `too_large` says what it is not ("is no TOML file of at most 1
 // MiB").
 std::string whole_file(const std::filesystem::path& path, std::uintmax_t max, const std::string& too_large,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 
@@ -99,11 +100,10 @@ class Inflater {
 };
 
 StoredBytes::StoredBytes(std::filesystem::path path, std::int64_t begin, bool packed)
-    : path_(std::move(path)), begin_(begin), packed_(packed) {
+    : path_(std::move(path)), begin_(begin), stream_(regular_stream(path_)), packed_(packed) {
     std::error_code problem;
     const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path_, problem));
-    if (std::filesystem::is_regular_file(path_, problem)) stream_.open(path_, std::ios::binary);
-    if (!stream_.is_open() || problem) {
+    if (!stream_ || problem) {
         throw Error(ErrorCode::bad_file, "cannot be opened", path_.string(), "check its name and permissions");
     }
     file_bytes_ = std::max<std::int64_t>(0, size - begin);

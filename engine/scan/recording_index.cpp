@@ -91,12 +91,8 @@ std::optional<IndexRow> index_row(std::string_view line) {
 }
 
 void read_index(const std::filesystem::path& path, const std::function<bool(const IndexRow&)>& take) {
-    std::error_code problem;
-    const bool is_file = std::filesystem::is_regular_file(path, problem);
-    std::ifstream stream;
-    if (is_file) stream.open(path, std::ios::binary);
-    if (!is_file || !stream)
-        throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "it lies beside the raw spectra");
+    std::ifstream stream = regular_stream(path);
+    if (!stream) throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "it lies beside the raw spectra");
     std::string line;
     constexpr std::size_t longest = 4096;
     if (!read_line(stream, line, longest, path.string()) || line + "\n" != heading) {

@@ -15,6 +15,7 @@
 #include "compute/error.h"
 #include "engine/io/json_text.h"
 #include "engine/io/named_file.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux::zarr {
 namespace {
@@ -32,7 +33,7 @@ std::optional<std::string> file_if_there(const std::filesystem::path& path, std:
     if (!std::filesystem::is_regular_file(path, problem)) return std::nullopt;
     if (size > max) throw Error(ErrorCode::bad_file, "is too large for its kind", path.string());
     std::string text(size, '\0');
-    std::ifstream stream(path, std::ios::binary);
+    std::ifstream stream = regular_stream(path);
     if (!stream.read(text.data(), static_cast<std::streamsize>(size))) {
         throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "check its permissions");
     }
