@@ -8,6 +8,7 @@
 #include <new>
 #include <span>
 
+#include "compute/counted.h"
 #include "engine/reader/cage.h"
 
 namespace echolux {
@@ -46,8 +47,8 @@ Frame answer_to(const ReadOrder& order, ImageReader& reader, SharedMemory& memor
         order.level < 0 ? reader.read(order.time_point, order.box.slices)
                         : reader.read_box(order.time_point, static_cast<std::size_t>(order.level), order.box);
     if (std::ssize(voxels) != order.bytes) {
-        throw Error(ErrorCode::bad_file, fmt::format("gave {} bytes of {}", voxels.size(), order.bytes), where,
-                    "copy the file again");
+        throw Error(ErrorCode::bad_file, fmt::format("gave {} of {}", counted(voxels.size(), "bytes"), order.bytes),
+                    where, "copy the file again");
     }
     std::memcpy(memory.at(order.place, order.bytes).data(), voxels.data(), voxels.size());
     return Frame(Says::done);
@@ -82,22 +83,32 @@ int serve_reader(const OpenReader& open) {
     const std::optional<std::string> first = receive_frame(reader_socket);
     if (!first) return 1;
     FrameReader order(*first);
-    const OpenOrder opened = OpenOrder::of(order);
+    OpenOrder opened = OpenOrder::of(order);
     if (const std::string missing = enter_cage(opened.max_bytes); !missing.empty()) {
         send_frame(reader_socket, frame_of(Error(ErrorCode::device, "cannot be read safely: " + missing, opened.path,
                                                  "read it on a system whose kernel has seccomp")));
         return 1;
     }
     std::unique_ptr<ImageReader> reader;
-    bool listens = send_frame(reader_socket, answered(opened, 0, [&] {
-                                  reader = open(opened);
-                                  return header_frame(*reader);
-                              }));
+    const auto open_it = [&] {
+        return answered(opened, 0, [&] {
+            reader.reset();
+            reader = open(opened);
+            return header_frame(*reader);
+        });
+    };
+    bool listens = send_frame(reader_socket, open_it());
     SharedMemory memory;
     while (listens) {
         const std::optional<std::string> asked = receive_frame(reader_socket);
-        if (!asked || !reader) return 0;
+        if (!asked) return 0;
         FrameReader frame(*asked);
+        if (frame.what() == Says::open) {
+            opened = OpenOrder::of(frame);
+            listens = send_frame(reader_socket, open_it());
+            continue;
+        }
+        if (!reader) return 0;
         const ReadOrder wanted = ReadOrder::of(frame);
         listens = send_frame(reader_socket, answered(opened, wanted.bytes,
                                                      [&] { return answer_to(wanted, *reader, memory, opened.path); }));

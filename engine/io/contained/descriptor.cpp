@@ -32,16 +32,24 @@ std::int64_t size_of(const Descriptor& file) {
     return fstat(file.number(), &status) == 0 ? static_cast<std::int64_t>(status.st_size) : 0;
 }
 
-Descriptor file_in_memory(std::span<const char> bytes) {
+Descriptor file_in_memory() {
     Descriptor file(memfd_create("echolux-packed", MFD_CLOEXEC));
-    while (file && !bytes.empty()) {
-        const ssize_t written = write(file.number(), bytes.data(), bytes.size());
+    if (file) return file;
+    throw Error(ErrorCode::out_of_memory, "there is no memory to hand to a reader process");
+}
+
+void put(const Descriptor& file, std::span<const char> bytes) {
+    std::int64_t place = 0;
+    bool goes_on = ftruncate(file.number(), 0) == 0;
+    while (goes_on && !bytes.empty()) {
+        const ssize_t written = pwrite(file.number(), bytes.data(), bytes.size(), place);
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) break;
+        goes_on = written > 0;
+        if (!goes_on) break;
         bytes = bytes.subspan(static_cast<std::size_t>(written));
+        place += written;
     }
-    if (file && bytes.empty()) return file;
-    throw Error(ErrorCode::out_of_memory, "there is no memory to hand packed voxels to a reader process");
+    if (!goes_on) throw Error(ErrorCode::out_of_memory, "there is no memory to hand packed voxels to a reader process");
 }
 
 }  // namespace echolux

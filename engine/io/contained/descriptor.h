@@ -34,7 +34,9 @@ Descriptor open_regular(const std::filesystem::path& path);
 // In bytes; 0: it cannot be said.
 std::int64_t size_of(const Descriptor& file);
 
-// Bytes in memory that can be handed to another process. Throws Error{out_of_memory}.
-Descriptor file_in_memory(std::span<const char> bytes);
+// A file in memory that can be handed to another process; what is put there takes the place of all before. Throw
+// Error{out_of_memory}.
+Descriptor file_in_memory();
+void put(const Descriptor& file, std::span<const char> bytes);
 
 }  // namespace echolux

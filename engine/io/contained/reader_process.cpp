@@ -17,6 +17,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compute/counted.h"
 #include "engine/version.h"
 
 extern char** environ;
@@ -128,6 +129,11 @@ void ReaderProcess::start() {
     process_ = process;
 }
 
+void ReaderProcess::open_again(const OpenOrder& order) {
+    order_ = order;
+    ask(order_.frame());
+}
+
 void ReaderProcess::ask(const Frame& frame) {
     if (!send_frame(socket_.number(), frame)) fail(0, false);
 }
@@ -187,9 +193,10 @@ std::span<const std::byte> ReaderProcess::memory(std::int64_t bytes) {
             place = mmap(nullptr, wanted, PROT_READ, MAP_SHARED, memory_file_.number(), 0);
         }
         if (place == MAP_FAILED) {
-            throw Error(ErrorCode::out_of_memory,
-                        fmt::format("there is no memory for {} bytes to share with a reader process", bytes),
-                        order_.path);
+            throw Error(
+                ErrorCode::out_of_memory,
+                fmt::format("there is no memory for {} to share with a reader process", counted(bytes, "bytes")),
+                order_.path);
         }
         if (memory_ != nullptr) munmap(memory_, static_cast<std::size_t>(memory_bytes_));
         memory_ = static_cast<std::byte*>(place);

@@ -25,6 +25,9 @@ class ReaderProcess {
     ReaderProcess(const ReaderProcess&) = delete;
     ReaderProcess& operator=(const ReaderProcess&) = delete;
 
+    // Turns to what `file` holds now: other files of a series need no process of their own.
+    void open_again(const OpenOrder& order);
+
     // Asks; the answer is to be waited for before the next is asked.
     void ask(const Frame& frame);
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "compute/error.h"
-#include "engine/io/contained/contained_reader.h"
+#include "engine/io/contained/reader_process.h"
 #include "engine/io/foreign/file_bytes.h"
 #include "engine/io/foreign/gdcm/dicom_frames.h"
 
@@ -105,7 +105,23 @@ std::int64_t max_memory_for(const PackedFrames& packed, std::size_t file_bytes) 
 
 }  // namespace
 
-std::vector<std::byte> unpack_by_codec(const DicomHeader& header, const std::vector<DicomItem>& items) {
+struct DicomCodec::Parts {
+    // Asks the process that is there, unless the frames need more memory than it may take.
+    void open(const OpenOrder& order) {
+        if (process && !process->is_over() && order.max_bytes <= max_bytes) return process->open_again(order);
+        max_bytes = order.max_bytes;
+        process = std::make_unique<ReaderProcess>(order, file);
+    }
+
+    Descriptor file = file_in_memory();
+    std::int64_t max_bytes = 0;
+    std::unique_ptr<ReaderProcess> process;
+};
+
+DicomCodec::DicomCodec() : parts_(std::make_unique<Parts>()) {}
+DicomCodec::~DicomCodec() = default;
+
+std::vector<std::byte> DicomCodec::unpack(const DicomHeader& header, const std::vector<DicomItem>& items) {
     const std::string where = header.path.string();
     if (!is_known(header.transfer_syntax)) {
         throw Error(ErrorCode::bad_file, "is compressed in an unknown way: " + header.transfer_syntax, where,
@@ -114,13 +130,23 @@ std::vector<std::byte> unpack_by_codec(const DicomHeader& header, const std::vec
     const std::string file = with_voxels_alone(header, items);
     const PackedFrames packed{header.columns, header.rows, bytes_of(header.stored), std::ssize(header.frames),
                               header.transfer_syntax};
-    const auto reader = open_contained({.kind = "dicom",
-                                        .path = header.path,
-                                        .part = packed.transfer_syntax,
-                                        .numbers = packed.numbers(),
-                                        .max_bytes = max_memory_for(packed, file.size())},
-                                       file_in_memory(file));
-    return reader->read(0, {0, packed.frames});
+    const std::int64_t bytes = packed.header().bytes();
+    constexpr std::int64_t patience_s = 20;
+    const double longest_s = patience_s + static_cast<double>(std::ssize(file) + bytes) / slowest_reading;
+    put(parts_->file, file);
+    parts_->open({.kind = "dicom",
+                  .path = where,
+                  .part = packed.transfer_syntax,
+                  .numbers = packed.numbers(),
+                  .max_bytes = max_memory_for(packed, file.size()),
+                  .longest_s = static_cast<std::int64_t>(longest_s) + 1});
+    ReaderProcess& process = *parts_->process;
+    process.answer(Says::header, longest_s);
+    process.memory(bytes);
+    process.ask(ReadOrder{.box = {.columns = {}, .rows = {}, .slices = {0, packed.frames}}, .bytes = bytes}.frame());
+    process.answer(Says::done, longest_s);
+    const std::byte* begin = process.memory(bytes).data();
+    return {begin, begin + bytes};
 }
 
 }  // namespace echolux

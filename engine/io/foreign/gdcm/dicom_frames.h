@@ -1,5 +1,5 @@
 // The only door to GDCM. It runs in a reader process alone, since its codecs were not written for hostile files:
-// unpack_by_codec() of dicom_codec.h starts one.
+// DicomCodec of dicom_codec.h starts one.
 #pragma once
 
 #include <array>
