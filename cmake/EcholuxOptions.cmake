@@ -181,6 +181,10 @@ function(echolux_test kind)
     add_executable(${kind}_tests ${sources})
     echolux_sanitized(${kind}_tests)
     echolux_cold(${kind}_tests <gtest/gtest.h> <gmock/gmock.h>)
+    if(TARGET echolux-reader)  # found beside the program
+        add_dependencies(${kind}_tests echolux-reader)
+        file(CREATE_LINK ${CMAKE_BINARY_DIR}/echolux-reader ${CMAKE_CURRENT_BINARY_DIR}/echolux-reader SYMBOLIC)
+    endif()
     target_link_libraries(${kind}_tests PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main echolux_flags)
     target_compile_definitions(${kind}_tests PRIVATE
         ECHOLUX_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}" ECHOLUX_SOURCE_DIR="${CMAKE_SOURCE_DIR}")

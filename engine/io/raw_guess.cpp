@@ -9,6 +9,7 @@
 #include "compute/steps/line_format.h"
 #include "engine/io/raw_frames.h"
 #include "engine/io/raw_likeness.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
@@ -27,7 +28,7 @@ struct Bytes {
 Bytes read_first(const std::filesystem::path& path) {
     std::error_code problem;
     const auto size = std::filesystem::file_size(path, problem);
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file = regular_stream(path);
     if (problem || !file)
         throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "check name and permissions");
     Bytes bytes{static_cast<std::int64_t>(size)};

@@ -17,6 +17,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/regular_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/parts.h"
 #include "engine/scan/octproz_scan.h"
@@ -160,13 +161,17 @@ const ForeignScan* foreign_scan(const std::filesystem::path& path) {
 
 // A picture or a volume given for a scan is a likely mistake, and the parser's words would not help.
 void refuse_results(const std::filesystem::path& path) {
+    std::error_code problem;
+    const std::filesystem::file_status status = std::filesystem::status(path, problem);
+    if (std::filesystem::exists(status) && !is_regular_file(status) && !is_directory(status))
+        throw Error(ErrorCode::bad_file, "is not a file", path.string(), "give the scan's TOML file");
     constexpr std::array pictures{std::string_view("\x89PNG"), std::string_view("\xff\xd8\xff")};
     constexpr std::array volumes{
         std::string_view("NRRD"),     std::string_view("ObjectType"),
         std::string_view("II*"),      std::string_view("MM\0*", 4),
         std::string_view("\x1f\x8b"), std::string_view("\x5c\x01\0\0", 4)};  // 348: the header size of NIfTI
     std::array<char, 16> start{};
-    std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+    regular_stream(path).read(start.data(), start.size());
     const std::string_view bytes(start.data(), start.size());
     const auto begins_with = [bytes](std::string_view magic) { return bytes.starts_with(magic); };
     if (std::ranges::any_of(pictures, begins_with)) {
@@ -186,7 +191,7 @@ void refuse_what_is_no_text(const std::filesystem::path& path) {
         throw Error(ErrorCode::bad_file, "is a folder, not a scan", path.string(), "give the scan's TOML file");
     }
     std::array<char, 4096> start{};
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file = regular_stream(path);
     file.read(start.data(), start.size());
     const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
     const std::size_t first = std::min(bytes.find_first_not_of("\xef\xbb\xbf \t\r\n"), bytes.size());

@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class WorkspaceFiles : public WorkspaceTest {
   protected:
@@ -146,6 +147,29 @@ TEST_F(WorkspaceFiles, NeitherPicturesNorSessionsLoadPluginsOrChooseFolders) {
     }
     open(folder().write("preset.toml", "[view]\nmode = \"mip\"\n\n[window]\nrecord_folder = \"/nowhere\"\n"));
     EXPECT_EQ(work().window().record_folder, "");
+}
+
+// A camera's registers are not a stranger's: the question is answered by opening the file again.
+TEST_F(WorkspaceFiles, PicturesAndSessionsAskBeforeTheyOpenACamera) {
+    open_volume();
+    const std::string session =
+        "[session]\nsource = \"genicam:no such camera,Gain=3\"\n\n[source]\nexposure_us = 20.0\n\n[view]\nmode = "
+        "\"mip\"\n";
+    write_png(folder() / "theirs.png", Picture{1, 1, 1, {0}, {{"session", session}}});
+    for (const auto& file : {folder() / "theirs.png", folder().write("theirs.toml", session)}) {
+        work().change("view.mode", std::string("composite"));
+        open(file);
+        EXPECT_EQ(work().view().mode, ViewMode::mip) << "how it looked is restored";
+        EXPECT_THAT(standing("source"), HasSubstr("opens genicam:no such camera,Gain=3, sets an exposure of 20 us"))
+            << file;
+        EXPECT_THAT(standing("source"), HasSubstr("open it again")) << file;
+        EXPECT_TRUE(work().is_open()) << "what was open stays";
+        open(file);
+        EXPECT_THAT(standing("source"), Not(HasSubstr("open it again"))) << "it was allowed, and is tried: " << file;
+        EXPECT_NE(standing("source"), "") << "there is no such camera";
+        open(file);
+        EXPECT_THAT(standing("source"), HasSubstr("open it again")) << "each time is asked anew";
+    }
 }
 
 TEST_F(WorkspaceFiles, ANewVolumeIsLookedAtFromTheBeginning) {

@@ -229,6 +229,7 @@ void add_view(CLI::App& program) {
         ->type_name("PICTURE.png");
     command->add_option("--screenshot", options->screenshot, "write the view at full quality, without a screen")
         ->type_name("PICTURE.png");
+    add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
     command->add_option("--after", options->after_s, "seconds to run without a screen once everything is open [3]")
         ->check(not_negative())

@@ -245,7 +245,7 @@ class DicomSeries final : public ImageReader {
         const std::int64_t at = static_cast<std::int64_t>(frame) * frame_bytes;
         if (!header.packed) return FileBytes(header.path).bytes(header.voxels_at + at, frame_bytes);
         if (unpacked_.empty() || unpacked_file_ != file) {
-            unpacked_ = unpack_dicom(header);
+            unpacked_ = unpack_dicom(header, codec_);
             unpacked_file_ = file;
         }
         return {unpacked_.begin() + at, unpacked_.begin() + at + frame_bytes};
@@ -306,6 +306,7 @@ class DicomSeries final : public ImageReader {
     std::vector<double> heights_mm_;  // of the slices; empty: not known
     ImageHeader header_;
     bool has_own_scales_ = false;
+    std::shared_ptr<void> codec_;      // of packed frames
     std::vector<std::byte> unpacked_;  // all frames of one file
     std::size_t unpacked_file_ = 0;
 };
