@@ -98,7 +98,7 @@ CheckTable validated_velocities(ValidationRun& run) {
     CheckTable table{
         "Doppler velocities",
         fmt::format("A reflector that moves between the lines of a B-scan, n = {}, 70 kHz; 3 bins x 4 lines. "
-                    "Found on true velocities over ± 0.9 v_max:\na straight line through all of them, no other "
+                    "Measured against true velocities over ± 0.9 v_max:\na straight line through all of them, no other "
                     "correction, with "
                     "the wavelength of the spectrum's centroid.",
                     refractive_index),

@@ -1,5 +1,8 @@
 // Opening whatever somebody has: volumes, scans, sources, sessions, pictures, transfer functions, raw spectra; and what
 // the workspace says of what it cannot open.
+#include <algorithm>
+#include <functional>
+
 #include "app/jobs/simulate_job.h"
 #include "engine/io/png_file.h"
 #include "engine/scan/scan.h"
@@ -249,6 +252,7 @@ TEST_F(WorkspaceFiles, AProposalSaysWhatDoesNotFit) {
     proposal.is_stale = true;
     settle();
     EXPECT_THAT(proposal.problem, HasSubstr("foreign.raw"));
+    EXPECT_TRUE(std::ranges::is_sorted(proposal.guesses, std::greater{}, &RawGuess::likeness));
     proposal.take(proposal.guesses.front());
     settle();
     EXPECT_EQ(proposal.problem, "");

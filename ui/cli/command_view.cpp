@@ -179,7 +179,7 @@ void run_until_closed(const Listening& listening, MainWindow& window) {
 
 void view(const Options& options) {
     const Listening listening;
-    check_outputs({{options.picture, is_own_picture}, {options.screenshot, is_own_picture}},
+    check_outputs({{options.picture, is_own_picture, {".png"}}, {options.screenshot, is_own_picture, {".png"}}},
                   files_read(options.file, options.source.assignments), options.overwrites);
     const std::unique_ptr<NativeWindow> native = opened_window(options);
     Workspace work(workspace_options(options, *native));

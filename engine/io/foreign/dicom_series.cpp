@@ -195,9 +195,9 @@ class DicomSeries final : public ImageReader {
         header_.time_step_s = header_.time_points > 1 ? first.frame_time_s : 0;
         measure_slices();
         describe_values();
-        add_provenance(header_, "series", note);
-        if (slices_.front().meaning.has_position)
+        if (slices_.front().meaning.has_position)  // before our own notes, which would mark the volume as ours
             add_orientation(header_, {first.along_row, first.along_column, normal_of(first)});
+        add_provenance(header_, "series", note);
         add_provenance(header_, "manufacturer", first.manufacturer);
         add_provenance(header_, "study_date", first.study_date);
         if (first.is_inverted) add_provenance(header_, "gray_scale", "inverted: large values are meant to be dark");
