@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "engine/io/unfinished_files.h"
+
 namespace echolux {
 
 class AtomicFile {
@@ -23,6 +25,7 @@ class AtomicFile {
   private:
     std::filesystem::path final_;
     std::filesystem::path temporary_;
+    UnfinishedName unfinished_{temporary_};
     bool committed_ = false;
 };
 
@@ -46,6 +49,7 @@ class AtomicFolder {
 
     std::filesystem::path final_;
     std::filesystem::path temporary_;
+    UnfinishedName unfinished_{temporary_};
 };
 
 // The folder that `path` goes into, where only the last part of its name is missing: a disk that is not mounted, or a

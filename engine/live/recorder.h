@@ -60,6 +60,7 @@ class Recorder {
     void attempt(Work&& work);
 
     const std::int64_t max_blocks_held_;
+    Threads& threads_;
     RecordingWriter writer_;  // of the thread
     const RecordingLayout layout_;
     const std::filesystem::path path_;
@@ -71,7 +72,7 @@ class Recorder {
     std::int64_t next_place_ = 0;
 
     mutable std::mutex mutex_;  // of what follows
-    std::condition_variable ready_;
+    std::condition_variable_any ready_;
     std::deque<BlockToRecord> queue_;  // never two entries of missing blocks in a row
     bool is_ending_ = false;
     RecorderStats stats_;
@@ -79,7 +80,7 @@ class Recorder {
     std::string refusal_;  // the last one
     std::optional<Error> disk_problem_;
 
-    std::thread thread_;
+    LiveThread thread_;
 };
 
 }  // namespace echolux

@@ -14,6 +14,7 @@
 
 #include "compute/place.h"
 #include "engine/io/durable_file.h"
+#include "engine/live/threads.h"
 #include "engine/scan/recording_index.h"
 #include "engine/scan/recording_layout.h"
 #include "engine/scan/scan.h"
@@ -42,7 +43,8 @@ struct RecordingWanted {
 struct RecordingTools {
     std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&, bool replace)> open_raw;
     std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&, bool replace)> open_index;
-    std::function<double()> seconds;  // a steady clock
+    std::function<double()> seconds;     // a steady clock
+    Threads* threads = &real_threads();  // of the recorder
 
     static RecordingTools real();
 };

@@ -51,6 +51,7 @@ POSIX_PLACES = [
     "engine/io/atomic_file.cpp",
     "engine/io/direct_file.cpp",
     "engine/io/trial.cpp",
+    "engine/io/unfinished_files.cpp",
     "engine/io/file_descriptor.h",
     "engine/io/file_descriptor.cpp",
     "engine/io/movie/ffmpeg/ffmpeg_library.cpp",
