@@ -5,6 +5,7 @@
 // values whose signal has been submitted.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -57,6 +58,15 @@ class SlotWriter {
     // slices [first, end) since the last time; to host memory they have been written. Values rise from call to call,
     // slots may alternate.
     virtual void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) = 0;
+
+    // What has become of the work that was submitted so far, which is waited for at most so long. `dead`: who does it
+    // has failed, and none of it will signal any more. From any thread.
+    enum class Settled { done, under_way, dead };
+    virtual Settled settle(std::chrono::milliseconds patience) noexcept = 0;
+
+    // The timeline `read` gets `value`, in place of a renderer whose device is lost and cannot even be signalled from
+    // the host. From any thread.
+    virtual void release_readers(std::uint64_t value) noexcept = 0;
 };
 
 // For handles that nobody imports; negative ones are none.

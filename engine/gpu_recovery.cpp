@@ -4,9 +4,10 @@
 
 namespace echolux {
 
-bool GpuRecovery::recovers(const Error& problem, Backend processor) {
+bool GpuRecovery::recovers(const Error& problem, Backend processor, Clock::time_point now) {
     if (!is_of_gpu(problem, processor) || insists_on_gpu(backend_)) return false;
-    if (std::exchange(has_failed_, true)) backend_ = {.backend = Backend::cpu};
+    const std::optional<Clock::time_point> before = std::exchange(failed_at_, now);
+    if (before && now - *before <= forgotten_after) backend_ = {.backend = Backend::cpu};
     return true;
 }
 

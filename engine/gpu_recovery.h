@@ -1,6 +1,9 @@
-// What becomes of work whose GPU fails in the midst of it, live and with files: the GPU is set up anew once, then the
-// CPU takes over, unless somebody insists on GPUs.
+// What becomes of work whose GPU fails in the midst of it, live and with files: the GPU is set up anew, and where it
+// fails again soon the CPU takes over, unless somebody insists on GPUs. A failure of long ago is forgotten.
 #pragma once
+
+#include <chrono>
+#include <optional>
 
 #include "compute/backend.h"
 #include "compute/error.h"
@@ -9,6 +12,8 @@ namespace echolux {
 
 class GpuRecovery {
   public:
+    using Clock = std::chrono::steady_clock;
+
     explicit GpuRecovery(const BackendChoice& wanted) : backend_(wanted) {}
 
     // What to plan on now.
@@ -21,11 +26,13 @@ class GpuRecovery {
 
     // Whether work that ended so may go on with a reconstructor planned anew, on what backend() says from now on.
     // False: whoever asked for the work gets the error.
-    bool recovers(const Error& problem, Backend processor);
+    bool recovers(const Error& problem, Backend processor, Clock::time_point now = Clock::now());
+
+    static constexpr std::chrono::minutes forgotten_after{10};
 
   private:
     BackendChoice backend_;
-    bool has_failed_ = false;
+    std::optional<Clock::time_point> failed_at_;  // lately
 };
 
 }  // namespace echolux

@@ -98,8 +98,7 @@ LiveReport run(const LiveJob& job, Progress& progress, const HearEvent& heard) {
     LiveReport report;
     const std::unique_ptr<Source> source = opened_source(job, progress);
     report.source = source->name();
-    SilentProgress to_the_end;  // whoever stops the job stops its session
-    Display display(job, live_plan(*source, to_the_end));
+    Display display(job, live_plan(*source, progress));
     Session session(*source, display.path());
     const std::unique_ptr<PictureLoop> pictures = display.pictures_of(session);
     run_session(job, *source, session, report, progress, heard, [&] { return pictures->problem(); });

@@ -42,6 +42,7 @@ class Started {
 ReconstructionSpec live_plan(Source& source, Progress& progress) {
     ReconstructionSpec plan = source.scan().spec(source.block_b_scans());
     if (!needs_noise_floor(plan.recipe, plan.flow)) return plan;
+    progress.begin("wait for the first block", 0, "");
     const Started started(source);
     const auto until = std::chrono::steady_clock::now() + max_wait;
     while (std::chrono::steady_clock::now() < until) {
@@ -52,6 +53,7 @@ ReconstructionSpec live_plan(Source& source, Progress& progress) {
         plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, arrival.block);
         break;
     }
+    progress.end();
     return plan;
 }
 

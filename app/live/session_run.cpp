@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -19,7 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_around = 50ms;
-constexpr auto max_to_drain = 60s;  // a CPU may have two volumes before it when the source stops
+constexpr auto max_to_drain = 60s;            // a CPU may have two volumes before it when the source stops
+constexpr auto max_to_drain_stopped = 500ms;  // where somebody waits for the end
 
 // How far a job is: in volumes, or in time.
 class LiveProgress {
@@ -30,7 +32,12 @@ class LiveProgress {
         else
             progress_.begin(job.task, std::max<std::int64_t>(0, std::llround(1000 * job.seconds)), unit_of_time);
     }
-    ~LiveProgress() { progress_.end(); }
+    ~LiveProgress() {
+        try {
+            progress_.end();
+        } catch (const std::exception&) {  // nobody is told any more
+        }
+    }
 
     // Whether that is all. Throws Error{cancelled}.
     bool advance(const SessionStats& stats, std::int64_t volumes) {
@@ -68,9 +75,9 @@ class Events {
     }
     void note(const SessionEvent& event) {
         constexpr std::size_t max_events = 1000;
-        if (heard_) heard_(event);
         kept_.push_back(event);
         if (kept_.size() > max_events) kept_.erase(kept_.begin());
+        if (heard_) heard_(event);
     }
 
   private:
@@ -79,29 +86,52 @@ class Events {
     const HearEvent& heard_;
 };
 
-// Until the job says that it is enough.
+// False: it takes longer than that. Throws Error{cancelled} where nobody wants to wait.
+bool drained(Session& session, Progress& progress) {
+    const auto until = std::chrono::steady_clock::now() + max_to_drain;
+    while (!session.drain(look_around)) {
+        if (std::chrono::steady_clock::now() > until) return false;
+        progress.advance(0);
+    }
+    return true;
+}
+
+// Until the job says that it is enough, and all of it is reconstructed. Throws what `progress` throws.
 void watch(const SessionJob& job, Session& session, Progress& progress, Events& events,
            const std::function<std::optional<std::string>()>& trouble, LiveReport& report) {
     LiveProgress how_far(job, progress);
-    try {
-        for (;;) {
-            events.hear();
-            const SessionStats stats = session.stats();
-            if (how_far.advance(stats, stats.arrived.volumes)) break;
-            if (const auto problem = trouble ? trouble() : std::nullopt) {
-                report.failure = *problem;
-                events.note({stats.seconds, true, *problem});
-                break;
-            }
-            std::this_thread::sleep_for(look_around);
+    for (;;) {
+        events.hear();
+        const SessionStats stats = session.stats();
+        if (how_far.advance(stats, stats.arrived.volumes)) break;
+        if (const auto problem = trouble ? trouble() : std::nullopt) {
+            report.failure = *problem;
+            events.note({stats.seconds, true, *problem});
+            break;
         }
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::cancelled) throw;
-        report.was_cut_short = job.seconds > 0 || job.volumes > 0;
+        std::this_thread::sleep_for(look_around);
     }
     session.stop();
-    if (!session.drain(max_to_drain))
+    if (!drained(session, progress))
         events.note({session.stats().seconds, true, "what was acquired last is not reconstructed"});
+}
+
+// The same, whatever ends it. What the caller throws on once all is in order; nothing: it is in order already.
+std::exception_ptr watch_to_the_end(const SessionJob& job, Session& session, Progress& progress, Events& events,
+                                    const std::function<std::optional<std::string>()>& trouble, LiveReport& report) {
+    std::exception_ptr problem;
+    try {
+        watch(job, session, progress, events, trouble, report);
+        return problem;
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::cancelled) problem = std::current_exception();
+        report.was_cut_short = job.seconds > 0 || job.volumes > 0;
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    session.stop();
+    session.drain(max_to_drain_stopped);
+    return problem;
 }
 
 // The scans that a source plays or that describe it.
@@ -148,12 +178,13 @@ void run_session(const SessionJob& job, Source& source, Session& session, LiveRe
     if (!job.record.empty()) session.record(recording_of(job, source));
     session.start(job.volumes);
     Events events(session, report.events, heard);
-    watch(job, session, progress, events, trouble, report);
+    const std::exception_ptr problem = watch_to_the_end(job, session, progress, events, trouble, report);
     if (!job.record.empty()) {
         report.recorder = session.stop_recording();
         if (report.recorder->blocks > 0 && source.capabilities().has_truth)
             source.write_truth(truth_of_recording(job.record));
     }
+    if (problem) std::rethrow_exception(problem);
     events.hear();
 }
 

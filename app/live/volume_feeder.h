@@ -74,6 +74,7 @@ class VolumeFeeder : public BlockSink {
 
     // Never waits.
     PlanFates plan_fates() const;
+    bool has_change_ready() const { return maker_.has_made(); }  // to be taken
 
     // Since the devices were last put together.
     RingStatistics statistics() const;

@@ -27,9 +27,13 @@ class LiveSession {
     virtual void start() = 0;
     virtual void stop() = 0;
 
-    // From the next volume on; `look`: sections [view] and [transfer] for its TOML. Throws Error{output, bad_setting}.
-    virtual void record(const std::filesystem::path& scan_toml, const std::string& look) = 0;
-    virtual RecorderStats stop_recording() = 0;  // waits for the disk: may be called from a job
+    // What a recording of this name would hold now; `look`: sections [view] and [transfer] for its TOML. Throws
+    // Error{bad_setting}: the session is recorded already.
+    virtual RecordingWanted recording_of_now(const std::filesystem::path& scan_toml, const std::string& look) const = 0;
+
+    // From the next volume on. These two wait for the disk: for jobs. Throws Error{output, bad_setting}.
+    virtual void record(RecordingWanted wanted) = 0;
+    virtual RecorderStats stop_recording() = 0;
     virtual bool is_recording() const = 0;
 
     // Recipe, flow and calibration of `scan` from now on; made ready beside the work. Throws Error{bad_setting} for

@@ -24,7 +24,13 @@ StagedSession::StagedSession(std::unique_ptr<Source> source, const Reconstructio
       first_floor_db_(plan.recipe.noise_floor_db), asked_{{plan, source_->scan()}}, timeline_(timeline_of(player_)),
       session_(*source_, to_display_) {}
 
-StagedSession::~StagedSession() = default;
+StagedSession::~StagedSession() {
+    try {
+        stop();
+        stop_recording();
+    } catch (const std::exception&) {  // the truth of a simulation; what was recorded is on the disk
+    }
+}
 
 // Of a scan as `reconstruct` measures it; live from what came last.
 void StagedSession::complete(ReconstructionSpec& plan) const {
@@ -117,7 +123,7 @@ void StagedSession::stop() {
     session_.stop();
 }
 
-void StagedSession::record(const std::filesystem::path& scan_toml, const std::string& look) {
+RecordingWanted StagedSession::recording_of_now(const std::filesystem::path& scan_toml, const std::string& look) const {
     if (is_recorded()) {
         throw Error(ErrorCode::bad_setting, "is already on disk as a recording", scan().path.string(),
                     "copy its files");
@@ -125,6 +131,11 @@ void StagedSession::record(const std::filesystem::path& scan_toml, const std::st
     RecordingWanted wanted = recording_of(*source_, scan_toml);
     take_recipe(asked_.back().scan, wanted.scan);
     wanted.look = look;
+    return wanted;
+}
+
+void StagedSession::record(RecordingWanted wanted) {
+    const std::filesystem::path scan_toml = wanted.scan_toml;
     session_.record(std::move(wanted));
     recording_ = scan_toml;
     is_recording_ = true;

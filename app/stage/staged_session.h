@@ -22,7 +22,7 @@ class StagedSession : public LiveSession {
   public:
     // `source`: a ScanPlayer is a recorded scan, all else is live. `plan`: as the source says, complete.
     StagedSession(std::unique_ptr<Source> source, const ReconstructionSpec& plan);
-    ~StagedSession() override;
+    ~StagedSession() override;  // what is recorded is whole, as after stop_recording()
 
     // ---- for who shows it
 
@@ -63,7 +63,8 @@ class StagedSession : public LiveSession {
     void start() override;
     void stop() override;
 
-    void record(const std::filesystem::path& scan_toml, const std::string& look) override;
+    RecordingWanted recording_of_now(const std::filesystem::path& scan_toml, const std::string& look) const override;
+    void record(RecordingWanted wanted) override;
     RecorderStats stop_recording() override;
     bool is_recording() const override { return is_recording_; }
 
@@ -97,7 +98,7 @@ class StagedSession : public LiveSession {
     std::int64_t changes_ = 0;    // of settings that came into use, for a scan whose volumes are not kept
     bool has_run_ = false;
     std::mutex starting_;              // starts and stops one at a time
-    std::filesystem::path recording_;  // the last one
+    std::filesystem::path recording_;  // the last one; of whoever starts and stops recordings, one at a time
     std::atomic<bool> is_recording_ = false;
     VolumeFeeder* display_ = nullptr;
     DisplaySwitch to_display_;

@@ -9,7 +9,9 @@
 
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "compute/cuda/gpu_index.h"
@@ -21,6 +23,7 @@ namespace echolux::cuda {
 namespace {
 
 const char* const place_name = "sharing textures";
+constexpr std::chrono::milliseconds look_again{1};  // at work under way
 
 // A handle until the driver has taken it over.
 class PendingHandle {
@@ -242,10 +245,31 @@ class CudaSlotWriter : public SlotWriter {
         written_.signal(value, publishing_);
     }
 
+    Settled settle(std::chrono::milliseconds patience) noexcept override {
+        const CurrentDevice current(device_, std::nothrow);
+        const auto until = std::chrono::steady_clock::now() + patience;
+        for (;; std::this_thread::sleep_for(look_again)) {
+            const cudaError_t result = cudaStreamQuery(publishing_);
+            if (result == cudaSuccess) return Settled::done;
+            if (result != cudaErrorNotReady) return Settled::dead;
+            cudaGetLastError();  // no error, but the runtime remembers it as one
+            if (std::chrono::steady_clock::now() >= until) return Settled::under_way;
+        }
+    }
+
+    void release_readers(std::uint64_t value) noexcept override {
+        const CurrentDevice current(device_, std::nothrow);
+        try {
+            read_.signal(value, releasing_);
+        } catch (const std::exception&) {  // then the context is dead as well, and nothing of it waits
+        }
+    }
+
   private:
     int device_;
     Stream opening_;
     Stream publishing_;
+    Stream releasing_;  // waits for nothing
     ImportedTimeline written_;
     ImportedTimeline read_;
     std::vector<std::unique_ptr<ImportedSlot>> slots_;

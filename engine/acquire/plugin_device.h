@@ -1,11 +1,14 @@
 // An instrument that a plugin has opened. It is closed when nobody holds it any more: the source that streams from it,
-// and every block whose memory is the plugin's.
+// and every block whose memory is the plugin's. A plugin that hangs is an error, and is left behind: it keeps what it
+// may still use, but nobody waits for it.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "engine/acquire/patient_caller.h"
 #include "engine/acquire/plugin.h"
 #include "engine/scan/scan.h"
 
@@ -20,32 +23,42 @@ class PluginDevice {
     PluginDevice(const PluginDevice&) = delete;
     PluginDevice& operator=(const PluginDevice&) = delete;
 
-    const std::string& name() const { return plugin_.name(); }
-    bool plays() const { return plugin_.calls().play != nullptr; }
-    bool takes_buffers() const { return plugin_.calls().post != nullptr; }
-    bool takes_back() const { return plugin_.calls().release != nullptr; }
+    const std::string& name() const;
+    bool plays() const;
+    bool takes_buffers() const;
+    bool takes_back() const;
 
     void start();
-    void stop() noexcept;
+
+    // False: it has not come back, and may go on to use what it was given: keep() that.
+    bool stop() noexcept;
+    void keep(std::shared_ptr<const void> what);
+
     void post(const echolux_buffer& buffer);
-    int next(std::int64_t patience_us, echolux_block& block);  // ECHOLUX_OK, NOTHING_YET or ENDED
-    void release(std::uint64_t token) noexcept;
+
+    // ECHOLUX_OK, NOTHING_YET or ENDED. A call that takes longer than it should goes on: the next one waits for it.
+    int next(std::chrono::microseconds patience, echolux_block& block);
+    bool is_in_next() const { return caller_.is_under_way(); }
+
+    void release(std::uint64_t token) noexcept;  // from any thread
     void play(const echolux_pattern& pattern);
 
     [[noreturn]] void fail(const std::string& problem) const;
 
   private:
-    static void hear(void* context, int level, const char* text);
-    void keep_log(int level, const std::string& line);
-    void check(const char* function, int result);
+    struct Opened;
 
-    Plugin plugin_;
-    echolux_host host_{};
-    echolux_device* device_ = nullptr;
+    template <class Call>
+    void call(const char* function, std::chrono::milliseconds longest, const Call& made);
+    void begin(const char* function, std::function<void()> work);
+    [[noreturn]] void fail_as_hanging() const;
+    void check(int result) const;
 
-    std::mutex mutex_;  // of what follows
-    std::string last_error_;
-    int lines_shown_ = 0;
+    std::shared_ptr<Opened> opened_;  // with the call under way
+    PatientCaller caller_;
+    const char* function_ = "";  // that was called last, and when
+    std::chrono::steady_clock::time_point since_;
+    bool is_started_ = false;  // and has not been stopped
 };
 
 // The way of the beam over a volume, as a plugin plays it. Throws Error{device} when the plugin refuses,

@@ -147,21 +147,22 @@ void PluginSource::start() {
 }
 
 void PluginSource::stop() noexcept {
-    if (is_running_) device_->stop();
+    const bool may_still_write = is_running_ && !device_->stop();
     is_running_ = false;
+    if (may_still_write) device_->keep(std::make_shared<decltype(posted_)>(std::move(posted_)));
     posted_.clear();
 }
 
 Arrival PluginSource::next(milliseconds patience) {
     if (!is_running_) device_->fail("is not started");
     try {
-        post_free_buffers();
+        if (!device_->is_in_next()) post_free_buffers();
         echolux_block sent{};
         sent.struct_size = sizeof sent;
         sent.volume = sent.first_b_scan = -1;
         sent.b_scans = stream_.block_b_scans;
         sent.time_s = -1;
-        switch (device_->next(std::chrono::microseconds(patience).count(), sent)) {
+        switch (device_->next(patience, sent)) {
             case ECHOLUX_OK: return {Arrival::Kind::block, accepted(sent)};
             case ECHOLUX_ENDED: stop(); return {Arrival::Kind::ended, {}};
             default: return {};

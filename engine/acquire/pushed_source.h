@@ -46,7 +46,7 @@ class PushedSource : public Source {
 
     Scan scan_;
     std::int64_t block_b_scans_;
-    SourceCapabilities capabilities_;
+    SourceCapabilities capabilities_{.sends_when_asked = true};
 
     std::mutex mutex_;  // of what follows
     std::condition_variable came_, taken_;

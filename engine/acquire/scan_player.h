@@ -68,7 +68,7 @@ class ScanPlayer : public Source {
     std::int64_t block_b_scans_;
     std::int64_t max_in_use_;
     bool keeps_volumes_;  // there is memory for the volume that is shown and one that comes
-    SourceCapabilities capabilities_;
+    SourceCapabilities capabilities_{.sends_when_asked = true};
     SpectraReader reader_;
     BlockPool pool_;
     std::optional<BlockStream> stream_;  // of the volume under way; goes before what it reads with

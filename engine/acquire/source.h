@@ -29,8 +29,9 @@ struct SourceCapabilities {
     bool sets_line_rate = false;
     bool sets_exposure = false;
     bool sets_samples = false;
-    bool plays_patterns = false;  // takes scan patterns for galvanometers
-    bool has_truth = false;       // simulator
+    bool plays_patterns = false;    // takes scan patterns for galvanometers
+    bool has_truth = false;         // simulator
+    bool sends_when_asked = false;  // and nothing else: that nothing comes is no trouble
 };
 
 struct Arrival {

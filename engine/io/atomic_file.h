@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "engine/io/unfinished_files.h"
+
 namespace echolux {
 
 class AtomicFile {
@@ -26,6 +28,7 @@ class AtomicFile {
   private:
     std::filesystem::path final_;
     std::filesystem::path temporary_;
+    UnfinishedName unfinished_{temporary_};
     bool committed_ = false;
 };
 
@@ -51,6 +54,7 @@ class AtomicFolder {
 
     std::filesystem::path final_;
     std::filesystem::path temporary_;
+    UnfinishedName unfinished_{temporary_};
 };
 
 // A file, or a folder with the names in it, is on the disk. False: the file system has no such thing as flushing it,

@@ -13,7 +13,8 @@
 namespace echolux {
 namespace {
 
-constexpr double max_late_s = 1;  // beyond what the line rate says, until a clock is said to leap
+constexpr std::int64_t max_late = 16;  // blocks in a row
+constexpr double max_late_s = 1;       // beyond what the line rate says, until a clock is said to leap
 
 bool is_power_of_ten(std::int64_t n) {
     for (; n >= 10 && n % 10 == 0; n /= 10) {
@@ -27,11 +28,11 @@ Arrivals::Arrivals(const ReconstructionSpec& spec, Report report) : spec_(spec),
 
 bool Arrivals::admit(const Block& block) {
     if (!has_right_shape(block)) return false;
-    if (block.sequence < next_sequence_) {
-        count(stats_.repeated, 1, fmt::format("block {} arrived twice or too late: it is left out", block.sequence),
-              "repeated");
+    if (is_late(block)) {
+        keep_out_late(block);
         return false;
     }
+    late_ = 0;
     // A source that counts its losses may leave their numbers out or not: the larger count is the true one.
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
@@ -39,12 +40,37 @@ bool Arrivals::admit(const Block& block) {
         count(stats_.lost, lost, fmt::format("lost {} before block {}", counted(lost, "blocks"), block.sequence),
               "lost");
     next_sequence_ = block.sequence + 1;
+    next_place_ = place_of(block) + block.b_scans;
     watch_clock(block, lost);
     ++stats_.blocks;
     if (block.first_b_scan + block.b_scans == spec_.geometry.b_scans) ++stats_.volumes;
     stats_.lines += block.b_scans * spec_.geometry.b_repeats * spec_.geometry.lines_per_b_scan();
     stats_.bytes += block.bytes;
     return true;
+}
+
+std::int64_t Arrivals::place_of(const Block& block) const {
+    return block.volume * spec_.geometry.b_scans + block.first_b_scan;
+}
+
+bool Arrivals::is_late(const Block& block) const {
+    return block.sequence < next_sequence_ || place_of(block) < next_place_;
+}
+
+// A few are late or sent twice. Many, one after the other, are new: their numbers are wrong, and would be for good.
+void Arrivals::keep_out_late(const Block& block) {
+    count(stats_.repeated, 1, fmt::format("block {} arrived twice or too late: it is left out", block.sequence),
+          "repeated");
+    const bool goes_on = block.sequence > late_sequence_ && place_of(block) > late_place_;
+    late_ = goes_on ? late_ + 1 : 1;
+    late_sequence_ = block.sequence;
+    late_place_ = place_of(block);
+    if (late_ < max_late) return;
+    throw Error(
+        ErrorCode::device,
+        fmt::format("its numbers run backwards: block {} of volume {} came after block {} of volume {}", block.sequence,
+                    block.volume, next_sequence_ - 1, (next_place_ - 1) / spec_.geometry.b_scans),
+        "source", "check what resets its counter");
 }
 
 void Arrivals::note_lost(std::int64_t blocks) {

@@ -8,7 +8,8 @@ namespace echolux {
 void DisplayQueue::push(Block block, const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     const bool waits = overload_ == Overload::source_waits && block.first_b_scan == 0;
-    if (waits && !begun_.wait(lock, stop, [this] { return closed_ || !newest_; })) return;
+    const auto has_begun = [this] { return closed_ || !newest_; };
+    if (waits && !threads_.wait(lock, begun_, stop, Threads::Clock::time_point::max(), has_begun)) return;
     ++stats_.pushed;
     if (block.first_b_scan == 0) begin(block);
     Volume& arriving = newest_ ? *newest_ : current_;
@@ -64,7 +65,7 @@ void DisplayQueue::count_left_out(Fate fate, std::int64_t blocks) {
 std::optional<Block> DisplayQueue::take(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
     is_busy_ = false;
-    came_.wait_for(lock, patience, [this] { return closed_ || has_block(); });
+    threads_.wait(lock, came_, {}, threads_.now() + patience, [this] { return closed_ || has_block(); });
     if (closed_ || !has_block()) return std::nullopt;
     if (current_.blocks.empty()) {
         current_ = std::move(*newest_);

@@ -12,6 +12,7 @@
 #include <stop_token>
 
 #include "compute/place.h"
+#include "engine/live/threads.h"
 
 namespace echolux {
 
@@ -38,8 +39,9 @@ enum class Overload {
 class DisplayQueue {
   public:
     // `b_scans` of a volume.
-    explicit DisplayQueue(std::int64_t b_scans, Overload overload = Overload::newest_wins)
-        : b_scans_(b_scans), overload_(overload) {}
+    explicit DisplayQueue(std::int64_t b_scans, Overload overload = Overload::newest_wins,
+                          Threads& threads = real_threads())
+        : b_scans_(b_scans), overload_(overload), threads_(threads) {}
 
     // Blocks of a volume come in order; one that does not follow the one before makes its volume incomplete, and what
     // comes of it later is left out. With source_waits it waits, until `stop`, which leaves the block out.
@@ -81,8 +83,9 @@ class DisplayQueue {
 
     std::int64_t b_scans_;
     Overload overload_;
+    Threads& threads_;
     mutable std::mutex mutex_;
-    std::condition_variable came_;
+    std::condition_variable_any came_;
     std::condition_variable_any begun_;  // the volume that waited
     Volume current_;                     // being taken
     std::int64_t stray_ = -1;            // number of a volume that came without its beginning

@@ -35,6 +35,11 @@ std::optional<MadePlan> PlanMaker::take() {
     return std::exchange(made_, std::nullopt);
 }
 
+bool PlanMaker::has_made() const {
+    const std::scoped_lock lock(mutex_);
+    return made_ || failure_;
+}
+
 void PlanMaker::put_back(MadePlan made) {
     const std::scoped_lock lock(mutex_);
     if (!made_ && made.number > failed_) made_ = std::move(made);

@@ -36,6 +36,7 @@ class PlanMaker {
     // What has been made since the last call, once. Throws what making it threw; none that was asked for before the one
     // that failed is ever given then.
     std::optional<MadePlan> take();
+    bool has_made() const;  // something, to be taken or thrown
 
     // The newest that could not be made; 0: none.
     std::uint64_t failed() const;

@@ -42,9 +42,10 @@ std::string expected_bytes(const BytePlace& place) {
 }  // namespace
 
 Recorder::Recorder(RecordingWanted wanted, RecordingTools tools)
-    : max_blocks_held_(checked_share(wanted.max_blocks_held)), tools_(std::move(tools)), wanted_(std::move(wanted)),
-      writer_(std::make_unique<RecordingWriter>(wanted_, tools_)), layout_(writer_->layout()),
-      path_(writer_->raw_path()), keeps_names_(writer_->keeps_names()), thread_([this] { work(); }) {}
+    : max_blocks_held_(checked_share(wanted.max_blocks_held)), tools_(std::move(tools)), threads_(*tools_.threads),
+      wanted_(std::move(wanted)), writer_(std::make_unique<RecordingWriter>(wanted_, tools_)),
+      layout_(writer_->layout()), path_(writer_->raw_path()), keeps_names_(writer_->keeps_names()),
+      thread_(threads_.start([this](const std::stop_token&) { work(); })) {}
 
 Recorder::~Recorder() {
     finish();
@@ -142,8 +143,9 @@ void Recorder::work() {
         bool has_next = false;
         {
             std::unique_lock lock(mutex_);
-            ready_.wait_for(lock, std::chrono::duration<double>(writer_->seconds_to_sync()),
-                            [this] { return !queue_.empty() || is_ending_; });
+            const std::chrono::duration<double> to_sync(writer_->seconds_to_sync());
+            threads_.wait(lock, ready_, {}, threads_.now() + std::chrono::ceil<Threads::Clock::duration>(to_sync),
+                          [this] { return !queue_.empty() || is_ending_; });
             has_next = !queue_.empty();
             goes_on = has_next || !is_ending_;
             if (has_next) {
@@ -262,7 +264,7 @@ void Recorder::finish() noexcept {
         is_ending_ = true;
     }
     ready_.notify_one();
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
 }
 
 }  // namespace echolux

@@ -78,6 +78,7 @@ class Recorder {
 
     const std::int64_t max_blocks_held_;
     const RecordingTools tools_;
+    Threads& threads_;
     const RecordingWanted wanted_;
 
     // Of the thread that writes.
@@ -97,7 +98,7 @@ class Recorder {
     std::int64_t next_place_ = 0;
 
     mutable std::mutex mutex_;  // of what follows
-    std::condition_variable ready_;
+    std::condition_variable_any ready_;
     std::deque<BlockToRecord> queue_;  // never two entries of missing blocks in a row
     bool is_ending_ = false;
     RecorderStats stats_;
@@ -108,7 +109,7 @@ class Recorder {
     std::string refusal_;                 // the last one
     std::optional<Error> disk_problem_;
 
-    std::thread thread_;
+    LiveThread thread_;
 };
 
 }  // namespace echolux

@@ -5,9 +5,9 @@
 
 namespace echolux {
 
-std::string Recording::begin(RecordingWanted wanted) {
+std::string Recording::begin(RecordingWanted wanted, const RecordingTools& tools) {
     if (stats()) throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
-    auto recorder = std::make_unique<Recorder>(std::move(wanted));  // makes files, for which no block waits
+    auto recorder = std::make_unique<Recorder>(std::move(wanted), tools);  // makes files, for which no block waits
     std::string notice = recorder->notice();
     const std::scoped_lock lock(mutex_);
     recorder_ = std::move(recorder);

@@ -14,7 +14,7 @@ namespace echolux {
 class Recording {
   public:
     // What is to be said of it, empty: nothing. Throws Error{bad_setting}: one is under way; Error{output} as Recorder.
-    std::string begin(RecordingWanted wanted);
+    std::string begin(RecordingWanted wanted, const RecordingTools& tools);
 
     // Waits for the disk, and no block waits for it. Nothing: there was none.
     std::optional<RecorderStats> end();

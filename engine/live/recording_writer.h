@@ -15,6 +15,7 @@
 #include "compute/place.h"
 #include "engine/io/durable_file.h"
 #include "engine/live/earlier_recording.h"
+#include "engine/live/threads.h"
 #include "engine/scan/recording_index.h"
 #include "engine/scan/recording_layout.h"
 #include "engine/scan/scan.h"
@@ -44,7 +45,8 @@ struct RecordingWanted {
 struct RecordingTools {
     std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&)> open_raw;  // one that is not there yet
     std::function<std::unique_ptr<DurableFile>(const std::filesystem::path&)> open_index;
-    std::function<double()> seconds;  // a steady clock
+    std::function<double()> seconds;     // a steady clock
+    Threads* threads = &real_threads();  // of the recorder
 
     static RecordingTools real();
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <exception>
 
 #include "compute/validate.h"
@@ -14,22 +13,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 100ms;         // of a thread that waits for blocks, until it looks around
-constexpr auto idle_patience = 5ms;      // the same while a changed setting is being made ready
+constexpr auto patience = 100ms;         // of the thread that waits for blocks, until it looks around
 constexpr auto reconnect_after = 500ms;  // until a source that failed is started again
 constexpr auto healthy_after = 2s;       // a start is said to have worked
-constexpr auto stalled_after = 1s;       // a volume that is fed in part is no longer waited for
+constexpr auto silent_after = 5s;        // a source that sends nothing is said to be silent
+constexpr auto stuck_after = 10s;        // a block that is being reconstructed may never end
 constexpr auto said_again_after = 5s;    // the same line
 constexpr std::size_t max_events = 200;
 constexpr std::size_t max_unseen = 256;  // volumes whose latency is still open
 
-double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
-}
-
 template <class S>
 bool is_same(const S& a, const S& b) {
     return std::ranges::all_of(describe<S>(), [&](const Field<S>& field) { return field.get(a) == field.get(b); });
+}
+
+// A slow scan may need that long for a block.
+std::chrono::duration<double> longest_silence(const Source& source) {
+    constexpr double blocks = 3;
+    const ScanGeometry& scan = source.scan().geometry;
+    const std::int64_t frames = source.block_b_scans() * scan.b_repeats + scan.flyback_frames;
+    if (!(scan.line_rate_hz > 0)) return silent_after;
+    const double block_s = static_cast<double>(frames * scan.lines_per_frame()) / scan.line_rate_hz;
+    return std::max<std::chrono::duration<double>>(silent_after, std::chrono::duration<double>(blocks * block_s));
 }
 
 // A pool of fewer blocks would be held by what is kept, and nothing could arrive any more.
@@ -40,21 +45,11 @@ bool has_memory_to_retain(const Source& source) {
 
 }  // namespace
 
-// Nothing that others throw ends a thread.
-template <class Work>
-void Session::survive(const Work& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        report(error.line());
-    } catch (const std::exception& error) {
-        report(error.what());
-    }
-}
-
-Session::Session(Source& source, BlockSink& sink, Overload overload)
-    : source_(source), sink_(sink), b_scans_(source.scan().geometry.b_scans), retains_(has_memory_to_retain(source)),
-      queue_(b_scans_, overload), processing_([this](const std::stop_token& stop) { process(stop); }) {}
+Session::Session(Source& source, BlockSink& sink, Overload overload, SessionTools tools)
+    : source_(source), sink_(sink), tools_(std::move(tools)), threads_(*tools_.threads),
+      b_scans_(source.scan().geometry.b_scans), retains_(has_memory_to_retain(source)),
+      longest_silence_(longest_silence(source)), queue_(b_scans_, overload, threads_),
+      processing_(threads_.start([this](const std::stop_token& stop) { process(stop); })) {}
 
 Session::~Session() {
     stop();
@@ -66,9 +61,9 @@ Session::~Session() {
 
 void Session::start(std::int64_t volumes) {
     stop();
+    source_.start();  // takes its time; until then the figures are those of the last run
     queue_.clear();
     next_ = {};
-    source_.start();
     {
         const std::scoped_lock lock(mutex_);
         stats_ = {};
@@ -76,19 +71,21 @@ void Session::start(std::int64_t volumes) {
         unseen_.clear();
         acquired_ = processed_ = {};
         busy_s_ = 0;
-        start_ = worked_until_ = Clock::now();
+        start_ = worked_until_ = threads_.now();
         end_.reset();
+        if (!source_.capabilities().sends_when_asked) block_.wait(start_);
     }
-    acquiring_ = std::jthread([this, volumes](const std::stop_token& stop) { acquire(stop, volumes); });
+    acquiring_ = threads_.start([this, volumes](const std::stop_token& stop) { acquire(stop, volumes); });
 }
 
 void Session::stop() noexcept {
     acquiring_.request_stop();
-    if (acquiring_.joinable()) acquiring_.join();
+    acquiring_.join();
     source_.stop();
     const std::scoped_lock lock(mutex_);
-    if (stats_.running) end_ = Clock::now();
+    if (stats_.running) end_ = threads_.now();
     stats_.running = false;
+    block_.forget();
 }
 
 // ---- the thread that acquires
@@ -98,7 +95,7 @@ void Session::acquire(const std::stop_token& stop, std::int64_t volumes) {
                       [this](const std::string& line, const std::string& topic) { report(line, true, topic); });
     Numbering base;
     while (!stop.stop_requested()) {
-        const auto begun = Clock::now();
+        const auto begun = threads_.now();
         std::string problem;
         try {
             return acquire_from(stop, arrivals, base, volumes);
@@ -107,14 +104,21 @@ void Session::acquire(const std::stop_token& stop, std::int64_t volumes) {
         } catch (const std::exception& error) {
             problem = error.what();
         }
-        base = reconnected(stop, problem, Clock::now() - begun < healthy_after);
+        base = reconnected(stop, problem, threads_.now() - begun < healthy_after);
     }
+}
+
+// From now on a block is expected.
+void Session::listen() {
+    const std::scoped_lock lock(mutex_);
+    if (!source_.capabilities().sends_when_asked) block_.wait(threads_.now());
 }
 
 // Until the source ends or is stopped, or has sent so many volumes.
 void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, const Numbering& base,
                            std::int64_t volumes) {
     bool ended = false;
+    listen();
     while (!stop.stop_requested() && !ended) {
         Arrival arrival = source_.next(patience);
         Block& block = arrival.block;
@@ -124,7 +128,7 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
             recording_.note_lost(block.lost_before);
             ended = true;
         } else {
-            block.arrived = Clock::now();
+            block.arrived = threads_.now();
             block.sequence += base.sequence;
             block.volume += base.volume;
             block.time_s += base.time_s;
@@ -133,11 +137,13 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
                 take_in(block, stop);
             else
                 recording_.note_lost(arrivals.stats().misshapen - misshapen);
+            listen();
             ended = volumes > 0 && arrivals.stats().volumes >= volumes;
         }
         const std::scoped_lock lock(mutex_);
         stats_.arrived = arrivals.stats();
         stats_.ended = ended;
+        if (ended) block_.forget();
     }
 }
 
@@ -145,28 +151,32 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
 Session::Numbering Session::reconnected(const std::stop_token& stop, const std::string& problem, bool waits) {
     report(problem);
     recording_.note_interruption();
+    {
+        const std::scoped_lock lock(mutex_);
+        block_.forget();
+    }
     source_.stop();
-    const auto since = Clock::now();
-    std::mutex asleep;
-    std::condition_variable_any woken;
+    const auto since = threads_.now();
     for (bool is_back = false; !is_back && !stop.stop_requested(); waits = true) {
-        if (waits) {
-            std::unique_lock lock(asleep);
-            if (woken.wait_for(lock, stop, reconnect_after, [] { return false; }) || stop.stop_requested()) break;
-        }
+        if (waits && !threads_.sleep(reconnect_after, stop)) break;
         survive([&] {
             source_.start();
             is_back = true;
-            report(fmt::format("the source is back after {:.1f} s", seconds_between(since, Clock::now())), false);
+            report(fmt::format("the source is back after {:.1f} s", seconds_between(since, threads_.now())), false);
             const std::scoped_lock lock(mutex_);
             ++stats_.reconnections;
         });
     }
-    return {next_.sequence, next_.volume, next_.time_s + seconds_between(since, Clock::now())};
+    return {next_.sequence, next_.volume, next_.time_s + seconds_between(since, threads_.now())};
 }
 
 void Session::take_in(const Block& block, const std::stop_token& stop) {
     next_ = {block.sequence + 1, block.volume + 1, block.time_s};
+    {
+        const std::scoped_lock lock(mutex_);
+        if (const auto lasted = block_.end(threads_.now()))
+            note(fmt::format("blocks come again after {:.0f} s", *lasted), false, "silence");
+    }
     if (const std::optional<Error> problem = recording_.offer(block)) report(problem->line());
     note_arrival(block);
     queue_.push(block, stop);
@@ -184,122 +194,12 @@ void Session::note_arrival(const Block& block) {
     acquired_.add(lines_of(block), block.arrived);
 }
 
-// ---- the thread that reconstructs
-
-void Session::process(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-        const std::optional<Block> block = queue_.take(expects_change_ ? idle_patience : patience);
-        survive([&] {
-            if (block)
-                feed(*block);
-            else
-                look_around();
-        });
-    }
-}
-
-// While nothing comes.
-void Session::look_around() {
-    if (!is_between_volumes()) return sink_.collect();
-    is_within_volume_ = false;
-    if (take_change(BlockSink::Moment::between_volumes))
-        reprocess();
-    else
-        sink_.collect();
-}
-
-// Nothing is fed in part, or its rest will hardly come.
-bool Session::is_between_volumes() const {
-    if (!is_within_volume_ || Clock::now() - fed_at_ > stalled_after) return true;
-    const std::scoped_lock lock(mutex_);
-    return !stats_.running || stats_.ended;
-}
-
-void Session::feed(const Block& block) {
-    take_change(block.first_b_scan == 0 ? BlockSink::Moment::between_volumes : BlockSink::Moment::within_volume);
-    const auto begun = Clock::now();
-    const bool was_fed = try_feed(block);
-    fed_at_ = Clock::now();
-    is_within_volume_ = was_fed && !ends_volume(block);
-    const std::scoped_lock lock(mutex_);
-    busy_s_ += seconds_between(std::max(begun, start_), fed_at_);
-    worked_until_ = fed_at_;
-    stats_.waiting.add(seconds_between(block.arrived, begun));
-    stats_.feeding.add(seconds_between(begun, fed_at_));
-    if (!was_fed) return;
-    ++stats_.fed_blocks;
-    stats_.fed_lines += lines_of(block);
-    processed_.add(lines_of(block), fed_at_);
-    if (ends_volume(block)) ++stats_.finished_volumes;
-}
-
-// False: the block's volume will not be finished.
-bool Session::try_feed(const Block& block) {
-    std::int64_t SessionStats::*counter = &SessionStats::failed_volumes;
-    bool was_fed = false;
-    if (block.first_b_scan == 0) is_given_up_ = false;
-    survive([&] {
-        was_fed = sink_.feed(block);
-        counter = &SessionStats::dropped_volumes;
-    });
-    if (was_fed) {
-        retain(block);
-        return true;
-    }
-    coming_.clear();
-    if (counter == &SessionStats::failed_volumes) queue_.give_up_current();
-    const std::scoped_lock lock(mutex_);
-    if (!std::exchange(is_given_up_, true)) ++(stats_.*counter);
-    return false;
-}
-
-// The last whole volume is kept until the next one is whole, for settings that change when nothing comes any more.
-void Session::retain(const Block& block) {
-    if (!retains_) return;
-    if (block.first_b_scan == 0) coming_.clear();
-    coming_.push_back(block);
-    if (!ends_volume(block)) return;
-    if (coming_.front().first_b_scan == 0) retained_.swap(coming_);
-    coming_.clear();
-}
-
-// First what is looked at, in the picture that is there; then all in order. What arrives meanwhile goes first.
-void Session::reprocess() {
-    if (retained_.empty()) return;
-    const std::int64_t seen = looked_at_;
-    const auto holds_it = [&](const Block& block) {
-        return seen >= block.first_b_scan && seen < block.first_b_scan + block.b_scans;
-    };
-    const auto first = std::ranges::find_if(retained_, holds_it);
-    if (first != retained_.end()) sink_.rework(*first);
-    for (const Block& block : retained_) {
-        if (queue_.stats().waiting > 0 || !sink_.feed(block)) return;
-    }
-    sink_.finish();
-    const std::scoped_lock lock(mutex_);
-    ++stats_.reprocessed_volumes;
-}
-
-bool Session::take_change(BlockSink::Moment moment) {
-    bool is_taken = false;
-    bool is_refused = true;
-    survive([&] {
-        is_taken = sink_.take_change(moment);
-        is_refused = false;
-    });
-    if (is_taken || is_refused) expects_change_ = false;
-    if (!is_taken) return false;
-    const std::scoped_lock lock(mutex_);
-    ++stats_.changes;
-    return true;
-}
+// ---- any thread
 
 std::int64_t Session::lines_of(const Block& block) const {
     const ScanGeometry& scan = source_.scan().geometry;
     return block.b_scans * scan.b_repeats * scan.lines_per_b_scan();
 }
-
-// ---- any thread
 
 void Session::change(const ReconstructionSpec& spec) {
     const Scan& scan = source_.scan();
@@ -312,7 +212,7 @@ void Session::change(const ReconstructionSpec& spec) {
 }
 
 void Session::record(RecordingWanted wanted) {
-    const std::string notice = recording_.begin(std::move(wanted));
+    const std::string notice = recording_.begin(std::move(wanted), tools_.recording);
     if (!notice.empty()) report(notice, false);
 }
 
@@ -325,7 +225,7 @@ RecorderStats Session::stop_recording() {
 }
 
 void Session::shown(std::int64_t volume) {
-    const auto now = Clock::now();
+    const auto now = threads_.now();
     const std::scoped_lock lock(mutex_);
     while (!unseen_.empty() && unseen_.front().first <= volume) {
         if (unseen_.front().first == volume) stats_.shown.add(seconds_between(unseen_.front().second, now));
@@ -334,9 +234,9 @@ void Session::shown(std::int64_t volume) {
 }
 
 bool Session::drain(std::chrono::milliseconds max) {
-    const auto until = Clock::now() + max;
-    for (; !queue_.is_idle(); std::this_thread::sleep_for(1ms)) {
-        if (Clock::now() > until) return false;
+    const auto until = threads_.now() + max;
+    for (; !queue_.is_idle(); threads_.sleep(1ms)) {
+        if (threads_.now() > until) return false;
     }
     return true;
 }
@@ -347,7 +247,7 @@ SessionStats Session::stats() const {
         const std::scoped_lock lock(mutex_);
         stats = stats_;
         stats.seconds = seconds();
-        const auto now = Clock::now();
+        const auto now = threads_.now();
         stats.acquired_a_scans_per_s = acquired_.per_s(now);
         stats.processed_a_scans_per_s = processed_.per_s(now);
         stats.load = busy_s_ / std::max({stats.seconds, seconds_between(start_, worked_until_), 1e-9});
@@ -362,15 +262,33 @@ std::optional<Block> Session::newest_block() const {
     return newest_;
 }
 
+void Session::note_overdue() {
+    if (const auto lasts = block_.too_long(threads_.now(), longest_silence_)) {
+        note(fmt::format("nothing has come from the source for {:.0f} s: check the trigger and the cable", *lasts),
+             true, "silence");
+    }
+    if (const auto lasts = sink_call_.too_long(threads_.now(), stuck_after)) {
+        note(fmt::format("reconstructing a block has taken {:.0f} s so far: if it never ends, the GPU hangs and the "
+                         "program has to be started again; recording goes on",
+                         *lasts),
+             true, "stuck");
+    }
+}
+
 std::vector<SessionEvent> Session::take_events() {
     const std::scoped_lock lock(mutex_);
+    note_overdue();
     const auto events = std::exchange(events_, {});
     return {events.begin(), events.end()};
 }
 
 void Session::report(const std::string& line, bool is_trouble, const std::string& topic) {
     const std::scoped_lock lock(mutex_);
-    const auto now = Clock::now();
+    note(line, is_trouble, topic);
+}
+
+void Session::note(const std::string& line, bool is_trouble, const std::string& topic) {
+    const auto now = threads_.now();
     std::erase_if(said_, [&](const auto& said) { return now - said.second > said_again_after; });
     if (said_.size() > max_events || !said_.emplace(line, now).second) return;
     events_.push_back({seconds(), is_trouble, line, topic});
@@ -378,7 +296,7 @@ void Session::report(const std::string& line, bool is_trouble, const std::string
 }
 
 double Session::seconds() const {
-    return seconds_between(start_, end_.value_or(Clock::now()));
+    return seconds_between(start_, end_.value_or(threads_.now()));
 }
 
 }  // namespace echolux

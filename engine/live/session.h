@@ -9,12 +9,12 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,8 +24,10 @@
 #include "engine/live/block_sink.h"
 #include "engine/live/display_queue.h"
 #include "engine/live/latency.h"
+#include "engine/live/overdue.h"
 #include "engine/live/recent_rate.h"
 #include "engine/live/recording.h"
+#include "engine/live/threads.h"
 
 namespace echolux {
 
@@ -60,11 +62,17 @@ struct SessionStats {
     std::optional<RecorderStats> recorder;  // nothing: nothing is being recorded
 };
 
+// What sessions are made with. Tests put other threads, clocks and disks in their place.
+struct SessionTools {
+    Threads* threads = &real_threads();
+    RecordingTools recording = RecordingTools::real();
+};
+
 class Session {
   public:
     // Both outlive the session. Blocks that the sink cannot take in time are left out, not waited for, unless the
     // source is to wait.
-    Session(Source& source, BlockSink& sink, Overload overload = Overload::newest_wins);
+    Session(Source& source, BlockSink& sink, Overload overload = Overload::newest_wins, SessionTools tools = {});
     ~Session();  // stops
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -99,7 +107,8 @@ class Session {
     // source has no memory to spare.
     std::optional<Block> newest_block() const;
 
-    // What happened since the last call; the oldest events are dropped when they are never asked for.
+    // What happened since the last call, or has not happened for long: a source that sends nothing, a block that is not
+    // reconstructed. The oldest events are dropped when they are never asked for.
     std::vector<SessionEvent> take_events();
 
   private:
@@ -129,15 +138,28 @@ class Session {
 
     template <class Work>
     void survive(const Work& work);
+    template <class Work>
+    auto watched(const Work& work);
+    void begin_sink_call();
+    void end_sink_call();
+    void listen();
+    void note_overdue();
+    static double seconds_between(Clock::time_point from, Clock::time_point to) {
+        return std::chrono::duration<double>(to - from).count();
+    }
     std::int64_t lines_of(const Block& block) const;
     bool ends_volume(const Block& block) const { return block.first_b_scan + block.b_scans == b_scans_; }
     void report(const std::string& line, bool is_trouble = true, const std::string& topic = "");
+    void note(const std::string& line, bool is_trouble, const std::string& topic);
     double seconds() const;
 
     Source& source_;
     BlockSink& sink_;
+    const SessionTools tools_;
+    Threads& threads_;
     const std::int64_t b_scans_;  // of a volume
     const bool retains_;          // the source has memory for it
+    const std::chrono::duration<double> longest_silence_;
     DisplayQueue queue_;
     std::atomic<bool> expects_change_ = false;  // a plan is being made ready
     std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position
@@ -146,9 +168,11 @@ class Session {
     Recording recording_;
 
     mutable std::mutex mutex_;  // of what follows
-    Clock::time_point start_ = Clock::now();
+    Clock::time_point start_ = threads_.now();
     std::optional<Clock::time_point> end_;
     SessionStats stats_;
+    Overdue block_;      // from the source
+    Overdue sink_call_;  // that is to come back
     std::optional<Block> newest_;
     std::deque<SessionEvent> events_;
     std::map<std::string, Clock::time_point> said_;                  // lately
@@ -164,8 +188,20 @@ class Session {
     std::vector<Block> coming_;
     std::vector<Block> retained_;
 
-    std::jthread acquiring_;
-    std::jthread processing_;
+    LiveThread acquiring_;
+    LiveThread processing_;
 };
+
+// Nothing that others throw ends a thread.
+template <class Work>
+void Session::survive(const Work& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        report(error.line());
+    } catch (const std::exception& error) {
+        report(error.what());
+    }
+}
 
 }  // namespace echolux

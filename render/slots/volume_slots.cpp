@@ -75,6 +75,9 @@ class VolumeSlots::HostWriter : public SlotWriter {
         timelines_.written.signal(value);
     }
 
+    Settled settle(std::chrono::milliseconds) noexcept override { return Settled::done; }
+    void release_readers(std::uint64_t) noexcept override {}
+
   private:
     const Slots& slots_;
     const Timelines& timelines_;
@@ -132,6 +135,7 @@ std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, con
 }
 
 void VolumeSlots::give_up_writing(std::uint64_t value) noexcept {
+    if (memory_->writer->settle(patience_) == SlotWriter::Settled::done && kind_ != SlotKind::upload) return;
     memory_->timelines.written.give_up(value);
 }
 
@@ -141,7 +145,7 @@ void VolumeSlots::give_up_reading(std::uint64_t value) noexcept {
         queue_.wait_for_all();
     } catch (const std::exception&) {  // the device is lost
     }
-    memory_->timelines.read.give_up(value);
+    if (!memory_->timelines.read.give_up(value)) memory_->writer->release_readers(value);
 }
 
 std::int64_t VolumeSlots::fetched_to(const ShownSlot& shown) const {
@@ -209,7 +213,9 @@ void VolumeSlots::watch() {
     const auto now = std::chrono::steady_clock::now();
     if (seen != seen_) seen_at_ = now;
     seen_ = seen;
-    if (seen[1] >= seen[0] || now - seen_at_ < patience_) return;
+    if (seen[1] >= seen[0]) return;
+    const bool is_dead = memory_->writer->settle({}) == SlotWriter::Settled::dead;
+    if (!is_dead && now - seen_at_ < patience_) return;  // one that hangs that long is given up like a dead one
     deserted_ = true;
     memory_->timelines.written.give_up(seen[0]);
 }

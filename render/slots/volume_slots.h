@@ -27,8 +27,9 @@ class VolumeSlots {
     // Valid as long as the slots live.
     LiveSlots for_writing() const { return {memory_->writer.get(), kind_, remark_}; }
 
-    // Signal a timeline from the host, where those who should have are gone: nobody waits for them in vain. From any
-    // thread. Reading: pictures under way are waited for first, as long as the device finishes any.
+    // Signal a timeline from the host, where those who should have are gone: nobody waits for them in vain. Who writes
+    // is given some time to finish, and then counts as gone; pictures under way are waited for first, as long as the
+    // device finishes any. So values only grow. From any thread.
     void give_up_writing(std::uint64_t value) noexcept;
     void give_up_reading(std::uint64_t value) noexcept;
 

@@ -41,10 +41,12 @@ void Timeline::signal(std::uint64_t value) const {
     signalled_ = value;
 }
 
-void Timeline::give_up(std::uint64_t value) const noexcept {
+bool Timeline::give_up(std::uint64_t value) const noexcept {
     try {
         signal(value);
-    } catch (const std::exception&) {  // nobody can be released any more
+        return true;
+    } catch (const std::exception&) {
+        return false;
     }
 }
 

@@ -26,8 +26,9 @@ class Timeline {
     // be waiting. Throws Error{device}.
     void signal(std::uint64_t value) const;
 
-    // The same in place of somebody who is gone: there is nobody to whom a failure could be told.
-    void give_up(std::uint64_t value) const noexcept;
+    // The same in place of somebody who is gone for good: whoever else still signals could be overtaken, and the value
+    // would go backwards. False: it could not be signalled.
+    bool give_up(std::uint64_t value) const noexcept;
 
     // False when the time is over first. Throws Error{device} when the device is lost.
     bool wait(std::uint64_t value, std::chrono::nanoseconds longest) const;

@@ -202,6 +202,8 @@ class Careless : public SlotWriter {
     void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
         slots_->publish(slot, value, first, end);
     }
+    Settled settle(std::chrono::milliseconds patience) noexcept override { return slots_->settle(patience); }
+    void release_readers(std::uint64_t value) noexcept override { slots_->release_readers(value); }
 
   private:
     std::unique_ptr<SlotWriter> slots_;

@@ -54,6 +54,7 @@ POSIX_PLACES = [
     "engine/io/hdf5/hdf5_reader.cpp",
     "engine/io/hdf5/hdf5_descriptor.cpp",
     "engine/io/foreign/gdcm/dicom_frames.cpp",
+    "engine/io/unfinished_files.cpp",
     "engine/reader/",
     "engine/io/file_descriptor.h",
     "engine/io/file_descriptor.cpp",

@@ -7,6 +7,7 @@
 
 #include "fringes.h"
 #include "temporary_folder.h"
+#include "tests/unit/await.h"
 
 namespace echolux::testing {
 namespace {
@@ -45,7 +46,8 @@ TEST(LibraryLive, PushedBlocksBecomeTheVolumesOfAReconstructor) {
     EXPECT_FALSE(live.next(0));
     EXPECT_FALSE(live.ended());
     live.end();
-    while (!live.ended()) ASSERT_FALSE(live.next(100));
+    AWAIT(live.ended() || live.next(100));
+    EXPECT_TRUE(live.ended());
     EXPECT_EQ(live.stats().finished_volumes, 3);
     EXPECT_EQ(live.stats().ended, 1);
 }
@@ -74,7 +76,7 @@ TEST(LibraryLive, WhereEveryVolumeCountsWhoPushesWaits) {
     EXPECT_LT(pushed, 20);
     live.end();
     int taken = 0;
-    while (!live.ended()) {
+    for (TestPatience patience; !live.ended() && patience.lasts();) {
         if (live.next(1000)) ++taken;
     }
     EXPECT_EQ(taken, pushed);
@@ -91,7 +93,7 @@ TEST(LibraryLive, WhereTheNewestCountsNobodyWaits) {
     live.end();
     int taken = 0;
     std::int64_t last = -1;
-    while (!live.ended()) {
+    for (TestPatience patience; !live.ended() && patience.lasts();) {
         if (const auto made = live.next(1000)) {
             ++taken;
             last = made->structure.number();
@@ -122,7 +124,7 @@ TEST(LibraryLive, VolumesAreCalledBack) {
     lux::Live live = lux::Live::create(described(size), wanted);
     live.start();
     for (int volume = 0; volume < 4; ++volume) ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
-    while (heard.volumes < 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    AWAIT(heard.volumes >= 4);
     EXPECT_EQ(heard.depth, 128);
     EXPECT_EQ(status_of([&] { live.next(0); }), ECHOLUX_BAD_ARGUMENT);
 }
@@ -145,7 +147,7 @@ TEST(LibraryLive, ACallbackCannotFreeItsSession) {
     heard.live = live.get();
     live.start();
     ASSERT_TRUE(live.push(block_of(spectra, size, 0, 6), soon));
-    while (heard.status < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    AWAIT(heard.status >= 0);
     EXPECT_EQ(heard.status, ECHOLUX_BAD_ARGUMENT);
     EXPECT_EQ(live.stats().running, 1);
 }
@@ -189,7 +191,8 @@ TEST(LibraryLive, StartsAgain) {
             EXPECT_EQ(made->structure.number(), volume);
         }
         live.end();
-        while (!live.ended()) ASSERT_FALSE(live.next(100));
+        AWAIT(live.ended() || live.next(100));
+        EXPECT_TRUE(live.ended());
         live.stop();
     }
 }
@@ -204,7 +207,7 @@ TEST(LibraryLive, ARecordingIsReplayedVolumeByVolume) {
     live.start();
     const lux::Scan scan = lux::Scan::open(toml, fixed_levels);
     int volumes = 0;
-    while (!live.ended()) {
+    for (TestPatience patience; !live.ended() && patience.lasts();) {
         const auto made = live.next(soon);
         if (!made) continue;
         auto part = lux::make<echolux_part>();
@@ -222,7 +225,7 @@ TEST(LibraryLive, TheSimulatorIsASource) {
         options(ECHOLUX_NEWEST));
     live.start(3);
     int volumes = 0;
-    while (!live.ended()) {
+    for (TestPatience patience; !live.ended() && patience.lasts();) {
         const auto made = live.next(soon);
         if (!made) continue;
         EXPECT_EQ(made->structure.grid().a_scans, 16);

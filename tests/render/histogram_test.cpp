@@ -7,6 +7,7 @@
 
 #include "render/histogram_counter.h"
 #include "rendering.h"
+#include "tests/unit/await.h"
 
 namespace echolux::test {
 namespace {
@@ -181,7 +182,7 @@ TEST_F(Histograms, LeaveOutWhatIsNoNumber) {
     slots.publish(0, 1, 0, grid.b_scans);
     const ShownSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
     std::optional<Histogram> histogram;
-    while (!histogram) {
+    for (TestPatience patience; !histogram && patience.lasts();) {
         histogram = renderer().histogram(ShownSlots{newest, {}, 1, 1});
     }
     std::erase_if(values, [](float value) { return !std::isfinite(value); });

@@ -9,6 +9,7 @@
 #include "compute/error.h"
 #include "rendering.h"
 #include "small_scan.h"
+#include "tests/unit/await.h"
 
 namespace echolux::test {
 namespace {
@@ -45,7 +46,7 @@ class LiveChanges : public Rendering {
     // Until the change has been made ready and is taken.
     void take(const ReconstructionSpec& plan, Moment moment) {
         path_->change(plan);
-        while (!path_->take_change(moment)) std::this_thread::yield();
+        AWAIT(path_->take_change(moment));
     }
 
     std::vector<std::byte> shown() { return path_->read_volume().value().voxels; }
@@ -76,11 +77,11 @@ TEST_F(LiveChanges, ATableChangesBetweenTheBlocksOfAVolume) {
 TEST_F(LiveChanges, AnotherMeaningOfTheVoxelsWaitsForTheNextVolume) {
     ASSERT_TRUE(feed(0, 3));
     path_->change(with_range(90));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // long enough for most machines to have it ready
+    AWAIT(path_->has_change_ready());
     EXPECT_FALSE(path_->take_change(Moment::within_volume));
     ASSERT_TRUE(feed(3, 6));
     EXPECT_EQ(shown(), voxels_in_memory(plan_, spectra_));
-    while (!path_->take_change(Moment::between_volumes)) std::this_thread::yield();
+    AWAIT(path_->take_change(Moment::between_volumes));
     EXPECT_FALSE(path_->read_volume()) << "a new ring";
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
     EXPECT_EQ(shown(), voxels_in_memory(with_range(90), spectra_));
@@ -117,14 +118,14 @@ TEST_F(LiveChanges, APlanThatCannotBeMadeLeavesTheOneBefore) {
     impossible.recipe.depth_begin = 1000;
     path_->change(impossible);
     const auto refused = [&] {
-        for (;;) {
+        for (TestPatience patience; patience.lasts(); std::this_thread::yield()) {
             try {
                 if (path_->take_change(Moment::between_volumes)) return false;
             } catch (const Error&) {
                 return true;
             }
-            std::this_thread::yield();
         }
+        return false;
     };
     EXPECT_TRUE(refused());
     ASSERT_TRUE(feed(0, 3) && feed(3, 6));
@@ -149,7 +150,7 @@ TEST_F(LiveChanges, ThePictureLoopShowsEachVolumeInOrder) {
             one.volume = volume;
             ASSERT_TRUE(path_->feed(one));
         }
-        while (last != volume) std::this_thread::yield();
+        AWAIT(last == volume);
     }
     loop.stop();
     EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));

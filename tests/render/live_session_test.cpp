@@ -14,6 +14,7 @@
 #include "rendering.h"
 #include "small_scan.h"
 #include "tests/session/faulty_source.h"
+#include "tests/unit/await.h"
 
 namespace echolux::test {
 namespace {
@@ -22,11 +23,6 @@ using echolux::testing::FaultySource;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
-
-template <class Condition>
-void await(const Condition& condition) {
-    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
 
 // Sends volumes of noise without end, as far as it is allowed to.
 class GatedSource : public FaultySource {
@@ -91,10 +87,11 @@ class LiveSession : public Rendering {
 
     // Waits until a picture could show volume `number`.
     void await_volume(std::int64_t number) {
-        await([&] {
+        const auto is_there = [&] {
             const std::optional<ReadVolume> read = path_->read_volume();
             return read && read->stamp.volume == number;
-        });
+        };
+        AWAIT(is_there());
     }
 
     std::atomic<bool> lost_ = false;
@@ -116,7 +113,7 @@ TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
     deeper.recipe.depth_end = 0;
     session.change(deeper);
     std::vector<SessionEvent> events;
-    await([&] { return !(events = session.take_events()).empty(); });
+    AWAIT(!(events = session.take_events()).empty());
     EXPECT_THAT(events, Contains(Field(&SessionEvent::line, HasSubstr("32768 x 3 x 4 voxels"))));
     const std::optional<ReadVolume> read = path.read_volume();
     ASSERT_TRUE(read) << "the old ring stays";
@@ -129,7 +126,7 @@ TEST_F(LiveSession, SlotsThatCannotBeMadeLeaveTheRingAndTheSessionAsTheyWere) {
     ReconstructionSpec fitting = plan;
     fitting.recipe.depth_end = 20;
     session.change(fitting);
-    await([&] { return session.stats().reprocessed_volumes == 1; });
+    AWAIT(session.stats().reprocessed_volumes == 1);
     EXPECT_EQ(path.read_volume()->voxels, voxels_in_memory(fitting, noise_spectra(plan, 1)));
     session.stop();
     EXPECT_EQ(session.stats().finished_volumes, 2);
@@ -145,14 +142,14 @@ TEST_F(LiveSession, ADisplayWhoseDeviceDiesEndsThePicturesAndNotTheSession) {
     PictureLoop loop(path, small_view(), 1000, [&](std::int64_t volume) { seen = volume; });
     session.start();
     source.allow(1 << 20);
-    await([&] { return seen >= 0; });
+    AWAIT(seen >= 0);
     lost_ = true;
-    await([&] { return loop.problem().has_value(); });
+    AWAIT(loop.problem().has_value());
     EXPECT_THAT(*loop.problem(), HasSubstr("a loss that was planted"));
     const std::int64_t arrived = session.stats().arrived.volumes;
     const std::int64_t finished = session.stats().finished_volumes;
-    await([&] { return session.stats().arrived.volumes > arrived + 20; });
-    await([&] { return session.stats().finished_volumes > finished + 20; });
+    AWAIT(session.stats().arrived.volumes > arrived + 20);
+    AWAIT(session.stats().finished_volumes > finished + 20);
     EXPECT_TRUE(session.stats().running);
     session.stop();
     EXPECT_TRUE(session.drain(std::chrono::minutes(1)));
@@ -179,7 +176,7 @@ TEST_F(LiveSession, VolumesAreTakenByOthersWhilePicturesGoOn) {
     });
     session.start();
     source.allow(1 << 20);
-    await([&] { return has_enough.load(); });
+    AWAIT(has_enough.load());
     session.stop();
     loop.stop();
     for (auto& [number, voxels] : taken) {
@@ -208,7 +205,7 @@ TEST_F(LiveSession, SettingsAndViewsMayChangeWhileAllOfItRuns) {
         view.azimuth_deg = i;
         loop.set_view(view);
         const std::int64_t pictures = loop.stats().pictures;
-        await([&] { return loop.stats().pictures > pictures; });
+        AWAIT(loop.stats().pictures > pictures);
         path.describe();
     }
     session.stop();

@@ -10,6 +10,7 @@
 #include "app/movie/movie_encoding.h"
 #include "engine/io/png_file.h"
 #include "rendering.h"
+#include "tests/unit/await.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace echolux::test {
@@ -64,7 +65,7 @@ TEST(MovieEncodings, DrawingGoesOnWhileAPictureIsEncodedAndWaitsWhileManyAre) {
     std::atomic<int> added = 0, greatest = 0;
     auto writer = std::make_unique<Notebook>(noted);
     writer->before_add = [&] {  // the first picture is encoded until five more are drawn
-        while (added < 6) std::this_thread::yield();
+        AWAIT(added >= 6);
         greatest = std::max<int>(greatest, added - static_cast<int>(noted.size()));
     };
     MovieEncoding encoding(std::move(writer));
@@ -96,10 +97,22 @@ TEST(MovieEncodings, WhatWasDrawnBeforeTheDeviceWasLostIsKept) {
     EXPECT_EQ(encoding.pictures(), 3);
 }
 
+// What is under way is finished; what waits behind it is not encoded for nobody.
 TEST(MovieEncodings, AreDroppedWithoutAWait) {
+    constexpr int pictures = MovieEncoding::max_waiting;
     std::vector<int> noted;
-    MovieEncoding encoding(std::make_unique<Notebook>(noted));
-    for (int i = 0; i < 8; ++i) encoding.add(picture_of(i));
+    std::atomic<bool> are_all_added = false;
+    {
+        auto writer = std::make_unique<Notebook>(noted);
+        writer->before_add = [&] {
+            AWAIT(are_all_added.load());
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        };
+        MovieEncoding encoding(std::move(writer));
+        for (int i = 0; i < pictures; ++i) encoding.add(picture_of(i));
+        are_all_added = true;
+    }
+    EXPECT_LT(std::ssize(noted), pictures);
 }
 
 class MovieFrames : public Rendering {

@@ -13,6 +13,7 @@
 
 #include "app/stage/open_exhibit.h"
 #include "rendering.h"
+#include "tests/unit/await.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace echolux::test {
@@ -73,11 +74,11 @@ class OnStage : public Rendering {
     // The picture of a pane, refined as far as it goes.
     Image followed(std::size_t pane = 0) {
         std::optional<FollowedPicture> picture;
-        do {
+        for (TestPatience patience; patience.lasts() && (!picture || !picture->is_final);) {
             now_s_ += 0.1;
             exhibit().update(now_s_);
             picture = exhibit().follow(small_view(), now_s_, pane);
-        } while (!picture || !picture->is_final);
+        }
         stage_->renderer().wait(picture->drawing);
         return stage_->renderer().read(picture->drawing);
     }

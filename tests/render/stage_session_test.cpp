@@ -139,7 +139,8 @@ TEST_F(ScansOnStage, WhatCannotWorkIsRefusedAndAllStays) {
     open_scan_on_stage();
     const auto impossible = changed([](Scan& scan) { scan.recipe.depth_begin = 1000; });
     EXPECT_EQ(error_of([&] { exhibit().live()->change(impossible); }).code, ErrorCode::bad_setting);
-    EXPECT_EQ(error_of([&] { exhibit().live()->record(folder_ / "copy.toml", ""); }).code, ErrorCode::bad_setting);
+    EXPECT_EQ(error_of([&] { exhibit().live()->recording_of_now(folder_ / "copy.toml", ""); }).code,
+              ErrorCode::bad_setting);
     EXPECT_TRUE(exhibit().volume()->voxels == expected(plan_, 0));
 }
 
@@ -245,7 +246,7 @@ TEST_F(LiveOnStage, ASimulatorRunsStopsAndStartsAgain) {
 TEST_F(LiveOnStage, RecordsWhatItShows) {
     open_simulator();
     EXPECT_FALSE(live().is_recording());
-    live().record(folder_ / "rec.toml", "");
+    live().record(live().recording_of_now(folder_ / "rec.toml", ""));
     EXPECT_TRUE(live().is_recording());
     turn_until_arrived(3);
     const RecorderStats stats = live().stop_recording();
@@ -260,7 +261,7 @@ TEST_F(LiveOnStage, RecordsWhatItShows) {
 // Acquiring and recording never notice.
 TEST_F(LiveOnStage, ARecordingGoesOnWhileTheDeviceIsLost) {
     open_simulator();
-    live().record(folder_ / "rec.toml", "");
+    live().record(live().recording_of_now(folder_ / "rec.toml", ""));
     turn_until_arrived(1);
     lose_the_device();
     lost_ = false;

@@ -11,6 +11,7 @@
 #include "compute/error.h"
 #include "rendering.h"
 #include "small_scan.h"
+#include "tests/unit/await.h"
 
 namespace echolux::test {
 namespace {
@@ -130,11 +131,11 @@ TEST_F(Path, FollowsTheNewestVolume) {
         EXPECT_EQ(path_->shown()->stamp.volume, volume);
         for (const std::size_t pane : {0, 1}) {
             FollowedVolume followed;
-            do {
+            for (TestPatience patience; patience.lasts() && !followed.picture.is_final;) {
                 followed = path_->follow(view, now_s += 0.1, pane).value();
                 EXPECT_EQ(followed.stamp.volume, volume);
                 EXPECT_TRUE(followed.is_whole);
-            } while (!followed.picture.is_final);
+            }
             const VolumePicture picture{followed.picture.drawing, followed.stamp};
             path_->wait(picture);
             EXPECT_EQ(path_->read(picture).pixels, expected_picture(volume)) << "volume " << volume;
@@ -150,13 +151,13 @@ TEST_F(Path, CountsHowOftenValuesOccur) {
     make(small_plan());
     ASSERT_TRUE(feed(0));
     std::optional<Histogram> histogram;
-    while (!histogram) histogram = path_->histogram();
+    AWAIT(histogram = path_->histogram());
     std::int64_t voxels = 0;
     for (const std::uint32_t count : histogram->counts) voxels += count;
     EXPECT_EQ(voxels, path_->grid().voxels());
     ASSERT_TRUE(feed(1));
     const std::uint64_t serial = histogram->serial;
-    while (histogram->serial == serial) histogram = path_->histogram();
+    AWAIT((histogram = path_->histogram()) && histogram->serial != serial);
     EXPECT_GT(path_->statistics().pictures, 0);
 }
 
@@ -267,7 +268,7 @@ TEST_F(Path, TwoThreadsFeedAndDraw) {
         path_->finish();
     });
     std::int64_t last = -1;
-    while (last < volumes - 1) {
+    for (TestPatience patience; last < volumes - 1 && patience.lasts();) {
         const std::optional<VolumePicture> picture = path_->picture(small_view());
         if (!picture) continue;
         ASSERT_GE(picture->stamp.volume, last);

@@ -80,5 +80,29 @@ TEST(Arrivals, SaysOftenRepeatedTroubleSeldom) {
     EXPECT_EQ(t.lines.size(), 3u) << "at 1, 10 and 100";
 }
 
+// As after a reset of the instrument's counter, of which nothing is said: 15 may be late, not more.
+TEST(Arrivals, NumbersThatRunBackwardsAreAFailure) {
+    FaultySource source(live_scan(), 1, {});
+    Arrivals arrivals(source.scan().spec(1), [](const std::string&, const std::string&) {});
+    for (std::int64_t number = 0; number < 40; ++number) arrivals.admit(source.regular(number));
+    for (std::int64_t number = 0; number < 15; ++number) EXPECT_FALSE(arrivals.admit(source.regular(number)));
+    EXPECT_THROW(arrivals.admit(source.regular(15)), Error);
+    EXPECT_TRUE(arrivals.admit(source.regular(40)));
+    EXPECT_EQ(arrivals.stats().repeated, 16);
+}
+
+TEST(Arrivals, SoArePlacesThatRunBackwards) {
+    FaultySource source(live_scan(), 1, {});
+    Arrivals arrivals(source.scan().spec(1), [](const std::string&, const std::string&) {});
+    for (std::int64_t number = 0; number < 40; ++number) arrivals.admit(source.regular(number));
+    const auto back = [&](std::int64_t number) {
+        Block block = source.regular(number);
+        block.sequence += 40;
+        return arrivals.admit(block);
+    };
+    for (std::int64_t number = 0; number < 15; ++number) EXPECT_FALSE(back(number));
+    EXPECT_THROW(back(15), Error);
+}
+
 }  // namespace
 }  // namespace echolux

@@ -2,6 +2,8 @@
 #include "engine/io/direct_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "compute/block_memory.h"
 #include "recording_disks.h"
@@ -10,6 +12,19 @@ namespace echolux {
 namespace {
 
 using Caching = DirectFile::Caching;
+
+// Whether the file system takes direct writes at all.
+bool can_be_direct(const std::filesystem::path& path) {
+    const int descriptor = open(path.c_str(), O_CREAT | O_WRONLY | O_DIRECT | O_CLOEXEC, 0600);
+    if (descriptor >= 0) close(descriptor);
+    return descriptor >= 0;
+}
+
+std::int64_t bytes_on_disk(const std::filesystem::path& path) {
+    struct stat facts {};
+    stat(path.c_str(), &facts);
+    return facts.st_blocks * 512;
+}
 
 class DirectFileTest : public testing::TestWithParam<Caching> {
   protected:
@@ -45,16 +60,21 @@ TEST_P(DirectFileTest, PiecesOfAnySizeLieWhereTheyShould) {
         write(file, end + hole, memory, bytes);
     }
     file.sync();
+    EXPECT_EQ(file.is_direct(), GetParam() == Caching::none && can_be_direct(folder_ / "trial"));
     file.end_at(static_cast<std::int64_t>(expected_.size()));
     EXPECT_TRUE(bytes_of(path_) == expected_);
 }
 
 TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
     DirectFile file(path_, GetParam());
-    file.reserve(1 << 20);
+    const bool is_reserved = file.reserve(1 << 20);
     EXPECT_EQ(std::filesystem::file_size(path_), 0U);
+    if (is_reserved) {
+        EXPECT_GE(bytes_on_disk(path_), 1 << 20);
+    }
     write(file, 0, 0, 5000);
     file.end_at(5000);
+    EXPECT_LT(bytes_on_disk(path_), 1 << 20) << "what is not used is given back";
     EXPECT_TRUE(bytes_of(path_) == expected_);
 }
 

@@ -19,6 +19,18 @@ TEST(GpuRecovery, TriesTheGpuOnceMoreAndThenTakesTheCpu) {
     EXPECT_NO_THROW(require_backend(recovery.backend()));
 }
 
+// Two hiccups weeks apart are no reason to give the GPU up.
+TEST(GpuRecovery, ForgetsAFailureOfLongAgo) {
+    const auto now = GpuRecovery::Clock::now();
+    const auto later = now + GpuRecovery::forgotten_after + std::chrono::seconds(1);
+    GpuRecovery recovery({});
+    EXPECT_TRUE(recovery.recovers(lost, Backend::cuda, now));
+    EXPECT_TRUE(recovery.recovers(lost, Backend::cuda, later));
+    EXPECT_EQ(recovery.backend().backend, Backend::automatic);
+    EXPECT_TRUE(recovery.recovers(lost, Backend::cuda, later + GpuRecovery::forgotten_after));
+    EXPECT_EQ(recovery.backend().backend, Backend::cpu);
+}
+
 TEST(GpuRecovery, LeavesWhatIsNoFailureOfAGpu) {
     GpuRecovery recovery({});
     EXPECT_FALSE(recovery.recovers(lost, Backend::cpu));

@@ -122,7 +122,7 @@ TEST_F(HostVolumesOf, SettingsChangeBetweenVolumesAlone) {
     std::this_thread::sleep_for(20ms);  // it is made beside
     EXPECT_FALSE(sink.take_change(BlockSink::Moment::within_volume));
     EXPECT_TRUE(sink.feed(block(0, 2, 2)));
-    await([&] { return sink.take_change(BlockSink::Moment::between_volumes); });
+    AWAIT(sink.take_change(BlockSink::Moment::between_volumes));
     EXPECT_TRUE(sink.feed(block(1, 0, 4)));
     ASSERT_EQ(made_.size(), 2u);
     EXPECT_NE(made_[0].structure.voxels, made_[1].structure.voxels);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "await.h"
 #include "engine/live/session.h"
 #include "faulty_source.h"
 #include "live_plan.h"
@@ -67,15 +68,10 @@ class NotingSink : public BlockSink {
     double high_ = 45;
 };
 
-template <class Condition>
-void await(const Condition& condition) {
-    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
 // Until the source has ended and all is worked through.
 inline void run_to_end(Session& session) {
     session.start();
-    await([&] { return session.stats().ended; });
+    AWAIT(session.stats().ended);
     session.stop();
     ASSERT_TRUE(session.drain(std::chrono::hours(1)));
 }
@@ -98,7 +94,7 @@ class Paced : public FaultySource {
   public:
     Paced(std::vector<Fault> script, NotingSink& sink) : FaultySource(live_scan(), 1, std::move(script)), sink_(sink) {}
     Arrival next(std::chrono::milliseconds patience) override {
-        await([&] { return std::ssize(sink_.fed()) >= sent_; });
+        AWAIT(std::ssize(sink_.fed()) >= sent_);
         Arrival arrival = FaultySource::next(patience);
         if (arrival.kind == Arrival::Kind::block) ++sent_;
         return arrival;

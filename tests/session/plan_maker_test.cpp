@@ -6,6 +6,7 @@
 #include <atomic>
 #include <semaphore>
 
+#include "await.h"
 #include "compute/error.h"
 #include "live_plan.h"
 
@@ -35,11 +36,11 @@ TEST(PlanMaker, OfManyTheLastOneCounts) {
         return ChosenReconstructor{plan_on_cpu(wanted), ""};
     });
     maker.want(spec(10));
-    while (begun == 0) std::this_thread::yield();
+    AWAIT(begun != 0);
     for (int i = 11; i <= 40; ++i) maker.want(spec(i));
     EXPECT_FALSE(maker.take()) << "the first is still being made";
     go.release(2);
-    while (made < 2) std::this_thread::yield();
+    AWAIT(made >= 2);
     MadePlan last = awaited(maker);
     if (last.spec.recipe.high == 10) last = awaited(maker);
     EXPECT_EQ(last.spec.recipe.high, 40);
@@ -58,7 +59,7 @@ TEST(PlanMaker, WhereTheNewestFailsNoneBeforeItIsGivenAnyMore) {
     MadePlan first = awaited(maker);
     EXPECT_EQ(first.number, 1u);
     maker.want(spec(20));
-    while (maker.failed() == 0) std::this_thread::yield();
+    AWAIT(maker.failed() != 0);
     EXPECT_EQ(maker.failed(), 2u);
     maker.put_back(std::move(first));
     EXPECT_THROW(maker.take(), Error);

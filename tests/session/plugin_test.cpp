@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "await.h"
 #include "compute/error.h"
 #include "compute/steps/line_format.h"
 #include "engine/acquire/source_kinds.h"
@@ -337,6 +340,45 @@ INSTANTIATE_TEST_SUITE_P(
         for (char& c : name) c = c == ' ' ? '_' : c;
         return name;
     });
+
+// One that never comes back is told, and nobody waits for it: not who stops it, not who closes it.
+class HangingPlugin : public testing::TestWithParam<const char*> {};
+
+TEST_P(HangingPlugin, KeepsNobodyFromLeaving) {
+    const auto begun = std::chrono::steady_clock::now();
+    {
+        const auto source = open_plugin(hostile("hostile", GetParam()));
+        source->start();
+        source->next(1ms);
+        source->stop();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s) << "it hangs for 30 s";
+}
+
+INSTANTIATE_TEST_SUITE_P(EachWay, HangingPlugin,
+                         testing::Values("next hangs", "posted next hangs", "stop hangs", "close hangs"),
+                         [](const auto& fault) {
+                             std::string name = fault.param;
+                             std::ranges::replace(name, ' ', '_');
+                             return name;
+                         });
+
+TEST(PluginFaults, ACallThatDoesNotComeBackIsAnErrorThatNamesIt) {
+    const auto source = open_plugin(hostile("hostile", "next hangs"));
+    source->start();
+    std::string line;
+    for (TestPatience patience; line.empty() && patience.lasts();) {
+        try {
+            const auto begun = std::chrono::steady_clock::now();
+            EXPECT_EQ(source->next(20ms).kind, Arrival::Kind::nothing_yet);
+            EXPECT_LT(std::chrono::steady_clock::now() - begun, 2s) << "no call waits longer than it was asked to";
+        } catch (const Error& error) {
+            line = error.line();
+        }
+    }
+    EXPECT_THAT(line, HasSubstr("next() has not returned for 5 s"));
+    EXPECT_THROW(source->start(), Error) << "it still hangs";
+}
 
 }  // namespace
 }  // namespace echolux

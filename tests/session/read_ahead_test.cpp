@@ -6,6 +6,7 @@
 
 #include <semaphore>
 
+#include "await.h"
 #include "compute/error.h"
 
 namespace echolux {
@@ -50,8 +51,8 @@ class AheadTest : public ::testing::Test {
         begun_.acquire();
         const std::size_t before = reads();
         go_on_.release();
-        while (reads() == before) std::this_thread::yield();
-        while (!ahead_->volume(last_read())) std::this_thread::yield();
+        AWAIT(reads() != before);
+        AWAIT(ahead_->volume(last_read()));
     }
     void wait_for_a_read() {
         begun_.acquire();
@@ -115,7 +116,7 @@ TEST_F(AheadTest, TheBudgetIsNeverExceeded) {
     go_on_.release(1);
     for (std::int64_t step = 0; step < 60; ++step) {
         ahead_->want(step % 20, 1, {0, 20});
-        while (!ahead_->volume(step % 20)) std::this_thread::yield();
+        AWAIT(ahead_->volume(step % 20));
         EXPECT_LE(ahead_->bytes(), budget_);
     }
     const std::scoped_lock lock(mutex_);
@@ -163,10 +164,21 @@ TEST_F(AheadTest, ADamagedOneIsToldOnceAndSkipped) {
 TEST_F(AheadTest, EndsWhileItReads) {
     make(1000, 1000);
     begun_.acquire();
+    std::atomic<bool> has_ended = false;
+    std::jthread ends([&] {
+        ahead_.reset();
+        has_ended = true;
+    });
+    // Reads are let go on one by one, long before there are a thousand.
+    for (int let_go = 0; !has_ended && let_go < 200; ++let_go) {
+        go_on_.release();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    EXPECT_TRUE(has_ended) << "it reads what nobody wants any more";
     is_free_ = true;
-    go_on_.release(1);
-    ahead_.reset();
-    EXPECT_LE(read_.size(), 1000);
+    go_on_.release(1000);
+    ends.join();
+    EXPECT_LT(read_.size(), 200u);
 }
 
 }  // namespace

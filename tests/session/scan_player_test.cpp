@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "await.h"
 #include "compute/error.h"
 #include "temporary_folder.h"
 
@@ -107,7 +108,7 @@ TEST_F(PlayerTest, SendsWhatIsWantedInAnyOrder) {
 TEST_F(PlayerTest, TheNewestWishWinsAndWhatIsBegunIsFinished) {
     player_->start();
     Arrival first;
-    while (first.kind != Arrival::Kind::block) first = player_->next(1ms);
+    AWAIT((first = player_->next(1ms)).kind == Arrival::Kind::block);
     for (const std::int64_t volume : {1, 2, 3}) player_->show(volume);
     std::vector<int> bytes = bytes_of({first.block});
     first = {};

@@ -41,10 +41,10 @@ TEST(Session, ASinkThatIsTooSlowGetsTheNewestVolumeAndMemoryIsBounded) {
     FaultySource source(live_scan(), 1, {send(101 * b_scans), end()});
     NotingSink sink;
     std::atomic<bool> go = false;
-    sink.on_feed = [&](const Block&) { await([&] { return go.load(); }); };
+    sink.on_feed = [&](const Block&) { AWAIT(go.load()); };
     Session session(source, sink);
     session.start();
-    await([&] { return session.stats().ended; });
+    AWAIT(session.stats().ended);
     EXPECT_LE(session.stats().queue.max_waiting, 2 * b_scans);
     go = true;
     session.stop();
@@ -66,10 +66,10 @@ TEST(Session, NoLoadIsAboveOne) {
     sink.on_feed = [](const Block&) { std::this_thread::sleep_for(20ms); };
     Session session(source, sink);
     session.start();
-    await([&] { return session.stats().ended; });
+    AWAIT(session.stats().ended);
     session.stop();
     ASSERT_TRUE(session.drain(1h));
-    await([&] { return session.stats().fed_blocks == 2 * b_scans; });
+    AWAIT(session.stats().fed_blocks == 2 * b_scans);
     const SessionStats f = session.stats();
     EXPECT_LT(f.seconds, 0.08) << "else this tests nothing";
     EXPECT_LE(f.load, 1.0);
@@ -83,7 +83,7 @@ TEST(Session, ADisconnectedSourceIsStartedAgainAndNumbersGoOn) {
     Session session(source, sink);
     session.start();
     source.refuse_starts(1);
-    await([&] { return session.stats().ended; });
+    AWAIT(session.stats().ended);
     session.stop();
     ASSERT_TRUE(session.drain(1h));
     const SessionStats f = session.stats();
@@ -103,7 +103,7 @@ TEST(Session, StoppingDoesNotWaitForASourceThatIsGone) {
     Session session(source, sink);
     session.start();
     source.refuse_starts(1 << 30);
-    await([&] { return session.stats().arrived.blocks == 2; });
+    AWAIT(session.stats().arrived.blocks == 2);
     session.stop();
     EXPECT_FALSE(session.stats().running);
 }
@@ -123,16 +123,30 @@ TEST(Session, WrongBlocksNeverReachTheSink) {
     expect_balance(f);
 }
 
+// Sends a block when none waits to be reconstructed.
+class PacedByTheQueue : public FaultySource {
+  public:
+    explicit PacedByTheQueue(std::vector<Fault> script) : FaultySource(live_scan(), 1, std::move(script)) {}
+    Arrival next(std::chrono::milliseconds patience) override {
+        AWAIT(session->stats().queue.waiting == 0);
+        return FaultySource::next(patience);
+    }
+
+    Session* session = nullptr;
+};
+
 TEST(Session, AFailureWhileReconstructingCostsItsVolumeOnly) {
     NotingSink sink;
     sink.on_feed = [](const Block& block) {
         if (block.volume == 1 && block.first_b_scan == 2) throw Error(ErrorCode::device, "the GPU sneezed", "sink");
     };
-    FaultySource source(live_scan(), 1, {send(8), stall(2), send(8), end()});
+    PacedByTheQueue source({send(8), stall(2), send(8), end()});
     Session session(source, sink);
+    source.session = &session;
     run_to_end(session);
     const SessionStats f = session.stats();
-    EXPECT_LE(f.failed_volumes, 1);
+    EXPECT_EQ(f.failed_volumes, 1);
+    EXPECT_EQ(f.finished_volumes, 3);
     EXPECT_EQ(sink.fed().back().volume, 3);
     EXPECT_THAT(session.take_events(), Contains(Field(&SessionEvent::line, HasSubstr("sneezed"))));
     expect_balance(f);
@@ -146,7 +160,7 @@ TEST(Session, AChangedSettingReworksTheLastVolumeWhenNothingComes) {
     run_to_end(session);
     session.look_at(2);
     session.change(spec_with(source, 60));
-    await([&] { return session.stats().reprocessed_volumes == 1; });
+    AWAIT(session.stats().reprocessed_volumes == 1);
     const auto fed = sink.fed();
     ASSERT_EQ(fed.size(), 11u);
     EXPECT_EQ(fed[6], (NotingSink::Fed{-1, 2, 60})) << "what is looked at comes first";
@@ -166,7 +180,7 @@ TEST(Session, SettingsMayChangeAHundredTimesASecond) {
         session.change(spec_with(source, 50 + i));
         std::this_thread::sleep_for(1ms);
     }
-    await([&] { return sink.fed().size() > 0 && sink.fed().back().high == 149; });
+    AWAIT(sink.fed().size() > 0 && sink.fed().back().high == 149);
     session.stop();
     EXPECT_GT(session.stats().changes, 0);
     expect_balance(session.stats());
@@ -191,7 +205,7 @@ TEST(Session, StartsAndStopsTwoHundredTimes) {
     Session session(source, sink);
     for (int i = 0; i < 200; ++i) {
         session.start();
-        if (i % 3 != 0) await([&] { return session.stats().arrived.blocks > 0; });
+        if (i % 3 != 0) AWAIT(session.stats().arrived.blocks > 0);
         session.stop();
     }
     EXPECT_EQ(source.starts(), 200);
@@ -205,7 +219,7 @@ TEST(Session, FiguresBeginAnewWithEachStart) {
     Session session(source, sink);
     for (int i = 0; i < 3; ++i) {
         session.start(1);
-        await([&] { return session.stats().ended; });
+        AWAIT(session.stats().ended);
         session.stop();
         ASSERT_TRUE(session.drain(1h));
         EXPECT_EQ(session.stats().arrived.volumes, 1);
@@ -222,7 +236,7 @@ TEST(Session, ASinkThatStallsLongIsSurvived) {
     FaultySource source(live_scan(), 1, {send()});
     Session session(source, sink);
     session.start();
-    await([&] { return seen > 50; });
+    AWAIT(seen > 50);
     session.stop();
     const SessionStats f = session.stats();
     EXPECT_GT(f.queue.overtaken_volumes, 0);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "await.h"
 #include "engine/acquire/source_kinds.h"
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
@@ -53,7 +54,7 @@ class RecordedSource : public ::testing::Test {
 
     std::vector<Block> blocks(Source& source, std::size_t count) {
         std::vector<Block> blocks;
-        while (blocks.size() < count) {
+        for (TestPatience patience; blocks.size() < count && patience.lasts();) {
             clock_->set(clock_->now_s() + 0.001);
             Arrival arrival = source.next(1ms);
             if (arrival.kind == Arrival::Kind::block) blocks.push_back(std::move(arrival.block));

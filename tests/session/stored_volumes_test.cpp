@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "await.h"
 #include "engine/simulate/instrument.h"
 
 namespace echolux {
@@ -36,7 +37,7 @@ std::optional<int> sent(StoredVolumes& volumes, std::int64_t volume) {
 TEST(StoredVolumes, BeginEarlyWithTheFirstInPlaceOfTheOthers) {
     std::atomic<bool> may_go_on = false;
     const auto load = [&may_go_on](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte> block) {
-        while (volume > 0 && !may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        AWAIT(volume == 0 || may_go_on);
         std::ranges::fill(block, static_cast<std::byte>(10 + volume));
     };
     StoredVolumes volumes(scan_of_three_volumes(), 1, MemoryKind::host, load, true);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "await.h"
 #include "engine/scan/time_points.h"
 #include "temporary_folder.h"
 
@@ -53,7 +54,7 @@ std::string nifti_series(std::int16_t points, float step, char units) {
 
 std::shared_ptr<const Volume> waited_for(Series& series, std::int64_t step) {
     series.want(step, 1, 0, series.steps() - 1);
-    while (!series.volume(step)) std::this_thread::yield();
+    AWAIT(series.volume(step));
     return *series.volume(step);
 }
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "await.h"
 #include "compute/error.h"
 
 namespace echolux::test {
@@ -369,7 +370,7 @@ TEST(VolumeRing, TwoThreadsAgree) {
     });
     std::int64_t last = -1;
     std::int64_t pictures = 0;
-    while (last < volumes - 1) {
+    for (TestPatience patience; last < volumes - 1 && patience.lasts();) {
         const std::optional<ReadTicket> read = ring.acquire_read();
         if (!read) continue;
         ASSERT_GE(read->newest.stamp.volume, last) << "time runs backwards";

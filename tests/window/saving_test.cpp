@@ -54,6 +54,7 @@ class Saving : public WindowRun {
     }
     void record() {
         work().start_recording();
+        EXPECT_EQ(work().jobs().states().back().title, "starting the recording") << "a slow disk is no slow picture";
         ASSERT_TRUE(turn_until([this] {
             const auto written = work().live()->stats().recorder;
             return written && written->blocks > 20;

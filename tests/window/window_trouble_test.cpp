@@ -6,6 +6,7 @@
 
 #include "app/stage/exhibit.h"
 #include "app/stage/live_session.h"
+#include "engine/scan/scan.h"
 #include "ui/panels/widgets.h"
 #include "window_run.h"
 
@@ -59,17 +60,32 @@ TEST_F(WindowInTrouble, ADeviceThatTakesTimeToComeBackIsWaitedFor) {
     EXPECT_LT(difference(before, picture(), part(PaneKind::volume)), 2);
 }
 
+std::filesystem::path recording_in(const std::filesystem::path& folder) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() == ".toml") return entry.path();
+    }
+    return {};
+}
+
 TEST_F(WindowInTrouble, ARecordingIsEndedByWhoAsksTwice) {
     open_window();
     click(middle_of("start.sim.layers"));
     ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid().has_value(); }));
     work().start_recording();
-    ASSERT_TRUE(turn_until([this] { return exhibit().live()->is_recording(); }));
+    const auto records = [this] {
+        const auto written = exhibit().live()->stats().recorder;
+        return written && written->blocks > 20;
+    };
+    ASSERT_TRUE(turn_until(records));
     native().push(CloseRequested{});
     EXPECT_TRUE(window().turn(0));
     EXPECT_TRUE(exhibit().live()->is_recording());
     press("Ctrl+Q");
     EXPECT_FALSE(window().turn(0));
+    TearDown();  // as when the program ends
+    const Scan recorded = open_scan(recording_in(folder().path()));
+    EXPECT_TRUE(recorded.recording.complete);
+    EXPECT_GE(recorded.geometry.volumes, 1);
 }
 
 // A panel looks for troubles by the section of its actions.

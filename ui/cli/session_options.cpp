@@ -15,7 +15,7 @@ namespace echolux {
 void go(const SessionJob& job, const std::function<LiveReport(Progress&, const HearEvent&)>& run) {
     TerminalProgress progress;
     const LiveReport report = run(progress, [](const SessionEvent& event) {
-        if (!telling().is_silent()) fmt::print(stderr, "{:7.2f} s  {}\n", event.time_s, event.line);
+        if (!telling().is_silent()) print_progress(fmt::format("{:7.2f} s  {}\n", event.time_s, event.line));
     });
     if (!job.report.empty()) write_text(job.report, json_of(report) + "\n");
     give(nlohmann::ordered_json::parse(json_of(report)));

@@ -9,12 +9,14 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "compute/error.h"
+#include "engine/io/unfinished_files.h"
 #include "ui/cli/telling.h"
 
 namespace echolux {
@@ -83,6 +85,7 @@ class Streams {
         if (mkdtemp(name.data()) == nullptr) {
             throw Error(ErrorCode::output, "no temporary folder can be made", name, "set TMPDIR to one with room");
         }
+        unfinished_.emplace(name);
         return folder_ = name;
     }
 
@@ -115,6 +118,7 @@ class Streams {
     }
 
     std::filesystem::path folder_, output_;
+    std::optional<UnfinishedName> unfinished_;  // the folder
     bool has_input_ = false;
 };
 

@@ -1,8 +1,10 @@
 #include "ui/cli/telling.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "compute/error.h"
 #include "ui/cli/option_words.h"
@@ -82,6 +84,12 @@ void print_warnings(const std::vector<std::string>& warnings) {
     all_warnings().insert(all_warnings().end(), warnings.begin(), warnings.end());
     if (telling().is_silent()) return;
     for (const std::string& warning : warnings) print_to(stderr, "echolux: warning: " + in_options(warning) + "\n");
+}
+
+void print_progress(const std::string& text) {
+    errno = 0;
+    if (std::fputs(text.c_str(), stderr) >= 0 && std::fflush(stderr) == 0) return;
+    if (errno == EPIPE) throw std::system_error(EPIPE, std::generic_category(), "standard error");
 }
 
 void print_error(const Error& error) {

@@ -57,6 +57,10 @@ std::string in_plain_names(std::string text);
 // One line each on standard error; JSON has them in its object.
 void print_warnings(const std::vector<std::string>& warnings);
 
+// How far the work is, on standard error. Where that is a pipe that has been closed, the work ends like that of any
+// filter: throws std::system_error{broken_pipe}. A terminal that is gone must not get in the way of an orderly end.
+void print_progress(const std::string& text);
+
 // In the words of the command line: "where: what (remedy)", or {"error": {code, what, where, remedy}}.
 void print_error(const Error& error);
 void print_error(const std::string& code, const std::string& what, const std::string& remedy = {});

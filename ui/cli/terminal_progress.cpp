@@ -1,14 +1,17 @@
 #include "ui/cli/terminal_progress.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <string_view>
+#include <thread>
 
 #include "compute/error.h"
+#include "engine/io/unfinished_files.h"
 #include "engine/progress_words.h"
 #include "ui/cli/option_words.h"
 #include "ui/cli/telling.h"
@@ -18,33 +21,50 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;  // how often
 volatile std::sig_atomic_t listeners = 0;
+int end_at_once = -1;  // a pipe: whoever reads a byte from it ends the program
 
-void end_where_nobody_listens() {
-    if (listeners == 0) _exit(exit_interrupted);
+// Removing files is more than a signal handler may do: the thread that waits at the pipe does it.
+void end_without_delay() {
+    if (end_at_once < 0 || write(end_at_once, "", 1) != 1) _exit(exit_interrupted);
 }
 
-// The second Ctrl-C still ends in order, without unfinished files; the third ends the program at once.
 void say_it_is_ending() {
     constexpr std::string_view words =
-        "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once, which may leave "
-        "files unfinished-*\n";
-    std::signal(SIGINT, SIG_DFL);
+        "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once: a recording then "
+        "ends "
+        "with what is on the disk\n";
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
+}
+
+void hear_interrupt(int) {
+    interrupted = interrupted + 1;
+    if (interrupted == 2 && listeners > 0) say_it_is_ending();
+    if (interrupted > 2 || listeners == 0) end_without_delay();
+}
+
+void prepare_to_end_at_once() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    end_at_once = ends[1];
+    std::thread([from = ends[0]] {
+        char byte = 0;
+        while (read(from, &byte, 1) != 1) {
+            if (errno != EINTR) return;
+        }
+        end_without_unfinished_files(exit_interrupted);
+    }).detach();
 }
 
 }  // namespace
 
 void catch_interrupts() {
-    std::signal(SIGINT, [](int) {
-        end_where_nobody_listens();
-        interrupted = interrupted + 1;
-        if (interrupted == 2) say_it_is_ending();
-    });
+    prepare_to_end_at_once();
+    std::signal(SIGINT, hear_interrupt);
     std::signal(SIGPIPE, SIG_IGN);  // the reader of a pipe has gone: printing fails, and temporary files are removed
     std::signal(SIGXFSZ, SIG_IGN);  // a file may not grow any more: writing fails and is told, as on a full disk
     const auto ends_in_order = [](int) {
-        end_where_nobody_listens();
         if (interrupted == 0) interrupted = 1;
+        if (listeners == 0) end_without_delay();
     };
     std::signal(SIGTERM, ends_in_order);
     if (std::signal(SIGHUP, ends_in_order) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
@@ -71,12 +91,12 @@ void TerminalProgress::begin(const std::string& task, std::int64_t total, const 
     done_ = 0;
     start_ = printed_ = Clock::now();
     const std::string amount = amount_words(total, unit);
-    if (!terminal_ && !silent_) fmt::print(stderr, "{}\n", amount.empty() ? task_ : task_ + ": " + amount);
+    if (!terminal_ && !silent_) print_progress((amount.empty() ? task_ : task_ + ": " + amount) + "\n");
 }
 
 void TerminalProgress::advance(std::int64_t count) {
     if (listening_.is_interrupted()) {
-        if (terminal_ && !silent_) fmt::print(stderr, "\n");
+        if (terminal_ && !silent_) print_progress("\n");
         throw Error(ErrorCode::cancelled, "cancelled, no file was left incomplete", task_);
     }
     done_ += count;
@@ -95,14 +115,14 @@ void TerminalProgress::end() {
 void TerminalProgress::print(bool last) {
     if (silent_) return;
     if (!terminal_) {
-        fmt::print(stderr, "{}: {}\n", task_, state());
+        print_progress(fmt::format("{}: {}\n", task_, state()));
         return;
     }
     constexpr int width = 24;
     const auto filled = static_cast<int>(width * std::min(done_, total_) / std::max<std::int64_t>(1, total_));
-    fmt::print(stderr, "\r{} [{}{}] {}\033[K{}", task_, std::string(static_cast<std::size_t>(filled), '#'),
-               std::string(static_cast<std::size_t>(width - std::min(filled, width)), '.'), state(), last ? "\n" : "");
-    std::fflush(stderr);
+    print_progress(fmt::format("\r{} [{}{}] {}\033[K{}", task_, std::string(static_cast<std::size_t>(filled), '#'),
+                               std::string(static_cast<std::size_t>(width - std::min(filled, width)), '.'), state(),
+                               last ? "\n" : ""));
 }
 
 std::string TerminalProgress::state() const {

@@ -13,7 +13,7 @@ namespace echolux {
 constexpr int exit_interrupted = 130;
 
 // From now on an interrupt asks the running work to stop; where there is none that listens, the program ends at once.
-// A second Ctrl-C is answered, a third ends the program.
+// A second Ctrl-C is answered, a third ends the program at once, without unfinished files. Begins a thread.
 void catch_interrupts();
 
 // While one lives, interrupts are its owner's to ask for.

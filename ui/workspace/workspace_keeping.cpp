@@ -168,24 +168,40 @@ void Workspace::start_recording() {
         }
         if (parts_->is_recording()) return;
         const std::filesystem::path path = new_name(UserFolder::videos, "", ".toml");
-        live->record(path, parts_->look_text());
-        parts_->recording = path;
-        parts_->notices.note("source", "recording to " + short_path(path));
+        parts_->begin_recording(live->recording_of_now(path, parts_->look_text()));
     });
 }
 
-bool Workspace::Parts::is_ending_recording() const {
-    return std::ranges::any_of(jobs.states(), [this](const JobState& job) { return job.id == ending_recording; });
+// A disk may take its time to make files: a job waits for it.
+void Workspace::Parts::begin_recording(RecordingWanted wanted) {
+    const std::shared_ptr<LiveSession> session = stage.exhibit()->shared_live();
+    starting_recording = jobs.start(
+        "starting the recording",
+        [this, session, wanted = std::move(wanted)](Progress& progress) {
+            progress.begin("write", 0, "");
+            session->record(wanted);
+            return [this, path = wanted.scan_toml] {
+                recording = path;
+                notices.note("source", "recording to " + short_path(path));
+            };
+        },
+        to("source"));
+}
+
+bool Workspace::Parts::is_under_way(std::uint64_t job) const {
+    return std::ranges::any_of(jobs.states(), [job](const JobState& state) { return state.id == job; });
 }
 
 bool Workspace::Parts::is_recording() const {
-    return is_ending_recording() || (live() != nullptr && live()->is_recording());
+    if (is_under_way(starting_recording) || is_under_way(ending_recording)) return true;
+    return live() != nullptr && live()->is_recording();
 }
 
 // What has come is still being written: a job waits for the disk.
 void Workspace::stop_recording() {
     Parts& parts = *parts_;
-    if (parts.live() == nullptr || !parts.live()->is_recording() || parts.is_ending_recording()) return;
+    if (parts.live() == nullptr || !parts.live()->is_recording()) return;
+    if (parts.is_under_way(parts.ending_recording)) return;
     const std::shared_ptr<LiveSession> live = parts.stage.exhibit()->shared_live();
     parts.ending_recording = parts.jobs.start(
         "ending the recording",

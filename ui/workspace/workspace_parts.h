@@ -67,8 +67,9 @@ struct Workspace::Parts {
     void open_session(const std::filesystem::path& path);
     void start_opening(const Opening& opening);
     void show(const MakeExhibit& make, const Opening& opening);
-    bool is_ending_recording() const;
-    bool is_recording() const;  // or the end of a recording is being written
+    void begin_recording(RecordingWanted wanted);
+    bool is_under_way(std::uint64_t job) const;
+    bool is_recording() const;  // or a recording is being started or ended
     void refuse_while_recording() const;
     void take_over(const Opening& opening);
     void restore(const RestoredSession& session);
@@ -137,9 +138,10 @@ struct Workspace::Parts {
     std::shared_ptr<RawProposal> proposal;  // jobs hold it weakly
     std::uint64_t previewing = 0;           // the job under way
 
-    Values wanted_heights;               // as soon as there is a volume to find them in
-    std::uint64_t finding_heights = 0;   // the job under way
-    std::uint64_t ending_recording = 0;  // the job, which uses what is open
+    Values wanted_heights;                 // as soon as there is a volume to find them in
+    std::uint64_t finding_heights = 0;     // the job under way
+    std::uint64_t starting_recording = 0;  // these two are jobs, which use what is open
+    std::uint64_t ending_recording = 0;
 
     std::filesystem::path recording;  // the one that was begun last
     const std::array<std::filesystem::path, 3> own_folders{

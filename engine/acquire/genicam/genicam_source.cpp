@@ -23,6 +23,7 @@ using std::chrono::steady_clock;
 
 constexpr std::int64_t images_in_flight = 8;  // where they are copied: for the two blocks at hand, at least so many
 constexpr std::int64_t max_incomplete = 100;  // images in a row: more than a disturbance
+constexpr std::int64_t max_late = 16;         // images in a row: more than a network exchanges
 constexpr milliseconds look_around{50};       // while nothing comes: is the camera still there?
 
 class GenicamSource : public Source {
@@ -70,6 +71,7 @@ class GenicamSource : public Source {
     FrameNumbers numbers_;
     std::int64_t next_image_ = 0;
     std::int64_t incomplete_ = 0;  // images, the last ones
+    std::int64_t late_ = 0;        // the same
     std::int64_t next_block_ = 0;  // lost ones included
     std::uint64_t sequence_ = 0;
     std::optional<std::uint64_t> first_ns_;
@@ -103,7 +105,7 @@ void GenicamSource::start() {
     stop();
     if (!camera_) reconnect();
     numbers_ = {};
-    next_image_ = next_block_ = incomplete_ = 0;
+    next_image_ = next_block_ = incomplete_ = late_ = 0;
     sequence_ = 0;
     first_ns_.reset();
     stream_ = camera_->stream();
@@ -161,7 +163,14 @@ std::optional<Block> GenicamSource::take(ArvBuffer* image) {
         fail("an image has another size or format than was set", "does another program change the camera?");
     }
     const std::int64_t number = numbers_.number(arv_buffer_get_frame_id(image));
-    if (number < next_image_) return std::nullopt;
+    if (number < next_image_) {
+        if (++late_ < max_late) return std::nullopt;
+        keeper.reset();
+        stop();
+        fail(fmt::format("its frame numbers run backwards: {} after {}", number, next_image_ - 1),
+             "does another program start or reset the camera?");
+    }
+    late_ = 0;
     next_image_ = number + 1;
     const ImagePlace place = place_of(number, setup_.plan);
     const double time_s = seconds(image);

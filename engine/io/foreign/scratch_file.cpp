@@ -22,6 +22,7 @@ ScratchFile::ScratchFile(std::int64_t bytes, std::string where) : where_(std::mo
     std::random_device random;
     const std::filesystem::path folder = base / fmt::format("echolux-{:08x}{:08x}", random(), random());
     if (!std::filesystem::create_directory(folder, problem)) fail("cannot make " + folder.string());
+    unfinished_.emplace(folder);
     path_ = folder / "unpacked";
     std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
     if (!problem) stream_.open(path_, std::ios::binary);

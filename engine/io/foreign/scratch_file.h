@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "engine/io/unfinished_files.h"
 
 namespace echolux {
 
@@ -27,6 +30,7 @@ class ScratchFile {
 
     std::string where_;
     std::filesystem::path path_;
+    std::optional<UnfinishedName> unfinished_;  // its folder
     std::ofstream stream_;
 };
 

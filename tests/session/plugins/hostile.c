@@ -1,8 +1,10 @@
 /* A plugin that does one thing wrong: which one is named by its options, or chosen when it is compiled. */
+#define _POSIX_C_SOURCE 200809L
 #include "plugins/echolux_source.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct echolux_device {
     const echolux_host* host;
@@ -64,6 +66,14 @@ static int open_device(const echolux_host* host, const char* fault, echolux_stre
     return ECHOLUX_OK;
 }
 
+/* Longer than anybody waits. */
+static void hang(const echolux_device* device, const char* function) {
+    const char* found = strstr(device->fault, function);
+    if (found == NULL || strcmp(found + strlen(function), " hangs") != 0) return;
+    struct timespec pause = {30, 0};
+    nanosleep(&pause, NULL);
+}
+
 static int start_device(echolux_device* device) {
     if (strcmp(device->fault, "start fails") != 0) return ECHOLUX_OK;
     device->host->log(device->host->context, ECHOLUX_LOG_ERROR, "no clock at the input");
@@ -84,6 +94,7 @@ static int next_block(echolux_device* device, int64_t patience_us, echolux_block
     const echolux_stream* stream = &device->stream;
     const char* fault = device->fault;
     const uint64_t number = device->blocks++;
+    hang(device, "next");
     (void)patience_us;
     block->bytes = stream->buffers == ECHOLUX_POSTED ? device->posted[number % 8].bytes : device->block;
     block->token = stream->buffers == ECHOLUX_POSTED ? device->posted[number % 8].token : number;
@@ -127,10 +138,11 @@ static void release_block(echolux_device* device, uint64_t token) {
 }
 
 static void stop_device(echolux_device* device) {
-    (void)device;
+    hang(device, "stop");
 }
 
 static void close_device(echolux_device* device) {
+    hang(device, "close");
     free(device->block);
     free(device);
 }

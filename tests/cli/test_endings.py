@@ -1,0 +1,137 @@
+"""Whoever ends the program (Ctrl-C, the system, a terminal that is closed), it ends in order and soon: what was
+recorded is whole, nothing unfinished is left."""
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+import unittest
+from pathlib import Path
+
+import commands
+from support import PROGRAM, Finished, ProgramCase, start
+
+CHECK = Path(__file__).resolve().parent.parent / "check_recording.py"
+ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def soon_s():
+    """Two seconds, and longer where other work shares the processors."""
+    return 2 * max(1.0, os.getloadavg()[0] / os.cpu_count())
+
+
+class Endings(ProgramCase):
+    def wait_for(self, process, what, is_so):
+        for _ in range(1200):
+            if is_so():
+                return
+            self.assertIsNone(process.poll(), f"ended before {what}")
+            time.sleep(0.05)
+        process.kill()
+        self.fail(f"waited a minute for {what}")
+
+    def clear(self):
+        for entry in self.folder.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+    def recording(self):
+        return next((toml for toml in self.folder.rglob("*.toml") if toml.with_suffix(".raw").is_file()), None)
+
+    def is_recorded(self):
+        """Something is in the file."""
+        toml = self.recording()
+        return toml is not None and toml.with_suffix(".raw").stat().st_size > 100_000
+
+    def expect_whole(self):
+        toml = self.recording()
+        self.assertTrue(tomllib.loads(toml.read_text())["recording"]["complete"])
+        checked = subprocess.run([sys.executable, CHECK, toml], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        self.assertTrue(toml.with_suffix(".truth").is_dir(), self.files())
+        self.assertFalse([name for name in self.files() if "unfinished" in name])
+
+    def expect_soon(self, process, begin):
+        allowed = soon_s()
+        try:
+            process.wait(timeout=60)
+        finally:
+            process.kill()
+        self.assertLess(time.monotonic() - begin, allowed)
+
+    def end(self, line, by):
+        process = start(*line, folder=self.folder)
+        self.wait_for(process, "a recording", self.is_recorded)
+        begin = time.monotonic()
+        process.send_signal(by)
+        self.expect_soon(process, begin)
+        finished = Finished(process)
+        self.expect_whole()
+        self.clear()
+        return finished
+
+    def test_of_record(self):
+        for by in ALL:
+            with self.subTest(by=by.name):
+                self.assertEqual(self.end(["record", *commands.SOURCE, "-o", "rec.toml"], by).code, 0)
+
+    def test_of_live(self):
+        line = ["live", *commands.SOURCE, "--record", "rec.toml", "--size", "32x32", "--backend", "cpu"]
+        for by in ALL:
+            with self.subTest(by=by.name):
+                self.assertEqual(self.end(line, by).code, 0)
+
+    def test_of_the_window_while_it_records(self):
+        line = ["view", *commands.SOURCE, "--fresh", "--off-screen", "--size", "640x400", "--after", 600, "--press",
+                "Ctrl+R", "--backend", "cpu", "--set", f"window.record_folder={self.folder}"]
+        for by in ALL:
+            with self.subTest(by=by.name):
+                self.assertEqual(self.end(line, by).code, 130)
+
+    def test_of_a_terminal_that_is_closed(self):
+        """Nothing can be printed any more, which must not matter."""
+        for command in ("record", "live"):
+            with self.subTest(command=command):
+                ours, terminal = pty.openpty()
+                output = ["-o"] if command == "record" else ["--size", "32x32", "--backend", "cpu", "--record"]
+                process = subprocess.Popen([PROGRAM, command, *commands.SOURCE, *output, "rec.toml"], cwd=self.folder,
+                                           stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
+                                           preexec_fn=lambda: __import__("fcntl").ioctl(0, 0x540E, 0))  # TIOCSCTTY
+                os.close(terminal)
+                self.wait_for(process, "a recording", self.is_recorded)
+                begin = time.monotonic()
+                os.close(ours)
+                self.expect_soon(process, begin)
+                self.assertGreaterEqual(process.returncode, 0, "it crashed")
+                self.expect_whole()
+                self.clear()
+
+    def test_while_the_first_block_is_waited_for(self):
+        """The noise floor needs one; 5 lines a second bring none for a minute."""
+        slow = [word.replace("2000", "5").replace("noise_floor_db=20", "noise_floor_db=0") for word in commands.SOURCE]
+        process = start("live", *slow, "--size", "32x32", "--backend", "cpu", "-o", "last.png", folder=self.folder)
+        time.sleep(2)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        self.expect_soon(process, begin)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(self.files(), [])
+
+    def test_by_ctrl_c_three_times(self):
+        """At once, and still without files that nobody finished."""
+        long = ["simulate", "vessel", "-o", "scan/scan.toml", "--samples", 2048, "--a-scans", 1000, "--b-scans", 1000]
+        process = start(*long, folder=self.folder)
+        self.wait_for(process, "unfinished files", lambda: any("unfinished" in name for name in self.files()))
+        begin = time.monotonic()
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.01)
+        self.expect_soon(process, begin)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

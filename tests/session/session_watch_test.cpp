@@ -1,0 +1,151 @@
+// What takes too long is said: a source from which nothing comes, a block that is not reconstructed, numbers that run
+// backwards. The clock is the machine's, with leaps.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/live/overdue.h"
+#include "noting_sink.h"
+
+namespace echolux {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+// The machine's threads, by a clock that can be put forward.
+class LeapingThreads : public Threads {
+  public:
+    Clock::time_point now() override { return real_threads().now() + leap_.load(); }
+    LiveThread start(Work work) override { return real_threads().start(std::move(work)); }
+    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told, const std::stop_token& stop,
+              Clock::time_point time, const std::function<bool()>& is_so) override {
+        const bool has_end = time != Clock::time_point::max();
+        return real_threads().wait(lock, told, stop, has_end ? time - leap_.load() : time, is_so);
+    }
+
+    void leap(std::chrono::seconds by) { leap_ = leap_.load() + by; }
+
+  private:
+    std::atomic<Clock::duration> leap_{};
+};
+
+class SessionWatch : public ::testing::Test {
+  protected:
+    // Of a topic, since the last call.
+    std::vector<std::string> said(Session& session, const std::string& topic) {
+        std::vector<std::string> lines;
+        for (const SessionEvent& event : session.take_events()) {
+            if (event.topic == topic) lines.push_back(event.line);
+        }
+        return lines;
+    }
+
+    LeapingThreads threads_;
+    NotingSink sink_;
+};
+
+TEST(Overdue, IsSaidOnceAndEndsOnce) {
+    using Clock = Overdue::Clock;
+    const Clock::time_point begin{};
+    Overdue block;
+    EXPECT_FALSE(block.too_long(begin + 1h, 5s)) << "nobody waits";
+    block.wait(begin);
+    EXPECT_FALSE(block.too_long(begin + 4s, 5s));
+    EXPECT_FALSE(block.end(begin + 4s)) << "it was not overdue";
+    block.wait(begin);
+    EXPECT_EQ(block.too_long(begin + 6s, 5s), 6.0);
+    EXPECT_FALSE(block.too_long(begin + 7s, 5s)) << "it is said";
+    block.wait(begin + 7s);
+    EXPECT_EQ(block.end(begin + 9s), 9.0) << "since the beginning";
+    EXPECT_FALSE(block.too_long(begin + 1h, 5s));
+}
+
+TEST_F(SessionWatch, ASourceThatSendsNothingIsSaidAndItsReturnToo) {
+    std::atomic<bool> is_triggered = false;
+    struct Triggered : FaultySource {
+        explicit Triggered(std::atomic<bool>& by) : FaultySource(live_scan(), 1, {testing::send()}), trigger(by) {}
+        Arrival next(std::chrono::milliseconds patience) override {
+            if (trigger) return FaultySource::next(patience);
+            std::this_thread::sleep_for(1ms);
+            return {};
+        }
+        std::atomic<bool>& trigger;
+    } source(is_triggered);
+    Session session(source, sink_, Overload::newest_wins, {.threads = &threads_});
+    session.start();
+    EXPECT_THAT(said(session, "silence"), ElementsAre());
+    threads_.leap(6s);
+    EXPECT_THAT(said(session, "silence"), ElementsAre(HasSubstr("nothing has come from the source for 6 s")));
+    threads_.leap(6s);
+    EXPECT_THAT(said(session, "silence"), ElementsAre());
+    is_triggered = true;
+    AWAIT(session.stats().arrived.blocks > 0);
+    EXPECT_THAT(said(session, "silence"), ElementsAre(HasSubstr("blocks come again after 12 s")));
+    session.stop();
+    threads_.leap(1h);
+    EXPECT_THAT(said(session, "silence"), ElementsAre()) << "nobody waits for a source that is stopped";
+}
+
+TEST_F(SessionWatch, WhatIsSentWhenAskedMayBeSilent) {
+    struct Asked : FaultySource {
+        Asked() : FaultySource(live_scan(), 1, {stall(for_ever)}) {}
+        const SourceCapabilities& capabilities() const override { return asked; }
+        SourceCapabilities asked{.sends_when_asked = true};
+    } source;
+    Session session(source, sink_, Overload::newest_wins, {.threads = &threads_});
+    session.start();
+    threads_.leap(60s);
+    EXPECT_THAT(said(session, "silence"), ElementsAre());
+}
+
+TEST_F(SessionWatch, ABlockThatIsNotReconstructedIsSaid) {
+    FaultySource source(live_scan(), 1, {testing::send(), end()});
+    std::atomic<bool> is_stuck = true;
+    std::atomic<bool> has_begun = false;
+    sink_.on_feed = [&](const Block&) {
+        has_begun = true;
+        AWAIT(!is_stuck);
+    };
+    Session session(source, sink_, Overload::newest_wins, {.threads = &threads_});
+    session.start();
+    AWAIT(has_begun.load());
+    EXPECT_THAT(said(session, "stuck"), ElementsAre());
+    threads_.leap(11s);
+    EXPECT_THAT(said(session, "stuck"), ElementsAre(HasSubstr("reconstructing a block has taken 11 s so far")));
+    is_stuck = false;
+    AWAIT(session.stats().fed_blocks > 1);
+    EXPECT_THAT(said(session, "stuck"), ElementsAre(HasSubstr("reconstruction goes on after")));
+}
+
+// A camera whose counter begins anew would be kept out for ever.
+TEST_F(SessionWatch, NumbersThatRunBackwardsStartTheSourceAgain) {
+    struct Resetting : FaultySource {
+        Resetting() : FaultySource(live_scan(), 1, {testing::send(200), end()}) {}
+        Arrival next(std::chrono::milliseconds patience) override {
+            Arrival arrival = FaultySource::next(patience);
+            if (arrival.kind == Arrival::Kind::block && starts() == 1 && arrival.block.sequence >= 100) {
+                arrival.block.sequence -= 100;
+                arrival.block.volume -= 25;
+            }
+            return arrival;
+        }
+    } source;
+    Session session(source, sink_);
+    run_to_end(session);
+    const SessionStats stats = session.stats();
+    EXPECT_EQ(source.starts(), 2);
+    EXPECT_EQ(stats.reconnections, 1);
+    EXPECT_EQ(stats.arrived.repeated, 16);
+    EXPECT_EQ(stats.arrived.blocks, 200 - 16);
+    EXPECT_THAT(session.take_events(),
+                Contains(Field(&SessionEvent::line, HasSubstr("numbers run backwards: block 15 of volume 3 came after "
+                                                              "block 99 of volume 24"))));
+    expect_balance(stats);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,272 @@
+// A live system in simulated time: session, queue, ring and recorder as they are, between an instrument, a disk, two
+// GPUs and somebody who cannot make up his mind, all of them scheduled and troubled by a seed (docs/decisions.md). What
+// must always hold is looked at after each step. ECHOLUX_SIMULATED_SEED=N runs one seed again,
+// ECHOLUX_SIMULATED_SECONDS=S sets how long the slow case goes on.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <sstream>
+
+#include "engine/scan/frame_header.h"
+#include "engine/scan/recording_index.h"
+#include "simulated_display.h"
+#include "temporary_folder.h"
+
+namespace echolux {
+namespace {
+
+using namespace testing;
+
+class Simulation {
+  public:
+    explicit Simulation(std::uint64_t seed)
+        : world_(seed), instrument_(world_), disk_(world_),
+          display_(world_, seed % 2 == 0 ? Publishing::whole : Publishing::rolling),
+          session_(std::make_unique<Session>(instrument_, display_, Overload::newest_wins,
+                                             SessionTools{&world_.threads, disk_.tools()})) {
+        world_.threads.after_each_step = [this] { look(); };
+        display_.shown = [this](std::int64_t volume) { session_->shown(volume); };
+    }
+
+    // Trouble, then calm, in which all must come to its end.
+    void run(double seconds) {
+        start();
+        while (world_.threads.seconds() < seconds) {
+            world_.threads.sleep(std::chrono::microseconds(static_cast<int>(40000 * world_.threads.any())));
+            do_something();
+        }
+        world_.is_calm = true;
+        expect_recovery();
+        end_recording();
+        session_->stop();
+        world_.expect(session_->drain(60s), "what was acquired is never reconstructed");
+        world_.expect(!session_->stats().running, "a session that was stopped runs");
+        world_.threads.after_each_step = {};
+        display_.shown = [](std::int64_t) {};
+        session_.reset();
+        world_.expect(instrument_.alive() == 0, "blocks are held that nobody needs");
+    }
+
+    World& world() { return world_; }
+    SimulatedDisplay& display() { return display_; }
+    std::int64_t recordings() const { return recordings_; }
+    std::int64_t blocks() const { return instrument_.sent_blocks(); }
+
+  private:
+    void start() {
+        while (!try_to_start()) world_.threads.sleep(100ms);
+        display_.begin_anew();
+    }
+
+    bool try_to_start() {
+        try {
+            session_->start();
+            return true;
+        } catch (const Error&) {  // it is not there yet
+            return false;
+        }
+    }
+
+    void do_something() {
+        const double what = world_.threads.any();
+        if (what < 0.20) session_->take_events();
+        if (what > 0.20 && what < 0.30) session_->look_at(static_cast<std::int64_t>(4 * world_.threads.any()));
+        if (what > 0.30 && what < 0.50) change();
+        if (what > 0.50 && what < 0.56) recording_.empty() ? begin_recording() : end_recording();
+        if (what > 0.56 && what < 0.57) {
+            session_->stop();
+            world_.threads.sleep(std::chrono::microseconds(static_cast<int>(300000 * world_.threads.any())));
+            end_recording();
+            start();
+        }
+    }
+
+    void change() {
+        ReconstructionSpec spec = instrument_.scan().spec(1);
+        spec.recipe.high = spec.recipe.low + 1 + 100 * world_.threads.any();
+        session_->change(spec);
+    }
+
+    void begin_recording() {
+        RecordingWanted wanted;
+        wanted.scan_toml = folder_ / fmt::format("r{}.toml", recordings_);
+        wanted.scan = instrument_.scan();
+        wanted.max_blocks_held = pool_of_the_instrument / 2;
+        try {
+            session_->record(wanted);
+            recording_ = wanted.scan_toml;
+        } catch (const Error&) {  // the disk
+        }
+        ++recordings_;
+    }
+
+    void end_recording() {
+        if (recording_.empty()) return;
+        const RecorderStats stats = session_->stop_recording();
+        check_recording(stats);
+        recording_.clear();
+    }
+
+    // What the index says is in the file is there, and is what was sent; what is missing is counted.
+    void check_recording(const RecorderStats& stats) {
+        const std::string stem = recording_.stem().string();
+        const FileOnDisk raw = disk_.files[(folder_ / (stem + ".raw")).string()];
+        const FileOnDisk index = disk_.files[(folder_ / (stem + ".index.csv")).string()];
+        std::istringstream lines(std::string(reinterpret_cast<const char*>(index.bytes.data()), index.bytes.size()));
+        std::int64_t present = 0, missing = 0, end = 0;
+        std::uint64_t next = 0;
+        std::string line;
+        std::getline(lines, line);
+        while (std::getline(lines, line)) {
+            const std::optional<IndexRow> row = index_row(line);
+            if (!row) break;
+            world_.expect(row->sequence >= next, "the index goes backwards");
+            world_.expect(row->byte_offset >= end, "blocks lie over each other");
+            missing += row->missing;
+            next = row->sequence + static_cast<std::uint64_t>(std::max<std::int64_t>(row->missing, 1));
+            if (row->missing > 0) continue;
+            end = row->byte_offset + row->bytes;
+            ++present;
+            check_block(raw, *row);
+        }
+        const bool is_complete = has_complete_toml();
+        if (!stats.problem || is_complete) {
+            if (present != stats.blocks)
+                world_.fail(fmt::format("{} blocks are recorded, {} counted", present, stats.blocks));
+            if (missing != stats.missing_blocks)
+                world_.fail(fmt::format("{} blocks are missing, {} counted", missing, stats.missing_blocks));
+        }
+        world_.expect(stats.blocks_held == 0, "a recorder that has ended holds blocks");
+        world_.expect(stats.blocks > 0 || stats.problem || !std::filesystem::exists(recording_),
+                      "an empty recording is left");
+        world_.expect(!is_complete || stats.blocks > 0, "an empty recording is complete");
+        disk_.files.clear();
+    }
+
+    void check_block(const FileOnDisk& raw, const IndexRow& row) {
+        world_.expect(row.end() <= static_cast<std::int64_t>(raw.bytes.size()), "the index says more than there is");
+        const std::span bytes(raw.bytes.data() + row.byte_offset, static_cast<std::size_t>(row.bytes));
+        std::uint64_t first = 0;
+        std::memcpy(&first, bytes.data(), 8);
+        for (std::size_t i = 0; i < bytes.size(); i += 8)
+            world_.expect(std::memcmp(bytes.data() + i, &first, 8) == 0, "a block in the file is of two pieces");
+        world_.expect(first != 0, "a block in the file is empty");
+        world_.expect(crc32(bytes) == row.crc32, "a checksum of the index is wrong");
+    }
+
+    bool has_complete_toml() const {
+        std::ifstream file(recording_);
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str().find("complete = true") != std::string::npos;
+    }
+
+    // Trouble is over: volumes are finished again, and the newest is seen.
+    void expect_recovery() {
+        const std::int64_t before = session_->stats().finished_volumes;
+        const std::int64_t drawn = display_.pictures;
+        world_.threads.sleep(12s);  // longer than any stall
+        world_.expect(session_->stats().finished_volumes > before + 100, "the session does not recover");
+        world_.expect(display_.pictures > drawn + 100, "pictures do not go on");
+    }
+
+    // After each step.
+    void look() {
+        const SessionStats stats = session_->stats();
+        const QueueStats& queue = stats.queue;
+        world_.expect(queue.pushed == queue.taken + queue.waiting + queue.overtaken + queue.incomplete + queue.given_up,
+                      "blocks of the queue do not add up");
+        world_.expect(queue.waiting <= 2 * blocks_a_volume, "more than two volumes wait");
+        if (stats.arrived.blocks != queue.pushed)
+            world_.fail(fmt::format("{} blocks arrived, {} were pushed", stats.arrived.blocks, queue.pushed));
+        world_.expect(stats.fed_blocks <= queue.taken, "more is reconstructed than was taken");
+        world_.expect(instrument_.alive() <= pool_of_the_instrument, "the pool grows");
+        world_.expect(stats.load <= 1.000001, "a load above one");
+        if (stats.recorder) {
+            world_.expect(stats.recorder->blocks_held <= pool_of_the_instrument / 2, "the recorder holds too much");
+            world_.expect(stats.recorder->blocks_held >= 0, "the recorder holds less than nothing");
+        }
+        display_.expect_sense();
+    }
+
+    TemporaryFolder folder_;
+    World world_;
+    Instrument instrument_;
+    Disk disk_;
+    SimulatedDisplay display_;
+    std::unique_ptr<Session> session_;
+    std::filesystem::path recording_;  // under way
+    std::int64_t recordings_ = 0;
+};
+
+struct Tally {
+    std::int64_t seeds = 0, steps = 0, blocks = 0, recordings = 0, pictures = 0, losses = 0;
+    double simulated_s = 0;
+};
+
+void run_seed(std::uint64_t seed, double seconds, Tally& tally) {
+    Simulation simulation(seed);
+    simulation.run(seconds);
+    ++tally.seeds;
+    tally.steps += simulation.world().threads.steps();
+    tally.blocks += simulation.blocks();
+    tally.recordings += simulation.recordings();
+    tally.pictures += simulation.display().pictures;
+    tally.losses += simulation.display().losses;
+    tally.simulated_s += simulation.world().threads.seconds();
+}
+
+double number_of(const char* variable, double otherwise) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? otherwise : std::atof(text);
+}
+
+// Until the time of this machine is over; another seed each, the first one given.
+Tally run_seeds(std::uint64_t first, double for_s) {
+    using Clock = std::chrono::steady_clock;
+    const auto begun = Clock::now();
+    const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begun).count(); };
+    Tally tally;
+    for (std::uint64_t seed = first; seconds() < for_s || tally.seeds == 0; ++seed) run_seed(seed, 10, tally);
+    std::printf(
+        "%lld seeds, %lld steps (%.2g a minute), %.0f s simulated: %lld blocks, %lld recordings, %lld pictures, "
+        "%lld lost devices\n",
+        static_cast<long long>(tally.seeds), static_cast<long long>(tally.steps),
+        60 * static_cast<double>(tally.steps) / seconds(), tally.simulated_s, static_cast<long long>(tally.blocks),
+        static_cast<long long>(tally.recordings), static_cast<long long>(tally.pictures),
+        static_cast<long long>(tally.losses));
+    return tally;
+}
+
+class SimulatedTime : public ::testing::Test {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    void SetUp() override {
+        GTEST_SKIP() << "sanitizers do not follow coroutines";
+    }
+#endif
+};
+
+TEST_F(SimulatedTime, NothingThatMustHoldIsEverBroken) {
+    const auto first = static_cast<std::uint64_t>(number_of("ECHOLUX_SIMULATED_SEED", 1));
+    const Tally tally = run_seeds(first, 3);
+    EXPECT_GT(tally.recordings, 0);
+    EXPECT_GT(tally.pictures, 100);
+}
+
+TEST_F(SimulatedTime, SlowNothingThatMustHoldIsEverBrokenForLong) {
+    const Tally tally = run_seeds(1000, number_of("ECHOLUX_SIMULATED_SECONDS", 60));
+    EXPECT_GT(tally.losses, 0);
+}
+
+TEST_F(SimulatedTime, TheSameSeedGivesTheSameRun) {
+    const auto steps = [] {
+        Tally tally;
+        run_seed(77, 2, tally);
+        return std::array{tally.steps, tally.blocks, tally.pictures};
+    };
+    EXPECT_EQ(steps(), steps());
+}
+
+}  // namespace
+}  // namespace echolux
