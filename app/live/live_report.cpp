@@ -83,7 +83,7 @@ Json object_of(const RecorderStats& f) {
 }
 
 std::string latency_text(const Latency& latency) {
-    return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, most {:.1f} ms", 1e3 * latency.percentile_s(0.5),
+    return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, max {:.1f} ms", 1e3 * latency.percentile_s(0.5),
                        1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
 }
 
@@ -128,7 +128,8 @@ std::optional<Error> problem_of(const LiveReport& report) {
         return because(ErrorCode::output,
                        counted(s.failed_volumes, "volume is", "volumes are") + " missing: reconstruction failed");
     }
-    if (report.was_cut_short) return because(ErrorCode::cancelled, "was ended before all had come");
+    if (report.was_cut_short)
+        return because(ErrorCode::cancelled, "interrupted before all that was asked for had come");
     return {};
 }
 

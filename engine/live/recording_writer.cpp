@@ -32,7 +32,8 @@ Path beside(const Path& scan_toml, const std::string& ending) {
 void refuse_existing(const Path& path) {
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return;
-    throw Error(ErrorCode::output, "already exists", path.string(), "choose another name, or replace it (`overwrite`)");
+    throw Error(ErrorCode::output, "already exists", path.string(),
+                "choose another name, or replace it with `overwrite`");
 }
 
 void refuse_own_source(const Path& spectra, const Path& raw) {
@@ -89,7 +90,7 @@ void check_recording_name(const Path& scan_toml, bool replace) {
     const Path folder = std::filesystem::absolute(scan_toml, problem).parent_path();
     if (!std::filesystem::is_directory(folder, problem)) {
         throw Error(ErrorCode::output, "there is no folder " + folder.string(), scan_toml.string(),
-                    "mount the disk, or make the folder first: recordings make none");
+                    "make the folder first, or mount the disk that it is on");
     }
     if (replace) return;
     for (const Path& path : files_of_recording(scan_toml)) refuse_existing(path);

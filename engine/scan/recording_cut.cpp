@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 #include "engine/scan/frame_header.h"
 #include "engine/scan/recording_index.h"
 #include "engine/scan/recording_layout.h"
@@ -19,7 +20,7 @@ class WholeBlocks {
   public:
     explicit WholeBlocks(Scan& scan)
         : layout_(scan), notes_(scan.recording), size_(static_cast<std::int64_t>(file_size(scan.spectra))),
-          raw_(scan.spectra, std::ios::binary) {
+          raw_(regular_stream(scan.spectra)) {
         notes_.missing_blocks = 0;
         notes_.lost_blocks = 0;
         notes_.lost_b_scans = 0;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
@@ -95,13 +96,18 @@ std::optional<IndexRow> index_row(std::string_view line) {
 }
 
 void read_index(const std::filesystem::path& path, const std::function<bool(const IndexRow&)>& take) {
-    std::ifstream stream(path, std::ios::binary);
+    std::ifstream stream = regular_stream(path);
     if (!stream) throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "it lies beside the raw spectra");
     std::string line;
-    if (!std::getline(stream, line) || (line + "\n" != heading && line + "\n" != heading_before_interruptions)) {
+    constexpr std::size_t longest = 4096;
+    if (!read_line(stream, line, longest, path.string()) ||
+        (line + "
+" != heading && line + "
+" != heading_before_interruptions)) {
         throw Error(ErrorCode::bad_file, "is not the index of a recording", path.string(), "check recording.index");
     }
-    while (std::getline(stream, line) && !stream.eof()) {  // the last line is whole only with its line feed
+    while (read_line(stream, line, longest, path.string()) &&
+           !stream.eof()) {  // the last line is whole only with its line feed
         const std::optional<IndexRow> row = index_row(line);
         if (!row || !take(*row)) return;
     }

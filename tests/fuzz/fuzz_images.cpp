@@ -1,7 +1,9 @@
 // Volume formats, each through the table of formats as the program opens them.
 #include <algorithm>
 
+#include "engine/io/contained/descriptor.h"
 #include "engine/io/foreign/picture_stack.h"
+#include "engine/io/hdf5/hdf5_reader.h"
 #include "engine/io/image_format.h"
 #include "fuzz_target.h"
 
@@ -24,6 +26,13 @@ void read_zarr(Bytes bytes) {
     read_all(*image_format_of(folder)->open(folder));
 }
 
+// Read by its process, as the program does; what that survives is read here too, where the fuzzer sees what is new.
+void read_hdf5_file(Bytes bytes) {
+    read_image_file("x.h5", bytes);
+    const Descriptor file = open_regular(file_with("x.h5", bytes));
+    read_all(*read_hdf5(file.number(), "x.h5", ""));
+}
+
 // A picture in a folder of its own.
 void read_png(Bytes bytes) {
     const std::filesystem::path folder = file_with("x", {}).parent_path() / "pictures";
@@ -39,7 +48,7 @@ const Registration registrations[] = {
     {"meta", read_file<"x.mha">},
     {"tiff", read_file<"x.tif">},
     {"npy", read_file<"x.npy">},
-    {"hdf5", read_file<"x.h5">},
+    {"hdf5", read_hdf5_file},
     {"zarr", read_zarr},
     {"png", read_png},
     {"dicom", read_file<"x.dcm">},
