@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <new>
 #include <random>
 #include <utility>
 
@@ -102,8 +103,11 @@ AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(con
 }
 
 AtomicFolder::~AtomicFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(temporary_, ignored);  // after commit(): the old one
+    try {
+        std::error_code ignored;
+        std::filesystem::remove_all(temporary_, ignored);  // after commit(): the old one
+    } catch (const std::bad_alloc&) {                      // it stays
+    }
 }
 
 void AtomicFolder::commit() {

@@ -42,11 +42,13 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
     std::error_code problem;
     std::filesystem::create_directory(folder, problem);
     if (problem) throw Error(ErrorCode::output, "cannot be made: " + problem.message(), folder.string());
-    folder_ = folder;
     try {
+        folder_ = folder;
+        moved_.reserve(files.size());  // what is moved is noted, also where memory runs out
         for (const Path& path : files) {
-            std::filesystem::rename(path, folder / path.filename());
-            moved_.push_back(path);
+            Moved move{path, folder / path.filename()};
+            std::filesystem::rename(move.from, move.to);
+            moved_.push_back(std::move(move));
         }
         flush_names(folder);
     } catch (const std::exception& error) {
@@ -59,11 +61,11 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
 // The folder goes when it is known that nothing is named in it any more: a power cut must not take the files with it.
 void EarlierRecording::put_back() noexcept {
     std::error_code ignored;
-    for (const Path& path : moved_) std::filesystem::rename(folder_ / path.filename(), path, ignored);
+    for (const Moved& move : moved_) std::filesystem::rename(move.to, move.from, ignored);
     try {
         if (!folder_.empty()) flush_names(folder_);
         end();
-    } catch (const Error&) {  // it stays, empty
+    } catch (const std::exception&) {  // it stays, empty
         moved_.clear();
         folder_.clear();
     }
@@ -71,7 +73,7 @@ void EarlierRecording::put_back() noexcept {
 
 void EarlierRecording::remove() noexcept {
     std::error_code ignored;
-    for (const Path& path : moved_) std::filesystem::remove(folder_ / path.filename(), ignored);
+    for (const Moved& move : moved_) std::filesystem::remove(move.to, ignored);
     end();
 }
 

@@ -27,7 +27,10 @@ class EarlierRecording {
     void end() noexcept;
 
     std::filesystem::path folder_;
-    std::vector<std::filesystem::path> moved_;  // as they were named
+    struct Moved {
+        std::filesystem::path from, to;
+    };
+    std::vector<Moved> moved_;
 };
 
 }  // namespace echolux

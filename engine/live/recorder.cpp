@@ -74,7 +74,7 @@ bool Recorder::offer(const Block& block) {
     next_place_ = layout_.place_of(entry.block.volume, block.first_b_scan, block.b_scans).value().end();
     stats_.lost_blocks += entry.block.lost_before;
     const bool has_room = stats_.blocks_held < max_blocks_held_;
-    const bool goes_well = has_room && !disk_problem_;
+    const bool goes_well = has_room && !disk_problem_ && !is_out_of_memory_;
     try {
         if (has_room) {
             queue_.push_back(std::move(entry));
@@ -206,25 +206,30 @@ void Recorder::note_written(std::int64_t blocks_let_go) {
     stats_.blocks_held -= blocks_let_go;
 }
 
-// The first problem of a flush is the one that stays said: what comes after follows from it.
 template <class Work>
 void Recorder::attempt(Work&& work) {
     const bool had_failed = writer_->has_failed();
-    std::optional<Error> problem;
     try {
         work();
-        return;
-    } catch (const Error& error) {
-        problem = error;
-    } catch (const std::exception& error) {
-        problem = Error(ErrorCode::output, error.what(), path_.string());
+    } catch (const std::exception& problem) {
+        try {
+            note(problem, had_failed);
+        } catch (const std::bad_alloc&) {
+            const std::scoped_lock lock(mutex_);
+            is_out_of_memory_ = true;
+        }
     }
-    if (!had_failed && writer_->has_failed()) {
-        problem = Error(problem->code(), problem->problem(), problem->where(),
-                        "its last blocks are doubtful; check the disk");
-    }
+}
+
+// The first problem of a flush is the one that stays said: what comes after follows from it.
+void Recorder::note(const std::exception& what, bool had_failed) {
+    const auto* const error = dynamic_cast<const Error*>(&what);
+    Error problem = error != nullptr ? *error : Error(ErrorCode::output, what.what(), path_.string());
+    if (!had_failed && writer_->has_failed())
+        problem =
+            Error(problem.code(), problem.problem(), problem.where(), "its last blocks are doubtful; check the disk");
     const std::scoped_lock lock(mutex_);
-    if (!had_failed || !disk_problem_) disk_problem_ = problem;
+    if (!had_failed || !disk_problem_) disk_problem_ = std::move(problem);
 }
 
 std::string Recorder::notice() const {
@@ -252,6 +257,7 @@ std::optional<Error> Recorder::problem() const {
                      fmt::format("the disk is too slow: {} missing", counted(too_slow_blocks_, "blocks")),
                      path_.string(), "record to a faster disk, at a lower rate, or with more blocks");
     }
+    if (is_out_of_memory_) return Error(ErrorCode::out_of_memory, "memory ran out", path_.string());
     if (unrecorded_blocks_ > 0)
         return Error(ErrorCode::out_of_memory, counted(unrecorded_blocks_, "blocks") + " missing", path_.string());
     if (!refusal_.empty()) return Error(ErrorCode::bad_setting, "a block " + refusal_, path_.string());

@@ -75,6 +75,7 @@ class Recorder {
     void note_written(std::int64_t blocks_let_go);
     template <class Work>
     void attempt(Work&& work);
+    void note(const std::exception& what, bool had_failed);
 
     const std::int64_t max_blocks_held_;
     const RecordingTools tools_;
@@ -108,6 +109,7 @@ class Recorder {
     std::int64_t unrecorded_blocks_ = 0;  // there was no memory to note them
     std::string refusal_;                 // the last one
     std::optional<Error> disk_problem_;
+    bool is_out_of_memory_ = false;  // so that there was none to say what went wrong
 
     LiveThread thread_;
 };

@@ -176,7 +176,7 @@ void RecordingWriter::remove_files() noexcept {
         if (!std::filesystem::remove(*path, ignored) || *path != scan_.path) continue;
         try {
             make_durable(scan_.path.parent_path());  // a TOML that comes back does not open without the others
-        } catch (const Error&) {
+        } catch (const std::exception&) {
         }
     }
     earlier_.put_back();

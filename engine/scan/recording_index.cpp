@@ -101,9 +101,7 @@ void read_index(const std::filesystem::path& path, const std::function<bool(cons
     std::string line;
     constexpr std::size_t longest = 4096;
     if (!read_line(stream, line, longest, path.string()) ||
-        (line + "
-" != heading && line + "
-" != heading_before_interruptions)) {
+        (line + "\n" != heading && line + "\n" != heading_before_interruptions)) {
         throw Error(ErrorCode::bad_file, "is not the index of a recording", path.string(), "check recording.index");
     }
     while (read_line(stream, line, longest, path.string()) &&

@@ -1,5 +1,7 @@
 #include "journal.h"
 
+#include "allocations.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -44,6 +46,7 @@ Record Journal::end() {
 }
 
 void Journal::say(std::int64_t much) {
+    const NotCounted not_counted;
     const std::scoped_lock lock(mutex_);
     record_.said.emplace_back(record_.steps.size(), much);
 }

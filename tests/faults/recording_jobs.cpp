@@ -1,6 +1,7 @@
 // A recording of three small volumes, new or in the place of an earlier one.
 #include <atomic>
 
+#include "allocations.h"
 #include "jobs.h"
 #include "recording_disks.h"
 
@@ -26,11 +27,15 @@ class RecordingJob : public Job {
     std::string run(const Path& folder) override {
         stats_ = {};
         std::atomic<double> clock = 0;
+        std::optional<NotCounted> not_counted(std::in_place);
         RecordingTools tools = watched_raw([&](std::int64_t, std::span<const std::byte>) { clock = clock + 0.2; });
         tools.seconds = [&] { return clock.load(); };
-        Recorder recorder(wanted(source_, folder, 8), tools);
+        const RecordingWanted wanted_now = wanted(source_, folder, 8);
+        not_counted.reset();
+        Recorder recorder(wanted_now, tools);
         offer_all(recorder, source_, blocks);
         recorder.finish();
+        not_counted.emplace();
         stats_ = recorder.stats();
         if (stats_.problem) return stats_.problem->line();
         Journal::the().say(blocks);
@@ -79,7 +84,11 @@ class RecordingJob : public Job {
     // Each when the one before has been dealt with; a disk that has failed gets them all the same.
     static void offer_all(Recorder& recorder, const SmallSource& source, std::int64_t count) {
         for (std::int64_t number = 0; number < count; ++number) {
-            recorder.offer(source.block(number));
+            std::optional<NotCounted> not_counted(std::in_place);
+            const Block block = source.block(number);
+            not_counted.reset();
+            recorder.offer(block);
+            not_counted.emplace();
             while (recorder.stats().blocks_held > 0) std::this_thread::yield();
             Journal::the().say(recorder.stats().durable_blocks);
         }
