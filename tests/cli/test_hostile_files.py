@@ -1,6 +1,7 @@
 """Files made to do harm (hostile_files.py): one line says what is wrong with each, in time, and nothing else happens."""
 import os
 import shutil
+import subprocess
 import time
 import unittest
 
@@ -9,7 +10,7 @@ try:
 except ImportError:  # h5py
     hostile = None
 
-from support import ProgramCase
+from support import PROGRAM, ProgramCase
 
 LONGEST_S = 60  # a reader process has 20 s for an answer, and the machine may be busy
 
@@ -116,6 +117,16 @@ class HostileFiles(ProgramCase):
                 os.mkfifo(place / f"y{ending}")
                 finished = self.run_program("info", place)
                 self.assertEqual(finished.code, 1, finished)
+
+    def test_readers_of_the_current_folder_are_not_started(self):
+        """The program is found by its name, and where it is run lie others of the same names."""
+        path = hostile.hdf5(hostile.voxels())(self.folder)
+        for name in ("echolux", "echolux-reader"):
+            (self.folder / name).write_text("#!/bin/sh\ntouch started\n")
+            (self.folder / name).chmod(0o755)
+        finished = subprocess.run(["echolux", "info", path], executable=PROGRAM, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(finished.returncode, 0, finished.stderr)
+        self.assertFalse((self.folder / "started").exists())
 
     def test_a_scan_names_regular_files(self):
         text = "[scan]\nfile = '{}'\nsamples = 64\na_scans = 8\nb_scans = 1\n[calibration]\n{}\n"

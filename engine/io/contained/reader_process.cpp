@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -62,7 +63,19 @@ Descriptor moved_up(const Descriptor& file) {
     return Descriptor(fcntl(file.number(), F_DUPFD_CLOEXEC, reader_file + 1));
 }
 
-// "a crash", "signal 11".
+// The library or program that this code is part of. A program is not asked for its name, which may be whatever whoever
+// started it says; empty: it cannot be told.
+std::filesystem::path own_file() {
+    Dl_info here{};
+    void* map = nullptr;
+    std::error_code problem;
+    const bool is_known = dladdr1(reinterpret_cast<const void*>(&own_file), &here, &map, RTLD_DL_LINKMAP) != 0;
+    const char* library = is_known && map != nullptr ? static_cast<const link_map*>(map)->l_name : "";
+    if (*library != '\0') return std::filesystem::canonical(library, problem);
+    return std::filesystem::read_symlink("/proc/self/exe", problem);
+}
+
+// "crashed (Aborted)".
 std::string words_of(int status) {
     if (!WIFSIGNALED(status)) return "ended without a word";
     switch (WTERMSIG(status)) {
@@ -78,13 +91,8 @@ std::string words_of(int status) {
 
 std::filesystem::path reader_program() {
     if (const char* named = std::getenv("ECHOLUX_READER"); named != nullptr && *named != '\0') return named;
-    Dl_info here{};
+    const std::filesystem::path folder = own_file().parent_path();
     std::error_code problem;
-    std::filesystem::path self;
-    if (dladdr(reinterpret_cast<const void*>(&reader_program), &here) != 0 && here.dli_fname != nullptr)
-        self = std::filesystem::canonical(here.dli_fname, problem);
-    if (self.empty()) self = std::filesystem::read_symlink("/proc/self/exe", problem);
-    const std::filesystem::path folder = self.parent_path();
     for (const char* place : {"", "../bin", "../../bin"}) {  // of lib and of lib/x86_64-linux-gnu
         const std::filesystem::path program = (folder / place / program_name).lexically_normal();
         if (std::filesystem::is_regular_file(program, problem)) return program;

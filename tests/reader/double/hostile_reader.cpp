@@ -137,7 +137,7 @@ const std::map<std::string, std::function<void()>>& harms() {
         {"hang", wait_for_ever},
         {"take all memory",
          [] {
-             for (;;) std::memset(new char[1 << 24], 1, 1 << 24);
+             for (int i = 0; i < 128; ++i) std::memset(new char[1 << 24], 1, 1 << 24);  // 2 GiB
          }},
         {"say nonsense",
          [] {
