@@ -190,9 +190,11 @@ class Faults : public testing::Test {
         for (const Watched& watched : jobs_) {
             put_files(watched.before, scratch_.work());
             const Path folder = scratch_.work();
+            Journal::the().begin(folder, {});  // flushes nothing, reserves no room
             Allocations::begin(-1);
             watched.run(folder);
             counts.push_back(Allocations::end());
+            Journal::the().end();
         }
         return counts;
     }
@@ -202,9 +204,11 @@ class Faults : public testing::Test {
         put_files(watched.before, scratch_.work());
         Ending ending;
         const Path folder = scratch_.work();
+        Journal::the().begin(folder, {});
         Allocations::begin(at);
         ending.problem = watched.run(folder);
         const bool was_met = Allocations::end() > at;
+        Journal::the().end();
         ending.may_leave_rests = true;
         if (was_met)
             expect_nothing(now_, watched.job->judge_end(scratch_.work(), watched.before, watched.whole, ending));

@@ -59,7 +59,11 @@ class ResultJob : public Job {
         if (const std::string harm = others(files, before, ending.may_leave_rests); !harm.empty()) return harm;
         const Files now = part_of(files, result_), old = part_of(before, result_);
         if (now == old) return ending.problem.empty() ? "nothing was done, and nothing said" : "";
-        if (content(files, folder / result_) == expected(whole, folder)) return {};
+        try {
+            if (content(files, folder / result_) == expected(whole, folder)) return {};
+        } catch (const Error& error) {
+            return "the result does not open: " + error.line();
+        }
         return "the result is neither the old one nor the new one";
     }
 
