@@ -52,6 +52,17 @@ constexpr TypeName type_names[] = {
     {"f2", "float16", StoredType::f16},        {"f4", "float32", StoredType::f32}, {"f8", "float64", StoredType::f64},
     {"c8", "complex64", StoredType::complex64}};
 
+// Sizes; 0 for what is none: a real beyond all integers must not be converted.
+std::vector<std::int64_t> whole_numbers(const json& list) {
+    std::vector<std::int64_t> numbers;
+    for (const json& entry : list) {
+        constexpr double exact = 0x1p53;
+        const bool is_real = entry.is_number_float() && std::abs(entry.get<double>()) <= exact;
+        numbers.push_back(is_real || entry.is_number_integer() ? entry.get<std::int64_t>() : 0);
+    }
+    return numbers;
+}
+
 // The value of every number of a voxel. Halves and complex voxels are filled with zeros.
 Bytes fill_of(const json& array, StoredType type) {
     Bytes voxel(static_cast<std::size_t>(bytes_of(type)));
@@ -159,8 +170,8 @@ ZarrArray::ZarrArray(std::filesystem::path folder, std::filesystem::path store)
 }
 
 void ZarrArray::read_zarr2(const json& array) {
-    sizes_ = array.at("shape").get<std::vector<std::int64_t>>();
-    chunk_ = array.at("chunks").get<std::vector<std::int64_t>>();
+    sizes_ = whole_numbers(array.at("shape"));
+    chunk_ = whole_numbers(array.at("chunks"));
     if (!array.at("dtype").is_string()) refuse("has several numbers per voxel");
     const std::string type = array.at("dtype").get<std::string>();
     const auto* entry = std::ranges::find_if(
@@ -176,10 +187,10 @@ void ZarrArray::read_zarr2(const json& array) {
 
 void ZarrArray::read_zarr3(const json& array) {
     if (array.value("node_type", "") != "array") refuse("holds no array");
-    sizes_ = array.at("shape").get<std::vector<std::int64_t>>();
+    sizes_ = whole_numbers(array.at("shape"));
     const json& grid = array.at("chunk_grid");
     if (grid.at("name") != "regular") refuse("has chunks of different sizes");
-    chunk_ = grid.at("configuration").at("chunk_shape").get<std::vector<std::int64_t>>();
+    chunk_ = whole_numbers(grid.at("configuration").at("chunk_shape"));
     const std::string type = array.at("data_type").is_string() ? array.at("data_type").get<std::string>() : "?";
     const auto* entry =
         std::ranges::find(type_names, type, [](const TypeName& each) { return std::string(each.zarr3); });
