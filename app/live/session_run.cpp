@@ -157,7 +157,10 @@ void check_session_outputs(const SessionJob& job, std::vector<Output> more, File
     if (!job.record.empty()) {
         check_recording_name(job.record, job.overwrites);
         check_can_be_written(job.record);
-        for (const std::filesystem::path& file : files_of_recording(job.record)) more.push_back({file});
+        more.push_back({job.record, {}, {".toml"}});
+        for (const std::filesystem::path& file : files_of_recording(job.record)) {
+            if (file != job.record) more.push_back({file});
+        }
     }
     more.push_back({job.report, is_own_report, {".json"}});
     if (!job.processed.empty()) more.push_back({job.processed, [](const auto&) { return true; }});  // checked above

@@ -57,9 +57,6 @@ struct Width {
     double penalty = 0;
 
     double score() const { return likeness + std::max(0.0, fine) - penalty; }
-    bool fills_file() const { return penalty < not_alone; }  // with a header that may be
-
-    static constexpr double not_alone = 1;
 };
 
 // Integers of four bytes look like reals that nothing measures, and the other way round.
@@ -134,12 +131,13 @@ bool is_usual_header(std::int64_t left_over, std::int64_t line_bytes) {
     return false;
 }
 
-// How much of an unknown header it takes to make lines fit into the file; `not_alone`: too much to be believed unless
+// How much of an unknown header it takes to make lines fit into the file; nothing: too much to be believed, unless
 // there are headers before each B-scan.
-double header_penalty(std::int64_t samples, std::int64_t left_over, std::int64_t line_bytes) {
+std::optional<double> header_penalty(std::int64_t samples, std::int64_t left_over, std::int64_t line_bytes) {
     if (left_over == 0) return 0;
     if (is_usual_header(left_over, line_bytes)) return 0.005;
-    return samples % 64 == 0 ? 0.02 : Width::not_alone;
+    if (samples % 64 == 0) return 0.02;
+    return {};
 }
 
 // What changes from sample to sample: fringes, and the pattern of the pixels.
@@ -164,29 +162,6 @@ class Likeness {
     Autocorrelation plain_, fine_;
 };
 
-// Those that only headers before each B-scan would explain are many: they are compared by a part of the samples.
-std::vector<Width> widths_of(const Bytes& bytes, const Reading& reading) {
-    constexpr std::size_t part = 1 << 16;
-    constexpr std::int64_t longest_not_alone = 8192;
-    std::vector<float> samples = middle_of(reading.samples);
-    const Likeness whole(samples);
-    samples.resize(std::min(samples.size(), part));
-    const Likeness rough(samples);
-    std::vector<Width> widths;
-    const std::int64_t bits = sample_bits(reading.format);
-    const auto max = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
-    for (std::int64_t line = min_samples; line <= max; ++line) {
-        if (line * bits % 8 != 0) continue;
-        const std::int64_t line_bytes = line * bits / 8;
-        const std::int64_t header = bytes.size % line_bytes;
-        const double penalty = header > longest_header ? Width::not_alone : header_penalty(line, header, line_bytes);
-        const bool may_be_alone = penalty < Width::not_alone;
-        if (may_be_alone || line <= longest_not_alone)
-            widths.push_back((may_be_alone ? whole : rough).of(line, header, penalty));
-    }
-    return widths;
-}
-
 // Whole multiples of the width are almost as alike, by chance more: the shortest of these is it.
 Width shortest_like(const std::vector<Width>& widths, const Width& best) {
     const auto is_as_good = [&](const Width& width) {
@@ -204,6 +179,37 @@ std::vector<Width> best_widths(std::vector<Width> widths) {
         const std::int64_t known = best.back().samples;
         std::erase_if(widths, [&](const Width& width) { return width.samples % known == 0; });
     }
+    return best;
+}
+
+// What the file may be made of: lines alone, or lines of B-scans with a header before each. The latter fit by many
+// numbers: the best are found by a part of the samples.
+struct Candidates {
+    std::vector<Width> alone, framed;
+};
+
+Candidates candidates_of(const Bytes& bytes, const Reading& reading) {
+    constexpr std::size_t part = 1 << 16;
+    constexpr std::int64_t longest_framed = 8192;
+    std::vector<float> samples = middle_of(reading.samples);
+    const Likeness whole(samples);
+    samples.resize(std::min(samples.size(), part));
+    const Likeness rough(samples);
+    std::vector<Width> alone, framed;
+    const std::int64_t bits = sample_bits(reading.format);
+    const auto max = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
+    for (std::int64_t line = min_samples; line <= max; ++line) {
+        if (line * bits % 8 != 0) continue;
+        const std::int64_t line_bytes = line * bits / 8;
+        const std::int64_t header = bytes.size % line_bytes;
+        const auto penalty = header_penalty(line, header, line_bytes);
+        if (penalty && header <= longest_header)
+            alone.push_back(whole.of(line, header, *penalty));
+        else if (line <= longest_framed)
+            framed.push_back(rough.of(line, header, 0));
+    }
+    Candidates best{best_widths(std::move(alone)), best_widths(std::move(framed))};
+    for (Width& width : best.framed) width = whole.of(width.samples, width.header_bytes, 0);
     return best;
 }
 
@@ -298,17 +304,14 @@ std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t m
     if (static_cast<std::int64_t>(bytes.first.size()) < min_bytes) return guesses;
     const FrameSizes sizes(bytes.size);
     for (const Reading& reading : readings_of(bytes)) {
-        std::vector<Width> widths = widths_of(bytes, reading);
-        const auto odd = std::ranges::stable_partition(widths, &Width::fills_file);
-        const std::vector<Width> others(odd.begin(), odd.end());
-        widths.erase(odd.begin(), odd.end());
-        const std::vector<Width> best = best_widths(std::move(widths));
-        for (const Width& width : best_widths(others)) {  // lines of these leave too much of the file without headers
-            const bool is_better = best.empty() || width.score() + width.penalty > best.front().score();
+        const Candidates best = candidates_of(bytes, reading);
+        for (const Width& width : best.framed) {
+            constexpr double clearly = 0.05;
+            const bool is_better = best.alone.empty() || width.score() > best.alone.front().score() + clearly;
             if (width.likeness <= min_likeness || !is_better) continue;
             if (const auto framed = framed_guess(reading, width, sizes)) guesses.push_back(*framed);
         }
-        for (const Width& width : best) {
+        for (const Width& width : best.alone) {
             if (width.likeness > min_likeness) add_guesses(bytes, reading, width, sizes, guesses);
         }
     }
