@@ -3,9 +3,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <random>
+#include <set>
 
 #include "allocations.h"
 #include "compute/error.h"
@@ -236,7 +242,7 @@ class Faults : public testing::Test {
     static inline std::string now_;  // for whoever ends the program
 };
 
-constexpr auto patience = std::chrono::seconds(5);  // of each random part
+constexpr auto patience = std::chrono::seconds(4);  // of each random part
 
 TEST_F(Faults, AnyCallThatFailsLeavesWhatIsTrue) {
     std::mt19937_64 random(seed());
@@ -346,15 +352,15 @@ std::vector<Step> renamed_too_soon(const Record& record) {
 
 TEST_F(Faults, CarelessnessIsFound) {
     for (const Watched& watched : jobs_) {
-        const auto is_found = [&](const std::vector<Step>& steps) {
-            for (std::uint64_t chance = 0; chance < 50; ++chance) {
+        const auto is_found = [&](const std::vector<Step>& steps, std::uint64_t chances = 50) {
+            for (std::uint64_t chance = 0; chance < chances; ++chance) {
                 for (std::size_t after = 0; after <= steps.size(); ++after) {
                     if (!judge_cut(watched, steps, after, chance).empty()) return true;
                 }
             }
             return false;
         };
-        EXPECT_FALSE(is_found(watched.record.steps)) << watched.job->name();
+        EXPECT_FALSE(is_found(watched.record.steps, 5)) << watched.job->name();
         EXPECT_TRUE(is_found(without_flushes(watched.record, false))) << "no flush of files: " << watched.job->name();
         EXPECT_TRUE(is_found(without_flushes(watched.record, true))) << "no flush of folders: " << watched.job->name();
         EXPECT_TRUE(is_found(renamed_too_soon(watched.record))) << "renamed too soon: " << watched.job->name();
@@ -377,19 +383,25 @@ void print(const Record& record) {
 }
 
 TEST_F(Faults, TheOneThatIsNamedIsRepeated) {
-    const char* const wanted = std::getenv("ECHOLUX_FAULT");
-    if (wanted == nullptr) GTEST_SKIP() << "set ECHOLUX_FAULT to the name of a case that failed";
+    const char* const given = std::getenv("ECHOLUX_FAULT");
+    if (given == nullptr) GTEST_SKIP() << "set ECHOLUX_FAULT to the name of a case that failed";
+    const std::string wanted = given;
     for (const Watched& watched : jobs_) {
-        if (std::string_view(wanted).starts_with(watched.job->name() + ":")) print(watched.record);
+        const std::string begins = watched.job->name() + ": ";
+        if (!wanted.starts_with(begins)) continue;
+        print(watched.record);
         for (const Fault& fault : faults_of(watched)) {
-            if (name_of_fault(watched, fault) == wanted) expect_nothing(wanted, judge_fault(watched, fault));
+            const std::string name = name_of_fault(watched, fault);
+            if (wanted == name) expect_nothing(name, judge_fault(watched, fault));
+            if (wanted.starts_with(name + ", then cut")) expect_flush_that_fails(watched, fault, 20);
         }
-        std::size_t after = 0;
+        std::size_t number = 0;
         std::uint64_t chance = 0;
-        const std::string begins = watched.job->name() + ": cut after ";
-        if (!std::string_view(wanted).starts_with(begins)) continue;
-        if (std::sscanf(wanted + begins.size(), "%zu, %lu", &after, &chance) == 2)
-            expect_nothing(wanted, judge_cut(watched, watched.record.steps, after, chance));
+        const char* const rest = wanted.c_str() + begins.size();
+        if (std::sscanf(rest, "no memory at %zu", &number) == 1)
+            expect_out_of_memory(watched, static_cast<std::int64_t>(number));
+        if (std::sscanf(rest, "cut after %zu, %lu", &number, &chance) == 2)
+            expect_nothing(wanted, judge_cut(watched, watched.record.steps, number, chance));
     }
     tell("named cases");
 }
