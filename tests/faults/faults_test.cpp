@@ -3,74 +3,25 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <random>
+#include <set>
 
 #include "allocations.h"
 #include "compute/error.h"
-#include "jobs.h"
+#include "watched.h"
 
 namespace echolux::faults {
 namespace {
 
 constexpr std::array troubles{std::pair{Trouble::input_output, "EIO"}, std::pair{Trouble::full, "ENOSPC"},
                               std::pair{Trouble::interrupted, "EINTR"}, std::pair{Trouble::half, "short"}};
-
-// Below the memory's file system where there is one.
-class Scratch {
-  public:
-    Scratch() {
-        std::error_code none;
-        const Path base =
-            std::filesystem::is_directory("/dev/shm", none) ? "/dev/shm" : std::filesystem::temp_directory_path();
-        path_ = base / fmt::format("echolux-faults-{:08x}", std::random_device{}());
-        for (const char* part : {"work", "look"}) std::filesystem::create_directories(path_ / part);
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-
-    Path work() const { return path_ / "work"; }
-    Path look() const { return path_ / "look"; }
-
-  private:
-    Path path_;
-};
-
-// A job with what is there before it and after it, and what happens in between.
-struct Watched {
-    std::unique_ptr<Job> job;
-    Files before, whole;
-    Record record;
-
-    std::string run(const Path& folder, const Fault& fault, Record& into) const {
-        Journal::the().begin(folder, fault);
-        std::string problem = run(folder);
-        into = Journal::the().end();
-        return problem;
-    }
-
-    std::string run(const Path& folder) const {
-        try {
-            return job->run(folder);
-        } catch (const std::exception& error) {
-            const NotCounted not_counted;
-            return error.what();
-        }
-    }
-
-    std::int64_t said(std::size_t steps) const {
-        std::int64_t much = 0;
-        for (const auto& [after, value] : record.said) {
-            if (after <= steps) much = value;
-        }
-        return much;
-    }
-};
 
 class Faults : public testing::Test {
   protected:
@@ -236,7 +187,7 @@ class Faults : public testing::Test {
     static inline std::string now_;  // for whoever ends the program
 };
 
-constexpr auto patience = std::chrono::seconds(5);  // of each random part
+constexpr auto patience = std::chrono::seconds(4);  // of each random part
 
 TEST_F(Faults, AnyCallThatFailsLeavesWhatIsTrue) {
     std::mt19937_64 random(seed());
@@ -346,15 +297,15 @@ std::vector<Step> renamed_too_soon(const Record& record) {
 
 TEST_F(Faults, CarelessnessIsFound) {
     for (const Watched& watched : jobs_) {
-        const auto is_found = [&](const std::vector<Step>& steps) {
-            for (std::uint64_t chance = 0; chance < 50; ++chance) {
+        const auto is_found = [&](const std::vector<Step>& steps, std::uint64_t chances = 50) {
+            for (std::uint64_t chance = 0; chance < chances; ++chance) {
                 for (std::size_t after = 0; after <= steps.size(); ++after) {
                     if (!judge_cut(watched, steps, after, chance).empty()) return true;
                 }
             }
             return false;
         };
-        EXPECT_FALSE(is_found(watched.record.steps)) << watched.job->name();
+        EXPECT_FALSE(is_found(watched.record.steps, 5)) << watched.job->name();
         EXPECT_TRUE(is_found(without_flushes(watched.record, false))) << "no flush of files: " << watched.job->name();
         EXPECT_TRUE(is_found(without_flushes(watched.record, true))) << "no flush of folders: " << watched.job->name();
         EXPECT_TRUE(is_found(renamed_too_soon(watched.record))) << "renamed too soon: " << watched.job->name();
@@ -377,19 +328,25 @@ void print(const Record& record) {
 }
 
 TEST_F(Faults, TheOneThatIsNamedIsRepeated) {
-    const char* const wanted = std::getenv("ECHOLUX_FAULT");
-    if (wanted == nullptr) GTEST_SKIP() << "set ECHOLUX_FAULT to the name of a case that failed";
+    const char* const given = std::getenv("ECHOLUX_FAULT");
+    if (given == nullptr) GTEST_SKIP() << "set ECHOLUX_FAULT to the name of a case that failed";
+    const std::string wanted = given;
     for (const Watched& watched : jobs_) {
-        if (std::string_view(wanted).starts_with(watched.job->name() + ":")) print(watched.record);
+        const std::string begins = watched.job->name() + ": ";
+        if (!wanted.starts_with(begins)) continue;
+        print(watched.record);
         for (const Fault& fault : faults_of(watched)) {
-            if (name_of_fault(watched, fault) == wanted) expect_nothing(wanted, judge_fault(watched, fault));
+            const std::string name = name_of_fault(watched, fault);
+            if (wanted == name) expect_nothing(name, judge_fault(watched, fault));
+            if (wanted.starts_with(name + ", then cut")) expect_flush_that_fails(watched, fault, 20);
         }
-        std::size_t after = 0;
+        std::size_t number = 0;
         std::uint64_t chance = 0;
-        const std::string begins = watched.job->name() + ": cut after ";
-        if (!std::string_view(wanted).starts_with(begins)) continue;
-        if (std::sscanf(wanted + begins.size(), "%zu, %lu", &after, &chance) == 2)
-            expect_nothing(wanted, judge_cut(watched, watched.record.steps, after, chance));
+        const char* const rest = wanted.c_str() + begins.size();
+        if (std::sscanf(rest, "no memory at %zu", &number) == 1)
+            expect_out_of_memory(watched, static_cast<std::int64_t>(number));
+        if (std::sscanf(rest, "cut after %zu, %lu", &number, &chance) == 2)
+            expect_nothing(wanted, judge_cut(watched, watched.record.steps, number, chance));
     }
     tell("named cases");
 }

@@ -34,7 +34,6 @@ void Journal::begin(const Path& folder, const Fault& fault) {
     next_node_ = 1 + static_cast<int>(record_.start.names.size() + record_.start.contents.size());
     folder_ = folder.string() + "/";
     fault_ = fault;
-    failed_calls_ = 0;
     open_.clear();
     is_on_ = true;
 }
@@ -68,7 +67,6 @@ bool Journal::fails(Call call, std::size_t* bytes) {
     record_.calls.push_back(call);
     const bool is_due = fault_.at >= 0 && (fault_.for_good ? number >= fault_.at : number == fault_.at);
     if (!is_due || !can_meet(call, fault_.trouble, fault_.for_good)) return false;
-    ++failed_calls_;
     switch (fault_.trouble) {
         case Trouble::input_output: errno = EIO; break;
         case Trouble::full: errno = ENOSPC; break;

@@ -40,7 +40,6 @@ class Journal {
 
     void begin(const Path& folder, const Fault& fault);
     Record end();
-    bool has_failed() const { return failed_calls_ > 0; }
 
     // By the work that is watched: from now on so much is on the disk.
     void say(std::int64_t much);
@@ -78,7 +77,6 @@ class Journal {
     bool is_on_ = false;
     std::string folder_;  // ends in '/'
     Fault fault_;
-    std::int64_t failed_calls_ = 0;
     Record record_;
     Disk now_;  // names alone
     int next_node_ = 1;
