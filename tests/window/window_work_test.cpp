@@ -52,6 +52,7 @@ TEST_F(WindowWork, TheCapillaryOpensWithItsFlow) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     ASSERT_TRUE(turn_until([this] { return exhibit().flow_scale(work().view())->range < 5; }));
+    ASSERT_TRUE(turn_until([this] { return window().place_of("flow.bar.3").has_value(); }));
     turns(10);
     EXPECT_EQ(exhibit().flow_grid()->quantity, "doppler");
     EXPECT_LT(exhibit().flow_scale(work().view())->range, 0.5 * exhibit().flow_grid()->v_max);
