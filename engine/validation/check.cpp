@@ -109,7 +109,7 @@ std::string markdown_of(const ValidationReport& report) {
     for (const CheckTable& table : report.tables) all += table.checks.size();
     std::string text = fmt::format(
         "# Validation\n\n"
-        "Written by the validation of Echolux {}{}, on {}: {}, {} failed.\n\n"
+        "Written by the {}validation of Echolux, version {}, on {}: {}, {} failed.\n\n"
         "Expected values are closed forms, sums in double precision over the true wavenumber of every sample, or "
         "published\n"
         "figures; except for recorded mirrors, they use no Fourier transform, interpolation or table of the program.\n"
@@ -119,7 +119,7 @@ std::string markdown_of(const ValidationReport& report) {
         "that of\n"
         "the mirror's scan.\n\n"
         "<!-- axial:begin -->\n{}<!-- axial:end -->\n",
-        version, report.quick ? " in short" : "", report.backend, counted(all, "checks"), report.failures().size(),
+        report.quick ? "quick " : "", version, report.backend, counted(all, "checks"), report.failures().size(),
         text_of(report.axial));
     for (const CheckTable& table : report.tables) text += text_of(table);
     return text;

@@ -28,16 +28,17 @@ def build(tree, programs):
 
 
 def write_mutants(tree, sources):
+    flags = ["-std=c++20", f"-I{tree}", '-DECHOLUX_VERSION="0"']
     (tree / "mutant.h").write_text(parts.HEADER, encoding="utf-8")
     found = []
     for name in sources:
         path = tree / name
         source = path.read_bytes()
-        mutants = parts.Finder(path, ["-x", "c++", "-std=c++20", f"-I{tree}"]).found
+        mutants = parts.Finder(path, ["-x", "c++", *flags]).found
         asked = len(mutants)
         for number, mutant in enumerate(mutants, len(found)):
             mutant.number, mutant.path = number, name
-        mutants = parts.compiling(source, path, mutants, ["-std=c++20", f"-I{tree}"])
+        mutants = parts.compiling(source, path, mutants, flags)
         path.write_bytes(parts.written(source, mutants))
         found += [None] * asked
         for mutant in mutants:

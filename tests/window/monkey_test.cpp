@@ -174,6 +174,7 @@ class Monkeys : public WorkspaceTest {
                 if (monkey.steps() % 50 == 0) memory.push_back(resident_bytes());
                 if (monkey.steps() % 200 == 0) tidy();
             }
+            memory.push_back(resident_bytes());
             work().stop_recording();
             EXPECT_TRUE(until([&] { return work().jobs().is_idle(); })) << "a job does not end";
         } catch (const std::exception& error) {

@@ -52,6 +52,7 @@ TEST_F(WindowWork, TheCapillaryOpensWithItsFlow) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());
     ASSERT_TRUE(turn_until([this] { return exhibit().flow_scale(work().view())->range < 5; }));
+    ASSERT_TRUE(turn_until([this] { return window().place_of("flow.bar.3").has_value(); }));
     turns(10);
     EXPECT_EQ(exhibit().flow_grid()->quantity, "doppler");
     EXPECT_LT(exhibit().flow_scale(work().view())->range, 0.5 * exhibit().flow_grid()->v_max);
@@ -251,7 +252,7 @@ TEST_F(WindowWork, TheFlowPanelIsWholeAtOnce) {
     EXPECT_FALSE(window().place_of("view.flow_shown").has_value());
     work().change("flow.method", std::string("doppler"));
     ASSERT_TRUE(turn_until([this] { return window().place_of("view.flow_shown").has_value(); }));
-    EXPECT_FALSE(exhibit().flow_grid()) << "it takes a second and a half";
+    EXPECT_FALSE(exhibit().flow_grid()) << "it takes five seconds";
     const auto before = window().place_of("view.flow_shown"), method = window().place_of("flow.method");
     ASSERT_TRUE(before.has_value() && method.has_value());
     ASSERT_TRUE(turn_until([this] { return exhibit().flow_grid() && exhibit().flow_scale(work().view()); }));

@@ -53,6 +53,23 @@ TEST_F(WorkspaceKeeping, ASessionBringsBackEverything) {
     EXPECT_EQ(work().session_file(), folder() / "mine.toml");
 }
 
+// "view --set window.layout=alignment" was the layout of every start after it.
+TEST_F(WorkspaceKeeping, WhatTheCommandLineSaysOfTheWindowIsForOnce) {
+    for (const bool changes : {false, true}) {
+        auto asked = make("once", {"window.layout=alignment", "window.left_width=333"});
+        asked->open(volume_file());
+        ASSERT_TRUE(until(*asked, [&] { return asked->is_open() && !asked->is_busy(); }));
+        EXPECT_EQ(asked->window().layout, PaneLayout::alignment);
+        asked->change("window.right_width", 444.0);
+        if (changes) asked->change("window.layout", std::string("sections"));
+        asked.reset();
+        const auto next = make("once");
+        EXPECT_EQ(next->window().layout, changes ? PaneLayout::sections : WindowSettings{}.layout);
+        EXPECT_EQ(next->window().left_width, WindowSettings{}.left_width);
+        EXPECT_EQ(next->window().right_width, 444);
+    }
+}
+
 // Whatever is saved: under the name of the file that is open it would be the end of that.
 TEST_F(WorkspaceKeeping, WhatIsShownIsNeverWrittenOver) {
     open_volume();

@@ -21,7 +21,7 @@ Workspace::Parts::Parts(const WorkspaceOptions& wanted)
 }
 
 Workspace::Parts::~Parts() {
-    if (state.is_there()) attempt("files", [&] { state.end_session(has_session() ? session_text() : ""); });
+    if (state.is_there()) attempt("files", [&] { state.end_session(has_session() ? remembered_text() : ""); });
 }
 
 bool Workspace::Parts::attempt(std::string_view place, const std::function<void()>& work) {

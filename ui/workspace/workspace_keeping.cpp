@@ -35,6 +35,28 @@ std::string Workspace::Parts::session_text() const {
     return session_toml(what_is_open(), book.view(), book.toml());
 }
 
+// What the command line said of the window was meant for this time: unless it was changed since, the next time has what
+// was there before.
+std::string Workspace::Parts::remembered_text() const {
+    if (asked_window.empty()) return session_text();
+    WindowSettings window = book.window();
+    Settings settings;
+    settings.bind("window", window);
+    for (const auto& [key, values] : asked_window) {
+        for (const BoundField& field : settings.fields()) {
+            if (field.key() == key && field.get() == values.second) field.set(values.first);
+        }
+    }
+    std::string text = book.toml();
+    if (const std::size_t begin = text.find("[window]\n"); begin != text.npos) {
+        const std::size_t next = text.find("\n[", begin);
+        text.erase(begin, next == text.npos ? text.npos : next + 1 - begin);
+    }
+    const std::string of_window = settings.toml();
+    if (!text.empty() && !of_window.empty() && !text.ends_with("\n\n")) text += "\n";
+    return session_toml(what_is_open(), book.view(), text + of_window);
+}
+
 std::string Workspace::Parts::look_text() const {
     const auto is_set = [](const BoundField& field) {
         return field.section == "view" && field.get() != field.default_value;
@@ -53,7 +75,7 @@ void Workspace::Parts::autosave() {
     const double every_s = book.window().autosave_s;
     if (!state.is_there() || !has_session() || every_s == 0 || now_s - autosaved_s < every_s) return;
     autosaved_s = now_s;
-    std::string text = session_text();
+    std::string text = remembered_text();
     if (text == autosaved) return;
     state.keep_running_session(text);
     autosaved = std::move(text);

@@ -94,8 +94,9 @@ struct Workspace::Parts {
     // ---- keeping (workspace_keeping.cpp)
     WhatIsOpen what_is_open() const;
     std::string session_text() const;
-    std::string look_text() const;  // sections [view] and [transfer]
-    bool has_session() const;       // worth the place of the last one
+    std::string remembered_text() const;  // of the state folder
+    std::string look_text() const;        // sections [view] and [transfer]
+    bool has_session() const;             // worth the place of the last one
     void autosave();
 
     // ---- pictures (workspace_pictures.cpp)
@@ -138,6 +139,8 @@ struct Workspace::Parts {
     std::shared_ptr<RawProposal> proposal;  // jobs hold it weakly
     std::uint64_t previewing = 0;           // the job under way
 
+    // What the command line said of the window: before, and then.
+    std::map<std::string, std::pair<Value, Value>> asked_window{};
     Values wanted_heights;                 // as soon as there is a volume to find them in
     std::uint64_t finding_heights = 0;     // the job under way
     std::uint64_t starting_recording = 0;  // these two are jobs, which use what is open

@@ -58,7 +58,16 @@ void Workspace::Parts::restore_window() {
         });
     }
     for (const std::string& assignment : options.assignments) {
-        if (section_of(assignment) == "window") settings.set_assignment(assignment);
+        if (section_of(assignment) != "window") continue;
+        const std::string key = assignment.substr(0, assignment.find('='));
+        Value before;
+        for (const BoundField& field : settings.fields()) {
+            if (field.key() == key) before = field.get();
+        }
+        settings.set_assignment(assignment);
+        for (const BoundField& field : settings.fields()) {
+            if (field.key() == key) asked_window.try_emplace(key, before, before).first->second.second = field.get();
+        }
     }
     Values values;
     for (const BoundField& field : settings.fields()) values[field.key()] = field.get();
