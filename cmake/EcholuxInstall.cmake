@@ -14,6 +14,7 @@ function(echolux_carried program)
 endfunction()
 
 echolux_carried(echolux)
+echolux_carried(echolux-reader)
 if(TARGET echolux_library)  # its libraries lie beside it, and theirs too
     target_link_options(echolux_library PRIVATE -Wl,--disable-new-dtags)
 endif()

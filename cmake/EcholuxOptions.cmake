@@ -15,6 +15,7 @@ option(ECHOLUX_MOVIES "Movies by the FFmpeg of whoever runs the program, opened 
 option(ECHOLUX_GENICAM "Cameras through Aravis (GigE Vision, USB3 Vision)" ON)
 option(ECHOLUX_UNITY "Compile several files of a room at once: half the time for the whole, more after a small change" ON)
 option(ECHOLUX_FUZZ "Nothing but the fuzz targets (preset fuzz)" OFF)
+option(ECHOLUX_HARDEN "What stops a memory error from being of use to anybody; off with sanitizers, which find more" ON)
 option(ECHOLUX_COVERAGE "Count executed lines" OFF)
 set(ECHOLUX_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 set(ECHOLUX_HOT_FLAGS "" CACHE STRING "Compiler flags of what works on every sample and voxel, after those of the build type")
@@ -44,6 +45,8 @@ endif()
 
 # All of it can become a part of the shared library, which shows nothing but its interface.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES C CXX)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
@@ -65,6 +68,16 @@ if(march)
     list(APPEND cxx_flags -march=${march})
 endif()
 target_compile_options(echolux_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_flags}>")
+if(ECHOLUX_HARDEN AND NOT ECHOLUX_SANITIZE)  # what each costs: docs/reliability.md
+    set(hardening -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+    set(fortified -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)  # needs an optimised build
+    list(JOIN hardening "," hardening_of_host)
+    target_compile_options(echolux_flags INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${hardening}>"
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${hardening_of_host}>"
+        "$<$<AND:$<NOT:$<CONFIG:Debug>>,$<COMPILE_LANGUAGE:C,CXX>>:${fortified}>"
+        "$<$<AND:$<NOT:$<BOOL:$<TARGET_PROPERTY:ECHOLUX_UNCHECKED>>>,$<COMPILE_LANGUAGE:CXX>>:-D_GLIBCXX_ASSERTIONS>")
+    target_link_options(echolux_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()
 if(ECHOLUX_SANITIZE)
     target_compile_options(echolux_flags INTERFACE -fsanitize=${ECHOLUX_SANITIZE} -fno-sanitize-recover=all
         -fno-omit-frame-pointer -g1)
@@ -168,6 +181,10 @@ function(echolux_test kind)
     add_executable(${kind}_tests ${sources})
     echolux_sanitized(${kind}_tests)
     echolux_cold(${kind}_tests <gtest/gtest.h> <gmock/gmock.h>)
+    if(TARGET echolux-reader)  # found beside the program
+        add_dependencies(${kind}_tests echolux-reader)
+        file(CREATE_LINK ${CMAKE_BINARY_DIR}/echolux-reader ${CMAKE_CURRENT_BINARY_DIR}/echolux-reader SYMBOLIC)
+    endif()
     target_link_libraries(${kind}_tests PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main echolux_flags)
     target_compile_definitions(${kind}_tests PRIVATE
         ECHOLUX_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}" ECHOLUX_SOURCE_DIR="${CMAKE_SOURCE_DIR}")

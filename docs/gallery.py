@@ -48,7 +48,7 @@ the settings.
 OCT = "oct.nrrd --fit"
 RETINA = "retina.nrrd --azimuth 30 --elevation 30 --fit"
 VESSEL = "vessel.nrrd --azimuth 35 --elevation 30 --fit"
-FLOW = "--preset oct-gray --opacity 0.03 --flow-range 0.5 --flow-threshold 0.02 --colour-bar --text-size 0.04"
+FLOW = "--preset oct-gray --opacity 0.03 --flow-range 0.5 --flow-threshold 0.02 --colour-bar --text-size 0.032"
 ENGINE = "engine.nii.gz --azimuth 40 --elevation 35 --fit"
 BONSAI = "bonsai.nii.gz --azimuth 110 --elevation 55 --roll -106.6 --fit --low 28"
 
@@ -104,7 +104,7 @@ SECTIONS = {
         ("flow-vessel", "two vessels below the peeled surface",
          f"vessel.nrrd --flow vessel/velocity.nrrd --azimuth 35 --elevation 40 --fit --top-from surface --top 110 {FLOW}"),
         ("flow-b-scan", "on a B-scan",
-         "vessel.nrrd --flow vessel/velocity.nrrd --show slice --zoom 0.7 --flow-range 0.6 --colour-bar --text-size 0.04"),
+         "vessel.nrrd --flow vessel/velocity.nrrd --show slice --zoom 0.62 --flow-range 0.6 --colour-bar --text-size 0.032"),
     ],
     "Annotations": [
         ("annotated", "axes, depth ruler, colour bar, scale bar, text",

@@ -44,7 +44,8 @@ def main():
             if names and name not in names:
                 continue
             words = shlex.split(options.format(folder=folder))
-            subprocess.run([program, "view", *words, "--size", SIZE, "--picture", PICTURES / f"{name}.png"], check=True)
+            picture = ["--picture", PICTURES / f"{name}.png", "--overwrite"]
+            subprocess.run([program, "view", *words, "--size", SIZE, *picture], check=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ BlockMemory BlockPool::take() {
 std::optional<BlockMemory> BlockPool::take_below(std::int64_t max) {
     const std::lock_guard lock(idle_->mutex);
     if (idle_->out >= max) return std::nullopt;
+    idle_->memory.reserve(static_cast<std::size_t>(idle_->out) + idle_->memory.size() + 1);  // coming back never fails
     BlockMemory memory;
     if (idle_->memory.empty()) {
         memory = block_memory(bytes_, wanted_);

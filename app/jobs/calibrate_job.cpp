@@ -22,7 +22,9 @@ namespace echolux {
 namespace {
 
 Output own_calibration(const std::filesystem::path& path, CalibrationKind kind) {
-    return {path, [kind](const std::filesystem::path& there) { return is_own_calibration(there, kind); }};
+    return {path,
+            [kind](const std::filesystem::path& there) { return is_own_calibration(there, kind); },
+            {".csv", ".txt", ".f32", ".f64"}};
 }
 
 NoiseMean mean_for(const NoiseJob& job, const Recipe& recipe) {

@@ -166,6 +166,7 @@ ReconstructedFiles run(const ReconstructJob& job, Progress& progress) {
     const double step_s = volume_seconds(reconstruction.scan());
     VolumeFiles structures(job.output, volumes, step_s), flows(job.flow, volumes, step_s);
     ReconstructedFiles done;
+    done.volumes = geometry.volumes;
     done.warnings = reconstruction.warnings();
     if (job.flow.empty() && !makes_picture(job) && reconstruction.scan().flow.method != FlowMethod::none) {
         done.warnings.push_back(fmt::format("flow.method: {} is not written; name a volume for it with `flow`",

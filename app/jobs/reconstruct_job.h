@@ -30,6 +30,7 @@ struct ReconstructJob {
 struct ReconstructedFiles {
     std::vector<std::filesystem::path> files;
     ReconstructionStats stats;
+    std::int64_t volumes = 1;  // that the scan has
     std::vector<std::string> warnings;
 };
 

@@ -38,7 +38,7 @@ void check_names(const RenderJob& job) {
     inputs.insert(inputs.end(), {job.flow, job.key_frames});
     add_files_of_view(job.view, inputs);
     inputs.insert(inputs.end(), job.made_from.begin(), job.made_from.end());
-    check_outputs({{job.output, is_own_picture}, {job.save_transfer}}, inputs, job.overwrites);
+    check_outputs({{job.output, is_own_picture}, {job.save_transfer, {}, {".toml"}}}, inputs, job.overwrites);
     if (!job.output.empty()) check_picture_output(job.output);
     if (!job.save_transfer.empty()) {
         check_transfer_name(job.save_transfer);

@@ -15,6 +15,11 @@ namespace {
 RestoredSession session_in(const PictureTexts& texts, const std::filesystem::path& picture) {
     const auto text = texts.find(text_session);
     if (text != texts.end()) return session_of(toml_entries(text->second, picture.string()), picture.string());
+    const auto made_from = texts.find("source");
+    if (made_from != texts.end()) {
+        throw Error(ErrorCode::bad_file, "was not rendered: it was reconstructed from " + made_from->second,
+                    picture.string(), "make it again with `reconstruct`");
+    }
     throw Error(ErrorCode::bad_file, "contains no record of how it was made", picture.string(),
                 "only pictures saved by Echolux (`render`, or the window) can be reproduced");
 }

@@ -335,7 +335,8 @@ RollOffFound run(const RollOffJob& job, Progress& progress) {
     FileNames inputs = job.mirrors;
     inputs.insert(inputs.end(), {job.scan, job.background});
     const auto is_own_table = [](const std::filesystem::path& path) { return begins_with(path, table_heading); };
-    check_outputs({{job.output, is_own_table}, {job.plot, is_own_figure}}, files_of(inputs), job.overwrites);
+    check_outputs({{job.output, is_own_table, {".csv", ".txt"}}, {job.plot, is_own_figure}}, files_of(inputs),
+                  job.overwrites);
     check_plot_name(job.plot);
     if (job.attenuation_db && !(*job.attenuation_db >= 0 && *job.attenuation_db <= 200)) {
         throw Error(ErrorCode::bad_setting, fmt::format("{} dB is not a loss in the sample arm", *job.attenuation_db),

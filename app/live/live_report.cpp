@@ -67,8 +67,13 @@ Json object_of(const ProcessedStats& f) {
 Json object_of(const RecorderStats& f) {
     return {{"blocks", f.blocks},
             {"bytes", f.bytes},
+            {"durable_blocks", f.durable_blocks},
+            {"doubtful_blocks", f.doubtful_blocks},
             {"missing_blocks", f.missing_blocks},
             {"lost_blocks", f.lost_blocks},
+            {"lost_b_scans", f.lost_b_scans},
+            {"interruptions", f.interruptions},
+            {"files", f.files},
             {"refused_blocks", f.refused_blocks},
             {"most_blocks_held", f.max_blocks_held},
             {"syncs", f.syncs},
@@ -78,7 +83,7 @@ Json object_of(const RecorderStats& f) {
 }
 
 std::string latency_text(const Latency& latency) {
-    return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, most {:.1f} ms", 1e3 * latency.percentile_s(0.5),
+    return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, max {:.1f} ms", 1e3 * latency.percentile_s(0.5),
                        1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
 }
 
@@ -105,6 +110,15 @@ std::optional<Error> problem_of(const LiveReport& report) {
     const std::int64_t missing = recorder ? recorder->missing_blocks + recorder->refused_blocks : 0;
     if (missing > 0)
         return because(ErrorCode::output, counted(missing, "block is", "blocks are") + " missing in the recording");
+    if (recorder && recorder->lost_b_scans > 0) {
+        return because(ErrorCode::output, counted(recorder->lost_b_scans, "B-scan", "B-scans") + " never came",
+                       "check the line rate, the cable and the source's buffers");
+    }
+    if (recorder && recorder->interruptions > 0) {
+        return because(ErrorCode::device,
+                       "failed " + counted(recorder->interruptions, "time", "times") + " during the recording",
+                       "check the cable and the power");
+    }
     const std::int64_t lost = s.arrived.lost + s.arrived.misshapen;
     if (lost > 0) {
         return because(ErrorCode::output, counted(lost, "block was", "blocks were") + " lost by the source",
@@ -114,7 +128,8 @@ std::optional<Error> problem_of(const LiveReport& report) {
         return because(ErrorCode::output,
                        counted(s.failed_volumes, "volume is", "volumes are") + " missing: reconstruction failed");
     }
-    if (report.was_cut_short) return because(ErrorCode::cancelled, "was ended before all had come");
+    if (report.was_cut_short)
+        return because(ErrorCode::cancelled, "interrupted before all that was asked for had come");
     return {};
 }
 

@@ -6,7 +6,9 @@
 
 namespace echolux {
 
-struct RecordJob : SessionJob {};
+struct RecordJob : SessionJob {
+    RecordJob() { task = "record"; }
+};
 
 // Throws Error{bad_setting, bad_file, device, out_of_memory, output}; a job that the user stops ends well.
 // `heard` gets what happens as it happens, on the calling thread.

@@ -28,9 +28,9 @@ class LiveProgress {
   public:
     LiveProgress(const SessionJob& job, Progress& progress) : job_(job), progress_(progress) {
         if (counts_volumes())
-            progress_.begin("live", job.volumes, "volumes");
+            progress_.begin(job.task, job.volumes, "volumes");
         else
-            progress_.begin("live", std::max<std::int64_t>(0, std::llround(1000 * job.seconds)), unit_of_time);
+            progress_.begin(job.task, std::max<std::int64_t>(0, std::llround(1000 * job.seconds)), unit_of_time);
     }
     ~LiveProgress() {
         try {
@@ -156,9 +156,13 @@ void check_session_outputs(const SessionJob& job, std::vector<Output> more, File
     check_processed_folder(job.processed);
     if (!job.record.empty()) {
         check_recording_name(job.record, job.overwrites);
-        for (const std::filesystem::path& file : files_of_recording(job.record)) more.push_back({file});
+        check_can_be_written(job.record);
+        more.push_back({job.record, {}, {".toml"}});
+        for (const std::filesystem::path& file : files_of_recording(job.record)) {
+            if (file != job.record) more.push_back({file});
+        }
     }
-    more.push_back({job.report, is_own_report});
+    more.push_back({job.report, is_own_report, {".json"}});
     if (!job.processed.empty()) more.push_back({job.processed, [](const auto&) { return true; }});  // checked above
     const FileNames played = files_of_source(job.source);
     made_from.insert(made_from.end(), played.begin(), played.end());

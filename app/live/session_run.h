@@ -19,6 +19,7 @@
 namespace echolux {
 
 struct SessionJob {
+    std::string task = "live";  // as progress names it
     SourceWanted source;
     BackendChoice backend;
     double seconds = 0;               // 0: until the source ends, or the user

@@ -186,8 +186,8 @@ Description described_volume(const std::filesystem::path& path) {
     } else if (grid.type != VoxelType::complex64) {
         const auto [min, max] = min_and_max(file);
         const char* remark = file.time_points() > 1 ? "of the first time point" : "";
-        description.facts.push_back({"least value", min * grid.scale + grid.offset, grid.unit, remark});
-        description.facts.push_back({"greatest value", max * grid.scale + grid.offset, grid.unit, remark});
+        description.facts.push_back({"minimum", min * grid.scale + grid.offset, grid.unit, remark});
+        description.facts.push_back({"maximum", max * grid.scale + grid.offset, grid.unit, remark});
     }
     if (grid.quantity == "reflectivity") {
         description.facts.push_back({"shown", std::string("by the fourth root of its values, as the instrument does"),

@@ -1,9 +1,10 @@
 #include "app/open/files_read.h"
 
-#include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "compute/error.h"
+#include "engine/io/header_text.h"
 #include "engine/io/lower_case.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/settings.h"
@@ -41,10 +42,11 @@ void add_files_of_scan(const Path& input, const std::vector<std::string>& settin
 
 // "data file: voxels.raw" of NRRD, "ElementDataFile = voxels.raw" of MetaImage.
 void add_voxels_apart(const Path& header, FileNames& files) {
-    constexpr std::streamsize max_header = 1 << 20;
-    std::ifstream file(header, std::ios::binary);
-    std::string line;
-    while (file.tellg() < max_header && std::getline(file, line)) {
+    constexpr std::size_t max_header = 1 << 20;
+    std::string text;
+    as_far_as_possible([&] { text = start_of_file(header, max_header); });
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
         const std::string key = lower_case(line.substr(0, line.find_first_of(":=")));
         if (!key.starts_with("data file") && !key.starts_with("datafile") && !key.starts_with("elementdatafile"))
             continue;

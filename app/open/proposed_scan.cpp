@@ -121,7 +121,7 @@ std::string proposed_toml(const std::filesystem::path& raw, const std::string& f
 }
 
 void write_proposed_toml(const std::filesystem::path& raw, const std::filesystem::path& toml, bool overwrites) {
-    check_outputs({{toml}}, {raw}, overwrites);  // people edit it: none is known as only ours
+    check_outputs({{toml, {}, {".toml"}}}, {raw}, overwrites);  // people edit it: none is known as only ours
     std::error_code problem;
     const std::filesystem::path folder = std::filesystem::absolute(toml).parent_path();
     const std::filesystem::path file = std::filesystem::proximate(std::filesystem::absolute(raw), folder, problem);

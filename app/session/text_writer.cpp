@@ -18,6 +18,7 @@ void TextWriter::write(const std::filesystem::path& path, std::string text) {
         same->text = std::move(text);
     else
         waiting_.push_back({path, std::move(text)});
+    problems_.reserve(problems_.size() + waiting_.size() + 1);
     changed_.notify_all();
 }
 
@@ -33,7 +34,18 @@ bool TextWriter::is_idle() const {
 
 std::vector<Error> TextWriter::take_problems() {
     const std::scoped_lock lock(mutex_);
-    return std::exchange(problems_, {});
+    std::vector<Error> problems;
+    for (const std::exception_ptr& problem : problems_) {
+        try {
+            std::rethrow_exception(problem);
+        } catch (const Error& error) {
+            problems.push_back(error);
+        } catch (const std::exception& error) {
+            problems.emplace_back(ErrorCode::output, error.what(), "settings");
+        }
+    }
+    problems_.clear();
+    return problems;
 }
 
 // Also after the end was asked for: until nothing waits.
@@ -44,18 +56,16 @@ void TextWriter::work(const std::stop_token& stop) {
         waiting_.pop_front();
         is_writing_ = true;
         lock.unlock();
-        std::vector<Error> problems;
+        std::exception_ptr problem;
         try {
-            std::filesystem::create_directories(next.path.parent_path());  // ~/.config may be missing
+            make_folders_for(next.path);  // ~/.config may be missing
             write_text(next.path, next.text);
-        } catch (const Error& error) {
-            problems.push_back(error);
-        } catch (const std::exception& error) {
-            problems.emplace_back(ErrorCode::output, error.what(), next.path.string());
+        } catch (...) {
+            problem = std::current_exception();
         }
         lock.lock();
         is_writing_ = false;
-        problems_.insert(problems_.end(), problems.begin(), problems.end());
+        if (problem) problems_.push_back(std::move(problem));
         changed_.notify_all();
     }
 }

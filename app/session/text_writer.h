@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
 #include <deque>
 #include <filesystem>
 #include <mutex>
@@ -41,7 +42,7 @@ class TextWriter {
     std::condition_variable_any changed_;
     std::deque<Waiting> waiting_;
     bool is_writing_ = false;
-    std::vector<Error> problems_;
+    std::vector<std::exception_ptr> problems_;  // with room for all that waits: also where memory runs out
     std::jthread thread_;  // begins last, ends first
 };
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/transfer/transfer_points.h"
 #include "compute/error.h"
+#include "engine/io/json_text.h"
+#include "engine/io/regular_file.h"
 #include "render/view/presets.h"
 
 namespace echolux {
@@ -21,20 +22,10 @@ constexpr double opacities_per_depth = 100;       // lengths that ParaView's opa
 constexpr double opaque = 0.999;                  // nothing in a finite length is more
 constexpr int pieces = 16;                        // straight ones that an opacity's extinction is made of
 
-Json parsed_json(const std::filesystem::path& path) {
-    std::error_code problem;
-    if (!std::filesystem::is_regular_file(path, problem)) {
-        throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
-    }
-    if (std::filesystem::file_size(path, problem) > longest_json || problem) {
-        throw Error(ErrorCode::bad_file, "is not a colour map of at most 1 MiB", path.string(),
-                    "give the JSON file that ParaView exports from its colour map editor");
-    }
-    std::ifstream file(path);
-    Json json = Json::parse(file, nullptr, false);
-    if (!json.is_discarded()) return json;
-    throw Error(ErrorCode::bad_file, "is not JSON", path.string(),
-                "give the JSON file that ParaView exports from its colour map editor");
+Json json_of_file(const std::filesystem::path& path) {
+    constexpr const char* remedy = "give the JSON file that ParaView exports from its colour map editor";
+    return parsed_json(whole_file(path, longest_json, "is not a colour map of at most 1 MiB", remedy), path.string(),
+                       remedy);
 }
 
 // ParaView writes a list of maps, of which most files have one.
@@ -106,7 +97,7 @@ bool spans(const TransferCurve& curve, double low, double high) {
 
 TransferCurve read_paraview(const std::filesystem::path& path) {
     const std::string file = path.string();
-    const Json json = parsed_json(path);
+    const Json json = json_of_file(path);
     const Json& map = first_map(json, file);
     const std::vector<double> colours = numbers_of(map["RGBPoints"], file + ", RGBPoints");
     const PointList colour_list{colours, 4, file + ", RGBPoints"};

@@ -12,7 +12,7 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%
 
 # newest PREFIX: the highest version of such symbols that a program or library here asks for.
 newest() {
-    find "$folder/bin" "$folder/lib" -type f \( -name 'echolux' -o -name '*.so*' \) -print0 |
+    find "$folder/bin" "$folder/lib" -type f \( -name 'echolux*' -o -name '*.so*' \) -print0 |
         xargs -0 -n 1 objdump -T 2>/dev/null | grep -oP "\(?$1_\K[0-9.]+" | sort -uV | tail -n 1
 }
 

@@ -28,26 +28,43 @@ std::string spelled_number(double number) {
     return {digits.data(), end};
 }
 
-std::string expectation(const FieldText& field, const Value& like) {
-    const std::string unit = field.unit.empty() ? "" : " " + std::string(field.unit);
-    const std::string range = " from " + spelled_number(field.low) + " to " + spelled_number(field.high) + unit;
+// Whether a number of some sort was given, then its range is worth telling even where it is as good as none.
+bool is_number(const std::string& got) {
+    return !got.empty() && got.find_first_not_of("+-.0123456789eE") == std::string::npos;
+}
+
+std::string range_of(const FieldText& field, const std::string& got) {
+    constexpr double as_good_as_none = 1e12;
+    if (field.high >= as_good_as_none && !is_number(got)) return "";
+    const bool has_unit = !field.unit.empty() && field.high < as_good_as_none;
+    return " from " + spelled_number(field.low) + " to " + spelled_number(field.high) +
+           (has_unit ? " " + std::string(field.unit) : "");
+}
+
+bool is_special(const FieldText& field, std::string_view text) {
+    return field.control.special_value && (text == "auto" || text == field.control.special_text);
+}
+
+std::string expectation(const FieldText& field, const Value& like, const std::string& got) {
+    const std::string word = field.control.special_value ? ", or " + std::string(field.control.special_text) : "";
+    const std::string range = range_of(field, got);
     const auto texts = [&](const std::string&) {
         std::string list;
         for (const std::string_view choice : field.choices) list += (list.empty() ? "" : ", ") + std::string(choice);
         return list.empty() ? "a text in quotes" : "one of " + list;
     };
-    return std::visit(
-        Overloaded{[](bool) { return std::string("true or false"); },
-                   [&](std::int64_t) { return "a whole number" + range; }, [&](double) { return "a number" + range; },
-                   [&](const std::vector<double>&) { return "a list of numbers" + range; }, texts},
-        like);
+    return std::visit(Overloaded{[](bool) { return std::string("true or false"); },
+                                 [&](std::int64_t) { return "a whole number" + range + word; },
+                                 [&](double) { return "a number" + range + word; },
+                                 [&](const std::vector<double>&) { return "a list of numbers" + range; }, texts},
+                      like);
 }
 
 [[noreturn]] void reject(const FieldText& field, const Value& like, const std::string& got, std::string_view where) {
     const std::string near = nearest_name(got, field.choices);
     throw Error(ErrorCode::bad_setting,
-                "expected " + expectation(field, like) + ", got " + (got.empty() ? "nothing" : got), std::string(where),
-                near.empty() ? "" : "did you mean \"" + near + "\"?");
+                "expected " + expectation(field, like, got) + ", got " + (got.empty() ? "nothing" : got),
+                std::string(where), near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
 // A whole real number as an integer, an integer as a real, a number as a list; nothing when the types do not fit.
@@ -185,9 +202,10 @@ std::string_view longest_common_start(std::string_view name, std::span<const std
 }  // namespace
 
 Value checked(const FieldText& field, const Value& like, const Value& value, std::string_view where) {
-    const std::optional<Value> fitting = converted(like, value);
+    const auto* text = std::get_if<std::string>(&value);
+    const bool is_word = text != nullptr && is_special(field, *text);
+    const std::optional<Value> fitting = converted(like, is_word ? Value(*field.control.special_value) : value);
     if (!fitting || !allowed(field, *fitting)) {
-        const auto* text = std::get_if<std::string>(&value);
         reject(field, like, text != nullptr && !field.choices.empty() ? *text : spelled(value), where);
     }
     return *fitting;
@@ -195,6 +213,7 @@ Value checked(const FieldText& field, const Value& like, const Value& value, std
 
 Value parsed(const FieldText& field, const Value& like, std::string_view text, std::string_view where) {
     if (std::holds_alternative<std::string>(like)) return checked(field, like, std::string(text), where);
+    if (is_special(field, trimmed(text))) return checked(field, like, std::string(trimmed(text)), where);
     const std::optional<Value> value = value_in(like, trimmed(text));
     if (!value) reject(field, like, std::string(text), where);
     return checked(field, like, *value, where);

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>  // renameat2
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
+#include <new>
 #include <random>
 #include <utility>
 
@@ -18,6 +20,45 @@ namespace {
 [[noreturn]] void fail(const std::filesystem::path& path, const std::error_code& problem) {
     throw Error(ErrorCode::output, "cannot be written: " + problem.message(), path.string(),
                 "check folder, permissions and free space");
+}
+
+enum class Flushed { yes, no, cannot_be };
+
+// `errno` says why not.
+Flushed flushed(const std::filesystem::path& path) {
+    const int descriptor = open(path.empty() ? "." : path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return Flushed::no;
+    int result = 0;
+    do result = fdatasync(descriptor);
+    while (result != 0 && errno == EINTR);
+    const int number = errno;
+    close(descriptor);
+    errno = number;
+    if (result == 0) return Flushed::yes;
+    return number == EINVAL || number == ENOTSUP ? Flushed::cannot_be : Flushed::no;
+}
+
+// The error names `result`, of which `part` is one.
+bool flush(const std::filesystem::path& part, const std::filesystem::path& result) {
+    const Flushed is = flushed(part);
+    if (is != Flushed::no) return is == Flushed::yes;
+    throw Error(ErrorCode::output,
+                "cannot be flushed to the disk: " + std::error_code(errno, std::generic_category()).message(),
+                result.string(), "check the disk and its free space");
+}
+
+// Whatever is in it, and the folder itself.
+void flush_tree(const std::filesystem::path& folder, const std::filesystem::path& result) {
+    std::error_code problem;
+    std::filesystem::directory_iterator at(folder, problem);
+    for (; !problem && at != std::filesystem::directory_iterator(); at.increment(problem)) {
+        if (at->is_directory(problem))
+            flush_tree(at->path(), result);
+        else
+            flush(at->path(), result);
+    }
+    if (problem) fail(result, problem);
+    flush(folder, result);
 }
 
 // The prefix leaves all extensions (.nii.gz) at the end; the number keeps two programs apart.
@@ -62,11 +103,22 @@ AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(con
 }
 
 AtomicFolder::~AtomicFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(temporary_, ignored);  // after commit(): the old one
+    try {
+        std::error_code ignored;
+        std::filesystem::remove_all(temporary_, ignored);  // after commit(): the old one
+    } catch (const std::bad_alloc&) {                      // it stays
+    }
 }
 
 void AtomicFolder::commit() {
+    flush_tree(temporary_, final_);
+    take_name();
+    const std::filesystem::path old = std::exchange(temporary_, {});
+    flush(final_.parent_path(), final_);  // else a power cut may bring the old folder back: it stays whole
+    temporary_ = old;
+}
+
+void AtomicFolder::take_name() {
     std::error_code problem;
     if (std::filesystem::exists(final_, problem)) {
         if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, final_.c_str(), RENAME_EXCHANGE) == 0) return;
@@ -105,28 +157,43 @@ void check_folder_for(const std::filesystem::path& path) {
 
 void make_folder_for(const std::filesystem::path& path) {
     check_folder_for(path);
-    std::error_code problem;
-    std::filesystem::create_directory(std::filesystem::absolute(path, problem).parent_path(), problem);
-    if (problem) fail(path, problem);
+    make_folders_for(path);
 }
 
-void write_text(const std::filesystem::path& path, std::string_view text) {
+// The names of new folders are flushed as well: what comes into them is not lost with them.
+void make_folders_for(const std::filesystem::path& path) {
+    std::error_code problem;
+    const std::filesystem::path folder = std::filesystem::absolute(path, problem).parent_path();
+    if (std::filesystem::is_directory(folder, problem)) return;
+    if (folder.has_relative_path()) make_folders_for(folder);
+    std::filesystem::create_directory(folder, problem);
+    if (problem) fail(path, problem);
+    flush(folder.parent_path(), path);
+}
+
+bool make_durable(const std::filesystem::path& path) {
+    return flush(path, path);
+}
+
+bool write_text(const std::filesystem::path& path, std::string_view text) {
     AtomicFile file(path);
     if (!(std::ofstream(file.temporary(), std::ios::binary) << text).flush()) {
         throw Error(ErrorCode::output, "cannot be written", path.string(), "check folder, permissions and free space");
     }
-    file.commit();
+    return file.commit();
 }
 
 void check_can_be_written(const std::filesystem::path& path) {
     const AtomicFile trial(path);
 }
 
-void AtomicFile::commit() {
+bool AtomicFile::commit() {
     std::error_code problem;
+    flush(temporary_, final_);
     std::filesystem::rename(temporary_, final_, problem);
     if (problem) fail(final_, problem);
     committed_ = true;
+    return flush(final_.parent_path(), final_);
 }
 
 }  // namespace echolux

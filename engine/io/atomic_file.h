@@ -1,4 +1,6 @@
-// A result appears under its name only when it is complete: work goes to a temporary name in the same folder.
+// A result appears under its name only when it is complete and on the disk: work goes to a temporary name in the same
+// folder. Its bytes are flushed before they get their name and the folder afterwards, so that a power cut leaves the
+// old result or the new one, never a name without its bytes (T. S. Pillai et al., OSDI 2014).
 #pragma once
 
 #include <filesystem>
@@ -19,8 +21,9 @@ class AtomicFile {
     // Same folder, keeps the extension(s) so that libraries recognise the format.
     const std::filesystem::path& temporary() const { return temporary_; }
 
-    // Renames. Throws Error{output}.
-    void commit();
+    // Flushes, renames, flushes the folder; as make_durable(). Throws Error{output}: the old file is there then, or the
+    // new one, whole, where only its folder could not be flushed.
+    bool commit();
 
   private:
     std::filesystem::path final_;
@@ -41,10 +44,12 @@ class AtomicFolder {
 
     const std::filesystem::path& temporary() const { return temporary_; }
 
-    // Renames; the old folder gives way in the same moment where the file system can do that. Throws Error{output}.
+    // Flushes all that is in it and renames; the old folder gives way in the same moment where the file system can do
+    // that. Throws Error{output}.
     void commit();
 
   private:
+    void take_name();
     void replace_by_two_steps();
 
     std::filesystem::path final_;
@@ -52,15 +57,22 @@ class AtomicFolder {
     UnfinishedName unfinished_{temporary_};
 };
 
+// A file, or a folder with the names in it, is on the disk. False: the file system has no such thing as flushing it,
+// which some network drives say of folders. Throws Error{output}.
+bool make_durable(const std::filesystem::path& path);
+
 // The folder that `path` goes into, where only the last part of its name is missing: a disk that is not mounted, or a
 // name that is misspelt, does not become a folder of the root disk. Throws Error{output}.
 void make_folder_for(const std::filesystem::path& path);
 
-// Whether it would: the same Error, and nothing is made.
+// The same, however many parts are missing: for folders of the program's own.
+void make_folders_for(const std::filesystem::path& path);
+
+// Whether make_folder_for() would: the same Error, and nothing is made.
 void check_folder_for(const std::filesystem::path& path);
 
-// A small file, whole or not at all. Throws Error{output}.
-void write_text(const std::filesystem::path& path, std::string_view text);
+// A small file, whole or not at all; as AtomicFile::commit(). Throws Error{output}.
+bool write_text(const std::filesystem::path& path, std::string_view text);
 
 // Before long work: throws what writing `path` would throw at its end. Leaves nothing but the folder.
 void check_can_be_written(const std::filesystem::path& path);

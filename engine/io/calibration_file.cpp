@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/own_files.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
@@ -26,21 +26,7 @@ static_assert(std::endian::native == std::endian::little, "raw numbers are read 
 constexpr std::uintmax_t max_bytes = 256 << 20;  // two numbers of each of some million A-scans, as text
 
 std::string read_all(const std::filesystem::path& path, const std::string& where) {
-    std::error_code problem;
-    if (!std::filesystem::exists(path, problem))
-        throw Error(ErrorCode::bad_file, "does not exist", where, "check the name");
-    if (!std::filesystem::is_regular_file(path, problem))
-        throw Error(ErrorCode::bad_file, "is not a file", where, "check the name");
-    const std::uintmax_t size = std::filesystem::file_size(path, problem);
-    if (problem || size > max_bytes) {
-        throw Error(ErrorCode::bad_file, "is too large for a calibration file", where, "check the name");
-    }
-    std::ifstream stream(path, std::ios::binary);
-    std::string bytes(size, '\0');
-    if (!stream.read(bytes.data(), static_cast<std::streamsize>(size))) {
-        throw Error(ErrorCode::bad_file, "cannot be read", where, "check its permissions");
-    }
-    return bytes;
+    return whole_file(path, max_bytes, "is too large for a calibration file", "check the name", where);
 }
 
 std::string_view trimmed(std::string_view text) {

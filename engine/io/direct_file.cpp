@@ -40,9 +40,8 @@ bool syncs(int descriptor) {
 
 }  // namespace
 
-DirectFile::DirectFile(const std::filesystem::path& path, Caching caching, Existing existing) : path_(path.string()) {
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (existing == Existing::refuse ? O_EXCL : O_TRUNC);
-    descriptor_ = open(path_.c_str(), flags, 0666);
+DirectFile::DirectFile(const std::filesystem::path& path, Caching caching) : path_(path.string()) {
+    descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno == EEXIST) {
         throw Error(ErrorCode::output, "already exists", path_, "choose another name");
     }
@@ -161,16 +160,6 @@ void DirectFile::sync() {
 void DirectFile::end_at(std::int64_t size) {
     if (ftruncate(descriptor_, size) != 0) fail("cannot be cut to its final length");
     reserved_ = size;
-}
-
-void make_durable(const std::filesystem::path& path) {
-    const std::string name = path.empty() ? "." : path.string();
-    const int descriptor = open(name.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool done = descriptor >= 0 && syncs(descriptor);
-    const int number = errno;
-    if (descriptor >= 0) close(descriptor);
-    if (!done)
-        throw Error(ErrorCode::output, fmt::format("cannot be flushed to the disk: {}", std::strerror(number)), name);
 }
 
 }  // namespace echolux

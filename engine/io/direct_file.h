@@ -15,10 +15,9 @@ namespace echolux {
 class DirectFile final : public DurableFile {
   public:
     enum class Caching { none, system };  // none: direct writes, or `system` where they are not to be had
-    enum class Existing { refuse, replace };
 
-    // Throws Error{output}: cannot be created; already exists and is to be refused.
-    DirectFile(const std::filesystem::path& path, Caching caching, Existing existing);
+    // A new file. Throws Error{output}: cannot be created; already exists.
+    DirectFile(const std::filesystem::path& path, Caching caching);
     ~DirectFile() override;
     DirectFile(const DirectFile&) = delete;
     DirectFile& operator=(const DirectFile&) = delete;
@@ -44,8 +43,5 @@ class DirectFile final : public DurableFile {
     BlockMemory staging_;        // of direct writes
     BlockMemory last_page_;      // as it lies in the file; where end_ is within a page
 };
-
-// The file or folder itself, with the names in it, is on the disk. Throws Error{output}.
-void make_durable(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -1,4 +1,5 @@
 #include "engine/io/file_hash.h"
+#include "engine/io/regular_file.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@ namespace echolux {
 namespace {
 
 bool add_file(Fingerprint& print, const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file = regular_stream(path);
     if (!file) return false;
     std::vector<std::byte> piece(std::size_t{1} << 20);
     while (file) {

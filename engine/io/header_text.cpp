@@ -10,6 +10,7 @@
 #include <span>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
@@ -31,7 +32,7 @@ double factor_of(std::string_view name, std::span<const Unit> units) {
 std::string start_of_file(const std::filesystem::path& path, std::size_t max) {
     std::error_code problem;
     const std::uintmax_t size = std::filesystem::file_size(path, problem);
-    std::ifstream stream(path, std::ios::binary);
+    std::ifstream stream = regular_stream(path);
     if (problem || !stream) {
         throw Error(ErrorCode::bad_file, "cannot be opened", path.string(), "check its name and permissions");
     }

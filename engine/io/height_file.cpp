@@ -4,13 +4,14 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/io/voxel_value.h"
 
@@ -47,9 +48,8 @@ std::int64_t read_line(std::string_view line, std::vector<float>& heights, const
 }
 
 std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
-    std::ifstream file(path);
-    std::error_code problem;
-    if (!file || !std::filesystem::is_regular_file(path, problem)) refuse("cannot be read", path.string());
+    constexpr std::uintmax_t longest_map = 256 << 20;
+    std::istringstream file(whole_file(path, longest_map, "is too large for a map of heights"));
     std::vector<float> heights;
     std::int64_t rows = 0;
     std::string line;

@@ -8,6 +8,7 @@
 
 #include "compute/error.h"
 #include "engine/io/header_text.h"
+#include "engine/io/named_file.h"
 #include "engine/io/orientation.h"
 #include "engine/io/raw_image.h"
 
@@ -126,12 +127,8 @@ void set_place(const MetaHeader& header, const std::filesystem::path& path, RawL
     layout.packed = header.is_true({"CompressedData"});
     const std::string file = header.field({"ElementDataFile"});
     const bool apart = file != "LOCAL" && file != "Local" && file != "local";
-    layout.voxels = apart ? path.parent_path() / file : path;
+    layout.voxels = apart ? named_file(path, file) : path;
     layout.begin = apart ? 0 : static_cast<std::int64_t>(header.bytes);
-    std::error_code problem;
-    if (!std::filesystem::is_regular_file(layout.voxels, problem)) {
-        header.refuse(layout.voxels.string() + " cannot be read", "voxels must lie in one file beside the header");
-    }
     const auto skip = numbers_of(header.field({"HeaderSize"}));
     if (skip.size() == 1 && skip[0] > 0 && skip[0] < 1e9) layout.begin += static_cast<std::int64_t>(skip[0]);
     if (skip.size() == 1 && skip[0] == -1) layout.begin = begin_of_last_bytes(layout);

@@ -11,6 +11,7 @@
 #include "compute/error.h"
 #include "engine/io/header_text.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/named_file.h"
 #include "engine/io/orientation.h"
 #include "engine/io/raw_image.h"
 
@@ -253,11 +254,8 @@ void set_place(const NrrdHeader& header, const std::filesystem::path& path, RawL
         header.refuse("has the encoding \"" + encoding + "\"", "save it with encoding raw or gzip");
     }
     const std::string file = header.field("datafile");
-    layout.voxels = file.empty() ? path : path.parent_path() / file;
+    layout.voxels = file.empty() ? path : named_file(path, file);
     layout.begin = file.empty() ? static_cast<std::int64_t>(header.bytes) : 0;
-    if (!std::filesystem::is_regular_file(layout.voxels)) {
-        header.refuse(layout.voxels.string() + " cannot be read", "voxels must lie in one file beside the header");
-    }
     const auto number = [&](const char* name) {
         const auto numbers = numbers_of(header.field(name));
         return numbers.size() == 1 && std::abs(numbers[0]) < 1e9 ? static_cast<std::int64_t>(numbers[0]) : 0;

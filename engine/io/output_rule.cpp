@@ -1,10 +1,14 @@
 #include "engine/io/output_rule.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/lower_case.h"
 
 namespace echolux {
 namespace {
@@ -38,6 +42,13 @@ bool would_harm(const Path& output, const Path& input) {
     return std::filesystem::exists(output, problem) && (lies_in(output, input) || lies_in(input, output));
 }
 
+// What is named as something else would not be found again, or be opened as that.
+void refuse_other_endings(const Output& output) {
+    if (output.endings.empty() || std::ranges::count(output.endings, lower_ending(output.path)) > 0) return;
+    throw Error(ErrorCode::output, fmt::format("does not end in {}", fmt::join(output.endings, ", ")),
+                output.path.string(), "name it *" + output.endings.front());
+}
+
 void refuse_inputs(const Path& output, const FileNames& inputs) {
     for (const Path& input : inputs) {
         if (input.empty() || !would_harm(output, input)) continue;
@@ -52,7 +63,7 @@ void refuse_what_others_made(const Output& output) {
         std::filesystem::is_directory(output.path, problem) && std::filesystem::is_empty(output.path, problem);
     if (is_empty_folder || (output.is_own && output.is_own(output.path))) return;
     throw Error(ErrorCode::output, "already exists and is not known as an earlier result of this kind",
-                output.path.string(), "choose another name, or replace it (`overwrite`)");
+                output.path.string(), "choose another name, or replace it with `overwrite`");
 }
 
 }  // namespace
@@ -60,6 +71,7 @@ void refuse_what_others_made(const Output& output) {
 void check_outputs(const std::vector<Output>& outputs, const FileNames& inputs, bool overwrites) {
     for (auto output = outputs.begin(); output != outputs.end(); ++output) {
         if (output->path.empty()) continue;
+        refuse_other_endings(*output);
         refuse_inputs(output->path, inputs);
         const bool is_taken = std::any_of(outputs.begin(), output, [&](const Output& before) {
             return !before.path.empty() && are_same(before.path, output->path);

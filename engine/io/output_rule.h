@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace echolux {
@@ -15,6 +16,7 @@ struct Output {
     // Whether what is there was made by this program as a result of this kind. Empty: nothing tells, so it is replaced
     // only where the user says so.
     std::function<bool(const std::filesystem::path&)> is_own{};
+    std::vector<std::string> endings{};  // that its name may have, e.g. ".csv"; empty: whoever writes it knows
 };
 
 using FileNames = std::vector<std::filesystem::path>;

@@ -11,6 +11,7 @@
 #include "engine/io/movie/png_series.h"
 #include "engine/io/movie_file.h"
 #include "engine/io/picture_file.h"
+#include "engine/io/regular_file.h"
 #include "engine/io/volume_transpose.h"
 
 namespace echolux {
@@ -28,9 +29,8 @@ bool holds_true(const Look& look) {
 
 // Bytes `begin` to `begin + count` of a regular file, or what there is of them.
 std::string part_of(const std::filesystem::path& path, std::uintmax_t begin, std::uintmax_t count) {
-    std::error_code problem;
-    if (!std::filesystem::is_regular_file(path, problem)) return {};
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file = regular_stream(path);
+    if (!file) return {};
     std::string bytes(count, '\0');
     file.seekg(static_cast<std::streamoff>(begin));
     file.read(bytes.data(), static_cast<std::streamsize>(count));

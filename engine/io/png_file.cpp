@@ -16,6 +16,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
@@ -162,7 +163,7 @@ class PngWriter : public PictureWriter {
 // The chunks of a file, one after the other.
 class PngChunks {
   public:
-    explicit PngChunks(const std::filesystem::path& path) : stream_(path, std::ios::binary), where_(path.string()) {
+    explicit PngChunks(const std::filesystem::path& path) : stream_(regular_stream(path)), where_(path.string()) {
         std::array<unsigned char, 8> signature{};
         if (!read(signature.data(), signature.size()) || png_sig_cmp(signature.data(), 0, signature.size()) != 0) {
             throw Error(ErrorCode::bad_file, "is not a PNG file", where_, "check the name");

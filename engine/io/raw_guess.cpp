@@ -4,11 +4,15 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <functional>
+#include <optional>
+#include <utility>
 
 #include "compute/error.h"
 #include "compute/steps/line_format.h"
 #include "engine/io/raw_frames.h"
 #include "engine/io/raw_likeness.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
@@ -27,7 +31,7 @@ struct Bytes {
 Bytes read_first(const std::filesystem::path& path) {
     std::error_code problem;
     const auto size = std::filesystem::file_size(path, problem);
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file = regular_stream(path);
     if (problem || !file)
         throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "check name and permissions");
     Bytes bytes{static_cast<std::int64_t>(size)};
@@ -127,34 +131,36 @@ bool is_usual_header(std::int64_t left_over, std::int64_t line_bytes) {
     return false;
 }
 
-// How much of an unknown header it takes to make lines fit into the file; 1: too much.
-double header_penalty(std::int64_t samples, std::int64_t left_over, std::int64_t line_bytes) {
+// How much of an unknown header it takes to make lines fit into the file; nothing: too much to be believed, unless
+// there are headers before each B-scan.
+std::optional<double> header_penalty(std::int64_t samples, std::int64_t left_over, std::int64_t line_bytes) {
     if (left_over == 0) return 0;
     if (is_usual_header(left_over, line_bytes)) return 0.005;
-    return samples % 64 == 0 ? 0.02 : 1;
+    if (samples % 64 == 0) return 0.02;
+    return {};
 }
 
-std::vector<Width> widths_of(const Bytes& bytes, const Reading& reading) {
-    const std::vector<float> samples = middle_of(reading.samples);
-    const Autocorrelation plain(samples);
-    std::vector<float> edges;  // what changes from sample to sample: fringes, and the pattern of the pixels
+// What changes from sample to sample: fringes, and the pattern of the pixels.
+std::vector<float> edges_of(const std::vector<float>& samples) {
+    std::vector<float> edges;
     for (std::size_t i = 2; i < samples.size(); ++i) {
         edges.push_back(samples[i - 1] - 0.5f * (samples[i] + samples[i - 2]));
     }
-    const Autocorrelation fine(edges);
-    std::vector<Width> widths;
-    const std::int64_t bits = sample_bits(reading.format);
-    const auto max = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
-    for (std::int64_t line = min_samples; line <= max; ++line) {
-        if (line * bits % 8 != 0) continue;
-        const std::int64_t line_bytes = line * bits / 8;
-        const std::int64_t header = bytes.size % line_bytes;
-        const double penalty = header_penalty(line, header, line_bytes);
-        if (penalty == 1 || header > longest_header) continue;
-        widths.push_back({line, header, plain.at(line), fine.at(line), penalty});
-    }
-    return widths;
+    return edges;
 }
+
+// Of each line with the next.
+class Likeness {
+  public:
+    explicit Likeness(const std::vector<float>& samples) : plain_(samples), fine_(edges_of(samples)) {}
+
+    Width of(std::int64_t line, std::int64_t header, double penalty) const {
+        return {line, header, plain_.at(line), fine_.at(line), penalty};
+    }
+
+  private:
+    Autocorrelation plain_, fine_;
+};
 
 // Whole multiples of the width are almost as alike, by chance more: the shortest of these is it.
 Width shortest_like(const std::vector<Width>& widths, const Width& best) {
@@ -173,6 +179,37 @@ std::vector<Width> best_widths(std::vector<Width> widths) {
         const std::int64_t known = best.back().samples;
         std::erase_if(widths, [&](const Width& width) { return width.samples % known == 0; });
     }
+    return best;
+}
+
+// What the file may be made of: lines alone, or lines of B-scans with a header before each. The latter fit by many
+// numbers: the best are found by a part of the samples.
+struct Candidates {
+    std::vector<Width> alone, framed;
+};
+
+Candidates candidates_of(const Bytes& bytes, const Reading& reading) {
+    constexpr std::size_t part = 1 << 16;
+    constexpr std::int64_t longest_framed = 8192;
+    std::vector<float> samples = middle_of(reading.samples);
+    const Likeness whole(samples);
+    samples.resize(std::min(samples.size(), part));
+    const Likeness rough(samples);
+    std::vector<Width> alone, framed;
+    const std::int64_t bits = sample_bits(reading.format);
+    const auto max = std::min(max_samples, static_cast<std::int64_t>(reading.samples.size()) / 8);
+    for (std::int64_t line = min_samples; line <= max; ++line) {
+        if (line * bits % 8 != 0) continue;
+        const std::int64_t line_bytes = line * bits / 8;
+        const std::int64_t header = bytes.size % line_bytes;
+        const auto penalty = header_penalty(line, header, line_bytes);
+        if (penalty && header <= longest_header)
+            alone.push_back(whole.of(line, header, *penalty));
+        else if (line <= longest_framed)
+            framed.push_back(rough.of(line, header, 0));
+    }
+    Candidates best{best_widths(std::move(alone)), best_widths(std::move(framed))};
+    for (Width& width : best.framed) width = whole.of(width.samples, width.header_bytes, 0);
     return best;
 }
 
@@ -213,18 +250,22 @@ std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t lines) {
     return shapes;
 }
 
+// With headers before each B-scan.
+std::optional<RawGuess> framed_guess(const Reading& reading, const Width& width, const FrameSizes& sizes) {
+    const std::int64_t bits = sample_bits(reading.format);
+    if (bits % 8 != 0) return {};
+    const auto frames = frames_in(reading.samples, bits / 8, width.samples, width.header_bytes, sizes);
+    if (!frames) return {};
+    return RawGuess{reading.format, reading.order, frames->offset_bytes, frames->header_bytes,
+                    width.samples,  frames->lines, frames->frames,       std::clamp(width.likeness, 0.0, 1.0)};
+}
+
 void add_guesses(const Bytes& bytes, const Reading& reading, const Width& width, const FrameSizes& sizes,
                  std::vector<RawGuess>& guesses) {
     constexpr std::size_t max_shapes = 3;
     const std::int64_t bits = sample_bits(reading.format);
     const double likeness = std::clamp(width.likeness, 0.0, 1.0);
-    if (bits % 8 == 0) {
-        if (const auto frames = frames_in(reading.samples, bits / 8, width.samples, width.header_bytes, sizes)) {
-            guesses.push_back({reading.format, reading.order, frames->offset_bytes, frames->header_bytes, width.samples,
-                               frames->lines, frames->frames, likeness});
-            return;
-        }
-    }
+    if (const auto framed = framed_guess(reading, width, sizes)) return guesses.push_back(*framed);
     const std::int64_t line_bytes = width.samples * bits / 8;
     const std::int64_t header_samples = width.header_bytes * 8 / bits;
     const std::int64_t header_lines = whole_header_lines(LineFeatures(reading.samples, header_samples, width.samples));
@@ -263,11 +304,20 @@ std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t m
     if (static_cast<std::int64_t>(bytes.first.size()) < min_bytes) return guesses;
     const FrameSizes sizes(bytes.size);
     for (const Reading& reading : readings_of(bytes)) {
-        for (const Width& width : best_widths(widths_of(bytes, reading))) {
+        const Candidates best = candidates_of(bytes, reading);
+        for (const Width& width : best.framed) {
+            constexpr double clearly = 0.05;
+            const bool is_better = best.alone.empty() || width.score() > best.alone.front().score() + clearly;
+            if (width.likeness <= min_likeness || !is_better) continue;
+            if (const auto framed = framed_guess(reading, width, sizes)) guesses.push_back(*framed);
+        }
+        for (const Width& width : best.alone) {
             if (width.likeness > min_likeness) add_guesses(bytes, reading, width, sizes, guesses);
         }
     }
     if (guesses.size() > max) guesses.resize(max);
+    if (!guesses.empty())
+        std::ranges::stable_sort(guesses.begin() + 1, guesses.end(), std::greater{}, &RawGuess::likeness);
     return guesses;
 }
 

@@ -24,7 +24,7 @@ struct RawGuess {
     double likeness = 0;  // mean correlation of neighbouring lines, 0 to 1: how sure that is
 };
 
-// Best first, at most `most`; none where nothing fits. Reads a few MB. Throws Error{bad_file}.
+// Best first, the others by likeness, at most `max`; none where nothing fits. Reads a few MB. Throws Error{bad_file}.
 std::vector<RawGuess> guess_raw(const std::filesystem::path& path, std::size_t max = 8);
 
 // The first `count` samples of a line's bytes. There must be as many.

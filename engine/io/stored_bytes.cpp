@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 
@@ -99,7 +100,7 @@ class Inflater {
 };
 
 StoredBytes::StoredBytes(std::filesystem::path path, std::int64_t begin, bool packed)
-    : path_(std::move(path)), begin_(begin), stream_(path_, std::ios::binary), packed_(packed) {
+    : path_(std::move(path)), begin_(begin), stream_(regular_stream(path_)), packed_(packed) {
     std::error_code problem;
     const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path_, problem));
     if (!stream_ || problem) {

@@ -12,6 +12,7 @@
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
@@ -196,7 +197,7 @@ class TiffPictureWriter : public PictureWriter {
 // The texts of the first page of a little-endian file: others are not ours.
 class TiffTexts {
   public:
-    explicit TiffTexts(const std::filesystem::path& path) : stream_(path, std::ios::binary), where_(path.string()) {
+    explicit TiffTexts(const std::filesystem::path& path) : stream_(regular_stream(path)), where_(path.string()) {
         std::error_code problem;
         size_ = std::filesystem::file_size(path, problem);
         if (!stream_ || problem) throw Error(ErrorCode::bad_file, "cannot be read", where_, "check the name");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "compute/counted.h"
@@ -17,6 +18,21 @@ std::int64_t checked_share(std::int64_t max_blocks_held) {
                 "give the pool more blocks");
 }
 
+constexpr double try_again_after_s = 10;  // where a disk fails to flush anything
+
+// Of NAME.toml the first of NAME-2.toml, NAME-3.toml, ... that is free.
+std::filesystem::path next_name(const std::filesystem::path& scan_toml) {
+    const auto is_taken = [](const std::filesystem::path& path) {
+        std::error_code unknown;
+        return std::filesystem::exists(path, unknown);
+    };
+    for (int number = 2;; ++number) {
+        std::filesystem::path name = scan_toml;
+        name.replace_filename(fmt::format("{}-{}.toml", scan_toml.stem().string(), number));
+        if (std::ranges::none_of(files_of_recording(name), is_taken)) return name;
+    }
+}
+
 std::string expected_bytes(const BytePlace& place) {
     if (place.flyback_bytes == 0) return fmt::format("{} are expected", place.bytes);
     return fmt::format("{} are expected, or {} without the flyback frames behind the volume", place.bytes,
@@ -26,8 +42,9 @@ std::string expected_bytes(const BytePlace& place) {
 }  // namespace
 
 Recorder::Recorder(RecordingWanted wanted, RecordingTools tools)
-    : max_blocks_held_(checked_share(wanted.max_blocks_held)), threads_(*tools.threads),
-      writer_(std::move(wanted), std::move(tools)), layout_(writer_.layout()), path_(writer_.raw_path()),
+    : max_blocks_held_(checked_share(wanted.max_blocks_held)), tools_(std::move(tools)), threads_(*tools_.threads),
+      wanted_(std::move(wanted)), writer_(std::make_unique<RecordingWriter>(wanted_, tools_)),
+      layout_(writer_->layout()), path_(writer_->raw_path()), keeps_names_(writer_->keeps_names()),
       thread_(threads_.start([this](const std::stop_token&) { work(); })) {}
 
 Recorder::~Recorder() {
@@ -36,7 +53,7 @@ Recorder::~Recorder() {
 
 bool Recorder::offer(const Block& block) {
     if (!has_begun(block)) return true;
-    BlockToRecord entry{block, 0};
+    BlockToRecord entry{block};
     entry.block.volume -= *first_volume_;
     std::string refusal = misfit(entry.block);
     const std::scoped_lock lock(mutex_);
@@ -47,23 +64,40 @@ bool Recorder::offer(const Block& block) {
         return false;
     }
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
-    entry.block.lost_before = std::max({block.lost_before, left_out, std::int64_t{0}});
-    if (next_place_ == 0) entry.block.lost_before = 0;  // before the recording
+    entry.block.lost_before = std::max({block.lost_before, left_out, lost_since_});
+    entry.interruptions = interruptions_since_;
+    lost_since_ = interruptions_since_ = 0;
+    if (next_place_ == 0) entry.block.lost_before = entry.interruptions = 0;  // before the recording
     if (block.arrived == std::chrono::steady_clock::time_point{})
         entry.block.arrived = std::chrono::steady_clock::now();
     next_sequence_ = block.sequence + 1;
     next_place_ = layout_.place_of(entry.block.volume, block.first_b_scan, block.b_scans).value().end();
     stats_.lost_blocks += entry.block.lost_before;
     const bool has_room = stats_.blocks_held < max_blocks_held_;
-    const bool goes_well = has_room && !disk_problem_;
-    if (has_room) {
-        queue_.push_back(std::move(entry));
-        stats_.max_blocks_held = std::max(stats_.max_blocks_held, ++stats_.blocks_held);
-    } else {
-        leave_out(std::move(entry));
+    const bool goes_well = has_room && !disk_problem_ && !is_out_of_memory_;
+    try {
+        if (has_room) {
+            queue_.push_back(std::move(entry));
+            stats_.max_blocks_held = std::max(stats_.max_blocks_held, ++stats_.blocks_held);
+        } else {
+            leave_out(std::move(entry));
+        }
+    } catch (const std::bad_alloc&) {
+        ++unrecorded_blocks_;
+        return false;
     }
     ready_.notify_one();
     return goes_well;
+}
+
+void Recorder::note_lost(std::int64_t blocks) {
+    const std::scoped_lock lock(mutex_);
+    lost_since_ += blocks;
+}
+
+void Recorder::note_interruption() {
+    const std::scoped_lock lock(mutex_);
+    ++interruptions_since_;
 }
 
 bool Recorder::has_begun(const Block& block) {
@@ -94,13 +128,13 @@ std::string Recorder::misfit(const Block& block) const {
 }
 
 void Recorder::leave_out(BlockToRecord block) {
-    ++too_slow_blocks_;
     block.missing = 1;
     block.block.keeper.reset();
     if (!queue_.empty() && queue_.back().missing > 0)
         queue_.back().add_missing(block);
     else
         queue_.push_back(std::move(block));
+    ++too_slow_blocks_;
 }
 
 void Recorder::work() {
@@ -109,7 +143,7 @@ void Recorder::work() {
         bool has_next = false;
         {
             std::unique_lock lock(mutex_);
-            const std::chrono::duration<double> to_sync(writer_.seconds_to_sync());
+            const std::chrono::duration<double> to_sync(writer_->seconds_to_sync());
             threads_.wait(lock, ready_, {}, threads_.now() + std::chrono::ceil<Threads::Clock::duration>(to_sync),
                           [this] { return !queue_.empty() || is_ending_; });
             has_next = !queue_.empty();
@@ -120,31 +154,88 @@ void Recorder::work() {
             }
         }
         const std::int64_t held = has_next && next.missing == 0 ? 1 : 0;
-        if (has_next) attempt([&] { writer_.take(std::move(next)); });  // lets go of its memory
+        if (has_next) attempt([&] { take(std::move(next)); });  // lets go of its memory
         note_written(held);
-        attempt([this] { writer_.sync_when_due(); });
+        attempt([this] { writer_->sync_when_due(); });
     }
-    attempt([this] { writer_.finish(); });
+    attempt([this] { writer_->finish(end_of_recording()); });
     note_written(0);
+}
+
+void Recorder::take(BlockToRecord block) {
+    const double now = tools_.seconds();
+    const bool is_worth_it = writer_->stats().durable_blocks > 0 || now - tried_again_s_ > try_again_after_s;
+    if (writer_->has_failed() && is_worth_it) {
+        tried_again_s_ = now;
+        attempt([&] { go_on_in_new_files(block.block.volume); });
+    }
+    block.block.volume -= files_volume_;
+    writer_->take(std::move(block));
+}
+
+// They begin with the volume that is under way: its blocks so far are in the ones before.
+void Recorder::go_on_in_new_files(std::int64_t volume) {
+    RecordingWanted next = wanted_;
+    next.scan_toml = next_name(wanted_.scan_toml);
+    next.expected_bytes = 0;
+    next.replace = false;
+    next.continues = wanted_.scan_toml.filename().string();
+    auto writer = std::make_unique<RecordingWriter>(std::move(next), tools_);
+    attempt([this] { writer_->finish(); });
+    before_ += writer_->stats();
+    writer_ = std::move(writer);
+    files_volume_ = volume;
+    const std::scoped_lock lock(mutex_);
+    ++stats_.files;
+    if (disk_problem_) {
+        disk_problem_ = Error(disk_problem_->code(), disk_problem_->problem(), disk_problem_->where(),
+                              "its last blocks are doubtful; the recording goes on in " + writer_->raw_path().string());
+    }
+}
+
+EndOfRecording Recorder::end_of_recording() const {
+    const std::scoped_lock lock(mutex_);
+    return {lost_since_, stats_.refused_blocks, unrecorded_blocks_, interruptions_since_};
 }
 
 void Recorder::note_written(std::int64_t blocks_let_go) {
     const std::scoped_lock lock(mutex_);
-    static_cast<WrittenStats&>(stats_) = writer_.stats();
+    WrittenStats& written = stats_;
+    written = before_;
+    written += writer_->stats();
     stats_.blocks_held -= blocks_let_go;
 }
 
 template <class Work>
 void Recorder::attempt(Work&& work) {
+    const bool had_failed = writer_->has_failed();
     try {
         work();
-    } catch (const Error& error) {
-        const std::scoped_lock lock(mutex_);
-        disk_problem_ = error;
-    } catch (const std::exception& error) {
-        const std::scoped_lock lock(mutex_);
-        disk_problem_ = Error(ErrorCode::output, error.what(), path_.string());
+    } catch (const std::exception& problem) {
+        try {
+            note(problem, had_failed);
+        } catch (const std::bad_alloc&) {
+            const std::scoped_lock lock(mutex_);
+            is_out_of_memory_ = true;
+        }
     }
+}
+
+// The first problem of a flush is the one that stays said: what comes after follows from it.
+void Recorder::note(const std::exception& what, bool had_failed) {
+    const auto* const error = dynamic_cast<const Error*>(&what);
+    Error problem = error != nullptr ? *error : Error(ErrorCode::output, what.what(), path_.string());
+    if (!had_failed && writer_->has_failed())
+        problem =
+            Error(problem.code(), problem.problem(), problem.where(), "its last blocks are doubtful; check the disk");
+    const std::scoped_lock lock(mutex_);
+    if (!had_failed || !disk_problem_) disk_problem_ = std::move(problem);
+}
+
+std::string Recorder::notice() const {
+    if (keeps_names_) return {};
+    return path_.parent_path().string() +
+           ": the file system cannot flush folders: after a power cut the names of the files may be missing";
 }
 
 RecorderStats Recorder::stats() const {
@@ -152,7 +243,7 @@ RecorderStats Recorder::stats() const {
     {
         const std::scoped_lock lock(mutex_);
         stats = stats_;
-        stats.missing_blocks = too_slow_blocks_ + stats.failed_blocks;
+        stats.missing_blocks = too_slow_blocks_ + stats.failed_blocks + unrecorded_blocks_;
     }
     stats.problem = problem();
     return stats;
@@ -166,6 +257,9 @@ std::optional<Error> Recorder::problem() const {
                      fmt::format("the disk is too slow: {} missing", counted(too_slow_blocks_, "blocks")),
                      path_.string(), "record to a faster disk, at a lower rate, or with more blocks");
     }
+    if (is_out_of_memory_) return Error(ErrorCode::out_of_memory, "memory ran out", path_.string());
+    if (unrecorded_blocks_ > 0)
+        return Error(ErrorCode::out_of_memory, counted(unrecorded_blocks_, "blocks") + " missing", path_.string());
     if (!refusal_.empty()) return Error(ErrorCode::bad_setting, "a block " + refusal_, path_.string());
     return {};
 }

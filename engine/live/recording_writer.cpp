@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <exception>
 #include <span>
 #include <utility>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/direct_file.h"
-#include "engine/io/output_file.h"
+#include "engine/live/recording_calibration.h"
 #include "engine/scan/frame_header.h"
+#include "engine/scan/scan_heading.h"
 #include "engine/version.h"
 
 namespace echolux {
@@ -24,24 +25,6 @@ constexpr std::int64_t index_step_bytes = 1 << 20;  // on a full disk the last r
 
 using Path = std::filesystem::path;
 
-// What is copied into files beside the TOML.
-struct CalibrationCopy {
-    const char* ending;
-    std::string CalibrationFiles::*file;
-    std::vector<double> Calibration::*numbers;
-};
-constexpr std::array<CalibrationCopy, 9> calibration_copies{{
-    {".background.f64", &CalibrationFiles::background, &Calibration::background},
-    {".dark.f64", &CalibrationFiles::dark, &Calibration::dark},
-    {".k_map.f64", &CalibrationFiles::k_map, &Calibration::k_positions},
-    {".wavelengths.f64", &CalibrationFiles::wavelengths, &Calibration::wavelengths_nm},
-    {".dispersion.f64", &CalibrationFiles::dispersion, &Calibration::dispersion_rad},
-    {".noise_floor.f64", &CalibrationFiles::noise_floor, &Calibration::noise_floor},
-    {".fast_axis.f64", &CalibrationFiles::fast_axis, &Calibration::fast_axis},
-    {".mask.f64", &CalibrationFiles::mask, &Calibration::mask},
-    {".k_jitter.f64", &CalibrationFiles::k_jitter, &Calibration::k_jitter},
-}};
-
 Path beside(const Path& scan_toml, const std::string& ending) {
     return scan_toml.parent_path() / (scan_toml.stem().string() + ending);
 }
@@ -49,7 +32,8 @@ Path beside(const Path& scan_toml, const std::string& ending) {
 void refuse_existing(const Path& path) {
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return;
-    throw Error(ErrorCode::output, "already exists", path.string(), "choose another name, or replace it (`overwrite`)");
+    throw Error(ErrorCode::output, "already exists", path.string(),
+                "choose another name, or replace it with `overwrite`");
 }
 
 void refuse_own_source(const Path& spectra, const Path& raw) {
@@ -80,6 +64,7 @@ Scan recorded(const RecordingWanted& wanted) {
     scan.geometry.volumes = 1;
     scan.recording = {};
     scan.recording.index = beside(wanted.scan_toml, ".index.csv").filename().string();
+    scan.recording.continues = wanted.continues;
     scan.recording.program = "Echolux " + std::string(version);
     return scan;
 }
@@ -105,7 +90,7 @@ void check_recording_name(const Path& scan_toml, bool replace) {
     const Path folder = std::filesystem::absolute(scan_toml, problem).parent_path();
     if (!std::filesystem::is_directory(folder, problem)) {
         throw Error(ErrorCode::output, "there is no folder " + folder.string(), scan_toml.string(),
-                    "mount the disk, or make the folder first: recordings make none");
+                    "make the folder first, or mount the disk that it is on");
     }
     if (replace) return;
     for (const Path& path : files_of_recording(scan_toml)) refuse_existing(path);
@@ -113,9 +98,8 @@ void check_recording_name(const Path& scan_toml, bool replace) {
 
 RecordingTools RecordingTools::real() {
     const auto opener = [](DirectFile::Caching caching) {
-        return [caching](const Path& path, bool replace) -> std::unique_ptr<DurableFile> {
-            using Existing = DirectFile::Existing;
-            return std::make_unique<DirectFile>(path, caching, replace ? Existing::replace : Existing::refuse);
+        return [caching](const Path& path) -> std::unique_ptr<DurableFile> {
+            return std::make_unique<DirectFile>(path, caching);
         };
     };
     const auto seconds = [] {
@@ -126,63 +110,87 @@ RecordingTools RecordingTools::real() {
 
 void BlockToRecord::add_missing(const BlockToRecord& later) {
     missing += later.missing;
+    interruptions += later.interruptions;
     block.b_scans += later.block.b_scans;
     block.lost_before += later.block.lost_before;
+}
+
+WrittenStats& WrittenStats::operator+=(const WrittenStats& later) {
+    blocks += later.blocks;
+    bytes += later.bytes;
+    durable_blocks += later.durable_blocks;
+    doubtful_blocks += later.doubtful_blocks;
+    failed_blocks += later.failed_blocks;
+    lost_b_scans += later.lost_b_scans;
+    interruptions += later.interruptions;
+    syncs += later.syncs;
+    longest_write_s = std::max(longest_write_s, later.longest_write_s);
+    longest_unsynced_s = std::max(longest_unsynced_s, later.longest_unsynced_s);
+    return *this;
 }
 
 RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
     : tools_(std::move(tools)), scan_(recorded(wanted)), look_(wanted.look), layout_(scan_) {
     check_recording_name(scan_.path, wanted.replace);
-    if (!wanted.replace) {
-        for (const CalibrationCopy& copy : calibration_copies) {
-            if (!(scan_.calibration.*copy.numbers).empty()) refuse_existing(beside(scan_.path, copy.ending));
-        }
-    }
     refuse_own_source(wanted.scan.spectra, scan_.spectra);
     check_can_be_written(scan_.path);
     check_room(scan_.spectra, wanted.expected_bytes);
+    if (wanted.replace) earlier_ = EarlierRecording(scan_.path, {scan_.path, scan_.spectra, index_path()});
     try {
-        create_files(wanted.replace);
-    } catch (const Error&) {
+        create_files();
+    } catch (...) {
         remove_files();
         throw;
     }
     raw_->reserve(std::max(wanted.expected_bytes, raw_step_bytes));
 }
 
+RecordingWriter::~RecordingWriter() {
+    if (!is_finished_ && end_.is_empty()) remove_files();
+}
+
 Path RecordingWriter::index_path() const {
     return scan_.path.parent_path() / scan_.recording.index;
 }
 
-void RecordingWriter::create_files(bool replace) {
-    copy_calibration();
-    raw_ = tools_.open_raw(scan_.spectra, replace);
+void RecordingWriter::create_files() {
+    copy_calibration(scan_, made_);
+    raw_ = tools_.open_raw(scan_.spectra);
     made_.push_back(scan_.spectra);
-    index_ = tools_.open_index(index_path(), replace);
+    index_ = tools_.open_index(index_path());
     made_.push_back(index_path());
     append(index_heading());
     sync();
+    keeps_names_ = make_durable(scan_.path.parent_path());  // before that of the TOML, which needs them to open
     scan_.recording.started = utc_text(start_utc_);
-    write_toml();
     made_.push_back(scan_.path);
+    write_toml();
 }
 
 void RecordingWriter::remove_files() noexcept {
     raw_.reset();
     index_.reset();
     std::error_code ignored;
-    for (const Path& path : made_) std::filesystem::remove(path, ignored);
+    const std::vector<Path> made = std::exchange(made_, {});
+    for (auto path = made.rbegin(); path != made.rend(); ++path) {
+        if (!std::filesystem::remove(*path, ignored) || *path != scan_.path) continue;
+        try {
+            make_durable(scan_.path.parent_path());  // a TOML that comes back does not open without the others
+        } catch (const std::exception&) {
+        }
+    }
+    earlier_.put_back();
 }
 
 void RecordingWriter::take(BlockToRecord block) {
-    scan_.recording.lost_blocks += block.block.lost_before;
+    count_hole(block);
     if (block.missing > 0) {
         note_missing(block);
         return;
     }
     try {
-        write(block.block);
-    } catch (const Error&) {
+        write(block);
+    } catch (...) {
         ++stats_.failed_blocks;
         block.missing = 1;
         note_missing(block);
@@ -190,9 +198,20 @@ void RecordingWriter::take(BlockToRecord block) {
     }
 }
 
-void RecordingWriter::write(const Block& block) {
+// By place: the first block of a volume may be lost, a camera may come back after the rest of one was not sent.
+void RecordingWriter::count_hole(const BlockToRecord& entry) {
+    const Block& block = entry.block;
+    const std::int64_t position = layout_.position_of(block.volume, block.first_b_scan);
+    stats_.lost_b_scans += std::max<std::int64_t>(0, position - next_position_);
+    next_position_ = position + block.b_scans;
+    stats_.interruptions += entry.interruptions;
+    scan_.recording.lost_blocks += block.lost_before;
+}
+
+void RecordingWriter::write(const BlockToRecord& entry) {
+    const Block& block = entry.block;
     const double begin = tools_.seconds();
-    IndexRow row = row_of({block, 0});
+    IndexRow row = row_of(entry);
     const std::span bytes(block.data, static_cast<std::size_t>(block.bytes));
     raw_->reserve((row.end() / raw_step_bytes + 1) * raw_step_bytes);
     expect_sync();
@@ -206,6 +225,7 @@ void RecordingWriter::write(const Block& block) {
     append(row);
     end_ = RecordingEnd::after(block.volume, block.first_b_scan + block.b_scans, layout_.b_scans());
     ++stats_.blocks;
+    stats_.doubtful_blocks = has_failed_ ? stats_.blocks - stats_.durable_blocks : 0;
     stats_.bytes += block.bytes;
     stats_.longest_write_s = std::max(stats_.longest_write_s, tools_.seconds() - begin);
 }
@@ -242,6 +262,7 @@ IndexRow RecordingWriter::row_of(const BlockToRecord& entry) const {
     row.lost_before = block.lost_before;
     row.missing = entry.missing;
     row.durable_bytes = durable_bytes_;
+    row.interruptions = entry.interruptions;
     return row;
 }
 
@@ -278,54 +299,58 @@ void RecordingWriter::sync_when_due() {
 }
 
 void RecordingWriter::sync() {
-    raw_->sync();
-    durable_bytes_ = raw_end_;
-    index_->sync();
+    try {
+        raw_->sync();
+        if (!has_failed_) durable_bytes_ = raw_end_;
+        index_->sync();
+    } catch (...) {
+        has_failed_ = true;
+        stats_.doubtful_blocks = stats_.blocks - stats_.durable_blocks;
+        throw;
+    }
+    if (has_failed_) return;
     ++stats_.syncs;
+    stats_.durable_blocks = stats_.blocks;
+    if (!end_.is_empty()) earlier_.remove();
 }
 
-void RecordingWriter::finish() {
-    if (end_.is_empty()) return remove_files();
+void RecordingWriter::close_files() {
     raw_->end_at(raw_end_);
     write_missing();
-    sync();
     index_->end_at(index_end_);
-    index_->sync();
-    describe_end(scan_, end_, raw_end_);
-    scan_.recording.complete = true;
-    write_toml();
+    sync();
 }
 
-void RecordingWriter::copy_calibration() {
-    for (const CalibrationCopy& copy : calibration_copies) {
-        std::string& name = scan_.calibration_files.*copy.file;
-        const std::vector<double>& numbers = scan_.calibration.*copy.numbers;
-        name.clear();
-        if (numbers.empty()) continue;
-        const Path path = beside(scan_.path, copy.ending);
-        OutputFile file(path);
-        file.write(std::as_bytes(std::span(numbers)));
-        file.commit();
-        make_durable(path);
-        made_.push_back(path);
-        name = path.filename().string();
+void RecordingWriter::finish(const EndOfRecording& end) {
+    is_finished_ = true;
+    if (end_.is_empty()) return remove_files();
+    std::exception_ptr problem;
+    try {
+        close_files();
+    } catch (...) {
+        if (!has_failed_) throw;
+        problem = std::current_exception();
     }
+    RecordingNotes& notes = scan_.recording;
+    notes.lost_blocks += end.lost_blocks;
+    notes.missing_blocks += end.unrecorded;
+    notes.refused_blocks = end.refused_blocks;
+    notes.interruptions = stats_.interruptions += end.interruptions;
+    notes.lost_b_scans = stats_.lost_b_scans;
+    notes.doubtful_blocks = stats_.doubtful_blocks;
+    if (!has_failed_) {  // else whoever opens it looks at each block that is doubtful
+        describe_end(scan_, end_, raw_end_);
+        notes.finished = true;
+        notes.complete = notes.lacks_nothing();
+    }
+    write_toml();
+    if (problem) std::rethrow_exception(problem);
 }
 
 // Under another name first: a power cut leaves the TOML before or the one after, whole.
 void RecordingWriter::write_toml() const {
-    AtomicFile file(scan_.path);
-    Scan unfinished = scan_;
-    unfinished.path = file.temporary();
-    write_scan_toml(unfinished);
-    if (!look_.empty()) {
-        std::ofstream more(file.temporary(), std::ios::binary | std::ios::app);
-        more << "\n" << look_;
-        if (!more.flush()) throw Error(ErrorCode::output, "cannot be written", scan_.path.string());
-    }
-    make_durable(file.temporary());
-    file.commit();
-    make_durable(scan_.path.parent_path());
+    const std::string look = look_.empty() ? "" : "\n" + look_;
+    write_text(scan_.path, scan_toml_heading + ("\n" + scan_toml(scan_)) + look);
 }
 
 }  // namespace echolux

@@ -56,9 +56,7 @@ Session::~Session() {
     processing_.request_stop();
     queue_.close();
     processing_.join();
-    std::unique_ptr<Recorder> ending;
-    const std::scoped_lock lock(recording_);
-    std::swap(ending, recorder_);  // ends outside the lock
+    recording_.end();
 }
 
 void Session::start(std::int64_t volumes) {
@@ -127,13 +125,18 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
         if (arrival.kind == Arrival::Kind::nothing_yet) continue;
         if (arrival.kind == Arrival::Kind::ended) {
             arrivals.note_lost(block.lost_before);
+            recording_.note_lost(block.lost_before);
             ended = true;
         } else {
             block.arrived = threads_.now();
             block.sequence += base.sequence;
             block.volume += base.volume;
             block.time_s += base.time_s;
-            if (arrivals.admit(block)) take_in(block, stop);
+            const std::int64_t misshapen = arrivals.stats().misshapen;
+            if (arrivals.admit(block))
+                take_in(block, stop);
+            else
+                recording_.note_lost(arrivals.stats().misshapen - misshapen);
             listen();
             ended = volumes > 0 && arrivals.stats().volumes >= volumes;
         }
@@ -147,6 +150,7 @@ void Session::acquire_from(const std::stop_token& stop, Arrivals& arrivals, cons
 // Tries until the source is back; `waits` first where it has failed just after its last start. Where new blocks go on.
 Session::Numbering Session::reconnected(const std::stop_token& stop, const std::string& problem, bool waits) {
     report(problem);
+    recording_.note_interruption();
     {
         const std::scoped_lock lock(mutex_);
         block_.forget();
@@ -173,10 +177,7 @@ void Session::take_in(const Block& block, const std::stop_token& stop) {
         if (const auto lasted = block_.end(threads_.now()))
             note(fmt::format("blocks come again after {:.0f} s", *lasted), false, "silence");
     }
-    {
-        const std::scoped_lock lock(recording_);
-        if (recorder_ && !recorder_->offer(block)) report_recorder();
-    }
+    if (const std::optional<Error> problem = recording_.offer(block)) report(problem->line());
     note_arrival(block);
     queue_.push(block, stop);
 }
@@ -211,26 +212,16 @@ void Session::change(const ReconstructionSpec& spec) {
 }
 
 void Session::record(RecordingWanted wanted) {
-    if (stats().recorder) throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
-    auto recorder =
-        std::make_unique<Recorder>(std::move(wanted), tools_.recording);  // makes files, for which no block waits
-    const std::scoped_lock lock(recording_);
-    recorder_ = std::move(recorder);
-    missing_said_ = 0;
+    const std::string notice = recording_.begin(std::move(wanted), tools_.recording);
+    if (!notice.empty()) report(notice, false);
 }
 
 RecorderStats Session::stop_recording() {
-    std::unique_ptr<Recorder> ending;
-    {
-        const std::scoped_lock lock(recording_);
-        ending = std::move(recorder_);
-    }
-    if (!ending) return {};
-    ending->finish();
-    const RecorderStats stats = ending->stats();
-    if (stats.problem) report(stats.problem->line());
-    if (stats.blocks == 0) report("no block was recorded: no file is left");
-    return stats;
+    const std::optional<RecorderStats> stats = recording_.end();
+    if (!stats) return {};
+    if (stats->problem) report(stats->problem->line());
+    if (stats->blocks == 0) report("no block was recorded: no file is left");
+    return *stats;
 }
 
 void Session::shown(std::int64_t volume) {
@@ -262,17 +253,8 @@ SessionStats Session::stats() const {
         stats.load = busy_s_ / std::max({stats.seconds, seconds_between(start_, worked_until_), 1e-9});
     }
     stats.queue = queue_.stats();
-    const std::scoped_lock lock(recording_);
-    if (recorder_) stats.recorder = recorder_->stats();
+    stats.recorder = recording_.stats();
     return stats;
-}
-
-// When it begins, and whenever it has grown tenfold. `recording_` is held.
-void Session::report_recorder() {
-    const std::int64_t missing = std::max<std::int64_t>(recorder_->stats().missing_blocks, 1);
-    if (missing_said_ > 0 && missing < 10 * missing_said_) return;
-    missing_said_ = missing;
-    if (const std::optional<Error> problem = recorder_->problem()) report(problem->line());
 }
 
 std::optional<Block> Session::newest_block() const {

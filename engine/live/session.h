@@ -26,7 +26,7 @@
 #include "engine/live/latency.h"
 #include "engine/live/overdue.h"
 #include "engine/live/recent_rate.h"
-#include "engine/live/recorder.h"
+#include "engine/live/recording.h"
 #include "engine/live/threads.h"
 
 namespace echolux {
@@ -149,7 +149,6 @@ class Session {
     }
     std::int64_t lines_of(const Block& block) const;
     bool ends_volume(const Block& block) const { return block.first_b_scan + block.b_scans == b_scans_; }
-    void report_recorder();
     void report(const std::string& line, bool is_trouble = true, const std::string& topic = "");
     void note(const std::string& line, bool is_trouble, const std::string& topic);
     double seconds() const;
@@ -166,9 +165,7 @@ class Session {
     std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position
     Numbering next_;                            // of the block after the last one; of the thread that acquires
 
-    mutable std::mutex recording_;  // held while the recorder is exchanged or given a block
-    std::unique_ptr<Recorder> recorder_;
-    std::int64_t missing_said_ = 0;  // blocks of the recording
+    Recording recording_;
 
     mutable std::mutex mutex_;  // of what follows
     Clock::time_point start_ = threads_.now();

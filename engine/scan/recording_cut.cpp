@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 #include "engine/scan/frame_header.h"
 #include "engine/scan/recording_index.h"
 #include "engine/scan/recording_layout.h"
@@ -19,9 +20,11 @@ class WholeBlocks {
   public:
     explicit WholeBlocks(Scan& scan)
         : layout_(scan), notes_(scan.recording), size_(static_cast<std::int64_t>(file_size(scan.spectra))),
-          raw_(scan.spectra, std::ios::binary) {
+          raw_(regular_stream(scan.spectra)) {
         notes_.missing_blocks = 0;
         notes_.lost_blocks = 0;
+        notes_.lost_b_scans = 0;
+        notes_.interruptions = 0;
     }
 
     // False: nothing behind this row counts.
@@ -43,8 +46,11 @@ class WholeBlocks {
     bool fits(const IndexRow& row) const {
         constexpr std::int64_t max = std::int64_t{1} << 40;
         const auto is_count = [](std::int64_t number) { return number >= 0 && number <= max; };
-        if (!is_count(row.missing) || !is_count(row.lost_before)) return false;
-        if (row.missing > 0) return row.bytes == 0;
+        if (!is_count(row.missing) || !is_count(row.lost_before) || !is_count(row.interruptions)) return false;
+        if (row.missing > 0) {
+            const bool has_place = layout_.place_of(row.volume, row.first_b_scan, 1).has_value();
+            return has_place && row.bytes == 0 && is_count(row.b_scans);
+        }
         const auto place = layout_.place_of(row.volume, row.first_b_scan, row.b_scans);
         return place && place->begin == row.byte_offset && place->takes(row.bytes) && place->end() <= size_;
     }
@@ -54,6 +60,10 @@ class WholeBlocks {
         doubtful_.pop_front();
         notes_.missing_blocks += row.missing;
         notes_.lost_blocks += row.lost_before;
+        notes_.interruptions += row.interruptions;
+        const std::int64_t position = layout_.position_of(row.volume, row.first_b_scan);
+        notes_.lost_b_scans += std::max<std::int64_t>(0, position - next_position_);
+        next_position_ = position + row.b_scans;
         if (row.missing > 0) return;
         end_ = RecordingEnd::after(row.volume, row.first_b_scan + row.b_scans, layout_.b_scans());
     }
@@ -78,6 +88,7 @@ class WholeBlocks {
     std::ifstream raw_;
     std::deque<IndexRow> doubtful_;
     RecordingEnd end_;
+    std::int64_t next_position_ = 0;  // of a B-scan, behind the rows that were accepted
 };
 
 }  // namespace

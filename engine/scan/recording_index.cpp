@@ -8,11 +8,15 @@
 #include <limits>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
 
 constexpr std::string_view heading =
+    "sequence,volume,first_b_scan,b_scans,byte_offset,bytes,time_s,arrived_utc,lost_before,missing,crc32,"
+    "durable_bytes,interruptions\n";
+constexpr std::string_view heading_before_interruptions =
     "sequence,volume,first_b_scan,b_scans,byte_offset,bytes,time_s,arrived_utc,lost_before,missing,crc32,"
     "durable_bytes\n";
 
@@ -34,6 +38,7 @@ class Columns {
     }
     void take(std::string& text) { text = next(); }
 
+    bool at_end() const { return at_end_; }
     bool all_taken() const { return is_right_ && at_end_; }
 
   private:
@@ -65,9 +70,9 @@ std::string_view index_heading() {
 }
 
 std::string text_of(const IndexRow& row) {
-    return fmt::format("{},{},{},{},{},{},{},{},{},{},{:08x},{}\n", row.sequence, row.volume, row.first_b_scan,
+    return fmt::format("{},{},{},{},{},{},{},{},{},{},{:08x},{},{}\n", row.sequence, row.volume, row.first_b_scan,
                        row.b_scans, row.byte_offset, row.bytes, row.time_s, row.arrived_utc, row.lost_before,
-                       row.missing, row.crc32, row.durable_bytes);
+                       row.missing, row.crc32, row.durable_bytes, row.interruptions);
 }
 
 std::optional<IndexRow> index_row(std::string_view line) {
@@ -85,18 +90,22 @@ std::optional<IndexRow> index_row(std::string_view line) {
     columns.take(row.missing);
     columns.take(row.crc32, 16);
     columns.take(row.durable_bytes);
+    if (!columns.at_end()) columns.take(row.interruptions);  // older recordings say nothing of it
     if (!columns.all_taken() || !has_end(row)) return {};
     return row;
 }
 
 void read_index(const std::filesystem::path& path, const std::function<bool(const IndexRow&)>& take) {
-    std::ifstream stream(path, std::ios::binary);
+    std::ifstream stream = regular_stream(path);
     if (!stream) throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "it lies beside the raw spectra");
     std::string line;
-    if (!std::getline(stream, line) || line + "\n" != heading) {
+    constexpr std::size_t longest = 4096;
+    if (!read_line(stream, line, longest, path.string()) ||
+        (line + "\n" != heading && line + "\n" != heading_before_interruptions)) {
         throw Error(ErrorCode::bad_file, "is not the index of a recording", path.string(), "check recording.index");
     }
-    while (std::getline(stream, line) && !stream.eof()) {  // the last line is whole only with its line feed
+    while (read_line(stream, line, longest, path.string()) &&
+           !stream.eof()) {  // the last line is whole only with its line feed
         const std::optional<IndexRow> row = index_row(line);
         if (!row || !take(*row)) return;
     }

@@ -24,6 +24,7 @@ struct IndexRow {
     std::int64_t missing = 0;        // blocks from this one on that were not recorded; 0: it was
     std::uint32_t crc32 = 0;         // of the bytes, as zlib has it
     std::int64_t durable_bytes = 0;  // of the raw file, known to be on the disk when the row was written
+    std::int64_t interruptions = 0;  // times that the source failed and came back before this block
 
     std::int64_t end() const { return byte_offset + bytes; }
     bool operator==(const IndexRow&) const = default;

@@ -28,6 +28,9 @@ class RecordingLayout {
     std::optional<BytePlace> place_of(std::int64_t volume, std::int64_t first, std::int64_t b_scans) const;
 
     std::int64_t b_scans() const { return b_scans_; }
+
+    // Of a B-scan, counted from the first one of the file.
+    std::int64_t position_of(std::int64_t volume, std::int64_t b_scan) const { return volume * b_scans_ + b_scan; }
     std::int64_t frame_offset_bytes() const { return layout_.frame_offset_bytes; }
     std::int64_t frame_stride() const { return layout_.frame_stride(); }
 

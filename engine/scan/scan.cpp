@@ -17,6 +17,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/calibration_file.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/regular_file.h"
 #include "engine/io/volume_file.h"
 #include "engine/parts.h"
 #include "engine/scan/octproz_scan.h"
@@ -25,6 +26,7 @@
 #include "engine/scan/scan_pattern.h"
 #include "engine/scan/sd01raw2.h"
 #include "engine/scan/thorlabs/thorlabs_spectra.h"
+#include "engine/scan/time_points.h"
 #include "engine/scan/unp_scan.h"
 #include "engine/scan/unused_settings.h"
 
@@ -102,7 +104,9 @@ void load_calibration(Scan& scan) {
     const int k_maps = !files.k_map.empty() + !files.wavelengths.empty() + !calibration.k_polynomial.empty();
     if (k_maps > 1) {
         throw Error(ErrorCode::bad_setting, "k_map, wavelengths and k_polynomial exclude each other",
-                    scan.path.string() + ", calibration", "keep the one that is right");
+                    scan.path.string() + ", calibration",
+                    "keep the one that is right; the others are dropped by nothing after the equals sign: "
+                    "calibration.wavelengths=");
     }
     if (k_maps == 1) calibration.k_positions.clear();  // of a self-describing format
     const std::filesystem::path folder = scan.path.parent_path();
@@ -160,13 +164,17 @@ const ForeignScan* foreign_scan(const std::filesystem::path& path) {
 
 // A picture or a volume given for a scan is a likely mistake, and the parser's words would not help.
 void refuse_results(const std::filesystem::path& path) {
+    std::error_code problem;
+    const std::filesystem::file_status status = std::filesystem::status(path, problem);
+    if (std::filesystem::exists(status) && !is_regular_file(status) && !is_directory(status))
+        throw Error(ErrorCode::bad_file, "is not a file", path.string(), "give the scan's TOML file");
     constexpr std::array pictures{std::string_view("\x89PNG"), std::string_view("\xff\xd8\xff")};
     constexpr std::array volumes{
         std::string_view("NRRD"),     std::string_view("ObjectType"),
         std::string_view("II*"),      std::string_view("MM\0*", 4),
         std::string_view("\x1f\x8b"), std::string_view("\x5c\x01\0\0", 4)};  // 348: the header size of NIfTI
     std::array<char, 16> start{};
-    std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+    regular_stream(path).read(start.data(), start.size());
     const std::string_view bytes(start.data(), start.size());
     const auto begins_with = [bytes](std::string_view magic) { return bytes.starts_with(magic); };
     if (std::ranges::any_of(pictures, begins_with)) {
@@ -179,14 +187,24 @@ void refuse_results(const std::filesystem::path& path) {
     }
 }
 
-// Nor would they of what is no text at all.
+// A line such as [scan].
+bool has_section(std::string_view text) {
+    for (std::size_t at = text.find('['); at != text.npos; at = text.find('[', at + 1)) {
+        const std::size_t line = text.find_last_of('\n', at) + 1;  // npos + 1 is 0
+        if (text.substr(line, at - line).find_first_not_of(" \t\xef\xbb\xbf") == text.npos) return true;
+    }
+    return false;
+}
+
+// Nor would they of what is no text at all, or a text of another kind.
 void refuse_what_is_no_text(const std::filesystem::path& path) {
     std::error_code problem;
     if (std::filesystem::is_directory(path, problem)) {
-        throw Error(ErrorCode::bad_file, "is a folder, not a scan", path.string(), "give the scan's TOML file");
+        throw Error(ErrorCode::bad_file, "is a folder, not a scan", path.string(),
+                    remedy_for_folder(path, "give the scan's TOML file"));
     }
     std::array<char, 4096> start{};
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file = regular_stream(path);
     file.read(start.data(), start.size());
     const std::string_view bytes(start.data(), static_cast<std::size_t>(file.gcount()));
     const std::size_t first = std::min(bytes.find_first_not_of("\xef\xbb\xbf \t\r\n"), bytes.size());
@@ -195,7 +213,11 @@ void refuse_what_is_no_text(const std::filesystem::path& path) {
         throw Error(ErrorCode::bad_file, "is " + kind + ", not a scan's TOML file", path.string(),
                     "give the scan's TOML file; for raw spectra without one, `guess` proposes one");
     }
-    if (bytes.find('\0') == bytes.npos) return;
+    if (bytes.find('\0') == bytes.npos) {
+        if (lower_ending(path) == ".toml" || has_section(bytes)) return;
+        throw Error(ErrorCode::bad_file, "is a text without any [section], not a scan's TOML file", path.string(),
+                    "give the scan's TOML file");
+    }
     throw Error(ErrorCode::bad_file, "is neither a scan's TOML file nor a known raw format", path.string(),
                 "for raw spectra, `guess` proposes a description");
 }

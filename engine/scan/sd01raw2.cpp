@@ -16,6 +16,7 @@
 #include "compute/plan/choices.h"
 #include "compute/plan/cubic_spline.h"
 #include "engine/io/calibration_file.h"
+#include "engine/io/regular_file.h"
 #include "engine/scan/scan.h"
 
 namespace echolux {
@@ -78,16 +79,14 @@ std::vector<double> sample_positions(std::vector<double> on_grid) {
 }  // namespace
 
 bool is_sd01raw2(const std::filesystem::path& path) {
-    std::error_code problem;
-    if (!std::filesystem::is_regular_file(path, problem)) return false;
     std::array<char, magic.size()> start{};
-    std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+    regular_stream(path).read(start.data(), start.size());
     return std::string_view(start.data(), start.size()) == magic;
 }
 
 void describe_sd01raw2(const std::filesystem::path& path, Scan& scan) {
     const std::string where = path.string();
-    std::ifstream stream(path, std::ios::binary);
+    std::ifstream stream = regular_stream(path);
     Header header{};
     if (!stream.read(header.data(), header.size())) {
         throw Error(ErrorCode::bad_file, "ends within its 512-byte header", where, "copy the file again");

@@ -1,12 +1,13 @@
-// Settings: see settings.h. No other file of the engine knows toml++.
+// Settings: see settings.h.
 #include "engine/scan/settings.h"
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
+#include "engine/scan/toml_text.h"
 
 namespace echolux {
 
@@ -26,32 +27,10 @@ std::string place_in(const std::string& file, const toml::source_region& source)
     return file + " line " + std::to_string(source.begin.line);
 }
 
-template <class Parse>
-toml::table understood(const Parse& parse, const std::string& where) {
-    try {
-        return parse();
-    } catch (const toml::parse_error& error) {
-        const toml::source_position& at = error.source().begin;
-        const std::string line =
-            at.line == 0 ? "" : " line " + std::to_string(at.line) + " column " + std::to_string(at.column);
-        throw Error(ErrorCode::bad_file, std::string(error.description()), where + line,
-                    "the file must be TOML: [section], then key = value");
-    }
-}
-
-toml::table parsed_toml(const std::filesystem::path& path) {
-    std::error_code problem;
-    if (!std::filesystem::exists(path, problem)) {
-        throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
-    }
-    if (!std::filesystem::is_regular_file(path, problem)) {
-        throw Error(ErrorCode::bad_file, "is not a file", path.string());
-    }
-    if (std::filesystem::file_size(path, problem) > longest_toml || problem) {
-        throw Error(ErrorCode::bad_file, "is not a TOML file of at most 1 MiB", path.string(),
-                    "give the TOML file of a scan, view or transfer function, not its raw spectra");
-    }
-    return understood([&] { return toml::parse_file(path.string()); }, path.string());
+toml::table toml_of_file(const std::filesystem::path& path) {
+    const std::string text = whole_file(path, longest_toml, "is not a TOML file of at most 1 MiB",
+                                        "give the TOML file of a scan, view or transfer function, not its raw spectra");
+    return parsed_toml(text, path.string());
 }
 
 std::optional<Value> list_of(const toml::array& array) {
@@ -136,7 +115,7 @@ std::string assignment_of(const std::string& key, const Value& value) {
 std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name) {
     const std::string file = path.string();
     const std::string heading = "[[" + name + "]]";
-    const toml::table root = parsed_toml(path);
+    const toml::table root = toml_of_file(path);
     std::vector<std::vector<TomlEntry>> tables;
     for (const auto& [key, content] : root) {
         const toml::array* array = content.as_array();
@@ -155,11 +134,11 @@ std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& pat
 }
 
 std::vector<TomlEntry> toml_entries(const std::filesystem::path& path) {
-    return keys_of(parsed_toml(path), path.string());
+    return keys_of(toml_of_file(path), path.string());
 }
 
 std::vector<TomlEntry> toml_entries(std::string_view text, const std::string& where) {
-    return keys_of(understood([&] { return toml::parse(text); }, where), where);
+    return keys_of(parsed_toml(text, where), where);
 }
 
 std::vector<TomlEntry> toml_entries_of(const AssetKind& kind, const Asset& asset) {

@@ -60,8 +60,19 @@ std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path)
     if (is_volume_name(path) || !std::filesystem::is_directory(path, problem)) return {path};
     auto files = volumes_in(path, "*");
     if (!files.empty()) return files;
-    throw Error(ErrorCode::bad_file, "holds no volume files", path.string(),
-                "volumes are .nrrd, .nii, .nii.gz, .tif, .mha, .mhd, .h5, .ome.zarr and the like");
+    throw Error(
+        ErrorCode::bad_file, "holds no volume files", path.string(),
+        remedy_for_folder(path, "volumes are .nrrd, .nii, .nii.gz, .tif, .mha, .mhd, .h5, .ome.zarr and the like"));
+}
+
+std::string remedy_for_folder(const std::filesystem::path& folder, const std::string& otherwise) {
+    std::error_code problem;
+    std::vector<std::filesystem::path> scans;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+        if (entry.path().extension() == ".toml") scans.push_back(entry.path());
+    }
+    if (scans.empty()) return otherwise;
+    return "did you mean \"" + std::ranges::min(scans).string() + "\"?";
 }
 
 bool is_pattern(const std::filesystem::path& path) {

@@ -22,6 +22,9 @@ bool is_pattern(const std::filesystem::path& path);
 // Error{bad_file}: there are none.
 std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path);
 
+// Of who named a folder: the scan in it, where there is one, as of a recording.
+std::string remedy_for_folder(const std::filesystem::path& folder, const std::string& otherwise);
+
 // From any thread; reads wait for each other. Files that can be opened have volumes of one size and one kind of voxels:
 // others are no series. Throws Error{bad_file, bad_setting, out_of_memory}.
 class TimePoints {

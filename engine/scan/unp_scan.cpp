@@ -10,6 +10,7 @@
 
 #include "compute/error.h"
 #include "engine/io/lower_case.h"
+#include "engine/io/regular_file.h"
 #include "engine/scan/scan.h"
 
 namespace echolux {
@@ -20,7 +21,7 @@ constexpr std::string_view sizes_element = "<Volume_Size";
 // The beginning of the file; empty: it cannot be read.
 std::string text_of(const std::filesystem::path& xml) {
     std::string text(64 << 10, '\0');
-    std::ifstream stream(xml, std::ios::binary);
+    std::ifstream stream = regular_stream(xml);
     stream.read(text.data(), std::ssize(text));
     text.resize(static_cast<std::size_t>(stream.gcount()));
     return text;

@@ -16,7 +16,7 @@ bool is_own_simulation(const std::filesystem::path& scan_toml) {
 std::vector<Output> outputs_of_simulation(const std::filesystem::path& scan_toml) {
     const std::filesystem::path folder = scan_toml.parent_path();
     const auto goes_with_it = [is_own = is_own_simulation(scan_toml)](const std::filesystem::path&) { return is_own; };
-    std::vector<Output> outputs{{scan_toml, goes_with_it}, {folder / "truth", goes_with_it}};
+    std::vector<Output> outputs{{scan_toml, goes_with_it, {".toml"}}, {folder / "truth", goes_with_it}};
     for (const char* ending : companion_endings) {
         outputs.push_back({folder / (scan_toml.stem().string() + ending), goes_with_it});
     }

@@ -7,6 +7,7 @@
 
 #include "compute/error.h"
 #include "engine/io/output_file.h"
+#include "engine/io/regular_file.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {
@@ -165,7 +166,7 @@ std::vector<T> read_array(const std::filesystem::path& path, std::int64_t count)
     }
     std::vector<T> values(static_cast<std::size_t>(count));
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file = regular_stream(path);
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     if (!file) throw Error(ErrorCode::bad_file, "cannot be read", path.string());
     return values;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "compute/counted.h"
 #include "engine/version.h"
 
 namespace echolux {
@@ -108,18 +109,17 @@ std::string markdown_of(const ValidationReport& report) {
     for (const CheckTable& table : report.tables) all += table.checks.size();
     std::string text = fmt::format(
         "# Validation\n\n"
-        "Written by the validation of Echolux {}, version {}, on {}. Of {} checks {} failed.\n\n"
+        "Written by the validation of Echolux {}{}, on {}: {}, {} failed.\n\n"
         "Expected values are closed forms, sums in double precision over the true wavenumber of every sample, or "
         "published\n"
-        "figures; no Fourier transform, interpolation or table of the program is in them, but for those of recorded "
-        "mirrors.\n"
+        "figures; except for recorded mirrors, they use no Fourier transform, interpolation or table of the program.\n"
         "[Algorithms](algorithms.md) explains the methods and the model instrument.\n\n"
         "## Width and side lobes\n\n"
-        "FWHM of the amplitude, and the greatest amplitude beyond the main lobe, zero delay left out; Hann window, or "
+        "FWHM of the amplitude, and the highest amplitude beyond the main lobe, without zero delay; Hann window, or "
         "that of\n"
         "the mirror's scan.\n\n"
         "<!-- axial:begin -->\n{}<!-- axial:end -->\n",
-        report.quick ? "in short" : "in full", version, report.backend, all, report.failures().size(),
+        version, report.quick ? " in short" : "", report.backend, counted(all, "checks"), report.failures().size(),
         text_of(report.axial));
     for (const CheckTable& table : report.tables) text += text_of(table);
     return text;

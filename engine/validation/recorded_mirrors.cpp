@@ -277,15 +277,16 @@ void add_full_range(CheckTable& table, ValidationRun& run, const std::vector<Rec
 
 std::vector<CheckTable> validated_mirrors(ValidationRun& run, const std::vector<std::filesystem::path>& scans,
                                           const std::vector<std::string>& settings, AxialTable& axial) {
-    CheckTable width{"Recorded mirrors",
-                     "Mean power over the lines of a B-scan. Expected: width: the transform of window times light "
-                     "(background - dark); side lobes: those of the exact\ntransform, or of "
-                     "the interpolation where they are higher; that and level: the interpolation's weights summed over "
-                     "window, light\nand k map. Side lobes lie beyond the first "
-                     "minimum of the expected width's transform.",
-                     {}};
+    CheckTable width{
+        "Recorded mirrors",
+        "Mean power over the lines of a B-scan. Expected: width: the transform of window times light "
+        "(background - dark); side lobes: those of the exact\ntransform, or of "
+        "the interpolation where they are higher; that and the level: the interpolation's weights summed over "
+        "window, light\nand k map. Side lobes lie beyond the first "
+        "minimum of the expected width's transform.",
+        {}};
     CheckTable false_images{"Full range of recorded mirrors",
-                            "Spectra less their background, one line: how far the false image lies below the true one. "
+                            "A single line, background subtracted: how far the false image lies below the true one. "
                             "Expected: published for two mirrors at γ = 0.86; bounds:\n12 dB (19 dB of the nearer of "
                             "two) after 10 iterations, 29 dB after 20, at most the mirror's SNR less 13 dB, none above "
                             "γ = 0.86.",

@@ -71,10 +71,11 @@ std::vector<CheckTable> validated_resampling(ValidationRun& run) {
         {}};
     CheckTable artefact{
         "Artefacts of resampling",
-        "The same mirrors: the greatest amplitude farther than 30 bins from the peak. Expected: a float64 "
+        "The same mirrors: the highest amplitude farther than 30 bins from the peak. Expected: a float64 "
         "model. The NUFFT's are its kernel's error: table NUFFT.",
         {}};
-    CheckTable place{"Place of a mirror", "The same mirrors: the farthest that one is found from where it stands.", {}};
+    CheckTable place{
+        "Place of a mirror", "The same mirrors: the largest distance between where one is found and where it is.", {}};
     const Mirrors mirrors(run);
     for (const ResamplingMethod& method : resampling_methods()) {
         double farthest = 0;

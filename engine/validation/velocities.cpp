@@ -35,15 +35,15 @@ ReconstructionSpec flow_spec(const ModelInstrument& instrument, std::int64_t b_s
 std::vector<float> moving(const ModelInstrument& instrument, const ReconstructionSpec& spec,
                           const std::vector<double>& velocities_mm_s, double noise_rms) {
     std::mt19937 random(5);
-    std::normal_distribution<double> noise(0, noise_rms);
+    std::normal_distribution<double> noise;  // of 1, since none of 0 is allowed
     std::vector<float> spectra;
     for (const double velocity : velocities_mm_s) {
         for (std::int64_t line = 0; line < lines; ++line) {
             const double way_um = velocity * 1000 * static_cast<double>(line) / line_rate_hz;
             const auto fringe = instrument.fringe(instrument.depth_of(bin) + refractive_index * way_um);
             for (std::size_t p = 0; p < fringe.size(); ++p) {
-                spectra.push_back(
-                    static_cast<float>(spec.calibration.background[p] + counts * double{fringe[p]} + noise(random)));
+                spectra.push_back(static_cast<float>(spec.calibration.background[p] + counts * double{fringe[p]} +
+                                                     noise_rms * noise(random)));
             }
         }
     }
@@ -98,7 +98,7 @@ CheckTable validated_velocities(ValidationRun& run) {
     CheckTable table{
         "Doppler velocities",
         fmt::format("A reflector that moves between the lines of a B-scan, n = {}, 70 kHz; 3 bins x 4 lines. "
-                    "Found on true velocities over ± 0.9 v_max:\na straight line through all of them, no other "
+                    "Measured against true velocities over ± 0.9 v_max:\na straight line through all of them, no other "
                     "correction, with "
                     "the wavelength of the spectrum's centroid.",
                     refractive_index),

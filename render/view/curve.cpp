@@ -29,11 +29,11 @@ const std::vector<Field<Curve>>& describe<Curve>() {
             .file({".toml", ".json"}),
         named("colour_map", &Curve::colour_map, maps, "colour map that replaces the preset's colours"),
         number<Curve>("low", &Curve::low, lowest_value, highest_value, "value", view,
-                      "value where the preset begins; -1e12: automatic, from the preset where it knows the unit, else "
+                      "value where the preset begins; auto (-1e12): from the preset where it knows the unit, else "
                       "the volume's 1st percentile")
             .special(-1e12, "auto"),
         number<Curve>("high", &Curve::high, lowest_value, highest_value, "value", view,
-                      "value where the preset ends; 1e12: automatic, from the preset where it knows the unit, else the "
+                      "value where the preset ends; auto (1e12): from the preset where it knows the unit, else the "
                       "volume's 99.9th percentile")
             .special(1e12, "auto"),
         choice<Curve>(
@@ -45,7 +45,7 @@ const std::vector<Field<Curve>>& describe<Curve>() {
                       "length over which extinction counts; 0: that of the file, else the volume's depth")
             .special(0, "auto"),
         number<Curve>("isovalue", &Curve::isovalue, lowest_value, highest_value, "value", view,
-                      "value of the isosurface; -1e12: automatic, half way from low to high")
+                      "value of the isosurface; auto (-1e12): half way from low to high")
             .special(-1e12, "auto"),
     };
     return fields;

@@ -38,11 +38,11 @@ const std::vector<Field<Cut>>& describe<Cut>() {
                   "volume file)")
             .file(),
         number<Cut>("top_um", &Cut::top_um, above_all_um, below_all_um, "um", view,
-                    "depth above which nothing is shown; -1e9: no limit, or no offset from what top_from names")
+                    "depth above which nothing is shown; all (-1e9): no limit, or no offset from what top_from names")
             .special(-1e9, "all"),
         text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um counts from, as for top_from").file(),
         number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
-                    "depth below which nothing is shown; 1e9: no limit, or no offset")
+                    "depth below which nothing is shown; all (1e9): no limit, or no offset")
             .special(1e9, "all"),
         flag<Cut>("heights_cut", &Cut::heights_cut, view,
                   "top and bottom cut the volume; false: they stay as they are set, and all of it is seen"),

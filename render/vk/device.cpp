@@ -250,9 +250,7 @@ std::vector<const char*> device_extensions(bool memory, bool timelines, bool win
 }  // namespace
 
 void throw_vulkan_error(const char* doing, const vk::SystemError& error) {
-    const bool memory =
-        error.code() == vk::Result::eErrorOutOfDeviceMemory || error.code() == vk::Result::eErrorOutOfHostMemory;
-    throw Error(memory ? ErrorCode::out_of_memory : ErrorCode::device,
+    throw Error(is_out_of_memory(error) ? ErrorCode::out_of_memory : ErrorCode::device,
                 fmt::format("{} failed: {}", doing, error.what()), "renderer");
 }
 

@@ -5,8 +5,10 @@
 #include <vulkan/vulkan_raii.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "render/device_choice.h"
 
@@ -77,6 +79,25 @@ decltype(auto) reporting(const char* doing, Call&& call) {
         return call();
     } catch (const vk::SystemError& error) {
         throw_vulkan_error(doing, error);
+    }
+}
+
+// Whether memory was short, which may be for a moment: the device is there and goes on.
+inline bool is_out_of_memory(const vk::SystemError& error) {
+    return error.code() == vk::Result::eErrorOutOfDeviceMemory || error.code() == vk::Result::eErrorOutOfHostMemory;
+}
+
+// Runs `call`, which waits or signals, again for some seconds while memory is short: whoever gives up waiting frees
+// what the device still works on.
+template <class Call>
+decltype(auto) insisting(Call&& call) {
+    for (int attempts_left = 500;; --attempts_left) {
+        try {
+            return call();
+        } catch (const vk::SystemError& error) {
+            if (!is_out_of_memory(error) || attempts_left == 0) throw;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
 }
 

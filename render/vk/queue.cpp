@@ -125,8 +125,8 @@ void Queue::settle() noexcept {
     wait_or_be_lost();
     try {
         const std::scoped_lock lock(submitting_);
-        queue_.waitIdle();             // for windows, which take pictures beside the timeline
-    } catch (const std::exception&) {  // nothing is used any more
+        insisting([&] { queue_.waitIdle(); });  // for windows, which take pictures beside the timeline
+    } catch (const std::exception&) {           // nothing is used any more
     }
 }
 

@@ -35,8 +35,9 @@ std::uint64_t Timeline::known_value() const noexcept {
 void Timeline::signal(std::uint64_t value) const {
     const std::scoped_lock lock(signalling_);
     if (known_value() >= value) return;
-    reporting("signalling a timeline",
-              [&] { device_.logical().signalSemaphore({.semaphore = *semaphore_, .value = value}); });
+    reporting("signalling a timeline", [&] {
+        insisting([&] { device_.logical().signalSemaphore({.semaphore = *semaphore_, .value = value}); });
+    });
     signalled_ = value;
 }
 
@@ -54,7 +55,8 @@ bool Timeline::wait(std::uint64_t value, std::chrono::nanoseconds longest) const
     return reporting("waiting for the graphics device", [&] {
         const vk::Semaphore semaphore = *semaphore_;
         const vk::SemaphoreWaitInfo until{.semaphoreCount = 1, .pSemaphores = &semaphore, .pValues = &value};
-        const vk::Result result = device_.logical().waitSemaphores(until, static_cast<std::uint64_t>(longest.count()));
+        const vk::Result result = insisting(
+            [&] { return device_.logical().waitSemaphores(until, static_cast<std::uint64_t>(longest.count())); });
         if (result != vk::Result::eSuccess) device_.check("waiting for the graphics device");
         return result == vk::Result::eSuccess;
     });

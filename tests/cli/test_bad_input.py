@@ -75,6 +75,21 @@ class BadScanFile(ProgramCase):
         (self.folder / "scan.toml").write_bytes(bytes(range(256)) * 16)
         self.refuse_scan("scan.toml", ["scan.toml"])
 
+    def test_tables_and_notes_are_no_scans(self):
+        """What a TOML parser says of them helps nobody."""
+        for name, text in (("a-scan.csv", "depth_um,value\n0,5\n"), ("mean.csv", "# Echolux spectrum: counts\n1\n2\n" * 900),
+                           ("notes.txt", "ask Anna\n")):
+            (self.folder / name).write_text(text)
+            finished = self.refuse("info", name, names=[name, "without any [section]"])
+            self.assertNotIn("Error while parsing", finished.err)
+
+    def test_a_folder_is_answered_with_the_scan_in_it(self):
+        (self.folder / "recording").mkdir()
+        self.refuse("info", "recording", names=["recording", "holds no volume files"])
+        write_scan(self.folder / "recording")
+        for line in (["info", "recording"], ["reconstruct", "recording", "-o", "v.nrrd"]):
+            self.refuse(*line, names=['did you mean "recording/scan.toml"?'])
+
     def test_misspelt_key_gets_the_near_one(self):
         scan = write_scan(self.folder, recipe={"windw": "hann"})
         self.refuse_scan(scan, ["scan.toml", "windw", "window"])
@@ -190,6 +205,15 @@ class BadRequest(ProgramCase):
 
     def test_volume_outside_the_scan(self):
         self.refuse_reconstruct("--volume", 1, names=["volume"])
+
+    def test_one_volume_of_several_is_told(self):
+        """A recording of eight became one without a word."""
+        fringes = np.zeros((4, 3, 4, 256), "<u2") + np.arange(256, dtype="<u2")
+        write_scan(self.folder, fringes.reshape(12, 4, 256), name="many.toml", scan={"b_scans": 3, "volumes": 4})
+        told = self.succeed("reconstruct", "many.toml", "-o", "one.nrrd").out
+        self.assertIn("volume 0 of 4; --volume all", told)
+        for words in (["--volume", "0"], ["--volume", "all"]):
+            self.assertNotIn("of 4", self.succeed("reconstruct", "many.toml", "-o", "one.nrrd", *words).out)
 
     def test_b_scan_outside_the_scan(self):
         self.refuse("reconstruct", self.scan, "-o", "b.png", "--b-scan", 4, names=["b-scan"])

@@ -1,6 +1,7 @@
 """Nothing is destroyed unasked: one rule for every output of every command. What is written over an input, a file of
 somebody's own, or another output of the same command is refused before work begins."""
 import hashlib
+import os
 import shutil
 import tempfile
 import unittest
@@ -50,6 +51,15 @@ class AllOutputs(ProgramCase):
                 with self.subTest(command=case.command, option=option, input=name):
                     line = case.line({option: name}, only=option)
                     self.refused([*line, "--overwrite"], name)
+
+    def test_names_end_in_what_they_are(self):
+        """A table that is named as a picture would be opened as one."""
+        for case, option, name, _ in self.each_output():
+            if case.command == "demo":
+                continue  # a folder
+            with self.subTest(command=case.command, option=option):
+                wrong = "x.csv" if Path(name).suffix != ".csv" else "x.png"
+                self.refused(case.line({option: wrong}, only=option), wrong)
 
     def test_an_input_under_another_name_is_one_too(self):
         (self.folder / "link.nrrd").symlink_to("v.nrrd")
@@ -144,6 +154,20 @@ class Recordings(ProgramCase):
         (self.folder / "scan.raw").write_bytes(FOREIGN)
         finished = self.refuse(*self.RECORD, "-o", "scan.toml", names=["scan.raw", "already exists"])
         self.assertNotIn("simulate", finished.err)
+
+    def test_a_folder_that_cannot_be_written_is_told_before_the_source_starts(self):
+        folder = self.folder / "locked"
+        folder.mkdir()
+        folder.chmod(0o555)
+        if os.access(folder, os.W_OK):
+            self.skipTest("root may write everywhere")
+        finished = self.refuse(*self.RECORD, "-o", "locked/scan.toml", names=["locked/scan.toml: cannot be written"])
+        self.assertNotIn("simulate", finished.err)
+
+    def test_progress_is_that_of_a_recording(self):
+        finished = self.succeed(*self.RECORD, "-o", "scan.toml")
+        self.assertIn("record: 2 volumes", finished.err)
+        self.assertNotIn("live:", finished.err)
 
     def test_each_has_its_own_truth(self):
         for name in ("a", "b"):

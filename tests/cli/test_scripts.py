@@ -44,6 +44,15 @@ class AllCommands(ProgramCase):
                 if case.command not in ("live", "record"):
                     names = {name for _, name, _ in case.outputs}
                     self.assertEqual({str(name) for name in told["files"]}, names)
+                    self.assertIsInstance(told["warnings"], list)
+
+    def test_warnings_are_in_the_object(self):
+        """Those of mirrors on different sides were heard by nobody."""
+        line = ["reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "flow.method=doppler", "--overwrite"]
+        printed = [one for one in self.succeed(*line).error_lines if one.startswith("echolux: warning: ")]
+        self.assertTrue(printed)
+        told = json.loads(self.succeed(*line, "--json").out)["warnings"]
+        self.assertEqual(["echolux: warning: " + one for one in told], printed)
 
     def test_json_of_everything_that_info_lists(self):
         for words in (["scan.toml"], ["v.nrrd"], ["picture.png"], ["--settings"], ["--recipes"], ["--presets"],
@@ -163,6 +172,22 @@ class AllCommands(ProgramCase):
         expected = (self.folder / "k.csv").read_bytes()
         self.assertEqual(self.piped(*line, "-", given=(self.folder / "mb.csv").read_bytes()).returncode, 0)
         self.assertEqual((self.folder / "k.csv").read_bytes(), expected)
+
+    def test_streams_are_called_what_people_call_them(self):
+        """The temporary files behind them are nobody's business."""
+        for line in (["reconstruct", "scan.toml", "-o", "-"], ["convert", "v.nrrd", "-"],
+                     ["render", "v.nrrd", "--size", "24x24", "-o", "-"], ["figure", "v.nrrd", "--a-scan", "1,1", "-o", "-"],
+                     ["calibrate", "background", "scan.toml", "-o", "-"]):
+            with self.subTest(line=line):
+                told = self.piped(*line).stderr.decode()
+                self.assertIn("standard output", told)
+                self.assertNotIn("stdout", told)
+        for given, problem in ((b"", "standard input: is empty"), (b"no volume", "standard input: is not")):
+            for more in ([], ["--json"]):
+                told = self.piped("convert", "-", "c.nrrd", *more, given=given).stderr.decode()
+                self.assertNotIn("stdin", told)
+                error = json.loads(told)["error"] if more else None
+                self.assertIn(problem, f"{error['where']}: {error['what']}" if error else told)
 
     def test_one_stream_carries_one_thing(self):
         for line in (["calibrate", "k", "-", "-", "--background", "mb.csv", "--sides", "same", "-o", "k.csv"],

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# HDF5 asks for what files claim; it and GDCM forget what they read of damaged ones. Both are tried in a copy first.
+# HDF5 asks for what files claim; it and GDCM forget what they read of damaged ones. Both read in a process of their own; the target of HDF5 in a copy first.
 LIBRARY = "hdf5", "matlab", "dicom"
 MEBIBYTES_AT_ONCE = 400  # no input of 64 KiB justifies more: readers plan with 200 MiB (ECHOLUX_MEMORY_MIB)
 

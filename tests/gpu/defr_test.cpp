@@ -30,6 +30,11 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FullRange);
 
 using Field = std::vector<std::complex<float>>;
 
+// rad at the band edge; the fewest samples resolve less.
+double dispersion_of(std::int64_t samples) {
+    return std::min(80.0, 0.5 * static_cast<double>(samples));
+}
+
 // Layers on both sides of zero delay and noise, `lines` of `samples` each, as wide as a u16.
 std::vector<std::uint16_t> two_sided_spectra(std::int64_t samples, std::int64_t lines) {
     std::mt19937 random(7);
@@ -44,7 +49,8 @@ std::vector<std::uint16_t> two_sided_spectra(std::int64_t samples, std::int64_t 
             const double kappa = 2 * static_cast<double>(p) / static_cast<double>(samples - 1) - 1;
             double sum = 30000 + noise(random);
             for (const auto& [depth, amplitude, phase] : scene) {
-                sum += amplitude * std::cos(6.283185307 * depth * static_cast<double>(p) + phase + 80 * kappa * kappa);
+                sum += amplitude * std::cos(6.283185307 * depth * static_cast<double>(p) + phase +
+                                            dispersion_of(samples) * kappa * kappa);
             }
             spectra.push_back(static_cast<std::uint16_t>(sum));
         }
@@ -58,7 +64,7 @@ ReconstructionSpec two_sided_spec(std::int64_t samples, std::int64_t a_scans, st
     spec.recipe.method = Method::defr;
     spec.recipe.background = Background::frame_mean;
     spec.recipe.resample = Resample::lagrange3;
-    spec.recipe.a2_rad = 80;
+    spec.recipe.a2_rad = dispersion_of(samples);
     spec.recipe.quantity = Quantity::complex;
     spec.recipe.voxel = VoxelType::complex64;
     spec.recipe.levels = Levels::fixed;

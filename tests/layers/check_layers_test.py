@@ -44,6 +44,13 @@ class EachRule(unittest.TestCase):
             with self.subTest(room=room, target=target):
                 self.expect(f"{room}/x.cpp", f'// X.\n#include "{target}/y.h"\n', f"{room} may include")
 
+    def test_what_comes_from_others_is_read_in_one_place(self):
+        self.expect("engine/x.cpp", "// X.\nconst auto a = nlohmann::json::parse(text);\n", "parsed_json()")
+        self.expect("app/x.cpp", "// X.\nconst auto a = toml::parse_file(path);\n", "parsed_toml()")
+        self.expect("engine/x.cpp", "// X.\nstd::ifstream file(path, std::ios::binary);\n", "regular_stream()")
+        self.expect("engine/x.cpp", "// X.\nstd::ifstream(path).read(start, 4);\n", "regular_stream()")
+        self.assertEqual(self.found("engine/x.cpp", "// X.\nstd::ifstream file = regular_stream(path);\nstd::ifstream stream_;\n"), [])
+
     def test_render_does_not_learn_how_voxels_are_made(self):
         self.expect("render/x.cpp", '// X.\n#include "compute/reconstructor.h"\n', "render sees of compute only")
 

@@ -54,6 +54,15 @@ TEST(LibraryVolume, TakesStrides) {
     for (std::size_t i = 0; i < 60; ++i) EXPECT_EQ(voxels[i], i);
 }
 
+// HDF5 files are read by echolux-reader, which is found beside the library, whatever program it is part of.
+TEST(LibraryVolume, FindsItsReaderProcess) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "a.h5").string();
+    if (status_of([&] { ramp().write(file); }) == ECHOLUX_BAD_SETTING) GTEST_SKIP() << "this build has no HDF5";
+    const lux::Volume read = lux::Volume::open(file);
+    EXPECT_EQ(0, std::memcmp(read.bytes().data(), ramp().bytes().data(), 120));
+}
+
 TEST(LibraryVolume, GoesRoundThroughFiles) {
     const TemporaryFolder folder;
     for (const char* name : {"a.nrrd", "a.mha", "a.nii.gz", "a.npy"}) {

@@ -38,7 +38,7 @@ class DispersionSearched : public testing::Test {
     std::vector<float> lines(const std::vector<std::pair<double, double>>& reflectors, const std::vector<double>& theta,
                              double noise, int count, unsigned seed = 5) const {
         std::mt19937 random(seed);
-        std::normal_distribution<double> normal(0, noise);
+        std::normal_distribution<double> normal;
         const auto& k = instrument.uniform_k;
         std::vector<float> spectra;
         for (int l = 0; l < count; ++l) {
@@ -47,7 +47,7 @@ class DispersionSearched : public testing::Test {
                 const std::vector<float> fringe = instrument.fringe(k, depth + l, theta);
                 for (std::size_t j = 0; j < k.size(); ++j) line[j] += amplitude * double{fringe[j]};
             }
-            for (const double value : line) spectra.push_back(static_cast<float>(value + normal(random)));
+            for (const double value : line) spectra.push_back(static_cast<float>(value + noise * normal(random)));
         }
         return spectra;
     }

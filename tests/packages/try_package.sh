@@ -20,7 +20,7 @@ began() {
     trap 'umount "$root/proc"' EXIT
 }
 
-# tried PROGRAM: it starts, lists what is embedded, and makes pictures.
+# tried PROGRAM: it starts, lists what is embedded, makes pictures, and finds its reader process.
 tried() {
     say "$(inside "$1" --version)"
     inside "$1" info --presets >"$root/tmp/presets" || fail "$1 info"
@@ -28,6 +28,8 @@ tried() {
     for picture in volume b-scan en-face; do
         [[ -s $root/tmp/out/demo/$picture.png ]] || fail "no $picture.png"
     done
+    inside sh -c "cd /tmp && $1 convert out/demo/volume.nrrd v.h5 --overwrite && $1 info v.h5" >"$root/tmp/reader" 2>&1 ||
+        { tail -n 5 "$root/tmp/reader"; fail "its reader process"; }
     say "demo: $(grep '^ray casting' "$root/tmp/demo")"
 }
 

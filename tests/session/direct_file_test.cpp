@@ -12,7 +12,6 @@ namespace echolux {
 namespace {
 
 using Caching = DirectFile::Caching;
-using Existing = DirectFile::Existing;
 
 // Whether the file system takes direct writes at all.
 bool can_be_direct(const std::filesystem::path& path) {
@@ -50,7 +49,7 @@ class DirectFileTest : public testing::TestWithParam<Caching> {
 };
 
 TEST_P(DirectFileTest, PiecesOfAnySizeLieWhereTheyShould) {
-    DirectFile file(path_, GetParam(), Existing::refuse);
+    DirectFile file(path_, GetParam());
     for (int i = 0; i < 120; ++i) {
         const auto any = [this](int most) { return static_cast<std::int64_t>(random_()) % most; };
         const auto end = static_cast<std::int64_t>(expected_.size());
@@ -67,7 +66,7 @@ TEST_P(DirectFileTest, PiecesOfAnySizeLieWhereTheyShould) {
 }
 
 TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
-    DirectFile file(path_, GetParam(), Existing::refuse);
+    DirectFile file(path_, GetParam());
     const bool is_reserved = file.reserve(1 << 20);
     EXPECT_EQ(std::filesystem::file_size(path_), 0U);
     if (is_reserved) {
@@ -79,17 +78,14 @@ TEST_P(DirectFileTest, ReservedRoomDoesNotMakeItLonger) {
     EXPECT_TRUE(bytes_of(path_) == expected_);
 }
 
-TEST_P(DirectFileTest, AFileThatIsThereStaysUnlessItMayBeReplaced) {
+TEST_P(DirectFileTest, AFileThatIsThereStays) {
     put(path_, std::as_bytes(std::span("before")));
-    EXPECT_THAT(error_of([&] { DirectFile(path_, GetParam(), Existing::refuse); }).line,
-                testing::HasSubstr("already exists"));
+    EXPECT_THAT(error_of([&] { DirectFile(path_, GetParam()); }).line, testing::HasSubstr("already exists"));
     EXPECT_EQ(std::filesystem::file_size(path_), 7U);
-    DirectFile file(path_, GetParam(), Existing::replace);
-    EXPECT_EQ(std::filesystem::file_size(path_), 0U);
 }
 
 TEST_P(DirectFileTest, WritesOnlyOnwards) {
-    DirectFile file(path_, GetParam(), Existing::refuse);
+    DirectFile file(path_, GetParam());
     write(file, 0, 0, 5000);
     EXPECT_THAT(error_of([&] { file.write(4999, std::span(memory_.data, 8)); }).line,
                 testing::HasSubstr("byte 4999 comes after byte 5000"));

@@ -123,7 +123,11 @@ class FaultySource : public Source {
                     next_block_ += fault.count;
                     lost_ += fault.count;
                     break;
-                case Fault::Kind::end: return {Arrival::Kind::ended, {}};
+                case Fault::Kind::end: {
+                    Arrival last{Arrival::Kind::ended, {}};
+                    last.block.lost_before = std::exchange(lost_, 0);
+                    return last;
+                }
                 default: ++step_; return wrong(fault.kind);
             }
             ++step_;

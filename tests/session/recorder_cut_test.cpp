@@ -49,13 +49,13 @@ class RecorderCutTest : public testing::Test {
     RecordingTools logging() {
         RecordingTools tools = RecordingTools::real();
         const auto logged = [this](auto open, bool of_raw) {
-            return [this, open, of_raw](const std::filesystem::path& path, bool replace) {
+            return [this, open, of_raw](const std::filesystem::path& path) {
                 const auto write = [this, of_raw](std::int64_t place, std::span<const std::byte> bytes) {
                     if (of_raw) clock_s_ += 0.1;
                     steps_.push_back({of_raw, false, place, {bytes.begin(), bytes.end()}, clock_s_});
                 };
                 const auto synced = [this, of_raw] { steps_.push_back({of_raw, true, 0, {}, clock_s_}); };
-                return std::make_unique<WatchedFile>(open(path, replace), write, synced);
+                return std::make_unique<WatchedFile>(open(path), write, synced);
             };
         };
         tools.open_raw = logged(tools.open_raw, true);

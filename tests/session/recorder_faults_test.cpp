@@ -170,7 +170,7 @@ TEST_F(RecorderTest, ADiskThatStaysFullLeavesARecordingThatOpens) {
 
 TEST_F(RecorderTest, ADiskThatIsFullAtTheBeginningIsLeftAsItWas) {
     RecordingTools tools = watched_raw([](std::int64_t, std::span<const std::byte>) {});
-    tools.open_index = [](const std::filesystem::path& path, bool) -> std::unique_ptr<DurableFile> {
+    tools.open_index = [](const std::filesystem::path& path) -> std::unique_ptr<DurableFile> {
         throw Error(ErrorCode::output, "no space", path.string());
     };
     EXPECT_THAT(error_of([&] { Recorder recorder(wanted(), tools); }).line, HasSubstr("scan.index.csv: no space"));

@@ -78,7 +78,8 @@ for row in rows:
     lost += number["lost_before"]
     missing += number["missing"]
 expect(end == len(raw), f"the last row ends at byte {end} of {len(raw)}")
-expect(recording["complete"] is True, "complete")
+expect(recording["finished"] is True, "finished")
+expect(recording.get("complete", False) == (lost == 0 and missing == 0), "complete")
 expect(recording.get("lost_blocks", 0) == lost, f"lost_blocks, the index counts {lost}")
 expect(recording.get("missing_blocks", 0) == missing, f"missing_blocks, the index counts {missing}")
 print(f"{len(rows)} rows, {lost} lost, {missing} missing, {volumes} volumes: bytes, checksums and numbers agree")

@@ -131,8 +131,8 @@ class WatchedFile final : public DurableFile {
 inline RecordingTools watched_raw(
     const WatchedFile::Watch& watch, const std::function<void()>& synced = [] {}) {
     RecordingTools tools = RecordingTools::real();
-    tools.open_raw = [=, open = tools.open_raw](const std::filesystem::path& path, bool replace) {
-        return std::make_unique<WatchedFile>(open(path, replace), watch, synced);
+    tools.open_raw = [=, open = tools.open_raw](const std::filesystem::path& path) {
+        return std::make_unique<WatchedFile>(open(path), watch, synced);
     };
     return tools;
 }

@@ -52,6 +52,33 @@ TEST(Describe, RefusalsSayWhatWasExpectedAndWhatCame) {
     EXPECT_THAT(refusal("depth_end", "99999999999999999999"), HasSubstr("expected a whole number"));
 }
 
+// What help and the window show for such a value can be written, on the command line and in files.
+TEST(Describe, EveryValueThatStandsForSomethingElseHasAWord) {
+    for (const Field<Recipe>& field : describe<Recipe>()) {
+        if (!field.control.special_value) continue;
+        const Value usual = field.get({});
+        const Value special = checked(field, usual, Value(*field.control.special_value), "here");
+        for (const std::string& word : {std::string(field.control.special_text), "auto"s}) {
+            EXPECT_EQ(parsed(field, usual, " " + word, "here"), special) << field.name;
+            EXPECT_EQ(checked(field, usual, word, "here"), special) << field.name;
+        }
+    }
+    EXPECT_EQ(set_to("depth_end", "end"), Value(std::int64_t{0}));
+    EXPECT_THAT(refusal("depth_end", "ent"), HasSubstr(", or end, got ent"));
+    EXPECT_THAT(refusal("depth_begin", "auto"), HasSubstr("got auto"));
+}
+
+// "from -1e+12 to 1e+12" tells nobody anything, nor does a unit that is none.
+TEST(Describe, ARangeThatIsAsGoodAsNoneIsNotTold) {
+    FieldText field{"low", "value", "", Effect::view, -1e12, 1e12, {}};
+    field.control.special_value = -1e12;
+    const auto refused = [&](const char* text) {
+        return error_of([&] { parsed(field, Value(0.0), text, "here"); }).line;
+    };
+    EXPECT_EQ(refused("aut"), "here: expected a number, or auto, got aut");
+    EXPECT_EQ(refused("2e12"), "here: expected a number from -1e+12 to 1e+12, or auto, got 2e+12");
+}
+
 TEST(Describe, ListsAreReadAndEveryElementIsChecked) {
     const FieldText field{"list", "", "", Effect::table, -1, 1, {}};
     const Value like = std::vector<double>{};

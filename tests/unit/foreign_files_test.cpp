@@ -337,6 +337,7 @@ TEST(ForeignSamples, MagneticResonanceSlices) {
     const char* samples = std::getenv("ECHOLUX_DATA");
     if (samples == nullptr) GTEST_SKIP() << "set ECHOLUX_DATA to a folder with volumes/dicom_mr";
     const Volume volume = read_volume(std::filesystem::path(samples) / "volumes" / "dicom_mr");
+    EXPECT_EQ(volume.provenance.at("orientation"), "PLS");
     EXPECT_EQ(volume.grid.a_scans, 256);
     EXPECT_EQ(volume.grid.depth, 256);
     EXPECT_EQ(volume.grid.b_scans, 20);

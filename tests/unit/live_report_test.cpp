@@ -46,6 +46,12 @@ TEST(LiveReport, WhatIsMissingIsTold) {
     missing.recorder->problem = Error(ErrorCode::output, "no space left", "rec.raw");
     EXPECT_THAT(line_of(missing), HasSubstr("rec.raw: no space left"));
 
+    LiveReport hole = report_of_a_good_job();
+    hole.recorder->interruptions = 2;
+    EXPECT_THAT(line_of(hole), HasSubstr("failed 2 times during the recording"));
+    hole.recorder->lost_b_scans = 5;
+    EXPECT_THAT(line_of(hole), HasSubstr("5 B-scans never came"));
+
     LiveReport lost = report_of_a_good_job();
     lost.session.arrived.lost = 2;
     EXPECT_THAT(line_of(lost), HasSubstr("2 blocks were lost by the source"));

@@ -34,6 +34,17 @@ TEST(OutputRule, WhatIsThereIsReplacedWhereItIsOurs) {
     }
 }
 
+// A table that is named as a picture would be opened as one.
+TEST(OutputRule, NamesEndInWhatTheyAre) {
+    const TemporaryFolder folder;
+    const auto refused = [&](const char* name) {
+        return error_of([&] { check_outputs({{folder / name, is_own, {".csv", ".txt"}}}, {}, true); }).line;
+    };
+    EXPECT_THAT(refused("a.png"), HasSubstr("a.png: does not end in .csv, .txt (name it *.csv)"));
+    EXPECT_THAT(refused("a"), HasSubstr("does not end in"));
+    EXPECT_EQ(refused("a.csv") + refused("A.TXT"), "");
+}
+
 TEST(OutputRule, InputsStayUnderEveryNameWhateverTheUserSays) {
     const TemporaryFolder folder;
     const auto path = folder.write("in.csv", "1");

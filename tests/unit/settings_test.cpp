@@ -75,9 +75,9 @@ TEST_F(SettingsTest, WrongTomlIsExplainedWithItsLine) {
     EXPECT_EQ(reading("[scan]\nsamples = -4\n").line,
               "scan.toml line 2, scan.samples: expected a whole number from 0 to 1048576, got -4");
     EXPECT_EQ(reading("[recipe]\nlow = nan\n").line,
-              "scan.toml line 2, recipe.low: expected a number from -1e+12 to 1e+12 dB or counts, got nan");
+              "scan.toml line 2, recipe.low: expected a number, got nan");
     EXPECT_EQ(reading("[recipe]\nlow = [1, 2]\n").line,
-              "scan.toml line 2, recipe.low: expected a number from -1e+12 to 1e+12 dB or counts, got [1.0, 2.0]");
+              "scan.toml line 2, recipe.low: expected a number, got [1.0, 2.0]");
     EXPECT_EQ(reading("[recipe]\nlow = 2024-01-01\n").line,
               "scan.toml line 2, recipe.low: expected one value or a list of numbers");
     EXPECT_EQ(reading("samples = 4\n").line,

@@ -15,6 +15,7 @@
 
 #include "tests/vulkan_copies/counts.h"
 #include "tests/vulkan_copies/layer_state.h"
+#include "tests/vulkan_layer/chain.h"
 
 namespace {
 
@@ -253,74 +254,18 @@ VKAPI_ATTR void VKAPI_CALL CmdCopyQueryPoolResults(VkCommandBuffer commands, VkQ
     NEXT(commands, vkCmdCopyQueryPoolResults)(commands, pool, first, queries, to, offset, stride, flags);
 }
 
+}  // namespace
+
 // ---- the chain of layers --------------------------------------------------------------------------------------------
 
-PFN_vkVoidFunction ours(const char* name);
-
-template <class Link, class Info>
-Link* link_of(const Info* info, VkStructureType type) {
-    auto* one = const_cast<Link*>(static_cast<const Link*>(info->pNext));
-    while (one != nullptr && (one->sType != type || one->function != VK_LAYER_LINK_INFO)) {
-        one = const_cast<Link*>(static_cast<const Link*>(one->pNext));
-    }
-    return one;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL CreateInstance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* callbacks,
-                                              VkInstance* instance) {
-    auto* link = link_of<VkLayerInstanceCreateInfo>(info, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
-    if (link == nullptr) return VK_ERROR_INITIALIZATION_FAILED;
-    const PFN_vkGetInstanceProcAddr next_address = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    const auto create = reinterpret_cast<PFN_vkCreateInstance>(next_address(nullptr, "vkCreateInstance"));
-    const VkResult result = create(info, callbacks, instance);
-    if (result != VK_SUCCESS) return result;
-    const std::scoped_lock lock(state().mutex);
-    state().instances[key(*instance)] = next_address;
-    ++state().instances_made;
-    return result;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
-                                            const VkAllocationCallbacks* callbacks, VkDevice* device) {
-    auto* link = link_of<VkLayerDeviceCreateInfo>(info, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
-    if (link == nullptr) return VK_ERROR_INITIALIZATION_FAILED;
-    const PFN_vkGetInstanceProcAddr instance_address = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    const PFN_vkGetDeviceProcAddr device_address = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    const auto create = reinterpret_cast<PFN_vkCreateDevice>(instance_address(nullptr, "vkCreateDevice"));
-    const VkResult result = create(physical, info, callbacks, device);
-    if (result != VK_SUCCESS) return result;
-    const std::scoped_lock lock(state().mutex);
-    state().devices[key(*device)] = device_address;
-    state().device_of[key(*device)] = *device;
-    return result;
-}
-
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL GetDeviceProcAddr(VkDevice device, const char* name) {
-    if (const PFN_vkVoidFunction found = ours(name)) return found;
-    return next<PFN_vkVoidFunction>(device, name);
-}
-
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL GetInstanceProcAddr(VkInstance instance, const char* name) {
-    if (const PFN_vkVoidFunction found = ours(name)) return found;
-    if (instance == nullptr) return nullptr;
-    PFN_vkGetInstanceProcAddr next_address = nullptr;
-    {
-        const std::scoped_lock lock(state().mutex);
-        next_address = state().instances.at(key(instance));
-    }
-    return next_address(instance, name);
-}
-
-PFN_vkVoidFunction ours(const char* name) {
+PFN_vkVoidFunction echolux::test::layer::ours(const char* name) {
 #define OURS(function) \
     { "vk" #function, reinterpret_cast<PFN_vkVoidFunction>(&function) }
     static const std::map<std::string, PFN_vkVoidFunction> functions{
-        OURS(CreateInstance),
-        OURS(CreateDevice),
-        OURS(GetInstanceProcAddr),
-        OURS(GetDeviceProcAddr),
+        {"vkCreateInstance", reinterpret_cast<PFN_vkVoidFunction>(&layer::CreateInstance)},
+        {"vkCreateDevice", reinterpret_cast<PFN_vkVoidFunction>(&layer::CreateDevice)},
+        {"vkGetInstanceProcAddr", reinterpret_cast<PFN_vkVoidFunction>(&layer::GetInstanceProcAddr)},
+        {"vkGetDeviceProcAddr", reinterpret_cast<PFN_vkVoidFunction>(&layer::GetDeviceProcAddr)},
         OURS(AllocateMemory),
         OURS(FreeMemory),
         OURS(MapMemory),
@@ -349,22 +294,16 @@ PFN_vkVoidFunction ours(const char* name) {
     return found == functions.end() ? nullptr : found->second;
 }
 
-}  // namespace
-
 extern "C" {
 
 VK_LAYER_EXPORT VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* face) {
-    face->loaderLayerInterfaceVersion = 2;
-    face->pfnGetInstanceProcAddr = GetInstanceProcAddr;
-    face->pfnGetDeviceProcAddr = GetDeviceProcAddr;
-    face->pfnGetPhysicalDeviceProcAddr = nullptr;
-    return VK_SUCCESS;
+    return layer::negotiate(face);
 }
 
 VK_LAYER_EXPORT void echolux_vulkan_copies(VulkanCopies* into_mapped_memory) {
     const std::scoped_lock lock(state().mutex);
     *into_mapped_memory = {};
-    into_mapped_memory->instances = state().instances_made;
+    into_mapped_memory->instances = layer::chain().instances_made;
     for (const auto& [id, allocation] : state().allocations) {
         if (!allocation.mapped) continue;
         into_mapped_memory->copies += allocation.copies;

@@ -101,6 +101,22 @@ TEST_F(Saving, NothingGoesIntoTheFolderOfTheShell) {
     EXPECT_EQ(names_in(fs::current_path()), here);
 }
 
+// The first Ctrl+S wrote a file whose place nobody had seen.
+TEST_F(Saving, ASessionAsksForItsNameOnce) {
+    open_ball();
+    const auto before = names_in(folder().path());
+    press("Ctrl+S");
+    ASSERT_TRUE(turn_until([this] { return window().place_of("files.typed") && work().jobs().is_idle(); }, 200));
+    turns(4);
+    EXPECT_EQ(names_in(folder().path()), before);
+    press("Enter");
+    ASSERT_TRUE(has_come(folder() / "session.toml"));
+    const auto written = fs::last_write_time(folder() / "session.toml");
+    press("Ctrl+S");
+    ASSERT_TRUE(turn_until([&] { return fs::last_write_time(folder() / "session.toml") != written; }));
+    EXPECT_FALSE(window().place_of("files.typed").has_value());
+}
+
 TEST_F(Saving, WhatWasRecordedIsOpenedByAClick) {
     open_live();
     record();

@@ -92,6 +92,7 @@ TEST(ValueText, NumbersHaveAsManyDigitsAsMatter) {
     EXPECT_EQ(short_number(12345.678), "12 346");
     EXPECT_EQ(short_number(0.012345), "0.0123");
     EXPECT_EQ(short_number(-4.5), "-4.5");
+    EXPECT_EQ(short_number(std::nan("")), "–");  // where a curve has no value
     EXPECT_EQ(short_number(0), "0");
     EXPECT_EQ(count_text(-1234567), "-1 234 567");
     EXPECT_EQ(count_text(999), "999");

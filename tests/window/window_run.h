@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "own_home.h"
 #include "temporary_folder.h"
 #include "ui/window/window.h"
 
@@ -63,6 +64,7 @@ class WindowRun : public testing::Test {
     std::filesystem::path write_ball(const std::string& name, double radius = 0.35);
 
     TemporaryFolder folder_;
+    OwnHome home_{folder_ / "home"};
     WorkspaceOptions options_;
 
   private:

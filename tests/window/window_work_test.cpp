@@ -221,6 +221,87 @@ TEST_F(WindowWork, EnterDoesWhatThePaletteSaysAndNothingForLettersSpreadOverWord
     EXPECT_FALSE(window().place_of("palette.done").has_value());
 }
 
+// It was searched for to be seen: Enter folded it.
+TEST_F(WindowWork, ThePaletteFoldsNoPanel) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_capillary());
+    turns(5);
+    for (int i = 0; i < 2; ++i) {
+        press("Ctrl+K");
+        type("doppler");
+        turns(3);
+        ASSERT_TRUE(window().place_of("palette.enter=panel.flow").has_value());
+        press("Enter");
+        turns(3);
+        EXPECT_TRUE(window().place_of("flow.method").has_value()) << i;
+        EXPECT_FALSE(window().place_of("palette.typed").has_value());
+    }
+}
+
+// What shows flow came with the first of it, under the pointer that had just chosen the method.
+TEST_F(WindowWork, TheFlowPanelIsWholeAtOnce) {
+    open_window();
+    SourceWanted wanted;
+    wanted.name = "sim:capillary";
+    wanted.assignments = {"simulation.samples=512", "simulation.a_scans=48",        "simulation.b_scans=8",
+                          "simulation.volumes=1",   "simulation.line_rate_hz=1000", "flow.method=none"};
+    work().open_source(wanted);
+    ASSERT_TRUE(turn_until([this] { return work().is_open() && exhibit().grid(); })) << trouble("source");
+    turns(5);
+    EXPECT_FALSE(window().place_of("view.flow_shown").has_value());
+    work().change("flow.method", std::string("doppler"));
+    ASSERT_TRUE(turn_until([this] { return window().place_of("view.flow_shown").has_value(); }));
+    EXPECT_FALSE(exhibit().flow_grid()) << "it takes a second and a half";
+    const auto before = window().place_of("view.flow_shown"), method = window().place_of("flow.method");
+    ASSERT_TRUE(before.has_value() && method.has_value());
+    ASSERT_TRUE(turn_until([this] { return exhibit().flow_grid() && exhibit().flow_scale(work().view()); }));
+    turns(3);
+    EXPECT_EQ(window().place_of("view.flow_shown"), before);
+    EXPECT_EQ(window().place_of("flow.method"), method);
+}
+
+TEST_F(WindowWork, AToolSaysWhatItWaitsForWhereverItsPanelIs) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    EXPECT_FALSE(window().place_of("measure.hint").has_value());
+    for (const char* key : {"Shift+D", "Shift+A", "Shift+V", "Shift+P"}) {
+        press(key);
+        EXPECT_TRUE(window().place_of("measure.hint").has_value()) << key;
+    }
+    press("Esc");
+    EXPECT_FALSE(window().place_of("measure.hint").has_value());
+}
+
+TEST_F(WindowWork, NoTooltipLiesOverADialog) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    move(middle_of("view.opacity"));
+    ASSERT_TRUE(turn_until([this] { return window().place_of("tooltip").has_value(); }, 500));
+    for (const char* dialog : {"Ctrl+K", "Ctrl+O", "?"}) {
+        press(dialog);
+        for (int i = 0; i < 60; ++i) {
+            turns(1);
+            if (i < 2) continue;  // the dialog comes
+            ASSERT_FALSE(window().place_of("tooltip").has_value()) << dialog;
+        }
+        press("Esc");
+        turns(3);
+    }
+}
+
+TEST_F(WindowWork, TheTourGoesOnByEnter) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_ball());
+    work().actions().run("window.tour");
+    move({5, 5});
+    turns(3);
+    for (int hint = 0; hint < 5; ++hint) {
+        EXPECT_TRUE(window().place_of("tour.next").has_value()) << hint;
+        press("Enter");
+    }
+    EXPECT_FALSE(window().place_of("tour.next").has_value());
+}
+
 TEST_F(WindowWork, AllWordsBelongToSomething) {
     open_window();
     ASSERT_NO_FATAL_FAILURE(open_capillary());

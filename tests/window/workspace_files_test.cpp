@@ -1,5 +1,8 @@
 // Opening whatever somebody has: volumes, scans, sources, sessions, pictures, transfer functions, raw spectra; and what
 // the workspace says of what it cannot open.
+#include <algorithm>
+#include <functional>
+
 #include "app/jobs/simulate_job.h"
 #include "engine/io/png_file.h"
 #include "engine/scan/scan.h"
@@ -12,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class WorkspaceFiles : public WorkspaceTest {
   protected:
@@ -148,6 +152,29 @@ TEST_F(WorkspaceFiles, NeitherPicturesNorSessionsLoadPluginsOrChooseFolders) {
     EXPECT_EQ(work().window().record_folder, "");
 }
 
+// A camera's registers are not a stranger's: the question is answered by opening the file again.
+TEST_F(WorkspaceFiles, PicturesAndSessionsAskBeforeTheyOpenACamera) {
+    open_volume();
+    const std::string session =
+        "[session]\nsource = \"genicam:no such camera,Gain=3\"\n\n[source]\nexposure_us = 20.0\n\n[view]\nmode = "
+        "\"mip\"\n";
+    write_png(folder() / "theirs.png", Picture{1, 1, 1, {0}, {{"session", session}}});
+    for (const auto& file : {folder() / "theirs.png", folder().write("theirs.toml", session)}) {
+        work().change("view.mode", std::string("composite"));
+        open(file);
+        EXPECT_EQ(work().view().mode, ViewMode::mip) << "how it looked is restored";
+        EXPECT_THAT(standing("source"), HasSubstr("opens genicam:no such camera,Gain=3, sets an exposure of 20 us"))
+            << file;
+        EXPECT_THAT(standing("source"), HasSubstr("open it again")) << file;
+        EXPECT_TRUE(work().is_open()) << "what was open stays";
+        open(file);
+        EXPECT_THAT(standing("source"), Not(HasSubstr("open it again"))) << "it was allowed, and is tried: " << file;
+        EXPECT_NE(standing("source"), "") << "there is no such camera";
+        open(file);
+        EXPECT_THAT(standing("source"), HasSubstr("open it again")) << "each time is asked anew";
+    }
+}
+
 TEST_F(WorkspaceFiles, ANewVolumeIsLookedAtFromTheBeginning) {
     open_volume();
     work().change("view.clip_high", std::vector<double>{0.5, 0.5, 0.5});
@@ -225,6 +252,7 @@ TEST_F(WorkspaceFiles, AProposalSaysWhatDoesNotFit) {
     proposal.is_stale = true;
     settle();
     EXPECT_THAT(proposal.problem, HasSubstr("foreign.raw"));
+    EXPECT_TRUE(std::ranges::is_sorted(proposal.guesses, std::greater{}, &RawGuess::likeness));
     proposal.take(proposal.guesses.front());
     settle();
     EXPECT_EQ(proposal.problem, "");

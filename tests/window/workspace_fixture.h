@@ -16,6 +16,7 @@
 
 #include "app/stage/live_session.h"
 #include "engine/io/volume_file.h"
+#include "own_home.h"
 #include "temporary_folder.h"
 #include "ui/workspace/workspace.h"
 
@@ -154,6 +155,7 @@ class WorkspaceTest : public testing::Test {
 
   private:
     TemporaryFolder folder_;
+    OwnHome home_{folder_ / "home"};
     std::mutex mutex_;
     std::vector<std::string> messages_;
     std::unique_ptr<Workspace> work_;

@@ -95,7 +95,7 @@ void bench(const Options& options) {
     const auto is_own = [](const std::filesystem::path& path) {
         return begins_with(path, "{\n \"echolux\": \"") && holds_near_an_end(path, "\"ceilings\": ");
     };
-    check_outputs({{json, is_own}}, options.volumes, options.overwrites);
+    check_outputs({{json, is_own, {".json"}}}, options.volumes, options.overwrites);
     if (!json.empty()) check_can_be_written(json);
     TerminalProgress progress;
     const BenchReport report = options.rendering ? rendering_report(options, progress)

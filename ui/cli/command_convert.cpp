@@ -76,6 +76,7 @@ void add_convert(CLI::App& program) {
             "output; the ending decides the format: " + endings_written() + "; - for standard output, as NumPy")
         ->type_name("");
     command->add_option("-o,--output", options->output, "the same")->type_name("OUT");
+    add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
     command->add_option("--time", options->time, "time points A to B-1, counted from 0 [all]")->type_name("A:B");
     command->add_option("--type", options->type, "voxels of this type [as they are]")

@@ -138,6 +138,7 @@ void add_figure(CLI::App& program) {
                      "a figure, or, with --a-scan or --psf, a table; - for standard output")
         ->required()
         ->type_name("FILE.pdf|.svg|.png|.csv");
+    add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
     add_contents(*command, *options);
     command->add_option("--volume", options->volume, "volume of a scan or series, counted from 0 [0]")->type_name("N");

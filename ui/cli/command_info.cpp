@@ -252,6 +252,7 @@ void add_info(CLI::App& program) {
             ->type_name("");
     command->add_flag("--guess", options->guess, "propose a scan TOML for an unknown raw file, with reasons");
     command->add_option("-o,--output", options->output, "write the scan TOML of --guess here")->type_name("FILE.toml");
+    add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
     CLI::Option* settings =
         command->add_flag("--settings", options->settings, "list every setting, as a Markdown table");

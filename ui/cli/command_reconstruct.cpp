@@ -21,7 +21,7 @@ namespace echolux {
 namespace {
 
 struct Options {
-    std::string scan, output, flow, volume = "0", blocks, b_scan, en_face, range;
+    std::string scan, output, flow, volume, blocks, b_scan, en_face, range;
     BackendChoice backend;
     bool overwrites = false;
     std::vector<std::string> assignments;
@@ -41,7 +41,10 @@ ReconstructJob job_from(const Options& options) {
     job.flow = options.flow;
     job.settings = options.assignments;
     job.backend = options.backend;
-    if (options.volume != "all") job.volume = parsed_number(options.volume, "--volume", "a number, or all");
+    if (options.volume.empty())
+        job.volume = 0;
+    else if (options.volume != "all")
+        job.volume = parsed_number(options.volume, "--volume", "a number, or all");
     if (!options.blocks.empty()) job.b_scans = interval(options.blocks, "--blocks");
     if (!options.b_scan.empty()) job.b_scan = parsed_number(options.b_scan, "--b-scan", "a whole number");
     if (!options.en_face.empty()) job.en_face = interval(options.en_face, "--en-face");
@@ -59,11 +62,14 @@ void reconstruct(const Options& options) {
     const double rate = static_cast<double>(done.stats.a_scans) / done.stats.seconds / 1e3;
     close_with("{}: {} in {:.2f} s, {:.0f} k A-scans/s\n", done.stats.backend, counted(done.stats.a_scans, "A-scans"),
                done.stats.seconds, rate);
+    if (options.volume.empty() && done.volumes > 1)
+        close_with("volume 0 of {}; --volume all makes a series of all of them\n", done.volumes);
     for (const auto& file : done.files) close_with("{}\n", file.string());
     give({{"files", names_of(done.files)},
           {"backend", done.stats.backend},
           {"a_scans", done.stats.a_scans},
           {"seconds", done.stats.seconds},
+          {"volumes_in_scan", done.volumes},
           {"warnings", lines_of(done.warnings)}});
 }
 

@@ -167,6 +167,7 @@ void add_render(CLI::App& program) {
         ->needs(key_frames);
     command->add_option("--save-transfer", options->save_transfer, "also write the transfer function in use")
         ->type_name("FILE.toml");
+    add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
     add_movie_options(*command, options->movie);
     add_recipe_option(*command, options->assignments);

@@ -20,6 +20,7 @@ void simulate_scene(const SimulateJob& job) {
     TerminalProgress progress;
     run(job, progress);
     close_with("{}\n", job.scan.string());
+    if (!job.velocity.empty()) close_with("{}\n", job.velocity.string());
     give({{"files", names_of({job.scan, job.velocity})}});
 }
 

@@ -64,7 +64,7 @@ Json json_of(const ValidationReport& report) {
 void validate(const Options& options) {
     const std::string output = output_named(options.output, ".md", false);
     const auto is_own = [](const std::filesystem::path& path) { return begins_with(path, page_heading); };
-    check_outputs({{output, is_own}}, files_of(options.job.mirrors), options.overwrites);
+    check_outputs({{output, is_own, {".md"}}}, files_of(options.job.mirrors), options.overwrites);
     if (!output.empty()) check_can_be_written(output);
     TerminalProgress progress;
     const ValidationReport report = run(options.job, progress);

@@ -179,7 +179,7 @@ void run_until_closed(const Listening& listening, MainWindow& window) {
 
 void view(const Options& options) {
     const Listening listening;
-    check_outputs({{options.picture, is_own_picture}, {options.screenshot, is_own_picture}},
+    check_outputs({{options.picture, is_own_picture, {".png"}}, {options.screenshot, is_own_picture, {".png"}}},
                   files_read(options.file, options.source.assignments), options.overwrites);
     const std::unique_ptr<NativeWindow> native = opened_window(options);
     Workspace work(workspace_options(options, *native));
@@ -229,6 +229,7 @@ void add_view(CLI::App& program) {
         ->type_name("PICTURE.png");
     command->add_option("--screenshot", options->screenshot, "write the view at full quality, without a screen")
         ->type_name("PICTURE.png");
+    add_data_folder_option(*command);
     add_overwrite_option(*command, options->overwrites);
     command->add_option("--after", options->after_s, "seconds to run without a screen once everything is open [3]")
         ->check(not_negative())

@@ -11,7 +11,8 @@ struct OptionWord {
     std::string_view key, option;
 };
 
-constexpr std::array<OptionWord, 41> option_words{{
+constexpr std::array<OptionWord, 42> option_words{{
+    {"ECHOLUX_DATA_FOLDERS", "--data-folder"},
     {"a_scan", "--a-scan"},
     {"attenuation_db", "--attenuation-db"},
     {"b_scan", "--b-scan"},

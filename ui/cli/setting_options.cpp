@@ -6,11 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <string_view>
 #include <utility>
 
 #include "app/jobs/settings_table.h"
+#include "engine/io/named_file.h"
 #include "engine/scan/recipes.h"
 #include "ui/cli/parse_text.h"
 #include "ui/cli/standard_streams.h"
@@ -146,6 +148,21 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
             },
             "a named set of settings, which other options override; `echolux info --recipes` explains them")
         ->type_name("NAME|FILE.toml");
+}
+
+void add_data_folder_option(CLI::App& command) {
+    const auto allow = [](const std::string& folder) {
+        const char* before = std::getenv(data_folders_variable);
+        setenv(data_folders_variable, (before == nullptr ? folder : std::string(before) + ":" + folder).c_str(), 1);
+    };
+    command
+        .add_option_function<std::vector<std::string>>(
+            "--data-folder",
+            [allow](const std::vector<std::string>& folders) { std::ranges::for_each(folders, allow); },
+            "let a header (.nhdr, .mhd, Zarr) name files in this folder too, not only beside itself; may be repeated")
+        ->type_name("FOLDER")
+        ->take_all()
+        ->allow_extra_args(false);
 }
 
 void add_overwrite_option(CLI::App& command, bool& overwrites) {

@@ -39,6 +39,9 @@ CLI::Option* add_backend_option(CLI::App& command, Backend& backend);
 // `--overwrite`, the user's word of engine/io/output_rule.h.
 void add_overwrite_option(CLI::App& command, bool& overwrites);
 
+// `--data-folder FOLDER`, repeatable, of engine/io/named_file.h.
+void add_data_folder_option(CLI::App& command);
+
 // Of numbers that are finite and > 0, >= 0, or in a range: "expected a positive number, got -3". They add nothing to
 // the help.
 CLI::Validator positive();

@@ -36,8 +36,11 @@ class Streams {
         }
         const std::filesystem::path file = folder() / "stdin";
         spool(file);
+        if (std::filesystem::file_size(file) == 0)
+            throw Error(ErrorCode::bad_file, "is empty", "standard input", "pipe a file into it");
         const std::filesystem::path named = file.string() + ending_by_content(file, ending);
         std::filesystem::rename(file, named);
+        call(named, "standard input");
         return named.string();
     }
 
@@ -52,6 +55,7 @@ class Streams {
         }
         telling().streams_out = true;
         output_ = folder() / ("stdout" + ending);
+        call(output_, "standard output");
         return output_.string();
     }
 
@@ -69,6 +73,12 @@ class Streams {
     }
 
   private:
+    // In every line that is printed from now on, with the folder or without.
+    static void call(const std::filesystem::path& file, const std::string& plain) {
+        telling().stand_ins.emplace_back(file.string(), plain);
+        telling().stand_ins.emplace_back(file.filename().string(), plain);
+    }
+
     const std::filesystem::path& folder() {
         if (!folder_.empty()) return folder_;
         std::string name = (std::filesystem::temp_directory_path() / "echolux-XXXXXX").string();

@@ -13,7 +13,8 @@ namespace echolux {
 namespace {
 
 void print_to(std::FILE* stream, const std::string& text) {
-    std::fputs(text.c_str(), stream);  // whether anybody reads it or not; main looks after standard output
+    std::fputs(in_plain_names(text).c_str(),
+               stream);  // whether anybody reads it or not; main looks after standard output
 }
 
 std::FILE* place_of_words() {
@@ -35,6 +36,11 @@ const char* name_of(ErrorCode code) {
 std::string dumped(const nlohmann::ordered_json& object) {
     constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;  // names of files may be no UTF-8
     return object.dump(2, ' ', false, replace) + "\n";
+}
+
+std::vector<std::string>& all_warnings() {
+    static std::vector<std::string> all;
+    return all;
 }
 
 }  // namespace
@@ -60,11 +66,22 @@ void print_closing(const std::string& text) {
     if (!telling().is_silent()) print_to(place_of_words(), text);
 }
 
-void give(const nlohmann::ordered_json& object) {
-    if (telling().is_json) print_to(stdout, dumped(object));
+void give(nlohmann::ordered_json object) {
+    if (!telling().is_json) return;
+    if (object.contains("files") && !object.contains("warnings")) object["warnings"] = lines_of(all_warnings());
+    print_to(stdout, dumped(object));
+}
+
+std::string in_plain_names(std::string text) {
+    for (const auto& [name, plain] : telling().stand_ins) {
+        for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + plain.size()))
+            text.replace(at, name.size(), plain);
+    }
+    return text;
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
+    all_warnings().insert(all_warnings().end(), warnings.begin(), warnings.end());
     if (telling().is_silent()) return;
     for (const std::string& warning : warnings) print_to(stderr, "echolux: warning: " + in_options(warning) + "\n");
 }

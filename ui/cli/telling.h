@@ -24,6 +24,7 @@ struct Telling {
     bool is_quiet = false;
     bool is_json = false;
     bool streams_out = false;  // standard output carries a result (-o -): what is said goes to standard error
+    std::vector<std::pair<std::string, std::string>> stand_ins{};  // temporary names, and what people call them
 
     bool is_silent() const { return is_quiet || is_json; }  // but for results and errors
 };
@@ -47,8 +48,11 @@ void close_with(fmt::format_string<Parts...> format, Parts&&... parts) {
     print_closing(fmt::format(format, std::forward<Parts>(parts)...));
 }
 
-// The one object of --json; nothing without.
-void give(const nlohmann::ordered_json& object);
+// The one object of --json, with all warnings beside the files; nothing without.
+void give(nlohmann::ordered_json object);
+
+// "standard output" in place of the temporary file that stands in for it.
+std::string in_plain_names(std::string text);
 
 // One line each on standard error; JSON has them in its object.
 void print_warnings(const std::vector<std::string>& warnings);

@@ -85,7 +85,7 @@ bool Listening::is_interrupted() const {
 TerminalProgress::TerminalProgress() : silent_(telling().is_silent()), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void TerminalProgress::begin(const std::string& task, std::int64_t total, const std::string& unit) {
-    task_ = task;
+    task_ = in_plain_names(task);
     unit_ = unit;
     total_ = total;
     done_ = 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/stage/exhibit.h"
 #include "render/colour_maps.h"
@@ -50,13 +51,19 @@ void colour_bar(const PanelContext& context, const FlowScale& scale) {
     }
     ImGui::Dummy(size);
     note_place(context, "flow.colour_bar");
-    const std::string number = short_number(scale.range);
-    const std::string high = number + (scale.unit.empty() ? "" : " " + scale.unit) + (scale.has_sign ? " away" : "");
+    const bool is_known = !std::isnan(scale.range);
+    const std::string number = is_known ? short_number(scale.range) : "", unit = is_known ? scale.unit : "";
+    const std::string high = number + (unit.empty() ? "" : " " + unit) + (scale.has_sign ? " away" : "");
+    const std::string low = (is_known ? "−" + number : "") + " towards";
     ImGui::PushFont(style.numbers);
-    ImGui::TextColored(style.muted, "%s", scale.has_sign ? ("−" + number + " towards").c_str() : "0");
+    ImGui::TextColored(style.muted, "%s", scale.has_sign ? low.c_str() : "0");
     ImGui::SameLine(ImGui::GetCursorPosX() + size.x - ImGui::CalcTextSize(high.c_str()).x);
     ImGui::TextColored(style.muted, "%s", high.c_str());
     ImGui::PopFont();
+}
+
+bool computes_flow(const Workspace& work) {
+    return work.scan() != nullptr && work.scan()->flow.method != FlowMethod::none;
 }
 
 class FlowPanel : public NamedPanel {
@@ -68,21 +75,25 @@ class FlowPanel : public NamedPanel {
     }
 
     // Where flow is shown one looks for it; else it is one panel among others.
-    bool comes_first(Workspace& work) const override { return work.is_open() && work.stage().exhibit()->flow_grid(); }
+    // At once where flow is computed, not only when the first of it is there: nothing moves later.
+    bool comes_first(Workspace& work) const override {
+        return computes_flow(work) || (work.is_open() && work.stage().exhibit()->flow_grid());
+    }
 
     void draw(const PanelContext& context) override {
         Exhibit* exhibit = context.work.stage().exhibit();
         const View& view = context.work.view();
         const auto scale = exhibit != nullptr ? exhibit->flow_scale(view) : std::nullopt;
-        if (scale) {
-            colour_bar(context, *scale);
+        const bool is_shown = scale || computes_flow(context.work);
+        if (is_shown) {
+            colour_bar(context, scale.value_or(FlowScale{.range = NAN, .unit = ""}));  // its room, before the first
             rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity",
                            "view.flow_colour_map"});
             const auto grid = exhibit->flow_grid();
             if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
         }
         const Scan* scan = context.work.scan();
-        if (scan != nullptr && (!scale || section(context, "Computing", true)))
+        if (scan != nullptr && (!is_shown || section(context, "Computing", true)))
             draw_method(context, FlowRecipe(scan->flow));
     }
 };

@@ -54,10 +54,7 @@ void draw_tools(const PanelContext& context) {
         if (plain_button(context, id, label, action != nullptr ? help_of(*action).c_str() : "", true, width))
             tool.begin(is_on ? Kind::none : kind);
     }
-    if (tool.kind() == Kind::none) return muted_text(context, "Choose a tool, then click in any view.");
-    muted_text(context, tool.kind() == Kind::probe ? std::string("Click places in any view; Esc ends.")
-                                                   : fmt::format("Click place {} of {} in any view; Esc ends.",
-                                                                 tool.places_taken() + 1, tool.places_wanted()));
+    muted_text(context, tool.kind() == Kind::none ? "Choose a tool, then click in any view." : hint_of(tool));
 }
 
 // A line, and the mark that takes it away; whether it was pressed.

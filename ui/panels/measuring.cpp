@@ -35,6 +35,18 @@ void MeasureTool::forget() {
     under_pointer.reset();
 }
 
+std::string hint_of(const MeasureTool& tool) {
+    const std::size_t next = tool.places_taken() + 1, wanted = tool.places_wanted();
+    switch (tool.kind()) {
+        case MeasureTool::Kind::distance: return fmt::format("Distance: click place {} of {}; Esc ends", next, wanted);
+        case MeasureTool::Kind::angle: return fmt::format("Angle: click place {} of {}; Esc ends", next, wanted);
+        case MeasureTool::Kind::profile: return fmt::format("Profile: click place {} of {}; Esc ends", next, wanted);
+        case MeasureTool::Kind::probe: return "Probe: click places; Esc ends";
+        case MeasureTool::Kind::none: break;
+    }
+    return "";
+}
+
 std::size_t MeasureTool::places_wanted() const {
     switch (kind_) {
         case Kind::distance:

@@ -53,6 +53,9 @@ class MeasureTool {
     std::shared_ptr<std::optional<LineProfile>> profile_ = std::make_shared<std::optional<LineProfile>>();
 };
 
+// What the tool waits for: "Distance: click place 1 of 2; Esc ends".
+std::string hint_of(const MeasureTool& tool);
+
 // Six numbers: from and to. In the unit of the places.
 double length_of(std::span<const double> distance);
 

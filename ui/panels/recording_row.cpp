@@ -82,10 +82,17 @@ void RecordingRow::draw_written(const PanelContext& context, const std::optional
     const auto bytes = stats ? static_cast<double>(stats->bytes) : 0;
     const double seconds = begun_s_ ? context.work.now_s() - *begun_s_ : 0;
     figure(context, "recorded", stats ? bytes_text(bytes) : "–");
-    const std::int64_t missing = stats ? stats->missing_blocks + stats->lost_blocks + stats->refused_blocks : 0;
+    const std::int64_t blocks = stats ? stats->blocks_not_in_it() : 0;
+    const std::int64_t missing = blocks > 0 ? blocks : stats ? stats->lost_b_scans : 0;
     const ImVec4& colour = missing > 0 ? context.style.recording : context.style.good;
     ImGui::PushStyleColor(ImGuiCol_Text, stats ? colour : context.style.muted);
-    figure(context, "missing", !stats ? "–" : missing > 0 ? count_text(missing) : "none", missing > 0 ? "blocks" : "");
+    figure(context, "missing",
+           !stats        ? "–"
+           : missing > 0 ? count_text(missing)
+                         : "none",
+           missing == 0 ? ""
+           : blocks > 0 ? "blocks"
+                        : "B-scans");
     ImGui::PopStyleColor();
     draw_room(context, seconds > 1 ? bytes / seconds : 0);
 }

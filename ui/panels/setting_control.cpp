@@ -105,7 +105,7 @@ bool is_triple(const BoundField& field) {
 }
 
 void take_typed(const SettingControl& control, const std::string& typed) {
-    if (control.hint.special_value && (typed.empty() || typed == "auto" || typed == control.hint.special_text)) {
+    if (control.hint.special_value && typed.empty()) {
         control.change(value_like(control.field.default_value, *control.hint.special_value), Edit::done);
         return;
     }

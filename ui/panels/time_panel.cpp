@@ -70,13 +70,14 @@ void draw_text(const PanelContext& context, ImFont* font, const ImVec4& colour, 
 }
 
 // Says which time points are not shown.
-std::string honest_text(const Exhibit& exhibit, const Timeline& timeline) {
+std::string honest_text(const PanelContext& context, const Exhibit& exhibit, const Timeline& timeline) {
     if (timeline.plays() || timeline.left_out() > 0) {
         const std::string rate = timeline.plays() ? fmt::format("{:.1f} steps/s", timeline.shown_per_s()) : "";
         if (timeline.left_out() == 0) return rate;
         return rate + (rate.empty() ? "" : ", ") + fmt::format("{} left out", count_text(timeline.left_out()));
     }
-    return loading_text(exhibit);
+    const bool has_panes = context.work.window().layout != PaneLayout::alignment || context.work.live() == nullptr;
+    return has_panes ? loading_text(exhibit) : "";  // what no pane waits for is not being loaded
 }
 
 void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& timeline) {
@@ -86,7 +87,7 @@ void draw_series(const PanelContext& context, const Exhibit& exhibit, Timeline& 
     const Style& style = context.style;
     draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), place_text(timeline));
     draw_text(context, style.text, timeline.left_out() > 0 ? style.trouble : style.muted,
-              honest_text(exhibit, timeline));
+              honest_text(context, exhibit, timeline));
     time_bar(context, timeline, exhibit.ready_steps());
 }
 

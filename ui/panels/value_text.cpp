@@ -72,6 +72,7 @@ std::string number_text(double value, double resolution) {
 }
 
 std::string short_number(double value) {
+    if (std::isnan(value)) return "–";
     const double size = std::abs(value);
     if (size == 0) return "0";
     if (size >= 1e7 || size < 1e-4) return fmt::format("{:.3g}", value);

@@ -1,4 +1,5 @@
 // How the volume is seen: mode, camera, light, what is cut away, slices inside it, what is drawn over it.
+#include <algorithm>
 #include <array>
 
 #include "ui/panels/controls.h"
@@ -28,9 +29,10 @@ void draw_mode(const PanelContext& context) {
 
 void draw_directions(const PanelContext& context) {
     constexpr std::array directions{"front", "back", "left", "right", "top", "bottom", "oblique"};
-    constexpr std::size_t columns = 4;
-    const float gap = context.style.px(4);
-    const float width = (ImGui::GetContentRegionAvail().x - (columns - 1) * gap) / columns;
+    const float gap = context.style.px(4), room = ImGui::GetContentRegionAvail().x;
+    const float widest = ImGui::CalcTextSize("oblique").x + 2 * ImGui::GetStyle().FramePadding.x;
+    const auto columns = static_cast<std::size_t>(std::clamp((room + gap) / (widest + gap), 1.0f, 4.0f));
+    const float width = (room - static_cast<float>(columns - 1) * gap) / static_cast<float>(columns);
     const auto now = std::get<std::string>(context.work.field("view.look")->get());
     for (std::size_t i = 0; i < directions.size(); ++i) {
         if (i % columns > 0) ImGui::SameLine(0, gap);

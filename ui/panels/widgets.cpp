@@ -35,6 +35,8 @@ void tooltip(const PanelContext& context, const std::function<void()>& content) 
     ImGui::PushTextWrapPos(context.style.px(340));
     content();
     ImGui::PopTextWrapPos();
+    const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+    context.state.controls.places["tooltip"] = {at.x, at.y, at.x + size.x, at.y + size.y};
     ImGui::EndTooltip();
 }
 

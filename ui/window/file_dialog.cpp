@@ -96,7 +96,7 @@ fs::path FileDialog::first_folder(const Workspace& work) const {
     const fs::path saved = work.window().save_folder;
     if (wish_.kind == FileWish::Kind::save) {
         if (is_folder(saved)) return saved;
-        return folder_.empty() ? user_folder(UserFolder::documents) : folder_;
+        return folder_.empty() ? work.keeping_folder(UserFolder::documents) : folder_;
     }
     if (!folder_.empty()) return folder_;
     return recent_folders_.empty() ? home_folder() : recent_folders_.front();

@@ -30,6 +30,7 @@ std::string in_place_of_first(std::string title) {
 std::string effect_of(const Action* action, const std::string& key, const std::string& title) {
     if (action == nullptr) return "shows the setting " + key + ", to be changed here";
     if (!action->is_possible()) return "nothing: " + title + " is not possible now";
+    if (action->show && action->is_on()) return "shows it: " + in_place_of_first(title);
     if (action->is_on) return (action->is_on() ? "switches off: " : "switches on: ") + in_place_of_first(title);
     return in_place_of_first(title);
 }
@@ -140,9 +141,12 @@ void Palette::choose(const PanelContext& context, const Row& row) {
         setting_ = row.key;
         return;
     }
-    const std::string id = row.action->id;
+    const Action action = *row.action;
     close();
-    attempt(context, "", [&] { context.work.actions().run(id); });
+    attempt(context, "", [&] {
+        if (!action.show || !action.is_on()) context.work.actions().run(action.id);
+        if (action.show) action.show();
+    });
 }
 
 void Palette::draw_setting(const PanelContext& context) {

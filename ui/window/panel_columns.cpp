@@ -97,6 +97,10 @@ void PanelColumns::draw_panel(const PanelContext& context, Panel& panel) {
     ImGui::PushID(id.c_str());
     const bool open = is_open(context.work, id);
     if (heading(context, panel, open)) toggle(context.work, id);
+    if (context.state.wanted_panel == id) {
+        ImGui::SetScrollHereY(0);
+        context.state.wanted_panel.clear();
+    }
     if (open) {
         ImGui::Dummy({0, context.style.px(1)});
         ImGui::Indent(context.style.px(4));

@@ -85,7 +85,12 @@ void draw_job(const PanelContext& context, const JobState& job, std::size_t othe
     const Style& style = context.style;
     const float button = style.px(64), gap = style.px(8);
     const std::string more = others > 0 ? fmt::format("  (+{})", others) : "";
-    write(context, style.text, left, right - left - button - gap, middle, text_of(job) + more, ink);
+    const float room = right - left - button - gap;
+    const std::string whole = text_of(job) + more;  // the task is what can be done without
+    const bool has_room = style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, whole.c_str()).x <= room;
+    JobState in_short = job;
+    in_short.task.clear();
+    write(context, style.text, left, room, middle, has_room ? whole : text_of(in_short) + more, ink);
     draw_share(context, left, right - button - gap, middle,
                job.total > 0 ? static_cast<double>(job.done) / static_cast<double>(job.total) : -1, job.seconds);
     ImGui::SetCursorScreenPos({right - button, middle - style.px(11)});
@@ -99,7 +104,7 @@ void draw_job(const PanelContext& context, const JobState& job, std::size_t othe
     ImGui::PopID();
 }
 
-// A picture that is drawn between those of the window, else the job that has run longest.
+// A picture that is drawn between those of the window, else the job that has run longest, else what a tool waits for.
 void draw_work(const PanelContext& context, float left, float right, float middle) {
     constexpr double worth_telling_s = 0.3;
     if (const auto share = context.work.share_of_picture()) {
@@ -107,9 +112,16 @@ void draw_work(const PanelContext& context, float left, float right, float middl
               fmt::format("drawing the picture: {:.0f} %", 100 * *share), ink);
         return draw_share(context, left, right, middle, *share, 0);
     }
+    const MeasureTool& tool = context.state.measure;
+    const bool measures = tool.kind() != MeasureTool::Kind::none;
     const std::vector<JobState> jobs = context.work.jobs().states();
     const auto longest = std::ranges::max_element(jobs, {}, &JobState::seconds);
-    if (longest == jobs.end() || longest->seconds < worth_telling_s) return;
+    const bool has_job = longest != jobs.end() && longest->seconds >= worth_telling_s;
+    if (!has_job && measures) {
+        const float width = write(context, context.style.text, left, right - left, middle, hint_of(tool), ink);
+        context.state.controls.places["measure.hint"] = {left, middle, left + width, middle + 1};
+    }
+    if (!has_job) return;
     draw_job(context, *longest, jobs.size() - 1, left, right, middle);
 }
 

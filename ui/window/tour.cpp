@@ -92,7 +92,8 @@ void Tour::draw(const PanelContext& context, ImVec2 size) {
             close();
     }
     ImGui::SameLine();
-    if (primary_button(context, "tour.next", is_last ? "Done" : "Next", button)) {
+    const bool is_next = primary_button(context, "tour.next", is_last ? "Done" : "Next", button);
+    if (is_next || ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter))) {
         if (is_last)
             close();
         else

@@ -110,7 +110,7 @@ void MainWindow::Parts::add_measure_actions() {
                          is_open});
 }
 
-// "Panel: Flow" unfolds it and shows its side, or folds it.
+// "Panel: Flow" unfolds it and shows its side, or folds it; the palette never folds what was searched for.
 void MainWindow::Parts::add_panel_actions() {
     for (const auto& panel : columns.panels()) {
         if (panel->side() == PanelSide::bottom) continue;
@@ -132,7 +132,8 @@ void MainWindow::Parts::add_panel_actions() {
                  if (was_shown || !PanelColumns::is_open(work, one->id())) PanelColumns::toggle(work, one->id());
              },
              [this, one = panel.get()] { return work.stage().exhibit() != nullptr && one->is_there(work); },
-             is_shown});
+             is_shown,
+             [this, id] { state.wanted_panel = id; }});
     }
 }
 

@@ -17,6 +17,7 @@ struct Action {
     std::function<void()> run;
     std::function<bool()> is_possible = [] { return true; };
     std::function<bool()> is_on = {};  // of what is switched; empty: not a switch
+    std::function<void()> show = {};   // to where it is: who searches for it does not mean to switch it off
 };
 
 class Actions {

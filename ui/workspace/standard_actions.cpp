@@ -17,9 +17,12 @@ void start_or_stop(Workspace& work) {
     source_of(work)->is_running() ? work.stop_source() : work.start_source();
 }
 
+// Into the file that it has. Without one, a window asks where.
 void save_session(Workspace& work) {
     const std::filesystem::path known = work.session_file();
-    work.save_session(known.empty() ? work.new_name(UserFolder::documents, "session-", ".toml") : known);
+    if (!known.empty()) return work.save_session(known);
+    if (work.actions().run("window.save_session")) return;
+    work.save_session(work.new_name(UserFolder::documents, "session-", ".toml"));
 }
 
 void add_source_actions(Workspace& work) {

@@ -103,7 +103,7 @@ void add_view_actions(Workspace& work) {
     add_view_switch(work, "colour_bar", "Colour bar", {"C"});
     add_view_switch(work, "depth_ruler", "Depth ruler", {"D"});
     add_view_switch(work, "time_stamp", "Time stamp", {});
-    add_action(work, "view.choose_range", "Choose the range of values by itself", "View", {"Shift+R"}, [&work] {
+    add_action(work, "view.choose_range", "Automatic range of values", "View", {"Shift+R"}, [&work] {
         work.change_together("view.low", {{"view.low", lowest_value}, {"view.high", highest_value}});
     });
     add_action(work, "view.no_clipping", "Cut nothing away", "View", {}, [&work] {

@@ -1,6 +1,9 @@
 // Opening and closing: a job does what is slow, its last step puts the result on the stage and brings the settings in
 // line with it.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "app/open/file_kind.h"
@@ -65,6 +68,16 @@ SourceWanted source_of(const Opening& opening) {
     wanted.assignments = lines_of(opening.what.assignments);
     wanted.settings = opening.source;
     return wanted;
+}
+
+// What opening the source would do to the instrument, for whoever has to say yes.
+std::string words_of(const RestoredSession& session) {
+    std::string words = "opens " + session.open.source;
+    if (session.source.line_rate_hz > 0)
+        words += fmt::format(", sets {:g} lines per second", session.source.line_rate_hz);
+    if (session.source.exposure_us > 0)
+        words += fmt::format(", sets an exposure of {:g} us", session.source.exposure_us);
+    return words;
 }
 
 }  // namespace
@@ -181,7 +194,19 @@ void Workspace::Parts::take_over(const Opening& wanted) {
     history = {};
 }
 
-// Sessions and pictures come from anybody: none of them may have a library loaded into the program.
+// Whether the same file was opened a moment ago, and the question read: that is a yes.
+bool Workspace::Parts::is_agreed(const std::filesystem::path& from) {
+    using namespace std::chrono;
+    constexpr auto agrees_within = 30s;
+    const auto now = steady_clock::now();
+    const bool is_again = asked_about == from && now - asked_at < agrees_within;
+    asked_about = is_again ? std::filesystem::path() : from;
+    asked_at = now;
+    return is_again;
+}
+
+// Sessions and pictures come from anybody: none of them may have a library loaded into the program, and none writes the
+// registers of a camera unless somebody who is there agrees.
 void Workspace::Parts::restore_foreign(RestoredSession session, const std::filesystem::path& from) {
     std::string& source = session.open.source;
     drop_window_settings(session.view_values);
@@ -192,6 +217,14 @@ void Workspace::Parts::restore_foreign(RestoredSession session, const std::files
                          source);
         source.clear();
     }
+    if (SourceName(source).kind == "genicam" && !is_agreed(from)) {
+        restore_look(session);
+        notices.trouble("source", from.filename().string() + " " + words_of(session) +
+                                      "; open it again within 30 s to allow that, or start it explicitly: echolux view "
+                                      "--source " +
+                                      source);
+        return;
+    }
     restore(session);
 }
 
@@ -201,6 +234,10 @@ void Workspace::Parts::restore(const RestoredSession& session) {
         what.assignments = text_of_lines(assignments_of(session));
         return start_opening({std::move(what), session.source, session.view_values});
     }
+    restore_look(session);
+}
+
+void Workspace::Parts::restore_look(const RestoredSession& session) {
     Values values = default_view_values();
     for (const auto& [key, value] : session.view_values) values.insert_or_assign(key, value);
     use(values);

@@ -209,8 +209,11 @@ void Workspace::stop_recording() {
             progress.begin("write", 0, "");
             const RecorderStats stats = live->stop_recording();
             return [&parts, stats] {
-                const std::string missing =
-                    stats.missing_blocks == 0 ? "" : fmt::format(", {} are missing", stats.missing_blocks);
+                const std::int64_t blocks = stats.blocks_not_in_it();
+                const std::string missing = blocks > 0 ? fmt::format(", {} are missing", blocks)
+                                            : stats.lost_b_scans > 0
+                                                ? ", " + counted(stats.lost_b_scans, "B-scans") + " never came"
+                                                : "";
                 const std::string line =
                     fmt::format("recorded {}, {:.4g} MB{}: {}", counted(stats.blocks, "blocks"),
                                 1e-6 * static_cast<double>(stats.bytes), missing, short_path(parts.recording));

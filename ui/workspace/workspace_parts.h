@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -72,7 +73,9 @@ struct Workspace::Parts {
     void refuse_while_recording() const;
     void take_over(const Opening& opening);
     void restore(const RestoredSession& session);
+    void restore_look(const RestoredSession& session);
     void restore_foreign(RestoredSession session, const std::filesystem::path& from);
+    bool is_agreed(const std::filesystem::path& from);
     void use_preset(const RestoredSession& preset);
     void use(const Values& values);
     void close();
@@ -124,11 +127,13 @@ struct Workspace::Parts {
     bool is_cross_inside = false;  // of the volume, which may not be there yet
     double now_s = 0;
 
-    WhatIsOpen open;                        // as it was opened
-    std::uint64_t opening = 0;              // the job under way
-    std::string opening_name;               // of a source or file, that it opens
-    bool was_opened = false;                // something, since the program began
-    std::filesystem::path last_session;     // of the program that ran before; empty: none
+    WhatIsOpen open;                     // as it was opened
+    std::uint64_t opening = 0;           // the job under way
+    std::string opening_name;            // of a source or file, that it opens
+    bool was_opened = false;             // something, since the program began
+    std::filesystem::path last_session;  // of the program that ran before; empty: none
+    std::filesystem::path asked_about;   // the session of a stranger that would open an instrument
+    std::chrono::steady_clock::time_point asked_at;
     std::filesystem::path session_file;     // where it was saved, or restored from
     std::shared_ptr<RawProposal> proposal;  // jobs hold it weakly
     std::uint64_t previewing = 0;           // the job under way

@@ -13,6 +13,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "engine/io/foreign/dicom_elements.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
@@ -185,9 +186,7 @@ class Reader {
 
 bool is_dicom(const std::filesystem::path& path) {
     std::array<char, 132> start{};
-    std::error_code problem;
-    if (!std::filesystem::is_regular_file(path, problem)) return false;
-    std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+    regular_stream(path).read(start.data(), start.size());
     return std::string_view(start.data() + 128, 4) == "DICM";
 }
 

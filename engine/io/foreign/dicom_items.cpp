@@ -85,7 +85,7 @@ std::vector<DicomItem> dicom_items(const DicomHeader& header) {
     return Items(header).read();
 }
 
-std::vector<std::byte> unpack_dicom(const DicomHeader& header) {
+std::vector<std::byte> unpack_dicom(const DicomHeader& header, std::shared_ptr<void>& codec) {
     const std::vector<DicomItem> items = dicom_items(header);
     const auto frames = static_cast<std::int64_t>(header.frames.size());
     constexpr std::int64_t copies = 3;  // packed, unpacked, taken over
@@ -93,7 +93,10 @@ std::vector<std::byte> unpack_dicom(const DicomHeader& header) {
                    "unpack it with another program first");
     const bool by_run_lengths = header.transfer_syntax == "1.2.840.10008.1.2.5";
     if (by_run_lengths) return unpack_run_lengths(header, items);
-    if constexpr (has(Part::gdcm)) return unpack_by_codec(header, items);
+    if constexpr (has(Part::gdcm)) {
+        if (!codec) codec = std::make_shared<DicomCodec>();
+        return static_cast<DicomCodec*>(codec.get())->unpack(header, items);
+    }
     refuse_missing(Part::gdcm, header.path.string());
 }
 

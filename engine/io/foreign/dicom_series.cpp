@@ -195,9 +195,9 @@ class DicomSeries final : public ImageReader {
         header_.time_step_s = header_.time_points > 1 ? first.frame_time_s : 0;
         measure_slices();
         describe_values();
-        add_provenance(header_, "series", note);
-        if (slices_.front().meaning.has_position)
+        if (slices_.front().meaning.has_position)  // before our own notes, which would mark the volume as ours
             add_orientation(header_, {first.along_row, first.along_column, normal_of(first)});
+        add_provenance(header_, "series", note);
         add_provenance(header_, "manufacturer", first.manufacturer);
         add_provenance(header_, "study_date", first.study_date);
         if (first.is_inverted) add_provenance(header_, "gray_scale", "inverted: large values are meant to be dark");
@@ -245,7 +245,7 @@ class DicomSeries final : public ImageReader {
         const std::int64_t at = static_cast<std::int64_t>(frame) * frame_bytes;
         if (!header.packed) return FileBytes(header.path).bytes(header.voxels_at + at, frame_bytes);
         if (unpacked_.empty() || unpacked_file_ != file) {
-            unpacked_ = unpack_dicom(header);
+            unpacked_ = unpack_dicom(header, codec_);
             unpacked_file_ = file;
         }
         return {unpacked_.begin() + at, unpacked_.begin() + at + frame_bytes};
@@ -306,6 +306,7 @@ class DicomSeries final : public ImageReader {
     std::vector<double> heights_mm_;  // of the slices; empty: not known
     ImageHeader header_;
     bool has_own_scales_ = false;
+    std::shared_ptr<void> codec_;      // of packed frames
     std::vector<std::byte> unpacked_;  // all frames of one file
     std::size_t unpacked_file_ = 0;
 };

@@ -11,12 +11,14 @@
 #include <memory>
 
 #include "compute/error.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux {
 namespace {
 
 struct Decoder {
-    explicit Decoder(const std::filesystem::path& path) : file(std::fopen(path.c_str(), "rb")) {
+    explicit Decoder(const std::filesystem::path& path)
+        : file(regular_stream(path) ? std::fopen(path.c_str(), "rb") : nullptr) {
         png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
         if (png != nullptr) chunks = png_create_info_struct(png);
     }

@@ -3,8 +3,6 @@
 namespace echolux::hdf5 {
 namespace {
 
-bool is_alone = false;
-
 std::string member_name(hid_t type, unsigned index) {
     char* name = H5Tget_member_name(type, index);
     const std::string text = name == nullptr ? "" : name;
@@ -31,13 +29,9 @@ std::unique_lock<std::recursive_mutex> locked() {
     static std::recursive_mutex mutex;
     // Files that could not be closed (a full disk) make the library's own cleaning up at exit crash.
     [[maybe_unused]] static const herr_t no_cleaning_up = H5dont_atexit();
-    auto lock = is_alone ? std::unique_lock(mutex, std::defer_lock) : std::unique_lock(mutex);
+    std::unique_lock lock(mutex);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors come as exceptions, whichever thread this is
     return lock;
-}
-
-void be_alone() {
-    is_alone = true;
 }
 
 std::string reason() {

@@ -19,9 +19,6 @@ constexpr const char* times_name = "/times_s";
 // The library serves one thread at a time: every call of ours holds this.
 std::unique_lock<std::recursive_mutex> locked();
 
-// In a copy of the process that has one thread: nobody is locked out any more, not even by what held the lock before.
-void be_alone();
-
 // Closes what it holds; negative: nothing.
 class Handle {
   public:

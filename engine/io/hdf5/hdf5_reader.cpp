@@ -1,5 +1,7 @@
-// Reading HDF5: see hdf5_file.h.
+// Reading HDF5: see hdf5_reader.h. Nothing but the file itself is read: no external link, no raw data in other files,
+// no filter from a plugin.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +9,9 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
-#include "engine/io/hdf5/hdf5_file.h"
+#include "engine/io/hdf5/hdf5_descriptor.h"
 #include "engine/io/hdf5/hdf5_handles.h"
-#include "engine/io/trial.h"
+#include "engine/io/hdf5/hdf5_reader.h"
 
 namespace echolux {
 namespace {
@@ -43,11 +45,18 @@ struct Extent {
     }
 };
 
+std::int64_t bytes_of_file(int descriptor) {
+    struct stat status {};
+    return fstat(descriptor, &status) == 0 ? static_cast<std::int64_t>(status.st_size) : 0;
+}
+
 class Hdf5Reader : public ImageReader {
   public:
-    Hdf5Reader(const std::filesystem::path& path, const std::string& wanted) : path_(path) {
+    Hdf5Reader(int descriptor, const std::filesystem::path& path, const std::string& wanted)
+        : path_(path), file_bytes_(bytes_of_file(descriptor)) {
         const auto lock = hdf5::locked();
-        file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+        H5PLset_loading_state(0);
+        file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, hdf5::access_to(descriptor)), H5Fclose);
         if (!file_) refuse("is not an HDF5 file, or is damaged: " + hdf5::reason());
         dataset_ = Handle(H5Dopen2(file_, name_of_voxels(wanted).c_str(), H5P_DEFAULT), H5Dclose);
         const Handle type(H5Dget_type(dataset_), H5Tclose);
@@ -142,9 +151,8 @@ class Hdf5Reader : public ImageReader {
             if (!is_sturdy)
                 refuse("is compressed with a filter other than gzip and shuffle", "repack it: h5repack -f GZIP=4");
         }
-        const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path_));
-        check_claim(header_, stored_, bytes, packed, path_);
-        check_chunks(list, bytes);
+        check_claim(header_, stored_, file_bytes_, packed, path_);
+        check_chunks(list, file_bytes_);
     }
 
     // Each takes some bytes of the file's index; the library takes its time for each, there or not, and memory for one.
@@ -227,6 +235,7 @@ class Hdf5Reader : public ImageReader {
     }
 
     std::filesystem::path path_;
+    std::int64_t file_bytes_;
     Handle file_, dataset_;
     Extent extent_;
     StoredType stored_ = StoredType::u8;
@@ -234,35 +243,10 @@ class Hdf5Reader : public ImageReader {
     ImageHeader header_;
 };
 
-// Of a first look at a file, whose chunks may be packed by deflate: 1032 : 1 at best.
-std::int64_t max_memory_for(const std::filesystem::path& path) {
-    constexpr std::int64_t some = 256 << 20, best_packing = 1032, max = 1LL << 40;
-    std::error_code missing;
-    const std::uintmax_t bytes = std::filesystem::file_size(path, missing);
-    if (missing) return some;
-    return some + best_packing * static_cast<std::int64_t>(std::min<std::uintmax_t>(bytes, max));
-}
-
 }  // namespace
 
-std::unique_ptr<ImageReader> open_hdf5(const std::filesystem::path& path) {
-    return open_hdf5_dataset(path, {});
-}
-
-std::unique_ptr<ImageReader> open_hdf5_dataset(const std::filesystem::path& path, const std::string& name) {
-    const auto lock = hdf5::locked();  // no other thread is within the library while the copy is made
-    const auto first_look = [&] {
-        hdf5::be_alone();
-        Hdf5Reader reader(path, name);
-        const std::int64_t slices = reader.header().size[2];
-        reader.read(0, {0, 1});
-        reader.read(reader.header().time_points - 1, {slices - 1, slices});
-    };
-    if (!survives(first_look, {.max_bytes = max_memory_for(path)})) {
-        throw Error(ErrorCode::bad_file, "makes the HDF5 library crash, hang or run out of memory: it is damaged",
-                    path.string(), "copy the file again");
-    }
-    return std::make_unique<Hdf5Reader>(path, name);
+std::unique_ptr<ImageReader> read_hdf5(int descriptor, const std::filesystem::path& path, const std::string& part) {
+    return std::make_unique<Hdf5Reader>(descriptor, path, part);
 }
 
 }  // namespace echolux

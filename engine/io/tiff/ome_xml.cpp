@@ -114,6 +114,7 @@ std::string ome_xml(const ImageHeader& header) {
     image.append_child("AnnotationRef").append_attribute("ID") = "Annotation:0";
     add_texts(header, root);
     std::ostringstream text;
+    text.exceptions(std::ios::badbit);  // a stream keeps it to itself when memory runs out
     text << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
     document.save(text, "", pugi::format_raw | pugi::format_no_declaration);
     return text.str();

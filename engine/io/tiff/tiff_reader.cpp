@@ -11,9 +11,11 @@
 
 #include "compute/counted.h"
 #include "compute/error.h"
+#include "engine/io/contained/contained_reader.h"
 #include "engine/io/header_text.h"
 #include "engine/io/tiff/ome_xml.h"
 #include "engine/io/tiff/tiff_file.h"
+#include "engine/io/tiff/tiff_reader.h"
 
 namespace echolux {
 namespace {
@@ -43,10 +45,15 @@ int ignore_warning(TIFF*, void*, const char*, const char*, va_list) {
     return 1;
 }
 
-class TiffReader : public ImageReader {
+// Simple ones, and those that other programs read from strangers all day.
+constexpr std::array<int, 6> sturdy_codecs{COMPRESSION_NONE,    COMPRESSION_LZW,           COMPRESSION_PACKBITS,
+                                           COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_ZSTD};
+
+class TiffReader final : public ImageReader {
   public:
-    explicit TiffReader(const std::filesystem::path& path) : path_(path) {
-        open();
+    TiffReader(Descriptor file, const std::filesystem::path& path) : path_(path) {
+        const auto file_bytes = static_cast<std::int64_t>(size_of(file));
+        open(std::move(file));
         survey_pages();
         header_.size = {static_cast<std::int64_t>(shape_.columns), static_cast<std::int64_t>(shape_.rows),
                         std::ssize(places_)};
@@ -55,7 +62,6 @@ class TiffReader : public ImageReader {
         read_resolution();
         order_pages();
         // The tightest packing that TIFF has, of zeros by zstd, beats deflate some twenty times.
-        const auto file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(path_));
         constexpr std::int64_t tightest = 20;
         check_claim(header_, stored_type(), is_packed_ ? file_bytes * tightest : file_bytes, is_packed_, path_);
     }
@@ -74,15 +80,19 @@ class TiffReader : public ImageReader {
         return converted(stored_type(), std::move(stored));
     }
 
+    // Whether all pages are packed by codecs that bear whatever they are given.
+    bool is_sturdy() const { return is_sturdy_; }
+
   private:
-    void open() {
+    void open(Descriptor file) {
         TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
         constexpr tmsize_t max = tmsize_t{1} << 31;  // of one allocation for directories, strips, tiles
         TIFFOpenOptionsSetMaxSingleMemAlloc(options, max);
         TIFFOpenOptionsSetErrorHandlerExtR(options, keep_message, &message_);
         TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, nullptr);
-        tiff_.reset(TIFFOpenExt(path_.c_str(), "rm", options));  // m: not mapped, a file may shrink
+        tiff_.reset(TIFFFdOpenExt(file.number(), path_.c_str(), "rm", options));  // m: not mapped, a file may shrink
         TIFFOpenOptionsFree(options);
+        if (tiff_) file.release();  // closed with it
         if (!tiff_) refuse("is not a TIFF file, or is damaged: " + message_);
     }
 
@@ -104,6 +114,7 @@ class TiffReader : public ImageReader {
                        "slices of one volume must be alike");
             }
             is_packed_ = is_packed_ || compression != COMPRESSION_NONE;
+            is_sturdy_ = is_sturdy_ && std::ranges::count(sturdy_codecs, compression) > 0;
             places_.push_back(TIFFCurrentDirOffset(tiff));
             if (std::ssize(places_) > max_tiff_pages)
                 refuse(fmt::format("has more than {}", counted(max_tiff_pages, "pages")));
@@ -280,15 +291,23 @@ class TiffReader : public ImageReader {
     TiffHandle tiff_;
     PageShape shape_;
     std::vector<std::uint64_t> places_;  // of the pages' directories
-    bool is_packed_ = false;
+    bool is_packed_ = false, is_sturdy_ = true;
     PageOrder order_;
     ImageHeader header_;
 };
 
 }  // namespace
 
+std::unique_ptr<ImageReader> read_tiff(int descriptor, const std::filesystem::path& path) {
+    return std::make_unique<TiffReader>(Descriptor(descriptor), path);
+}
+
 std::unique_ptr<ImageReader> open_tiff(const std::filesystem::path& path) {
-    return std::make_unique<TiffReader>(path);
+    auto reader = std::make_unique<TiffReader>(open_regular(path), path);
+    if (reader->is_sturdy()) return reader;
+    constexpr std::int64_t some = 512 << 20;
+    const std::int64_t page_bytes = reader->header().slice_bytes();
+    return open_contained({.kind = "tiff", .path = path, .max_bytes = some + 8 * page_bytes});
 }
 
 }  // namespace echolux

@@ -7,6 +7,7 @@
 
 #include "compute/error.h"
 #include "engine/io/header_text.h"
+#include "engine/io/named_file.h"
 #include "engine/io/zarr/ome_zarr.h"
 #include "engine/io/zarr/zarr_array.h"
 
@@ -62,6 +63,7 @@ class OmeZarrReader : public ImageReader {
 
   private:
     void open() {
+        for (const char* name : {".zattrs", "zarr.json"}) require_within(path_, path_ / name);
         if (zarr::read_json(path_ / ".zarray") || is_array_of_zarr3()) return open_array();
         const json attributes = read_attributes();
         const json* ome = member(attributes, "ome");
@@ -89,7 +91,7 @@ class OmeZarrReader : public ImageReader {
     }
 
     void open_array() {
-        const ZarrArray array(path_);
+        const ZarrArray array(path_, path_);
         axes_.count = array.sizes().size();
         for (std::size_t i = 0; i < std::min<std::size_t>(4, axes_.count); ++i) {
             axes_.place[i] = static_cast<int>(axes_.count - 1 - i);
@@ -121,9 +123,7 @@ class OmeZarrReader : public ImageReader {
     }
 
     void open_level(const std::string& name) {
-        const bool escapes = name.find("..") != std::string::npos || name.starts_with('/');
-        if (escapes) refuse("keeps a level in \"" + name.substr(0, 80) + "\", outside of its folder");
-        const ZarrArray& array = arrays_.emplace_back(name.empty() ? path_ : path_ / name);
+        const ZarrArray& array = arrays_.emplace_back(name.empty() ? path_ : path_ / name, path_);
         if (array.sizes().size() != axes_.count || array.stored() != arrays_.front().stored()) {
             refuse("has a level \"" + name.substr(0, 80) + "\" that does not fit the others");
         }

@@ -13,6 +13,9 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/io/json_text.h"
+#include "engine/io/named_file.h"
+#include "engine/io/regular_file.h"
 
 namespace echolux::zarr {
 namespace {
@@ -20,7 +23,7 @@ namespace {
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
 
-std::optional<std::string> whole_file(const std::filesystem::path& path, std::uintmax_t max) {
+std::optional<std::string> file_if_there(const std::filesystem::path& path, std::uintmax_t max) {
     std::error_code problem;
     const std::uintmax_t size = std::filesystem::file_size(path, problem);
     const bool is_absent = problem == std::errc::no_such_file_or_directory || problem == std::errc::not_a_directory ||
@@ -30,7 +33,7 @@ std::optional<std::string> whole_file(const std::filesystem::path& path, std::ui
     if (!std::filesystem::is_regular_file(path, problem)) return std::nullopt;
     if (size > max) throw Error(ErrorCode::bad_file, "is too large for its kind", path.string());
     std::string text(size, '\0');
-    std::ifstream stream(path, std::ios::binary);
+    std::ifstream stream = regular_stream(path);
     if (!stream.read(text.data(), static_cast<std::streamsize>(size))) {
         throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "check its permissions");
     }
@@ -48,6 +51,17 @@ constexpr TypeName type_names[] = {
     {"i4", "int32", StoredType::i32},          {"u8", "uint64", StoredType::u64},  {"i8", "int64", StoredType::i64},
     {"f2", "float16", StoredType::f16},        {"f4", "float32", StoredType::f32}, {"f8", "float64", StoredType::f64},
     {"c8", "complex64", StoredType::complex64}};
+
+// Sizes; 0 for what is none: a real beyond all integers must not be converted.
+std::vector<std::int64_t> whole_numbers(const json& list) {
+    std::vector<std::int64_t> numbers;
+    for (const json& entry : list) {
+        constexpr double exact = 0x1p53;
+        const bool is_real = entry.is_number_float() && std::abs(entry.get<double>()) <= exact;
+        numbers.push_back(is_real || entry.is_number_integer() ? entry.get<std::int64_t>() : 0);
+    }
+    return numbers;
+}
 
 // The value of every number of a voxel. Halves and complex voxels are filled with zeros.
 Bytes fill_of(const json& array, StoredType type) {
@@ -128,16 +142,19 @@ std::vector<std::int64_t> begins_of(const std::vector<Interval>& ranges) {
 
 std::optional<json> read_json(const std::filesystem::path& path) {
     constexpr std::uintmax_t max = 16 << 20;
-    const auto text = whole_file(path, max);
+    const auto text = file_if_there(path, max);
     if (!text) return std::nullopt;
-    json parsed = json::parse(*text, nullptr, false);
-    if (parsed.is_discarded() || !parsed.is_object()) {
+    json parsed = parsed_json(*text, path.string(), "copy the folder again");
+    if (!parsed.is_object()) {
         throw Error(ErrorCode::bad_file, "is not a JSON object", path.string(), "copy the folder again");
     }
     return parsed;
 }
 
-ZarrArray::ZarrArray(std::filesystem::path folder) : folder_(std::move(folder)) {
+ZarrArray::ZarrArray(std::filesystem::path folder, std::filesystem::path store)
+    : folder_(std::move(folder)), store_(std::move(store)) {
+    require_within(store_, folder_);
+    for (const char* name : {".zarray", "zarr.json"}) require_within(store_, folder_ / name);
     try {
         if (const auto zarr2 = read_json(folder_ / ".zarray")) {
             read_zarr2(*zarr2);
@@ -153,8 +170,8 @@ ZarrArray::ZarrArray(std::filesystem::path folder) : folder_(std::move(folder)) 
 }
 
 void ZarrArray::read_zarr2(const json& array) {
-    sizes_ = array.at("shape").get<std::vector<std::int64_t>>();
-    chunk_ = array.at("chunks").get<std::vector<std::int64_t>>();
+    sizes_ = whole_numbers(array.at("shape"));
+    chunk_ = whole_numbers(array.at("chunks"));
     if (!array.at("dtype").is_string()) refuse("has several numbers per voxel");
     const std::string type = array.at("dtype").get<std::string>();
     const auto* entry = std::ranges::find_if(
@@ -170,10 +187,10 @@ void ZarrArray::read_zarr2(const json& array) {
 
 void ZarrArray::read_zarr3(const json& array) {
     if (array.value("node_type", "") != "array") refuse("holds no array");
-    sizes_ = array.at("shape").get<std::vector<std::int64_t>>();
+    sizes_ = whole_numbers(array.at("shape"));
     const json& grid = array.at("chunk_grid");
     if (grid.at("name") != "regular") refuse("has chunks of different sizes");
-    chunk_ = grid.at("configuration").at("chunk_shape").get<std::vector<std::int64_t>>();
+    chunk_ = whole_numbers(grid.at("configuration").at("chunk_shape"));
     const std::string type = array.at("data_type").is_string() ? array.at("data_type").get<std::string>() : "?";
     const auto* entry =
         std::ranges::find(type_names, type, [](const TypeName& each) { return std::string(each.zarr3); });
@@ -215,11 +232,21 @@ std::filesystem::path ZarrArray::place_of(const std::vector<std::int64_t>& index
     return folder_ / (key_begins_.empty() ? numbers : key_begins_ + separator_ + numbers);
 }
 
+// Chunks lie in few folders, of which each is looked at once.
+void ZarrArray::require_in_store(const std::filesystem::path& chunk) const {
+    std::error_code problem;
+    if (std::filesystem::is_symlink(chunk, problem)) require_within(store_, chunk);
+    if (chunk.parent_path() == known_folder_) return;
+    require_within(store_, chunk.parent_path());
+    known_folder_ = chunk.parent_path();
+}
+
 std::optional<std::vector<std::byte>> ZarrArray::read_chunk(const std::vector<std::int64_t>& index) const {
     const std::filesystem::path place = place_of(index);
+    require_in_store(place);
     // The tightest packing, of zeros by zstd, is some thirty thousandfold.
     constexpr std::size_t tightest = 40000, overhead = 1 << 16;
-    const auto file = whole_file(place, chunk_bytes() * 2 + overhead);
+    const auto file = file_if_there(place, chunk_bytes() * 2 + overhead);
     if (!file) return std::nullopt;
     if (file->size() * tightest < chunk_bytes()) {
         throw Error(ErrorCode::bad_file, "ends too early", place.string(), "copy the folder again");

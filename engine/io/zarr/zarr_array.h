@@ -22,8 +22,9 @@ std::optional<nlohmann::json> read_json(const std::filesystem::path& path);
 
 class ZarrArray {
   public:
-    // Throws Error{bad_file} naming the folder: no array, of a kind that is not known, or sizes that cannot be.
-    explicit ZarrArray(std::filesystem::path folder);
+    // An array in the store `store`, out of which nothing may lead. Throws Error{bad_file} naming the folder: no array,
+    // of a kind that is not known, or sizes that cannot be.
+    ZarrArray(std::filesystem::path folder, std::filesystem::path store);
 
     const std::vector<std::int64_t>& sizes() const { return sizes_; }
     const std::vector<std::int64_t>& chunk() const { return chunk_; }
@@ -37,11 +38,13 @@ class ZarrArray {
     void read_zarr3(const nlohmann::json& array);
     void check_sizes() const;
     std::filesystem::path place_of(const std::vector<std::int64_t>& index) const;
+    void require_in_store(const std::filesystem::path& chunk) const;
     std::optional<std::vector<std::byte>> read_chunk(const std::vector<std::int64_t>& index) const;
     std::size_t chunk_bytes() const;
     [[noreturn]] void refuse(const std::string& what, const std::string& remedy = {}) const;
 
-    std::filesystem::path folder_;
+    std::filesystem::path folder_, store_;
+    mutable std::filesystem::path known_folder_;  // of chunks, that lies in the store
     std::vector<std::int64_t> sizes_, chunk_;
     StoredType stored_ = StoredType::u8;
     Codecs codecs_;

@@ -2,17 +2,14 @@
 // nothing but what it needs to unpack the voxels, all of it checked.
 #include "engine/io/foreign/gdcm/dicom_codec.h"
 
-#include <gdcmImageReader.h>
-#include <gdcmTrace.h>
-
 #include <algorithm>
 #include <array>
-#include <sstream>
 #include <string_view>
 
 #include "compute/error.h"
+#include "engine/io/contained/reader_process.h"
 #include "engine/io/foreign/file_bytes.h"
-#include "engine/io/trial.h"
+#include "engine/io/foreign/gdcm/dicom_frames.h"
 
 namespace echolux {
 namespace {
@@ -100,44 +97,56 @@ bool is_known(std::string_view syntax) {
     return syntax.starts_with(jpeg) && std::ranges::count(known, syntax.substr(jpeg.size())) > 0;
 }
 
-std::vector<std::byte> unpacked(const std::string& file, const DicomHeader& header) {
-    gdcm::Trace::WarningOff();  // errors are told by what it returns
-    gdcm::Trace::ErrorOff();
-    gdcm::Trace::DebugOff();
-    std::istringstream stream(file);
-    gdcm::ImageReader reader;
-    reader.SetStream(stream);
-    const auto frame_bytes = static_cast<std::size_t>(header.columns * header.rows * bytes_of(header.stored));
-    std::vector<std::byte> voxels(header.frames.size() * frame_bytes);
-    const bool is_read = reader.Read() && reader.GetImage().GetBufferLength() == voxels.size() &&
-                         reader.GetImage().GetBuffer(reinterpret_cast<char*>(voxels.data()));
-    if (is_read) return voxels;
-    throw Error(ErrorCode::bad_file,
-                "has voxels that cannot be unpacked (transfer syntax " + header.transfer_syntax + ")",
-                header.path.string(), "unpack it with another program first");
-}
-
 // Some copies of the file and of its voxels.
-TrialBounds trial_bounds(const DicomHeader& header, std::size_t file_bytes) {
-    constexpr std::int64_t some = 256 << 20, copies = 4;
-    constexpr std::size_t slowest_bytes_per_s = 1 << 20;
-    const std::int64_t voxel_bytes = std::ssize(header.frames) * header.columns * header.rows * bytes_of(header.stored);
-    return {.max_bytes = some + copies * (static_cast<std::int64_t>(file_bytes) + voxel_bytes),
-            .longest_s = static_cast<unsigned>(20 + file_bytes / slowest_bytes_per_s)};
+std::int64_t max_memory_for(const PackedFrames& packed, std::size_t file_bytes) {
+    constexpr std::int64_t some = 512 << 20, copies = 4;  // some: also the stacks of threads
+    return some + copies * (static_cast<std::int64_t>(file_bytes) + packed.header().bytes());
 }
 
 }  // namespace
 
-std::vector<std::byte> unpack_by_codec(const DicomHeader& header, const std::vector<DicomItem>& items) {
+struct DicomCodec::Parts {
+    // Asks the process that is there, unless the frames need more memory than it may take.
+    void open(const OpenOrder& order) {
+        if (process && !process->is_over() && order.max_bytes <= max_bytes) return process->open_again(order);
+        max_bytes = order.max_bytes;
+        process = std::make_unique<ReaderProcess>(order, file);
+    }
+
+    Descriptor file = file_in_memory();
+    std::int64_t max_bytes = 0;
+    std::unique_ptr<ReaderProcess> process;
+};
+
+DicomCodec::DicomCodec() : parts_(std::make_unique<Parts>()) {}
+DicomCodec::~DicomCodec() = default;
+
+std::vector<std::byte> DicomCodec::unpack(const DicomHeader& header, const std::vector<DicomItem>& items) {
     const std::string where = header.path.string();
     if (!is_known(header.transfer_syntax)) {
         throw Error(ErrorCode::bad_file, "is compressed in an unknown way: " + header.transfer_syntax, where,
                     "unpack it with another program first");
     }
     const std::string file = with_voxels_alone(header, items);
-    if (survives([&] { unpacked(file, header); }, trial_bounds(header, file.size()))) return unpacked(file, header);
-    throw Error(ErrorCode::bad_file, "makes the codec crash, hang or run out of memory: its voxels are damaged", where,
-                "copy the file again");
+    const PackedFrames packed{header.columns, header.rows, bytes_of(header.stored), std::ssize(header.frames),
+                              header.transfer_syntax};
+    const std::int64_t bytes = packed.header().bytes();
+    constexpr std::int64_t patience_s = 20;
+    const double longest_s = patience_s + static_cast<double>(std::ssize(file) + bytes) / slowest_reading;
+    put(parts_->file, file);
+    parts_->open({.kind = "dicom",
+                  .path = where,
+                  .part = packed.transfer_syntax,
+                  .numbers = packed.numbers(),
+                  .max_bytes = max_memory_for(packed, file.size()),
+                  .longest_s = static_cast<std::int64_t>(longest_s) + 1});
+    ReaderProcess& process = *parts_->process;
+    process.answer(Says::header, longest_s);
+    process.memory(bytes);
+    process.ask(ReadOrder{.box = {.columns = {}, .rows = {}, .slices = {0, packed.frames}}, .bytes = bytes}.frame());
+    process.answer(Says::done, longest_s);
+    const std::byte* begin = process.memory(bytes).data();
+    return {begin, begin + bytes};
 }
 
 }  // namespace echolux

@@ -1,0 +1,216 @@
+// Starting, asking and ending reader processes: see reader_process.h.
+#include "engine/io/contained/reader_process.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "compute/counted.h"
+#include "engine/version.h"
+
+extern char** environ;
+
+namespace echolux {
+namespace {
+
+constexpr const char* program_name = "echolux-reader";
+
+[[noreturn]] void refuse_start(const std::string& what, const std::string& where) {
+    throw Error(
+        ErrorCode::device, what, where,
+        "it reads files of other programs for Echolux and is installed with it: install Echolux again, or name it in "
+        "ECHOLUX_READER");
+}
+
+// What the loader and the sanitizers need; nothing that may be a secret.
+std::vector<char*> environment() {
+    std::vector<char*> kept;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        const std::string_view name = text.substr(0, text.find('='));
+        if (name.starts_with("LD_") || name.ends_with("SAN_OPTIONS") || name == "ASAN_SYMBOLIZER_PATH")
+            kept.push_back(*entry);
+    }
+    kept.push_back(nullptr);
+    return kept;
+}
+
+// Where a file descriptor is to be found after the program has started.
+struct Actions {
+    Actions() { posix_spawn_file_actions_init(&list); }
+    ~Actions() { posix_spawn_file_actions_destroy(&list); }
+    Actions(const Actions&) = delete;
+    Actions& operator=(const Actions&) = delete;
+
+    posix_spawn_file_actions_t list{};
+};
+
+// Beyond those that the other program will have, so that none is overwritten on the way.
+Descriptor moved_up(const Descriptor& file) {
+    return Descriptor(fcntl(file.number(), F_DUPFD_CLOEXEC, reader_file + 1));
+}
+
+// The library or program that this code is part of. A program is not asked for its name, which may be whatever whoever
+// started it says; empty: it cannot be told.
+std::filesystem::path own_file() {
+    Dl_info here{};
+    void* map = nullptr;
+    std::error_code problem;
+    const bool is_known = dladdr1(reinterpret_cast<const void*>(&own_file), &here, &map, RTLD_DL_LINKMAP) != 0;
+    const char* library = is_known && map != nullptr ? static_cast<const link_map*>(map)->l_name : "";
+    if (*library != '\0') return std::filesystem::canonical(library, problem);
+    return std::filesystem::read_symlink("/proc/self/exe", problem);
+}
+
+// "crashed (Aborted)".
+std::string words_of(int status) {
+    if (!WIFSIGNALED(status)) return "ended without a word";
+    switch (WTERMSIG(status)) {
+        case SIGSYS: return "was stopped: it tried what a reader may not";
+        case SIGALRM: return "did not come to an end";
+        case SIGXCPU: return "did not come to an end";
+        case SIGKILL: return "was killed";
+        default: return fmt::format("crashed ({})", strsignal(WTERMSIG(status)));
+    }
+}
+
+}  // namespace
+
+std::filesystem::path reader_program() {
+    if (const char* named = std::getenv("ECHOLUX_READER"); named != nullptr && *named != '\0') return named;
+    const std::filesystem::path folder = own_file().parent_path();
+    std::error_code problem;
+    for (const char* place : {"", "../bin", "../../bin"}) {  // of lib and of lib/x86_64-linux-gnu
+        const std::filesystem::path program = (folder / place / program_name).lexically_normal();
+        if (std::filesystem::is_regular_file(program, problem)) return program;
+    }
+    refuse_start(fmt::format("the program {} is missing", program_name), folder.string());
+}
+
+ReaderProcess::ReaderProcess(const OpenOrder& order, const Descriptor& file) : order_(order), file_(file.number()) {
+    start();
+    ask(order_.frame());
+}
+
+ReaderProcess::~ReaderProcess() {
+    end();
+    if (memory_ != nullptr) munmap(memory_, static_cast<std::size_t>(memory_bytes_));
+}
+
+void ReaderProcess::start() {
+    const std::filesystem::path program = reader_program();
+    int ends[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        refuse_start("no socket for a reader process", std::strerror(errno));
+    Descriptor theirs(ends[1]);
+    socket_ = Descriptor(ends[0]);
+    memory_file_ = Descriptor(memfd_create("echolux-voxels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!memory_file_ || fcntl(memory_file_.number(), F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+        refuse_start("no memory to share with a reader process", std::strerror(errno));
+    const Descriptor socket = moved_up(theirs), memory = moved_up(memory_file_), file{dup(file_)};
+    const Descriptor moved_file = moved_up(file);
+    Actions actions;
+    posix_spawn_file_actions_addopen(&actions.list, 0, "/dev/null", O_RDONLY, 0);
+    for (const int output : {1, 2}) posix_spawn_file_actions_addopen(&actions.list, output, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions.list, socket.number(), reader_socket);
+    posix_spawn_file_actions_adddup2(&actions.list, memory.number(), reader_memory);
+    posix_spawn_file_actions_adddup2(&actions.list, moved_file.number(), reader_file);
+    std::string name = program.string(), protocol = std::to_string(reader_protocol), version = echolux::version;
+    std::array<char*, 4> arguments{name.data(), version.data(), protocol.data(), nullptr};
+    pid_t process = -1;
+    const int problem =
+        posix_spawn(&process, name.c_str(), &actions.list, nullptr, arguments.data(), environment().data());
+    if (problem != 0) refuse_start(fmt::format("cannot be started: {}", std::strerror(problem)), name);
+    process_ = process;
+}
+
+void ReaderProcess::open_again(const OpenOrder& order) {
+    order_ = order;
+    ask(order_.frame());
+}
+
+void ReaderProcess::ask(const Frame& frame) {
+    if (!send_frame(socket_.number(), frame)) fail(0, false);
+}
+
+std::string ReaderProcess::answer(Says expected, double longest_s) {
+    const auto until =
+        WireClock::now() + std::chrono::duration_cast<WireClock::duration>(std::chrono::duration<double>(longest_s));
+    std::optional<std::string> bytes = receive_frame(socket_.number(), until);
+    if (!bytes) fail(longest_s, WireClock::now() >= until);
+    try {
+        FrameReader frame(*bytes);
+        if (frame.what() == expected) return std::move(*bytes);
+        if (frame.what() == Says::error) throw error_of(frame);
+        if (frame.what() == Says::stopped) {
+            const std::int64_t call = frame.number();
+            end();
+            throw Error(
+                ErrorCode::bad_file,
+                fmt::format(
+                    "was being read when its reader tried what no reader does, and was stopped (system call {})", call),
+                order_.path, "do not trust this file; get it again from where it was made");
+        }
+    } catch (const BadFrame&) {
+    }
+    fail(longest_s, false);
+}
+
+// The process has ended, or ends now; what is wrong is told by how.
+void ReaderProcess::fail(double longest_s, bool is_late) {
+    std::string what = fmt::format("did not come to an end within {:.0f} s", longest_s);
+    if (!is_late) {
+        socket_.close();  // a process that only said nonsense sees that nobody listens, and ends
+        int status = 0;
+        pid_t ended = 0;
+        const auto until = WireClock::now() + std::chrono::seconds(2);
+        while ((ended = waitpid(process_, &status, WNOHANG)) == 0 && WireClock::now() < until) usleep(1000);
+        what = ended == process_ ? words_of(status) : "ended without a word";
+        if (ended == process_) process_ = -1;
+    }
+    end();
+    throw Error(ErrorCode::bad_file, "is damaged, or made to do harm: the process that read it " + what, order_.path,
+                "copy the file again");
+}
+
+void ReaderProcess::end() {
+    if (process_ < 0) return;
+    kill(process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+    process_ = -1;
+}
+
+std::span<const std::byte> ReaderProcess::memory(std::int64_t bytes) {
+    if (bytes > memory_bytes_) {
+        const auto wanted = static_cast<std::size_t>(bytes);
+        void* place = MAP_FAILED;
+        if (ftruncate(memory_file_.number(), bytes) == 0) {
+            place = mmap(nullptr, wanted, PROT_READ, MAP_SHARED, memory_file_.number(), 0);
+        }
+        if (place == MAP_FAILED) {
+            throw Error(
+                ErrorCode::out_of_memory,
+                fmt::format("there is no memory for {} to share with a reader process", counted(bytes, "bytes")),
+                order_.path);
+        }
+        if (memory_ != nullptr) munmap(memory_, static_cast<std::size_t>(memory_bytes_));
+        memory_ = static_cast<std::byte*>(place);
+        memory_bytes_ = bytes;
+    }
+    return {memory_, static_cast<std::size_t>(memory_bytes_)};
+}
+
+}  // namespace echolux

@@ -1,0 +1,89 @@
+#include "engine/live/earlier_recording.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "compute/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/live/recording_calibration.h"
+
+namespace echolux {
+namespace {
+
+using Path = std::filesystem::path;
+
+bool is_there(const Path& path) {
+    std::error_code unknown;
+    return std::filesystem::exists(std::filesystem::symlink_status(path, unknown));
+}
+
+Path free_folder(const Path& scan_toml) {
+    const std::string name = scan_toml.stem().string() + ".before";
+    Path folder = scan_toml.parent_path() / name;
+    for (int number = 2; is_there(folder); ++number)
+        folder = scan_toml.parent_path() / fmt::format("{}-{}", name, number);
+    return folder;
+}
+
+// Names are flushed in both folders: none is lost on the way.
+void flush_names(const Path& folder) {
+    make_durable(folder);
+    make_durable(folder.parent_path());
+}
+
+}  // namespace
+
+EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> files) {
+    for (const Path& path : calibration_made_by(scan_toml)) files.push_back(path);
+    std::erase_if(files, [](const Path& path) { return !is_there(path); });
+    if (files.empty()) return;
+    const Path folder = free_folder(scan_toml);
+    std::error_code problem;
+    std::filesystem::create_directory(folder, problem);
+    if (problem) throw Error(ErrorCode::output, "cannot be made: " + problem.message(), folder.string());
+    try {
+        folder_ = folder;
+        moved_.reserve(files.size());  // what is moved is noted, also where memory runs out
+        for (const Path& path : files) {
+            Moved move{path, folder / path.filename()};
+            std::filesystem::rename(move.from, move.to);
+            moved_.push_back(std::move(move));
+        }
+        flush_names(folder);
+    } catch (const std::exception& error) {
+        put_back();
+        throw Error(ErrorCode::output, fmt::format("the recording that is there cannot step aside: {}", error.what()),
+                    scan_toml.string(), "choose another name");
+    }
+}
+
+// The folder goes when it is known that nothing is named in it any more: a power cut must not take the files with it.
+void EarlierRecording::put_back() noexcept {
+    std::error_code ignored;
+    for (const Moved& move : moved_) std::filesystem::rename(move.to, move.from, ignored);
+    try {
+        if (!folder_.empty()) flush_names(folder_);
+        end();
+    } catch (const std::exception&) {  // it stays, empty
+        moved_.clear();
+        folder_.clear();
+    }
+}
+
+void EarlierRecording::remove() noexcept {
+    std::error_code ignored;
+    for (const Moved& move : moved_) std::filesystem::remove(move.to, ignored);
+    end();
+}
+
+// What anybody else put into the folder stays, and so does the folder then.
+void EarlierRecording::end() noexcept {
+    if (folder_.empty()) return;
+    std::error_code ignored;
+    std::filesystem::remove(folder_, ignored);
+    moved_.clear();
+    folder_.clear();
+}
+
+}  // namespace echolux

@@ -1,0 +1,36 @@
+// A recording that another one of its name is to replace. It steps aside into a folder of its own, where it opens as
+// before, and is removed only when its successor has something on the disk: a camera that sends nothing, a disk that
+// fails or a power cut never leave neither.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace echolux {
+
+class EarlierRecording {
+  public:
+    EarlierRecording() = default;  // there is none
+
+    // Moves what is there of `files`, and the calibration files that the recording `scan_toml` made, into the first
+    // folder that is free of NAME.before, NAME.before-2, ... Throws Error{output}: all is where it was.
+    EarlierRecording(const std::filesystem::path& scan_toml, std::vector<std::filesystem::path> files);
+
+    // Where it waits; empty: there is none.
+    const std::filesystem::path& folder() const { return folder_; }
+
+    // What it was asked to do, and then there is none.
+    void put_back() noexcept;
+    void remove() noexcept;
+
+  private:
+    void end() noexcept;
+
+    std::filesystem::path folder_;
+    struct Moved {
+        std::filesystem::path from, to;
+    };
+    std::vector<Moved> moved_;
+};
+
+}  // namespace echolux

@@ -1,0 +1,200 @@
+#include "engine/reader/cage.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "engine/io/contained/wire.h"
+
+namespace echolux {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t architecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
+#else
+#error "reader processes know the system calls of x86-64 and of 64-bit ARM"
+#endif
+
+// Memory, time, the end: what needs neither a file nor anybody else.
+// clang-format off
+constexpr int harmless[] = {
+    SYS_read, SYS_pread64, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_close, SYS_munmap, SYS_mremap, SYS_brk,
+    SYS_madvise, SYS_futex, SYS_exit, SYS_exit_group, SYS_rt_sigaction, SYS_rt_sigreturn, SYS_rt_sigprocmask,
+    SYS_sigaltstack, SYS_getpid, SYS_gettid, SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday,
+    SYS_getrandom, SYS_sched_yield, SYS_setitimer, SYS_getrusage, SYS_sysinfo, SYS_uname, SYS_restart_syscall,
+    SYS_sched_getaffinity, SYS_set_robust_list, SYS_rseq, SYS_membarrier,
+#ifdef SYS_alarm
+    SYS_alarm, SYS_time,
+#endif
+};
+// clang-format on
+
+// What no reader tries by accident: it ends, and says which it was. Everything else just fails (EPERM).
+// clang-format off
+constexpr int telling[] = {
+    SYS_execve, SYS_execveat, SYS_kill, SYS_tkill, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
+    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_sendmsg, SYS_sendmmsg,
+    SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_mknodat, SYS_fchmodat,
+    SYS_fchownat, SYS_truncate, SYS_ftruncate, SYS_fchmod, SYS_fchown, SYS_mount, SYS_umount2, SYS_chroot,
+    SYS_pivot_root, SYS_unshare, SYS_setns, SYS_bpf, SYS_io_uring_setup, SYS_userfaultfd, SYS_memfd_create,
+    SYS_init_module, SYS_openat2, SYS_setuid, SYS_setgid, SYS_seccomp, SYS_pwrite64,
+#ifdef SYS_fork
+    SYS_fork, SYS_vfork, SYS_unlink, SYS_rename, SYS_mkdir, SYS_rmdir, SYS_link, SYS_symlink, SYS_creat, SYS_chmod,
+    SYS_chown, SYS_mknod,
+#endif
+};
+// clang-format on
+
+constexpr sock_filter statement(std::uint16_t code, std::uint32_t value) {
+    return {code, 0, 0, value};
+}
+
+constexpr sock_filter jump(std::uint16_t code, std::uint32_t value, std::uint8_t if_true, std::uint8_t if_false) {
+    return {code, if_true, if_false, value};
+}
+
+// Little-endian machines alone: the low half of an argument comes first.
+constexpr std::uint32_t low(int argument) {
+    return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * static_cast<std::size_t>(argument));
+}
+
+constexpr sock_filter load(std::uint32_t place) {
+    return statement(BPF_LD | BPF_W | BPF_ABS, place);
+}
+
+constexpr sock_filter give(std::uint32_t verdict) {
+    return statement(BPF_RET | BPF_K, verdict);
+}
+
+constexpr std::uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
+
+class Filter {
+  public:
+    Filter() {
+        add({load(offsetof(seccomp_data, arch)), jump(BPF_JMP | BPF_JEQ | BPF_K, architecture, 1, 0),
+             give(SECCOMP_RET_KILL_PROCESS), load(offsetof(seccomp_data, nr))});
+#ifdef __x86_64__
+        constexpr std::uint32_t other_numbers = 0x40000000;  // of the x32 interface
+        add({jump(BPF_JMP | BPF_JGE | BPF_K, other_numbers, 0, 1), give(SECCOMP_RET_KILL_PROCESS)});
+#endif
+        for (const int call : harmless) on(call, {give(SECCOMP_RET_ALLOW)});
+        for (const int call : telling) on(call, {give(SECCOMP_RET_TRAP)});
+        // Memory, but none that can be executed.
+        for (const int call : {SYS_mmap, SYS_mprotect}) {
+            on(call, {load(low(2)), jump(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), give(SECCOMP_RET_TRAP),
+                      give(SECCOMP_RET_ALLOW)});
+        }
+        // The socket that is there, to nobody else. What libraries print goes nowhere.
+        on(SYS_write, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, reader_socket, 0, 1), give(SECCOMP_RET_ALLOW),
+                       jump(BPF_JMP | BPF_JEQ | BPF_K, STDOUT_FILENO, 1, 0),
+                       jump(BPF_JMP | BPF_JEQ | BPF_K, STDERR_FILENO, 0, 1), give(refused), give(SECCOMP_RET_TRAP)});
+        on(SYS_sendto, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, reader_socket, 0, 3), load(low(4)),
+                        jump(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1), give(SECCOMP_RET_ALLOW), give(SECCOMP_RET_TRAP)});
+        // Threads, as some codecs have, but no processes. The flags of clone3 cannot be looked at: the C library then
+        // takes the older call.
+        on(SYS_clone, {load(low(0)), jump(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1), give(SECCOMP_RET_ALLOW),
+                       give(SECCOMP_RET_TRAP)});
+        on(SYS_clone3, {give(SECCOMP_RET_ERRNO | ENOSYS)});
+        // abort() signals itself.
+        on(SYS_tgkill, {load(low(0)), jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(getpid()), 0, 1),
+                        give(SECCOMP_RET_ALLOW), give(SECCOMP_RET_TRAP)});
+        on(SYS_fcntl,
+           {load(low(1)), jump(BPF_JMP | BPF_JEQ | BPF_K, F_GETFL, 0, 1), give(SECCOMP_RET_ALLOW), give(refused)});
+        // Opening to read fails quietly, as libraries look for files of their own; opening to write does not.
+        on(SYS_openat, opening(2));
+#ifdef SYS_open
+        on(SYS_open, opening(1));
+#endif
+        add({give(refused)});
+    }
+
+    bool install() {
+        const sock_fprog program{.len = static_cast<unsigned short>(code_.size()), .filter = code_.data()};
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    }
+
+  private:
+    void add(const std::vector<sock_filter>& some) {
+        code_.insert(code_.end(), some.begin(), some.end());
+    }
+
+    void on(long call, const std::vector<sock_filter>& then) {
+        add({jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0,
+                  static_cast<std::uint8_t>(then.size()))});
+        add(then);
+    }
+
+    static std::vector<sock_filter> opening(int flags) {
+        constexpr std::uint32_t to_write = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
+        return {load(low(flags)), jump(BPF_JMP | BPF_JSET | BPF_K, to_write, 0, 1), give(SECCOMP_RET_TRAP),
+                give(refused)};
+    }
+
+    std::vector<sock_filter> code_;
+};
+
+// Says which system call it was, and ends. The frame is put together by hand: nothing but writing may be done here.
+void tell_and_end(int, siginfo_t* what, void*) {
+    struct [[gnu::packed]] {
+        std::uint64_t length = 9;
+        char says = static_cast<char>(Says::stopped);
+        std::int64_t call = 0;
+    } frame;
+    frame.call = what->si_syscall;
+    [[maybe_unused]] const ssize_t written = write(reader_socket, &frame, sizeof frame);
+    _exit(1);
+}
+
+rlim_t address_space_bytes() {
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+bool limit(decltype(RLIMIT_AS) of, rlim_t max) {
+    const rlimit both{max, max};
+    return setrlimit(of, &both) == 0;
+}
+
+}  // namespace
+
+std::string enter_cage(std::int64_t max_bytes) {
+    for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+        signal(signal_number, SIG_IGN);  // the end is the socket's
+    signal(SIGALRM, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    struct sigaction on_trap {};
+    on_trap.sa_sigaction = tell_and_end;
+    on_trap.sa_flags = SA_SIGINFO;
+    sigaction(SIGSYS, &on_trap, nullptr);
+    close_range(reader_file + 1, ~0U, 0);
+    mallopt(M_ARENA_MAX, 1);  // threads take no 128 MiB of addresses each
+    const bool has_limits = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) &&
+                            limit(RLIMIT_AS, address_space_bytes() + static_cast<rlim_t>(max_bytes));
+    if (!has_limits) return std::string("limits cannot be set: ") + std::strerror(errno);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || !Filter().install())
+        return std::string("this system offers no seccomp filter: ") + std::strerror(errno);
+    return {};
+}
+
+}  // namespace echolux

@@ -1,0 +1,29 @@
+// The program `echolux-reader`: reads one file for Echolux where it can do no harm
+// (engine/io/contained/reader_process.h). Started by Echolux alone, with a socket, shared memory and the file already
+// open.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "engine/reader/readers.h"
+#include "engine/reader/serve.h"
+#include "engine/version.h"
+
+int main(int count, char** arguments) {
+    const bool fits = count == 3 && std::strcmp(arguments[1], echolux::version) == 0 &&
+                      std::to_string(echolux::reader_protocol) == arguments[2];
+    if (fits)
+        std::_Exit(echolux::serve_reader(echolux::reader_of_kind));  // what exits look for is out of reach by then
+    if (count == 3) {
+        echolux::send_frame(echolux::reader_socket,
+                            echolux::frame_of(echolux::Error(echolux::ErrorCode::device,
+                                                             "the reader beside this program is of another version",
+                                                             arguments[0], "install Echolux again, whole")));
+        return 1;
+    }
+    std::fputs(
+        "echolux-reader reads files of other programs for Echolux, which starts it. There is nothing to do by hand.\n",
+        stderr);
+    return 2;
+}

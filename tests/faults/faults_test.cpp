@@ -1,0 +1,398 @@
+// Every call for files fails, and power is cut after every one of them. ECHOLUX_FAULT repeats a case by the name that a
+// failure tells, ECHOLUX_FAULT_SEED the random part of the fast tests.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+#include "allocations.h"
+#include "compute/error.h"
+#include "jobs.h"
+
+namespace echolux::faults {
+namespace {
+
+constexpr std::array troubles{std::pair{Trouble::input_output, "EIO"}, std::pair{Trouble::full, "ENOSPC"},
+                              std::pair{Trouble::interrupted, "EINTR"}, std::pair{Trouble::half, "short"}};
+
+// Below the memory's file system where there is one.
+class Scratch {
+  public:
+    Scratch() {
+        std::error_code none;
+        const Path base =
+            std::filesystem::is_directory("/dev/shm", none) ? "/dev/shm" : std::filesystem::temp_directory_path();
+        path_ = base / fmt::format("echolux-faults-{:08x}", std::random_device{}());
+        for (const char* part : {"work", "look"}) std::filesystem::create_directories(path_ / part);
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    Path work() const { return path_ / "work"; }
+    Path look() const { return path_ / "look"; }
+
+  private:
+    Path path_;
+};
+
+// A job with what is there before it and after it, and what happens in between.
+struct Watched {
+    std::unique_ptr<Job> job;
+    Files before, whole;
+    Record record;
+
+    std::string run(const Path& folder, const Fault& fault, Record& into) const {
+        Journal::the().begin(folder, fault);
+        std::string problem = run(folder);
+        into = Journal::the().end();
+        return problem;
+    }
+
+    std::string run(const Path& folder) const {
+        try {
+            return job->run(folder);
+        } catch (const std::exception& error) {
+            const NotCounted not_counted;
+            return error.what();
+        }
+    }
+
+    std::int64_t said(std::size_t steps) const {
+        std::int64_t much = 0;
+        for (const auto& [after, value] : record.said) {
+            if (after <= steps) much = value;
+        }
+        return much;
+    }
+};
+
+class Faults : public testing::Test {
+  protected:
+    Faults() {
+        std::set_terminate([] {
+            std::fprintf(stderr, "ended by %s\n", now_.c_str());
+            std::abort();
+        });
+        for (std::unique_ptr<Job>& job : all_jobs()) {
+            Watched watched{std::move(job), {}, {}, {}};
+            put_files({}, scratch_.work());
+            watched.job->prepare(scratch_.work());
+            watched.before = files_in(scratch_.work());
+            const std::string problem = watched.run(scratch_.work(), {}, watched.record);
+            EXPECT_EQ(problem, "") << watched.job->name();
+            watched.whole = files_in(scratch_.work());
+            EXPECT_EQ(watched.record.start.files(), watched.before);
+            jobs_.push_back(std::move(watched));
+        }
+    }
+
+    // ---- cases: names, and what is wrong with them
+
+    static std::string name_of_cut(const Watched& watched, std::size_t after, std::uint64_t seed) {
+        return fmt::format("{}: cut after {}, {}", watched.job->name(), after, seed);
+    }
+
+    std::string judge_cut(const Watched& watched, std::span<const Step> steps, std::size_t after,
+                          std::uint64_t seed) const {
+        std::mt19937_64 random(seed * 1000003 + after);
+        const Disk disk = after_power_cut(watched.record.start, steps.first(after), random);
+        return watched.job->judge_cut(disk.files(), watched.before, watched.whole, watched.said(after),
+                                      scratch_.look());
+    }
+
+    static std::string name_of_fault(const Watched& watched, const Fault& fault) {
+        const auto* const trouble = std::ranges::find(troubles, fault.trouble, &decltype(troubles)::value_type::first);
+        return fmt::format("{}: {} at {}{}", watched.job->name(), trouble->second, fault.at,
+                           fault.for_good ? ", for good" : "");
+    }
+
+    std::string judge_fault(const Watched& watched, const Fault& fault) const {
+        put_files(watched.before, scratch_.work());
+        Record record;
+        Ending ending;
+        ending.problem = watched.run(scratch_.work(), fault, record);
+        const auto at = static_cast<std::size_t>(fault.at);
+        if (at >= record.calls.size()) return {};  // another way was taken
+        const Call call = record.calls[at];
+        ending.may_leave_rests = fault.for_good || call == Call::remove || call == Call::open || call == Call::close;
+        return watched.job->judge_end(scratch_.work(), watched.before, watched.whole, ending);
+    }
+
+    static std::vector<Fault> faults_of(const Watched& watched) {
+        std::vector<Fault> faults;
+        for (std::size_t at = 0; at < watched.record.calls.size(); ++at) {
+            for (const auto& [trouble, name] : troubles) {
+                for (const bool for_good : {false, true}) {
+                    if (can_meet(watched.record.calls[at], trouble, for_good))
+                        faults.push_back({static_cast<std::int64_t>(at), trouble, for_good});
+                }
+            }
+        }
+        return faults;
+    }
+
+    void expect_nothing(const std::string& name, const std::string& violation) {
+        ++cases_;
+        if (violation.empty()) return;
+        ++violations_;
+        if (violations_ <= 20)
+            ADD_FAILURE() << name << "\n  " << violation << "\n  repeat: ECHOLUX_FAULT='" << name << "'";
+    }
+
+    void expect_flushes_that_fail(std::uint64_t chances) {
+        for (const Watched& watched : jobs_) {
+            if (!watched.job->name().starts_with("recording")) continue;
+            for (std::size_t at = 0; at < watched.record.calls.size(); ++at) {
+                if (watched.record.calls[at] != Call::flush) continue;
+                for (const bool for_good : {false, true})
+                    expect_flush_that_fails(watched, {static_cast<std::int64_t>(at), Trouble::input_output, for_good},
+                                            chances);
+            }
+        }
+        tell("flushes that fail");
+    }
+
+    void expect_flush_that_fails(const Watched& watched, const Fault& fault, std::uint64_t chances) {
+        put_files(watched.before, scratch_.work());
+        Watched again{nullptr, {}, {}, {}};
+        watched.run(scratch_.work(), fault, again.record);
+        for (std::uint64_t chance = 0; chance < chances; ++chance) {
+            for (std::size_t after = 0; after <= again.record.steps.size(); ++after) {
+                std::mt19937_64 random(chance * 1000003 + after);
+                const Disk disk =
+                    after_power_cut(again.record.start, std::span(again.record.steps).first(after), random);
+                expect_nothing(fmt::format("{}, then cut after {}, {}", name_of_fault(watched, fault), after, chance),
+                               watched.job->judge_cut(disk.files(), watched.before, watched.whole, again.said(after),
+                                                      scratch_.look()));
+            }
+        }
+    }
+
+    // nlohmann's JSON allocates when it is destroyed, toml++ parses behind a noexcept: both end the program where there
+    // is no memory.
+    void leave_out_json_and_toml() {
+        std::erase_if(jobs_, [](const Watched& watched) {
+            const std::string& name = watched.job->name();
+            return name.find(".ome.zarr") != std::string::npos || name.starts_with("reconstruct") ||
+                   name == "recording over an earlier one";
+        });
+    }
+
+    // How many there are in each job; what is allocated once in a program's life was before.
+    std::vector<std::int64_t> allocations() {
+        std::vector<std::int64_t> counts;
+        for (const Watched& watched : jobs_) {
+            put_files(watched.before, scratch_.work());
+            const Path folder = scratch_.work();
+            Journal::the().begin(folder, {});  // flushes nothing, reserves no room
+            Allocations::begin(-1);
+            watched.run(folder);
+            counts.push_back(Allocations::end());
+            Journal::the().end();
+        }
+        return counts;
+    }
+
+    void expect_out_of_memory(const Watched& watched, std::int64_t at) {
+        now_ = fmt::format("{}: no memory at {}", watched.job->name(), at);
+        put_files(watched.before, scratch_.work());
+        Ending ending;
+        const Path folder = scratch_.work();
+        Journal::the().begin(folder, {});
+        Allocations::begin(at);
+        ending.problem = watched.run(folder);
+        const bool was_met = Allocations::end() > at;
+        Journal::the().end();
+        ending.may_leave_rests = true;
+        if (was_met)
+            expect_nothing(now_, watched.job->judge_end(scratch_.work(), watched.before, watched.whole, ending));
+    }
+
+    void tell(const std::string& what) const {
+        std::cout << what << ": " << cases_ << " cases in " << jobs_.size() << " jobs, " << violations_
+                  << " violations\n";
+        RecordProperty("cases", std::to_string(cases_));
+        EXPECT_GT(cases_, 0);
+        EXPECT_EQ(violations_, 0);
+    }
+
+    static std::uint64_t seed() {
+        const char* const given = std::getenv("ECHOLUX_FAULT_SEED");
+        const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+        std::cout << "ECHOLUX_FAULT_SEED=" << seed << "\n";
+        return seed;
+    }
+
+    Scratch scratch_;
+    std::vector<Watched> jobs_;
+    std::int64_t cases_ = 0;
+    std::int64_t violations_ = 0;
+    static inline std::string now_;  // for whoever ends the program
+};
+
+constexpr auto patience = std::chrono::seconds(5);  // of each random part
+
+TEST_F(Faults, AnyCallThatFailsLeavesWhatIsTrue) {
+    std::mt19937_64 random(seed());
+    const auto until = std::chrono::steady_clock::now() + patience;
+    std::vector<std::vector<Fault>> faults;
+    for (const Watched& watched : jobs_) faults.push_back(faults_of(watched));
+    while (std::chrono::steady_clock::now() < until && violations_ == 0) {
+        const std::size_t which = random() % jobs_.size();
+        const Fault fault = faults[which][random() % faults[which].size()];
+        expect_nothing(name_of_fault(jobs_[which], fault), judge_fault(jobs_[which], fault));
+    }
+    tell("calls that fail");
+}
+
+TEST_F(Faults, SlowEveryCallThatFailsLeavesWhatIsTrue) {
+    for (const Watched& watched : jobs_) {
+        for (const Fault& fault : faults_of(watched))
+            expect_nothing(name_of_fault(watched, fault), judge_fault(watched, fault));
+    }
+    tell("calls that fail");
+}
+
+TEST_F(Faults, APowerCutAtAnyTimeLeavesWhatWasSaid) {
+    std::mt19937_64 random(seed());
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < until && violations_ == 0) {
+        const Watched& watched = jobs_[random() % jobs_.size()];
+        const std::size_t after = random() % (watched.record.steps.size() + 1);
+        const std::uint64_t chance = random() % 1000000;
+        expect_nothing(name_of_cut(watched, after, chance), judge_cut(watched, watched.record.steps, after, chance));
+    }
+    tell("power cuts");
+}
+
+TEST_F(Faults, SlowAPowerCutAfterEveryStepLeavesWhatWasSaid) {
+    for (const Watched& watched : jobs_) {
+        for (std::size_t after = 0; after <= watched.record.steps.size(); ++after) {
+            for (std::uint64_t chance = 0; chance < 600; ++chance)
+                expect_nothing(name_of_cut(watched, after, chance),
+                               judge_cut(watched, watched.record.steps, after, chance));
+        }
+    }
+    tell("power cuts");
+}
+
+// What it could not flush is forgotten at once: what the recording says and what opens must not rest on it.
+TEST_F(Faults, ADiskThatForgetsWhatItFailedToFlushIsNotBelieved) {
+    expect_flushes_that_fail(1);
+}
+
+TEST_F(Faults, SlowADiskThatForgetsWhatItFailedToFlushIsNotBelieved) {
+    expect_flushes_that_fail(20);
+}
+
+// ---- memory
+
+TEST_F(Faults, AnyAllocationThatFailsLeavesWhatIsTrue) {
+    leave_out_json_and_toml();
+    std::mt19937_64 random(seed());
+    const std::vector<std::int64_t> counts = allocations();
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < until && violations_ == 0) {
+        const std::size_t which = random() % jobs_.size();
+        const auto at = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(counts[which]));
+        expect_out_of_memory(jobs_[which], at);
+    }
+    tell("allocations that fail");
+}
+
+// Every one of the recordings and settings; of results, which allocate some thousand times each, every 17th.
+TEST_F(Faults, SlowEveryAllocationThatFailsLeavesWhatIsTrue) {
+    leave_out_json_and_toml();
+    const std::vector<std::int64_t> counts = allocations();
+    for (std::size_t which = 0; which < jobs_.size(); ++which) {
+        const std::string& name = jobs_[which].job->name();
+        const std::int64_t step = name.starts_with("recording") || name.starts_with("settings") ? 1 : 17;
+        for (std::int64_t at = 0; at < counts[which]; at += step) expect_out_of_memory(jobs_[which], at);
+    }
+    tell("allocations that fail");
+}
+
+// ---- that the tests see what they are for: each way of being careless is found in each job
+
+std::vector<Step> without_flushes(const Record& record, bool of_folders) {
+    std::vector<Step> steps = record.steps;
+    std::set<int> folders{Disk::root};
+    for (const auto& [folder, names] : record.start.names) folders.insert(folder);
+    for (const Step& step : steps) {
+        if (step.kind == Step::Kind::make_folder) folders.insert(step.node);
+    }
+    for (Step& step : steps) {
+        if (step.kind == Step::Kind::flush && folders.contains(step.node) == of_folders)
+            step = {.kind = Step::Kind::flush, .node = -1};  // of nothing: the numbers stay
+    }
+    return steps;
+}
+
+// The name before the bytes.
+std::vector<Step> renamed_too_soon(const Record& record) {
+    std::vector<Step> steps = record.steps;
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+        const bool takes_name = steps[i].kind == Step::Kind::rename || steps[i].kind == Step::Kind::exchange;
+        if (takes_name && steps[i - 1].kind == Step::Kind::flush) std::swap(steps[i - 1], steps[i]);
+    }
+    return steps;
+}
+
+TEST_F(Faults, CarelessnessIsFound) {
+    for (const Watched& watched : jobs_) {
+        const auto is_found = [&](const std::vector<Step>& steps) {
+            for (std::uint64_t chance = 0; chance < 50; ++chance) {
+                for (std::size_t after = 0; after <= steps.size(); ++after) {
+                    if (!judge_cut(watched, steps, after, chance).empty()) return true;
+                }
+            }
+            return false;
+        };
+        EXPECT_FALSE(is_found(watched.record.steps)) << watched.job->name();
+        EXPECT_TRUE(is_found(without_flushes(watched.record, false))) << "no flush of files: " << watched.job->name();
+        EXPECT_TRUE(is_found(without_flushes(watched.record, true))) << "no flush of folders: " << watched.job->name();
+        EXPECT_TRUE(is_found(renamed_too_soon(watched.record))) << "renamed too soon: " << watched.job->name();
+    }
+}
+
+void print(const Record& record) {
+    constexpr std::array kinds{"make",         "make folder", "write",    "resize", "flush",
+                               "failed flush", "rename",      "exchange", "remove"};
+    for (std::size_t i = 0; i < record.steps.size(); ++i) {
+        const Step& step = record.steps[i];
+        std::cout << fmt::format("{:4} {} node {}: {}/{} {}/{} {} bytes at {}", i,
+                                 kinds[static_cast<std::size_t>(step.kind)], step.node, step.folder, step.name,
+                                 step.to_folder, step.to_name, step.bytes.size(), step.place);
+        for (const auto& [after, much] : record.said) {
+            if (after == i + 1) std::cout << "; then said: " << much;
+        }
+        std::cout << "\n";
+    }
+}
+
+TEST_F(Faults, TheOneThatIsNamedIsRepeated) {
+    const char* const wanted = std::getenv("ECHOLUX_FAULT");
+    if (wanted == nullptr) GTEST_SKIP() << "set ECHOLUX_FAULT to the name of a case that failed";
+    for (const Watched& watched : jobs_) {
+        if (std::string_view(wanted).starts_with(watched.job->name() + ":")) print(watched.record);
+        for (const Fault& fault : faults_of(watched)) {
+            if (name_of_fault(watched, fault) == wanted) expect_nothing(wanted, judge_fault(watched, fault));
+        }
+        std::size_t after = 0;
+        std::uint64_t chance = 0;
+        const std::string begins = watched.job->name() + ": cut after ";
+        if (!std::string_view(wanted).starts_with(begins)) continue;
+        if (std::sscanf(wanted + begins.size(), "%zu, %lu", &after, &chance) == 2)
+            expect_nothing(wanted, judge_cut(watched, watched.record.steps, after, chance));
+    }
+    tell("named cases");
+}
+
+}  // namespace
+}  // namespace echolux::faults

@@ -1,0 +1,176 @@
+// A recording says `complete` only where every block from its first to its last is in it, whoever lost one and
+// whatever numbers the source gave to the others.
+#include "engine/live/session.h"
+#include "noting_sink.h"
+#include "recorder_fixture.h"
+
+namespace echolux {
+namespace {
+
+using namespace echolux::testing;
+
+// The small source's block, as the next one that came.
+Block numbered(Block block, std::uint64_t sequence) {
+    block.sequence = sequence;
+    return block;
+}
+
+class RecorderHolesTest : public RecorderTest {
+  protected:
+    // What the TOML says: after the end, and where the recording was cut off there.
+    void expect_notes(Recorder& recorder, const Bytes& unfinished, std::int64_t lost_b_scans,
+                      std::int64_t interruptions) {
+        recorder.finish();
+        EXPECT_EQ(line_of_problem(recorder), "");
+        EXPECT_EQ(recorder.stats().lost_b_scans, lost_b_scans);
+        EXPECT_EQ(recorder.stats().interruptions, interruptions);
+        const RecordingNotes notes = open_scan(toml_).recording;
+        EXPECT_TRUE(notes.finished);
+        EXPECT_FALSE(notes.complete);
+        EXPECT_EQ(notes.lost_b_scans, lost_b_scans);
+        EXPECT_EQ(notes.interruptions, interruptions);
+        put(toml_, unfinished);
+        const RecordingNotes cut = open_scan(toml_).recording;
+        EXPECT_FALSE(cut.complete);
+        EXPECT_EQ(cut.lost_b_scans, lost_b_scans);
+        EXPECT_EQ(cut.interruptions, interruptions);
+    }
+};
+
+// It counts from zero again and knows of no loss; the session makes the next volume of it.
+TEST_F(RecorderHolesTest, ACameraThatDropsOutWithinAVolume) {
+    for (const bool is_noted : {false, true}) {
+        RecordingWanted again = wanted();
+        again.replace = true;
+        Recorder recorder(again);
+        const Bytes unfinished = bytes_of(toml_);
+        offer_slowly(recorder, 0, 4);
+        if (is_noted) recorder.note_interruption();
+        for (std::int64_t number = 6; number < 9; ++number)
+            ASSERT_TRUE(recorder.offer(numbered(source_.block(number), static_cast<std::uint64_t>(number - 2))));
+        expect_notes(recorder, unfinished, 4, is_noted ? 1 : 0);
+        EXPECT_EQ(rows()[4].interruptions, is_noted ? 1 : 0);
+        EXPECT_EQ(bytes_of(raw_), source_.file(9, {4, 5}));
+    }
+}
+
+TEST_F(RecorderHolesTest, ACameraThatDropsOutBetweenVolumes) {
+    Recorder recorder(wanted());
+    const Bytes unfinished = bytes_of(toml_);
+    offer_slowly(recorder, 0, 3);
+    recorder.note_interruption();
+    offer_slowly(recorder, 3, 6);
+    expect_notes(recorder, unfinished, 0, 1);
+}
+
+TEST_F(RecorderHolesTest, ACameraThatDoesNotComeBack) {
+    Recorder recorder(wanted());
+    offer_slowly(recorder, 0, 3);
+    recorder.note_interruption();
+    recorder.finish();
+    EXPECT_FALSE(open_scan(toml_).recording.complete);
+    EXPECT_EQ(open_scan(toml_).recording.interruptions, 1);
+}
+
+TEST_F(RecorderHolesTest, TheFirstBlockOfTheFirstVolumeIsLost) {
+    Recorder recorder(wanted());
+    const Bytes unfinished = bytes_of(toml_);
+    EXPECT_TRUE(recorder.offer(source_.block(1))) << "within a volume: not of the recording";
+    for (const std::int64_t number : {4, 5, 6}) EXPECT_TRUE(recorder.offer(source_.block(number)));
+    expect_notes(recorder, unfinished, 3, 0);
+}
+
+TEST_F(RecorderHolesTest, WhatIsLostAtTheEndIsLost) {
+    {
+        Recorder recorder(wanted());
+        offer_slowly(recorder, 0, 3);
+        recorder.note_lost(2);
+    }
+    EXPECT_EQ(open_scan(toml_).recording.lost_blocks, 2);
+    EXPECT_FALSE(open_scan(toml_).recording.complete);
+    RecordingWanted again = wanted();
+    again.replace = true;
+    {
+        Recorder recorder(again);
+        offer_slowly(recorder, 0, 3);
+        Block misfit = source_.block(3);
+        misfit.bytes -= 2;
+        EXPECT_FALSE(recorder.offer(misfit));
+    }
+    EXPECT_EQ(open_scan(toml_).recording.refused_blocks, 1);
+    EXPECT_FALSE(open_scan(toml_).recording.complete);
+}
+
+TEST_F(RecorderHolesTest, ALossIsCountedOnce) {
+    Recorder recorder(wanted());
+    offer_slowly(recorder, 0, 4);
+    recorder.note_lost(1);
+    offer_slowly(recorder, 5, 6);
+    recorder.finish();
+    EXPECT_EQ(open_scan(toml_).recording.lost_blocks, 1);
+    EXPECT_EQ(open_scan(toml_).recording.lost_b_scans, 3);
+}
+
+// The same through a session, which hears of it from the source.
+TEST_F(RecorderHolesTest, ASessionTellsTheRecording) {
+    struct Case {
+        std::vector<Fault> script;
+        bool is_complete;
+        std::int64_t lost_blocks, lost_b_scans, interruptions;
+    };
+    const std::vector<Case> cases{
+        {{send(8), end()}, true, 0, 0, 0},
+        {{send(6), disconnect(), send(8), end()}, false, 0, 2, 1},
+        {{send(8), disconnect(), send(8), end()}, false, 0, 0, 1},
+        {{send(4), lose(1), send(3), end()}, false, 1, 1, 0},
+        {{send(8), lose(3), end()}, false, 3, 0, 0},
+        {{send(7), cut_short(), end()}, false, 1, 0, 0},
+        {{send(4), cut_short(), send(3), end()}, false, 1, 1, 0},
+        {{send(7), repeat(), send(1), end()}, true, 0, 0, 0},
+    };
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        SCOPED_TRACE(i);
+        NotingSink sink;
+        FaultySource source(live_scan(), 1, cases[i].script);
+        Session session(source, sink);
+        RecordingWanted session_wanted = wanted();
+        session_wanted.scan = source.scan();
+        session_wanted.max_blocks_held = 100;
+        session_wanted.replace = true;
+        session.record(session_wanted);
+        run_to_end(session);
+        EXPECT_EQ(session.stop_recording().problem, std::nullopt);
+        const RecordingNotes notes = open_scan(toml_).recording;
+        EXPECT_EQ(notes.complete, cases[i].is_complete);
+        EXPECT_EQ(notes.lost_blocks, cases[i].lost_blocks);
+        EXPECT_EQ(notes.lost_b_scans, cases[i].lost_b_scans);
+        EXPECT_EQ(notes.interruptions, cases[i].interruptions);
+    }
+}
+
+// Written by earlier versions, without the last column and without `finished`.
+TEST_F(RecorderHolesTest, OlderRecordingsOpen) {
+    {
+        Recorder recorder(wanted());
+        offer_slowly(recorder, 0, 3);
+    }
+    const auto edit = [](const std::filesystem::path& path, const std::string& what, const std::string& to) {
+        const Bytes bytes = bytes_of(path);
+        std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + to.size()))
+            text.replace(at, what.size(), to);
+        put(path, std::as_bytes(std::span(text)));
+    };
+    const std::filesystem::path index = folder_ / "rec" / "scan.index.csv";
+    edit(index, ",interruptions\n", "\n");
+    edit(index, ",0\n", "\n");
+    edit(toml_, "finished = true\n", "");
+    EXPECT_FALSE(open_scan(toml_).recording.was_cut());
+    expect_opens_with(toml_, source_, 3);
+    edit(toml_, "complete = true\n", "");
+    EXPECT_TRUE(open_scan(toml_).recording.was_cut());
+    expect_opens_with(toml_, source_, 3);
+}
+
+}  // namespace
+}  // namespace echolux

@@ -1,0 +1,137 @@
+// Disks that fail to flush, and exceptions that nobody expects: nothing is believed afterwards that was not known
+// before, and what comes goes on into new files.
+#include <new>
+
+#include "recorder_fixture.h"
+
+namespace echolux {
+namespace {
+
+using testing::HasSubstr;
+
+class RecorderSyncTest : public RecorderTest {
+  protected:
+    // The clock goes on by a second with each write of spectra: each block is flushed. Flushes are counted from 0,
+    // which is that of the empty file.
+    RecordingTools failing_to_flush(std::function<bool(int)> fails) {
+        RecordingTools tools =
+            watched_raw([this](std::int64_t, std::span<const std::byte>) { clock_s_ = clock_s_ + 1; },
+                        [this, fails = std::move(fails)] {
+                            if (fails(flushes_++)) throw Error(ErrorCode::output, "cannot be flushed", "scan.raw");
+                        });
+        tools.seconds = [this] { return clock_s_.load(); };
+        return tools;
+    }
+
+    void offer(Recorder& recorder, std::int64_t first, std::int64_t end) {
+        for (std::int64_t number = first; number < end; ++number) {
+            recorder.offer(source_.block(number));
+            ASSERT_TRUE(comes_true([&] { return recorder.stats().blocks_held == 0; }));
+        }
+    }
+
+    RecordingNotes notes_of(const std::string& name) const { return open_scan(folder_ / "rec" / name).recording; }
+
+    std::atomic<double> clock_s_ = 0;
+    std::atomic<int> flushes_ = 0;
+};
+
+TEST_F(RecorderSyncTest, AFlushThatFailedIsFinalAndTheRecordingGoesOnInNewFiles) {
+    Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
+    offer(recorder, 0, 9);
+    recorder.finish();
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("cannot be flushed (its last blocks are doubtful; the recording "
+                                                     "goes on in "));
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("scan-2.raw"));
+    const RecorderStats stats = recorder.stats();
+    EXPECT_EQ(stats.blocks, 9);
+    EXPECT_EQ(stats.files, 2);
+    EXPECT_EQ(stats.doubtful_blocks, 1);
+    EXPECT_EQ(stats.durable_blocks, 8);
+    EXPECT_EQ(stats.missing_blocks, 0);
+
+    EXPECT_EQ(bytes_of(raw_), source_.file(5));
+    expect_opens_with(toml_, source_, 5);
+    EXPECT_FALSE(notes_of("scan.toml").complete);
+    EXPECT_FALSE(notes_of("scan.toml").finished);
+    EXPECT_EQ(notes_of("scan.toml").doubtful_blocks, 1);
+    EXPECT_EQ(rows().back().durable_bytes, rows().back().byte_offset) << "the last block is not said to be there";
+
+    const Bytes whole = source_.file(9, {3, 4});
+    EXPECT_EQ(bytes_of(folder_ / "rec" / "scan-2.raw"), Bytes(whole.begin() + source_.volume_bytes(), whole.end()));
+    const RecordingNotes second = notes_of("scan-2.toml");
+    EXPECT_EQ(second.continues, "scan.toml");
+    EXPECT_EQ(second.lost_b_scans, 6);
+    EXPECT_TRUE(second.finished);
+    EXPECT_FALSE(second.complete);
+}
+
+// The disk forgot the block that it could not flush.
+TEST_F(RecorderSyncTest, ADoubtfulBlockThatIsNotThereIsNotOpened) {
+    {
+        Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
+        offer(recorder, 0, 9);
+    }
+    Bytes raw = bytes_of(raw_);
+    std::fill(raw.begin() + source_.volume_bytes() + source_.block(3).bytes, raw.end(), std::byte{});
+    put(raw_, raw);
+    expect_opens_with(toml_, source_, 4);
+}
+
+TEST_F(RecorderSyncTest, ADiskThatNeverFlushesGetsNoNewFilesForEachBlock) {
+    Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush > 0; }));
+    offer(recorder, 0, 9);
+    recorder.finish();
+    EXPECT_EQ(recorder.stats().files, 1);
+    EXPECT_EQ(recorder.stats().doubtful_blocks, 9);
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("cannot be flushed"));
+    EXPECT_FALSE(notes_of("scan.toml").complete);
+    EXPECT_EQ(notes_of("scan.toml").doubtful_blocks, 9);
+    expect_opens_with(toml_, source_, 9);
+}
+
+TEST_F(RecorderSyncTest, ALastFlushThatFailsIsNotComplete) {
+    Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 4; }));
+    offer(recorder, 0, 3);
+    recorder.finish();
+    EXPECT_EQ(recorder.stats().files, 1);
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks are doubtful; check the disk"));
+    EXPECT_FALSE(notes_of("scan.toml").complete);
+    expect_opens_with(toml_, source_, 3);
+}
+
+// One that succeeds after it is not believed.
+TEST_F(RecorderSyncTest, ALaterFlushThatSucceedsProvesNothing) {
+    Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 3; }));
+    offer(recorder, 0, 3);
+    recorder.finish();
+    EXPECT_GT(flushes_, 4) << "else this tests nothing";
+    EXPECT_FALSE(notes_of("scan.toml").complete);
+}
+
+// Whatever is thrown, and by whom: the block is counted, the next one is tried.
+TEST_F(RecorderSyncTest, WhatAnyExceptionLosesIsCounted) {
+    const std::vector<std::function<void()>> throwers{[] { throw std::bad_alloc(); },
+                                                      [] { throw std::runtime_error("strange"); },
+                                                      [] { throw Error(ErrorCode::output, "usual"); }};
+    for (const auto& thrower : throwers) {
+        RecordingWanted again = wanted();
+        again.replace = true;
+        int blocks = 0;
+        Recorder recorder(again, watched_raw([&](std::int64_t, std::span<const std::byte>) {
+                              if (++blocks == 2) thrower();
+                          }));
+        offer(recorder, 0, 3);
+        recorder.finish();
+        EXPECT_NE(line_of_problem(recorder), "");
+        EXPECT_EQ(recorder.stats().blocks, 2);
+        EXPECT_EQ(recorder.stats().missing_blocks, 1);
+        EXPECT_EQ(notes_of("scan.toml").missing_blocks, 1);
+        EXPECT_FALSE(notes_of("scan.toml").complete);
+        EXPECT_EQ(rows()[1].missing, 1);
+        EXPECT_EQ(bytes_of(raw_), source_.file(3, {1}));
+    }
+}
+
+}  // namespace
+}  // namespace echolux
