@@ -258,7 +258,7 @@ DispersionFound searched_dispersion(const ReconstructionSpec& spec, const Block&
                                     const GoesOn& goes_on) {
     constexpr double something = 1e-6;  // of the power: less is rounding
     Work work{goes_on};
-    const SpectraOnGrid all = isolated_spectra(spec, block, wanted);
+    const SpectraOnGrid all = isolated_spectra(spec, block, wanted, [&work] { work.begin(0); });
     SpectraOnGrid spectra = all;
     DispersionFound found;
     std::int64_t fixed_lines = take_out_fixed_lines(spectra);

@@ -72,6 +72,7 @@ void cut_depths(SpectraOnGrid& spectra, std::int64_t begin, std::int64_t end);
 
 // What a search looks at: windowed spectra of the chosen lines and depths alone, under the spec's own dispersion; one
 // side of zero delay, so that they are complex. Their root mean square is 1.
-SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted);
+SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
+                               const std::function<void()>& goes_on = {});
 
 }  // namespace echolux

@@ -96,7 +96,9 @@ void cut_depths(SpectraOnGrid& spectra, std::int64_t begin, std::int64_t end) {
     }
 }
 
-SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted) {
+SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& block, const DispersionSearch& wanted,
+                               const std::function<void()>& goes_on) {
+    constexpr std::int64_t asked_every = 64;  // lines
     const std::int64_t n = spec.geometry.samples;
     const std::vector<float> spectra = windowed_spectra(spec, block);
     const Range depths =
@@ -111,6 +113,7 @@ SpectraOnGrid isolated_spectra(const ReconstructionSpec& spec, const Block& bloc
     std::vector<double> power(index(n / 2), 0.0);
     Fft forward(Fft::Kind::complex_forward, n), inverse(Fft::Kind::complex_inverse, n);
     for (std::int64_t i = 0; i < count; ++i) {
+        if (goes_on && i % asked_every == 0) goes_on();
         const float* spectrum = spectra.data() + (of_block.begin + i * all / count) * n;
         std::transform(phasors.begin(), phasors.end(), spectrum, forward.complex_in(),
                        [](std::complex<float> t, float s) { return t * s; });

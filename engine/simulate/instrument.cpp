@@ -125,7 +125,7 @@ Instrument::Run Instrument::run_from(std::int64_t begin, std::int64_t end) const
 
 void Instrument::expose(const Run& run, std::int64_t volume, std::span<std::uint16_t> counts,
                         Progress& progress) const {
-    const std::int64_t batch = 64 * s_.a_repeats;  // lines between two looks at the progress
+    const std::int64_t batch = 16 * s_.a_repeats;  // lines between two looks at the progress
     std::mutex progress_mutex;
     parallel_for(0, (run.end - run.begin + batch - 1) / batch, [&](std::int64_t piece) {
         const std::int64_t begin = run.begin + piece * batch;

@@ -47,10 +47,11 @@ class SimulatedDisplay : public BlockSink {
     bool rework(const Block& block) override {
         take_time();
         abandon();
+        wait_until([this] { return !is_looked_at_; });
         ticket_ = ring_->acquire_rewrite(block.volume);
         if (!ticket_) return false;
         begin_to_write();
-        id_ = slot(ticket_->slot)[static_cast<std::size_t>(block.first_b_scan)];
+        id_ = ids_[ticket_->slot];
         write(block.first_b_scan);
         publish(ticket_->signal);
         ring_->hand_over_rewrite(*ticket_);
@@ -127,8 +128,7 @@ class SimulatedDisplay : public BlockSink {
         if (!gives_up_before_the_end) compute_.drop_all();  // nothing of it will signal any more
         memory_->is_lost = true;
         if (written_->value() < ring_->written_submitted()) written_->signal(ring_->written_submitted());
-        const auto is_drawn = [this] { return graphics_.is_empty(); };
-        wait_until(is_drawn);
+        wait_until([this] { return graphics_.is_empty() && !is_looked_at_; });
         if (read_->value() < ring_->read_submitted()) read_->signal(ring_->read_submitted());
         build();
         return false;
@@ -153,8 +153,6 @@ class SimulatedDisplay : public BlockSink {
         written_issued_ = std::max(written_issued_, ticket_->signal);
         compute_.submit({read_.get(), ticket_->wait, {}, {}, {}});
     }
-
-    Slot& slot(std::size_t number) { return memory_->slots[number]; }
 
     void write(std::int64_t slice) {
         const auto is_room = [this] { return compute_.size() < 64; };
@@ -214,28 +212,42 @@ class SimulatedDisplay : public BlockSink {
             const std::optional<ReadTicket> ticket = ring_->acquire_read();
             if (!ticket) continue;
             world_.expect(ticket->wait <= ring_->written_submitted(), "a picture waits for what was never submitted");
+            expect_volumes(*ticket);
             const std::int64_t id = ids_[ticket->newest.slot];
+            const std::int64_t previous = ticket->previous ? ids_[ticket->previous->slot] : nothing;
             const bool is_whole = ticket->newest.filled_to == blocks_a_volume;
             if (is_whole && id < seen_) world_.fail(fmt::format("volume {} is shown after volume {}", id, seen_));
+            is_looked_at_ = true;  // the ring is not exchanged now
+            world_.threads.sleep(some_time(world_.happens(0.1) ? 10000 : 500));
+            is_looked_at_ = false;
             if (world_.happens(0.1)) {
                 ring_->abandon(*ticket);
                 continue;
             }
             if (is_whole) seen_ = id;
-            draw(*ticket);
+            draw(*ticket, id, previous);
             ring_->submitted(*ticket);
             ++pictures;
         }
     }
 
-    void draw(const ReadTicket& ticket) {
+    // Whole ones, or one that is on its way with a whole one behind.
+    void expect_volumes(const ReadTicket& ticket) const {
+        const bool is_whole = ticket.newest.filled_to == blocks_a_volume;
+        world_.expect(ticket.newest.filled_to > 0, "a picture shows a volume of which nothing is there");
+        world_.expect(is_whole || publishing_ == Publishing::rolling, "a picture shows a part of a volume");
+        world_.expect(!ticket.previous || ticket.previous->filled_to == blocks_a_volume,
+                      "a picture shows parts of two volumes");
+    }
+
+    // The volumes as they were when the ticket was given.
+    void draw(const ReadTicket& ticket, std::int64_t id, std::int64_t previous) {
         struct Part {
             std::size_t slot;
             std::int64_t filled_to, id;
         };
-        std::vector<Part> parts{{ticket.newest.slot, ticket.newest.filled_to, ids_[ticket.newest.slot]}};
-        if (ticket.previous)
-            parts.push_back({ticket.previous->slot, ticket.previous->filled_to, ids_[ticket.previous->slot]});
+        std::vector<Part> parts{{ticket.newest.slot, ticket.newest.filled_to, id}};
+        if (ticket.previous) parts.push_back({ticket.previous->slot, ticket.previous->filled_to, previous});
         const auto look = [this, parts, memory = memory_](const char* when) {
             for (const Part& part : parts) {
                 for (std::int64_t i = 0; i < part.filled_to; ++i) {
@@ -246,7 +258,8 @@ class SimulatedDisplay : public BlockSink {
                 }
             }
         };
-        graphics_.submit({written_.get(), ticket.wait, some_time(3000), [look] { look("that begins"); },
+        graphics_.submit({written_.get(), ticket.wait, some_time(world_.happens(0.1) ? 60000 : 3000),
+                          [look] { look("that begins"); },
                           [this, look, timeline = read_, ticket] {
                               look("that ends");
                               timeline->signal(ticket.signal);
@@ -265,6 +278,7 @@ class SimulatedDisplay : public BlockSink {
     std::optional<WriteTicket> ticket_;
     std::int64_t volume_ = -1, next_ = 0, id_ = nothing, last_id_ = 0;
     std::int64_t seen_ = nothing;  // whole, in a picture; by its id
+    bool is_looked_at_ = false;    // a read ticket is out
     bool may_go_back_ = false;     // to a volume before the one that was fed last
     std::optional<double> wanted_;
     LiveThread gpus_, viewer_;

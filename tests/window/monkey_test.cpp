@@ -180,6 +180,7 @@ class Monkeys : public WorkspaceTest {
         } catch (const std::exception& error) {
             FAIL() << error.what() << "\nseed " << seed << ", after\n" << monkey.story();
         }
+        memory.push_back(resident_bytes());
         EXPECT_GT(monkey.taken(), 0);
         std::printf("%lld steps, %lld settings taken, %zu notices\n", static_cast<long long>(monkey.steps()),
                     static_cast<long long>(monkey.taken()), work().notices().all().size());
