@@ -225,7 +225,7 @@ TEST_F(Faults, APowerCutAtAnyTimeLeavesWhatWasSaid) {
 TEST_F(Faults, SlowAPowerCutAfterEveryStepLeavesWhatWasSaid) {
     for (const Watched& watched : jobs_) {
         for (std::size_t after = 0; after <= watched.record.steps.size(); ++after) {
-            for (std::uint64_t chance = 0; chance < 600; ++chance)
+            for (std::uint64_t chance = 0; chance < 1700; ++chance)
                 expect_nothing(name_of_cut(watched, after, chance),
                                judge_cut(watched, watched.record.steps, after, chance));
         }
