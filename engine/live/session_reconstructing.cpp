@@ -77,7 +77,8 @@ void Session::feed(const Block& block) {
     fed_at_ = threads_.now();
     is_within_volume_ = was_fed && !ends_volume(block);
     const std::scoped_lock lock(mutex_);
-    busy_s_ += seconds_between(std::max(begun, start_), fed_at_);
+    if (begun <= start_) return;  // of a run that is over, whose figures are gone
+    busy_s_ += seconds_between(begun, fed_at_);
     worked_until_ = fed_at_;
     stats_.waiting.add(seconds_between(block.arrived, begun));
     stats_.feeding.add(seconds_between(begun, fed_at_));

@@ -64,13 +64,13 @@ class SimulatedDisplay : public BlockSink {
     bool take_change(Moment) override {
         if (!wanted_) return false;
         const double high = *std::exchange(wanted_, std::nullopt);
-        may_go_back_ = true;  // to the last whole volume, which is worked on again
+        is_changed_ = true;  // the last whole volume is worked on again
         if (high > 90) throw Error(ErrorCode::out_of_memory, "is too much", "display");
         return true;
     }
 
     // Another session: volumes count from zero.
-    void begin_anew() { may_go_back_ = true; }
+    void begin_anew() { is_anew_ = true; }
 
     // For invariants.
     void expect_sense() const {
@@ -136,7 +136,7 @@ class SimulatedDisplay : public BlockSink {
 
     void begin(const Block& block) {
         if (block.volume <= volume_) {
-            if (!std::exchange(may_go_back_, false))
+            if (!std::exchange(is_changed_ ? is_changed_ : is_anew_, false))
                 world_.fail(fmt::format("volume {} is fed after volume {}", block.volume, volume_));
         }
         volume_ = block.volume;
@@ -277,9 +277,9 @@ class SimulatedDisplay : public BlockSink {
     std::uint64_t written_issued_ = 0;
     std::optional<WriteTicket> ticket_;
     std::int64_t volume_ = -1, next_ = 0, id_ = nothing, last_id_ = 0;
-    std::int64_t seen_ = nothing;  // whole, in a picture; by its id
-    bool is_looked_at_ = false;    // a read ticket is out
-    bool may_go_back_ = false;     // to a volume before the one that was fed last
+    std::int64_t seen_ = nothing;                // whole, in a picture; by its id
+    bool is_looked_at_ = false;                  // a read ticket is out
+    bool is_changed_ = false, is_anew_ = false;  // why a volume may be fed that is not newer, once each
     std::optional<double> wanted_;
     LiveThread gpus_, viewer_;
 };
