@@ -68,7 +68,7 @@ if(march)
     list(APPEND cxx_flags -march=${march})
 endif()
 target_compile_options(echolux_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_flags}>")
-if(ECHOLUX_HARDEN AND NOT ECHOLUX_SANITIZE)  # what each costs: docs/reliability.md
+if(ECHOLUX_HARDEN AND NOT ECHOLUX_SANITIZE)  # docs/reliability.md
     set(hardening -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
     set(fortified -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)  # needs an optimised build
     list(JOIN hardening "," hardening_of_host)

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <condition_variable>
-#include <exception>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -43,7 +43,7 @@ class TextWriter {
     std::deque<Waiting> waiting_;
     bool is_writing_ = false;
     std::vector<std::exception_ptr> problems_;  // with room for all that waits: also where memory runs out
-    std::jthread thread_;  // begins last, ends first
+    std::jthread thread_;                       // begins last, ends first
 };
 
 }  // namespace echolux

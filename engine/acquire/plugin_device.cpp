@@ -109,6 +109,7 @@ void PluginDevice::start() {
 
 bool PluginDevice::stop() noexcept {
     if (!caller_.wait(longest_end)) return false;
+    next_is_open_ = false;  // what it brings is of the run that ends
     begin("stop", [opened = opened_] { opened->plugin.calls().stop(opened->device); });
     is_started_ = !caller_.wait(longest_end);
     return !is_started_;
@@ -123,8 +124,9 @@ void PluginDevice::post(const echolux_buffer& buffer) {
 }
 
 int PluginDevice::next(std::chrono::microseconds patience, echolux_block& block) {
-    if (!caller_.is_under_way()) {
+    if (!next_is_open_) {
         opened_->sent = block;
+        next_is_open_ = true;
         begin("next", [opened = opened_, us = patience.count()] {
             opened->result = opened->plugin.calls().next(opened->device, us, &opened->sent);
         });
@@ -133,6 +135,7 @@ int PluginDevice::next(std::chrono::microseconds patience, echolux_block& block)
         if (steady_clock::now() - since_ > longest_call) fail_as_hanging();
         return ECHOLUX_NOTHING_YET;
     }
+    next_is_open_ = false;
     block = opened_->sent;
     const int result = opened_->result;
     if (result != ECHOLUX_NOTHING_YET && result != ECHOLUX_ENDED) check(result);

@@ -38,7 +38,7 @@ class PluginDevice {
 
     // ECHOLUX_OK, NOTHING_YET or ENDED. A call that takes longer than it should goes on: the next one waits for it.
     int next(std::chrono::microseconds patience, echolux_block& block);
-    bool is_in_next() const { return caller_.is_under_way(); }
+    bool is_in_next() const { return next_is_open_; }
 
     void release(std::uint64_t token) noexcept;  // from any thread
     void play(const echolux_pattern& pattern);
@@ -58,7 +58,8 @@ class PluginDevice {
     PatientCaller caller_;
     const char* function_ = "";  // that was called last, and when
     std::chrono::steady_clock::time_point since_;
-    bool is_started_ = false;  // and has not been stopped
+    bool is_started_ = false;    // and has not been stopped
+    bool next_is_open_ = false;  // next() was called, and what it brought has not been taken
 };
 
 // The way of the beam over a volume, as a plugin plays it. Throws Error{device} when the plugin refuses,

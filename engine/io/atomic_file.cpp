@@ -144,6 +144,7 @@ void AtomicFolder::replace_by_two_steps() {
         std::filesystem::rename(aside, final_, ignored);
         fail(final_, problem);
     }
+    make_durable(final_.parent_path());  // else a power cut may find neither
     std::filesystem::remove_all(aside, ignored);
 }
 

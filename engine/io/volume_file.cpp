@@ -185,6 +185,8 @@ std::vector<std::byte> SeriesFile::read(std::int64_t time_point, Interval b_scan
         const Interval piece{begin, end};
         const std::vector<std::byte> stored = reader_->read(time_point, piece);
         const auto at = static_cast<std::size_t>((begin - b_scans.begin) * slice);
+        if (std::ssize(stored) != (end - begin) * slice)
+            throw Error(ErrorCode::bad_file, "holds fewer or more voxels than it claims", path_.string());
         transpose(stored, std::span(voxels).subspan(at, stored.size()), grid.type, grid.depth, grid.a_scans);
     }
     return voxels;

@@ -61,6 +61,7 @@ bool Recorder::offer(const Block& block) {
     if (!refusal.empty()) {
         ++stats_.refused_blocks;
         refusal_ = std::move(refusal);
+        note_refused(block);
         return false;
     }
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
@@ -88,6 +89,14 @@ bool Recorder::offer(const Block& block) {
     }
     ready_.notify_one();
     return goes_well;
+}
+
+// It is counted as refused, not as lost by the source too; what the source lost before it is.
+void Recorder::note_refused(const Block& block) {
+    if (next_place_ == 0 || block.sequence < next_sequence_) return;
+    const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
+    lost_since_ += std::max(block.lost_before, left_out);
+    next_sequence_ = block.sequence + 1;
 }
 
 void Recorder::note_lost(std::int64_t blocks) {
@@ -164,9 +173,10 @@ void Recorder::work() {
 
 void Recorder::take(BlockToRecord block) {
     const double now = tools_.seconds();
-    const bool is_worth_it = writer_->stats().durable_blocks > 0 || now - tried_again_s_ > try_again_after_s;
-    if (writer_->has_failed() && is_worth_it) {
+    const bool has_worked = writer_->stats().durable_blocks > 0 && !has_tried_new_files_;
+    if (writer_->has_failed() && (has_worked || now - tried_again_s_ > try_again_after_s)) {
         tried_again_s_ = now;
+        has_tried_new_files_ = true;
         attempt([&] { go_on_in_new_files(block.block.volume); });
     }
     block.block.volume -= files_volume_;
@@ -184,6 +194,7 @@ void Recorder::go_on_in_new_files(std::int64_t volume) {
     attempt([this] { writer_->finish(); });
     before_ += writer_->stats();
     writer_ = std::move(writer);
+    has_tried_new_files_ = false;
     files_volume_ = volume;
     const std::scoped_lock lock(mutex_);
     ++stats_.files;

@@ -68,6 +68,7 @@ class Recorder {
     bool has_begun(const Block& block);
     std::string misfit(const Block& block) const;
     void leave_out(BlockToRecord block);
+    void note_refused(const Block& block);
     void work();
     void take(BlockToRecord block);
     void go_on_in_new_files(std::int64_t volume);
@@ -87,6 +88,7 @@ class Recorder {
     std::int64_t files_volume_ = 0;  // of the recording, which is the first one of the files
     WrittenStats before_;            // of files that the recording went on from
     double tried_again_s_ = 0;
+    bool has_tried_new_files_ = false;  // since writer_ failed
 
     const RecordingLayout layout_;
     const std::filesystem::path path_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -47,8 +48,12 @@ Path free_name(const Path& scan_toml, const char* kind) {
 }
 
 bool is_copy_name(const Path& name, const Path& scan_toml, const char* kind) {
-    const std::string begins = copy_name(scan_toml, kind, 1).stem().string();
-    return !name.has_parent_path() && name.extension() == ".f64" && name.stem().string().starts_with(begins);
+    const std::string begins = copy_name(scan_toml, kind, 1).stem().string(), stem = name.stem().string();
+    if (name.has_parent_path() || name.extension() != ".f64" || !stem.starts_with(begins)) return false;
+    const std::string number = stem.substr(begins.size());
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    return number.empty() ||
+           (number.size() > 1 && number[0] == '-' && std::all_of(number.begin() + 1, number.end(), is_digit));
 }
 
 }  // namespace

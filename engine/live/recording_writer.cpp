@@ -292,8 +292,7 @@ double RecordingWriter::seconds_to_sync() const {
 void RecordingWriter::sync_when_due() {
     if (seconds_to_sync() > 0) return;
     const double since = *std::exchange(unsynced_since_, tools_.seconds());  // one that fails is tried again in time
-    write_missing();
-    sync();
+    write_missing_and_sync();
     unsynced_since_.reset();
     stats_.longest_unsynced_s = std::max(stats_.longest_unsynced_s, tools_.seconds() - since);
 }
@@ -312,6 +311,18 @@ void RecordingWriter::sync() {
     ++stats_.syncs;
     stats_.durable_blocks = stats_.blocks;
     if (!end_.is_empty()) earlier_.remove();
+}
+
+// Blocks that are written are flushed, also where the index has no room to tell of missing ones.
+void RecordingWriter::write_missing_and_sync() {
+    std::exception_ptr problem;
+    try {
+        write_missing();
+    } catch (const std::exception&) {
+        problem = std::current_exception();
+    }
+    sync();
+    if (problem) std::rethrow_exception(problem);
 }
 
 void RecordingWriter::close_files() {

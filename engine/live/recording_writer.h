@@ -129,6 +129,7 @@ class RecordingWriter {
     void append(std::string_view text);
     void expect_sync();
     void sync();
+    void write_missing_and_sync();
     void close_files();
     void write_toml() const;
     std::filesystem::path index_path() const;

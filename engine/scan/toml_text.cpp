@@ -47,6 +47,12 @@ class Nesting {
             at_ += quote == '"' && text_[at_] == '\\' ? 2 : 1;
         }
         at_ = std::min(at_ + end.size(), text_.size());
+        if (is_long) skip_quotes_before_the_end(quote);
+    }
+
+    // Up to two more belong to a text over several lines: """a quote: """".
+    void skip_quotes_before_the_end(char quote) {
+        for (int more = 0; more < 2 && at_ < text_.size() && text_[at_] == quote; ++more) ++at_;
     }
 
     std::string_view text_;

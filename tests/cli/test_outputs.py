@@ -194,12 +194,12 @@ class Recordings(ProgramCase):
         self.succeed(*line, "new")
 
     def test_calibration_beside_them_stays(self):
-        """A copy of the source's calibration would take its place."""
+        """A copy of the source's calibration takes the next free name."""
         self.succeed("simulate", "layers", "-o", "sim/scan.toml", *commands.SIMULATED)
         (self.folder / "copy.background.f64").write_bytes(FOREIGN)
-        self.refuse("record", "--source", "replay:sim/scan.toml", "--volumes", 1, "-o", "copy.toml",
-                    names=["copy.background.f64: already exists"], lines=None)
+        self.succeed("record", "--source", "replay:sim/scan.toml", "--volumes", 1, "-o", "copy.toml")
         self.assertEqual((self.folder / "copy.background.f64").read_bytes(), FOREIGN)
+        self.assertIn('background = "copy.background-2.f64"', (self.folder / "copy.toml").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -56,8 +56,6 @@ POSIX_PLACES = [
     "engine/io/foreign/gdcm/dicom_frames.cpp",
     "engine/io/unfinished_files.cpp",
     "engine/reader/",
-    "engine/io/file_descriptor.h",
-    "engine/io/file_descriptor.cpp",
     "engine/io/movie/ffmpeg/ffmpeg_library.cpp",
     "engine/live/recorder.cpp",
     "engine/acquire/plugin.cpp",

@@ -246,7 +246,7 @@ class RecordedMirrors : public testing::Test {
         for (std::size_t j = 0; j < n; ++j) {
             const double window = 0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(j) / (n - 1));
             const double count = count_at(std::clamp(positions[j], 0.0, static_cast<double>(n - 1)));
-            spectrum.push_back(std::polar(window * count, -sign * theta[j]));
+            spectrum.push_back(window * count * std::polar(1.0, -sign * theta[j]));
         }
         std::vector<double> profile;
         for (int bin = 16 * 30; bin < 16 * 150; ++bin) {

@@ -26,7 +26,7 @@ double power(const std::vector<float>& numbers, int low, int high) {
             for (int y = 0; y < edge; ++y) {
                 for (int x = 0; x < edge; ++x) {
                     const double phase = 2 * std::numbers::pi * (u * x + v * y) / edge;
-                    wave += std::polar(double{numbers[static_cast<std::size_t>(y * edge + x)]} - 0.5, phase);
+                    wave += (double{numbers[static_cast<std::size_t>(y * edge + x)]} - 0.5) * std::polar(1.0, phase);
                 }
             }
             sum += std::norm(wave);

@@ -172,7 +172,7 @@ TEST_F(TransferFile, ParaViewColoursAloneTakeTheOpacityOfGrayAndAreRelativeFrom0
 
 TEST_F(TransferFile, HostileParaViewFilesAreRefusedInALine) {
     EXPECT_THAT(refusal("m.json", "{"), HasSubstr("m.json: is not JSON (give the JSON file that ParaView exports"));
-    EXPECT_THAT(refusal("m.json", std::string(500000, '[')), HasSubstr("m.json: is not JSON"));
+    EXPECT_THAT(refusal("m.json", std::string(500000, '[')), HasSubstr("m.json: is JSON nested more than 64 deep"));
     EXPECT_THAT(refusal("m.json", std::string(2 << 20, ' ')),
                 HasSubstr("m.json: is not a colour map of at most 1 MiB"));
     for (const char* text : {"[]", "3", "null", "[3]", R"([{"IndexedColors": [1, 0, 0]}])"}) {

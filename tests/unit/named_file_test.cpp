@@ -52,6 +52,8 @@ TEST(Depth, OfTomlHasAnEnd) {
     EXPECT_TRUE(refused("[" + repeated("b.", many) + "c]\n"));
     EXPECT_TRUE(refused("[a]\n" + repeated("\"b\" . ", many) + "c = 1\n"));
     EXPECT_TRUE(refused("[a]\nb = \"\"\"\n\"\"\"\nc = " + repeated("[", many))) << "behind a text of several lines";
+    EXPECT_TRUE(refused("[a]\nb = {c = \"\"\"a quote: \"\"\"\", " + repeated("d.", many) + "e = 1}\n"))
+        << "a quote at the end";
     EXPECT_TRUE(refused("[a]\nb = 'it''s' # it's\nc = " + repeated("[", many))) << "behind a comment";
 }
 

@@ -74,8 +74,7 @@ TEST_F(SettingsTest, WrongTomlIsExplainedWithItsLine) {
               "scan.toml line 2, scan.samples: expected a whole number from 0 to 1048576, got \"many\"");
     EXPECT_EQ(reading("[scan]\nsamples = -4\n").line,
               "scan.toml line 2, scan.samples: expected a whole number from 0 to 1048576, got -4");
-    EXPECT_EQ(reading("[recipe]\nlow = nan\n").line,
-              "scan.toml line 2, recipe.low: expected a number, got nan");
+    EXPECT_EQ(reading("[recipe]\nlow = nan\n").line, "scan.toml line 2, recipe.low: expected a number, got nan");
     EXPECT_EQ(reading("[recipe]\nlow = [1, 2]\n").line,
               "scan.toml line 2, recipe.low: expected a number, got [1.0, 2.0]");
     EXPECT_EQ(reading("[recipe]\nlow = 2024-01-01\n").line,

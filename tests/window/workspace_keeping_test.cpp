@@ -270,7 +270,7 @@ TEST_F(WorkspaceKeeping, ARecordingIsMadeAndOpensAgain) {
     work().change("window.record_folder", folder().path().string());
     LiveSession& live = *work().stage().exhibit()->live();
     ASSERT_TRUE(runs("source.record")) << troubles();
-    EXPECT_TRUE(live.is_recording()) << troubles();
+    ASSERT_TRUE(until([&] { return live.is_recording(); })) << troubles();
     EXPECT_TRUE(work().actions().find("source.record")->is_on());
     work().close();  // by a slip
     work().open(volume_file());

@@ -10,6 +10,11 @@
 namespace echolux {
 namespace {
 
+// What memory is made for: the process that says it may have been taken over since it was asked first.
+bool has_same_voxels(const ImageHeader& a, const ImageHeader& b) {
+    return a.size == b.size && a.type == b.type && a.time_points == b.time_points;
+}
+
 class ContainedReader final : public ImageReader {
   public:
     ContainedReader(ContainedFile what, Descriptor file)
@@ -34,11 +39,7 @@ class ContainedReader final : public ImageReader {
         const std::int64_t place = place_;
         const bool is_in_order = slices.begin == 0 || last_ == Wanted{time_point, {last_.slices.begin, slices.begin}};
         last_ = wanted;
-        const std::optional<Wanted> next = is_in_order ? after(wanted) : std::nullopt;
-        if (next) {
-            ask_for(*next, place == 0 ? bytes : 0);  // the next one has no more bytes than this one
-            ahead_ = next;
-        }
+        if (is_in_order) ask_ahead(after(wanted), place == 0 ? bytes : 0);
         return copied(place, bytes);
     }
 
@@ -86,6 +87,8 @@ class ContainedReader final : public ImageReader {
             if (count < 1 || count > most) throw BadFrame();
             levels_.clear();
             for (std::int64_t i = 0; i < count; ++i) levels_.push_back(frame.header());
+            const auto is_of_one_type = [&](const ImageHeader& level) { return level.type == header().type; };
+            if (!std::ranges::all_of(levels_, is_of_one_type)) throw BadFrame();
         } catch (const BadFrame&) {
             throw Error(ErrorCode::bad_file, "is damaged: what read it said nonsense", what_.path.string(),
                         "copy the file again");
@@ -104,6 +107,18 @@ class ContainedReader final : public ImageReader {
         return std::nullopt;
     }
 
+    // What goes wrong is told when that piece is wanted.
+    void ask_ahead(const std::optional<Wanted>& next, std::int64_t place) {
+        if (!next) return;
+        const std::int64_t place_of_this = place_;
+        try {
+            ask_for(*next, place);  // it has no more bytes than this one
+            ahead_ = next;
+        } catch (const Error&) {
+            place_ = place_of_this;
+        }
+    }
+
     void ask_for(const Wanted& wanted, std::int64_t place) {
         const std::int64_t bytes = (wanted.slices.end - wanted.slices.begin) * header().slice_bytes();
         ask({.time_point = wanted.time_point,
@@ -119,7 +134,7 @@ class ContainedReader final : public ImageReader {
         if (!process_ || process_->is_over()) {
             const std::vector<ImageHeader> before = levels_;
             open();
-            if (levels_.front().bytes() != before.front().bytes() || levels_.size() != before.size()) {
+            if (!std::ranges::equal(levels_, before, has_same_voxels)) {
                 throw Error(ErrorCode::bad_file, "has changed since it was opened", what_.path.string(),
                             "open it again");
             }

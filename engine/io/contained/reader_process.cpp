@@ -92,6 +92,7 @@ std::string words_of(int status) {
 std::filesystem::path reader_program() {
     if (const char* named = std::getenv("ECHOLUX_READER"); named != nullptr && *named != '\0') return named;
     const std::filesystem::path folder = own_file().parent_path();
+    if (!folder.is_absolute()) refuse_start("where this program lies cannot be told", "set ECHOLUX_READER");
     std::error_code problem;
     for (const char* place : {"", "../bin", "../../bin"}) {  // of lib and of lib/x86_64-linux-gnu
         const std::filesystem::path program = (folder / place / program_name).lexically_normal();
