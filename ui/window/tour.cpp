@@ -93,7 +93,7 @@ void Tour::draw(const PanelContext& context, ImVec2 size) {
     }
     ImGui::SameLine();
     const bool is_next = primary_button(context, "tour.next", is_last ? "Done" : "Next", button);
-    if (is_next || ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter))) {
+    if (is_next || ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter), false)) {
         if (is_last)
             close();
         else
