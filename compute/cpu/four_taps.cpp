@@ -41,7 +41,7 @@ void FourTaps::prepare_wide(std::int64_t runs) {
         first.push_back(*least);
     }
     for (std::int64_t j = 0; j < runs * run_points; ++j) {
-        offset_.push_back(table_.base[index(j)] - first[index(j / run_points)]);
+        offset_.push_back(static_cast<std::uint8_t>(table_.base[index(j)] - first[index(j / run_points)]));
     }
     for (std::int64_t i = 0; i < runs * run_points * taps; ++i) {
         const std::int64_t run = i / (run_points * taps), tap = i / run_points % taps, point = i % run_points;
@@ -83,7 +83,8 @@ __attribute__((target("avx512f"))) std::int64_t FourTaps::by_sixteens(const floa
         const float* const from = spectrum + first_[index(run)];
         const float* const weights = weights_.data() + run * run_points * taps;
         const __m512 low = _mm512_loadu_ps(from), high = _mm512_loadu_ps(from + run_points);
-        __m512i at = _mm512_loadu_si512(offset_.data() + run * run_points);
+        const auto* const offsets = reinterpret_cast<const __m128i*>(offset_.data() + run * run_points);
+        __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128(offsets));
         __m512 products[taps];
         for (std::int64_t tap = 0; tap < taps; ++tap) {
             const __m512 samples = _mm512_permutex2var_ps(low, at, high);

@@ -30,7 +30,7 @@ class FourTaps {
 
     const ResampleTable& table_;
     std::vector<std::int32_t> first_;   // of each run of sixteen points, the least base
-    std::vector<std::int32_t> offset_;  // of each point, from there
+    std::vector<std::uint8_t> offset_;  // of each point, from there
     std::vector<float> weights_;        // [run][tap][16]
 };
 

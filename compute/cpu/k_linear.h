@@ -33,7 +33,7 @@ class KLinearLine {
     std::vector<float> coefficients_;  // of the spline, from sample -1 on
     std::vector<float> resampled_;
     std::optional<FourTaps> four_taps_;  // where a point has four
-    std::optional<Fft> to_conjugate_;  // for up-sampling
+    std::optional<Fft> to_conjugate_;    // for up-sampling
     std::optional<Fft> from_conjugate_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/cpu/four.h"
 #include "compute/indexing.h"
 #include "compute/steps/sample.h"
 
@@ -12,7 +13,7 @@ Subtraction::Subtraction(const LineFormat& format, std::int64_t rolling_width)
     if (rolling_width > 0) sums_.resize(index(format.samples() + 1));
 }
 
-void Subtraction::operator()(const RawLine& line, float* spectrum) {
+ECHOLUX_WIDER void Subtraction::operator()(const RawLine& line, float* spectrum) {
     fetch_ahead(line.samples + format_.line_bytes());
     format_.with_reader([&](const auto& read) {
         const LessBackground less_background;
