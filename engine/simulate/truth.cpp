@@ -41,6 +41,9 @@ const std::vector<Field<TruthFacts>>& describe<TruthFacts>() {
 
 namespace {
 
+constexpr const char *boundaries_name = "boundaries_um.f32", *axes_name = "tubes.f32", *labels_name = "labels.u8",
+                     *en_face_name = "en_face.u8", *facts_name = "truth.toml";
+
 std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights, double x, double y, double z) {
     for (std::size_t t = 0; t < scenery.tubes.size(); ++t) {
         const Tube& tube = scenery.tubes[t];
@@ -130,8 +133,8 @@ void write_axes(const std::filesystem::path& path, const TruthFacts& facts, cons
 // One B-scan of labels after the other, so that memory does not grow with the scan.
 void write_labels(const std::filesystem::path& folder, const TruthFacts& facts, const Scenery& scenery,
                   const Places& places) {
-    OutputFile labels_file(folder / "labels.u8");
-    OutputFile en_face_file(folder / "en_face.u8");
+    OutputFile labels_file(folder / labels_name);
+    OutputFile en_face_file(folder / en_face_name);
     std::vector<std::uint8_t> labels(static_cast<std::size_t>(facts.depth_bins));
     std::vector<double> heights(scenery.boundaries.size());
     for (std::int64_t b = 0; b < facts.b_scans; ++b) {
@@ -191,17 +194,22 @@ double Truth::axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, doub
     return 0;
 }
 
+std::vector<std::filesystem::path> truth_files(const std::filesystem::path& folder) {
+    return {folder / boundaries_name, folder / axes_name, folder / labels_name, folder / en_face_name,
+            folder / facts_name};
+}
+
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um) {
     TruthFacts facts = facts_of(simulation, scenery, pitch_um);
     const Places places(simulation, scenery);
-    write_boundaries(folder / "boundaries_um.f32", facts, scenery, places);
-    write_axes(folder / "tubes.f32", facts, scenery, places);
+    write_boundaries(folder / boundaries_name, facts, scenery, places);
+    write_axes(folder / axes_name, facts, scenery, places);
     write_labels(folder, facts, scenery, places);
     Settings settings;
     settings.bind("truth", facts);
     const std::string toml = settings.toml(true);
-    OutputFile file(folder / "truth.toml");
+    OutputFile file(folder / facts_name);
     file.write(std::as_bytes(std::span(toml)));
     file.commit();
 }
@@ -211,17 +219,17 @@ Truth read_truth(const std::filesystem::path& folder) {
     TruthFacts& facts = truth.facts;
     Settings settings;
     settings.bind("truth", facts);
-    settings.read_toml(folder / "truth.toml");
+    settings.read_toml(folder / facts_name);
     const std::int64_t lines = facts.a_scans * facts.b_scans;
     const auto tubes = static_cast<std::int64_t>(facts.tube_radius_um.size());
     if (facts.tube_peak_mm_s.size() != facts.tube_radius_um.size()) {
         throw Error(ErrorCode::bad_file, "tube_peak_mm_s and tube_radius_um differ in length",
-                    (folder / "truth.toml").string(), "simulate the scan again");
+                    (folder / facts_name).string(), "simulate the scan again");
     }
-    truth.boundaries_um = read_array<float>(folder / "boundaries_um.f32", facts.boundaries * lines);
-    truth.axes = read_array<Truth::Axis>(folder / "tubes.f32", tubes * lines);
-    truth.labels = read_array<std::uint8_t>(folder / "labels.u8", lines * facts.depth_bins);
-    truth.en_face = read_array<std::uint8_t>(folder / "en_face.u8", lines);
+    truth.boundaries_um = read_array<float>(folder / boundaries_name, facts.boundaries * lines);
+    truth.axes = read_array<Truth::Axis>(folder / axes_name, tubes * lines);
+    truth.labels = read_array<std::uint8_t>(folder / labels_name, lines * facts.depth_bins);
+    truth.en_face = read_array<std::uint8_t>(folder / en_face_name, lines);
     return truth;
 }
 
