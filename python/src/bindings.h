@@ -1,0 +1,15 @@
+// One function for each concept that the module binds.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace echolux::python {
+
+void bind_errors(nanobind::module_& module);
+void bind_settings(nanobind::module_& module);
+void bind_volume(nanobind::module_& module);
+void bind_scan(nanobind::module_& module);
+void bind_reconstructor(nanobind::module_& module);
+void bind_pictures(nanobind::module_& module);
+
+}  // namespace echolux::python
