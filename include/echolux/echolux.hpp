@@ -496,6 +496,20 @@ class Renderer {
     detail::Owned<echolux_renderer, echolux_renderer_free> handle_;
 };
 
+// A movie of a volume in memory, or, where that is nullptr, of what the file `input` holds.
+inline void write_movie(const Volume* volume, const std::string& input, View& view, const std::string& output,
+                        echolux_movie movie = make<echolux_movie>(), Progress progress = {}) {
+    if (progress) {
+        movie.progress = detail::tell;
+        movie.user = &progress;
+    }
+    checked([&](auto* error) {
+        return echolux_write_movie(volume == nullptr ? nullptr : volume->get(),
+                                   volume == nullptr ? input.c_str() : nullptr, view.get(), &movie, output.c_str(),
+                                   error);
+    });
+}
+
 class Live {
   public:
     static Live open(const std::string& source, const Assignments& assignments = {},
@@ -549,6 +563,11 @@ class Live {
         auto stats = make<echolux_live_stats>();
         checked([&](auto* error) { return echolux_live_get_stats(get(), &stats, error); });
         return stats;
+    }
+    Scan scan() {
+        echolux_scan* handle = nullptr;
+        checked([&](auto* error) { return echolux_live_scan(get(), &handle, error); });
+        return Scan(handle);
     }
     void record(const std::string& scan_toml, bool overwrite = false) {
         checked([&](auto* error) { return echolux_live_record(get(), scan_toml.c_str(), overwrite ? 1 : 0, error); });
