@@ -228,11 +228,3 @@ class Volume(_core.Volume):
 
 def _unpickled(codes: Any, keywords: dict[str, Any]) -> Volume:
     return Volume.from_array(codes, **keywords)
-
-
-def load(path: str | os.PathLike[str]) -> Volume:
-    """The volume of a file or folder in any format that `echolux convert` reads; of several time points the first.
-
-    Raises MissingFile, or BadFile where it is malformed.
-    """
-    return Volume(_core.Volume.open(os.fspath(path)))
