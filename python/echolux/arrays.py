@@ -68,6 +68,11 @@ def _current_stream(array: Any) -> int | None:
     return None
 
 
+def _ready(array: Any) -> Any:
+    """Waits until JAX has made it."""
+    return array.block_until_ready() if hasattr(array, "block_until_ready") else array
+
+
 class HostOrder:
     """Of arrays in host memory: everything is done when the call returns."""
 
@@ -77,9 +82,11 @@ class HostOrder:
         return nullcontext()
 
     def lent(self, array: Any, name: str) -> Any:
-        if not is_numpy(array) and _device(array)[0] in (_CUDA, _CUDA_MANAGED):
+        if is_numpy(array):
+            return array
+        if _device(array)[0] in (_CUDA, _CUDA_MANAGED):
             raise BadArgument("lies on a GPU, the spectra in host memory", name, "give both on the same device")
-        return array
+        return _ready(array)
 
 
 class StreamOrder:
@@ -108,7 +115,7 @@ class StreamOrder:
     def lent(self, array: Any, name: str) -> Any:
         if is_numpy(array) or _device(array) != _device(self._spectra):
             raise BadArgument("does not lie on the GPU that the spectra are on", name, "give both on the same device")
-        return array.__dlpack__(stream=self._number)
+        return _ready(array).__dlpack__(stream=self._number)
 
 
 def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:

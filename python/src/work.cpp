@@ -1,5 +1,6 @@
 #include "python/src/work.h"
 
+#include <nanobind/stl/string.h>
 #include <unistd.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
 """The reconstructor on arrays: what it takes, what it gives, what it refuses."""
+import importlib.util
 import threading
 import unittest
 
@@ -152,6 +153,37 @@ class Calling(FolderCase):
         for thread in threads:
             thread.join()
         self.assertFalse(wrong)
+
+
+class Libraries(unittest.TestCase):
+    """Arrays of others in host memory come back as theirs, each call's in memory of its own."""
+
+    def check(self, array_of, kind):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
+        other = RAW[::-1].copy()
+        expected, expected_other = make(RAW), make(other)
+        for _ in range(20):
+            made, made_other = make(array_of(RAW)), make(array_of(other))
+            self.assertIsInstance(made, kind)
+            np.testing.assert_array_equal(np.asarray(made), expected)
+            np.testing.assert_array_equal(np.asarray(made_other), expected_other)
+
+    def test_torch(self):
+        if importlib.util.find_spec("torch") is None:
+            self.skipTest("PyTorch is not installed")
+        import torch
+
+        self.check(torch.from_numpy, torch.Tensor)
+        volume = ox.Volume.from_array(RAW)
+        self.assertEqual(torch.from_dlpack(volume).data_ptr(), np.asarray(volume).ctypes.data)
+
+    def test_jax(self):
+        if importlib.util.find_spec("jax") is None:
+            self.skipTest("JAX is not installed")
+        import jax
+
+        self.check(jax.numpy.asarray, jax.Array)
+        np.testing.assert_array_equal(jax.numpy.from_dlpack(ox.Volume.from_array(RAW)), RAW)
 
 
 class Refusing(unittest.TestCase):
