@@ -194,8 +194,8 @@ class Series:
         curve = series[:, 12, 40, 100:120]        # codes [t, depth] as a NumPy array
     """
 
-    def __init__(self, core: _core.Series) -> None:
-        self._core = core
+    def __init__(self, core: _core.Series, path: str) -> None:
+        self._core, self.path = core, path
         self._first = LazyVolume(core)
 
     def __len__(self) -> int:
@@ -268,6 +268,12 @@ class Series:
         each = max(1, _PIECE // max(1, a * depth * self.dtype.itemsize))
         return dask.array.from_array(self, chunks or (1, min(b, each), a, depth))
 
+    def view(self, **view: object) -> Any:
+        """A widget of a notebook with a slider for time (pip install echolux[notebook]); view: settings as of render()."""
+        from .widget import widget
+
+        return widget(self, view)
+
     def __repr__(self) -> str:
         return f"<Series {'x'.join(map(str, self.shape))} {self._first._grid.voxel}>"
 
@@ -288,4 +294,5 @@ def load_series(path: str | os.PathLike[str]) -> Series:
 
     Raises MissingFile, or BadFile where it is malformed or the volumes are no series.
     """
-    return Series(_core.Series.open(os.fspath(path)))
+    name = os.fspath(path)
+    return Series(_core.Series.open(name), name)

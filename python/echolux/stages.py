@@ -1,19 +1,16 @@
 """Stages: functions of Python in the pipeline, on spectra, depth bins or voxels."""
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 from .errors import BadArgument, Cancelled
 
 Stage = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where the array of a stage belongs.
 
     volume: of its scan or source; first_b_scan: of the volume, that the array begins with
@@ -67,6 +64,8 @@ def _takes_two(name: str, stage: Any) -> bool:
         return False
     if not callable(stage):
         raise BadArgument("is not callable", f"stages, {name}", "give a function of an array")
+    import inspect
+
     try:
         inspect.signature(stage).bind(None, None)
     except (TypeError, ValueError):  # one argument; or nothing is known of it
