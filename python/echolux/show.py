@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .volume import Volume
 
-_SIZE = (480, 360)  # of the picture in a notebook
+_SIZE = (400, 300)  # of the picture in a notebook
 
 
 def png(pixels: np.ndarray[Any, Any], effort: int = 6) -> bytes:
