@@ -58,29 +58,6 @@ std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights
     return 0;
 }
 
-TruthFacts facts_of(const Simulation& s, const Scenery& scenery, double pitch_um) {
-    TruthFacts facts;
-    facts.scene = std::get<std::string>(value_of(s, "scene"));
-    facts.a_scans = s.a_scans;
-    facts.b_scans = s.b_scans;
-    facts.depth_bins = s.samples / 2;
-    facts.pitch_um = pitch_um;
-    facts.spacing_a_um = s.spacing_a_um;
-    facts.spacing_b_um = s.spacing_b_um;
-    facts.boundaries = static_cast<std::int64_t>(scenery.boundaries.size());
-    for (const Tube& tube : scenery.tubes) {
-        facts.tube_radius_um.push_back(tube.radius_um);
-        facts.tube_peak_mm_s.push_back(tube.peak_mm_s);
-    }
-    facts.heart_rate_hz = scenery.heart_rate_hz;
-    facts.pulsation = scenery.pulsation;
-    for (const Reflector& reflector : scenery.reflectors) {
-        facts.reflector_um.push_back(reflector.depth_um);
-        facts.reflector_amplitude.push_back(reflector.amplitude);
-    }
-    return facts;
-}
-
 // Where the A-scans of the volume lie in the scene.
 class Places {
   public:
@@ -96,9 +73,9 @@ class Places {
     ScanPattern pattern_;
 };
 
-void write_boundaries(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery,
-                      const Places& places) {
-    OutputFile file(path);
+// Each use(row) gets the heights of one boundary over one B-scan.
+template <class Use>
+void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
     std::vector<float> row(static_cast<std::size_t>(facts.a_scans));
     for (const Boundary& boundary : scenery.boundaries) {
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
@@ -106,15 +83,14 @@ void write_boundaries(const std::filesystem::path& path, const TruthFacts& facts
                 const auto [x, y] = places(b, a);
                 row[static_cast<std::size_t>(a)] = static_cast<float>(scenery.height_um(boundary, x, y));
             }
-            file.write(std::as_bytes(std::span(row)));
+            use(std::span(row));
         }
     }
-    file.commit();
 }
 
-void write_axes(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery,
-                const Places& places) {
-    OutputFile file(path);
+// The axis of one tube beside one B-scan.
+template <class Use>
+void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
     std::vector<Truth::Axis> row(static_cast<std::size_t>(facts.a_scans));
     for (const Tube& tube : scenery.tubes) {
         for (std::int64_t b = 0; b < facts.b_scans; ++b) {
@@ -124,17 +100,14 @@ void write_axes(const std::filesystem::path& path, const TruthFacts& facts, cons
                                                     static_cast<float>(scenery.z_um(tube, y)),
                                                     static_cast<float>(scenery.z_slope(tube, y))};
             }
-            file.write(std::as_bytes(std::span(row)));
+            use(std::span(row));
         }
     }
-    file.commit();
 }
 
-// One B-scan of labels after the other, so that memory does not grow with the scan.
-void write_labels(const std::filesystem::path& folder, const TruthFacts& facts, const Scenery& scenery,
-                  const Places& places) {
-    OutputFile labels_file(folder / labels_name);
-    OutputFile en_face_file(folder / en_face_name);
+// use(labels, lumen) for each A-scan: the labels of its bins, and whether one of them is a lumen.
+template <class Use>
+void each_labelled_line(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
     std::vector<std::uint8_t> labels(static_cast<std::size_t>(facts.depth_bins));
     std::vector<double> heights(scenery.boundaries.size());
     for (std::int64_t b = 0; b < facts.b_scans; ++b) {
@@ -148,12 +121,9 @@ void write_labels(const std::filesystem::path& folder, const TruthFacts& facts, 
                 labels[bin] = label_at(scenery, heights, x, y, static_cast<double>(bin) * facts.pitch_um);
                 if (labels[bin] >= lumen_label && labels[bin] < wall_label) lumen = 1;
             }
-            labels_file.write(std::as_bytes(std::span(labels)));
-            en_face_file.write(std::as_bytes(std::span(&lumen, 1)));
+            use(std::span(labels), lumen);
         }
     }
-    labels_file.commit();
-    en_face_file.commit();
 }
 
 template <class T>
@@ -177,6 +147,29 @@ std::vector<T> read_array(const std::filesystem::path& path, std::int64_t count)
 
 }  // namespace
 
+TruthFacts facts_of(const Simulation& s, const Scenery& scenery, double pitch_um) {
+    TruthFacts facts;
+    facts.scene = std::get<std::string>(value_of(s, "scene"));
+    facts.a_scans = s.a_scans;
+    facts.b_scans = s.b_scans;
+    facts.depth_bins = s.samples / 2;
+    facts.pitch_um = pitch_um;
+    facts.spacing_a_um = s.spacing_a_um;
+    facts.spacing_b_um = s.spacing_b_um;
+    facts.boundaries = static_cast<std::int64_t>(scenery.boundaries.size());
+    for (const Tube& tube : scenery.tubes) {
+        facts.tube_radius_um.push_back(tube.radius_um);
+        facts.tube_peak_mm_s.push_back(tube.peak_mm_s);
+    }
+    facts.heart_rate_hz = scenery.heart_rate_hz;
+    facts.pulsation = scenery.pulsation;
+    for (const Reflector& reflector : scenery.reflectors) {
+        facts.reflector_um.push_back(reflector.depth_um);
+        facts.reflector_amplitude.push_back(reflector.amplitude);
+    }
+    return facts;
+}
+
 double Truth::boundary_bin(std::int64_t boundary, std::int64_t a_scan, std::int64_t b_scan) const {
     const std::int64_t at = (boundary * facts.b_scans + b_scan) * facts.a_scans + a_scan;
     return static_cast<double>(boundaries_um.at(static_cast<std::size_t>(at))) / facts.pitch_um;
@@ -194,21 +187,54 @@ double Truth::axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, doub
     return 0;
 }
 
+Truth truth_of(const Simulation& simulation, const Scenery& scenery, double pitch_um) {
+    Truth truth;
+    truth.facts = facts_of(simulation, scenery, pitch_um);
+    const Places places(simulation, scenery);
+    const auto append_to = [](auto& all) {
+        return [&all](const auto& row) { all.insert(all.end(), row.begin(), row.end()); };
+    };
+    each_boundary_row(truth.facts, scenery, places, append_to(truth.boundaries_um));
+    each_axis_row(truth.facts, scenery, places, append_to(truth.axes));
+    each_labelled_line(truth.facts, scenery, places, [&](const auto& labels, std::uint8_t lumen) {
+        append_to(truth.labels)(labels);
+        truth.en_face.push_back(lumen);
+    });
+    return truth;
+}
+
+std::string toml_of(const TruthFacts& facts) {
+    TruthFacts bound = facts;
+    Settings settings;
+    settings.bind("truth", bound);
+    return settings.toml(true);
+}
+
 std::vector<std::filesystem::path> truth_files(const std::filesystem::path& folder) {
     return {folder / boundaries_name, folder / axes_name, folder / labels_name, folder / en_face_name,
             folder / facts_name};
 }
 
+// Row after row, so that memory does not grow with the scan.
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um) {
-    TruthFacts facts = facts_of(simulation, scenery, pitch_um);
+    const TruthFacts facts = facts_of(simulation, scenery, pitch_um);
     const Places places(simulation, scenery);
-    write_boundaries(folder / boundaries_name, facts, scenery, places);
-    write_axes(folder / axes_name, facts, scenery, places);
-    write_labels(folder, facts, scenery, places);
-    Settings settings;
-    settings.bind("truth", facts);
-    const std::string toml = settings.toml(true);
+    OutputFile boundaries(folder / boundaries_name);
+    const auto write_to = [](OutputFile& file) { return [&file](const auto& row) { file.write(std::as_bytes(row)); }; };
+    each_boundary_row(facts, scenery, places, write_to(boundaries));
+    boundaries.commit();
+    OutputFile axes(folder / axes_name);
+    each_axis_row(facts, scenery, places, write_to(axes));
+    axes.commit();
+    OutputFile labels_file(folder / labels_name), en_face_file(folder / en_face_name);
+    each_labelled_line(facts, scenery, places, [&](const auto& labels, std::uint8_t lumen) {
+        labels_file.write(std::as_bytes(labels));
+        en_face_file.write(std::as_bytes(std::span(&lumen, 1)));
+    });
+    labels_file.commit();
+    en_face_file.commit();
+    const std::string toml = toml_of(facts);
     OutputFile file(folder / facts_name);
     file.write(std::as_bytes(std::span(toml)));
     file.commit();

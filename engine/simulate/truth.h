@@ -56,6 +56,14 @@ struct Truth {
 // The files that write_truth() makes.
 std::vector<std::filesystem::path> truth_files(const std::filesystem::path& folder);
 
+// The same in memory. `simulation` with its scene's defaults.
+Truth truth_of(const Simulation& simulation, const Scenery& scenery, double pitch_um);
+
+TruthFacts facts_of(const Simulation& simulation, const Scenery& scenery, double pitch_um);
+
+// Section [truth], every key.
+std::string toml_of(const TruthFacts& facts);
+
 // `folder` is truth/ itself. Throws Error{output}, Error{bad_file, bad_setting}.
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um);

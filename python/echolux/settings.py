@@ -1,0 +1,126 @@
+"""Settings as attributes: scan.recipe.window = "hann". The classes of the sections are made from the descriptions that the
+library gives, so that help(scan.recipe) tells each setting's meaning, unit and range."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .errors import BadSetting
+
+_FLAG, _INTEGER, _NUMBER, _TEXT, _NUMBERS = range(5)
+
+
+def spelled(value: object) -> str:
+    """As the library reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Iterable):
+        return "[" + ", ".join(repr(float(one)) for one in value) + "]"
+    if hasattr(value, "__index__"):
+        return str(int(value))
+    if hasattr(value, "__float__"):
+        return repr(float(value))
+    return str(value)
+
+
+def assignments(sections: Mapping[str, Mapping[str, object]]) -> list[str]:
+    """{"recipe": {"window": "hann"}} as ["recipe.window=hann"]."""
+    every = []
+    for section, settings in sections.items():
+        if not isinstance(settings, Mapping):
+            raise BadSetting("is not a mapping of settings", section, f'write {section}={{"key": value}}')
+        every += [f"{section}.{name}={spelled(value)}" for name, value in settings.items()]
+    return every
+
+
+def described(setting: _core.Setting) -> str:
+    """The docstring of a setting."""
+    text = setting.help[:1].upper() + setting.help[1:]
+    facts = []
+    if setting.choices:
+        facts.append("one of " + ", ".join(setting.choices))
+    elif setting.kind in (_INTEGER, _NUMBER) and setting.high <= 1e5:
+        facts.append(f"from {setting.low:g} to {setting.high:g}")
+    if setting.unit:
+        facts.append(f"in {setting.unit}")
+    facts.append(f"default {setting.default or 'empty'}")
+    return f"{text} ({'; '.join(facts)})."
+
+
+class Section:
+    """The settings of one section as attributes."""
+
+    _names: dict[str, _core.Setting] = {}
+    _section = ""
+
+    def __init__(self, settings: _core.Settings) -> None:
+        object.__setattr__(self, "_settings", settings)
+
+    def _get(self, name: str) -> Any:
+        setting = self._names[name]
+        settings: _core.Settings = self._settings
+        if setting.kind == _FLAG:
+            return settings.number(setting.key) != 0
+        if setting.kind == _INTEGER:
+            return int(settings.number(setting.key))
+        if setting.kind == _NUMBER:
+            return settings.number(setting.key)
+        text = settings.text(setting.key)
+        if setting.kind == _NUMBERS:
+            return tuple(float(one) for one in text.strip("[]").split(",") if one.strip())
+        return text
+
+    def _set(self, name: str, value: object) -> None:
+        self._settings.set_text(f"{self._section}.{name}", spelled(value))
+
+    def _unknown(self, name: str) -> AttributeError:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, self._names, 1)
+        return AttributeError(f"there is no setting {self._section}.{name}" +
+                              (f"; did you mean {near[0]}?" if near else ""))
+
+    if not TYPE_CHECKING:  # type checkers know the names from _sections.pyi
+
+        def __getattr__(self, name: str) -> Any:  # of what is no setting
+            raise self._unknown(name)
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name not in self._names:
+                raise self._unknown(name)
+            self._set(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._names})
+
+    def __repr__(self) -> str:
+        values = (f"{name}={self._get(name)!r}" for name in self._names)
+        return f"{type(self).__name__}({', '.join(values)})"
+
+
+def _property(name: str, setting: _core.Setting) -> property:
+    return property(lambda self: self._get(name), lambda self, value: self._set(name, value), doc=described(setting))
+
+
+_classes: dict[tuple[str, type[Section]], type[Section]] = {}
+
+
+def sections(settings: _core.Settings, bases: Mapping[str, type[Section]] = {}) -> dict[str, type[Section]]:
+    """A class for each section; `bases` of those that can do more."""
+    by_section: dict[str, dict[str, _core.Setting]] = {}
+    for setting in settings.all():
+        section, _, name = setting.key.partition(".")
+        by_section.setdefault(section, {})[name] = setting
+    made = {}
+    for section, names in by_section.items():
+        base = bases.get(section, Section)
+        if (section, base) not in _classes:
+            body: dict[str, Any] = {"_names": names, "_section": section,
+                                    "__doc__": f"Settings of the section [{section}]."}
+            body.update((name, _property(name, setting)) for name, setting in names.items())
+            _classes[section, base] = type(section.capitalize(), (base,), body)
+        made[section] = _classes[section, base]
+    return made

@@ -1,0 +1,31 @@
+// Errors of the library become the exceptions of echolux/errors.py.
+#include "python/src/bindings.h"
+#include "python/src/work.h"
+
+namespace echolux::python {
+namespace {
+
+void raise(const api::Error& error) {
+    try {
+        const nb::object made = nb::module_::import_("echolux.errors")
+                                    .attr("made")(static_cast<int>(error.status()), error.problem().c_str(),
+                                                  error.where().c_str(), error.remedy().c_str());
+        PyErr_SetObject(made.type().ptr(), made.ptr());
+    } catch (nb::python_error& other) {
+        other.restore();
+    }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_&) {
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const api::Error& error) {
+            raise(error);
+        }
+    });
+}
+
+}  // namespace echolux::python

@@ -1,0 +1,26 @@
+// The extension module echolux._core: the C++ interface of the library, close to what it is. What users see is made of
+// it in python/echolux.
+#include "python/src/bindings.h"
+#include "python/src/work.h"
+
+NB_MODULE(_core, module) {
+    using namespace echolux::python;
+    nanobind::set_leak_warnings(false);  // a source in Python that still waits at the end keeps its session
+    module.doc() = "The library behind echolux; use the package echolux instead.";
+    module.attr("version") = echolux_version();
+    module.def(
+        "has", [](const char* part) { return echolux_has(part) != 0; }, nanobind::arg("part"));
+    module.def("wait_for_workers", &Worker::wait_for_all);
+    bind_errors(module);
+    bind_settings(module);
+    bind_volume(module);
+    bind_scan(module);
+    bind_reconstructor(module);
+    bind_pictures(module);
+    bind_movie(module);
+    bind_series(module);
+    bind_stages(module);
+    bind_live(module);
+    bind_simulation(module);
+    bind_calibrate(module);
+}

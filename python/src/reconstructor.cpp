@@ -1,0 +1,168 @@
+// The reconstructor on arrays: spectra [b, a, samples] of the caller in, voxels [b, a, depth] to an array of the
+// caller.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "python/src/bindings.h"
+#include "python/src/blocks.h"
+#include "python/src/scan.h"
+
+namespace echolux::python {
+namespace {
+
+constexpr std::int64_t chunk_bytes = std::int64_t{16} << 20;  // keep all cores busy
+constexpr std::chrono::milliseconds between_looks{100};       // for signals
+
+struct Work {
+    Work(api::Scan& scan, const std::string& device) : reconstructor(scan, device_of(device)), arrangement(scan) {
+        api::checked(
+            [&](auto* error) { return echolux_reconstructor_grid(reconstructor.get(), &structure, &flow, error); });
+        device_name = reconstructor.device();
+        slices = structure.b_scans / arrangement.shape().b_scans;
+    }
+
+    bool has_flow() const { return flow.bytes > 0; }
+
+    api::Reconstructor reconstructor;
+    Arrangement arrangement;
+    std::string device_name;
+    echolux_grid structure = api::make<echolux_grid>(), flow = api::make<echolux_grid>();
+    std::int64_t slices;  // of the volume, from one B-scan position
+};
+using Reconstructor = Shared<Work>;
+
+struct Call {
+    std::int64_t volume, first;
+    std::int32_t sync;
+    std::uintptr_t stream;
+    bool waits;  // until the stream's work is done
+};
+
+echolux_place place_of(const AnyArray& out, const echolux_grid& grid, std::int64_t slices, std::int64_t first,
+                       bool is_one, const char* name) {
+    const VoxelLayout layout = layout_of(grid.voxel);
+    require_type(out, layout.type, name);
+    std::vector<std::int64_t> wanted{slices, grid.a_scans, grid.depth};
+    if (layout.components > 1) wanted.push_back(layout.components);
+    const std::vector<std::int64_t> edges = edges_of(out);
+    const bool without_first = is_one && std::equal(wanted.begin() + 1, wanted.end(), edges.begin(), edges.end());
+    if (!without_first && edges != wanted)
+        refuse("has the shape " + listed(edges, "") + ", expected is " + listed(wanted, ""), name);
+    const std::size_t a = without_first ? 0 : 1;
+    const std::int64_t size = layout.type.bits / 8;
+    const auto step = [&](std::size_t i) { return out.shape(i) > 1 ? out.stride(i) * size : 0; };
+    const std::int64_t a_step = step(a), b_step = without_first ? 0 : step(0);
+    if (!is_dense(out, a + 1) || a_step < 0 || b_step < 0)
+        refuse("its A-scans do not lie without gaps in memory", name, "give an array that is contiguous along depth");
+    auto place = api::make<echolux_place>();
+    place.data = out.data();
+    place.memory = memory_of(out.device_type());
+    place.first_b_scan = first;
+    place.a_scan_bytes = a_step;
+    place.b_scan_bytes = b_step;
+    place.bytes = (slices - 1) * b_step + (grid.a_scans - 1) * a_step + grid.depth * layout.bytes;
+    return place;
+}
+
+struct Destination {
+    echolux_place structure = api::make<echolux_place>();
+    std::optional<echolux_place> flow;
+};
+
+void submit(Work& work, echolux_block block, Destination to, const Call& call) {
+    if (call.sync != ECHOLUX_SYNC_NONE) {
+        block.sync = to.structure.sync = call.sync;
+        block.cuda = to.structure.cuda = reinterpret_cast<void*>(call.stream);
+        if (to.flow) to.flow->sync = call.sync, to.flow->cuda = block.cuda;
+        const std::uint64_t done = work.reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr);
+        if (call.waits) work.reconstructor.wait(done);
+        work.reconstructor.collect();
+        return;
+    }
+    const std::int64_t stride =
+        block.frame_stride_bytes > 0 ? block.frame_stride_bytes : work.arrangement.shape().b_scan_bytes;
+    const std::int64_t most = std::max<std::int64_t>(1, chunk_bytes / work.arrangement.shape().b_scan_bytes);
+    const auto* data = static_cast<const std::byte*>(block.data);
+    const std::int64_t all = block.b_scans, bytes = block.bytes;
+    std::int64_t next = all <= most ? all : 1;  // B-scans; more as long as they are soon done, some methods being slow
+    for (std::int64_t done = 0; done < all; done += block.b_scans) {
+        const auto start = std::chrono::steady_clock::now();
+        block.data = data + done * stride;
+        block.bytes = bytes - done * stride;
+        block.first_b_scan = call.first + done;
+        block.b_scans = std::min(next, all - done);
+        work.reconstructor.wait(work.reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr));
+        if (block.b_scans == all) return;
+        check_signals();
+        if (std::chrono::steady_clock::now() - start < between_looks / 2) next = std::min(most, 2 * next);
+    }
+}
+
+// `sync`, `stream` as in the C interface; with ECHOLUX_SYNC_NONE everything is done when this returns.
+void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb::handle flow, std::int64_t volume,
+         std::int64_t first, std::int32_t sync, std::uintptr_t stream, bool waits) {
+    const auto from = array_of<InArray>(spectra, "spectra");
+    const auto to = array_of<AnyArray>(structure, "out");
+    std::optional<AnyArray> flow_to;
+    if (!flow.is_none()) flow_to = array_of<AnyArray>(flow, "flow_out");
+    const Call call{volume, first, sync, stream, waits};
+    self.with([&](Work& work) {
+        echolux_block block = work.arrangement.block_of(from);
+        block.volume = volume;
+        block.first_b_scan = first;
+        const bool is_one = block.b_scans == 1;
+        Destination destination;
+        destination.structure = place_of(to, work.structure, block.b_scans * work.slices, first * work.slices,
+                                         is_one && work.slices == 1, "out");
+        if (flow_to) destination.flow = place_of(*flow_to, work.flow, block.b_scans, first, is_one, "flow_out");
+        submit(work, block, destination, call);
+    });
+}
+
+// Shape and type of what `run` makes of spectra of these edges.
+nb::tuple result_of(const Reconstructor& self, const std::vector<std::int64_t>& edges, bool is_flow) {
+    return self.with([&](Work& work) {
+        echolux_grid grid = is_flow ? work.flow : work.structure;
+        grid.b_scans = work.arrangement.b_scans_of(edges) * (is_flow ? 1 : work.slices);
+        std::vector<std::size_t> shape = shape_of(grid);
+        const bool is_one = edges.size() == work.arrangement.edges_of_a_b_scan().size();
+        if (is_one && grid.b_scans == 1) shape.erase(shape.begin());
+        const nb::gil_scoped_acquire ours;
+        return nb::make_tuple(nb::tuple(nb::cast(shape)), spelled(layout_of(grid.voxel).type));
+    });
+}
+
+double noise_floor_of(const Scan& scan, nb::handle spectra) {
+    const auto from = array_of<InArray>(spectra, "spectra");
+    return scan.with([&](api::Scan& one) { return one.noise_floor_db(Arrangement(one).block_of(from)); });
+}
+
+}  // namespace
+
+void bind_reconstructor(nb::module_& module) {
+    const auto reading = [](auto read) { return [read](const Reconstructor& self) { return self.with(read); }; };
+    nb::class_<Reconstructor>(module, "Reconstructor", "Blocks of spectra in, voxels out.")
+        .def(
+            "__init__",
+            [](Reconstructor* self, const Scan& scan, const std::string& device) {
+                new (self) Reconstructor(scan.with([&](api::Scan& one) { return Work(one, device); }));
+            },
+            nb::arg("scan"), nb::arg("device"))
+        .def_prop_ro("grid", reading([](Work& work) { return work.structure; }))
+        .def_prop_ro("flow_grid",
+                     reading([](Work& work) { return work.has_flow() ? std::optional(work.flow) : std::nullopt; }))
+        .def_prop_ro("device", reading([](Work& work) { return work.device_name; }))
+        .def("result_of", &result_of, nb::arg("shape"), nb::arg("is_flow"))
+        .def("run", &run, nb::arg("spectra"), nb::arg("out"), nb::arg("flow_out").none(), nb::arg("volume"),
+             nb::arg("first_b_scan"), nb::arg("sync"), nb::arg("stream"), nb::arg("waits"));
+    module.def("measure_noise_floor", &noise_floor_of, nb::arg("scan"), nb::arg("spectra"));
+}
+
+}  // namespace echolux::python

@@ -1,0 +1,127 @@
+// What every call into the library goes through: the interpreter is free for other threads meanwhile, an object that
+// two threads use at once is used by one after the other, and a process that was forked off is told why it cannot work.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "echolux/echolux.hpp"
+
+namespace echolux::python {
+
+namespace nb = nanobind;
+
+// Throws where this process is a fork of one whose threads the library had started: they do not exist here.
+void require_own_threads();
+
+// Runs work() without the interpreter's lock.
+template <class Work>
+auto released(const Work& work) {
+    require_own_threads();
+    const nb::gil_scoped_release others_may_run;
+    return work();
+}
+
+// An object of the library that one thread at a time may use. The lock is recursive: a progress callback may look at
+// the object whose work it watches.
+template <class T>
+class Shared {
+  public:
+    explicit Shared(T&& one) : state_(std::make_shared<State>(std::move(one))) {}
+
+    template <class Work>
+    auto with(const Work& work) const {
+        return released([&] { return locked(work); });
+    }
+
+    // For whoever does not hold the interpreter's lock.
+    template <class Work>
+    auto locked(const Work& work) const {
+        const std::lock_guard<std::recursive_mutex> mine(state_->lock);
+        return work(state_->one);
+    }
+
+  private:
+    struct State {
+        explicit State(T&& given) : one(std::move(given)) {}
+        std::recursive_mutex lock;
+        T one;
+    };
+    std::shared_ptr<State> state_;
+};
+
+// Raises what a signal's handler raises, KeyboardInterrupt mostly; without the interpreter's lock.
+void check_signals();
+
+// What passes between the thread that works and the one that waits and looks for signals.
+class Watch {
+  public:
+    // Of the working thread: false stops it.
+    bool tell(const std::string& task, std::int64_t done, std::int64_t total);
+    void finish(std::exception_ptr problem) noexcept;
+
+    // Of the waiting thread, which has the interpreter's lock: calls told(task, done, total), or nobody where it is
+    // None, some ten times a second, and throws what it or a signal raises; the work is stopped then, but not waited
+    // for. Throws what the work threw.
+    void wait(const nb::object& told);
+
+  private:
+    bool show(const nb::object& told, std::unique_lock<std::mutex>& mine);
+
+    std::mutex lock_;
+    std::condition_variable changed_;
+    std::string task_;
+    std::int64_t done_ = 0, total_ = 0;
+    bool has_news_ = false, is_stopped_ = false, is_finished_ = false;
+    std::exception_ptr problem_;
+};
+
+// Counts threads that work for a call; those that nobody waits for any more are waited for when the interpreter ends.
+class Worker {
+  public:
+    Worker();
+    ~Worker();
+    static void wait_for_all();
+};
+
+// work(progress) on a thread of its own, so that KeyboardInterrupt never waits for a long step of it. It owns whatever
+// it uses, because it may go on for a moment after the call has ended.
+template <class Work>
+auto watched(const nb::object& told, Work work) {
+    require_own_threads();
+    using Result = decltype(work(std::declval<const api::Progress&>()));
+    struct Task {
+        explicit Task(Work&& given) : work(std::move(given)) {}
+        Work work;
+        std::optional<Result> result;
+        Watch watch;
+    };
+    auto task = std::make_shared<Task>(std::move(work));
+    std::thread([task, worker = std::make_unique<Worker>()]() mutable {
+        std::exception_ptr problem;
+        try {
+            task->result.emplace(
+                task->work([&watch = task->watch](const std::string& name, std::int64_t done, std::int64_t total) {
+                    return watch.tell(name, done, total);
+                }));
+        } catch (...) {
+            problem = std::current_exception();
+        }
+        task->watch.finish(problem);
+        task.reset();
+    }).detach();
+    task->watch.wait(told);
+    return std::move(*task->result);
+}
+
+}  // namespace echolux::python
