@@ -45,7 +45,7 @@ class Calibration(Section, MutableMapping[str, Any]):
 
         if name not in _ARRAYS:
             raise KeyError(f"{name}: one of {', '.join(_ARRAYS)}")
-        self._scan.set_calibration(name, np.asarray(values, np.float64).ravel())
+        self._scan.set_calibration(name, np.asarray(values, np.float64).ravel().tolist())
 
     def __delitem__(self, name: str) -> None:
         self[name]

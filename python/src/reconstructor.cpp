@@ -1,6 +1,7 @@
 // The reconstructor on arrays: spectra [b, a, samples] of the caller in, voxels [b, a, depth] to an array of the
 // caller.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "python/src/bindings.h"
 #include "python/src/blocks.h"
@@ -127,16 +129,19 @@ void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb
 }
 
 // Shape and type of what `run` makes of spectra of these edges.
-nb::tuple result_of(const Reconstructor& self, const std::vector<std::int64_t>& edges, bool is_flow) {
-    return self.with([&](Work& work) {
+std::pair<Edges, std::string> result_of(const Reconstructor& self, const std::vector<std::int64_t>& edges,
+                                        bool is_flow) {
+    std::vector<std::size_t> shape;
+    std::string type;
+    self.with([&](Work& work) {
         echolux_grid grid = is_flow ? work.flow : work.structure;
         grid.b_scans = work.arrangement.b_scans_of(edges) * (is_flow ? 1 : work.slices);
-        std::vector<std::size_t> shape = shape_of(grid);
+        shape = shape_of(grid);
         const bool is_one = edges.size() == work.arrangement.edges_of_a_b_scan().size();
         if (is_one && grid.b_scans == 1) shape.erase(shape.begin());
-        const nb::gil_scoped_acquire ours;
-        return nb::make_tuple(nb::tuple(nb::cast(shape)), spelled(layout_of(grid.voxel).type));
+        type = spelled(layout_of(grid.voxel).type);
     });
+    return {edges_of_python(shape), type};
 }
 
 double noise_floor_of(const Scan& scan, nb::handle spectra) {
