@@ -363,6 +363,12 @@ class Series {
         checked([&](auto* error) { return echolux_series_describe(handle_.get(), &count, nullptr, error); });
         return count;
     }
+    // Between two time points; 0: unknown.
+    double step_s() const {
+        double seconds = 0;
+        checked([&](auto* error) { return echolux_series_describe(handle_.get(), nullptr, &seconds, error); });
+        return seconds;
+    }
     Volume read(std::int64_t time_point) const {
         echolux_volume* handle = nullptr;
         checked([&](auto* error) { return echolux_series_read(handle_.get(), time_point, &handle, error); });
@@ -383,11 +389,6 @@ class Series {
     double time_s(std::int64_t time_point) const {
         double seconds = 0;
         checked([&](auto* error) { return echolux_series_time(handle_.get(), time_point, &seconds, error); });
-        return seconds;
-    }
-    double step_s() const {
-        double seconds = 0;
-        checked([&](auto* error) { return echolux_series_describe(handle_.get(), nullptr, &seconds, error); });
         return seconds;
     }
     std::string provenance(std::int64_t time_point) const {

@@ -1,6 +1,7 @@
 """Optical coherence tomography: spectra to volumes and pictures, on a CPU or a GPU."""
 from __future__ import annotations
 
+import atexit
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -21,8 +22,15 @@ if TYPE_CHECKING:
 
 __version__: str = _core.version
 
+atexit.register(_core.wait_for_workers)  # what an interrupted call left
+
 _LATER = {"calibrate": "calibrate", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
           "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation"}
+
+
+def gpus() -> list[str]:
+    """Names of the GPUs that can be used, in the order of device="cuda:0", "cuda:1" ..."""
+    return _core.gpus()
 
 
 def __getattr__(name: str) -> Any:
@@ -43,5 +51,5 @@ def __dir__() -> list[str]:
 
 __all__ = ["BadArgument", "BadFile", "BadSetting", "Cancelled", "Check", "DeviceFailed", "Error", "LazyVolume", "Live",
            "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor", "Recorded", "Scan", "Series",
-           "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "live", "load", "load_series",
-           "movie", "open", "simulate", "validate"]
+           "Simulation", "Stages", "Truth", "Unsupported", "Validation", "Volume", "calibrate", "gpus", "live", "load",
+           "load_series", "movie", "open", "simulate", "validate"]

@@ -106,6 +106,12 @@ bool push(const Live& live, const Scan& scan, nb::handle spectra, std::int64_t v
     return live.pushing([&](api::Live& one) { return one.push(block, timeout_ms); });
 }
 
+nb::object both(api::Volumes&& made) {
+    nb::object flow = nb::none();
+    if (made.flow) flow = nb::cast(Volume(std::move(*made.flow)));
+    return nb::make_tuple(Volume(std::move(made.structure)), flow);
+}
+
 // (structure, flow); None: nothing yet; False: nothing more will come.
 nb::object next(const Live& live, std::int32_t timeout_ms) {
     bool ended = false;
@@ -114,13 +120,13 @@ nb::object next(const Live& live, std::int32_t timeout_ms) {
         ended = one.ended();
         return taken;
     });
-    if (made) return pair_of(std::move(*made));
+    if (made) return both(std::move(*made));
     return ended ? nb::cast(false) : nb::none();
 }
 
-nb::dict stats(const Live& live) {
+Facts stats(const Live& live) {
     const echolux_live_stats now = live.controlled([](api::Live& one) { return one.stats(); });
-    nb::dict all;
+    Facts all;
     all["running"] = now.running != 0;
     all["ended"] = now.ended != 0;
     all["seconds"] = now.seconds;
@@ -140,9 +146,9 @@ nb::dict stats(const Live& live) {
     return all;
 }
 
-nb::dict stop_recording(const Live& live) {
+Facts stop_recording(const Live& live) {
     const echolux_recorded made = live.controlled([](api::Live& one) { return one.stop_recording(); });
-    nb::dict all;
+    Facts all;
     all["blocks"] = made.blocks;
     all["bytes"] = made.bytes;
     all["missing_blocks"] = made.missing_blocks;
