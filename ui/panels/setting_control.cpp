@@ -129,9 +129,19 @@ void switch_control(const SettingControl& control, bool value) {
                           ImGui::GetColorU32(ImVec4(0.95f, 0.96f, 0.98f, 1)));
 }
 
+ChoiceInBox choice_in_box(const std::string& value, float width) {
+    const float room = width - 2 * ImGui::GetStyle().FramePadding.x;
+    if (ImGui::CalcTextSize(value.c_str()).x <= room - ImGui::GetFrameHeight()) return {value, true};
+    return {shortened(value, room), false};
+}
+
 void choice_control(const SettingControl& control, const std::string& value) {
+    const ChoiceInBox seen = choice_in_box(value, control.width);
+    const auto arrow = seen.has_arrow ? ImGuiComboFlags_None : ImGuiComboFlags_NoArrowButton;
     ImGui::SetNextItemWidth(control.width);
-    if (!ImGui::BeginCombo("##control", value.c_str(), ImGuiComboFlags_HeightLarge)) return;
+    const bool is_open = ImGui::BeginCombo("##control", seen.text.c_str(), ImGuiComboFlags_HeightLarge | arrow);
+    if (!is_open && seen.text != value) tooltip(control.context, value);
+    if (!is_open) return;
     for (const std::string_view choice : control.field.choices) {
         const std::string name(choice);
         if (ImGui::Selectable(name.c_str(), name == value)) control.change(name, Edit::done);
