@@ -3,16 +3,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _core
 from .arrays import empty, host_copy, is_numpy, known_array, order_of
 from .errors import BadArgument, BadSetting
-from .scan import Scan
+from .scan import Scan, without_arrays
 from .settings import assignments
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Reconstructor:
@@ -38,7 +35,9 @@ class Reconstructor:
     def __init__(self, scan: Scan | None = None, /, *, samples: int = 0, a_scans: int = 0, b_scans: int = 1,
                  sample_format: str = "u16", device: str = "auto", **settings: Mapping[str, Any]) -> None:
         if scan is None:
-            scan = _described(samples, a_scans, b_scans, sample_format, settings)
+            others, arrays = without_arrays(settings)
+            scan = Scan(_core.Scan.create(samples, a_scans, b_scans, sample_format, assignments(others)))
+            scan.calibration.update(arrays)
         elif samples or a_scans or settings:
             raise BadArgument("a scan is given, and settings beside it", "scan", "set them in the scan")
         self._scan = scan
@@ -122,18 +121,3 @@ class Reconstructor:
             raise BadArgument(f"is not in the scan's byte order, which is {stored}", "spectra",
                               "set scan.byte_order, or convert it")
         return spectra if native else spectra.view(spectra.dtype.newbyteorder("="))
-
-
-def _described(samples: int, a_scans: int, b_scans: int, sample_format: str,
-               settings: Mapping[str, Mapping[str, Any]]) -> Scan:
-    arrays, others = {}, dict(settings)
-    calibration = dict(others.pop("calibration", {}))
-    for name in list(calibration):
-        if hasattr(calibration[name], "__array__"):
-            arrays[name] = calibration.pop(name)
-    if calibration:
-        others["calibration"] = calibration
-    scan = Scan(_core.Scan.create(samples, a_scans, b_scans, sample_format, assignments(others)))
-    for name, values in arrays.items():
-        scan.calibration[name] = values
-    return scan
