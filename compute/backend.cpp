@@ -9,6 +9,7 @@
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/several_devices.h"
+#include "compute/stages.h"
 #ifdef ECHOLUX_CUDA
 #include "compute/cuda/entry.h"
 #endif
@@ -140,8 +141,13 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& 
 }
 
 ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice) {
+    if (choice.stages && insists_on_gpu(choice)) {
+        throw Error(ErrorCode::device, "stages of a caller work in host memory, on the CPU alone", "cuda",
+                    "choose `backend` auto or cpu, or leave the stages out");
+    }
     require_backend(choice);
-    if (choice.backend == Backend::cpu) return {plan_on_cpu(spec), {}};
+    if (choice.backend == Backend::cpu) return {plan_on_cpu(spec, choice.stages), {}};
+    if (choice.stages) return {plan_on_cpu(spec, choice.stages), "stages work on the CPU alone"};
     const GpuSurvey& survey = surveyed_gpus();
     std::string left_out;
     const auto on_gpu = [&] { return plan_on_gpus(spec, choice, left_out); };

@@ -12,6 +12,8 @@
 
 namespace echolux {
 
+struct Stages;  // compute/stages.h
+
 // How a GPU gets spectra that lie in pinned host memory.
 enum class SpectraPath {
     copied,  // to the GPU's memory first, beside the work on earlier blocks
@@ -23,7 +25,8 @@ struct BackendChoice {
     DeviceId gpu{};                        // all zero: the first that can be used
     bool fused = true;  // one kernel from spectrum to voxels where it can; false: separate passes around cuFFT
     SpectraPath spectra = SpectraPath::copied;
-    int streams = 4;  // blocks under way at a time, on each GPU
+    int streams = 4;                         // blocks under way at a time, on each GPU
+    std::shared_ptr<const Stages> stages{};  // of a caller, on the CPU alone; may be null
     int gpus = 1;  // that share the blocks: `gpu`, then the others of the survey; 0: all that can. Two insist on CUDA
 };
 

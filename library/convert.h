@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compute/backend.h"
+#include "compute/stages.h"
 #include "echolux/echolux.h"
 #include "engine/progress.h"
 #include "library/handles.h"
@@ -15,6 +16,25 @@ echolux_grid grid_of(const VolumeGrid& grid);  // but for its size
 
 // NULL: automatic. Throws Error{bad_setting}.
 BackendChoice backend_of(const echolux_device* device);
+
+// Stages of a caller, who is told when nobody has them any more, if the call that took them succeeded.
+struct CallersStages : Stages {
+    CallersStages() = default;
+    CallersStages(const CallersStages&) = delete;
+    CallersStages& operator=(const CallersStages&) = delete;
+    ~CallersStages() {
+        if (are_kept && wanted.release != nullptr) wanted.release(wanted.user);
+    }
+
+    echolux_stages wanted{};
+    bool are_kept = false;
+};
+
+// Those for blocks of `geometry`; null: there are none.
+std::shared_ptr<CallersStages> stages_of(const echolux_stages* stages, const ScanGeometry& geometry);
+
+// As provenance tells of them: "spectra, voxels".
+std::string names_of(const Stages& stages);
 
 // Throws Error{bad_setting} for what no memory can be; that it fits a plan is checked by who uses it.
 Block block_of(const echolux_block* block, const char* name);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "compute/stages.h"
 #include "echolux/echolux.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/scan.h"
@@ -27,7 +28,9 @@ enum class Kind : std::uint64_t {
     series,
     view,
     renderer,
-    live
+    live,
+    simulation,
+    validation
 };
 
 template <Kind kind>
@@ -69,6 +72,7 @@ struct echolux_scan : echolux::library::Handle<echolux::library::Kind::scan> {
 
     echolux::Scan scan;
     echolux_settings settings;
+    std::shared_ptr<const echolux::Stages> stages;  // may be null
 };
 
 struct echolux_volume : echolux::library::Handle<echolux::library::Kind::volume> {

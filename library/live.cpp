@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "app/live/live_source.h"
 #include "engine/acquire/pushed_source.h"
 #include "engine/live/host_volumes.h"
 #include "engine/live/session.h"
@@ -27,15 +28,17 @@ struct echolux_live : Handle<Kind::live> {
     ~echolux_live() { queue.close(); }  // whoever waits for room there gives up
 
     std::unique_ptr<Source> source;
-    PushedSource* pushed = nullptr;  // the source, where the caller pushes
-    std::mutex changing;             // of the next two
-    Scan scan;                       // with the settings in use
-    std::string events;              // that the caller has not taken
+    PushedSource* pushed = nullptr;        // the source, where the caller pushes
+    std::mutex changing;                   // of the next two
+    Scan scan;                             // with the settings in use
+    std::string events;                    // that the caller has not taken
+    std::shared_ptr<const Stages> stages;  // may be null
     VolumeQueue queue;
     echolux_volume_callback finished = nullptr;
     void* user = nullptr;
     std::atomic<std::thread::id> delivers;  // the thread that calls back
     std::atomic<bool> was_started = false;
+    std::string recording;  // what was asked for last
     std::mutex describing;  // of the next one
     Description description;
     std::optional<HostVolumes> sink;
@@ -81,6 +84,7 @@ std::map<std::string, std::string> provenance(echolux_live& live, const HostVolu
     echolux_live::Description& last = live.description;
     if (last.spec != made.spec || last.backend != made.backend) {
         last = {made.spec, made.backend, described(live.source->scan(), made)};
+        if (live.stages) last.lines["stages"] = names_of(*live.stages);
     }
     return last.lines;
 }
@@ -134,8 +138,13 @@ std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, c
     live->queue.keep(every ? std::max(wanted.queue, wanted.queue == 0 ? default_queue : 1) : 1, every);
     live->scan = live->source->scan();
     const ReconstructionSpec spec = live->scan.spec(live->source->block_b_scans());
-    live->sink.emplace(spec, backend_of(wanted.device), receiver_of(*live));
+    std::shared_ptr<CallersStages> taken;
+    if (wanted.stages != nullptr) live->stages = taken = stages_of(wanted.stages, spec.geometry);
+    BackendChoice choice = backend_of(wanted.device);
+    choice.stages = live->stages;
+    live->sink.emplace(spec, choice, receiver_of(*live));
     live->session.emplace(*live->source, *live->sink, every ? Overload::source_waits : Overload::newest_wins);
+    if (taken) taken->are_kept = true;
     return live;
 }
 
@@ -169,7 +178,9 @@ echolux_status echolux_live_create(const echolux_scan* scan, int64_t block_b_sca
         required(live, "live") = nullptr;
         if (block_b_scans < 0) throw BadArgument("cannot be negative", "block_b_scans");
         auto one = std::make_unique<echolux_live>();
-        auto pushed = std::make_unique<PushedSource>(live_handle(scan, "scan").scan, block_b_scans);
+        const echolux_scan& from = live_handle(scan, "scan");
+        one->stages = from.stages;
+        auto pushed = std::make_unique<PushedSource>(from.scan, block_b_scans);
         one->pushed = pushed.get();
         one->source = std::move(pushed);
         *live = put_together(std::move(one), options).release();
@@ -246,6 +257,18 @@ echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux
     });
 }
 
+echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolux_error* error) {
+    return guarded(error, [&] {
+        required(scan, "scan") = nullptr;
+        echolux_live& one = live_handle(live, "live");
+        const std::scoped_lock lock(one.changing);
+        Scan now = one.scan;
+        now.path.clear();
+        now.spectra.clear();
+        *scan = new echolux_scan(std::move(now));
+    });
+}
+
 echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value, echolux_error* error) {
     return guarded(error, [&] {
         echolux_live& one = live_handle(live, "live");
@@ -275,7 +298,45 @@ echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* st
         all.left_out_volumes =
             now.queue.overtaken_volumes + now.queue.incomplete_volumes + now.dropped_volumes + now.failed_volumes;
         all.overwritten_volumes = one.queue.overwritten();
+        all.acquired_a_scans_per_s = now.acquired_a_scans_per_s;
+        all.processed_a_scans_per_s = now.processed_a_scans_per_s;
+        all.load = now.load;
+        if (now.recorder) {
+            all.recording = 1;
+            all.recorded_blocks = now.recorder->blocks;
+            all.not_recorded_blocks = now.recorder->blocks_not_in_it();
+        }
         give(stats, all, "stats");
+    });
+}
+
+echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, int32_t overwrite, echolux_error* error) {
+    return guarded(error, [&] {
+        echolux_live& one = live_handle(live, "live");
+        RecordingWanted wanted = recording_of(*one.source, text_argument(scan_toml, "scan_toml"));
+        wanted.replace = overwrite != 0;
+        check_recording_name(wanted.scan_toml, wanted.replace);
+        const std::string name = wanted.scan_toml.string();
+        one.session->record(std::move(wanted));
+        one.recording = name;
+    });
+}
+
+echolux_status echolux_live_stop_recording(echolux_live* live, echolux_recorded* recorded, echolux_error* error) {
+    return guarded(error, [&] {
+        echolux_live& one = live_handle(live, "live");
+        const RecorderStats made = one.session->stop_recording();
+        if (made.blocks > 0 && one.source->capabilities().has_truth) {
+            one.source->write_truth(truth_of_recording(one.recording));
+        }
+        echolux_recorded facts{};
+        facts.blocks = made.blocks;
+        facts.bytes = made.bytes;
+        facts.missing_blocks = made.missing_blocks;
+        facts.lost_blocks = made.lost_blocks;
+        facts.refused_blocks = made.refused_blocks;
+        if (recorded != nullptr) give(recorded, facts, "recorded");
+        if (made.problem) throw Error(*made.problem);
     });
 }
 

@@ -32,13 +32,17 @@ echolux_status echolux_reconstruct(const echolux_scan* scan, const echolux_devic
         }
         const echolux_part wanted = taken_or_default(part, "part");
         CallerProgress progress(wanted.progress, wanted.user);
-        Reconstruction work(from.scan, backend_of(device));
+        BackendChoice choice = backend_of(device);
+        choice.stages = from.stages;
+        Reconstruction work(from.scan, choice);
         const ScanPart of_scan{wanted.volume, wanted.b_scan_begin, wanted.b_scan_end};
         FlowedVolume made;
         if (flow != nullptr)
             made = work.run_with_flow(of_scan, progress);
         else
             made.structure = work.run(of_scan, progress);
+        if (from.stages) made.structure.provenance["stages"] = names_of(*from.stages);
+        if (from.stages && made.flow) made.flow->provenance["stages"] = names_of(*from.stages);
         std::unique_ptr<echolux_volume> flowed;
         if (made.flow) flowed = held(std::move(*made.flow), work, wanted.volume);
         *structure = held(std::move(made.structure), work, wanted.volume).release();

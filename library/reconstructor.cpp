@@ -90,7 +90,8 @@ echolux_status echolux_reconstructor_create(const echolux_scan* scan, const echo
         required(reconstructor, "reconstructor") = nullptr;
         const echolux_scan& from = live_handle(scan, "scan");
         if (block_b_scans < 0) throw BadArgument("cannot be negative", "block_b_scans");
-        const BackendChoice choice = backend_of(device);
+        BackendChoice choice = backend_of(device);
+        choice.stages = from.stages;
         auto one = std::make_unique<echolux_reconstructor>();
         planned_grid(from.scan.spec(1));  // refuses an impossible recipe before anything is measured
         one->spec = from.spec(std::min(block_b_scans, from.scan.geometry.b_scans));

@@ -177,6 +177,32 @@ echolux_status echolux_volume_write(const echolux_volume* volume, const char* pa
 
 // ---- series
 
+namespace {
+
+const TimePoints& points_with(const echolux_series* series, std::int64_t time_point) {
+    const TimePoints& points = live_handle(series, "series").points;
+    if (time_point < 0 || time_point >= points.count())
+        throw BadArgument("is not a time point of the series", "time_point");
+    return points;
+}
+
+VolumeGrid level_of(const TimePoints& points, std::int64_t time_point, std::int64_t level, std::int64_t* levels) {
+    const std::vector<VolumeGrid> all = points.levels(time_point);
+    if (levels != nullptr) *levels = std::ssize(all);
+    if (level < 0 || level >= std::ssize(all)) {
+        throw BadArgument("the file has levels 0 to " + std::to_string(std::ssize(all) - 1), "level");
+    }
+    return all[static_cast<std::size_t>(level)];
+}
+
+Interval part_of(std::int64_t begin, std::int64_t end, std::int64_t size, const char* name) {
+    const Interval part{begin, end == 0 ? size : end};
+    if (part.begin >= 0 && part.begin < part.end && part.end <= size) return part;
+    throw BadArgument("is not within 0 and " + std::to_string(size), name);
+}
+
+}  // namespace
+
 echolux_status echolux_series_open(const char* path, echolux_series** series, echolux_error* error) {
     return guarded(error, [&] {
         required(series, "series") = nullptr;
@@ -201,12 +227,51 @@ echolux_status echolux_series_read(const echolux_series* series, int64_t time_po
                                    echolux_error* error) {
     return guarded(error, [&] {
         required(volume, "volume") = nullptr;
-        const TimePoints& points = live_handle(series, "series").points;
-        if (time_point < 0 || time_point >= points.count())
-            throw BadArgument("is not a time point of the series", "time_point");
+        const TimePoints& points = points_with(series, time_point);
         auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(points.read(time_point)));
         one->number = time_point;
-        one->time_s = static_cast<double>(time_point) * points.step_s();
+        one->time_s = points.time_s(time_point);
         *volume = one.release();
+    });
+}
+
+echolux_status echolux_series_grid(const echolux_series* series, int64_t time_point, int64_t level, echolux_grid* grid,
+                                   int64_t* levels, echolux_error* error) {
+    return guarded(error, [&] {
+        give(grid, grid_of(level_of(points_with(series, time_point), time_point, level, levels)), "grid");
+    });
+}
+
+echolux_status echolux_series_time(const echolux_series* series, int64_t time_point, double* time_s,
+                                   echolux_error* error) {
+    return guarded(error, [&] { required(time_s, "time_s") = points_with(series, time_point).time_s(time_point); });
+}
+
+echolux_status echolux_series_provenance(const echolux_series* series, int64_t time_point, char* buffer, size_t size,
+                                         size_t* needed, echolux_error* error) {
+    return guarded(error, [&] {
+        std::string text;
+        for (const auto& [key, value] : points_with(series, time_point).provenance({time_point, time_point + 1}))
+            text += key + " = " + value + "\n";
+        give_text(text, buffer, size, needed);
+    });
+}
+
+echolux_status echolux_series_read_region(const echolux_series* series, int64_t time_point,
+                                          const echolux_region* region, void* voxels, size_t bytes,
+                                          echolux_error* error) {
+    return guarded(error, [&] {
+        const TimePoints& points = points_with(series, time_point);
+        const echolux_region wanted = taken_or_default(region, "region");
+        const VolumeGrid grid = level_of(points, time_point, wanted.level, nullptr);
+        const VolumeBox box{part_of(wanted.depth_begin, wanted.depth_end, grid.depth, "depth"),
+                            part_of(wanted.a_scan_begin, wanted.a_scan_end, grid.a_scans, "a_scan"),
+                            part_of(wanted.b_scan_begin, wanted.b_scan_end, grid.b_scans, "b_scan")};
+        const std::int64_t needed = (box.depth.end - box.depth.begin) * (box.a_scans.end - box.a_scans.begin) *
+                                    (box.b_scans.end - box.b_scans.begin) * bytes_of(grid.type);
+        auto* to = &required(static_cast<std::byte*>(voxels), "voxels");
+        if (bytes != static_cast<std::size_t>(needed))
+            throw BadArgument("are not those of the region", "bytes", std::to_string(needed));
+        std::ranges::copy(points.read_part(time_point, static_cast<std::size_t>(wanted.level), box), to);
     });
 }

@@ -13,6 +13,7 @@
 #include "app/jobs/calibration_plots.h"
 #include "app/open/files_read.h"
 #include "compute/calibrate/depth_peak.h"
+#include "compute/calibrate/mirror_at_depth.h"
 #include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/plan/tables.h"
@@ -23,39 +24,6 @@
 
 namespace echolux {
 namespace {
-
-// Uncoupled lines, in air, fine in depth; the mean of a mirror's own lines is never taken away, for it is the mirror.
-ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double>& background) {
-    if (!background.empty()) plan.calibration.background = background;
-    plan.calibration.fast_axis.clear();
-    plan.calibration.k_jitter.clear();
-    plan.geometry.fast_axis = FastAxis::uniform;
-    plan.geometry.refractive_index = 1;
-    Recipe& recipe = plan.recipe;
-    recipe.method = Method::plain;
-    recipe.background = plan.calibration.background.empty() ? Background::none : Background::stored;
-    recipe.fixed_pattern = FixedPattern::none;
-    recipe.average = Average::none;
-    recipe.zero_padding = points_per_bin;
-    return plan;
-}
-
-// The other sign of all dispersion.
-ReconstructionSpec turned(ReconstructionSpec plan) {
-    for (double& phase : plan.calibration.dispersion_rad) phase = -phase;
-    Recipe& recipe = plan.recipe;
-    for (double* coefficient : {&recipe.a2_rad, &recipe.a3_rad, &recipe.gdd_fs2, &recipe.tod_fs3}) {
-        *coefficient = -*coefficient;
-    }
-    return plan;
-}
-
-bool disperses(const ReconstructionSpec& plan) {
-    if (!plan.recipe.dispersion) return false;
-    const std::vector<double> theta =
-        dispersion_phase(plan.recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples));
-    return std::ranges::any_of(theta, [](double phase) { return phase != 0; });
-}
 
 // Counts of some lines, one after the other.
 struct Lines {
@@ -172,18 +140,19 @@ class Mirrors {
         });
     }
 
-    // A mirror beyond zero delay shows the dispersion with its sign turned: whichever sign makes it higher.
     template <class ProfileOf>
     void add(const std::string& name, const ReconstructionSpec& given, const std::vector<double>& background,
              RollOffFound& found, const ProfileOf& profile_of) {
-        constexpr double higher_db = 0.1;
-        const ReconstructionSpec plan = for_mirrors(given, background);
-        RolledMirror mirror = reading_of(name, profile_of(plan), found);
-        if (disperses(plan)) {
-            RolledMirror opposite = reading_of(name, profile_of(turned(plan)), found);
-            opposite.is_opposite = true;
-            if (opposite.reading.level_db > mirror.reading.level_db + higher_db) mirror = std::move(opposite);
+        const MirrorAtDepth seen = mirror_at_depth(given, background, name, job_.depths, profile_of);
+        if (found.bins != 0 && seen.bins != found.bins) {
+            throw Error(ErrorCode::bad_file, "has another number of samples than the mirrors before it", name,
+                        "record all mirrors with the same settings of the camera");
         }
+        found.bins = seen.bins;
+        found.bin_um = seen.bin_um;
+        RolledMirror mirror{name, seen.lines, seen.reading, seen.is_opposite, {}, {}};
+        if (job_.attenuation_db) mirror.sensitivity_db = mirror.reading.snr_db + *job_.attenuation_db;
+        for (const double a : seen.amplitude) mirror.profile_db.push_back(20 * std::log10(std::max(a, 1e-15)));
         if (mirror.reading.nearer_bin) {
             found.warnings.push_back(fmt::format(
                 "{}: a higher peak stands at bin {:.1f}, within the first twentieth of the range; if it is the mirror, "
@@ -191,22 +160,6 @@ class Mirrors {
                 name, *mirror.reading.nearer_bin));
         }
         found.mirrors.push_back(std::move(mirror));
-    }
-
-    RolledMirror reading_of(const std::string& name, const MeanProfile& profile, RollOffFound& found) const {
-        const std::vector<double> amplitude = profile.root_mean_power();
-        const std::int64_t bins = profile.grid().depth / points_per_bin;
-        if (found.bins != 0 && bins != found.bins) {
-            throw Error(ErrorCode::bad_file, "has another number of samples than the mirrors before it", name,
-                        "record all mirrors with the same settings of the camera");
-        }
-        found.bins = bins;
-        found.bin_um = profile.grid().spacing_um[0] * points_per_bin;
-        RolledMirror mirror{
-            name, profile.lines(), required_mirror(amplitude, profile.lines(), name, job_.depths), false, {}, {}};
-        if (job_.attenuation_db) mirror.sensitivity_db = mirror.reading.snr_db + *job_.attenuation_db;
-        for (const double a : amplitude) mirror.profile_db.push_back(20 * std::log10(std::max(a, 1e-15)));
-        return mirror;
     }
 
     // Read once: all mirrors have as many samples.

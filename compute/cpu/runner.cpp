@@ -35,7 +35,7 @@ Runner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& ta
     if (flow_tables) flow.emplace(*flow_tables);
 }
 
-Runner::Runner(const ReconstructionSpec& spec)
+Runner::Runner(const ReconstructionSpec& spec, decltype(Stages::bins) on_bins)
     : spec_(spec), grid_(planned_grid(spec)), flow_grid_(planned_flow_grid(spec)), format_(spec.format, spec.geometry),
       plain_(plain_tables(spec)), kept_(kept_depth(spec.recipe, plain_.lengths.bins)),
       make_method_(line_methods(spec, plain_, format_, kept_)),
@@ -43,13 +43,14 @@ Runner::Runner(const ReconstructionSpec& spec)
       shape_(block_shape(spec, grid_)), order_{spec.geometry.a_scans, spec.geometry.bidirectional},
       mixes_(line_mixes(spec.geometry, spec.calibration)),
       background_(chosen_background(spec.recipe, spec.calibration), format_, spec.geometry, spec.calibration,
-                  spec.recipe.running_alpha, shape_.frames) {
+                  spec.recipe.running_alpha, shape_.frames),
+      on_bins_(std::move(on_bins)) {
     if (flow_grid_) flow_tables_ = flow_tables(spec, plain_.weight.sum, kept_);
     const auto threads = static_cast<std::size_t>(thread_count());
     workers_.reserve(threads);
     for (std::size_t i = 0; i < threads; ++i)
         workers_.emplace_back(make_method_(), voxel_tables_, shape_, flow_tables_);
-    if (needs_whole_b_scans(spec.recipe) || !mixes_.empty() || flow_grid_) {
+    if (needs_whole_b_scans(spec.recipe) || !mixes_.empty() || flow_grid_ || on_bins_) {
         bins_.resize(static_cast<std::size_t>(shape_.lines() * voxel_tables_.depth));
     }
     if (needs_frame_range(spec.recipe)) {
@@ -77,6 +78,7 @@ Completion Runner::submit(const Block& block, const Places& places) {
     if (!bins_.empty()) {
         lines_to_bins(block);
         if (spec_.recipe.fixed_pattern != FixedPattern::none) remove_fixed_patterns(block);
+        if (on_bins_) show_bins(block);
         bins_to_voxels(block, place);
     } else {
         lines_to_voxels(block, place);
@@ -178,6 +180,13 @@ void Runner::remove_fixed_patterns(const Block& block) {
                              bins_.data() + i / depth * shape_.frame_lines * depth, shape_.frame_lines, depth,
                              i % depth, worker.column.data());
     });
+}
+
+void Runner::show_bins(const Block& block) {
+    on_bins_({{block.volume, block.first_b_scan, block.b_scans},
+              bins_.data(),
+              voxel_tables_.depth,
+              static_cast<double>(voxel_tables_.scale)});
 }
 
 void Runner::bins_to_voxels(const Block& block, const Place& place) {

@@ -16,12 +16,14 @@
 #include "compute/cpu/voxels.h"
 #include "compute/plan/scan_order.h"
 #include "compute/reconstructor.h"
+#include "compute/stages.h"
 
 namespace echolux::cpu {
 
 class Runner : public Reconstructor {
   public:
-    explicit Runner(const ReconstructionSpec& spec);
+    // `on_bins` may be empty.
+    explicit Runner(const ReconstructionSpec& spec, decltype(Stages::bins) on_bins = {});
 
     const VolumeGrid& grid() const override { return grid_; }
     const std::optional<VolumeGrid>& flow_grid() const override { return flow_grid_; }
@@ -76,6 +78,8 @@ class Runner : public Reconstructor {
     void find_bulk_motion(const Block& block);
     void store_velocities(const Block& block, const Place& place);
 
+    void show_bins(const Block& block);
+
     ReconstructionSpec spec_;
     VolumeGrid grid_;
     std::optional<VolumeGrid> flow_grid_;
@@ -94,6 +98,7 @@ class Runner : public Reconstructor {
     std::vector<float> values_;              // [output lines][depth], for levels = frame
     std::vector<Phasor> bulk_;               // [b_scans][a_scans][pairs of repeats], for flow without bulk motion
     std::vector<float> phases_;              // [b_scans][a_scans][depth], for unwrapped velocities
+    decltype(Stages::bins) on_bins_;
 };
 
 }  // namespace echolux::cpu

@@ -11,9 +11,41 @@
 
 #include "compute/error.h"
 #include "engine/io/natural_order.h"
+#include "engine/memory_budget.h"
 
 namespace echolux {
 namespace {
+
+// Of a format that reads whole B-scans.
+std::vector<std::byte> cropped(SeriesFile& file, std::int64_t time_point, const VolumeBox& box) {
+    const VolumeGrid& grid = file.header().grid;
+    const auto lies_in = [](const Interval& part, std::int64_t size) {
+        return part.begin >= 0 && part.begin < part.end && part.end <= size;
+    };
+    if (!lies_in(box.depth, grid.depth) || !lies_in(box.a_scans, grid.a_scans) || !lies_in(box.b_scans, grid.b_scans)) {
+        throw Error(ErrorCode::bad_setting, "lies outside of the volume", "region");
+    }
+    const auto voxel = static_cast<std::size_t>(bytes_of(grid.type));
+    const auto line = static_cast<std::size_t>(box.depth.end - box.depth.begin) * voxel;
+    const std::int64_t lines = box.a_scans.end - box.a_scans.begin;
+    require_memory((box.b_scans.end - box.b_scans.begin) * lines * static_cast<std::int64_t>(line), "region",
+                   "read a smaller one");
+    std::vector<std::byte> voxels;
+    voxels.reserve(static_cast<std::size_t>((box.b_scans.end - box.b_scans.begin) * lines) * line);
+    const std::int64_t together = file.b_scans_together();
+    for (std::int64_t begin = box.b_scans.begin, end = 0; begin < box.b_scans.end; begin = end) {
+        end = std::min((begin / together + 1) * together, box.b_scans.end);
+        const std::vector<std::byte> whole = file.read(time_point, {begin, end});
+        for (std::int64_t b = 0; b < end - begin; ++b) {
+            for (std::int64_t a = box.a_scans.begin; a < box.a_scans.end; ++a) {
+                const auto at = static_cast<std::size_t>((b * grid.a_scans + a) * grid.depth + box.depth.begin) * voxel;
+                const auto* from = whole.data() + at;
+                voxels.insert(voxels.end(), from, from + line);
+            }
+        }
+    }
+    return voxels;
+}
 
 // Linear in the product of the lengths, whatever the pattern: after a *, the last one alone is tried again.
 bool fits(std::string_view pattern, std::string_view name) {
@@ -181,6 +213,19 @@ std::shared_ptr<SeriesFile> TimePoints::file_of(std::int64_t step) const {
 Volume TimePoints::read(std::int64_t step) const {
     const std::scoped_lock lock(mutex_);
     return file_of(step)->read(within_file(step));
+}
+
+double TimePoints::time_s(std::int64_t step) const {
+    const std::vector<double>& times = first_->header().times_s;
+    if (files_.empty() && step < std::ssize(times)) return times[static_cast<std::size_t>(step)];
+    return static_cast<double>(step) * step_s();
+}
+
+std::vector<std::byte> TimePoints::read_part(std::int64_t step, std::size_t level, const VolumeBox& box) const {
+    const std::scoped_lock lock(mutex_);
+    SeriesFile& file = *file_of(step);
+    if (level > 0 || file.reads_boxes()) return file.read_box(within_file(step), level, box);
+    return cropped(file, within_file(step), box);
 }
 
 std::vector<VolumeGrid> TimePoints::levels(std::int64_t step) const {

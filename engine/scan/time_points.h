@@ -44,7 +44,14 @@ class TimePoints {
     // Throws Error{bad_file} where numbers of B-scans differ.
     void require_one_size() const;
 
+    // From the start of the series; evenly spaced where the file does not say, 0 where it does not know.
+    double time_s(std::int64_t step) const;
+
     Volume read(std::int64_t step) const;
+
+    // Packed voxels of a box, depth fastest, at the least cost that the format allows: by chunks, by whole B-scans.
+    // Levels above 0 need reads_boxes(). Throws Error{bad_setting} for a box outside.
+    std::vector<std::byte> read_part(std::int64_t step, std::size_t level, const VolumeBox& box) const;
 
     // What the files of these say of themselves: once where they agree, else of each in its order, "a.toml; b.toml".
     std::map<std::string, std::string> provenance(const Interval& steps) const;

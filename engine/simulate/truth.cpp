@@ -41,6 +41,9 @@ const std::vector<Field<TruthFacts>>& describe<TruthFacts>() {
 
 namespace {
 
+constexpr const char *boundaries_name = "boundaries_um.f32", *axes_name = "tubes.f32", *labels_name = "labels.u8",
+                     *en_face_name = "en_face.u8", *facts_name = "truth.toml";
+
 std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights, double x, double y, double z) {
     for (std::size_t t = 0; t < scenery.tubes.size(); ++t) {
         const Tube& tube = scenery.tubes[t];
@@ -54,6 +57,95 @@ std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights
     }
     return 0;
 }
+
+// Where the A-scans of the volume lie in the scene.
+class Places {
+  public:
+    Places(const Simulation& simulation, const Scenery& scenery)
+        : scenery_(scenery), pattern_(scan_geometry(simulation), field_size(scan_geometry(simulation))) {}
+
+    FieldPoint operator()(std::int64_t b_scan, std::int64_t a_scan) const {
+        return scenery_.in_scene(pattern_.point(b_scan, static_cast<double>(a_scan)));
+    }
+
+  private:
+    const Scenery& scenery_;
+    ScanPattern pattern_;
+};
+
+// Each use(row) gets the heights of one boundary over one B-scan.
+template <class Use>
+void each_boundary_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
+    std::vector<float> row(static_cast<std::size_t>(facts.a_scans));
+    for (const Boundary& boundary : scenery.boundaries) {
+        for (std::int64_t b = 0; b < facts.b_scans; ++b) {
+            for (std::int64_t a = 0; a < facts.a_scans; ++a) {
+                const auto [x, y] = places(b, a);
+                row[static_cast<std::size_t>(a)] = static_cast<float>(scenery.height_um(boundary, x, y));
+            }
+            use(std::span(row));
+        }
+    }
+}
+
+// The axis of one tube beside one B-scan.
+template <class Use>
+void each_axis_row(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
+    std::vector<Truth::Axis> row(static_cast<std::size_t>(facts.a_scans));
+    for (const Tube& tube : scenery.tubes) {
+        for (std::int64_t b = 0; b < facts.b_scans; ++b) {
+            for (std::int64_t a = 0; a < facts.a_scans; ++a) {
+                const auto [x, y] = places(b, a);
+                row[static_cast<std::size_t>(a)] = {static_cast<float>(scenery.x_um(tube, y) - x),
+                                                    static_cast<float>(scenery.z_um(tube, y)),
+                                                    static_cast<float>(scenery.z_slope(tube, y))};
+            }
+            use(std::span(row));
+        }
+    }
+}
+
+// use(labels, lumen) for each A-scan: the labels of its bins, and whether one of them is a lumen.
+template <class Use>
+void each_labelled_line(const TruthFacts& facts, const Scenery& scenery, const Places& places, const Use& use) {
+    std::vector<std::uint8_t> labels(static_cast<std::size_t>(facts.depth_bins));
+    std::vector<double> heights(scenery.boundaries.size());
+    for (std::int64_t b = 0; b < facts.b_scans; ++b) {
+        for (std::int64_t a = 0; a < facts.a_scans; ++a) {
+            const auto [x, y] = places(b, a);
+            for (std::size_t i = 0; i < heights.size(); ++i) {
+                heights[i] = scenery.height_um(scenery.boundaries[i], x, y);
+            }
+            std::uint8_t lumen = 0;
+            for (std::size_t bin = 0; bin < labels.size(); ++bin) {
+                labels[bin] = label_at(scenery, heights, x, y, static_cast<double>(bin) * facts.pitch_um);
+                if (labels[bin] >= lumen_label && labels[bin] < wall_label) lumen = 1;
+            }
+            use(std::span(labels), lumen);
+        }
+    }
+}
+
+template <class T>
+std::vector<T> read_array(const std::filesystem::path& path, std::int64_t count) {
+    const std::uintmax_t wanted = static_cast<std::uintmax_t>(count) * sizeof(T);
+    std::error_code problem;
+    const std::uintmax_t there = std::filesystem::file_size(path, problem);
+    if (problem || there != wanted) {
+        throw Error(
+            ErrorCode::bad_file,
+            problem ? "cannot be read" : "holds " + std::to_string(there) + " bytes, not " + std::to_string(wanted),
+            path.string(), "simulate the scan again");
+    }
+    std::vector<T> values(static_cast<std::size_t>(count));
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));
+    std::ifstream file = regular_stream(path);
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file) throw Error(ErrorCode::bad_file, "cannot be read", path.string());
+    return values;
+}
+
+}  // namespace
 
 TruthFacts facts_of(const Simulation& s, const Scenery& scenery, double pitch_um) {
     TruthFacts facts;
@@ -78,102 +170,6 @@ TruthFacts facts_of(const Simulation& s, const Scenery& scenery, double pitch_um
     return facts;
 }
 
-// Where the A-scans of the volume lie in the scene.
-class Places {
-  public:
-    Places(const Simulation& simulation, const Scenery& scenery)
-        : scenery_(scenery), pattern_(scan_geometry(simulation), field_size(scan_geometry(simulation))) {}
-
-    FieldPoint operator()(std::int64_t b_scan, std::int64_t a_scan) const {
-        return scenery_.in_scene(pattern_.point(b_scan, static_cast<double>(a_scan)));
-    }
-
-  private:
-    const Scenery& scenery_;
-    ScanPattern pattern_;
-};
-
-void write_boundaries(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery,
-                      const Places& places) {
-    OutputFile file(path);
-    std::vector<float> row(static_cast<std::size_t>(facts.a_scans));
-    for (const Boundary& boundary : scenery.boundaries) {
-        for (std::int64_t b = 0; b < facts.b_scans; ++b) {
-            for (std::int64_t a = 0; a < facts.a_scans; ++a) {
-                const auto [x, y] = places(b, a);
-                row[static_cast<std::size_t>(a)] = static_cast<float>(scenery.height_um(boundary, x, y));
-            }
-            file.write(std::as_bytes(std::span(row)));
-        }
-    }
-    file.commit();
-}
-
-void write_axes(const std::filesystem::path& path, const TruthFacts& facts, const Scenery& scenery,
-                const Places& places) {
-    OutputFile file(path);
-    std::vector<Truth::Axis> row(static_cast<std::size_t>(facts.a_scans));
-    for (const Tube& tube : scenery.tubes) {
-        for (std::int64_t b = 0; b < facts.b_scans; ++b) {
-            for (std::int64_t a = 0; a < facts.a_scans; ++a) {
-                const auto [x, y] = places(b, a);
-                row[static_cast<std::size_t>(a)] = {static_cast<float>(scenery.x_um(tube, y) - x),
-                                                    static_cast<float>(scenery.z_um(tube, y)),
-                                                    static_cast<float>(scenery.z_slope(tube, y))};
-            }
-            file.write(std::as_bytes(std::span(row)));
-        }
-    }
-    file.commit();
-}
-
-// One B-scan of labels after the other, so that memory does not grow with the scan.
-void write_labels(const std::filesystem::path& folder, const TruthFacts& facts, const Scenery& scenery,
-                  const Places& places) {
-    OutputFile labels_file(folder / "labels.u8");
-    OutputFile en_face_file(folder / "en_face.u8");
-    std::vector<std::uint8_t> labels(static_cast<std::size_t>(facts.depth_bins));
-    std::vector<double> heights(scenery.boundaries.size());
-    for (std::int64_t b = 0; b < facts.b_scans; ++b) {
-        for (std::int64_t a = 0; a < facts.a_scans; ++a) {
-            const auto [x, y] = places(b, a);
-            for (std::size_t i = 0; i < heights.size(); ++i) {
-                heights[i] = scenery.height_um(scenery.boundaries[i], x, y);
-            }
-            std::uint8_t lumen = 0;
-            for (std::size_t bin = 0; bin < labels.size(); ++bin) {
-                labels[bin] = label_at(scenery, heights, x, y, static_cast<double>(bin) * facts.pitch_um);
-                if (labels[bin] >= lumen_label && labels[bin] < wall_label) lumen = 1;
-            }
-            labels_file.write(std::as_bytes(std::span(labels)));
-            en_face_file.write(std::as_bytes(std::span(&lumen, 1)));
-        }
-    }
-    labels_file.commit();
-    en_face_file.commit();
-}
-
-template <class T>
-std::vector<T> read_array(const std::filesystem::path& path, std::int64_t count) {
-    const std::uintmax_t wanted = static_cast<std::uintmax_t>(count) * sizeof(T);
-    std::error_code problem;
-    const std::uintmax_t there = std::filesystem::file_size(path, problem);
-    if (problem || there != wanted) {
-        throw Error(
-            ErrorCode::bad_file,
-            problem ? "cannot be read" : "holds " + std::to_string(there) + " bytes, not " + std::to_string(wanted),
-            path.string(), "simulate the scan again");
-    }
-    std::vector<T> values(static_cast<std::size_t>(count));
-    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));
-    std::ifstream file = regular_stream(path);
-    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!file) throw Error(ErrorCode::bad_file, "cannot be read", path.string());
-    return values;
-}
-
-}  // namespace
-
 double Truth::boundary_bin(std::int64_t boundary, std::int64_t a_scan, std::int64_t b_scan) const {
     const std::int64_t at = (boundary * facts.b_scans + b_scan) * facts.a_scans + a_scan;
     return static_cast<double>(boundaries_um.at(static_cast<std::size_t>(at))) / facts.pitch_um;
@@ -191,17 +187,55 @@ double Truth::axial_velocity_mm_s(std::int64_t a_scan, std::int64_t b_scan, doub
     return 0;
 }
 
+Truth truth_of(const Simulation& simulation, const Scenery& scenery, double pitch_um) {
+    Truth truth;
+    truth.facts = facts_of(simulation, scenery, pitch_um);
+    const Places places(simulation, scenery);
+    const auto append_to = [](auto& all) {
+        return [&all](const auto& row) { all.insert(all.end(), row.begin(), row.end()); };
+    };
+    each_boundary_row(truth.facts, scenery, places, append_to(truth.boundaries_um));
+    each_axis_row(truth.facts, scenery, places, append_to(truth.axes));
+    each_labelled_line(truth.facts, scenery, places, [&](const auto& labels, std::uint8_t lumen) {
+        append_to(truth.labels)(labels);
+        truth.en_face.push_back(lumen);
+    });
+    return truth;
+}
+
+std::string toml_of(const TruthFacts& facts) {
+    TruthFacts bound = facts;
+    Settings settings;
+    settings.bind("truth", bound);
+    return settings.toml(true);
+}
+
+std::vector<std::filesystem::path> truth_files(const std::filesystem::path& folder) {
+    return {folder / boundaries_name, folder / axes_name, folder / labels_name, folder / en_face_name,
+            folder / facts_name};
+}
+
+// Row after row, so that memory does not grow with the scan.
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um) {
-    TruthFacts facts = facts_of(simulation, scenery, pitch_um);
+    const TruthFacts facts = facts_of(simulation, scenery, pitch_um);
     const Places places(simulation, scenery);
-    write_boundaries(folder / "boundaries_um.f32", facts, scenery, places);
-    write_axes(folder / "tubes.f32", facts, scenery, places);
-    write_labels(folder, facts, scenery, places);
-    Settings settings;
-    settings.bind("truth", facts);
-    const std::string toml = settings.toml(true);
-    OutputFile file(folder / "truth.toml");
+    OutputFile boundaries(folder / boundaries_name);
+    const auto write_to = [](OutputFile& file) { return [&file](const auto& row) { file.write(std::as_bytes(row)); }; };
+    each_boundary_row(facts, scenery, places, write_to(boundaries));
+    boundaries.commit();
+    OutputFile axes(folder / axes_name);
+    each_axis_row(facts, scenery, places, write_to(axes));
+    axes.commit();
+    OutputFile labels_file(folder / labels_name), en_face_file(folder / en_face_name);
+    each_labelled_line(facts, scenery, places, [&](const auto& labels, std::uint8_t lumen) {
+        labels_file.write(std::as_bytes(labels));
+        en_face_file.write(std::as_bytes(std::span(&lumen, 1)));
+    });
+    labels_file.commit();
+    en_face_file.commit();
+    const std::string toml = toml_of(facts);
+    OutputFile file(folder / facts_name);
     file.write(std::as_bytes(std::span(toml)));
     file.commit();
 }
@@ -211,17 +245,17 @@ Truth read_truth(const std::filesystem::path& folder) {
     TruthFacts& facts = truth.facts;
     Settings settings;
     settings.bind("truth", facts);
-    settings.read_toml(folder / "truth.toml");
+    settings.read_toml(folder / facts_name);
     const std::int64_t lines = facts.a_scans * facts.b_scans;
     const auto tubes = static_cast<std::int64_t>(facts.tube_radius_um.size());
     if (facts.tube_peak_mm_s.size() != facts.tube_radius_um.size()) {
         throw Error(ErrorCode::bad_file, "tube_peak_mm_s and tube_radius_um differ in length",
-                    (folder / "truth.toml").string(), "simulate the scan again");
+                    (folder / facts_name).string(), "simulate the scan again");
     }
-    truth.boundaries_um = read_array<float>(folder / "boundaries_um.f32", facts.boundaries * lines);
-    truth.axes = read_array<Truth::Axis>(folder / "tubes.f32", tubes * lines);
-    truth.labels = read_array<std::uint8_t>(folder / "labels.u8", lines * facts.depth_bins);
-    truth.en_face = read_array<std::uint8_t>(folder / "en_face.u8", lines);
+    truth.boundaries_um = read_array<float>(folder / boundaries_name, facts.boundaries * lines);
+    truth.axes = read_array<Truth::Axis>(folder / axes_name, tubes * lines);
+    truth.labels = read_array<std::uint8_t>(folder / labels_name, lines * facts.depth_bins);
+    truth.en_face = read_array<std::uint8_t>(folder / en_face_name, lines);
     return truth;
 }
 

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-#define ECHOLUX_INTERFACE_VERSION 1
+#define ECHOLUX_INTERFACE_VERSION 2
 
 #if defined(_WIN32)
 #define ECHOLUX_API
@@ -76,11 +76,13 @@ ECHOLUX_API int echolux_has(const char* part);        /* whether this build has 
 typedef struct echolux_scan echolux_scan;                   /* how spectra were recorded, and how to process them */
 typedef struct echolux_settings echolux_settings;           /* of a scan or a view, by key */
 typedef struct echolux_reconstructor echolux_reconstructor; /* blocks of spectra in, voxels out */
-typedef struct echolux_volume echolux_volume;     /* voxels in host memory, and what they mean; never changes */
-typedef struct echolux_series echolux_series;     /* volumes of files, one for each time point */
-typedef struct echolux_view echolux_view;         /* camera, colours, light and cuts of a picture */
-typedef struct echolux_renderer echolux_renderer; /* makes pictures */
-typedef struct echolux_live echolux_live;         /* a source, reconstructed while it acquires */
+typedef struct echolux_volume echolux_volume;         /* voxels in host memory, and what they mean; never changes */
+typedef struct echolux_series echolux_series;         /* volumes of files, one for each time point */
+typedef struct echolux_view echolux_view;             /* camera, colours, light and cuts of a picture */
+typedef struct echolux_renderer echolux_renderer;     /* makes pictures */
+typedef struct echolux_live echolux_live;             /* a source, reconstructed while it acquires */
+typedef struct echolux_simulation echolux_simulation; /* a scene in front of a simulated instrument */
+typedef struct echolux_validation echolux_validation; /* what a validation of this build found */
 
 /* Freeing NULL does nothing. Use of a freed handle is detected where possible (ECHOLUX_BAD_ARGUMENT). */
 ECHOLUX_API echolux_status echolux_scan_free(echolux_scan* scan);
@@ -90,6 +92,8 @@ ECHOLUX_API echolux_status echolux_series_free(echolux_series* series);
 ECHOLUX_API echolux_status echolux_view_free(echolux_view* view);
 ECHOLUX_API echolux_status echolux_renderer_free(echolux_renderer* renderer);
 ECHOLUX_API echolux_status echolux_live_free(echolux_live* live); /* stops it; not in its callback */
+ECHOLUX_API echolux_status echolux_simulation_free(echolux_simulation* simulation);
+ECHOLUX_API echolux_status echolux_validation_free(echolux_validation* validation);
 
 /* ---- scans ------------------------------------------------------------------------------------------------------ */
 
@@ -207,6 +211,46 @@ typedef struct echolux_device {
     int32_t reads_pinned_directly; /* kernels read pinned spectra over the link instead of a copy */
     uint8_t gpu_id[16];            /* all 0: the first */
 } echolux_device;
+
+/* ---- stages ----------------------------------------------------------------------------------------------------- */
+
+/* A stage is a function of the caller that sees what is on its way through the pipeline, and may change it in place, in
+ * host memory. Stages work on the CPU: with them ECHOLUX_DEVICE_AUTO takes it, and ECHOLUX_DEVICE_CUDA is refused
+ * (ECHOLUX_DEVICE). Measurements of calibration and of the noise floor are made without them.
+ * SPECTRA: f32, counts of the channel that is reconstructed, before anything is subtracted.
+ * BINS: complex64, depth bins behind recipe.fixed_pattern, before repeats are joined and flow is found; value * scale
+ * are counts. Spectra and bins are as they were recorded: B-scans that ran backwards are backwards.
+ * VOXELS: of the structure, as they were asked for, where they were asked for. */
+enum { ECHOLUX_STAGE_SPECTRA = 0, ECHOLUX_STAGE_BINS = 1, ECHOLUX_STAGE_VOXELS = 2 };
+
+typedef struct echolux_staged {
+    size_t size;
+    void* values;     /* value (i, j, k, l, m) lies i * stride_bytes[0] + ... bytes behind */
+    int32_t stage;    /* ECHOLUX_STAGE_... */
+    int32_t voxel;    /* type of a value: ECHOLUX_F32, ECHOLUX_COMPLEX64, or that of the volume */
+    int64_t shape[5]; /* B-scans, their repeats, A-scans, their repeats, samples or depths; of voxels repeats are 1 */
+    int64_t stride_bytes[5];
+    int64_t volume;       /* of the block */
+    int64_t first_b_scan; /* of the volume */
+    double scale, offset; /* value = code * scale + offset */
+} echolux_staged;
+
+/* A result other than 0 ends the block with ECHOLUX_CANCELLED. On the thread that submits the block, or reconstructs
+ * it live; never on two at a time for one reconstructor or session. */
+typedef int (*echolux_stage)(void* user, const echolux_staged* staged);
+
+/* NULL: none. `release` (may be NULL) gets `user` when nothing can call the stages any more, on any thread; where the
+ * call that takes them fails, `user` stays the caller's. */
+typedef struct echolux_stages {
+    size_t size;
+    echolux_stage spectra, bins, voxels;
+    void* user;
+    void (*release)(void* user);
+} echolux_stages;
+
+/* For reconstructors, whole scans and sessions that are made of this scan afterwards. NULL: none any more. */
+ECHOLUX_API echolux_status echolux_scan_set_stages(echolux_scan* scan, const echolux_stages* stages,
+                                                   echolux_error* error);
 
 /* ---- reconstructors --------------------------------------------------------------------------------------------- */
 
@@ -367,6 +411,34 @@ ECHOLUX_API echolux_status echolux_series_describe(const echolux_series* series,
 ECHOLUX_API echolux_status echolux_series_read(const echolux_series* series, int64_t time_point,
                                                echolux_volume** volume, echolux_error* error);
 
+/* What a time point is without reading its voxels. `level`: 0 is the whole, others ever coarser, where the file has
+ * them; `*levels` (may be NULL) is how many there are. */
+ECHOLUX_API echolux_status echolux_series_grid(const echolux_series* series, int64_t time_point, int64_t level,
+                                               echolux_grid* grid, int64_t* levels, echolux_error* error);
+
+/* Seconds since the start of the series; 0 where the file knows no times. */
+ECHOLUX_API echolux_status echolux_series_time(const echolux_series* series, int64_t time_point, double* time_s,
+                                               echolux_error* error);
+
+/* As echolux_volume_provenance(), of one time point. */
+ECHOLUX_API echolux_status echolux_series_provenance(const echolux_series* series, int64_t time_point, char* buffer,
+                                                     size_t size, size_t* needed, echolux_error* error);
+
+/* Voxels [begin, end) along each direction; end 0: to the last. */
+typedef struct echolux_region {
+    size_t size;
+    int64_t level; /* whose voxels are counted */
+    int64_t depth_begin, depth_end;
+    int64_t a_scan_begin, a_scan_end;
+    int64_t b_scan_begin, b_scan_end;
+} echolux_region;
+
+/* Reads little more than the region: chunks of formats that have them, whole B-scans of others. `voxels` gets it
+ * without gaps, depth fastest; `bytes` is its exact size. `region` may be NULL: everything. */
+ECHOLUX_API echolux_status echolux_series_read_region(const echolux_series* series, int64_t time_point,
+                                                      const echolux_region* region, void* voxels, size_t bytes,
+                                                      echolux_error* error);
+
 /* ---- pictures --------------------------------------------------------------------------------------------------- */
 
 /* ECHOLUX_UNSUPPORTED in a build without the renderer. Settings: section view; view.width and view.height are the size.
@@ -381,6 +453,25 @@ ECHOLUX_API echolux_status echolux_renderer_create(const char* device, echolux_r
 ECHOLUX_API echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* volume,
                                           const echolux_volume* flow, const echolux_view* view, void* pixels,
                                           size_t bytes, echolux_error* error);
+
+typedef struct echolux_movie {
+    size_t size;
+    const char* path;    /* turntable, time, sweep, a file of key frames, several joined by +; NULL: turntable */
+    int64_t frames;      /* 0: follows from seconds, or from the path */
+    double seconds;      /* 0: follows from frames */
+    const char* fps;     /* "25", "30000/1001"; NULL: 30, or what frames and seconds say */
+    const char* device;  /* as echolux_renderer_create() */
+    int32_t overwrite;   /* whatever is there, whoever made it */
+    int32_t reserved;
+    echolux_progress progress;
+    void* user;
+} echolux_movie;
+
+/* The ending decides the format (.mp4, .webm, .gif, frame_%04d.png ...); where FFmpeg's libraries are missing, GIF and
+ * PNG are left. Either a `volume`, or `input`: a volume's file, a series, a scan. `movie` may be NULL. */
+ECHOLUX_API echolux_status echolux_write_movie(const echolux_volume* volume, const char* input,
+                                               const echolux_view* view, const echolux_movie* movie, const char* output,
+                                               echolux_error* error);
 
 /* ---- calibration ------------------------------------------------------------------------------------------------ */
 
@@ -451,6 +542,117 @@ ECHOLUX_API echolux_status echolux_search_dispersion(const echolux_scan* scan, c
                                                      const echolux_device* device, echolux_dispersion_found* found,
                                                      echolux_error* error);
 
+/* Bins are those without zero padding. */
+typedef struct echolux_mirror_reading {
+    size_t size;
+    double bin;          /* depth of the mirror */
+    double bin_um;       /* one bin, in air; 0: unknown */
+    double level_db;     /* 20 log10 of |A| in counts */
+    double snr_db;       /* the peak's power over the mean power of the noise of one A-scan */
+    double fwhm_bins;    /* of |A| */
+    int64_t lines;       /* whose power was averaged */
+    int64_t bins;        /* of the one-sided range */
+    int32_t is_opposite; /* the mirror stands beyond zero delay: dispersion with its sign turned sharpens it */
+    int32_t reserved;
+} echolux_mirror_reading;
+
+/* The mirror in a block of its lines, by the scan's calibration and recipe. It is looked for in bins [depth_begin,
+ * depth_end); 0, 0: past the first twentieth. `background`: spectrum without the mirror [samples]; NULL: that of the
+ * scan's calibration, or none. ECHOLUX_BAD_FILE: no peak stands 13 dB above the noise. */
+ECHOLUX_API echolux_status echolux_read_mirror(const echolux_scan* scan, const echolux_block* block,
+                                               const double* background, int64_t depth_begin, int64_t depth_end,
+                                               echolux_mirror_reading* reading, echolux_error* error);
+
+typedef struct echolux_roll_off {
+    size_t size;
+    double at_zero_db; /* level of |A|, extrapolated to zero delay */
+    double six_db_bin; /* where 6 dB are lost; 0: not within the range */
+    double resolution; /* spectral resolution over the distance of samples */
+    double rms_db;     /* how far the levels lie from the fit */
+} echolux_roll_off;
+
+/* The fall-off of a spectrometer through the levels of a mirror at `count` depths, at least two. `bins`: of the
+ * one-sided range. */
+ECHOLUX_API echolux_status echolux_fit_roll_off(const double* depth_bins, const double* levels_db, size_t count,
+                                                int64_t bins, echolux_roll_off* found, echolux_error* error);
+
+/* ---- simulation ------------------------------------------------------------------------------------------------- */
+
+/* A scene by its name ("vessel", "layers" ...); `assignments` of section simulation: "simulation.a_scans=64". */
+ECHOLUX_API echolux_status echolux_simulation_create(const char* scene, const char* const* assignments, size_t count,
+                                                     echolux_simulation** simulation, echolux_error* error);
+
+/* What its spectra are: sizes, background, dark spectrum, wavelengths, recipe; without a file. */
+ECHOLUX_API echolux_status echolux_simulation_scan(const echolux_simulation* simulation, echolux_scan** scan,
+                                                   echolux_error* error);
+
+/* Spectra of B-scan positions [first, first + b_scans) of a volume, u16: b_scans times the scan's b_scan_bytes. The
+ * same for any division into calls. `progress` may be NULL. */
+ECHOLUX_API echolux_status echolux_simulation_record(echolux_simulation* simulation, int64_t volume, int64_t first,
+                                                     int64_t b_scans, void* spectra, size_t bytes,
+                                                     echolux_progress progress, void* user, echolux_error* error);
+
+/* What `echolux simulate` writes: NAME.toml, spectra, calibration files, truth/. Files of another kind are replaced
+ * only with `overwrite`. */
+ECHOLUX_API echolux_status echolux_simulation_write(const echolux_simulation* simulation, const char* scan_toml,
+                                                    int32_t overwrite, echolux_progress progress, void* user,
+                                                    echolux_error* error);
+
+/* Facts of the truth as TOML: depth_bins, pitch_um, tube_radius_um ... (docs/simulator.md) */
+ECHOLUX_API echolux_status echolux_simulation_facts(const echolux_simulation* simulation, char* buffer, size_t size,
+                                                    size_t* needed, echolux_error* error);
+
+typedef struct echolux_truth {
+    size_t size;
+    int64_t bytes;    /* of all, without gaps */
+    int64_t shape[4]; /* unused: 0 */
+    int32_t voxel;    /* ECHOLUX_U8 or ECHOLUX_F32 */
+    int32_t reserved;
+} echolux_truth;
+
+/* An array of the truth, by its name:
+ * "boundaries_um" f32 [boundaries][b_scans][a_scans]: heights, from zero delay;
+ * "tubes" f32 [tubes][b_scans][a_scans][3]: x from the A-scan, depth (um) and slope of each axis;
+ * "labels" u8 [b_scans][a_scans][bins]: 0 nothing, 1 ... layers, 100 + tube lumen, 200 + tube wall;
+ * "en_face" u8 [b_scans][a_scans]: 1 where a lumen lies below;
+ * "velocity_mm_s" f32 [b_scans][a_scans][depth]: axial, away from zero delay, mean over time, on the voxels of the
+ * scan's volume.
+ * `values` of exactly `bytes` gets it; NULL with 0 only describes it. `truth` may be NULL. */
+ECHOLUX_API echolux_status echolux_simulation_truth(echolux_simulation* simulation, const char* name,
+                                                    echolux_truth* truth, void* values, size_t bytes,
+                                                    echolux_error* error);
+
+/* ---- validation ------------------------------------------------------------------------------------------------- */
+
+/* What `echolux validate` measures: reconstructions against formulas and publications. `device` (may be NULL): its kind
+ * counts. `quick`: fewer depths, kernels and scenes. A check that fails is no error. */
+ECHOLUX_API echolux_status echolux_validate(const echolux_device* device, int32_t quick, echolux_progress progress,
+                                            void* user, echolux_validation** validation, echolux_error* error);
+
+enum { ECHOLUX_NEAR = 0, ECHOLUX_AT_LEAST = 1, ECHOLUX_AT_MOST = 2, ECHOLUX_REPORTED = 3 };
+
+/* Texts live as long as the validation. */
+typedef struct echolux_check {
+    size_t size;
+    const char* topic;
+    const char* what;
+    const char* unit; /* "": a ratio */
+    double found;
+    double expected; /* NaN: nothing */
+    double limit;    /* NEAR: greatest distance from `expected` */
+    int32_t bound;   /* ECHOLUX_NEAR ...; REPORTED: nothing is demanded */
+    int32_t passed;
+} echolux_check;
+
+ECHOLUX_API echolux_status echolux_validation_count(const echolux_validation* validation, size_t* count,
+                                                    echolux_error* error);
+ECHOLUX_API echolux_status echolux_validation_describe(const echolux_validation* validation, size_t index,
+                                                       echolux_check* check, echolux_error* error);
+
+/* All of it, in Markdown. */
+ECHOLUX_API echolux_status echolux_validation_report(const echolux_validation* validation, char* buffer, size_t size,
+                                                     size_t* needed, echolux_error* error);
+
 /* ---- live ------------------------------------------------------------------------------------------------------- */
 
 /* NEWEST: a volume that has not been taken is replaced by the next one, and blocks that arrive faster than they can be
@@ -469,6 +671,7 @@ typedef struct echolux_live_options {
     int32_t queue;                    /* EVERY: volumes that may wait to be taken; 0: 2 */
     echolux_volume_callback finished; /* NULL: echolux_live_next() takes them */
     void* user;
+    const echolux_stages* stages; /* NULL: those of the scan, where there is one */
 } echolux_live_options;
 
 /* `source`: sim[:SCENE], replay:scan.toml, genicam[:ID], plugin:FILE.so. `scan_toml` (may be NULL) describes what a
@@ -503,6 +706,9 @@ ECHOLUX_API echolux_status echolux_live_end(echolux_live* live, echolux_error* e
 ECHOLUX_API echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux_volume** structure,
                                              echolux_volume** flow, echolux_error* error);
 
+/* What the source sends and how it is processed now, without a file: sizes, calibration, settings. */
+ECHOLUX_API echolux_status echolux_live_scan(echolux_live* live, echolux_scan** scan, echolux_error* error);
+
 /* Takes effect with a later volume; sections recipe, flow, nufft, defr, compressive. Where nothing newer comes, the
  * last volume is made again and delivered once more, with the same number and time. */
 ECHOLUX_API echolux_status echolux_live_set(echolux_live* live, const char* key, const char* value,
@@ -514,13 +720,38 @@ typedef struct echolux_live_stats {
     int32_t ended; /* the source has no more blocks */
     double seconds;
     int64_t acquired_blocks, acquired_volumes, acquired_a_scans;
-    int64_t lost_blocks;         /* by the source */
-    int64_t finished_volumes;    /* reconstructed whole */
-    int64_t left_out_volumes;    /* for newer ones, incomplete, or failed */
-    int64_t overwritten_volumes; /* finished, but not taken in time */
+    int64_t lost_blocks;                                    /* by the source */
+    int64_t finished_volumes;                               /* reconstructed whole */
+    int64_t left_out_volumes;                               /* for newer ones, incomplete, or failed */
+    int64_t overwritten_volumes;                            /* finished, but not taken in time */
+    double acquired_a_scans_per_s, processed_a_scans_per_s; /* lately */
+    double load;                                            /* share of the time that reconstruction takes */
+    int64_t recorded_blocks;                                /* of the recording that is under way */
+    int64_t not_recorded_blocks; /* lost by the source, or by a disk that is full or too slow */
+    int32_t recording;
+    int32_t reserved;
 } echolux_live_stats;
 
 ECHOLUX_API echolux_status echolux_live_get_stats(echolux_live* live, echolux_live_stats* stats, echolux_error* error);
+
+/* Every block from the next volume on goes to NAME.toml, NAME.raw, NAME.index.csv and calibration files beside them,
+ * which open as a scan, whatever ends it. A recording that is there is replaced only with `overwrite`. One at a time.
+ */
+ECHOLUX_API echolux_status echolux_live_record(echolux_live* live, const char* scan_toml, int32_t overwrite,
+                                               echolux_error* error);
+
+typedef struct echolux_recorded {
+    size_t size;
+    int64_t blocks, bytes;
+    int64_t missing_blocks; /* that came and are not in it: the disk was too slow, or full */
+    int64_t lost_blocks;    /* by the source */
+    int64_t refused_blocks; /* out of order or of another size */
+} echolux_recorded;
+
+/* Waits for the disk. Where no block was recorded, no file is left. A recording that is under way when the session is
+ * freed is ended as well. */
+ECHOLUX_API echolux_status echolux_live_stop_recording(echolux_live* live, echolux_recorded* recorded,
+                                                       echolux_error* error);
 
 /* Events since the last call that had room for them, one line each. */
 ECHOLUX_API echolux_status echolux_live_events(echolux_live* live, char* buffer, size_t size, size_t* needed,

@@ -222,10 +222,24 @@ class Scan {
         return db;
     }
 
+    // Functions that see what is on its way; what they point to must live as long as what is made of the scan.
+    void set_stages(const echolux_stages& stages) {
+        checked([&](auto* error) { return echolux_scan_set_stages(get(), &stages, error); });
+    }
+    echolux_mirror_reading mirror(const echolux_block& block, Span<const double> background = {},
+                                  std::int64_t depth_begin = 0, std::int64_t depth_end = 0) const {
+        auto reading = make<echolux_mirror_reading>();
+        checked([&](auto* error) {
+            return echolux_read_mirror(get(), &block, background.data(), depth_begin, depth_end, &reading, error);
+        });
+        return reading;
+    }
+
     echolux_scan* get() const { return handle_.get(); }
 
-  private:
     explicit Scan(echolux_scan* handle) : handle_(handle) {}
+
+  private:
     detail::Owned<echolux_scan, echolux_scan_free> handle_;
 };
 
@@ -349,16 +363,41 @@ class Series {
         checked([&](auto* error) { return echolux_series_describe(handle_.get(), &count, nullptr, error); });
         return count;
     }
-    // Between two time points; 0: unknown.
+    Volume read(std::int64_t time_point) const {
+        echolux_volume* handle = nullptr;
+        checked([&](auto* error) { return echolux_series_read(handle_.get(), time_point, &handle, error); });
+        return Volume(handle);
+    }
+    echolux_grid grid(std::int64_t time_point, std::int64_t level = 0) const {
+        auto grid = make<echolux_grid>();
+        checked(
+            [&](auto* error) { return echolux_series_grid(handle_.get(), time_point, level, &grid, nullptr, error); });
+        return grid;
+    }
+    std::int64_t levels(std::int64_t time_point) const {
+        auto grid = make<echolux_grid>();
+        std::int64_t levels = 0;
+        checked([&](auto* error) { return echolux_series_grid(handle_.get(), time_point, 0, &grid, &levels, error); });
+        return levels;
+    }
+    double time_s(std::int64_t time_point) const {
+        double seconds = 0;
+        checked([&](auto* error) { return echolux_series_time(handle_.get(), time_point, &seconds, error); });
+        return seconds;
+    }
     double step_s() const {
         double seconds = 0;
         checked([&](auto* error) { return echolux_series_describe(handle_.get(), nullptr, &seconds, error); });
         return seconds;
     }
-    Volume read(std::int64_t time_point) const {
-        echolux_volume* handle = nullptr;
-        checked([&](auto* error) { return echolux_series_read(handle_.get(), time_point, &handle, error); });
-        return Volume(handle);
+    std::string provenance(std::int64_t time_point) const {
+        return detail::text([&](auto... to) { return echolux_series_provenance(handle_.get(), time_point, to...); });
+    }
+    // Part of a time point, without gaps.
+    void read(std::int64_t time_point, const echolux_region& region, Span<std::byte> voxels) const {
+        checked([&](auto* error) {
+            return echolux_series_read_region(handle_.get(), time_point, &region, voxels.data(), voxels.size(), error);
+        });
     }
 
   private:
@@ -457,6 +496,20 @@ class Renderer {
     detail::Owned<echolux_renderer, echolux_renderer_free> handle_;
 };
 
+// A movie of a volume in memory, or, where that is nullptr, of what the file `input` holds.
+inline void write_movie(const Volume* volume, const std::string& input, View& view, const std::string& output,
+                        echolux_movie movie = make<echolux_movie>(), Progress progress = {}) {
+    if (progress) {
+        movie.progress = detail::tell;
+        movie.user = &progress;
+    }
+    checked([&](auto* error) {
+        return echolux_write_movie(volume == nullptr ? nullptr : volume->get(),
+                                   volume == nullptr ? input.c_str() : nullptr, view.get(), &movie, output.c_str(),
+                                   error);
+    });
+}
+
 class Live {
   public:
     static Live open(const std::string& source, const Assignments& assignments = {},
@@ -511,6 +564,19 @@ class Live {
         checked([&](auto* error) { return echolux_live_get_stats(get(), &stats, error); });
         return stats;
     }
+    Scan scan() {
+        echolux_scan* handle = nullptr;
+        checked([&](auto* error) { return echolux_live_scan(get(), &handle, error); });
+        return Scan(handle);
+    }
+    void record(const std::string& scan_toml, bool overwrite = false) {
+        checked([&](auto* error) { return echolux_live_record(get(), scan_toml.c_str(), overwrite ? 1 : 0, error); });
+    }
+    echolux_recorded stop_recording() {
+        auto recorded = make<echolux_recorded>();
+        checked([&](auto* error) { return echolux_live_stop_recording(get(), &recorded, error); });
+        return recorded;
+    }
     std::string events() const {
         return detail::text([&](auto... to) { return echolux_live_events(get(), to...); });
     }
@@ -521,6 +587,85 @@ class Live {
     explicit Live(echolux_live* handle) : handle_(handle) {}
     detail::Owned<echolux_live, echolux_live_free> handle_;
     bool has_ended_ = false;
+};
+
+// A scene in front of a simulated instrument.
+class Simulation {
+  public:
+    explicit Simulation(const std::string& scene, const Assignments& assignments = {}) {
+        const auto all = detail::pointers(assignments);
+        echolux_simulation* handle = nullptr;
+        checked([&](auto* error) {
+            return echolux_simulation_create(scene.c_str(), all.data(), all.size(), &handle, error);
+        });
+        handle_.reset(handle);
+    }
+
+    Scan scan() const {
+        echolux_scan* handle = nullptr;
+        checked([&](auto* error) { return echolux_simulation_scan(get(), &handle, error); });
+        return Scan(handle);
+    }
+    void record(std::int64_t volume, std::int64_t first, std::int64_t b_scans, Span<std::byte> spectra,
+                Progress progress = {}) {
+        checked([&](auto* error) {
+            return echolux_simulation_record(get(), volume, first, b_scans, spectra.data(), spectra.size(),
+                                             progress ? detail::tell : nullptr, &progress, error);
+        });
+    }
+    void write(const std::string& scan_toml, bool overwrite = false, Progress progress = {}) const {
+        checked([&](auto* error) {
+            return echolux_simulation_write(get(), scan_toml.c_str(), overwrite ? 1 : 0,
+                                            progress ? detail::tell : nullptr, &progress, error);
+        });
+    }
+    std::string facts() const {
+        return detail::text([&](auto... to) { return echolux_simulation_facts(get(), to...); });
+    }
+    // `values` empty: only described.
+    echolux_truth truth(const std::string& name, Span<std::byte> values = {}) {
+        auto truth = make<echolux_truth>();
+        checked([&](auto* error) {
+            return echolux_simulation_truth(get(), name.c_str(), &truth, values.data(), values.size(), error);
+        });
+        return truth;
+    }
+
+    echolux_simulation* get() const { return handle_.get(); }
+
+  private:
+    detail::Owned<echolux_simulation, echolux_simulation_free> handle_;
+};
+
+// What a validation of this build found.
+class Validation {
+  public:
+    explicit Validation(const echolux_device& device = make<echolux_device>(), bool quick = false,
+                        Progress progress = {}) {
+        echolux_validation* handle = nullptr;
+        checked([&](auto* error) {
+            return echolux_validate(&device, quick ? 1 : 0, progress ? detail::tell : nullptr, &progress, &handle,
+                                    error);
+        });
+        handle_.reset(handle);
+    }
+
+    // Their texts live as long as this.
+    std::vector<echolux_check> checks() const {
+        std::size_t count = 0;
+        checked([&](auto* error) { return echolux_validation_count(handle_.get(), &count, error); });
+        std::vector<echolux_check> all(count, make<echolux_check>());
+        for (std::size_t i = 0; i < count; ++i) {
+            checked([&](auto* error) { return echolux_validation_describe(handle_.get(), i, &all[i], error); });
+        }
+        return all;
+    }
+    std::string report() const {
+        return detail::text([&](auto... to) { return echolux_validation_report(handle_.get(), to...); });
+    }
+
+  private:
+    detail::Owned<echolux_validation, echolux_validation_free> handle_;
 };
 
 }  // namespace echolux::api

@@ -8,8 +8,9 @@ from typing import Any
 from . import _core
 from .arrays import empty, host_copy, is_numpy, known_array, order_of
 from .errors import BadArgument, BadSetting
-from .scan import Scan, without_arrays
-from .settings import assignments
+from .scan import Scan, scan_of
+from .stages import raising
+from .volume import Volume
 
 
 class Reconstructor:
@@ -35,9 +36,7 @@ class Reconstructor:
     def __init__(self, scan: Scan | None = None, /, *, samples: int = 0, a_scans: int = 0, b_scans: int = 1,
                  sample_format: str = "u16", device: str = "auto", **settings: Mapping[str, Any]) -> None:
         if scan is None:
-            others, arrays = without_arrays(settings)
-            scan = Scan(_core.Scan.create(samples, a_scans, b_scans, sample_format, assignments(others)))
-            scan.calibration.update(arrays)
+            scan = scan_of(samples, a_scans, b_scans, sample_format, settings)
         elif samples or a_scans or settings:
             raise BadArgument("a scan is given, and settings beside it", "scan", "set them in the scan")
         self._scan = scan
@@ -83,6 +82,16 @@ class Reconstructor:
         structure, flow = self._made(spectra, out, flow_out, True, stream, volume, first_b_scan)
         return structure, flow
 
+    def volume(self, spectra: Any, *, number: int = 0) -> Volume:
+        """A whole volume of spectra in host memory as a Volume, with its flow where flow.method says so."""
+        work = self._ready(known_array(spectra))
+        if work.flow_grid is None:
+            return Volume(_core.Volume.create(work.grid, self(spectra, volume=number)))
+        structure, flow = self.with_flow(spectra, volume=number)
+        made = Volume(_core.Volume.create(work.grid, structure))
+        made.flow = Volume(_core.Volume.create(work.flow_grid, flow))
+        return made
+
     def grid(self) -> _core.Grid:
         """Of a whole volume: shape, dtype, spacing_um, scale, offset, unit. BadSetting before the noise floor is known."""
         return self._ready(None).grid
@@ -106,9 +115,10 @@ class Reconstructor:
                 out = empty(spectra, *work.result_of(spectra.shape, False))
             if with_flow and flow_out is None:
                 flow_out = empty(spectra, *work.result_of(spectra.shape, True))
-        work.run(order.lent(spectra, "spectra"), order.lent(out, "out"),
-                 order.lent(flow_out, "flow_out") if with_flow else None, volume, first_b_scan, order.sync, order.stream,
-                 order.waits)
+        with raising(self._scan._stages):
+            work.run(order.lent(spectra, "spectra"), order.lent(out, "out"),
+                     order.lent(flow_out, "flow_out") if with_flow else None, volume, first_b_scan, order.sync,
+                     order.stream, order.waits, self._scan._stages is None)  # a stage sees the block that was given
         return out, flow_out
 
     def _in_native_order(self, spectra: Any) -> Any:

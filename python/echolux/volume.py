@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 
@@ -38,7 +38,7 @@ class Volume(_core.Volume):
 
             raise BadArgument(f"is an array of {array.dtype} with {array.ndim} dimensions", "codes",
                               "give [b, a, depth] of uint8, uint16, int16, float16, float32 or complex64")
-        grid = _core.Grid.of(array.shape[0], array.shape[1], array.shape[2], voxel)
+        grid = _core.Grid.of(*array.shape, voxel)
         grid.spacing_um = tuple(float(one) for one in spacing_um)
         grid.unit, grid.quantity = unit, quantity
         grid.scale, grid.offset, grid.first_depth_um = scale, offset, first_depth_um
@@ -209,6 +209,39 @@ class Volume(_core.Volume):
 
         return render(self, view)
 
+    def plot(self, plane: str = "b-scan", index: int | None = None, *, ax: Any = None, colour_bar: bool = True,
+             **imshow: Any) -> Any:
+        """A section as matplotlib axes, in um where spacing is known, with depth downwards.
+
+        plane: "b-scan", "side" (along the B-scans) or "en-face"; index: which; None: the middle one
+        ax: axes to draw into; colour_bar: with the unit; imshow: passed on, as vmin=0, vmax=40, cmap="gray"
+        Returns the axes. Needs matplotlib.
+        """
+        from .show import plot
+
+        return plot(self, plane, index, ax=ax, colour_bar=colour_bar, **imshow)
+
+    def view(self, *, window: bool | None = None, **view: object) -> Any:
+        """Shows it, to be turned: in the window of `echolux view` where there is a screen and that program, otherwise as a
+        widget of a notebook (pip install echolux[notebook]).
+
+        window: True or False instead of that rule; view: settings as of render(). The window is a process of its own: the
+        result has is_open, wait() and close().
+        """
+        from .show import view as show
+
+        return show(self, view, window)
+
+    def _repr_png_(self) -> bytes:
+        from .show import picture
+
+        return picture(self)
+
+    def _repr_html_(self) -> str:
+        from .show import table
+
+        return table(self)
+
     def __repr__(self) -> str:
         about = [f"{'x'.join(map(str, self.shape))} {self._grid.voxel}"]
         if any(self.spacing_um):
@@ -228,75 +261,3 @@ class Volume(_core.Volume):
 
 def _unpickled(codes: Any, keywords: dict[str, Any]) -> Volume:
     return Volume.from_array(codes, **keywords)
-
-
-class Series(Sequence[Volume]):
-    """Volumes of files, one for each time point: each is read when it is wanted, and not kept.
-
-    series[3] is a Volume, series[2:5] a shorter Series; numpy.asarray(series) reads all codes [t, b, a, depth].
-    """
-
-    def __init__(self, core: _core.Series, points: range) -> None:
-        self._core = core
-        self._points = points
-        self._like: Volume | None = None
-
-    @overload
-    def __getitem__(self, key: int) -> Volume: ...
-    @overload
-    def __getitem__(self, key: slice) -> Series: ...
-    def __getitem__(self, key: int | slice) -> Volume | Series:
-        if isinstance(key, slice):
-            return Series(self._core, self._points[key])
-        return Volume(self._core.read(self._points[key]))
-
-    def __len__(self) -> int:
-        return len(self._points)
-
-    @property
-    def step_s(self) -> float:
-        """Seconds from one volume to the next; 0 where it is unknown."""
-        return self._core.step_s * self._points.step
-
-    def _first(self) -> Volume:
-        if self._like is None:
-            self._like = self[0]
-        return self._like
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(t, b, a, depth), of volumes like the first."""
-        return (len(self), *self._first().shape)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the codes."""
-        return self._first().dtype
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        import numpy as np
-
-        if copy is False:
-            raise ValueError("a series is read from files: an array of it is a copy")
-        return np.stack([volume.__array__(dtype) for volume in self])
-
-    def to_dask(self) -> Any:
-        """Codes [t, b, a, depth] as a Dask array of a chunk for each volume, which is read when it is computed."""
-        from importlib import import_module
-
-        array: Any = import_module("dask.array")
-        read = import_module("dask").delayed(lambda point: self._core.read(point)._numpy(), pure=True)
-        return array.stack([array.from_delayed(read(point), self.shape[1:], self.dtype) for point in self._points])
-
-    def __repr__(self) -> str:
-        return f"<Series of {len(self)} like {self._first()!r}>"
-
-
-def load(path: str | os.PathLike[str]) -> Volume | Series:
-    """What a file, a folder, or a pattern (scan_*.nrrd) holds, in any format that `echolux convert` reads: a Volume, or a
-    Series where there are several time points.
-
-    Raises MissingFile, or BadFile where it is malformed.
-    """
-    core = _core.Series.open(os.fspath(path))
-    return Volume(core.read(0)) if len(core) == 1 else Series(core, range(len(core)))

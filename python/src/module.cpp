@@ -28,6 +28,7 @@ std::vector<std::string> gpus() {
 }  // namespace
 
 NB_MODULE(_core, module) {
+    nanobind::set_leak_warnings(false);  // a source in Python that still waits at the end keeps its session
     module.doc() = "The library behind echolux; use the package echolux instead.";
     module.attr("version") = echolux_version();
     module.def(
@@ -37,8 +38,13 @@ NB_MODULE(_core, module) {
     bind_errors(module);
     bind_settings(module);
     bind_volume(module);
-    bind_series(module);
     bind_scan(module);
     bind_reconstructor(module);
     bind_pictures(module);
+    bind_movie(module);
+    bind_series(module);
+    bind_stages(module);
+    bind_live(module);
+    bind_simulation(module);
+    bind_calibrate(module);
 }

@@ -155,5 +155,43 @@ TEST_F(LibraryDispersion, CanBeStoppedAndRefused) {
     EXPECT_EQ(searched(), ECHOLUX_BAD_ARGUMENT);
 }
 
+// Lines of a mirror as a block of one B-scan; the fall-off of 2 dB a step is put in by hand.
+TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveTheFallOff) {
+    constexpr std::int64_t lines = 8, bins = samples / 2;
+    const lux::Scan scan = lux::Scan::create(samples, lines, 1, "f32", {plain_recipe, "recipe.levels=fixed"});
+    std::vector<double> found_bins, levels;
+    const std::vector<double> without(samples, 2000);
+    for (int step = 1; step <= 4; ++step) {
+        std::vector<float> spectra;
+        std::uint32_t random = 1;
+        const double amplitude = 900 * std::pow(10, -0.1 * step), bin = 80.0 * step;
+        for (std::int64_t i = 0; i < lines * samples; ++i) {
+            random = random * 1664525u + 1013904223u;
+            const double phase = 2 * std::numbers::pi * bin * static_cast<double>(i % samples) / samples;
+            spectra.push_back(static_cast<float>(2000 + amplitude * std::cos(phase) + (random >> 27)));
+        }
+        auto block = lux::make<echolux_block>();
+        block.data = spectra.data();
+        block.bytes = static_cast<std::int64_t>(spectra.size() * sizeof(float));
+        block.b_scans = 1;
+        const echolux_mirror_reading reading = scan.mirror(block, without);
+        EXPECT_NEAR(reading.bin, bin, 0.6);
+        EXPECT_EQ(reading.lines, lines);
+        EXPECT_EQ(reading.bins, bins);
+        EXPECT_GT(reading.snr_db, 20);
+        found_bins.push_back(reading.bin);
+        levels.push_back(reading.level_db);
+        EXPECT_EQ(status_of([&] { scan.mirror(block, without, 5, 5); }), ECHOLUX_BAD_ARGUMENT);
+    }
+    EXPECT_NEAR(levels[0] - levels[3], 6, 0.3);
+    auto fit = lux::make<echolux_roll_off>();
+    lux::checked([&](auto* e) { return echolux_fit_roll_off(found_bins.data(), levels.data(), 4, bins, &fit, e); });
+    EXPECT_GT(fit.six_db_bin, 200);
+    EXPECT_LT(fit.six_db_bin, 400);
+    EXPECT_GT(fit.at_zero_db, levels[1]);
+    EXPECT_EQ(echolux_fit_roll_off(found_bins.data(), levels.data(), 1, bins, &fit, nullptr), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(echolux_fit_roll_off(found_bins.data(), levels.data(), 4, 0, &fit, nullptr), ECHOLUX_BAD_ARGUMENT);
+}
+
 }  // namespace
 }  // namespace echolux::testing

@@ -67,6 +67,26 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
         echolux_live_set(nullptr, nullptr, nullptr, e),
         echolux_live_get_stats(nullptr, nullptr, e),
         echolux_live_events(nullptr, nullptr, 0, nullptr, e),
+        echolux_live_record(nullptr, nullptr, 0, e),
+        echolux_live_scan(nullptr, nullptr, e),
+        echolux_live_stop_recording(nullptr, nullptr, e),
+        echolux_scan_set_stages(nullptr, nullptr, e),
+        echolux_series_grid(nullptr, 0, 0, nullptr, nullptr, e),
+        echolux_series_time(nullptr, 0, nullptr, e),
+        echolux_series_provenance(nullptr, 0, nullptr, 0, nullptr, e),
+        echolux_series_read_region(nullptr, 0, nullptr, nullptr, 0, e),
+        echolux_read_mirror(nullptr, nullptr, nullptr, 0, 0, nullptr, e),
+        echolux_fit_roll_off(nullptr, nullptr, 2, 100, nullptr, e),
+        echolux_simulation_create(nullptr, nullptr, 0, nullptr, e),
+        echolux_simulation_scan(nullptr, nullptr, e),
+        echolux_simulation_record(nullptr, 0, 0, 1, nullptr, 0, nullptr, nullptr, e),
+        echolux_simulation_write(nullptr, nullptr, 0, nullptr, nullptr, e),
+        echolux_simulation_facts(nullptr, nullptr, 0, nullptr, e),
+        echolux_simulation_truth(nullptr, nullptr, nullptr, nullptr, 0, e),
+        echolux_validate(nullptr, 1, nullptr, nullptr, nullptr, e),
+        echolux_validation_count(nullptr, nullptr, e),
+        echolux_validation_describe(nullptr, 0, nullptr, e),
+        echolux_validation_report(nullptr, nullptr, 0, nullptr, e),
     };
     for (std::size_t i = 0; i < refused.size(); ++i) EXPECT_EQ(refused[i], ECHOLUX_BAD_ARGUMENT) << "call " << i;
     const echolux_status pictures = echolux_has("render") != 0 ? ECHOLUX_BAD_ARGUMENT : ECHOLUX_UNSUPPORTED;
@@ -74,6 +94,7 @@ TEST(LibraryErrors, NullIsRefusedByEveryCall) {
     EXPECT_EQ(echolux_view_settings(nullptr, nullptr, e), pictures);
     EXPECT_EQ(echolux_renderer_create(nullptr, nullptr, e), pictures);
     EXPECT_EQ(echolux_render(nullptr, nullptr, nullptr, nullptr, nullptr, 0, e), pictures);
+    EXPECT_EQ(echolux_write_movie(nullptr, nullptr, nullptr, nullptr, nullptr, e), pictures);
 }
 
 TEST(LibraryErrors, FreeingNothingIsNoError) {

@@ -295,5 +295,41 @@ TEST(LibraryLive, WrongCallsAreRefused) {
     EXPECT_EQ(other.events(), "");
 }
 
+TEST(LibraryLive, TellsItsScanAsItIsNow) {
+    lux::Live live = lux::Live::open(
+        "sim:mirror", {"simulation.samples=256", "simulation.mirror_um=[50]", "simulation.mirror_amplitude=[0.2]",
+                       "simulation.a_scans=8", "simulation.b_scans=3", "recipe.window=hann"});
+    EXPECT_EQ(live.scan().shape().b_scans, 3);
+    EXPECT_EQ(live.scan().settings().text("recipe.window"), "hann");
+    live.set("recipe.window", "rect");
+    lux::Scan now = live.scan();
+    EXPECT_EQ(now.settings().text("recipe.window"), "rect");
+    EXPECT_EQ(now.shape().has_spectra, 0);
+}
+
+TEST(LibraryLive, RecordsWhatIsPushed) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "take.toml").string();
+    const Size size;
+    const auto spectra = fringes(size);
+    lux::Live live = lux::Live::create(described(size), options(ECHOLUX_EVERY), 2);
+    live.start();
+    live.record(file);
+    EXPECT_EQ(status_of([&] { live.record((folder.path() / "other.toml").string()); }), ECHOLUX_BAD_SETTING);
+    for (std::int64_t b = 0; b < size.b_scans; b += 2) ASSERT_TRUE(live.push(block_of(spectra, size, b, 2), soon));
+    ASSERT_TRUE(live.next(soon));
+    AWAIT(live.stats().recorded_blocks == 3);
+    EXPECT_EQ(live.stats().recording, 1);
+    const echolux_recorded recorded = live.stop_recording();
+    EXPECT_EQ(recorded.blocks, 3);
+    EXPECT_EQ(recorded.missing_blocks, 0);
+    EXPECT_EQ(live.stats().recording, 0);
+    const lux::Scan scan = lux::Scan::open(file);
+    std::vector<std::byte> of_file(spectra.size() * 2);
+    scan.read(0, 0, size.b_scans, of_file);
+    EXPECT_EQ(0, std::memcmp(of_file.data(), spectra.data(), of_file.size()));
+    EXPECT_EQ(status_of([&] { live.record(file); }), ECHOLUX_OUTPUT) << "it is there";
+}
+
 }  // namespace
 }  // namespace echolux::testing

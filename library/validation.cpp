@@ -1,0 +1,70 @@
+// What this build reconstructs, against what formulas and publications say of it.
+#include <limits>
+
+#include "engine/validation/validation.h"
+#include "library/call.h"
+#include "library/convert.h"
+
+using namespace echolux;
+using namespace echolux::library;
+
+struct echolux_validation : Handle<Kind::validation> {
+    struct Found {
+        const CheckTable* table;
+        const Check* check;
+    };
+
+    explicit echolux_validation(ValidationReport made) : report(std::move(made)) {
+        for (const CheckTable& table : report.tables) {
+            for (const Check& check : table.checks) checks.push_back({&table, &check});
+        }
+    }
+
+    const ValidationReport report;
+    std::vector<Found> checks;  // of the report
+};
+
+echolux_status echolux_validate(const echolux_device* device, int32_t quick, echolux_progress progress, void* user,
+                                echolux_validation** validation, echolux_error* error) {
+    return guarded(error, [&] {
+        required(validation, "validation") = nullptr;
+        ValidationJob job;
+        job.backend = backend_of(device).backend;
+        job.quick = quick != 0;
+        CallerProgress told(progress, user);
+        *validation = new echolux_validation(run(job, told));
+    });
+}
+
+echolux_status echolux_validation_free(echolux_validation* validation) {
+    return free_handle(validation);
+}
+
+echolux_status echolux_validation_count(const echolux_validation* validation, size_t* count, echolux_error* error) {
+    return guarded(error, [&] { required(count, "count") = live_handle(validation, "validation").checks.size(); });
+}
+
+echolux_status echolux_validation_describe(const echolux_validation* validation, size_t index, echolux_check* check,
+                                           echolux_error* error) {
+    return guarded(error, [&] {
+        const auto& all = live_handle(validation, "validation").checks;
+        if (index >= all.size()) throw BadArgument("there are fewer checks", "index");
+        const Check& one = *all[index].check;
+        echolux_check facts{};
+        facts.topic = all[index].table->title.c_str();
+        facts.what = one.what.c_str();
+        facts.unit = one.unit.c_str();
+        facts.found = one.found;
+        facts.expected = one.expected.value_or(std::numeric_limits<double>::quiet_NaN());
+        facts.limit = one.limit;
+        facts.bound = static_cast<std::int32_t>(one.bound);  // in the order of ECHOLUX_NEAR ...
+        facts.passed = one.passed() ? 1 : 0;
+        give(check, facts, "check");
+    });
+}
+
+echolux_status echolux_validation_report(const echolux_validation* validation, char* buffer, size_t size,
+                                         size_t* needed, echolux_error* error) {
+    return guarded(error,
+                   [&] { give_text(markdown_of(live_handle(validation, "validation").report), buffer, size, needed); });
+}

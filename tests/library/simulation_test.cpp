@@ -1,0 +1,104 @@
+// Simulated scans in memory: the spectra and the truth that `echolux simulate` writes to files.
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "fringes.h"
+#include "temporary_folder.h"
+
+namespace echolux::testing {
+namespace {
+
+const lux::Assignments small{"simulation.samples=256",       "simulation.a_scans=8",
+                             "simulation.b_scans=4",         "simulation.b_repeats=2",
+                             "simulation.flyback_lines=3",   "simulation.flyback_frames=1",
+                             "simulation.bidirectional=true"};
+
+std::vector<std::byte> recorded(lux::Simulation& simulation, std::int64_t first, std::int64_t b_scans) {
+    std::vector<std::byte> spectra(static_cast<std::size_t>(b_scans * simulation.scan().shape().b_scan_bytes));
+    simulation.record(0, first, b_scans, spectra);
+    return spectra;
+}
+
+TEST(LibrarySimulation, RecordsWhatTheFilesHold) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "scan.toml").string();
+    lux::Simulation simulation("vessel", small);
+    simulation.write(file);
+    const lux::Scan scan = lux::Scan::open(file);
+    std::vector<std::byte> of_file(static_cast<std::size_t>(4 * scan.shape().b_scan_bytes));
+    scan.read(0, 0, 4, of_file);
+    EXPECT_EQ(recorded(simulation, 0, 4), of_file);
+    std::vector<std::byte> part(of_file.begin() + static_cast<std::ptrdiff_t>(2 * scan.shape().b_scan_bytes),
+                                of_file.end());
+    EXPECT_EQ(recorded(simulation, 2, 2), part);
+    for (const char* name : {"background", "dark", "wavelengths_nm"}) {
+        EXPECT_EQ(simulation.scan().calibration(name), scan.calibration(name)) << name;
+    }
+}
+
+TEST(LibrarySimulation, ReconstructsInMemoryAsFromFiles) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "scan.toml").string();
+    const lux::Assignments settings{"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=4"};
+    lux::Simulation simulation("layers", settings);
+    simulation.write(file);
+    lux::Scan scan = simulation.scan();
+    for (const char* assignment : {"recipe.levels", "recipe.low", "recipe.high"}) {
+        scan.settings().set(assignment, std::string(assignment) == "recipe.levels" ? "fixed" : "50");
+        if (std::string(assignment) == "recipe.low") scan.settings().set("recipe.low", 0);
+    }
+    const lux::Volumes of_file =
+        lux::reconstruct(lux::Scan::open(file, {"recipe.levels=fixed", "recipe.low=0", "recipe.high=50"}));
+    lux::Reconstructor work(scan);
+    std::vector<float> voxels(static_cast<std::size_t>(work.grid().bytes) / 4);
+    const std::vector<std::byte> spectra = recorded(simulation, 0, 4);
+    auto block = lux::make<echolux_block>();
+    block.data = spectra.data();
+    block.bytes = static_cast<std::int64_t>(spectra.size());
+    block.b_scans = 4;
+    work.wait(work.submit(block, place_in(voxels)));
+    ASSERT_EQ(of_file.structure.bytes().size(), voxels.size() * 4);
+    EXPECT_EQ(0, std::memcmp(of_file.structure.bytes().data(), voxels.data(), voxels.size() * 4));
+}
+
+TEST(LibrarySimulation, KnowsTheTruthThatItsFilesTell) {
+    const TemporaryFolder folder;
+    lux::Simulation simulation("vessel", small);
+    simulation.write((folder.path() / "scan.toml").string());
+    const std::pair<const char*, const char*> arrays[] = {{"boundaries_um", "boundaries_um.f32"},
+                                                          {"tubes", "tubes.f32"},
+                                                          {"labels", "labels.u8"},
+                                                          {"en_face", "en_face.u8"}};
+    for (const auto& [name, file] : arrays) {
+        const echolux_truth truth = simulation.truth(name);
+        std::vector<char> values(static_cast<std::size_t>(truth.bytes)), of_file(values.size());
+        simulation.truth(name, {reinterpret_cast<std::byte*>(values.data()), values.size()});
+        std::ifstream(folder.path() / "truth" / file, std::ios::binary)
+            .read(of_file.data(), static_cast<std::streamsize>(of_file.size()));
+        EXPECT_EQ(values, of_file) << name;
+        EXPECT_EQ(std::filesystem::file_size(folder.path() / "truth" / file), values.size());
+    }
+    EXPECT_NE(simulation.facts().find("pitch_um"), std::string::npos);
+    const echolux_truth flow = simulation.truth("velocity_mm_s");
+    EXPECT_EQ(flow.shape[0], 4);
+    EXPECT_EQ(flow.shape[1], 8);
+    std::vector<float> speeds(static_cast<std::size_t>(flow.bytes) / 4);
+    simulation.truth("velocity_mm_s", {reinterpret_cast<std::byte*>(speeds.data()), speeds.size() * 4});
+    EXPECT_TRUE(std::any_of(speeds.begin(), speeds.end(), [](float v) { return std::abs(v) > 0.1f; }));
+}
+
+TEST(LibrarySimulation, RefusesWhatCannotBe) {
+    EXPECT_EQ(status_of([] { lux::Simulation("no such scene"); }), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([] { lux::Simulation("vessel", {"simulation.samples=-3"}); }), ECHOLUX_BAD_SETTING);
+    lux::Simulation simulation("vessel", small);
+    std::vector<std::byte> few(10);
+    EXPECT_EQ(status_of([&] { simulation.record(0, 0, 1, few); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([&] { simulation.record(0, 4, 1, few); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([&] { simulation.truth("nothing"); }), ECHOLUX_BAD_SETTING);
+    EXPECT_EQ(status_of([&] { simulation.truth("labels", few); }), ECHOLUX_BAD_ARGUMENT);
+    EXPECT_EQ(status_of([&] { simulation.write("/proc/nowhere/scan.toml"); }), ECHOLUX_OUTPUT);
+}
+
+}  // namespace
+}  // namespace echolux::testing
