@@ -24,14 +24,13 @@ __version__: str = _core.version
 
 atexit.register(_core.wait_for_workers)  # what an interrupted call left
 
+_LATER = {"calibrate": "calibrate", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
+          "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation"}
+
 
 def gpus() -> list[str]:
     """Names of the GPUs that can be used, in the order of device="cuda:0", "cuda:1" ..."""
     return _core.gpus()
-
-
-_LATER = {"calibrate": "calibrate", "movie": "movies", "live": "session", "Live": "session", "LiveStats": "session",
-          "Recorded": "session", "Check": "validation", "Validation": "validation", "validate": "validation"}
 
 
 def __getattr__(name: str) -> Any:

@@ -78,8 +78,8 @@ def mirrors(near: Any, far: Any, background: Any, dark: Any = None, *, opposite_
     found: dict[str, Any] = _core.mirrors(_numbers(near).tolist(), _numbers(far).tolist(), _numbers(background).tolist(),
                                           [] if dark is None else _numbers(dark).tolist(), opposite_sides, k_falls,
                                           displacement_um, centre_wavelength_nm)
-    arrays = {name: _numbers(found.pop(name)) for name in ("k_positions", "dispersion_rad")}
-    return Mirrors(**arrays, **found)
+    found.update({name: _numbers(found[name]) for name in ("k_positions", "dispersion_rad")})
+    return Mirrors(**found)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Union
 
 from .errors import Error
@@ -128,9 +129,8 @@ def _layers_of_scan(scan: Scan, name: str) -> list[Layer]:
         if len(codes) == 1:
             layers.append((_turned(codes[0]), _meaning(shown, title, None), "image"))
             continue
-        import dask.array
-
-        layers.append((_turned(dask.array.stack(codes)), _meaning(shown, title, _step_s(scan)), "image"))
+        array: Any = import_module("dask.array")
+        layers.append((_turned(array.stack(codes)), _meaning(shown, title, _step_s(scan)), "image"))
     return layers
 
 
@@ -142,7 +142,7 @@ def _part(volume: Volume, is_flow: bool) -> Volume:
 
 def _reconstructed_later(scan: Scan) -> list[Any]:
     try:
-        import dask
+        dask: Any = import_module("dask")
     except ImportError:
         return []
     later = dask.delayed(lambda number: scan.reconstruct(number, progress=False), pure=True)
@@ -154,11 +154,10 @@ def _codes(volume: Any, like: Volume, is_flow: bool) -> Any:
 
     if isinstance(volume, Volume):
         return np.asarray(like)
-    import dask
-    import dask.array
-
+    dask: Any = import_module("dask")
+    array: Any = import_module("dask.array")
     codes = dask.delayed(lambda made: np.asarray(_part(made, is_flow)))(volume)
-    return dask.array.from_delayed(codes, like.shape, like.dtype)
+    return array.from_delayed(codes, like.shape, like.dtype)
 
 
 def _step_s(scan: Scan) -> float:

@@ -153,8 +153,8 @@ class Scan:
     def set_stages(self, spectra: Stage | None = None, bins: Stage | None = None, voxels: Stage | None = None) -> None:
         """Functions in the pipeline of whatever is made of this scan from now on; none: those that were set are removed.
 
-        A stage gets the array of a block and changes it in place (or returns what is assigned to it); with two arguments it
-        also gets a Place, which says where the block belongs. Arrays are lent: a stage that keeps one has to copy it.
+        A stage gets an array of some whole B-scans, as many as are worked on at a time, and changes it in place (or returns
+        what is assigned to it); with two arguments it also gets a Place, which says which B-scans they are. Arrays are lent: a stage that keeps one has to copy it.
 
         spectra(array): float32 [b, a, samples], counts before anything is subtracted
         bins(array): complex64 [b, a, depth], before repeats are joined and flow is found

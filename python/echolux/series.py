@@ -10,7 +10,6 @@ from .errors import BadArgument
 from .volume import Volume
 
 if TYPE_CHECKING:
-    import dask.array
     import numpy as np
 
 _PIECE = 16 << 20  # bytes of a chunk of Dask
@@ -56,8 +55,8 @@ class LazyVolume:
     all of it, read() makes it a Volume; whatever else a Volume can do (values, save, render, to_xarray ...) does so too.
     """
 
-    def __init__(self, core: _core.Series, time_point: int = 0, level: int = 0) -> None:
-        self._core, self._time_point, self._level = core, time_point, level
+    def __init__(self, core: _core.Series, path: str, time_point: int = 0, level: int = 0) -> None:
+        self._core, self._path, self._time_point, self._level = core, path, time_point, level
         self._grid = core.grid(time_point, level)
         self._read: Volume | None = None
 
@@ -133,7 +132,7 @@ class LazyVolume:
     def levels(self) -> tuple[LazyVolume, ...]:
         """The same ever coarser, where the file has that (OME-Zarr); the first is the whole."""
         count = self._core.levels(self._time_point)
-        return tuple(LazyVolume(self._core, self._time_point, level) for level in range(count))
+        return tuple(LazyVolume(self._core, self._path, self._time_point, level) for level in range(count))
 
     def __getitem__(self, key: Any) -> Any:
         import numpy as np
@@ -151,7 +150,7 @@ class LazyVolume:
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        codes = self[:, :, :]
+        codes: np.ndarray[Any, Any] = self[:, :, :]
         return codes if dtype is None else codes.astype(dtype, copy=False)
 
     def read(self) -> Volume:
@@ -165,18 +164,22 @@ class LazyVolume:
                                                first_depth_um=self.first_depth_um)
         return self._read
 
-    def to_dask(self, chunks: Any = None) -> dask.array.Array:
+    def to_dask(self, chunks: Any = None) -> Any:
         """Codes as an array of Dask (pip install dask), by default in chunks of whole B-scans."""
-        import dask.array
+        from importlib import import_module
 
+        array: Any = import_module("dask.array")
         b, a, depth = self.shape
         each = max(1, _PIECE // max(1, a * depth * self.dtype.itemsize))
-        return dask.array.from_array(self, chunks or (min(b, each), a, depth))
+        return array.from_array(self, chunks or (min(b, each), a, depth))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.read(), name)
+
+    def __reduce__(self) -> Any:  # between processes
+        return _reopened, (self._path, self._time_point, self._level)
 
     def _repr_html_(self) -> str:
         return self.read()._repr_html_()
@@ -196,7 +199,7 @@ class Series:
 
     def __init__(self, core: _core.Series, path: str) -> None:
         self._core, self.path = core, path
-        self._first = LazyVolume(core)
+        self._first = LazyVolume(core, path)
 
     def __len__(self) -> int:
         return self._core.count()
@@ -234,7 +237,7 @@ class Series:
         return np.array([self._core.time_s(t) for t in range(len(self))])
 
     def __iter__(self) -> Iterator[LazyVolume]:
-        return (LazyVolume(self._core, t) for t in range(len(self)))
+        return (LazyVolume(self._core, self.path, t) for t in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
         import numpy as np
@@ -244,11 +247,11 @@ class Series:
             raise BadArgument("is neither a number nor a slice", "index", "index one time point with it")
         begin, end, times = parts[0]
         if times == 0 and not isinstance(key, tuple):
-            return LazyVolume(self._core, begin)
+            return LazyVolume(self._core, self.path, begin)
         rest = tuple(slice(low, high) for low, high, _ in parts[1:])
         inner = tuple(part[2] for part in parts[1:])
         chosen = [begin] if times == 0 else range(begin, end)[times]
-        volumes = [LazyVolume(self._core, t)[rest][inner] for t in chosen]
+        volumes = [LazyVolume(self._core, self.path, t)[rest][inner] for t in chosen]
         if times == 0:
             return volumes[0]
         if volumes:
@@ -257,16 +260,25 @@ class Series:
         return np.empty((0, *edges), self.dtype)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        codes = self[:, :, :, :]
+        codes: np.ndarray[Any, Any] = self[:, :, :, :]
         return codes if dtype is None else codes.astype(dtype, copy=False)
 
-    def to_dask(self, chunks: Any = None) -> dask.array.Array:
+    def to_dask(self, chunks: Any = None) -> Any:
         """Codes [t, b, a, depth] as an array of Dask (pip install dask), by default in chunks of whole B-scans."""
-        import dask.array
+        from importlib import import_module
 
+        array: Any = import_module("dask.array")
         _, b, a, depth = self.shape
         each = max(1, _PIECE // max(1, a * depth * self.dtype.itemsize))
-        return dask.array.from_array(self, chunks or (1, min(b, each), a, depth))
+        return array.from_array(self, chunks or (1, min(b, each), a, depth))
+
+    @property
+    def step_s(self) -> float:
+        """Seconds from one time point to the next; 0 where it is unknown."""
+        return self._core.step_s()
+
+    def __reduce__(self) -> Any:  # between processes
+        return load_series, (self.path,)
 
     def view(self, **view: object) -> Any:
         """A widget of a notebook with a slider for time (pip install echolux[notebook]); view: settings as of render()."""
@@ -278,21 +290,21 @@ class Series:
         return f"<Series {'x'.join(map(str, self.shape))} {self._first._grid.voxel}>"
 
 
-def load(path: str | os.PathLike[str], time_point: int = 0) -> LazyVolume:
-    """A volume of a file or folder in any format that `echolux convert` reads; voxels are read when they are asked for.
+def _reopened(path: str, time_point: int, level: int) -> LazyVolume:
+    return LazyVolume(_core.Series.open(path), path, time_point, level)
+
+
+def load(path: str | os.PathLike[str]) -> LazyVolume | Series:
+    """What a file, a folder, or a pattern ("beats_*.nrrd") holds, in any format that `echolux convert` reads; voxels are read
+    when they are asked for. A LazyVolume; a Series where there are several time points.
 
     Raises MissingFile, or BadFile where it is malformed.
     """
-    core = _core.Series.open(os.fspath(path))
-    if not 0 <= time_point < core.count():
-        raise BadArgument(f"there is no time point {time_point}", os.fspath(path), f"it has {core.count()}, from 0")
-    return LazyVolume(core, time_point)
+    series = load_series(path)
+    return series if len(series) > 1 else series[0]
 
 
 def load_series(path: str | os.PathLike[str]) -> Series:
-    """The time points of a file or folder, of a folder of volumes, or of a pattern ("beats_*.nrrd").
-
-    Raises MissingFile, or BadFile where it is malformed or the volumes are no series.
-    """
+    """The same, always as a Series."""
     name = os.fspath(path)
     return Series(_core.Series.open(name), name)

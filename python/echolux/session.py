@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _core
 from .arrays import host_copy, known_array
@@ -197,13 +197,13 @@ class Live:
             if made is not None or patience <= 0:
                 return made
 
-    def _taken(self, timeout_ms: int = _LOOK_MS) -> Any:
+    def _taken(self, timeout_ms: int = _LOOK_MS) -> Volume | Literal[False] | None:
         """A volume; None: nothing yet; False: nothing more."""
         self._raise_failures()
-        made = self._core.next(timeout_ms)
+        made: Any = self._core.next(timeout_ms)
         if made is None or made is False:
             self._raise_failures()
-            return made
+            return False if made is False else None
         structure, flow = made
         volume = Volume(structure)
         if flow is not None:

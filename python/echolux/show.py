@@ -50,7 +50,8 @@ def _middle(volume: Volume) -> np.ndarray[Any, Any]:
     values = np.abs(values) if np.iscomplexobj(values) else values.astype(np.float32)
     low, high = np.nanpercentile(values, (1, 99.8))
     gray = np.clip((values - low) / max(high - low, 1e-12), 0, 1) * 255
-    return np.nan_to_num(gray).T.astype(np.uint8)
+    pixels: np.ndarray[Any, Any] = np.nan_to_num(gray).T.astype(np.uint8)
+    return pixels
 
 
 def picture(volume: Volume) -> bytes:

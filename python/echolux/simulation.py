@@ -45,8 +45,8 @@ class Truth(Mapping[str, Any]):
             if array.size:
                 self._core.truth(name, array.reshape(-1).view(np.uint8))
             self._known[name] = array
-        array = self._known[name]
-        return array
+        known: np.ndarray[Any, Any] = self._known[name]
+        return known
 
     def __getattr__(self, name: str) -> np.ndarray[Any, Any]:
         if name not in self.names:

@@ -29,7 +29,7 @@ def widget(shown: Any, settings: dict[str, object]) -> Any:
     view = view_of({"width": _SIZE[0], "height": _SIZE[1], "azimuth": 35, "elevation": 25, **settings})
     number, text = view.settings().number, view.settings().text
 
-    class Viewer(anywidget.AnyWidget):  # type: ignore[misc]
+    class Viewer(anywidget.AnyWidget):
         """azimuth, elevation (degrees), zoom, preset and time_point can be set from Python too."""
 
         _esm = Path(__file__).with_name("widget.js")

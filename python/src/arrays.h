@@ -30,6 +30,8 @@ std::string spelled(nb::dlpack::dtype type);  // "uint16"
 // [b_scans, a_scans, depth], and [..., 2] of phasors.
 std::vector<std::size_t> shape_of(const echolux_grid& grid);
 
+using Facts = nb::typed<nb::dict, nb::str, nb::any>;  // by name
+
 // A shape as Python has it.
 using Edges = nb::typed<nb::tuple, int, nb::ellipsis>;
 Edges edges_of_python(const std::vector<std::size_t>& edges);

@@ -13,7 +13,6 @@ void bind_scan(nanobind::module_& module);
 void bind_reconstructor(nanobind::module_& module);
 void bind_pictures(nanobind::module_& module);
 void bind_movie(nanobind::module_& module);
-void bind_series(nanobind::module_& module);
 void bind_stages(nanobind::module_& module);
 void bind_live(nanobind::module_& module);
 void bind_simulation(nanobind::module_& module);

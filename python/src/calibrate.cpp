@@ -44,11 +44,11 @@ Numbers noise_profile(const Scan& scan, nb::handle spectra) {
     });
 }
 
-nb::dict mirror(const Scan& scan, nb::handle spectra, const Numbers& background, std::int64_t begin, std::int64_t end) {
+Facts mirror(const Scan& scan, nb::handle spectra, const Numbers& background, std::int64_t begin, std::int64_t end) {
     const auto found = with_block(scan, spectra, [&](const api::Scan& one, const echolux_block& block) {
         return one.mirror(block, background, begin, end);
     });
-    nb::dict all;
+    Facts all;
     all["bin"] = found.bin;
     all["bin_um"] = found.bin_um;
     all["level_db"] = found.level_db;
@@ -60,8 +60,8 @@ nb::dict mirror(const Scan& scan, nb::handle spectra, const Numbers& background,
     return all;
 }
 
-nb::dict mirrors(const Numbers& near, const Numbers& far, const Numbers& background, const Numbers& dark,
-                 bool opposite_sides, bool k_falls, double displacement_um, double centre_wavelength_nm) {
+Facts mirrors(const Numbers& near, const Numbers& far, const Numbers& background, const Numbers& dark,
+              bool opposite_sides, bool k_falls, double displacement_um, double centre_wavelength_nm) {
     for (const Numbers* other : {&far, &background, &dark}) {
         if (other->size() != near.size() && !(other == &dark && dark.empty()))
             refuse("have different lengths", "mirrors", "give spectra of the same samples");
@@ -82,7 +82,7 @@ nb::dict mirrors(const Numbers& near, const Numbers& far, const Numbers& backgro
     found.dispersion_rad = theta.data();
     released([&] { api::checked([&](auto* error) { return echolux_calibrate_mirrors(&given, &found, error); }); });
     const auto pair = [](const double(&two)[2]) { return nb::make_tuple(two[0], two[1]); };
-    nb::dict all;
+    Facts all;
     all["k_positions"] = k;
     all["dispersion_rad"] = theta;
     all["a2_rad"] = found.a2_rad;
@@ -98,9 +98,8 @@ int tell(void* user, const char* task, std::int64_t done, std::int64_t total, co
     return (*static_cast<const api::Progress*>(user))(task, done, total) ? 0 : 1;
 }
 
-nb::dict dispersion(const Scan& scan, nb::handle spectra, double range_rad, std::int64_t lines,
-                    std::int64_t depth_begin, std::int64_t depth_end, const std::string& device,
-                    const nb::object& progress) {
+Facts dispersion(const Scan& scan, nb::handle spectra, double range_rad, std::int64_t lines, std::int64_t depth_begin,
+                 std::int64_t depth_end, const std::string& device, const nb::object& progress) {
     const auto from = array_of<InArray>(spectra, "spectra");
     auto wanted = api::make<echolux_dispersion_search>();
     wanted.range_rad = range_rad;
@@ -120,7 +119,7 @@ nb::dict dispersion(const Scan& scan, nb::handle spectra, double range_rad, std:
             return best;
         });
     });
-    nb::dict all;
+    Facts all;
     all["a2_rad"] = found.a2_rad;
     all["a3_rad"] = found.a3_rad;
     all["entropy_before"] = found.entropy_before;
@@ -129,13 +128,13 @@ nb::dict dispersion(const Scan& scan, nb::handle spectra, double range_rad, std:
     return all;
 }
 
-nb::dict roll_off(const Numbers& bins, const Numbers& levels_db, std::int64_t range) {
+Facts roll_off(const Numbers& bins, const Numbers& levels_db, std::int64_t range) {
     if (bins.size() != levels_db.size()) refuse("have different lengths", "levels_db", "one level for each bin");
     auto found = api::make<echolux_roll_off>();
     api::checked([&](auto* error) {
         return echolux_fit_roll_off(bins.data(), levels_db.data(), bins.size(), range, &found, error);
     });
-    nb::dict all;
+    Facts all;
     all["at_zero_db"] = found.at_zero_db;
     all["six_db_bin"] = found.six_db_bin > 0 ? nb::cast(found.six_db_bin) : nb::none();
     all["resolution"] = found.resolution;

@@ -119,9 +119,9 @@ nb::object next(const Live& live, std::int32_t timeout_ms) {
     return ended ? nb::cast(false) : nb::none();
 }
 
-nb::dict stats(const Live& live) {
+Facts stats(const Live& live) {
     const echolux_live_stats now = live.controlled([](api::Live& one) { return one.stats(); });
-    nb::dict all;
+    Facts all;
     all["running"] = now.running != 0;
     all["ended"] = now.ended != 0;
     all["seconds"] = now.seconds;
@@ -141,9 +141,9 @@ nb::dict stats(const Live& live) {
     return all;
 }
 
-nb::dict stop_recording(const Live& live) {
+Facts stop_recording(const Live& live) {
     const echolux_recorded made = live.controlled([](api::Live& one) { return one.stop_recording(); });
-    nb::dict all;
+    Facts all;
     all["blocks"] = made.blocks;
     all["bytes"] = made.bytes;
     all["missing_blocks"] = made.missing_blocks;

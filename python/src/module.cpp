@@ -42,7 +42,6 @@ NB_MODULE(_core, module) {
     bind_reconstructor(module);
     bind_pictures(module);
     bind_movie(module);
-    bind_series(module);
     bind_stages(module);
     bind_live(module);
     bind_simulation(module);

@@ -1,7 +1,7 @@
 // Volumes in files, a part at a time.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include "python/src/arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/volume.h"
 
@@ -9,14 +9,13 @@ namespace echolux::python {
 namespace {
 
 using Series = Shared<api::Series>;
-using Bytes = nb::ndarray<std::uint8_t, nb::c_contig, nb::device::cpu>;
 
 struct Part {
     std::int64_t begin, end;
 };
 
 void read(const Series& series, std::int64_t time_point, std::int64_t level, const std::array<Part, 3>& parts,
-          const Bytes& to) {
+          nb::handle to) {
     auto region = api::make<echolux_region>();
     region.level = level;
     region.b_scan_begin = parts[0].begin;
@@ -25,7 +24,8 @@ void read(const Series& series, std::int64_t time_point, std::int64_t level, con
     region.a_scan_end = parts[1].end;
     region.depth_begin = parts[2].begin;
     region.depth_end = parts[2].end;
-    const api::Span<std::byte> bytes(reinterpret_cast<std::byte*>(to.data()), to.nbytes());
+    const auto array = array_of<AnyArray>(to, "to");
+    const api::Span<std::byte> bytes(static_cast<std::byte*>(array.data()), array.nbytes());
     series.with([&](api::Series& one) { one.read(time_point, region, bytes); });
 }
 
@@ -76,7 +76,7 @@ void bind_series(nb::module_& module) {
         .def(
             "read",
             [](const Series& series, std::int64_t time_point, std::int64_t level, std::int64_t b0, std::int64_t b1,
-               std::int64_t a0, std::int64_t a1, std::int64_t z0, std::int64_t z1, const Bytes& to) {
+               std::int64_t a0, std::int64_t a1, std::int64_t z0, std::int64_t z1, nb::handle to) {
                 read(series, time_point, level, {Part{b0, b1}, Part{a0, a1}, Part{z0, z1}}, to);
             },
             nb::arg("time_point"), nb::arg("level"), nb::arg("b0"), nb::arg("b1"), nb::arg("a0"), nb::arg("a1"),

@@ -1,5 +1,6 @@
 // Simulated scans, the truth about them, and validation.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,10 +12,8 @@ namespace echolux::python {
 namespace {
 
 using Simulation = Shared<api::Simulation>;
-using Bytes = nb::ndarray<std::uint8_t, nb::c_contig, nb::device::cpu>;
-
-api::Span<std::byte> bytes_of(const Bytes& array) {
-    return {reinterpret_cast<std::byte*>(array.data()), array.nbytes()};
+api::Span<std::byte> bytes_of(const AnyArray& array) {
+    return {static_cast<std::byte*>(array.data()), array.nbytes()};
 }
 
 nb::ndarray<nb::numpy, std::uint16_t, nb::ndim<1>> record(const Simulation& simulation, std::int64_t volume,
@@ -42,26 +41,27 @@ void write(const Simulation& simulation, const std::string& path, bool overwrite
     });
 }
 
-nb::tuple described(const Simulation& simulation, const std::string& name) {
+// Shape and type.
+std::pair<Edges, std::string> described(const Simulation& simulation, const std::string& name) {
     const echolux_truth truth = simulation.with([&](api::Simulation& one) { return one.truth(name); });
-    nb::list shape;
-    for (const std::int64_t edge : truth.shape) {
-        if (edge > 0 || (truth.bytes == 0 && shape.size() < 3)) shape.append(edge);
-    }
-    return nb::make_tuple(nb::tuple(shape), spelled(layout_of(truth.voxel).type));
+    const std::size_t edges = name == "en_face" ? 2 : name == "tubes" ? 4 : 3;
+    std::vector<std::size_t> shape;
+    for (std::size_t i = 0; i < edges; ++i) shape.push_back(static_cast<std::size_t>(truth.shape[i]));
+    return {edges_of_python(shape), spelled(layout_of(truth.voxel).type)};
 }
 
 // Tuples (topic, what, unit, found, expected, limit, bound, passed) and the report.
-nb::tuple validate(const std::string& device, bool quick, const nb::object& progress) {
+std::pair<nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>>, std::string> validate(
+    const std::string& device, bool quick, const nb::object& progress) {
     const echolux_device on = device_of(device);
     const api::Validation made =
         watched(progress, [=](const api::Progress& told) { return api::Validation(on, quick, told); });
-    nb::list checks;
+    nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>> checks;
     for (const echolux_check& check : made.checks()) {
         checks.append(nb::make_tuple(check.topic, check.what, check.unit, check.found, check.expected, check.limit,
                                      check.bound, check.passed != 0));
     }
-    return nb::make_tuple(checks, made.report());
+    return {checks, made.report()};
 }
 
 }  // namespace
@@ -83,8 +83,9 @@ void bind_simulation(nb::module_& module) {
         .def("describe_truth", &described, nb::arg("name"))
         .def(
             "truth",
-            [](const Simulation& self, const std::string& name, const Bytes& to) {
-                self.with([&](api::Simulation& one) { one.truth(name, bytes_of(to)); });
+            [](const Simulation& self, const std::string& name, nb::handle to) {
+                const auto array = array_of<AnyArray>(to, "to");
+                self.with([&](api::Simulation& one) { one.truth(name, bytes_of(array)); });
             },
             nb::arg("name"), nb::arg("to"));
     module.def("validate", &validate, nb::arg("device"), nb::arg("quick"), nb::arg("progress").none());

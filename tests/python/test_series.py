@@ -1,4 +1,5 @@
 """Volumes in files, of which only a part is read."""
+import pickle
 import unittest
 
 import numpy as np
@@ -53,9 +54,11 @@ class Parts(FolderCase):
     def test_what_is_not_there(self):
         with self.assertRaises(ox.MissingFile):
             ox.load(self.folder / "none.nrrd")
+
+    def test_go_between_processes(self):
         volume().save(self.folder / "a.nrrd")
-        with self.assertRaises(ox.BadArgument):
-            ox.load(self.folder / "a.nrrd", 1)
+        again = pickle.loads(pickle.dumps(ox.load(self.folder / "a.nrrd")))
+        np.testing.assert_array_equal(again[3:5], CODES[3:5])
 
     @unittest.skipIf(dask is None, "Dask is not installed")
     def test_as_dask(self):
@@ -84,6 +87,8 @@ class Series(FolderCase):
         self.assertEqual([one.number for one in self.series], [0, 1, 2])
         np.testing.assert_array_equal(self.series[-1][:], self.all[2])
         self.assertEqual(self.series.times_s.shape, (3,))
+        self.assertIsInstance(ox.load(self.folder / "beat_*.nrrd"), ox.Series)
+        self.assertEqual(len(pickle.loads(pickle.dumps(self.series))), 3)
 
     @unittest.skipIf(dask is None, "Dask is not installed")
     def test_as_dask(self):
