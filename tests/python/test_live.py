@@ -91,6 +91,24 @@ class PythonSources(FolderCase):
             with self.assertRaisesRegex(OSError, "cable"):
                 list(session)
 
+    def test_ends_with_a_session_that_is_dropped(self):
+        given = []
+
+        def endless():
+            while True:
+                given.append(1)
+                yield spectra()
+
+        session = ox.live(endless(), recipe=FIXED)
+        next(session)
+        names = [one.name for one in threading.enumerate()]
+        self.assertIn("echolux source", names)
+        del session
+        until = time.monotonic() + 10
+        while any(one.name == "echolux source" for one in threading.enumerate()):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.01)
+
     def test_wrong_arrays_are_refused(self):
         with self.assertRaises(ox.BadArgument):
             ox.live(iter(["text"]))
