@@ -141,7 +141,7 @@ if(ECHOLUX_PYTHON_MODULE)
     if(NOT Python_EXECUTABLE AND EXISTS ${CMAKE_SOURCE_DIR}/build/python/bin/python3)
         set(Python_EXECUTABLE ${CMAKE_SOURCE_DIR}/build/python/bin/python3)
     endif()
-    find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)
+    find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module)
     if(Python_Development.Module_FOUND)
         execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
             ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -22,9 +22,10 @@ struct FigureAxis {
     double end = 1;     // right, or bottom; below `begin` where values grow upwards
 };
 
-struct GrayBar {
+struct ValueBar {
     GrayRange range;
     std::string unit;
+    std::optional<Picture> colours{};  // a column from the highest value down; nothing: grays
 };
 
 // Values over the axis across.
@@ -45,7 +46,7 @@ struct FigurePanel {
     double aspect = 1;                 // width by height, as it is to be shown
     std::optional<FigureAxis> across;  // none: a view
     std::optional<FigureAxis> downwards;
-    std::optional<GrayBar> bar;
+    std::optional<ValueBar> bar;
     double width_um = 0;  // for a scale bar; 0: unknown
     std::string heading;  // above it
 
@@ -57,7 +58,8 @@ struct FigurePanel {
 
 using FigureRow = std::vector<FigurePanel>;
 
-// A B-scan and a projection, as engine/analysis/figures.h makes them, with axes: `grid` is that of the volume.
+// A B-scan and a projection, as engine/analysis/figures.h makes them, with axes: `grid` is that of the volume. In gray,
+// but velocities in the colours of flow, as the 3-D view shows them, with as many either way.
 FigurePanel b_scan_panel(const Figure& figure, const VolumeGrid& grid, const FigureStyle& style);
 FigurePanel en_face_panel(const Figure& figure, const VolumeGrid& grid, const FigureStyle& style);
 FigurePanel view_panel(Picture picture);

@@ -177,7 +177,17 @@ MirrorsFound run(const MirrorJob& job, Progress& progress) {
     return found;
 }
 
-DispersionFound run(const DispersionJob& job, Progress& progress) {
+// Where nothing says how samples lie in k, the phase that is found makes up for that too.
+std::vector<std::string> doubts_about(const Calibration& calibration) {
+    const bool has_grid =
+        !calibration.wavelengths_nm.empty() || !calibration.k_positions.empty() || !calibration.k_polynomial.empty();
+    if (has_grid) return {};
+    return {
+        "the scan has no k map: its samples were taken as evenly spaced in k. Unless they are, find the k map "
+        "first (`calibrate k`)"};
+}
+
+DispersionOfScan run(const DispersionJob& job, Progress& progress) {
     check_outputs({own_calibration(job.output, CalibrationKind::dispersion), {job.plot, is_own_figure}},
                   files_read(job.scan, job.settings), job.overwrites);
     check_plot_name(job.plot);
@@ -204,7 +214,7 @@ DispersionFound run(const DispersionJob& job, Progress& progress) {
     if (!job.plot.empty()) {
         plot_dispersion(job.plot, {plan, scan.recipe, recipe, search}, part.block);
     }
-    return found;
+    return {found, doubts_about(scan.calibration)};
 }
 
 // NaN fails as well.

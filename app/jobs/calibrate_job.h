@@ -78,7 +78,11 @@ struct DispersionJob {
     bool overwrites = false;  // as above
 };
 
-DispersionFound run(const DispersionJob& job, Progress& progress);
+struct DispersionOfScan : DispersionFound {
+    std::vector<std::string> warnings;
+};
+
+DispersionOfScan run(const DispersionJob& job, Progress& progress);
 
 // Throws Error{bad_file} with `where` for a search of `wanted` that found nothing sharp, or whose answer is not to be
 // trusted.

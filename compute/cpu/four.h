@@ -3,6 +3,14 @@
 
 #include <cstring>
 
+// Before a function with a simple loop: a version for machines with AVX-512 is made of it too, with all that it calls,
+// and chosen when the program starts.
+#if defined(__x86_64__) && defined(__gnu_linux__)
+#define ECHOLUX_WIDER __attribute__((flatten, target_clones("arch=x86-64-v4", "default")))
+#else
+#define ECHOLUX_WIDER
+#endif
+
 namespace echolux::cpu {
 
 using Four = float __attribute__((vector_size(16)));

@@ -1,7 +1,7 @@
 #include "compute/cpu/k_linear.h"
 
 #include <algorithm>
-#include "compute/cpu/four.h"
+
 #include "compute/steps/resample.h"
 
 namespace echolux::cpu {
@@ -13,29 +13,14 @@ std::size_t size(std::int64_t n) {
     return static_cast<std::size_t>(n);
 }
 
-// Resampled<4> for four points at a time: the taps of a point are neighbours in memory, so four plain loads and a
-// crosswise sum replace sixteen gathered ones. Returns how many points are done.
-std::int64_t resample_by_fours(const Resampled<4>& step, const float* spectrum, float* out, std::int64_t points) {
-    std::int64_t j = 0;
-    for (; j + 4 <= points; j += 4) {
-        const auto products = [&](std::int64_t i) {
-            return load(step.weights + 4 * i) * load(spectrum + step.base[i]);
-        };
-        const Four a = products(j), b = products(j + 1), c = products(j + 2), d = products(j + 3);
-        const Four ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-        const Four cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
-        const Four sums = __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-        store(sums, out + j);
-    }
-    return j;
-}
-
 }  // namespace
 
 KLinearLine::KLinearLine(const PlainTables& tables, const LineFormat& format)
     : tables_(tables), subtract_(format, tables.rolling_width),
-      spectrum_(size(tables.lengths.upsampled + 2 * margin), 0.0f), resampled_(size(tables.lengths.points)) {
-    if (tables.resample.prefilter) coefficients_.resize(size(tables.lengths.upsampled + 2));
+      spectrum_(size(tables.lengths.upsampled + 2 * margin + FourTaps::window), 0.0f),
+      resampled_(size(tables.lengths.points)) {
+    if (tables.resample.prefilter) coefficients_.resize(size(tables.lengths.upsampled + 2 + FourTaps::window));
+    if (tables.resample.taps == 4) four_taps_.emplace(tables.resample);
     if (tables.upsample > 1) {
         to_conjugate_.emplace(Fft::Kind::real_forward, tables.lengths.padded);
         from_conjugate_.emplace(Fft::Kind::real_inverse, tables.lengths.upsampled);
@@ -50,7 +35,7 @@ const float* KLinearLine::operator()(const RawLine& line) {
     switch (tables_.resample.taps) {
         case 1: resample<1>(spectrum); break;
         case 2: resample<2>(spectrum); break;
-        default: resample<4>(spectrum);
+        default: (*four_taps_)(spectrum, resampled_.data());
     }
     return resampled_.data();
 }
@@ -90,9 +75,7 @@ void KLinearLine::prefilter() {
 template <int taps>
 void KLinearLine::resample(const float* spectrum) {
     const Resampled<taps> resampled{tables_.resample.base.data(), tables_.resample.weights.data()};
-    std::int64_t j = 0;
-    if constexpr (taps == 4) j = resample_by_fours(resampled, spectrum, resampled_.data(), tables_.lengths.points);
-    for (; j < tables_.lengths.points; ++j) resampled_[size(j)] = resampled(spectrum, j);
+    for (std::int64_t j = 0; j < tables_.lengths.points; ++j) resampled_[size(j)] = resampled(spectrum, j);
 }
 
 }  // namespace echolux::cpu

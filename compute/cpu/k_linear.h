@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/cpu/four_taps.h"
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/subtraction.h"
 #include "compute/fft/fft.h"
@@ -31,7 +32,8 @@ class KLinearLine {
     std::vector<float> spectrum_;      // margin, (up-sampled) line, margin
     std::vector<float> coefficients_;  // of the spline, from sample -1 on
     std::vector<float> resampled_;
-    std::optional<Fft> to_conjugate_;  // for up-sampling
+    std::optional<FourTaps> four_taps_;  // where a point has four
+    std::optional<Fft> to_conjugate_;    // for up-sampling
     std::optional<Fft> from_conjugate_;
 };
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "compute/counted.h"
 #include "compute/error.h"
 #include "compute/parallel_for.h"
 #include "compute/steps/line_format.h"
@@ -85,8 +86,8 @@ std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::
         return std::make_unique<cpu::StagedRunner>(spec, std::move(stages));
     } catch (const std::bad_alloc&) {
         throw Error(ErrorCode::out_of_memory,
-                    fmt::format("no memory for blocks of {} B-scans with stages", spec.block_b_scans), "plan",
-                    "reconstruct fewer B-scans at a time");
+                    fmt::format("no memory for blocks of {} with stages", counted(spec.block_b_scans, "B-scans")),
+                    "plan", "reconstruct fewer B-scans at a time");
     }
 }
 

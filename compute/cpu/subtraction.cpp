@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute/cpu/four.h"
 #include "compute/indexing.h"
 #include "compute/steps/sample.h"
 
@@ -12,7 +13,8 @@ Subtraction::Subtraction(const LineFormat& format, std::int64_t rolling_width)
     if (rolling_width > 0) sums_.resize(index(format.samples() + 1));
 }
 
-void Subtraction::operator()(const RawLine& line, float* spectrum) {
+ECHOLUX_WIDER void Subtraction::operator()(const RawLine& line, float* spectrum) {
+    fetch_ahead(line.samples + format_.line_bytes());
     format_.with_reader([&](const auto& read) {
         const LessBackground less_background;
         for (std::int64_t p = 0; p < format_.samples(); ++p) {
@@ -20,6 +22,13 @@ void Subtraction::operator()(const RawLine& line, float* spectrum) {
         }
     });
     if (rolling_width_ > 0) subtract_rolling_mean(spectrum);
+}
+
+// The next line of the block comes into the cache while this one is transformed: the machine does not look ahead past
+// the end of a page. Behind the last line there may be nothing, which is no fault.
+void Subtraction::fetch_ahead(const std::byte* line) const {
+    constexpr std::int64_t cache_line = 64;
+    for (std::int64_t at = 0; at < format_.line_bytes(); at += cache_line) __builtin_prefetch(line + at, 0, 2);
 }
 
 // I[p] - mean(I[p - W + 1 .. p + W]), the window clipped at the ends (docs/algorithms.md 2.2 f).

@@ -19,6 +19,7 @@ class Subtraction {
     void operator()(const RawLine& line, float* spectrum);
 
   private:
+    void fetch_ahead(const std::byte* line) const;
     void subtract_rolling_mean(float* spectrum);
 
     LineFormat format_;

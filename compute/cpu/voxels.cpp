@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "compute/cpu/four.h"
 #include "compute/steps/depth.h"
 
 namespace echolux::cpu {
@@ -33,7 +34,7 @@ std::span<const float> VoxelLine::values(const JoinedLines& joined) {
     return values_;
 }
 
-void VoxelLine::store(std::span<const float> values, CodeRange range, std::byte* target) const {
+ECHOLUX_WIDER void VoxelLine::store(std::span<const float> values, CodeRange range, std::byte* target) const {
     switch (tables_.recipe.voxel) {
         case VoxelType::u8: return store_each(values, codes_over<std::uint8_t>(range.low, range.high), target);
         case VoxelType::u16: return store_each(values, codes_over<std::uint16_t>(range.low, range.high), target);
@@ -59,7 +60,7 @@ void VoxelLine::mean_complex(const JoinedLines& joined) {
 }
 
 // The mean of the powers, but where recipe.average wants that of amplitudes or of the complex bins.
-void VoxelLine::power_of(const JoinedLines& joined) {
+ECHOLUX_WIDER void VoxelLine::power_of(const JoinedLines& joined) {
     const Power power;
     const auto each = [&](const std::complex<float>* line, const auto& use) {
         for (std::size_t z = 0; z < values_.size(); ++z) use(values_[z], power(line[z].real(), line[z].imag()));
@@ -98,7 +99,7 @@ void VoxelLine::subtract_noise_floor() {
     }
 }
 
-void VoxelLine::to_quantity() {
+ECHOLUX_WIDER void VoxelLine::to_quantity() {
     switch (tables_.recipe.quantity) {
         case Quantity::db: return in_place(values_, Decibel{static_cast<float>(tables_.reference_db)});
         case Quantity::amplitude: return in_place(values_, Amplitude{});

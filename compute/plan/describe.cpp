@@ -187,14 +187,16 @@ std::string as_we_name_it(std::string_view name) {
     return {};
 }
 
-// "hann" for "hanning": the longest candidate that the name begins with, or that begins with the name.
+// "hann" for "hanning": the longest candidate that the name begins with, or that begins with the name; "simulation" for
+// "simulate": of longer ones the last letter of the shorter may differ.
 std::string_view longest_common_start(std::string_view name, std::span<const std::string_view> candidates) {
-    constexpr std::size_t least = 4;
+    constexpr std::size_t least = 4, least_stem = 6;
     std::string_view found;
     for (const std::string_view candidate : candidates) {
-        const bool is_start = name.starts_with(candidate) || candidate.starts_with(name);
-        if (is_start && std::min(name.size(), candidate.size()) >= least && candidate.size() > found.size())
-            found = candidate;
+        const std::size_t shorter = std::min(name.size(), candidate.size());
+        const auto common = static_cast<std::size_t>(std::ranges::mismatch(name, candidate).in1 - name.begin());
+        const bool is_start = common == shorter ? shorter >= least : common + 1 == shorter && common >= least_stem;
+        if (is_start && candidate.size() > found.size()) found = candidate;
     }
     return found;
 }

@@ -61,6 +61,12 @@ void flush_tree(const std::filesystem::path& folder, const std::filesystem::path
     flush(folder, result);
 }
 
+// What somebody has put there meanwhile keeps it.
+void remove_if_empty(const std::filesystem::path& folder) {
+    std::error_code not_empty;
+    std::filesystem::remove(folder, not_empty);
+}
+
 // The prefix leaves all extensions (.nii.gz) at the end; the number keeps two programs apart.
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
     std::random_device random;
@@ -79,14 +85,22 @@ AtomicFile::AtomicFile(std::filesystem::path final_path)
     if (std::filesystem::exists(final_, missing) && !std::filesystem::is_regular_file(final_, missing)) {
         throw Error(ErrorCode::output, "is not a regular file", final_.string(), "give the name of one");
     }
-    make_folder_for(final_);
+    made_folder_ = make_folder_for(final_);
     errno = 0;
-    if (!std::ofstream(temporary_, std::ios::binary)) fail(final_, {errno, std::generic_category()});
+    if (std::ofstream(temporary_, std::ios::binary)) return;
+    const std::error_code problem(errno, std::generic_category());
+    if (made_folder_) remove_if_empty(final_.parent_path());
+    fail(final_, problem);
 }
 
 AtomicFile::~AtomicFile() {
     std::error_code ignored;
-    if (!committed_) std::filesystem::remove(temporary_, ignored);
+    if (committed_) return;
+    std::filesystem::remove(temporary_, ignored);
+    try {
+        if (made_folder_) remove_if_empty(final_.parent_path());
+    } catch (const std::bad_alloc&) {  // it stays
+    }
 }
 
 AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(const std::filesystem::path&))
@@ -97,7 +111,7 @@ AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(con
     if (occupied && !is_ours(final_)) {
         throw Error(ErrorCode::output, "already exists and holds other files", final_.string(), "give another name");
     }
-    make_folder_for(final_);
+    made_folder_ = make_folder_for(final_);
     std::filesystem::create_directory(temporary_, problem);
     if (problem) fail(final_, problem);
 }
@@ -106,7 +120,8 @@ AtomicFolder::~AtomicFolder() {
     try {
         std::error_code ignored;
         std::filesystem::remove_all(temporary_, ignored);  // after commit(): the old one
-    } catch (const std::bad_alloc&) {                      // it stays
+        if (made_folder_) remove_if_empty(final_.parent_path());
+    } catch (const std::bad_alloc&) {  // it stays
     }
 }
 
@@ -156,9 +171,12 @@ void check_folder_for(const std::filesystem::path& path) {
     throw Error(ErrorCode::output, "there is no folder " + above.string(), path.string(), "make it first");
 }
 
-void make_folder_for(const std::filesystem::path& path) {
+bool make_folder_for(const std::filesystem::path& path) {
     check_folder_for(path);
+    std::error_code problem;
+    const bool is_missing = !std::filesystem::exists(std::filesystem::absolute(path, problem).parent_path(), problem);
     make_folders_for(path);
+    return is_missing;
 }
 
 // The names of new folders are flushed as well: what comes into them is not lost with them.

@@ -12,7 +12,8 @@ namespace echolux {
 
 class AtomicFile {
   public:
-    // Creates a missing folder as make_folder_for() does. Throws Error{output} when the folder cannot be written.
+    // Creates a missing folder as make_folder_for() does; where nothing is committed, it goes again. Throws
+    // Error{output} when the folder cannot be written.
     explicit AtomicFile(std::filesystem::path final_path);
     ~AtomicFile();  // removes the temporary file unless committed
     AtomicFile(const AtomicFile&) = delete;
@@ -29,6 +30,7 @@ class AtomicFile {
     std::filesystem::path final_;
     std::filesystem::path temporary_;
     UnfinishedName unfinished_{temporary_};
+    bool made_folder_ = false;
     bool committed_ = false;
 };
 
@@ -55,6 +57,7 @@ class AtomicFolder {
     std::filesystem::path final_;
     std::filesystem::path temporary_;
     UnfinishedName unfinished_{temporary_};
+    bool made_folder_ = false;  // which final_ lies in
 };
 
 // A file, or a folder with the names in it, is on the disk. False: the file system has no such thing as flushing it,
@@ -62,8 +65,8 @@ class AtomicFolder {
 bool make_durable(const std::filesystem::path& path);
 
 // The folder that `path` goes into, where only the last part of its name is missing: a disk that is not mounted, or a
-// name that is misspelt, does not become a folder of the root disk. Throws Error{output}.
-void make_folder_for(const std::filesystem::path& path);
+// name that is misspelt, does not become a folder of the root disk. Whether it was missing. Throws Error{output}.
+bool make_folder_for(const std::filesystem::path& path);
 
 // The same, however many parts are missing: for folders of the program's own.
 void make_folders_for(const std::filesystem::path& path);
@@ -74,7 +77,7 @@ void check_folder_for(const std::filesystem::path& path);
 // A small file, whole or not at all; as AtomicFile::commit(). Throws Error{output}.
 bool write_text(const std::filesystem::path& path, std::string_view text);
 
-// Before long work: throws what writing `path` would throw at its end. Leaves nothing but the folder.
+// Before long work: throws what writing `path` would throw at its end. Leaves nothing.
 void check_can_be_written(const std::filesystem::path& path);
 
 }  // namespace echolux

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "compute/error.h"
+#include "engine/io/open_files.h"
 
 namespace echolux {
 namespace {
@@ -30,7 +33,9 @@ std::ifstream open_file(const std::filesystem::path& path, const std::string& wh
         throw Error(ErrorCode::bad_file, "does not exist", or_path(where, path), "check the name");
     if (!std::filesystem::is_regular_file(path, problem))
         throw Error(ErrorCode::bad_file, "is not a file", or_path(where, path), "check the name");
+    errno = 0;
     std::ifstream stream = regular_stream(path);
+    if (!stream) check_open_files(errno, or_path(where, path));
     if (!stream) throw Error(ErrorCode::bad_file, "cannot be read", or_path(where, path), "check its permissions");
     return stream;
 }

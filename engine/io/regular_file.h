@@ -9,7 +9,8 @@
 
 namespace echolux {
 
-// Throws Error{bad_file} naming `where` (empty: the path): not there, no regular file, not readable.
+// Throws Error{bad_file} naming `where` (empty: the path): not there, no regular file, not readable; Error{device}: too
+// many files are open.
 std::ifstream open_file(const std::filesystem::path& path, const std::string& where = {});
 
 // In a state of failure where it cannot be read, for whoever has words of its own or takes what is missing for nothing.

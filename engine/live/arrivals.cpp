@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "compute/counted.h"
@@ -16,10 +17,8 @@ namespace {
 constexpr std::int64_t max_late = 16;  // blocks in a row
 constexpr double max_late_s = 1;       // beyond what the line rate says, until a clock is said to leap
 
-bool is_power_of_ten(std::int64_t n) {
-    for (; n >= 10 && n % 10 == 0; n /= 10) {
-    }
-    return n == 1;
+std::size_t digits(std::int64_t n) {
+    return std::to_string(n).size();
 }
 
 }  // namespace
@@ -106,9 +105,7 @@ void Arrivals::count(std::int64_t& of, std::int64_t by, const std::string& line,
     const std::int64_t before = of;
     of += by;
     if (before == 0) return report_(line, topic);
-    for (std::int64_t n = before + 1; n <= of && n - before < 1000; ++n) {
-        if (is_power_of_ten(n)) return report_(fmt::format("{} ({} so far)", line, of), topic);
-    }
+    if (digits(of) > digits(before)) report_(fmt::format("{} ({} so far)", line, of), topic);
 }
 
 }  // namespace echolux

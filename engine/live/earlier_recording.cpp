@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compute/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/live/recording_calibration.h"
+#include "engine/simulate/truth.h"
 
 namespace echolux {
 namespace {
@@ -16,6 +18,12 @@ using Path = std::filesystem::path;
 bool is_there(const Path& path) {
     std::error_code unknown;
     return std::filesystem::exists(std::filesystem::symlink_status(path, unknown));
+}
+
+// A link to one is not ours.
+bool is_folder(const Path& path) {
+    std::error_code unknown;
+    return std::filesystem::is_directory(std::filesystem::symlink_status(path, unknown));
 }
 
 Path free_folder(const Path& scan_toml) {
@@ -32,11 +40,21 @@ void flush_names(const Path& folder) {
     make_durable(folder.parent_path());
 }
 
+// Of a folder of truth what the simulator wrote goes: what anybody else put there stays, and the folder with it.
+void remove_moved(const Path& path) {
+    std::error_code ignored;
+    if (is_folder(path)) {
+        for (const Path& file : truth_files(path)) std::filesystem::remove(file, ignored);
+    }
+    std::filesystem::remove(path, ignored);
+}
+
 }  // namespace
 
-EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> files) {
+EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> files, const Path& truth) {
     for (const Path& path : calibration_made_by(scan_toml)) files.push_back(path);
     std::erase_if(files, [](const Path& path) { return !is_there(path); });
+    if (is_folder(truth) && std::ranges::any_of(truth_files(truth), is_there)) files.push_back(truth);
     if (files.empty()) return;
     const Path folder = free_folder(scan_toml);
     std::error_code problem;
@@ -60,20 +78,21 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
 
 // The folder goes when it is known that nothing is named in it any more: a power cut must not take the files with it.
 void EarlierRecording::put_back() noexcept {
-    std::error_code ignored;
-    for (const Moved& move : moved_) std::filesystem::rename(move.to, move.from, ignored);
+    std::erase_if(moved_, [](const Moved& move) {
+        std::error_code problem;
+        std::filesystem::rename(move.to, move.from, problem);
+        return !problem;
+    });
     try {
         if (!folder_.empty()) flush_names(folder_);
-        end();
+        if (moved_.empty()) end();
     } catch (const std::exception&) {  // it stays, empty
-        moved_.clear();
-        folder_.clear();
+        if (moved_.empty()) folder_.clear();
     }
 }
 
 void EarlierRecording::remove() noexcept {
-    std::error_code ignored;
-    for (const Moved& move : moved_) std::filesystem::remove(move.to, ignored);
+    for (const Moved& move : moved_) remove_moved(move.to);
     end();
 }
 

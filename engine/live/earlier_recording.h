@@ -12,14 +12,16 @@ class EarlierRecording {
   public:
     EarlierRecording() = default;  // there is none
 
-    // Moves what is there of `files`, and the calibration files that the recording `scan_toml` made, into the first
-    // folder that is free of NAME.before, NAME.before-2, ... Throws Error{output}: all is where it was.
-    EarlierRecording(const std::filesystem::path& scan_toml, std::vector<std::filesystem::path> files);
+    // Moves what is there of `files`, the folder `truth`, and the calibration files that the recording `scan_toml`
+    // made, into the first folder that is free of NAME.before, NAME.before-2, ... Throws Error{output}: all is where it
+    // was.
+    EarlierRecording(const std::filesystem::path& scan_toml, std::vector<std::filesystem::path> files,
+                     const std::filesystem::path& truth);
 
     // Where it waits; empty: there is none.
     const std::filesystem::path& folder() const { return folder_; }
 
-    // What it was asked to do, and then there is none.
+    // What it was asked to do, and then there is none; but for what cannot be moved back, which stays in folder().
     void put_back() noexcept;
     void remove() noexcept;
 

@@ -44,7 +44,7 @@ std::string expected_bytes(const BytePlace& place) {
 Recorder::Recorder(RecordingWanted wanted, RecordingTools tools)
     : max_blocks_held_(checked_share(wanted.max_blocks_held)), tools_(std::move(tools)), threads_(*tools_.threads),
       wanted_(std::move(wanted)), writer_(std::make_unique<RecordingWriter>(wanted_, tools_)),
-      layout_(writer_->layout()), path_(writer_->raw_path()), keeps_names_(writer_->keeps_names()),
+      layout_(writer_->layout()), path_(writer_->raw_path()), keeps_names_(writer_->keeps_names()), raw_files_{path_},
       thread_(threads_.start([this](const std::stop_token&) { work(); })) {}
 
 Recorder::~Recorder() {
@@ -65,9 +65,9 @@ bool Recorder::offer(const Block& block) {
         return false;
     }
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
-    entry.block.lost_before = std::max({block.lost_before, left_out, lost_since_});
+    entry.block.lost_before = lost_at_refused_ + std::max({block.lost_before, left_out, lost_since_});
     entry.interruptions = interruptions_since_;
-    lost_since_ = interruptions_since_ = 0;
+    lost_since_ = lost_at_refused_ = interruptions_since_ = 0;
     if (next_place_ == 0) entry.block.lost_before = entry.interruptions = 0;  // before the recording
     if (block.arrived == std::chrono::steady_clock::time_point{})
         entry.block.arrived = std::chrono::steady_clock::now();
@@ -95,7 +95,7 @@ bool Recorder::offer(const Block& block) {
 void Recorder::note_refused(const Block& block) {
     if (next_place_ == 0 || block.sequence < next_sequence_) return;
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
-    lost_since_ += std::max(block.lost_before, left_out);
+    lost_at_refused_ += std::max({block.lost_before, left_out, std::exchange(lost_since_, 0)});
     next_sequence_ = block.sequence + 1;
 }
 
@@ -167,7 +167,7 @@ void Recorder::work() {
         note_written(held);
         attempt([this] { writer_->sync_when_due(); });
     }
-    attempt([this] { writer_->finish(end_of_recording()); });
+    end_files(end_of_recording());
     note_written(0);
 }
 
@@ -191,22 +191,28 @@ void Recorder::go_on_in_new_files(std::int64_t volume) {
     next.replace = false;
     next.continues = wanted_.scan_toml.filename().string();
     auto writer = std::make_unique<RecordingWriter>(std::move(next), tools_);
-    attempt([this] { writer_->finish(); });
+    end_files({});
     before_ += writer_->stats();
     writer_ = std::move(writer);
     has_tried_new_files_ = false;
     files_volume_ = volume;
     const std::scoped_lock lock(mutex_);
-    ++stats_.files;
-    if (disk_problem_) {
-        disk_problem_ = Error(disk_problem_->code(), disk_problem_->problem(), disk_problem_->where(),
-                              "its last blocks are doubtful; the recording goes on in " + writer_->raw_path().string());
-    }
+    raw_files_.push_back(writer_->raw_path());
+}
+
+// Those that no block came into are gone then.
+void Recorder::end_files(const EndOfRecording& end) {
+    attempt([&] { writer_->finish(end); });
+    attempt([this] {
+        const std::scoped_lock lock(mutex_);
+        if (writer_->is_empty()) std::erase(raw_files_, writer_->raw_path());
+        if (writer_->raw_path() == path_) kept_before_ = writer_->earlier();
+    });
 }
 
 EndOfRecording Recorder::end_of_recording() const {
     const std::scoped_lock lock(mutex_);
-    return {lost_since_, stats_.refused_blocks, unrecorded_blocks_, interruptions_since_};
+    return {lost_at_refused_ + lost_since_, stats_.refused_blocks, unrecorded_blocks_, interruptions_since_};
 }
 
 void Recorder::note_written(std::int64_t blocks_let_go) {
@@ -214,6 +220,7 @@ void Recorder::note_written(std::int64_t blocks_let_go) {
     WrittenStats& written = stats_;
     written = before_;
     written += writer_->stats();
+    stats_.files = std::max<std::int64_t>(1, std::ssize(raw_files_));
     stats_.blocks_held -= blocks_let_go;
 }
 
@@ -236,11 +243,19 @@ void Recorder::attempt(Work&& work) {
 void Recorder::note(const std::exception& what, bool had_failed) {
     const auto* const error = dynamic_cast<const Error*>(&what);
     Error problem = error != nullptr ? *error : Error(ErrorCode::output, what.what(), path_.string());
-    if (!had_failed && writer_->has_failed())
-        problem =
-            Error(problem.code(), problem.problem(), problem.where(), "its last blocks are doubtful; check the disk");
     const std::scoped_lock lock(mutex_);
-    if (!had_failed || !disk_problem_) disk_problem_ = std::move(problem);
+    if (is_of_flush_ || (had_failed && disk_problem_)) return;
+    disk_problem_ = std::move(problem);
+    is_of_flush_ = writer_->has_failed();
+    if (is_of_flush_) kept_before_ = writer_->earlier();
+}
+
+// What there is to be found afterwards.
+std::string Recorder::rest_after_failed_flush() const {
+    std::string rest = "its last blocks are doubtful; ";
+    rest += raw_files_.size() > 1 ? "the recording goes on in " + raw_files_.back().string() : "check the disk";
+    if (!kept_before_.empty()) rest += "; the recording that was to be replaced is kept in " + kept_before_.string();
+    return rest;
 }
 
 std::string Recorder::notice() const {
@@ -262,6 +277,10 @@ RecorderStats Recorder::stats() const {
 
 std::optional<Error> Recorder::problem() const {
     const std::scoped_lock lock(mutex_);
+    if (disk_problem_ && is_of_flush_) {
+        const Error& problem = *disk_problem_;
+        return Error(problem.code(), problem.problem(), problem.where(), rest_after_failed_flush());
+    }
     if (disk_problem_) return disk_problem_;
     if (too_slow_blocks_ > 0) {
         return Error(ErrorCode::output,

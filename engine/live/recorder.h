@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "compute/error.h"
 #include "compute/place.h"
@@ -72,11 +73,13 @@ class Recorder {
     void work();
     void take(BlockToRecord block);
     void go_on_in_new_files(std::int64_t volume);
+    void end_files(const EndOfRecording& end);
     EndOfRecording end_of_recording() const;
     void note_written(std::int64_t blocks_let_go);
     template <class Work>
     void attempt(Work&& work);
     void note(const std::exception& what, bool had_failed);
+    std::string rest_after_failed_flush() const;
 
     const std::int64_t max_blocks_held_;
     const RecordingTools tools_;
@@ -106,12 +109,16 @@ class Recorder {
     bool is_ending_ = false;
     RecorderStats stats_;
     std::int64_t too_slow_blocks_ = 0;
-    std::int64_t lost_since_ = 0;  // the last block that was offered
+    std::int64_t lost_since_ = 0;       // the last block that was offered
+    std::int64_t lost_at_refused_ = 0;  // before blocks that were refused since the last one that was taken
     std::int64_t interruptions_since_ = 0;
     std::int64_t unrecorded_blocks_ = 0;  // there was no memory to note them
     std::string refusal_;                 // the last one
     std::optional<Error> disk_problem_;
-    bool is_out_of_memory_ = false;  // so that there was none to say what went wrong
+    bool is_of_flush_ = false;                      // disk_problem_
+    std::vector<std::filesystem::path> raw_files_;  // of all files, but for those that were removed
+    std::filesystem::path kept_before_;             // the recording that this one was to replace, where it stays
+    bool is_out_of_memory_ = false;                 // so that there was none to say what went wrong
 
     LiveThread thread_;
 };

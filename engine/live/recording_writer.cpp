@@ -135,7 +135,10 @@ RecordingWriter::RecordingWriter(RecordingWanted wanted, RecordingTools tools)
     refuse_own_source(wanted.scan.spectra, scan_.spectra);
     check_can_be_written(scan_.path);
     check_room(scan_.spectra, wanted.expected_bytes);
-    if (wanted.replace) earlier_ = EarlierRecording(scan_.path, {scan_.path, scan_.spectra, index_path()});
+    if (wanted.replace) {
+        const std::vector<Path> files{scan_.path, scan_.spectra, index_path()};
+        earlier_ = EarlierRecording(scan_.path, files, truth_of_recording(scan_.path));
+    }
     try {
         create_files();
     } catch (...) {

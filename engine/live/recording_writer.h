@@ -96,6 +96,10 @@ class RecordingWriter {
     const RecordingLayout& layout() const { return layout_; }
     const std::filesystem::path& raw_path() const { return scan_.spectra; }
     const WrittenStats& stats() const { return stats_; }
+    bool is_empty() const { return end_.is_empty(); }  // no block is in it
+
+    // Where the recording waits that this one is to replace; empty: there was none, or it is gone, or back.
+    const std::filesystem::path& earlier() const { return earlier_.folder(); }
 
     // The file system cannot flush folders: after a power cut the names of the files may be missing.
     bool keeps_names() const { return keeps_names_; }

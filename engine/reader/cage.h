@@ -9,7 +9,7 @@
 namespace echolux {
 
 // Whether all of it holds; else what does not, after which nothing may be read. `max_bytes` counts from what the
-// process has now.
-std::string enter_cage(std::int64_t max_bytes);
+// process has now; `max_work_s` is of processor time, in all.
+std::string enter_cage(std::int64_t max_bytes, std::int64_t max_work_s);
 
 }  // namespace echolux

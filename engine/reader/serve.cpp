@@ -54,7 +54,8 @@ Frame answer_to(const ReadOrder& order, ImageReader& reader, SharedMemory& memor
     return Frame(Says::done);
 }
 
-// Whatever goes wrong is told; the time that it may take is bounded also where the program is gone.
+// Whatever goes wrong is told. An answer that hangs ends also where the program is gone; a process that does what a
+// hostile file says could forbid that, and has the limit of its cage.
 Frame answered(const OpenOrder& opened, std::int64_t bytes, const std::function<Frame()>& work) {
     alarm(static_cast<unsigned>(opened.longest_s +
                                 static_cast<std::int64_t>(static_cast<double>(bytes) / slowest_reading)));
@@ -84,7 +85,9 @@ int serve_reader(const OpenReader& open) {
     if (!first) return 1;
     FrameReader order(*first);
     OpenOrder opened = OpenOrder::of(order);
-    if (const std::string missing = enter_cage(opened.max_bytes); !missing.empty()) {
+    const std::int64_t first_work_s = opened.longest_s + opened.max_bytes / static_cast<std::int64_t>(slowest_reading);
+    const std::string missing = enter_cage(opened.max_bytes, longest_work_s + 2 * first_work_s);
+    if (!missing.empty()) {
         send_frame(reader_socket, frame_of(Error(ErrorCode::device, "cannot be read safely: " + missing, opened.path,
                                                  "read it on a system whose kernel has seccomp")));
         return 1;

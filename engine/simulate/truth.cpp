@@ -41,6 +41,9 @@ const std::vector<Field<TruthFacts>>& describe<TruthFacts>() {
 
 namespace {
 
+constexpr const char *boundaries_name = "boundaries_um.f32", *axes_name = "tubes.f32", *labels_name = "labels.u8",
+                     *en_face_name = "en_face.u8", *facts_name = "truth.toml";
+
 std::uint8_t label_at(const Scenery& scenery, const std::vector<double>& heights, double x, double y, double z) {
     for (std::size_t t = 0; t < scenery.tubes.size(); ++t) {
         const Tube& tube = scenery.tubes[t];
@@ -207,19 +210,24 @@ std::string toml_of(const TruthFacts& facts) {
     return settings.toml(true);
 }
 
+std::vector<std::filesystem::path> truth_files(const std::filesystem::path& folder) {
+    return {folder / boundaries_name, folder / axes_name, folder / labels_name, folder / en_face_name,
+            folder / facts_name};
+}
+
 // Row after row, so that memory does not grow with the scan.
 void write_truth(const std::filesystem::path& folder, const Simulation& simulation, const Scenery& scenery,
                  double pitch_um) {
     const TruthFacts facts = facts_of(simulation, scenery, pitch_um);
     const Places places(simulation, scenery);
-    OutputFile boundaries(folder / "boundaries_um.f32");
+    OutputFile boundaries(folder / boundaries_name);
     const auto write_to = [](OutputFile& file) { return [&file](const auto& row) { file.write(std::as_bytes(row)); }; };
     each_boundary_row(facts, scenery, places, write_to(boundaries));
     boundaries.commit();
-    OutputFile axes(folder / "tubes.f32");
+    OutputFile axes(folder / axes_name);
     each_axis_row(facts, scenery, places, write_to(axes));
     axes.commit();
-    OutputFile labels_file(folder / "labels.u8"), en_face_file(folder / "en_face.u8");
+    OutputFile labels_file(folder / labels_name), en_face_file(folder / en_face_name);
     each_labelled_line(facts, scenery, places, [&](const auto& labels, std::uint8_t lumen) {
         labels_file.write(std::as_bytes(labels));
         en_face_file.write(std::as_bytes(std::span(&lumen, 1)));
@@ -227,7 +235,7 @@ void write_truth(const std::filesystem::path& folder, const Simulation& simulati
     labels_file.commit();
     en_face_file.commit();
     const std::string toml = toml_of(facts);
-    OutputFile file(folder / "truth.toml");
+    OutputFile file(folder / facts_name);
     file.write(std::as_bytes(std::span(toml)));
     file.commit();
 }
@@ -237,17 +245,17 @@ Truth read_truth(const std::filesystem::path& folder) {
     TruthFacts& facts = truth.facts;
     Settings settings;
     settings.bind("truth", facts);
-    settings.read_toml(folder / "truth.toml");
+    settings.read_toml(folder / facts_name);
     const std::int64_t lines = facts.a_scans * facts.b_scans;
     const auto tubes = static_cast<std::int64_t>(facts.tube_radius_um.size());
     if (facts.tube_peak_mm_s.size() != facts.tube_radius_um.size()) {
         throw Error(ErrorCode::bad_file, "tube_peak_mm_s and tube_radius_um differ in length",
-                    (folder / "truth.toml").string(), "simulate the scan again");
+                    (folder / facts_name).string(), "simulate the scan again");
     }
-    truth.boundaries_um = read_array<float>(folder / "boundaries_um.f32", facts.boundaries * lines);
-    truth.axes = read_array<Truth::Axis>(folder / "tubes.f32", tubes * lines);
-    truth.labels = read_array<std::uint8_t>(folder / "labels.u8", lines * facts.depth_bins);
-    truth.en_face = read_array<std::uint8_t>(folder / "en_face.u8", lines);
+    truth.boundaries_um = read_array<float>(folder / boundaries_name, facts.boundaries * lines);
+    truth.axes = read_array<Truth::Axis>(folder / axes_name, tubes * lines);
+    truth.labels = read_array<std::uint8_t>(folder / labels_name, lines * facts.depth_bins);
+    truth.en_face = read_array<std::uint8_t>(folder / en_face_name, lines);
     return truth;
 }
 

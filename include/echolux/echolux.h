@@ -456,12 +456,12 @@ ECHOLUX_API echolux_status echolux_render(echolux_renderer* renderer, const echo
 
 typedef struct echolux_movie {
     size_t size;
-    const char* path;    /* turntable, time, sweep, a file of key frames, several joined by +; NULL: turntable */
-    int64_t frames;      /* 0: follows from seconds, or from the path */
-    double seconds;      /* 0: follows from frames */
-    const char* fps;     /* "25", "30000/1001"; NULL: 30, or what frames and seconds say */
-    const char* device;  /* as echolux_renderer_create() */
-    int32_t overwrite;   /* whatever is there, whoever made it */
+    const char* path;   /* turntable, time, sweep, a file of key frames, several joined by +; NULL: turntable */
+    int64_t frames;     /* 0: follows from seconds, or from the path */
+    double seconds;     /* 0: follows from frames */
+    const char* fps;    /* "25", "30000/1001"; NULL: 30, or what frames and seconds say */
+    const char* device; /* as echolux_renderer_create() */
+    int32_t overwrite;  /* whatever is there, whoever made it */
     int32_t reserved;
     echolux_progress progress;
     void* user;

@@ -60,11 +60,12 @@ def _number_of(stream: Any) -> int:
 
 def _current_stream(array: Any) -> int | None:
     """Of the library that the array is of; None: it does not tell."""
-    library = sys.modules.get(_library(array))
-    if _library(array) == "torch" and library is not None:
-        return _number_of(library.cuda.current_stream(array.device))
-    if _library(array) == "cupy" and library is not None:
-        return _number_of(library.cuda.get_current_stream())
+    name = _library(array)
+    if name == "torch":
+        return _number_of(sys.modules[name].cuda.current_stream(array.device))
+    if name == "cupy":
+        with array.device:
+            return _number_of(sys.modules[name].cuda.get_current_stream())
     return None
 
 
@@ -90,27 +91,28 @@ class HostOrder:
 
 
 class StreamOrder:
-    """Of arrays on a GPU, ordered on a stream by its number in DLPack. waits: until the GPU is done."""
+    """Of arrays on a GPU, ordered on a stream by its number in DLPack. is_current: their library works on it anyway.
+    waits: until the GPU is done."""
 
-    def __init__(self, spectra: Any, number: int, waits: bool) -> None:
-        self._spectra, self._number = spectra, number
+    def __init__(self, spectra: Any, number: int, *, is_current: bool = False, waits: bool = False) -> None:
+        self._spectra, self._number, self._is_current = spectra, number, is_current
         self.waits = waits or number < 0
         self.sync = _NO_SYNC if number < 0 else _ON_STREAM
         self.stream = max(number, 0)  # 1 and 2 are handles of CUDA's runtime too
 
     def current(self) -> AbstractContextManager[Any]:
         """Where arrays that are made inside belong to the stream."""
-        library = sys.modules.get(_library(self._spectra))
-        if self._number > 0 and library is not None:
-            handle = 0 if self._number == _LEGACY_DEFAULT else self._number
-            if _library(self._spectra) == "torch":
-                stream: AbstractContextManager[Any] = library.cuda.stream(
-                    library.cuda.ExternalStream(handle, self._spectra.device))
-                return stream
-            if _library(self._spectra) == "cupy":
-                external: AbstractContextManager[Any] = library.cuda.ExternalStream(handle, self._spectra.device.id)
-                return external
-        return nullcontext()
+        name = _library(self._spectra)
+        if self._is_current or self._number < 0 or name not in ("torch", "cupy"):
+            return nullcontext()
+        cuda: Any = sys.modules[name].cuda
+        handle = 0 if self._number == _LEGACY_DEFAULT else self._number
+        stream: AbstractContextManager[Any]
+        if name == "torch":
+            stream = cuda.stream(cuda.ExternalStream(handle, self._spectra.device))
+        else:
+            stream = cuda.ExternalStream(handle, self._spectra.device.id)
+        return stream
 
     def lent(self, array: Any, name: str) -> Any:
         if is_numpy(array) or _device(array) != _device(self._spectra):
@@ -132,11 +134,11 @@ def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:
         raise BadArgument(f"lies on a GPU, but this Reconstructor works on: {device}", "spectra",
                           'copy it to host memory, or make the Reconstructor with device="cuda"')
     if stream is not None:
-        return StreamOrder(spectra, _number_of(stream), waits=False)
+        return StreamOrder(spectra, _number_of(stream))
     current = _current_stream(spectra)
     if current is None:
         return StreamOrder(spectra, _LEGACY_DEFAULT, waits=True)
-    return StreamOrder(spectra, current, waits=False)
+    return StreamOrder(spectra, current, is_current=True)
 
 
 def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
@@ -146,7 +148,8 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
 
         return np.empty(shape, dtype)
     if _library(like) == "cupy":
-        return sys.modules["cupy"].empty(shape, dtype)
+        with like.device:
+            return sys.modules["cupy"].empty(shape, dtype)
     space = sys.modules["torch"] if _library(like) == "torch" else like.__array_namespace__()
     return space.empty(shape, dtype=getattr(space, dtype), device=like.device)
 

@@ -19,6 +19,11 @@ class Error(RuntimeError):
         self.what = what
         self.where = where
         self.remedy = remedy
+        if isinstance(self, OSError):
+            self.filename = where or None
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
     def __reduce__(self) -> tuple[type[Error], tuple[str, str, str]]:  # so that it passes between processes
         return type(self), (self.what, self.where, self.remedy)

@@ -3,18 +3,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _core
 from .arrays import empty, host_copy, is_numpy, known_array, order_of
 from .errors import BadArgument, BadSetting
-from .scan import Scan
-from .settings import assignments
+from .scan import Scan, scan_of
 from .stages import raising
 from .volume import Volume
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Reconstructor:
@@ -40,7 +36,7 @@ class Reconstructor:
     def __init__(self, scan: Scan | None = None, /, *, samples: int = 0, a_scans: int = 0, b_scans: int = 1,
                  sample_format: str = "u16", device: str = "auto", **settings: Mapping[str, Any]) -> None:
         if scan is None:
-            scan = _described(samples, a_scans, b_scans, sample_format, settings)
+            scan = scan_of(samples, a_scans, b_scans, sample_format, settings)
         elif samples or a_scans or settings:
             raise BadArgument("a scan is given, and settings beside it", "scan", "set them in the scan")
         self._scan = scan
@@ -122,7 +118,7 @@ class Reconstructor:
         with raising(self._scan._stages):
             work.run(order.lent(spectra, "spectra"), order.lent(out, "out"),
                      order.lent(flow_out, "flow_out") if with_flow else None, volume, first_b_scan, order.sync,
-                     order.stream, order.waits)
+                     order.stream, order.waits, self._scan._stages is None)  # a stage sees the block that was given
         return out, flow_out
 
     def _in_native_order(self, spectra: Any) -> Any:
@@ -135,18 +131,3 @@ class Reconstructor:
             raise BadArgument(f"is not in the scan's byte order, which is {stored}", "spectra",
                               "set scan.byte_order, or convert it")
         return spectra if native else spectra.view(spectra.dtype.newbyteorder("="))
-
-
-def _described(samples: int, a_scans: int, b_scans: int, sample_format: str,
-               settings: Mapping[str, Mapping[str, Any]]) -> Scan:
-    arrays, others = {}, dict(settings)
-    calibration = dict(others.pop("calibration", {}))
-    for name in list(calibration):
-        if hasattr(calibration[name], "__array__"):
-            arrays[name] = calibration.pop(name)
-    if calibration:
-        others["calibration"] = calibration
-    scan = Scan(_core.Scan.create(samples, a_scans, b_scans, sample_format, assignments(others)))
-    for name, values in arrays.items():
-        scan.calibration[name] = values
-    return scan

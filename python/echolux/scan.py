@@ -175,10 +175,33 @@ class Scan:
         return f"<Scan {'x'.join(map(str, self.shape))} {self.scan.sample_format}, {self.volumes} volume(s)>"
 
 
+def scan_of(samples: int, a_scans: int, b_scans: int, sample_format: str,
+            settings: Mapping[str, Mapping[str, Any]]) -> Scan:
+    """A scan without a file: its spectra are arrays."""
+    others, arrays = _without_arrays(settings)
+    scan = Scan(_core.Scan.create(samples, a_scans, b_scans, sample_format, assignments(others)))
+    scan.calibration.update(arrays)
+    return scan
+
+
+def _without_arrays(settings: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Mapping[str, Any]], dict[str, Any]]:
+    """Settings, and the calibrations among them that are arrays: a text names a file."""
+    others = dict(settings)
+    given = others.get("calibration", {})
+    arrays = {name: values for name, values in given.items()
+              if name in _ARRAYS and name != "k_polynomial" and not isinstance(values, str)}
+    if arrays:
+        others["calibration"] = {name: value for name, value in given.items() if name not in arrays}
+    return others, arrays
+
+
 def open(path: str | os.PathLike[str], **settings: Mapping[str, object]) -> Scan:
     """Opens a scan's TOML file, a recording, or a raw file that describes itself.
 
-    Settings override the file, a mapping for each section: ox.open("scan.toml", recipe={"window": "hann"}).
-    Raises MissingFile, BadFile, BadSetting.
+    Settings override the file, a mapping for each section: ox.open("scan.toml", recipe={"window": "hann"}); those of
+    [calibration] may be arrays: calibration={"background": spectrum}. Raises MissingFile, BadFile, BadSetting.
     """
-    return Scan(_core.Scan.open(os.fspath(path), assignments(settings)))
+    others, arrays = _without_arrays(settings)
+    scan = Scan(_core.Scan.open(os.fspath(path), assignments(others)))
+    scan.calibration.update(arrays)
+    return scan

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 from . import _core
 from .arrays import host_copy, known_array
 from .errors import BadArgument
-from .scan import Scan
+from .scan import Scan, scan_of
 from .settings import assignments, sections
 from .stages import Stages, StagesLike, stages_from
 from .volume import Volume
@@ -269,7 +269,6 @@ def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
         if settings:
             raise BadArgument("a scan is given, and settings beside it", "scan", "set them in the scan")
         return scan, arrays
-    from .reconstructor import _described
 
     try:
         first = next(arrays)
@@ -281,7 +280,7 @@ def _from_arrays(source: Callable[[], Any] | Iterable[Any], scan: Scan | None,
         raise BadArgument(f"yields {array.dtype} with {array.ndim} dimensions", "source",
                           "yield [b, a, samples] of uint8, uint16, uint32, int16 or float32, or pass scan=")
     b_scans = int(settings.get("scan", {}).get("b_scans", array.shape[0] if array.ndim == 3 else 1))
-    made = _described(array.shape[-1], array.shape[-2], b_scans, formats[array.dtype.name], settings)
+    made = scan_of(array.shape[-1], array.shape[-2], b_scans, formats[array.dtype.name], settings)
     return made, chain([first], arrays)
 
 

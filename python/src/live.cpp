@@ -1,6 +1,7 @@
 // Live sessions. One thread may push while another takes, so that each kind of call has a lock of its own.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -106,12 +107,6 @@ bool push(const Live& live, const Scan& scan, nb::handle spectra, std::int64_t v
     return live.pushing([&](api::Live& one) { return one.push(block, timeout_ms); });
 }
 
-nb::object both(api::Volumes&& made) {
-    nb::object flow = nb::none();
-    if (made.flow) flow = nb::cast(Volume(std::move(*made.flow)));
-    return nb::make_tuple(Volume(std::move(made.structure)), flow);
-}
-
 // (structure, flow); None: nothing yet; False: nothing more will come.
 nb::object next(const Live& live, std::int32_t timeout_ms) {
     bool ended = false;
@@ -120,7 +115,7 @@ nb::object next(const Live& live, std::int32_t timeout_ms) {
         ended = one.ended();
         return taken;
     });
-    if (made) return both(std::move(*made));
+    if (made) return nb::cast(pair_of(std::move(*made)));
     return ended ? nb::cast(false) : nb::none();
 }
 

@@ -135,8 +135,8 @@ void submit_in_order(Work& work, echolux_block block, Destination to, const Call
     work.reconstructor.collect();
 }
 
-// Everything is done when this returns; in pieces, between which it looks for signals.
-void submit_and_wait(Work& work, echolux_block block, const Destination& to) {
+// Everything is done when this returns. Between pieces it looks for signals.
+void submit_and_wait(Work& work, echolux_block block, const Destination& to, bool in_pieces) {
     const std::int64_t stride = block.frame_stride_bytes > 0 ? block.frame_stride_bytes : work.b_scan_bytes();
     const std::int64_t all = block.b_scans, bytes = block.bytes, first = block.first_b_scan;
     const auto* data = static_cast<const std::byte*>(block.data);
@@ -146,7 +146,7 @@ void submit_and_wait(Work& work, echolux_block block, const Destination& to) {
         block.data = data + done * stride;
         block.bytes = bytes - done * stride;
         block.first_b_scan = first + done;
-        block.b_scans = std::min(work.piece, all - done);
+        block.b_scans = in_pieces ? std::min(work.piece, all - done) : all;
         under_way.add(work.submit(block, to));
         work.keep_pace(block.b_scans, std::chrono::steady_clock::now() - start);
         if (done + block.b_scans < all) check_signals();
@@ -156,7 +156,7 @@ void submit_and_wait(Work& work, echolux_block block, const Destination& to) {
 
 // `sync`, `stream` as in the C interface; with ECHOLUX_SYNC_NONE everything is done when this returns.
 void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb::handle flow, std::int64_t volume,
-         std::int64_t first, std::int32_t sync, std::uintptr_t stream, bool waits) {
+         std::int64_t first, std::int32_t sync, std::uintptr_t stream, bool waits, bool in_pieces) {
     const auto from = array_of<InArray>(spectra, "spectra");
     const auto to = array_of<AnyArray>(structure, "out");
     std::optional<AnyArray> flow_to;
@@ -172,7 +172,7 @@ void run(const Reconstructor& self, nb::handle spectra, nb::handle structure, nb
                                          is_one && work.slices == 1, "out");
         if (flow_to) destination.flow = place_of(*flow_to, work.flow, block.b_scans, first, is_one, "flow_out");
         if (sync == ECHOLUX_SYNC_NONE)
-            submit_and_wait(work, block, destination);
+            submit_and_wait(work, block, destination, in_pieces);
         else
             submit_in_order(work, block, destination, call);
     });
@@ -216,7 +216,7 @@ void bind_reconstructor(nb::module_& module) {
         .def_prop_ro("device", reading([](Work& work) { return work.device_name; }))
         .def("result_of", &result_of, nb::arg("shape"), nb::arg("is_flow"))
         .def("run", &run, nb::arg("spectra"), nb::arg("out"), nb::arg("flow_out").none(), nb::arg("volume"),
-             nb::arg("first_b_scan"), nb::arg("sync"), nb::arg("stream"), nb::arg("waits"));
+             nb::arg("first_b_scan"), nb::arg("sync"), nb::arg("stream"), nb::arg("waits"), nb::arg("in_pieces"));
     module.def("measure_noise_floor", &noise_floor_of, nb::arg("scan"), nb::arg("spectra"));
 }
 

@@ -51,12 +51,9 @@ std::pair<Volume, std::optional<Volume>> reconstruct(const Scan& scan, const std
     part.volume = volume;
     part.b_scan_begin = begin;
     part.b_scan_end = end;
-    api::Volumes made = watched(progress, [scan, on, part](const api::Progress& watch) {
+    return pair_of(watched(progress, [scan, on, part](const api::Progress& watch) {
         return scan.locked([&](api::Scan& one) { return api::reconstruct(one, on, part, watch); });
-    });
-    std::optional<Volume> flow;
-    if (made.flow) flow.emplace(std::move(*made.flow));
-    return {Volume(std::move(made.structure)), flow};
+    }));
 }
 
 void bind_shape(nb::module_& module) {

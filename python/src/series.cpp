@@ -34,7 +34,10 @@ void read(const Series& series, std::int64_t time_point, std::int64_t level, con
 void bind_series(nb::module_& module) {
     nb::class_<Series>(module, "Series", "Volumes in files, one for each time point.")
         .def_static(
-            "open", [](const std::string& path) { return released([&] { return Series(api::Series::open(path)); }); },
+            "open",
+            [](const std::string& path) {
+                return watched(nb::none(), [path](const api::Progress&) { return Series(api::Series::open(path)); });
+            },
             nb::arg("path"))
         .def("count", [](const Series& series) { return series.with([](api::Series& one) { return one.size(); }); })
         .def("step_s", [](const Series& series) { return series.with([](api::Series& one) { return one.step_s(); }); })
@@ -65,7 +68,9 @@ void bind_series(nb::module_& module) {
         .def(
             "volume",
             [](const Series& series, std::int64_t time_point) {
-                return series.with([&](api::Series& one) { return Volume(one.read(time_point)); });
+                return watched(nb::none(), [series, time_point](const api::Progress&) {
+                    return series.locked([&](api::Series& one) { return Volume(one.read(time_point)); });
+                });
             },
             nb::arg("time_point"))
         .def(

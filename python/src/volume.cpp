@@ -78,6 +78,12 @@ void bind_grid(nb::module_& module) {
 
 }  // namespace
 
+std::pair<Volume, std::optional<Volume>> pair_of(api::Volumes&& volumes) {
+    std::optional<Volume> flow;
+    if (volumes.flow) flow.emplace(std::move(*volumes.flow));
+    return {Volume(std::move(volumes.structure)), flow};
+}
+
 void bind_volume(nb::module_& module) {
     bind_grid(module);
     nb::class_<Volume> volume(module, "Volume", "Voxels in host memory, and what they mean; never changes.");

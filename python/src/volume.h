@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "python/src/work.h"
 
@@ -17,6 +19,9 @@ class Volume {
   private:
     std::shared_ptr<const api::Volume> held_;
 };
+
+// A structure, and its flow where there is one.
+std::pair<Volume, std::optional<Volume>> pair_of(api::Volumes&& volumes);
 
 // The voxels through DLPack: __dlpack__ and __dlpack_device__.
 void bind_dlpack(nb::class_<Volume>& volume);

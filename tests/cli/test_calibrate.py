@@ -111,6 +111,15 @@ class Calibrate(ProgramCase):
         self.assertAlmostEqual(numbers(printed)["a2_rad"], 30, delta=0.5)
         self.assertAlmostEqual(numbers(printed)["a3_rad"], -5, delta=1)
 
+    def test_a_search_without_a_k_map_says_so(self):
+        """The phase that is found makes up for samples that are not evenly spaced in k, too."""
+        self.succeed("simulate", "mirror", "-o", "sim/scan.toml", "--samples", 512, "--a-scans", 16, "--b-scans", 2)
+        self.assertNotIn("k map", self.succeed("calibrate", "dispersion", "sim/scan.toml").err)
+        scan = self.folder / "sim/scan.toml"
+        lines = [line for line in scan.read_text().splitlines() if not line.startswith("wavelengths")]
+        scan.write_text("\n".join(lines) + "\n")
+        self.assertIn("the scan has no k map", self.succeed("calibrate", "dispersion", "sim/scan.toml").err)
+
     def test_noise_floor_is_what_scans_subtract(self):
         self.write("bg", noise_only(1))
         self.succeed("calibrate", "background", "bg/scan.toml", "-o", "bg.csv")

@@ -1,5 +1,6 @@
 """Whoever ends the program (Ctrl-C, the system, a terminal that is closed), it ends in order and soon: what was
 recorded is whole, nothing unfinished is left."""
+import contextlib
 import os
 import pty
 import shutil
@@ -109,10 +110,18 @@ class Endings(ProgramCase):
                 self.clear()
 
     def test_while_the_first_block_is_waited_for(self):
-        """The noise floor needs one; 5 lines a second bring none for a minute."""
+        """The noise floor needs one; 5 lines a second bring none for a while."""
         slow = [word.replace("2000", "5").replace("noise_floor_db=20", "noise_floor_db=0") for word in commands.SOURCE]
         process = start("live", *slow, "--size", "32x32", "--backend", "cpu", "-o", "last.png", folder=self.folder)
-        time.sleep(2)
+        os.set_blocking(process.stderr.fileno(), False)
+        said = bytearray()
+
+        def waits():
+            with contextlib.suppress(BlockingIOError):
+                said.extend(os.read(process.stderr.fileno(), 4096))
+            return b"wait for the first block" in said
+
+        self.wait_for(process, "the wait for the first block", waits)
         begin = time.monotonic()
         process.send_signal(signal.SIGTERM)
         self.expect_soon(process, begin)

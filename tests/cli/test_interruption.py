@@ -26,6 +26,7 @@ class Interrupted(ProgramCase):
     def test_simulate(self):
         self.interrupt("simulate", "vessel", "--out", "scan/scan.toml", "--samples", 2048, "--a-scans", 1000,
                        "--b-scans", 1000)
+        self.assertFalse((self.folder / "scan").exists(), "the folder that it made is left, empty")
 
     def test_reconstruct(self):
         scan = write_scan(self.folder, np.zeros((1, 512, 1024), "<u2"), scan={"b_scans": 16000},

@@ -47,6 +47,11 @@ class Record(ProgramCase):
             self.succeed("reconstruct", "rec/scan.toml", "-o", "again.nrrd", "--volume", number, "--backend", "cpu")
             np.testing.assert_array_equal(read_volume(file), read_volume(self.folder / "again.nrrd"), str(file))
 
+    def test_the_end_is_told_once(self):
+        """Five seconds are also the time from line to line, where nobody looks at a terminal."""
+        finished = self.succeed("record", *SMALL, "--seconds", 5, "-o", "rec.toml")
+        self.assertEqual(finished.err.count("record: done"), 1, finished)
+
     def test_without_a_block_nothing_is_left(self):
         """The first block would come after 26 s."""
         slow = [word.replace("2000", "5") for word in SMALL]

@@ -31,7 +31,7 @@ inline bool echolux_mutant(int number) {
 
 TURNED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&"}
 STRANGE = (b"parentheses", b"int-in-bool-context", b"sign-compare", b"bool-compare", b"unused-but-set-variable", b"unused-variable",
-           b"unused-value", b"maybe-uninitialized", b"shadow", b"dangling-else", b"empty-body")  # what nobody would write
+           b"unused-value", b"maybe-uninitialized", b"shadow", b"dangling-else", b"empty-body", b"narrowing")  # what nobody would write
 Kind = cindex.CursorKind
 
 
@@ -98,7 +98,7 @@ class Finder:
             kind_of(cursor) == Kind.BINARY_OPERATOR and self.operator(cursor) == "=")
         if kind_of(cursor) != Kind.CALL_EXPR and not is_assignment:
             return
-        self.add(cursor, b"if (!::echolux_mutant({})) ", b"", "left out: " + self.shown(cursor))
+        self.add(cursor, b"if (::echolux_mutant({})) ; else ", b"", "left out: " + self.shown(cursor))
 
     def expression(self, cursor):
         if kind_of(cursor) == Kind.INTEGER_LITERAL:

@@ -60,7 +60,7 @@ def cases_of(program, wanted):
 
 
 class Tests:
-    """Cases are pairs: a program, and the name of a case in it."""
+    """Cases are pairs: a program, and the name of a case in it. Those with faults at random get the same ones each time."""
 
     def __init__(self):
         self.seconds, self.reached = {}, {}
@@ -68,8 +68,9 @@ class Tests:
     def run(self, case, longest, **variables):
         with tempfile.TemporaryDirectory() as folder:
             try:
+                surroundings = {**os.environ, "ECHOLUX_FAULT_SEED": "1", "TMPDIR": folder, **variables}
                 return subprocess.run([case[0], f"--gtest_filter={case[1]}"], capture_output=True, timeout=longest,
-                                      env={**os.environ, "TMPDIR": folder, **variables}, cwd=folder).returncode
+                                      env=surroundings, cwd=folder).returncode
             except subprocess.TimeoutExpired:
                 return -1
 
@@ -83,9 +84,13 @@ class Tests:
             self.reached[case] = {int(line) for line in Path(reached.name).read_text().split()}
 
     def finds(self, number):
-        """The case that finds the mutant; None: no case does. The quickest ones first."""
+        """The case that finds the mutant; None: no case does. The quickest ones first.
+
+        A case that fails counts only if it fails again with the mutant and passes without: a loaded machine finds nothing.
+        """
         for case in sorted((c for c in self.reached if number in self.reached[c]), key=self.seconds.get):
-            if self.run(case, 20 + 10 * self.seconds[case], ECHOLUX_MUTANT=str(number)):
+            longest, mutant = 20 + 10 * self.seconds[case], {"ECHOLUX_MUTANT": str(number)}
+            if self.run(case, longest, **mutant) and not self.run(case, longest) and self.run(case, longest, **mutant):
                 return case
         return None
 
@@ -109,12 +114,14 @@ def main():
     with ThreadPoolExecutor(asked.jobs) as pool:
         list(pool.map(tests.look, [case for program in built for case in cases_of(str(program), asked.filter)]))
         numbers = [n for n in all_mutants if random.Random(asked.seed * 100003 + n).random() * 100 < asked.share]
-        found = dict(zip(numbers, pool.map(tests.finds, numbers)))
-    for number in numbers:
-        if not found[number]:
+        found = {}
+        for number, case in zip(numbers, pool.map(tests.finds, numbers)):
+            found[number] = case
+            if case:
+                continue
             m = all_mutants[number]
             why = "" if any(number in r for r in tests.reached.values()) else " (no case comes here)"
-            print(f"not found: {m.path}:{m.line}: {m.what}{why}")
+            print(f"not found: {m.path}:{m.line}: {m.what}{why}", flush=True)
     share = Counter(all_mutants[n].path for n in numbers)
     for path, count in share.items():
         hit = sum(found[n] is not None for n in numbers if all_mutants[n].path == path)

@@ -34,6 +34,8 @@ class Files(FolderCase):
                 opened()
             self.assertEqual(error.exception.code, "bad_file")
             self.assertIn("missing", error.exception.where)
+            self.assertEqual(error.exception.filename, error.exception.where)
+            self.assertTrue(str(error.exception).startswith(error.exception.where + ": "), str(error.exception))
 
     def test_that_are_wrong(self):
         path = write_scan(self.folder, spectra())

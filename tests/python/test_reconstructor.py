@@ -229,6 +229,10 @@ class Refusing(unittest.TestCase):
         self.refuse("stream: is for arrays on a GPU", RAW, stream=1)
         with self.assertRaisesRegex(ox.BadArgument, 'no device "gpu"'):
             ox.Reconstructor(**SHAPE, device="gpu")
+        if not ox.gpus():
+            with self.assertRaises(ox.DeviceFailed) as failed:
+                ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, device="cuda")
+            self.assertEqual(failed.exception.code, "device")
         with self.assertRaisesRegex(ox.BadArgument, "cuda:1"):
             ox.Reconstructor(**SHAPE, device="cuda:x")
 

@@ -1,6 +1,7 @@
 """Scans: opened, changed, read, reconstructed."""
 import os
 import subprocess
+import threading
 
 import numpy as np
 
@@ -29,6 +30,16 @@ class Reconstructing(FolderCase):
         self.assertEqual(volume.flow.quantity, "doppler")
         self.assertEqual(volume.flow.shape, (*volume.shape, 2))
         self.assertEqual(volume.flow.velocities().shape, volume.shape)
+
+    def test_works_in_threads(self):
+        scan = ox.open(write_scan(self.folder, spectra()))
+        expected, made = scan.reconstruct(), []
+        threads = [threading.Thread(target=lambda: made.append(scan.reconstruct())) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([one[:].tobytes() for one in made], [expected[:].tobytes()] * 4)
 
     def test_gives_a_part(self):
         scan = ox.open(write_scan(self.folder, spectra(b_scans=6)))
@@ -112,7 +123,11 @@ class Settings(FolderCase):
 
 class Arrays(FolderCase):
     def test_of_the_calibration_are_a_mapping(self):
-        calibration = ox.open(write_scan(self.folder, spectra())).calibration
+        path = write_scan(self.folder, spectra())
+        given = ox.open(path, calibration={"background": np.arange(256), "k_polynomial": [0, 255]})
+        self.assertEqual((list(given.calibration), given.calibration.k_polynomial),
+                         (["background", "k_polynomial"], (0.0, 255.0)))
+        calibration = ox.open(path).calibration
         self.assertEqual(list(calibration), [])
         calibration["k_positions"] = np.linspace(0, 255, 256)
         calibration["background"] = list(range(256))

@@ -2,16 +2,22 @@
 // and to this process, and one line says what was tried.
 #include "engine/io/contained/contained_reader.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <string_view>
 
 #include "compute/error.h"
+#include "engine/io/contained/reader_process.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -94,12 +100,122 @@ INSTANTIATE_TEST_SUITE_P(
     , Failing,
     testing::Values(std::pair("crash", "crashed"), std::pair("overflow its stack", "crashed"),
                     std::pair("divide by nothing", "crashed"), std::pair("end", "ended without a word"),
-                    std::pair("hang", "within 2 s"), std::pair("take all memory", "more than 128 MiB"),
-                    std::pair("say nonsense", "damaged"), std::pair("say a header of nonsense", "damaged"),
+                    std::pair("hang", "within 2 s"), std::pair("hang without its alarm", "within 2 s"),
+                    std::pair("take all memory", "more than 128 MiB"), std::pair("say nonsense", "damaged"),
+                    std::pair("say a header of nonsense", "damaged"),
                     std::pair("announce more than there is", "damaged"), std::pair("announce and stop", "within 2 s")));
 
-TEST_F(Contained, OtherFilesCannotBeRead) {
-    EXPECT_EQ(opened("look around")->header().texts.at("passwd"), "Operation not permitted");
+TEST_F(Contained, OtherFilesCanNeitherBeReadNorFound) {
+    const std::map<std::string, std::string> found = opened("look around")->header().texts;
+    for (const char* way : {"open", "stat", "stat of nothing", "newfstatat", "statx", "limits"})
+        EXPECT_EQ(found.at(way), "Operation not permitted") << way;
+    EXPECT_EQ(found.at("input"), "done") << "what is open may be asked for";
+    EXPECT_EQ(found.at("bytes of the input"), "5");
+    EXPECT_EQ(found.at("nothing"), "Bad file descriptor");
+}
+
+// As packed frames are handed over, which the program may write.
+TEST_F(Contained, AFileInMemoryCanOnlyBeRead) {
+    const Descriptor memory = file_in_memory();
+    put(memory, std::string_view("input"));
+    const OpenOrder order{.kind = "double",
+                          .path = "packed",
+                          .part = "map the input",
+                          .numbers = {},
+                          .max_bytes = 128 << 20,
+                          .longest_s = 20};
+    ReaderProcess process(order, memory);
+    process.answer(Says::header, 20);
+    char first = 0;
+    ASSERT_EQ(pread(memory.number(), &first, 1, 0), 1);
+    EXPECT_EQ(first, 'i');
+}
+
+// A process that was taken over ends when nobody asks any more, whatever it has forbidden.
+TEST_F(Contained, ProcessorTimeHasALimitOfTheKernels) {
+    const auto reader = opened("");
+    std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    pid_t process = 0;
+    if (!(children >> process)) GTEST_SKIP() << "this kernel lists no children";
+    rlimit limit{};
+    ASSERT_EQ(prlimit(process, RLIMIT_CPU, nullptr, &limit), 0);
+    EXPECT_GE(limit.rlim_max, 3600);
+    EXPECT_LE(limit.rlim_max, 3700);
+}
+
+// Whichever call is the first that the limit refuses.
+TEST_F(Contained, TooManyOpenFilesAreToldAsThat) {
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    rlim_t next = 0;
+    {
+        const Descriptor last(open("/dev/null", O_RDONLY));
+        next = static_cast<rlim_t>(last.number());
+    }
+    const ContainedFile input = what("");
+    bool is_opened = false;
+    for (rlim_t more = 0; more < 40 && !is_opened; ++more) {
+        SCOPED_TRACE(more);
+        const rlimit few{next + more, before.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &few);
+        const auto caught = error_of([&] {
+            const auto reader = open_contained(input);
+            is_opened = true;
+        });
+        setrlimit(RLIMIT_NOFILE, &before);
+        if (is_opened) {
+            EXPECT_GT(more, 3) << "else this tests nothing";
+            break;
+        }
+        EXPECT_EQ(caught.code, ErrorCode::device);
+        EXPECT_THAT(caught.line, HasSubstr(file().string()));
+        EXPECT_THAT(caught.line, HasSubstr("too many files are open (close some, or allow more with ulimit -n)"));
+    }
+    EXPECT_TRUE(is_opened);
+}
+
+// Memory is made for what was said first: whoever took a process over may have its successor say something else of as
+// many bytes.
+class Fickle : public Contained, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Fickle, IsRefusedWhereItsSuccessorSaysSomethingElse) {
+    const auto says = [&](const std::string& levels) { std::ofstream(file()) << levels; };
+    const std::string first = "8 4 100 0 3 4 2 50 0 3";
+    says(first);
+    const auto reader = opened("change its mind");
+    ASSERT_EQ(reader->levels().size(), 2);
+    EXPECT_EQ(reader->read(0, {0, 50}).size(), 1600);
+    EXPECT_THAT(error_of([&] { reader->read(1, {0, 50}); }).line, HasSubstr("ended without a word"));
+    EXPECT_EQ(reader->read(0, {0, 50}).size(), 1600) << "the same again";
+    EXPECT_THAT(error_of([&] { reader->read(1, {0, 50}); }).line, HasSubstr("ended without a word"));
+    says(GetParam());
+    EXPECT_THAT(error_of([&] { reader->read(0, {0, 50}); }).line, HasSubstr("has changed since it was opened"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Fickle,
+                         testing::Values("4 8 100 0 3 4 2 50 0 3", "8 2 100 1 3 4 2 50 1 3", "8 4 300 0 1 4 2 50 0 3",
+                                         "8 4 100 0 3 4 2 5000 0 3", "8 4 100 0 3"));
+
+TEST_F(Contained, LevelsAreOfOneTypeOrNonsense) {
+    std::ofstream(file()) << "8 4 100 0 3 4 2 50 5 3";
+    EXPECT_THAT(error_of([&] { opened("change its mind"); }).line, HasSubstr("said nonsense"));
+}
+
+// Whoever stands in a folder of others runs none of their programs.
+TEST_F(Contained, TheProgramIsNeverLookedForInTheCurrentFolder) {
+    unsetenv("ECHOLUX_READER");
+    std::filesystem::copy_file("/bin/true", folder_ / "echolux-reader");
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(folder_.path());
+    for (const char* file : {"", "program", "./library.so", "lib/library.so"}) {
+        const auto caught = error_of([&] { reader_program_for(file); });
+        EXPECT_EQ(caught.code, ErrorCode::device) << file;
+        EXPECT_THAT(caught.line, HasSubstr("where this program lies cannot be told"));
+    }
+    EXPECT_EQ(reader_program_for(folder_ / "program"), folder_ / "echolux-reader");
+    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    EXPECT_EQ(reader_program(), own / "echolux-reader");
+    std::filesystem::current_path(before);
 }
 
 TEST_F(Contained, SlicesComeInAnyOrderWithWhatTheyHold) {

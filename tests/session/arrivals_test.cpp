@@ -1,9 +1,11 @@
 // What a source sends is never trusted: each kind of trouble is kept out or noted, counted, and said without a flood.
 #include "engine/live/arrivals.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "faulty_source.h"
 #include "live_plan.h"
@@ -77,31 +79,111 @@ TEST(Arrivals, SaysOftenRepeatedTroubleSeldom) {
     script.push_back(end());
     const Trial t = trial(std::move(script));
     EXPECT_EQ(t.stats.repeated, 150);
-    EXPECT_EQ(t.lines.size(), 3u) << "at 1, 10 and 100";
+    ASSERT_EQ(t.lines.size(), 3u);
+    EXPECT_THAT(t.lines[1], ::testing::HasSubstr("(10 so far)"));
+    EXPECT_THAT(t.lines[2], ::testing::HasSubstr("(100 so far)"));
 }
+
+// Blocks of the small source, changed by hand.
+class ArrivalsByHand : public ::testing::Test {
+  protected:
+    // As if each block took so long; 0: the line rate is not known.
+    void set_block_s(double seconds) {
+        Scan scan = live_scan();
+        scan.geometry.line_rate_hz = seconds == 0 ? 0 : 3 / seconds;
+        arrivals_.emplace(scan.spec(1),
+                          [this](const std::string& line, const std::string&) { lines_.push_back(line); });
+    }
+
+    Block block(std::int64_t number) { return source_.regular(number); }
+    Block numbered(std::int64_t place, std::uint64_t sequence) {
+        Block block = source_.regular(place);
+        block.sequence = sequence;
+        return block;
+    }
+    void admit_to(std::int64_t end) {
+        for (std::int64_t number = 0; number < end; ++number) EXPECT_TRUE(arrivals_->admit(block(number)));
+    }
+    // Jumps of the clock in blocks that come at these times.
+    std::int64_t jumps(const std::vector<double>& times_s, std::int64_t lost = 0) {
+        const std::int64_t before = arrivals_->stats().time_jumps;
+        for (const double time_s : times_s) {
+            next_ += lost;
+            Block next = block(next_++);
+            next.time_s = time_s;
+            EXPECT_TRUE(arrivals_->admit(next));
+        }
+        return arrivals_->stats().time_jumps - before;
+    }
+
+    FaultySource source_{live_scan(), 1, {}};
+    std::vector<std::string> lines_;
+    std::optional<Arrivals> arrivals_{std::in_place, source_.scan().spec(1),
+                                      [this](const std::string& line, const std::string&) { lines_.push_back(line); }};
+    std::int64_t next_ = 0;
+};
 
 // As after a reset of the instrument's counter, of which nothing is said: 15 may be late, not more.
-TEST(Arrivals, NumbersThatRunBackwardsAreAFailure) {
-    FaultySource source(live_scan(), 1, {});
-    Arrivals arrivals(source.scan().spec(1), [](const std::string&, const std::string&) {});
-    for (std::int64_t number = 0; number < 40; ++number) arrivals.admit(source.regular(number));
-    for (std::int64_t number = 0; number < 15; ++number) EXPECT_FALSE(arrivals.admit(source.regular(number)));
-    EXPECT_THROW(arrivals.admit(source.regular(15)), Error);
-    EXPECT_TRUE(arrivals.admit(source.regular(40)));
-    EXPECT_EQ(arrivals.stats().repeated, 16);
+TEST_F(ArrivalsByHand, NumbersThatRunBackwardsAreAFailure) {
+    admit_to(42);
+    for (std::int64_t number = 1; number < 16; ++number) EXPECT_FALSE(arrivals_->admit(block(number)));
+    try {
+        arrivals_->admit(block(16));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.problem(), "its numbers run backwards: block 16 of volume 4 came after block 41 of volume 10");
+    }
+    EXPECT_TRUE(arrivals_->admit(block(42)));
+    EXPECT_EQ(arrivals_->stats().repeated, 16);
 }
 
-TEST(Arrivals, SoArePlacesThatRunBackwards) {
-    FaultySource source(live_scan(), 1, {});
-    Arrivals arrivals(source.scan().spec(1), [](const std::string&, const std::string&) {});
-    for (std::int64_t number = 0; number < 40; ++number) arrivals.admit(source.regular(number));
-    const auto back = [&](std::int64_t number) {
-        Block block = source.regular(number);
-        block.sequence += 40;
-        return arrivals.admit(block);
-    };
-    for (std::int64_t number = 0; number < 15; ++number) EXPECT_FALSE(back(number));
-    EXPECT_THROW(back(15), Error);
+TEST_F(ArrivalsByHand, SoArePlacesThatRunBackwards) {
+    admit_to(40);
+    for (std::uint64_t i = 0; i < 15; ++i)
+        EXPECT_FALSE(arrivals_->admit(numbered(static_cast<std::int64_t>(i), 40 + i)));
+    EXPECT_THROW(arrivals_->admit(numbered(15, 55)), Error);
+}
+
+// What is late may be late often, as long as it is not a new count: each of these is one of two.
+TEST_F(ArrivalsByHand, BlocksThatComeAgainAreNoFailure) {
+    admit_to(40);
+    for (int i = 0; i < 3; ++i) {
+        for (std::int64_t number = 0; number < 12; ++number) EXPECT_FALSE(arrivals_->admit(block(number)));
+        EXPECT_TRUE(arrivals_->admit(block(40 + i))) << "between them one that is new";
+    }
+    for (std::uint64_t i = 0; i < 40; ++i) EXPECT_FALSE(arrivals_->admit(numbered(7, i))) << "of one place";
+    for (std::int64_t i = 1; i < 40; ++i) EXPECT_FALSE(arrivals_->admit(numbered(i, 7))) << "of one number";
+}
+
+TEST_F(ArrivalsByHand, WhatIsLostAtTheEndIsCountedAndNothingIsNothing) {
+    arrivals_->note_lost(0);
+    EXPECT_TRUE(lines_.empty());
+    arrivals_->note_lost(1);
+    EXPECT_EQ(arrivals_->stats().lost, 1);
+    EXPECT_EQ(lines_, std::vector<std::string>{"lost 1 block at the end"});
+}
+
+// A block may come as late as three would take and a second more, after losses so many times later.
+TEST_F(ArrivalsByHand, AClockMayWaitAsTheLineRateSays) {
+    set_block_s(10);
+    EXPECT_EQ(jumps({-500}), 0) << "any time is right for the first";
+    EXPECT_EQ(jumps({-500, -500}), 0) << "it may stand";
+    EXPECT_EQ(jumps({-469, -438, -407}), 0) << "31 s each";
+    EXPECT_EQ(jumps({-375.9}), 1);
+    EXPECT_EQ(jumps({-314.9}, 1), 0) << "61 s, with one lost between";
+    EXPECT_EQ(jumps({-253.8}, 1), 1);
+    EXPECT_EQ(jumps({-253.9}), 1) << "back";
+}
+
+TEST_F(ArrivalsByHand, AClockLeapsAtTheSecondBlock) {
+    set_block_s(10);
+    EXPECT_EQ(jumps({0, 100}), 1);
+}
+
+TEST_F(ArrivalsByHand, WithoutALineRateASecondIsAllowed) {
+    set_block_s(0);
+    EXPECT_EQ(jumps({0, 1, 2}), 0);
+    EXPECT_EQ(jumps({3.1}), 1);
 }
 
 }  // namespace

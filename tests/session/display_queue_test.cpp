@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <random>
 #include <thread>
 #include <utility>
@@ -95,6 +96,56 @@ TEST(DisplayQueue, AVolumeWithoutItsBeginningIsLeftOut) {
     expect_balance(queue.stats());
 }
 
+TEST(DisplayQueue, AStrayBlockLeavesOutOnlyWhatCannotBeWhole) {
+    DisplayQueue queue(b_scans);
+    push_volume(queue, 0);
+    queue.push(block(3, 2));
+    EXPECT_EQ(taken(queue).size(), 4u) << "it was whole";
+    queue.push(block(4, 0));
+    queue.push(block(4, 2));
+    EXPECT_TRUE(taken(queue).empty()) << "it cannot become whole";
+    EXPECT_EQ(queue.stats().incomplete_volumes, 2);
+    expect_balance(queue.stats());
+}
+
+TEST(DisplayQueue, IsIdleWhenWhatWasTakenIsDone) {
+    DisplayQueue queue(1);
+    EXPECT_TRUE(queue.is_idle());
+    queue.push(block(0, 0));
+    EXPECT_FALSE(queue.is_idle()) << "it waits";
+    EXPECT_TRUE(queue.take(0ms));
+    EXPECT_FALSE(queue.is_idle()) << "it is worked on";
+    EXPECT_FALSE(queue.take(0ms));
+    EXPECT_TRUE(queue.is_idle());
+}
+
+TEST(DisplayQueue, RemembersHowManyWaitedAtMost) {
+    DisplayQueue queue(b_scans);
+    queue.push(block(0, 0));
+    EXPECT_TRUE(queue.take(0ms));
+    for (std::int64_t b = 1; b < b_scans; ++b) queue.push(block(0, b));
+    push_volume(queue, 1);
+    EXPECT_EQ(taken(queue).size(), 7u);
+    EXPECT_EQ(queue.stats().max_waiting, 7);
+    EXPECT_EQ(queue.stats().waiting, 0);
+}
+
+TEST(DisplayQueue, IsAsNewAfterClearing) {
+    DisplayQueue queue(b_scans);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(queue.stats().pushed, 0);
+        EXPECT_FALSE(queue.take(0ms));
+        push_volume(queue, 5);
+        EXPECT_TRUE(queue.take(0ms));
+        queue.push(block(6, 0));  // begins behind it
+        queue.push(block(9, 1));  // a stray one
+        EXPECT_EQ(queue.stats().incomplete_volumes, 2) << i;
+        queue.close();
+        EXPECT_FALSE(queue.take(0ms));
+        queue.clear();
+    }
+}
+
 TEST(DisplayQueue, WhatIsGivenUpIsLeftOut) {
     DisplayQueue queue(b_scans);
     push_volume(queue, 0);
@@ -136,6 +187,27 @@ TEST(DisplayQueue, ClosingWakesWhoWaits) {
     DisplayQueue queue(b_scans);
     std::jthread closer([&] { queue.close(); });
     EXPECT_FALSE(queue.take(1h));
+}
+
+TEST(DisplayQueue, ABlockWakesWhoWaits) {
+    DisplayQueue queue(b_scans);
+    std::future<std::optional<Block>> waiting = std::async(std::launch::async, [&] { return queue.take(1min); });
+    std::this_thread::sleep_for(5ms);
+    queue.push(block(0, 0));
+    ASSERT_EQ(waiting.wait_for(30s), std::future_status::ready);
+    EXPECT_TRUE(waiting.get());
+}
+
+TEST(DisplayQueue, ClosingWakesTheSourceThatWaits) {
+    DisplayQueue queue(b_scans, Overload::source_waits);
+    push_volume(queue, 0);
+    push_volume(queue, 1);
+    std::stop_source stop;
+    std::future<void> source = std::async(std::launch::async, [&] { queue.push(block(2, 0), stop.get_token()); });
+    std::this_thread::sleep_for(5ms);
+    queue.close();
+    EXPECT_EQ(source.wait_for(30s), std::future_status::ready);
+    stop.request_stop();
 }
 
 TEST(DisplayQueue, WhereTheSourceWaitsNoVolumeIsOvertaken) {

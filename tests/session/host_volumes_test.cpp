@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr BackendChoice on_the_cpu{.backend = Backend::cpu};
+const BackendChoice on_the_cpu{.backend = Backend::cpu};
 
 Scan small_scan() {
     Scan scan = live_scan();

@@ -15,10 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "await.h"
 #include "compute/error.h"
 #include "compute/steps/line_format.h"
 #include "engine/acquire/source_kinds.h"
+#include "hostile_plugin.h"
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -265,14 +265,6 @@ TEST(SamplePluginOptions, WrongOnesAreNamed) {
 
 // ---- plugins that break the rules -----------------------------------------------------------------------------------
 
-SourceWanted hostile(const std::string& library, const std::string& fault) {
-    SourceWanted result;
-    result.name = "plugin:" ECHOLUX_HOSTILE_PLUGINS "/" + library + ".so," + fault;
-    result.assignments = {"scan.a_scans=10", "scan.b_scans=7"};
-    result.settings.block_b_scans = 3;
-    return result;
-}
-
 TEST(HostilePlugin, WithoutFaultIsAccepted) {
     EXPECT_EQ(refusal(hostile("hostile", "posted")), "accepted");
     EXPECT_EQ(refusal(hostile("hostile", "ring")), "accepted");
@@ -335,50 +327,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"next fails", "next() failed without giving a reason"},
                     Fault{"lent twice", "block 3: token 0 is already lent"},
                     Fault{"lends too much", "lends more than the 2 blocks"}),
-    [](const auto& fault) {
-        std::string name = fault.param.option;
-        for (char& c : name) c = c == ' ' ? '_' : c;
-        return name;
-    });
-
-// One that never comes back is told, and nobody waits for it: not who stops it, not who closes it.
-class HangingPlugin : public testing::TestWithParam<const char*> {};
-
-TEST_P(HangingPlugin, KeepsNobodyFromLeaving) {
-    const auto begun = std::chrono::steady_clock::now();
-    {
-        const auto source = open_plugin(hostile("hostile", GetParam()));
-        source->start();
-        source->next(1ms);
-        source->stop();
-    }
-    EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s) << "it hangs for 30 s";
-}
-
-INSTANTIATE_TEST_SUITE_P(EachWay, HangingPlugin,
-                         testing::Values("next hangs", "posted next hangs", "stop hangs", "close hangs"),
-                         [](const auto& fault) {
-                             std::string name = fault.param;
-                             std::ranges::replace(name, ' ', '_');
-                             return name;
-                         });
-
-TEST(PluginFaults, ACallThatDoesNotComeBackIsAnErrorThatNamesIt) {
-    const auto source = open_plugin(hostile("hostile", "next hangs"));
-    source->start();
-    std::string line;
-    for (TestPatience patience; line.empty() && patience.lasts();) {
-        try {
-            const auto begun = std::chrono::steady_clock::now();
-            EXPECT_EQ(source->next(20ms).kind, Arrival::Kind::nothing_yet);
-            EXPECT_LT(std::chrono::steady_clock::now() - begun, 2s) << "no call waits longer than it was asked to";
-        } catch (const Error& error) {
-            line = error.line();
-        }
-    }
-    EXPECT_THAT(line, HasSubstr("next() has not returned for 5 s"));
-    EXPECT_THROW(source->start(), Error) << "it still hangs";
-}
+    [](const auto& fault) { return as_name(fault.param.option); });
 
 }  // namespace
 }  // namespace echolux

@@ -111,6 +111,48 @@ TEST_F(RecorderHolesTest, ALossIsCountedOnce) {
     EXPECT_EQ(open_scan(toml_).recording.lost_b_scans, 3);
 }
 
+// One that does not fit is not lost by the source as well; what the source lost before it is, once, whoever tells.
+TEST_F(RecorderHolesTest, ARefusedBlockIsCountedOnceAndSoIsWhatWasLostBeforeIt) {
+    struct Case {
+        const char* what;
+        std::int64_t misfit;             // its number; blocks before 4 came
+        std::int64_t lost_before, told;  // as the block and as whoever offers it says
+        std::int64_t next;               // block that fits
+        std::int64_t lost_before_next, lost;
+    };
+    const std::vector<Case> cases{
+        {"one alone", 4, 0, 0, 5, 0, 0},
+        {"a loss that its number tells", 5, 0, 0, 6, 0, 1},
+        {"a loss that it tells too", 5, 1, 0, 6, 0, 1},
+        {"a loss that is told before it as well", 5, 1, 1, 6, 0, 1},
+        {"a loss that is told before it alone", 4, 0, 1, 5, 0, 1},
+        {"losses on both sides of it", 6, 2, 0, 8, 1, 3},
+        {"none after it", 5, 1, 0, -1, 0, 1},
+    };
+    for (const Case& one : cases) {
+        SCOPED_TRACE(one.what);
+        RecordingWanted again = wanted();
+        again.replace = true;
+        Recorder recorder(again);
+        offer_slowly(recorder, 0, 4);
+        recorder.note_lost(one.told);
+        Block misfit = source_.block(one.misfit);
+        misfit.bytes -= 2;
+        misfit.lost_before = one.lost_before;
+        EXPECT_FALSE(recorder.offer(misfit));
+        if (one.next > 0) {
+            Block next = source_.block(one.next);
+            next.lost_before = one.lost_before_next;
+            EXPECT_TRUE(recorder.offer(next));
+        }
+        recorder.finish();
+        const RecordingNotes notes = open_scan(toml_).recording;
+        EXPECT_EQ(notes.refused_blocks, 1);
+        EXPECT_EQ(notes.lost_blocks, one.lost);
+        EXPECT_FALSE(notes.complete);
+    }
+}
+
 // The same through a session, which hears of it from the source.
 TEST_F(RecorderHolesTest, ASessionTellsTheRecording) {
     struct Case {

@@ -2,6 +2,7 @@
 // its place is on the disk.
 #include <map>
 
+#include "engine/simulate/truth.h"
 #include "recorder_fixture.h"
 
 namespace echolux {
@@ -113,6 +114,88 @@ TEST_F(RecorderReplaceTest, CalibrationThatIsSomebodyElsesIsNeitherReplacedNorRe
         for (const char* made : {"scan.toml", "scan.raw", "scan.index.csv", "scan.dark-2.f64"})
             std::filesystem::remove(folder_ / "rec" / made);
     }
+}
+
+// A user's own choice, in a TOML that a recording wrote. Its name only looks like one that the recorder gives.
+TEST_F(RecorderReplaceTest, CalibrationThatTheUserChoseStays) {
+    const Bytes theirs = source_.file(1);
+    for (const char* name : {"scan.dark-mine.f64", "scan.darker.f64", "scan.dark-.f64", "scan.dark-2b.f64",
+                             "scan.dark2.f64", "scan.dark--2.f64"}) {
+        SCOPED_TRACE(name);
+        RecordingWanted again = calibrated(false);
+        again.replace = true;
+        {
+            Recorder recorder(again);
+            offer_slowly(recorder, 0, 3);
+        }
+        put(folder_ / "rec" / name, theirs);
+        const Bytes toml = bytes_of(toml_);
+        std::string text(reinterpret_cast<const char*>(toml.data()), toml.size());
+        const std::string said = "\"scan.dark.f64\"";
+        ASSERT_NE(text.find(said), std::string::npos);
+        text.replace(text.find(said), said.size(), "\"" + std::string(name) + "\"");
+        put(toml_, std::as_bytes(std::span(text)));
+        {
+            Recorder recorder(calibrated(true));
+            offer_slowly(recorder, 0, 3);
+        }
+        EXPECT_EQ(bytes_of(folder_ / "rec" / name), theirs);
+        std::filesystem::remove(folder_ / "rec" / "scan.dark.f64");  // which that TOML did not name any more
+        std::filesystem::remove(folder_ / "rec" / name);
+    }
+}
+
+// A simulated recording has a folder beside it that tells its truth: another one's, once it is replaced.
+TEST_F(RecorderReplaceTest, TheTruthStepsAsideAndGoesWithTheRecording) {
+    const std::filesystem::path truth = folder_ / "rec" / "scan.truth";
+    const Bytes its = source_.file(1);
+    const auto make_truth = [&] {
+        std::filesystem::create_directory(truth);
+        for (const std::filesystem::path& file : truth_files(truth)) put(file, its);
+    };
+    record_first(6);
+    make_truth();
+    const auto before = everything();
+    { Recorder recorder(calibrated(true)); }
+    EXPECT_EQ(everything(), before) << "no block came";
+    {
+        Recorder recorder(calibrated(true));
+        EXPECT_FALSE(std::filesystem::exists(truth));
+        EXPECT_EQ(bytes_of(before_ / "scan.truth" / "truth.toml"), its);
+        offer_slowly(recorder, 0, 3);
+    }
+    EXPECT_FALSE(std::filesystem::exists(truth)) << "what the new one shows is something else";
+    EXPECT_FALSE(std::filesystem::exists(before_));
+    make_truth();
+    put(truth / "notes.txt", its);
+    {
+        Recorder recorder(calibrated(true));
+        offer_slowly(recorder, 0, 3);
+    }
+    EXPECT_EQ(bytes_of(before_ / "scan.truth" / "notes.txt"), its) << "somebody else's";
+    EXPECT_EQ(everything().size(), 5u);
+}
+
+TEST_F(RecorderReplaceTest, AFolderThatIsNoTruthStaysWhereItIs) {
+    record_first(3);
+    const std::filesystem::path truth = folder_ / "rec" / "scan.truth";
+    std::filesystem::create_directory(truth);
+    put(truth / "notes.txt", source_.file(1));
+    {
+        Recorder recorder(calibrated(true));
+        offer_slowly(recorder, 0, 3);
+    }
+    EXPECT_EQ(bytes_of(truth / "notes.txt"), source_.file(1));
+    std::filesystem::remove_all(truth);
+    const std::filesystem::path elsewhere = folder_ / "elsewhere";
+    std::filesystem::create_directory(elsewhere);
+    put(elsewhere / "truth.toml", source_.file(1));
+    std::filesystem::create_symlink(elsewhere, truth);
+    {
+        Recorder recorder(calibrated(true));
+        offer_slowly(recorder, 0, 3);
+    }
+    EXPECT_EQ(bytes_of(elsewhere / "truth.toml"), source_.file(1));
 }
 
 // `scan.toml` was a description of a camera that names the file: the user lets go of that one, not of what it names.

@@ -14,11 +14,14 @@ class RecorderSyncTest : public RecorderTest {
     // The clock goes on by a second with each write of spectra: each block is flushed. Flushes are counted from 0,
     // which is that of the empty file.
     RecordingTools failing_to_flush(std::function<bool(int)> fails) {
-        RecordingTools tools =
-            watched_raw([this](std::int64_t, std::span<const std::byte>) { clock_s_ = clock_s_ + 1; },
-                        [this, fails = std::move(fails)] {
-                            if (fails(flushes_++)) throw Error(ErrorCode::output, "cannot be flushed", "scan.raw");
-                        });
+        RecordingTools tools = watched_raw(
+            [this](std::int64_t, std::span<const std::byte>) {
+                clock_s_ = clock_s_ + 1;
+                if (failing_writes_) throw Error(ErrorCode::output, "no space", "scan.raw");
+            },
+            [this, fails = std::move(fails)] {
+                if (fails(flushes_++)) throw Error(ErrorCode::output, "cannot be flushed", "scan.raw");
+            });
         tools.seconds = [this] { return clock_s_.load(); };
         return tools;
     }
@@ -34,6 +37,7 @@ class RecorderSyncTest : public RecorderTest {
 
     std::atomic<double> clock_s_ = 0;
     std::atomic<int> flushes_ = 0;
+    std::atomic<bool> failing_writes_ = false;
 };
 
 TEST_F(RecorderSyncTest, AFlushThatFailedIsFinalAndTheRecordingGoesOnInNewFiles) {
@@ -88,6 +92,80 @@ TEST_F(RecorderSyncTest, ADiskThatNeverFlushesGetsNoNewFilesForEachBlock) {
     EXPECT_FALSE(notes_of("scan.toml").complete);
     EXPECT_EQ(notes_of("scan.toml").doubtful_blocks, 9);
     expect_opens_with(toml_, source_, 9);
+}
+
+// It did so before: new files are tried at once, and then every ten seconds.
+TEST_F(RecorderSyncTest, ADiskThatFlushesNoMoreGetsNoNewFilesForEachBlock) {
+    RecordingTools tools = failing_to_flush([](int flush) { return flush >= 5; });
+    int opened = 0;
+    tools.open_raw = [&, open = tools.open_raw](const std::filesystem::path& path) {
+        ++opened;
+        return open(path);
+    };
+    Recorder recorder(wanted(), tools);
+    offer(recorder, 0, 20);
+    EXPECT_GT(clock_s_, 18);
+    recorder.finish();
+    EXPECT_EQ(opened, 3) << "the first, when a flush failed, and ten seconds later";
+    EXPECT_EQ(recorder.stats().files, 1);
+    EXPECT_EQ(recorder.stats().blocks, 20);
+    EXPECT_EQ(recorder.stats().doubtful_blocks, 16);
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks are doubtful; check the disk)"));
+}
+
+// No block came any more: what is said at the end is what is there.
+TEST_F(RecorderSyncTest, NewFilesThatStayEmptyAreNotNamed) {
+    Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
+    offer(recorder, 0, 5);
+    failing_writes_ = true;
+    offer(recorder, 5, 6);
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("the recording goes on in "));
+    recorder.finish();
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "rec" / "scan-2.raw"));
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks are doubtful; check the disk)"));
+    EXPECT_EQ(recorder.stats().files, 1);
+    EXPECT_EQ(recorder.stats().missing_blocks, 1);
+}
+
+// Nothing of its successor is known to be on the disk.
+TEST_F(RecorderSyncTest, TheRecordingThatWasToBeReplacedIsKeptAndNamed) {
+    { Recorder(wanted()).offer(source_.block(0)); }
+    const std::filesystem::path before = folder_ / "rec" / "scan.before";
+    const Bytes earlier = bytes_of(raw_);
+    RecordingWanted again = wanted();
+    again.replace = true;
+    Recorder recorder(again, failing_to_flush([](int flush) { return flush > 0; }));
+    offer(recorder, 0, 3);
+    const std::string kept = "; the recording that was to be replaced is kept in " + before.string();
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("check the disk" + kept));
+    recorder.finish();
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("check the disk" + kept));
+    EXPECT_EQ(bytes_of(before / "scan.raw"), earlier);
+}
+
+// The blocks before those that could not be written are flushed, also where the index has no room to tell of these.
+TEST_F(RecorderSyncTest, WhatIsWrittenIsFlushedThoughTheIndexIsFull) {
+    RecordingTools tools = watched_raw([this](std::int64_t, std::span<const std::byte>) {
+        if (failing_writes_) throw Error(ErrorCode::output, "no space", "scan.raw");
+    });
+    tools.seconds = [this] { return clock_s_.load(); };
+    tools.open_index = [this, open = tools.open_index](const std::filesystem::path& path) {
+        const auto full = [this](std::int64_t, std::span<const std::byte>) {
+            if (failing_writes_) throw Error(ErrorCode::output, "no space", "scan.index.csv");
+        };
+        return std::make_unique<WatchedFile>(open(path), full, [] {});
+    };
+    Recorder recorder(wanted(), tools);
+    offer(recorder, 0, 2);
+    EXPECT_EQ(recorder.stats().durable_blocks, 0);
+    failing_writes_ = true;
+    clock_s_ = 1;
+    offer(recorder, 2, 3);
+    EXPECT_TRUE(comes_true([&] { return recorder.stats().durable_blocks == 2; }));
+    EXPECT_EQ(recorder.stats().missing_blocks, 1);
+    failing_writes_ = false;
+    recorder.finish();
+    EXPECT_EQ(rows().back().missing, 1);
 }
 
 TEST_F(RecorderSyncTest, ALastFlushThatFailsIsNotComplete) {

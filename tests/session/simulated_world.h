@@ -62,10 +62,19 @@ class World {
 
 // ---- the instrument
 
-// Each block says in all of its words which one it is: of which start, and its number.
-inline std::uint64_t stamp_of(std::int64_t start, std::int64_t number) {
-    return (static_cast<std::uint64_t>(start) << 40) + static_cast<std::uint64_t>(number) + 1;
-}
+// Each block says in all of its words which one it is: of which run, and its number there. A run begins where the
+// instrument starts, and where its counter begins anew.
+struct Stamp {
+    std::int64_t run = 0, number = 0;
+
+    std::uint64_t word() const {
+        return (static_cast<std::uint64_t>(run) << 40) + static_cast<std::uint64_t>(number) + 1;
+    }
+    static Stamp of(std::uint64_t word) {
+        const std::uint64_t both = word - 1;
+        return {static_cast<std::int64_t>(both >> 40), static_cast<std::int64_t>(both & ((1ULL << 40) - 1))};
+    }
+};
 
 class Instrument : public Source {
   public:
@@ -80,7 +89,7 @@ class Instrument : public Source {
     void start() override {
         world_.threads.give_way();
         if (world_.happens(world_.chances.refuse_start)) throw Error(ErrorCode::device, "is not there", name());
-        ++starts_;
+        started_.insert(++run_);
         next_ = lost_ = reset_by_ = 0;
         time_jump_s_ = 0;
         due_ = world_.threads.now() + period;
@@ -99,6 +108,7 @@ class Instrument : public Source {
 
     std::int64_t alive() const { return *alive_; }
     std::int64_t sent_blocks() const { return sent_; }
+    bool began_with_a_start(std::int64_t run) const { return started_.contains(run); }
 
     static constexpr auto period = 1ms;
 
@@ -117,7 +127,10 @@ class Instrument : public Source {
             return {};
         }
         if (world_.happens(chances.repeat) && last_) return {Arrival::Kind::block, *last_};
-        if (world_.happens(chances.reset) && next_ > 40) reset_by_ = next_;  // its counter begins anew
+        if (world_.happens(chances.reset) && next_ > 40) {  // its counter begins anew
+            reset_by_ = next_;
+            ++run_;
+        }
         if (world_.happens(chances.jump)) time_jump_s_ += 10 * world_.threads.any() - 5;
         Block block = made(next_++);
         if (world_.happens(chances.cut_short)) block.bytes /= 2;
@@ -129,8 +142,8 @@ class Instrument : public Source {
     }
 
     Block made(std::int64_t number) {
-        const auto words = std::make_shared<std::vector<std::uint64_t>>(block_words, stamp_of(starts_, number));
         const std::int64_t counted = number - reset_by_;
+        const auto words = std::make_shared<std::vector<std::uint64_t>>(block_words, Stamp{run_, counted}.word());
         Block block;
         block.data = reinterpret_cast<const std::byte*>(words->data());
         block.bytes = block_words * 8;
@@ -154,7 +167,8 @@ class Instrument : public Source {
     std::optional<Block> last_;
     bool is_running_ = false;
     Threads::Clock::time_point due_;
-    std::int64_t starts_ = 0, next_ = 0, lost_ = 0, reset_by_ = 0, sent_ = 0;
+    std::set<std::int64_t> started_;  // runs
+    std::int64_t run_ = 0, next_ = 0, lost_ = 0, reset_by_ = 0, sent_ = 0;
     double time_jump_s_ = 0;
 };
 
@@ -171,7 +185,8 @@ class Disk {
 
     RecordingTools tools() {
         const auto opened = [this](const std::filesystem::path& path, auto...) -> std::unique_ptr<DurableFile> {
-            return std::make_unique<File>(world_, files[path.string()]);
+            files[path.string()] = {};
+            return std::make_unique<File>(*this, files[path.string()], path.extension() == ".csv");
         };
         RecordingTools tools = RecordingTools::real();
         tools.open_raw = tools.open_index = opened;
@@ -181,15 +196,20 @@ class Disk {
     }
 
     std::map<std::string, FileOnDisk> files;
+    std::int64_t failed_rows = 0;  // writes to an index
 
   private:
     class File : public DurableFile {
       public:
-        File(World& world, FileOnDisk& file) : world_(world), file_(file) {}
+        File(Disk& disk, FileOnDisk& file, bool is_index)
+            : disk_(disk), world_(disk.world_), file_(file), is_index_(is_index) {}
 
         void write(std::int64_t place, std::span<const std::byte> bytes) override {
             delay();
-            if (world_.happens(world_.chances.fail_write)) throw Error(ErrorCode::output, "the disk is full", "disk");
+            if (world_.happens(world_.chances.fail_write)) {
+                if (is_index_) ++disk_.failed_rows;
+                throw Error(ErrorCode::output, "the disk is full", "disk");
+            }
             const auto begin = static_cast<std::size_t>(place);
             file_.bytes.resize(std::max(file_.bytes.size(), begin + bytes.size()));
             std::memcpy(file_.bytes.data() + begin, bytes.data(), bytes.size());
@@ -209,8 +229,10 @@ class Disk {
             else
                 world_.threads.give_way();
         }
+        Disk& disk_;
         World& world_;
         FileOnDisk& file_;
+        bool is_index_;
     };
 
     World& world_;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks every byte of a recording that was made in trouble, against the stamps of the simulator and the counts of who
-made it: each block in the file is a run of frames as they were sent, each hole is counted as missing or lost.
+made it: each block in the file is a run of frames as they were sent, each hole is counted as missing or lost, and where
+the source failed and began anew, what follows lies where it must.
 
-usage: check_part.py scan.toml BLOCKS MISSING     (as the recorder counted them)
+usage: check_part.py scan.toml BLOCKS MISSING LOST     (as the recorder counted them)
 Prints frames, bytes and interruptions; ends with 1 and the first thing that is wrong.
 """
 import csv
@@ -33,23 +34,75 @@ def first_sequence_of(block, stride, row):
     return first
 
 
-def main(toml_path, blocks, missing):
+class Gap:
+    """Between two blocks in the file: what the rows of the index own up to."""
+
+    def __init__(self):
+        self.missing = self.lost = self.interruptions = 0
+
+    def add(self, row):
+        self.missing += int(row["missing"])
+        self.lost += int(row["lost_before"])
+        self.interruptions += int(row["interruptions"])
+
+
+class Order:
+    """Where each block must lie: behind the one before, and where the source began anew, in the next volume."""
+
+    def __init__(self, frames_in_block, frames_in_volume):
+        self.block, self.volume = frames_in_block, frames_in_volume
+        self.run = None  # the frame of the file where the source's frame 0 lies, or would
+        self.end = 0
+
+    def check(self, place, count, sequence, gap):
+        """All in frames. Says what is wrong."""
+        run, before, end = place - sequence, self.run, self.end
+        self.run, self.end = run, place + count
+        if before is None:
+            return ""
+        owed = gap.missing + gap.lost
+        if gap.interruptions == 0:
+            if run != before:
+                return "the source began anew, which is not in the index"
+            hole = place - end
+            return "" if hole == owed * self.block else f"a hole of {hole} frames, {owed} blocks are owned up to"
+        next_volume = (end - 1) // self.volume + 1
+        begins, rest = divmod(run, self.volume)
+        if rest != 0:
+            return f"the source began anew with frame {rest} of a volume"
+        if gap.missing == 0:  # nothing came between: every frame is accounted for
+            last = next_volume
+        else:  # of these the index says how many there are, and not in which volumes
+            last = next_volume + gap.interruptions + owed * self.block // self.volume
+        if not next_volume <= begins <= last:
+            return f"the source began anew in volume {begins}, expected {next_volume} to {last}"
+        least = gap.lost if gap.missing == 0 else 0
+        if not least * self.block <= sequence <= owed * self.block:
+            return f"{sequence} frames of the source that began anew are not there, {owed} blocks are owned up to"
+        return ""
+
+
+def expect(what, counted, there):
+    if counted != there:
+        sys.exit(f"{there} {what} in the index, {counted} were counted")
+
+
+def main(toml_path, blocks, missing, lost):
     toml = tomllib.loads(toml_path.read_text())
     scan, recording = toml["scan"], toml["recording"]
     lines = (scan["a_scans"] * scan.get("a_repeats", 1) + scan.get("flyback_lines", 0)) * scan["samples"] * 2
     stride = HEADER.size + lines
+    volume = scan["b_scans"] * scan.get("b_repeats", 1) + scan.get("flyback_frames", 0)
     with open(toml_path.parent / recording["index"], newline="") as file:
         rows = list(csv.DictReader(file))
     present = [row for row in rows if int(row["missing"]) == 0]
-    if len(present) != blocks:
-        sys.exit(f"{len(present)} blocks in the index, {blocks} were counted")
-    if sum(int(row["missing"]) for row in rows) != missing:
-        sys.exit(f"{sum(int(row['missing']) for row in rows)} missing blocks in the index, {missing} were counted")
-    usual = max(int(row["bytes"]) for row in present)
-    shift, interruptions, end, owed, frames = None, 0, 0, 0, 0
+    expect("blocks", blocks, len(present))
+    expect("missing blocks", missing, sum(int(row["missing"]) for row in rows))
+    expect("lost blocks", lost, sum(int(row["lost_before"]) for row in rows))
+    order, gap, frames = Order(max(int(row["bytes"]) for row in present) // stride, volume), Gap(), 0
     with open(toml_path.parent / scan["file"], "rb") as raw:
         for row in rows:
-            owed += int(row["missing"]) + int(row["lost_before"])
+            gap.add(row)
             if int(row["missing"]):
                 continue
             place, count = int(row["byte_offset"]), int(row["bytes"])
@@ -57,15 +110,12 @@ def main(toml_path, blocks, missing):
             block = raw.read(count)
             if len(block) != count or zlib.crc32(block) != int(row["crc32"], 16):
                 sys.exit(f"block {row['sequence']}: is not what the index says")
-            now = first_sequence_of(block, stride, row) - place // stride
-            hole = place - end
-            if now != shift and shift is not None:  # the source began anew: with the next volume, from frame 0
-                interruptions += 1
-            elif shift is not None and hole != owed * usual:
-                sys.exit(f"block {row['sequence']}: a hole of {hole} bytes, {owed} blocks are owned up to")
-            shift, end, owed = now, place + count, 0
+            sequence = first_sequence_of(block, stride, row)
+            if wrong := order.check(place // stride, count // stride, sequence, gap):
+                sys.exit(f"block {row['sequence']}: {wrong}")
+            gap = Gap()
             frames += count // stride
-    print(f"{frames} {frames * stride} {interruptions}")
+    print(f"{frames} {frames * stride} {sum(int(row['interruptions']) for row in rows)}")
 
 
-main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+main(Path(sys.argv[1]), *map(int, sys.argv[2:5]))

@@ -26,6 +26,7 @@
 #include "app/live/volume_path.h"
 #include "engine/live/session.h"
 #include "troubled_source.h"
+#include "usage.h"
 
 namespace echolux::soak {
 namespace {
@@ -48,11 +49,6 @@ SourceWanted simulator() {
 
 // ---- what must not grow
 
-struct Usage {
-    double time_s = 0, resident_mb = 0, load = 0;
-    std::int64_t files = 0, threads = 0;
-};
-
 std::int64_t entries(const char* folder) {
     return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
 }
@@ -66,14 +62,6 @@ Usage usage_now(double time_s) {
     return usage;
 }
 
-template <class Field>
-double median_of(const std::vector<Usage>& usages, std::size_t begin, std::size_t end, Field field) {
-    std::vector<double> values;
-    for (std::size_t i = begin; i < end; ++i) values.push_back(static_cast<double>(usages[i].*field));
-    std::ranges::sort(values);
-    return values.empty() ? 0 : values[values.size() / 2];
-}
-
 // ---- recordings, one after the other
 
 struct Recorded {
@@ -82,9 +70,9 @@ struct Recorded {
 };
 
 // Checks the files and removes them; "": all is right.
-std::string checked(const Path& toml, std::int64_t blocks, std::int64_t missing, Recorded& all) {
-    const std::string command =
-        fmt::format("python3 -B {}/check_part.py {} {} {} 2>&1", ECHOLUX_TEST_DIR, toml.string(), blocks, missing);
+std::string checked(const Path& toml, const RecorderStats& stats, Recorded& all) {
+    const std::string command = fmt::format("python3 -B {}/check_part.py {} {} {} {} 2>&1", ECHOLUX_TEST_DIR,
+                                            toml.string(), stats.blocks, stats.missing_blocks, stats.lost_blocks);
     std::FILE* said = popen(command.c_str(), "r");
     std::string text;
     for (int c = 0; (c = std::fgetc(said)) != EOF;) text += static_cast<char>(c);
@@ -192,9 +180,8 @@ class Soak {
             recorded_.wrong.push_back(fmt::format("{} blocks were refused", stats.refused_blocks));
         if (checking_.valid()) note_checked();
         if (stats.blocks > 0)
-            checking_ = std::async(std::launch::async, [this, toml = recording_, stats] {
-                return checked(toml, stats.blocks, stats.missing_blocks, recorded_);
-            });
+            checking_ = std::async(std::launch::async,
+                                   [this, toml = recording_, stats] { return checked(toml, stats, recorded_); });
         recording_.clear();
     }
 
@@ -295,14 +282,9 @@ class Soak {
 };
 
 bool Soak::write_report(const Path& path, double seconds, std::uint64_t seed) {
-    // The first third warms up: shaders, pools, plans.
-    const std::size_t third = usages_.size() / 3;
-    const auto part = [&](auto field, std::size_t which) {
-        return median_of(usages_, which * third, (which + 1) * third, field);
-    };
-    const double before = part(&Usage::resident_mb, 1), after = part(&Usage::resident_mb, 2);
-    const bool is_flat = after < 1.05 * before + 32 && part(&Usage::files, 2) <= part(&Usage::files, 1) + 2 &&
-                         part(&Usage::threads, 2) <= part(&Usage::threads, 1) + 2;
+    const UsageInThirds thirds(usages_);
+    const Growth growth = thirds.growth();
+    const bool is_flat = growth == Growth::none;
     const bool is_right = recorded_.wrong.empty() && recorded_.blocks > 0 && drained_;
     std::string text = fmt::format("# Soak\n\n{}: {:.0f} s at {:.0f} lines/s, seed {}, {:%Y-%m-%d}.\n\n{}\n\n",
                                    is_flat && is_right ? "Passed" : "FAILED", seconds, line_rate_hz, seed,
@@ -326,16 +308,26 @@ bool Soak::write_report(const Path& path, double seconds, std::uint64_t seed) {
     row("volumes reconstructed", volumes_);
     row("pictures", pictures_);
     text += "\n| | second third | last third |\n|---|---|---|\n";
-    text += fmt::format("| memory, MB (median) | {:.0f} | {:.0f} |\n", before, after);
-    text += fmt::format("| open files | {} | {} |\n", part(&Usage::files, 1), part(&Usage::files, 2));
-    text += fmt::format("| threads | {} | {} |\n", part(&Usage::threads, 1), part(&Usage::threads, 2));
-    text += fmt::format("| load of the machine | {:.1f} | {:.1f} |\n", part(&Usage::load, 1), part(&Usage::load, 2));
+    const auto medians = [&](const char* what, auto field, int digits) {
+        text += fmt::format("| {} | {:.{}f} | {:.{}f} |\n", what, thirds.median(field, 1), digits,
+                            thirds.median(field, 2), digits);
+    };
+    medians("memory, MB (median)", &Usage::resident_mb, 0);
+    medians("open files", &Usage::files, 0);
+    medians("threads", &Usage::threads, 0);
+    medians("load of the machine", &Usage::load, 1);
     text += "\n| minute | memory, MB | open files | threads | load |\n|---|---|---|---|---|\n";
     for (std::size_t i = 0; i < usages_.size(); i += 12) {
         const Usage& u = usages_[i];
         text += fmt::format("| {:.0f} | {:.0f} | {} | {} | {:.1f} |\n", u.time_s / 60, u.resident_mb, u.files,
                             u.threads, u.load);
     }
+    if (growth == Growth::too_few_samples) {
+        text +=
+            fmt::format("\nToo few samples to tell whether memory grows: {}, at least {} are needed. Run it longer.\n",
+                        usages_.size(), UsageInThirds::min_samples);
+    }
+    if (growth == Growth::some) text += "\nMemory, open files or threads grew.\n";
     for (const std::string& wrong : recorded_.wrong) text += "\nWrong: " + wrong;
     std::ofstream(path) << text;
     std::fputs(text.c_str(), stdout);

@@ -43,6 +43,28 @@ TEST(AtomicFile, MakesOneFolderAndNoMore) {
     EXPECT_EQ(folder.entries(), 0u);
 }
 
+// Work that was interrupted, or has not begun.
+TEST(AtomicFile, TheFolderThatItMadeGoesWithIt) {
+    const TemporaryFolder folder;
+    const std::filesystem::path made = folder / "made";
+    check_can_be_written(made / "a.nrrd");
+    EXPECT_FALSE(std::filesystem::exists(made));
+    { AtomicFile file(made / "a.nrrd"); }
+    EXPECT_FALSE(std::filesystem::exists(made));
+    {
+        AtomicFolder store(made / "a.zarr", [](const auto&) { return true; });
+    }
+    EXPECT_FALSE(std::filesystem::exists(made));
+    {
+        AtomicFile first(made / "a.nrrd"), second(made / "b.nrrd");
+        second.commit();
+    }
+    EXPECT_TRUE(std::filesystem::exists(made / "b.nrrd"));
+    std::filesystem::remove(made / "b.nrrd");
+    { AtomicFile file(made / "a.nrrd"); }
+    EXPECT_TRUE(std::filesystem::exists(made)) << "it was there";
+}
+
 TEST(AtomicFile, TakesABareNameInTheCurrentFolder) {
     const TemporaryFolder folder;
     const auto before = std::filesystem::current_path();

@@ -120,6 +120,9 @@ TEST(Describe, NearestNameFindsSlipsAndNothingElse) {
     EXPECT_EQ(nearest_name("Window", names), "window");
     EXPECT_EQ(nearest_name("lwo", names), "low");
     EXPECT_EQ(nearest_name("voltage", names), "");
+    constexpr std::array<std::string_view, 3> sections{"scan", "simulation", "source"};
+    EXPECT_EQ(nearest_name("simulate", sections), "simulation");
+    EXPECT_EQ(nearest_name("simplify", sections), "");
     EXPECT_EQ(nearest_name("", names), "");
     EXPECT_EQ(nearest_name(std::string(100000, 'w'), names), "");
 }

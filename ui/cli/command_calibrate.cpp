@@ -241,7 +241,9 @@ void add_dispersion(CLI::App& calibrate) {
     command->callback([job, region] {
         if (!region->empty()) choose_region(*job, *region);
         TerminalProgress progress;
-        print_dispersion(*job, run(*job, progress));
+        const DispersionOfScan found = run(*job, progress);
+        print_dispersion(*job, found);
+        print_warnings(found.warnings);
     });
 }
 

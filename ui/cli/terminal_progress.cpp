@@ -102,6 +102,7 @@ void TerminalProgress::advance(std::int64_t count) {
     done_ += count;
     const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
     if (Clock::now() - printed_ < interval) return;
+    if (!terminal_ && total_ > 0 && done_ >= total_) return;  // the line that says so is end()'s
     printed_ = Clock::now();
     print(false);
 }

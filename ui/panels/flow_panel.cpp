@@ -89,7 +89,7 @@ class FlowPanel : public NamedPanel {
             colour_bar(context, scale.value_or(FlowScale{.range = NAN, .unit = ""}));  // its room, before the first
             rows(context, {"view.flow_shown", "view.flow_range", "view.flow_threshold", "view.flow_opacity",
                            "view.flow_colour_map"});
-            const auto grid = exhibit->flow_grid();
+            const auto grid = exhibit != nullptr ? exhibit->flow_grid() : std::nullopt;
             if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
         }
         const Scan* scan = context.work.scan();

@@ -171,7 +171,7 @@ class PanelPainter {
     void draw_bar(Paper& paper, const Box& box) const {
         const Measure& m = measure_;
         const Box bar{box.right() + 3 * m.gap, box.top, m.bar, box.height};
-        paper.picture(bar, gradient());
+        paper.picture(bar, panel_.bar->colours ? *panel_.bar->colours : gradient());
         draw_frame(paper, bar);
         const auto [low, high] = panel_.bar->range;
         const std::vector<Tick> ticks = bar_ticks(box.height);

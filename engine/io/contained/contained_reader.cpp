@@ -109,7 +109,7 @@ class ContainedReader final : public ImageReader {
 
     // What goes wrong is told when that piece is wanted.
     void ask_ahead(const std::optional<Wanted>& next, std::int64_t place) {
-        if (!next) return;
+        if (!next || !process_->can_go_on()) return;  // another process has not what this one has in its memory
         const std::int64_t place_of_this = place_;
         try {
             ask_for(*next, place);  // it has no more bytes than this one
@@ -129,9 +129,9 @@ class ContainedReader final : public ImageReader {
         place_ = place;
     }
 
-    // A process that ended in the midst of a file is started again: other time points can be read.
+    // A process that ended in the midst of a file, or has worked for long, gets a successor.
     void ask(const ReadOrder& order, std::int64_t memory) {
-        if (!process_ || process_->is_over()) {
+        if (!process_ || !process_->can_go_on()) {
             const std::vector<ImageHeader> before = levels_;
             open();
             if (!std::ranges::equal(levels_, before, has_same_voxels)) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "compute/error.h"
+#include "engine/io/open_files.h"
 
 namespace echolux {
 
@@ -17,6 +18,7 @@ void Descriptor::close() {
 
 Descriptor open_regular(const std::filesystem::path& path) {
     Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO without a writer would wait
+    if (!file) check_open_files(errno, path.string());
     struct stat status {};
     const bool is_there = file || (errno != ENOENT && errno != ENOTDIR);
     const bool is_regular = file && fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
@@ -35,6 +37,7 @@ std::int64_t size_of(const Descriptor& file) {
 Descriptor file_in_memory() {
     Descriptor file(memfd_create("echolux-packed", MFD_CLOEXEC));
     if (file) return file;
+    check_open_files(errno, "a file in memory");
     throw Error(ErrorCode::out_of_memory, "there is no memory to hand to a reader process");
 }
 

@@ -28,7 +28,8 @@ class Descriptor {
     int number_ = -1;
 };
 
-// A regular file, to be read: no FIFO, device or folder, and none is waited for. Throws Error{bad_file}.
+// A regular file, to be read: no FIFO, device or folder, and none is waited for. Throws Error{bad_file}; Error{device}:
+// too many files are open.
 Descriptor open_regular(const std::filesystem::path& path);
 
 // In bytes; 0: it cannot be said.

@@ -1,10 +1,8 @@
 // Starting, asking and ending reader processes: see reader_process.h.
 #include "engine/io/contained/reader_process.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -14,11 +12,16 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <vector>
 
 #include "compute/counted.h"
+#include "engine/io/open_files.h"
+#include "engine/io/regular_file.h"
 #include "engine/version.h"
 
 extern char** environ;
@@ -27,7 +30,9 @@ namespace echolux {
 namespace {
 
 constexpr const char* program_name = "echolux-reader";
+constexpr double max_work_s = 900;  // of one process, waited for: well below longest_work_s
 
+// `where`: a file, or what the system says.
 [[noreturn]] void refuse_start(const std::string& what, const std::string& where) {
     throw Error(
         ErrorCode::device, what, where,
@@ -58,21 +63,41 @@ struct Actions {
     posix_spawn_file_actions_t list{};
 };
 
-// Beyond those that the other program will have, so that none is overwritten on the way.
-Descriptor moved_up(const Descriptor& file) {
-    return Descriptor(fcntl(file.number(), F_DUPFD_CLOEXEC, reader_file + 1));
+// The system refused what starting needs; `errno` says why.
+[[noreturn]] void refuse_means(const std::string& what, const std::string& file) {
+    const int problem = errno;
+    check_open_files(problem, file);
+    refuse_start(fmt::format("{}: {}", what, std::strerror(problem)), file);
 }
 
-// The library or program that this code is part of. A program is not asked for its name, which may be whatever whoever
-// started it says; empty: it cannot be told.
+// Beyond those that the other program will have, so that none is overwritten on the way.
+Descriptor moved_up(int number, const std::string& file) {
+    Descriptor copy(fcntl(number, F_DUPFD_CLOEXEC, reader_file + 1));
+    if (!copy) refuse_means("cannot be handed to a reader process", file);
+    return copy;
+}
+
+// To be read, whatever else `number` may be used for: then by another opening, since a copy may do the same.
+Descriptor for_reading_alone(int number, const std::string& file) {
+    if ((fcntl(number, F_GETFL) & O_ACCMODE) == O_RDONLY) return moved_up(number, file);
+    const Descriptor opened(open(fmt::format("/proc/self/fd/{}", number).c_str(), O_RDONLY | O_CLOEXEC));
+    if (!opened) refuse_means("cannot be opened for reading alone", file);
+    return moved_up(opened.number(), file);
+}
+
+// The library or program that this code is part of, as the kernel knows it: names that a program or a library was
+// started with may be whatever whoever started it says, and count from a folder that is not the current one any more.
+// Empty: it cannot be told.
 std::filesystem::path own_file() {
-    Dl_info here{};
-    void* map = nullptr;
-    std::error_code problem;
-    const bool is_known = dladdr1(reinterpret_cast<const void*>(&own_file), &here, &map, RTLD_DL_LINKMAP) != 0;
-    const char* library = is_known && map != nullptr ? static_cast<const link_map*>(map)->l_name : "";
-    if (*library != '\0') return std::filesystem::canonical(library, problem);
-    return std::filesystem::read_symlink("/proc/self/exe", problem);
+    const auto here = reinterpret_cast<std::uintptr_t>(&own_file);
+    std::ifstream maps = regular_stream("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::uintptr_t begin = 0, end = 0;
+        int path = 0;  // behind the addresses: permissions, offset, device, inode
+        if (std::sscanf(line.c_str(), "%zx-%zx %*s %*s %*s %*s %n", &begin, &end, &path) != 2) continue;
+        if (begin <= here && here < end) return line.substr(static_cast<std::size_t>(path));
+    }
+    return {};
 }
 
 // "crashed (Aborted)".
@@ -91,7 +116,11 @@ std::string words_of(int status) {
 
 std::filesystem::path reader_program() {
     if (const char* named = std::getenv("ECHOLUX_READER"); named != nullptr && *named != '\0') return named;
-    const std::filesystem::path folder = own_file().parent_path();
+    return reader_program_for(own_file());
+}
+
+std::filesystem::path reader_program_for(const std::filesystem::path& file) {
+    const std::filesystem::path folder = file.parent_path();
     if (!folder.is_absolute()) refuse_start("where this program lies cannot be told", "set ECHOLUX_READER");
     std::error_code problem;
     for (const char* place : {"", "../bin", "../../bin"}) {  // of lib and of lib/x86_64-linux-gnu
@@ -115,27 +144,33 @@ void ReaderProcess::start() {
     const std::filesystem::path program = reader_program();
     int ends[2] = {-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        refuse_start("no socket for a reader process", std::strerror(errno));
+        refuse_means("no socket for a reader process", order_.path);
     Descriptor theirs(ends[1]);
     socket_ = Descriptor(ends[0]);
     memory_file_ = Descriptor(memfd_create("echolux-voxels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!memory_file_ || fcntl(memory_file_.number(), F_ADD_SEALS, F_SEAL_SHRINK) != 0)
-        refuse_start("no memory to share with a reader process", std::strerror(errno));
-    const Descriptor socket = moved_up(theirs), memory = moved_up(memory_file_), file{dup(file_)};
-    const Descriptor moved_file = moved_up(file);
+        refuse_means("no memory to share with a reader process", order_.path);
+    const Descriptor socket = moved_up(theirs.number(), order_.path);
+    const Descriptor memory = moved_up(memory_file_.number(), order_.path);
+    const Descriptor file = for_reading_alone(file_, order_.path);
     Actions actions;
     posix_spawn_file_actions_addopen(&actions.list, 0, "/dev/null", O_RDONLY, 0);
     for (const int output : {1, 2}) posix_spawn_file_actions_addopen(&actions.list, output, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions.list, socket.number(), reader_socket);
     posix_spawn_file_actions_adddup2(&actions.list, memory.number(), reader_memory);
-    posix_spawn_file_actions_adddup2(&actions.list, moved_file.number(), reader_file);
+    posix_spawn_file_actions_adddup2(&actions.list, file.number(), reader_file);
     std::string name = program.string(), protocol = std::to_string(reader_protocol), version = echolux::version;
     std::array<char*, 4> arguments{name.data(), version.data(), protocol.data(), nullptr};
     pid_t process = -1;
     const int problem =
         posix_spawn(&process, name.c_str(), &actions.list, nullptr, arguments.data(), environment().data());
+    check_open_files(problem, order_.path);
     if (problem != 0) refuse_start(fmt::format("cannot be started: {}", std::strerror(problem)), name);
     process_ = process;
+}
+
+bool ReaderProcess::can_go_on() const {
+    return process_ >= 0 && worked_s_ < max_work_s;
 }
 
 void ReaderProcess::open_again(const OpenOrder& order) {
@@ -150,7 +185,9 @@ void ReaderProcess::ask(const Frame& frame) {
 std::string ReaderProcess::answer(Says expected, double longest_s) {
     const auto until =
         WireClock::now() + std::chrono::duration_cast<WireClock::duration>(std::chrono::duration<double>(longest_s));
+    const auto begun = WireClock::now();
     std::optional<std::string> bytes = receive_frame(socket_.number(), until);
+    worked_s_ += std::chrono::duration<double>(WireClock::now() - begun).count();
     if (!bytes) fail(longest_s, WireClock::now() >= until);
     try {
         FrameReader frame(*bytes);

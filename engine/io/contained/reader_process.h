@@ -19,7 +19,8 @@ namespace echolux {
 
 class ReaderProcess {
   public:
-    // Reads `file`; what it is about says `order`. Throws Error{device}: the program is not there or does not start.
+    // Reads `file`, and can do nothing else with it; what it is about says `order`. Throws Error{device}: the program
+    // is not there or does not start.
     ReaderProcess(const OpenOrder& order, const Descriptor& file);
     ~ReaderProcess();
     ReaderProcess(const ReaderProcess&) = delete;
@@ -40,6 +41,9 @@ class ReaderProcess {
 
     bool is_over() const { return process_ < 0; }
 
+    // False: it is over, or has worked for so long that another one is to take its place: longest_work_s is near.
+    bool can_go_on() const;
+
   private:
     void start();
     [[noreturn]] void fail(double longest_s, bool is_late);
@@ -51,10 +55,14 @@ class ReaderProcess {
     std::byte* memory_ = nullptr;
     std::int64_t memory_bytes_ = 0;
     int file_;
+    double worked_s_ = 0;  // at most: so long it was waited for
 };
 
 // The program that reads: of ECHOLUX_READER, else beside the program or library that this code is part of, or in the
 // folder bin of its installation. Throws Error{device} where there is none.
 std::filesystem::path reader_program();
+
+// Of the program or library `file`. Never looks into the current folder.
+std::filesystem::path reader_program_for(const std::filesystem::path& file);
 
 }  // namespace echolux

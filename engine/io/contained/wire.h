@@ -20,6 +20,10 @@ inline constexpr int reader_socket = 3, reader_memory = 4, reader_file = 5;
 // Of disks and codecs, in bytes per second: what an answer may take goes by it.
 inline constexpr double slowest_reading = 8 << 20;
 
+// Of processor time, for all answers of one process, beside what its first file may take: a bound of the kernel's, for
+// a process that does what a hostile file says and has lost its program. Whoever still asks ends it by the clock.
+inline constexpr std::int64_t longest_work_s = 3600;
+
 // Of this protocol; the name of the other program stands in its own message when it has another.
 inline constexpr int reader_protocol = 1;
 

@@ -5,16 +5,21 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <sstream>
+#include <vector>
 
 #include "engine/reader/serve.h"
 
@@ -77,13 +82,34 @@ class WrongSizes final : public ImageReader {
     Stack stack_;
 };
 
-std::string place;  // of a file that harm could be done to
-
-void say(std::initializer_list<std::uint64_t> words) {
-    for (const std::uint64_t word : words) {
-        [[maybe_unused]] const ssize_t written = write(reader_socket, &word, sizeof word);
+// Is over whenever the second time point is asked for, and says of its levels what stands in the input: x y z, type,
+// time points, of one after the other.
+class Fickle final : public ImageReader {
+  public:
+    Fickle() {
+        std::string text(1000, '\0');
+        text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(reader_file, text.data(), text.size(), 0))));
+        std::istringstream numbers(text);
+        ImageHeader level;
+        int type = 0;
+        while (numbers >> level.size[0] >> level.size[1] >> level.size[2] >> type >> level.time_points) {
+            level.type = static_cast<VoxelType>(type);
+            levels_.push_back(level);
+        }
     }
-}
+
+    const ImageHeader& header() const override { return levels_.front(); }
+    std::vector<ImageHeader> levels() const override { return levels_; }
+    std::vector<std::byte> read(std::int64_t time_point, Interval slices) override {
+        if (time_point == 1) _exit(0);
+        return std::vector<std::byte>(static_cast<std::size_t>((slices.end - slices.begin) * header().slice_bytes()));
+    }
+
+  private:
+    std::vector<ImageHeader> levels_;
+};
+
+std::string place;  // of a file that harm could be done to
 
 int deepen(int depth) {
     volatile char wide[4096];
@@ -95,8 +121,10 @@ int deepen(int depth) {
     for (;;) pause();
 }
 
-const std::map<std::string, std::function<void()>>& harms() {
-    static const std::map<std::string, std::function<void()>> all{
+using Harms = std::map<std::string, std::function<void()>>;
+
+Harms to_files() {
+    return {
         {"write a file", [] { open(place.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600); }},
         {"write by open()", [] { syscall(SYS_openat, AT_FDCWD, place.c_str(), O_RDWR); }},
         {"write into the input", [] { [[maybe_unused]] auto n = pwrite(reader_file, "x", 1, 0); }},
@@ -105,6 +133,12 @@ const std::map<std::string, std::function<void()>>& harms() {
         {"rename a file", [] { rename(place.c_str(), (place + "2").c_str()); }},
         {"truncate a file", [] { [[maybe_unused]] auto n = truncate(place.c_str(), 0); }},
         {"make a folder", [] { mkdirat(AT_FDCWD, place.c_str(), 0700); }},
+    };
+}
+
+// The network and other processes.
+Harms to_others() {
+    return {
         {"connect", [] { socket(AF_INET, SOCK_STREAM, 0); }},
         {"connect locally", [] { socket(AF_UNIX, SOCK_STREAM, 0); }},
         {"send to an address",
@@ -116,13 +150,6 @@ const std::map<std::string, std::function<void()>>& harms() {
         {"start a process", [] { fork(); }},
         {"kill its parent", [] { kill(getppid(), SIGKILL); }},
         {"watch its parent", [] { ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr); }},
-        {"make code",
-         [] { mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }},
-        {"make code of data",
-         [] {
-             void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-             mprotect(page, 4096, PROT_READ | PROT_EXEC);
-         }},
         {"start a program with signals blocked",
          [] {
              sigset_t all_signals;
@@ -130,53 +157,98 @@ const std::map<std::string, std::function<void()>>& harms() {
              sigprocmask(SIG_SETMASK, &all_signals, nullptr);
              execl("/bin/sh", "sh", "-c", "true", nullptr);
          }},
+    };
+}
+
+// Its own memory, time and end.
+Harms to_itself() {
+    return {
+        {"make code",
+         [] { mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }},
+        {"make code of data",
+         [] {
+             void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+             mprotect(page, 4096, PROT_READ | PROT_EXEC);
+         }},
         {"crash", [] { std::abort(); }},
         {"overflow its stack", [] { deepen(0); }},
         {"divide by nothing", [] { raise(SIGFPE); }},
         {"end", [] { _exit(0); }},
         {"hang", wait_for_ever},
+        {"hang without its alarm",
+         [] {
+             alarm(0);
+             wait_for_ever();
+         }},
         {"take all memory",
          [] {
              for (int i = 0; i < 128; ++i) std::memset(new char[1 << 24], 1, 1 << 24);  // 2 GiB
          }},
-        {"say nonsense",
-         [] {
-             say({5, 0x7878787878787878});
-             wait_for_ever();
-         }},
-        {"say a header of nonsense",
-         [] {
-             say({9, 0x6868686868686868, 0x6868686868686868});
-             wait_for_ever();
-         }},
-        {"announce more than there is",
-         [] {
-             say({~0ULL});
-             wait_for_ever();
-         }},
-        {"announce and stop",
-         [] {
-             say({64});
-             wait_for_ever();
-         }},
     };
+}
+
+// What it says, and then nothing more.
+Harms in_words() {
+    const auto says = [](std::initializer_list<std::uint64_t> words) {
+        return [words = std::vector<std::uint64_t>(words)] {
+            [[maybe_unused]] const ssize_t written = write(reader_socket, words.data(), 8 * words.size());
+            wait_for_ever();
+        };
+    };
+    return {
+        {"say nonsense", says({5, 0x7878787878787878})},
+        {"say a header of nonsense", says({9, 0x6868686868686868, 0x6868686868686868})},
+        {"announce more than there is", says({~0ULL})},
+        {"announce and stop", says({64})},
+    };
+}
+
+Harms all_harms() {
+    Harms all = to_files();
+    all.merge(to_others());
+    all.merge(to_itself());
+    all.merge(in_words());
     return all;
 }
 
-// Opening to read is refused without ado, as libraries look for files of their own.
-std::unique_ptr<ImageReader> tells_what_it_could_read() {
-    const int other = open("/etc/passwd", O_RDONLY);
-    const std::string found = other < 0 ? std::strerror(errno) : "opened";
-    return std::make_unique<Stack>(std::map<std::string, std::string>{{"passwd", found}});
+// What the system calls it when it may not, or may.
+std::string outcome(bool is_done) {
+    return is_done ? "done" : std::strerror(errno);
+}
+
+// Opening to read is refused without ado, as libraries look for files of their own, and so is asking what there is.
+std::unique_ptr<ImageReader> tells_what_it_could_find() {
+    struct stat found {};
+    std::map<std::string, std::string> texts;
+    texts["open"] = outcome(open("/etc/passwd", O_RDONLY) >= 0);
+    texts["stat"] = outcome(stat("/etc/passwd", &found) == 0);
+    texts["stat of nothing"] = outcome(stat("/nonexistent", &found) == 0);
+    texts["newfstatat"] = outcome(syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", &found, AT_EMPTY_PATH) == 0);
+    texts["statx"] = outcome(syscall(SYS_statx, AT_FDCWD, "/etc/passwd", 0, 0, &found) == 0);
+    texts["limits"] = outcome(setrlimit(RLIMIT_CPU, std::array{rlimit{RLIM_INFINITY, RLIM_INFINITY}}.data()) == 0);
+    texts["input"] = outcome(fstat(reader_file, &found) == 0);
+    texts["bytes of the input"] = std::to_string(found.st_size);
+    texts["nothing"] = outcome(fstat(1000, &found) == 0);
+    return std::make_unique<Stack>(std::move(texts));
+}
+
+// The input itself, through memory.
+std::unique_ptr<ImageReader> tells_whether_it_can_write() {
+    void* shared = mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, reader_file, 0);
+    if (shared != MAP_FAILED) *static_cast<char*>(shared) = 'X';
+    return std::make_unique<Stack>(std::map<std::string, std::string>{{"map", outcome(shared != MAP_FAILED)}});
 }
 
 std::unique_ptr<ImageReader> opened(const OpenOrder& order) {
     place = order.path + ".harmed";
-    if (order.part == "look around") return tells_what_it_could_read();
+    if (order.part == "look around") return tells_what_it_could_find();
+    if (order.part == "map the input") return tells_whether_it_can_write();
+    if (order.part == "change its mind") return std::make_unique<Fickle>();
     if (order.part == "crash later") return std::make_unique<LateHarm>();
     if (order.part == "give too little") return std::make_unique<WrongSizes>();
-    const auto harm = harms().find(order.part);
-    if (harm != harms().end()) harm->second();
+    const Harms harms = all_harms();
+    const auto harm = harms.find(order.part);
+    if (harm != harms.end()) harm->second();
     return std::make_unique<Stack>();
 }
 

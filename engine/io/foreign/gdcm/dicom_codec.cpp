@@ -108,7 +108,7 @@ std::int64_t max_memory_for(const PackedFrames& packed, std::size_t file_bytes) 
 struct DicomCodec::Parts {
     // Asks the process that is there, unless the frames need more memory than it may take.
     void open(const OpenOrder& order) {
-        if (process && !process->is_over() && order.max_bytes <= max_bytes) return process->open_again(order);
+        if (process && process->can_go_on() && order.max_bytes <= max_bytes) return process->open_again(order);
         max_bytes = order.max_bytes;
         process = std::make_unique<ReaderProcess>(order, file);
     }

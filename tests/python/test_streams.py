@@ -1,0 +1,124 @@
+"""Arrays on a GPU: on which stream work on them is ordered. Their libraries are doubles here that write down what they are
+asked for: what DLPack's protocol says can be checked without a GPU."""
+import contextlib
+import sys
+import types
+import unittest
+
+import echolux as ox
+from echolux.arrays import empty, order_of
+
+CUDA = "cuda (NVIDIA H200, fused)"
+NONE, ON_STREAM = 0, 1  # ECHOLUX_SYNC_...
+
+
+class Device(contextlib.nullcontext):
+    id = 0
+
+
+class Array:
+    """On a GPU; remembers the streams that it was lent on."""
+
+    shape, device, place = (2, 3, 4), Device(), (2, 0)
+
+    def __init__(self):
+        self.lent = []
+
+    def __dlpack__(self, *, stream):
+        self.lent.append(stream)
+        return "capsule"
+
+    def __dlpack_device__(self):
+        return self.place
+
+
+class Stream:
+    def __init__(self, **how):
+        self.__dict__.update(how)
+
+
+class WithProtocol:
+    def __cuda_stream__(self):
+        return 0, 0x5000
+
+
+def library(name, **cuda):
+    """A module `name` with cuda, and its array."""
+    module = types.ModuleType(name)
+    module.entered = []
+    module.made = []
+
+    @contextlib.contextmanager
+    def enter(stream):
+        module.entered.append(stream)
+        yield
+
+    module.cuda = types.SimpleNamespace(**cuda)
+    if name == "torch":
+        module.cuda.ExternalStream = lambda handle, device: handle
+        module.cuda.stream = enter
+    else:
+        module.cuda.ExternalStream = lambda handle, device: enter(handle)
+    module.empty = lambda *shape, **how: module.made.append((shape, how)) or Array()
+    module.float32 = "torch.float32"
+    return module, type("Tensor", (Array,), {"__module__": name})
+
+
+class Order(unittest.TestCase):
+    def use(self, module):
+        self.addCleanup(sys.modules.pop, module.__name__, None)
+        sys.modules[module.__name__] = module
+
+    def ordered(self, array, stream=None):
+        """sync, the stream's handle, whether it waits; and the number by which the array was lent."""
+        order = order_of(array, stream, CUDA)
+        with order.current():
+            self.assertEqual(order.lent(array, "spectra"), "capsule")
+        return order.sync, order.stream, order.waits, array.lent[-1]
+
+    def test_is_that_of_the_arrays_library(self):
+        for current, number in ((0, 1), (0x7000, 0x7000)):  # CUDA's default stream is 1 in DLPack, 0 being ambiguous
+            module, kind = library("torch", current_stream=lambda device: Stream(cuda_stream=current))
+            self.use(module)
+            self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, number))
+            self.assertEqual(module.entered, [])
+            module, kind = library("cupy", get_current_stream=lambda: Stream(ptr=current))
+            self.use(module)
+            self.assertEqual(self.ordered(kind()), (ON_STREAM, number, False, number))
+
+    def test_of_an_unknown_library_waits(self):
+        self.assertEqual(self.ordered(Array()), (ON_STREAM, 1, True, 1))
+
+    def test_is_what_the_caller_says(self):
+        for stream, number in ((1, 1), (2, 2), (0x9000, 0x9000), (WithProtocol(), 0x5000), (Stream(ptr=0), 1),
+                               (Stream(cuda_stream=0x6000), 0x6000)):
+            self.assertEqual(self.ordered(Array(), stream), (ON_STREAM, number, False, number))
+        self.assertEqual(self.ordered(Array(), -1), (NONE, 0, True, -1))
+
+    def test_of_results_is_the_same(self):
+        for name in ("torch", "cupy"):
+            module, kind = library(name)
+            self.use(module)
+            for stream, handle in ((1, 0), (2, 2), (0x9000, 0x9000)):
+                self.ordered(kind(), stream)
+                self.assertEqual(module.entered[-1], handle)
+            empty(kind(), (2, 3), "float32")
+            (shape, *_), how = module.made[-1]
+            self.assertEqual(shape, (2, 3))
+            if name == "torch":
+                self.assertEqual(how, {"dtype": "torch.float32", "device": Array.device})
+
+    def test_is_refused_where_it_is_none(self):
+        for stream in (0, -2, "stream", 1.5, True):
+            with self.assertRaisesRegex(ox.BadArgument, "is not a CUDA stream"):
+                order_of(Array(), stream, CUDA)
+
+    def test_keeps_devices_apart(self):
+        other = Array()
+        other.place = (2, 1)
+        with self.assertRaisesRegex(ox.BadArgument, "out: does not lie on the GPU"):
+            order_of(Array(), 1, CUDA).lent(other, "out")
+
+
+if __name__ == "__main__":
+    unittest.main()

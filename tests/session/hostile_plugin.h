@@ -1,0 +1,25 @@
+// The plugin that does one thing wrong (plugins/hostile.c): which one is said by its option.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "engine/acquire/source_kinds.h"
+
+namespace echolux {
+
+inline SourceWanted hostile(const std::string& library, const std::string& fault) {
+    SourceWanted result;
+    result.name = "plugin:" ECHOLUX_HOSTILE_PLUGINS "/" + library + ".so," + fault;
+    result.assignments = {"scan.a_scans=10", "scan.b_scans=7"};
+    result.settings.block_b_scans = 3;
+    return result;
+}
+
+// Of a test, after an option.
+inline std::string as_name(std::string option) {
+    std::ranges::replace(option, ' ', '_');
+    return option;
+}
+
+}  // namespace echolux

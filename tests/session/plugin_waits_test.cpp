@@ -1,0 +1,79 @@
+// Plugins that take their time, or never come back: no block is lost, and nobody waits for them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "await.h"
+#include "compute/error.h"
+#include "hostile_plugin.h"
+
+namespace echolux {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+// A call that comes back while nobody waits for it has brought a block all the same.
+class SlowPlugin : public testing::TestWithParam<const char*> {};
+
+TEST_P(SlowPlugin, LosesNoBlock) {
+    const auto source = open_plugin(hostile("hostile", GetParam()));
+    source->start();
+    int waited = 0;
+    for (std::int64_t number = 0; number < 7; ++number) {
+        Arrival arrival = source->next(1ms);
+        for (TestPatience patience; arrival.kind != Arrival::Kind::block && patience.lasts(); ++waited) {
+            std::this_thread::sleep_for(100ms);  // it is back by then
+            arrival = source->next(1ms);
+        }
+        SCOPED_TRACE(number);
+        EXPECT_EQ(arrival.block.lost_before, 0);
+        EXPECT_EQ(arrival.block.volume, number / 3);
+        EXPECT_EQ(arrival.block.first_b_scan, number % 3 * 3);
+    }
+    EXPECT_GT(waited, 0) << "else this tests nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(EachWay, SlowPlugin, testing::Values("next is slow", "posted next is slow"),
+                         [](const auto& fault) { return as_name(fault.param); });
+
+// One that never comes back is told, and nobody waits for it: not who stops it, not who closes it.
+class HangingPlugin : public testing::TestWithParam<const char*> {};
+
+TEST_P(HangingPlugin, KeepsNobodyFromLeaving) {
+    const auto begun = std::chrono::steady_clock::now();
+    {
+        const auto source = open_plugin(hostile("hostile", GetParam()));
+        source->start();
+        source->next(1ms);
+        source->stop();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s) << "it hangs for 30 s";
+}
+
+INSTANTIATE_TEST_SUITE_P(EachWay, HangingPlugin,
+                         testing::Values("next hangs", "posted next hangs", "stop hangs", "close hangs"),
+                         [](const auto& fault) { return as_name(fault.param); });
+
+TEST(PluginFaults, ACallThatDoesNotComeBackIsAnErrorThatNamesIt) {
+    const auto source = open_plugin(hostile("hostile", "next hangs"));
+    source->start();
+    std::string line;
+    for (TestPatience patience; line.empty() && patience.lasts();) {
+        try {
+            const auto begun = std::chrono::steady_clock::now();
+            EXPECT_EQ(source->next(20ms).kind, Arrival::Kind::nothing_yet);
+            EXPECT_LT(std::chrono::steady_clock::now() - begun, 2s) << "no call waits longer than it was asked to";
+        } catch (const Error& error) {
+            line = error.line();
+        }
+    }
+    EXPECT_THAT(line, HasSubstr("next() has not returned for 5 s"));
+    EXPECT_THROW(source->start(), Error) << "it still hangs";
+}
+
+}  // namespace
+}  // namespace echolux

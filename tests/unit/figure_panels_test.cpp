@@ -1,0 +1,69 @@
+// The panels of figures: what their pixels and bars say of the values.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "app/figure/figure_page.h"
+
+namespace echolux {
+namespace {
+
+// One row of values, as a B-scan.
+Figure row(std::vector<float> values) {
+    return {std::ssize(values), 1, std::move(values), 10, 10};
+}
+
+VolumeGrid grid_in(const std::string& unit) {
+    VolumeGrid grid;
+    grid.depth = 1;
+    grid.unit = unit;
+    return grid;
+}
+
+std::array<int, 3> pixel(const Picture& picture, std::size_t index) {
+    return {picture.pixels[3 * index], picture.pixels[3 * index + 1], picture.pixels[3 * index + 2]};
+}
+
+TEST(FigurePanels, VelocitiesAreInTheColoursOfFlowAndTheBarSaysSo) {
+    const FigurePanel panel = b_scan_panel(row({-8, -4, 0, 4, 2, NAN}), grid_in("mm/s"), {});
+    ASSERT_EQ(panel.picture.channels, 3);
+    ASSERT_EQ(panel.picture.pixels.size(), 18u);
+    const std::array<int, 3> still = pixel(panel.picture, 2), away = pixel(panel.picture, 3),
+                             towards = pixel(panel.picture, 1);
+    EXPECT_NEAR(still[0], still[2], 8) << "no flow is gray";
+    EXPECT_GT(away[0], away[2] + 30) << "orange";
+    EXPECT_GT(towards[2], towards[0] + 30) << "blue";
+    EXPECT_EQ(pixel(panel.picture, 5), still) << "not measured";
+    ASSERT_TRUE(panel.bar);
+    EXPECT_EQ(panel.bar->unit, "mm/s");
+    EXPECT_EQ(panel.bar->range.black, -panel.bar->range.white) << "as far either way";
+    EXPECT_NEAR(panel.bar->range.white, 8, 0.1);
+    ASSERT_TRUE(panel.bar->colours);
+    const Picture& bar = *panel.bar->colours;
+    EXPECT_GT(pixel(bar, 0)[0], pixel(bar, 0)[2]) << "the highest is at the top";
+    EXPECT_GT(pixel(bar, 255)[2], pixel(bar, 255)[0]);
+}
+
+TEST(FigurePanels, TheEndsOfVelocitiesMayBeChosenAndNoFlowStaysGray) {
+    FigureStyle style;
+    style.low = 0;
+    style.high = 5;
+    const FigurePanel panel = b_scan_panel(row({-8, 0, 5, 10}), grid_in("mm/s"), style);
+    EXPECT_EQ(panel.bar->range.black, 0);
+    EXPECT_EQ(panel.bar->range.white, 5);
+    EXPECT_EQ(pixel(panel.picture, 0), pixel(panel.picture, 1));
+    EXPECT_NEAR(pixel(panel.picture, 1)[0], pixel(panel.picture, 1)[2], 8);
+    EXPECT_EQ(pixel(panel.picture, 2), pixel(panel.picture, 3));
+    EXPECT_EQ(pixel(panel.picture, 2), pixel(*panel.bar->colours, 0));
+}
+
+TEST(FigurePanels, OtherValuesAreGray) {
+    const FigurePanel panel = b_scan_panel(row({-8, 0, 8}), grid_in("dB"), {});
+    EXPECT_EQ(panel.picture.channels, 1);
+    EXPECT_FALSE(panel.bar->colours);
+    EXPECT_EQ(panel.bar->unit, "dB");
+}
+
+}  // namespace
+}  // namespace echolux
