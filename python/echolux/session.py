@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -73,8 +74,12 @@ class _Feeder:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def abandon(self) -> None:
+        """Nobody takes volumes any more: ends with the next array."""
         self._stopped.set()
+
+    def stop(self) -> None:
+        self.abandon()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(1.0)  # a source that waits for its instrument keeps its thread
 
@@ -144,6 +149,8 @@ class Live:
     def __init__(self, core: _core.Live, stages: Stages | None, volumes: int, feeder: _Feeder | None = None) -> None:
         self._core, self._stages, self._volumes, self._feeder = core, stages, volumes, feeder
         self._is_running = False
+        if feeder is not None:
+            weakref.finalize(self, feeder.abandon)  # of a session that was neither stopped nor used in `with`
         settings: Any = _LiveSettings(core)
         for name, kind in sections(settings).items():
             self.__dict__[name] = kind(settings)

@@ -331,5 +331,17 @@ TEST(LibraryLive, RecordsWhatIsPushed) {
     EXPECT_EQ(status_of([&] { live.record(file); }), ECHOLUX_OUTPUT) << "it is there";
 }
 
+TEST(LibraryLive, RecordsTheTruthOfTheSimulator) {
+    const TemporaryFolder folder;
+    lux::Live live =
+        lux::Live::open("sim:vessel", {"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=2"});
+    live.record((folder.path() / "take.toml").string());
+    live.start();
+    AWAIT(live.stats().recorded_blocks > 0);
+    live.stop();
+    EXPECT_GT(live.stop_recording().blocks, 0);
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "take.truth" / "truth.toml"));
+}
+
 }  // namespace
 }  // namespace echolux::testing

@@ -91,6 +91,19 @@ class PythonSources(FolderCase):
             with self.assertRaisesRegex(OSError, "cable"):
                 list(session)
 
+    def test_ends_with_a_session_that_is_dropped(self):
+        def endless():
+            while True:
+                yield spectra()
+
+        before = set(threading.enumerate())
+        session = ox.live(endless(), recipe=FIXED)
+        next(session)
+        [source] = (one for one in set(threading.enumerate()) - before if one.name == "echolux source")
+        del session
+        source.join(10)
+        self.assertFalse(source.is_alive())
+
     def test_wrong_arrays_are_refused(self):
         with self.assertRaises(ox.BadArgument):
             ox.live(iter(["text"]))
@@ -134,9 +147,12 @@ class PythonSources(FolderCase):
 
 class Interrupts(unittest.TestCase):
     def test_are_heard_at_once(self):
+        goes_on = threading.Event()
+        self.addCleanup(goes_on.set)
+
         def never():
             yield spectra()
-            time.sleep(30)
+            goes_on.wait(30)
 
         def interrupt():
             time.sleep(0.3)
