@@ -363,6 +363,12 @@ class Series {
         checked([&](auto* error) { return echolux_series_describe(handle_.get(), &count, nullptr, error); });
         return count;
     }
+    // Between two time points; 0: unknown.
+    double step_s() const {
+        double seconds = 0;
+        checked([&](auto* error) { return echolux_series_describe(handle_.get(), nullptr, &seconds, error); });
+        return seconds;
+    }
     Volume read(std::int64_t time_point) const {
         echolux_volume* handle = nullptr;
         checked([&](auto* error) { return echolux_series_read(handle_.get(), time_point, &handle, error); });

@@ -38,7 +38,7 @@ class Volume(_core.Volume):
 
             raise BadArgument(f"is an array of {array.dtype} with {array.ndim} dimensions", "codes",
                               "give [b, a, depth] of uint8, uint16, int16, float16, float32 or complex64")
-        grid = _core.Grid.of(*array.shape, voxel)
+        grid = _core.Grid.of(array.shape[0], array.shape[1], array.shape[2], voxel)
         grid.spacing_um = tuple(float(one) for one in spacing_um)
         grid.unit, grid.quantity = unit, quantity
         grid.scale, grid.offset, grid.first_depth_um = scale, offset, first_depth_um
