@@ -38,6 +38,7 @@ NB_MODULE(_core, module) {
     bind_errors(module);
     bind_settings(module);
     bind_volume(module);
+    bind_series(module);
     bind_scan(module);
     bind_reconstructor(module);
     bind_pictures(module);
