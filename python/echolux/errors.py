@@ -76,6 +76,12 @@ class Unsupported(Error, NotImplementedError):
     code = "unsupported"
 
 
+# The C interface's words for what has another name here.
+_OURS = {"pass it as an assignment to echolux_scan_open": "give it to echolux.open",
+         "echolux_settings_describe lists all keys": "help(scan.recipe) lists those of a section",
+         "submit its blocks to a reconstructor": "give its spectra to a Reconstructor",
+         "set it to what echolux_measure_noise_floor returns, or set": "reconstruct a block first, which measures it, or set"}
+
 _BY_STATUS = {1: BadArgument, 2: BadSetting, 3: BadFile, 4: OutputFailed, 5: OutOfMemory, 6: DeviceFailed, 7: Cancelled,
               8: Unsupported}
 
@@ -83,6 +89,9 @@ _BY_STATUS = {1: BadArgument, 2: BadSetting, 3: BadFile, 4: OutputFailed, 5: Out
 def made(status: int, what: str, where: str, remedy: str) -> Error:
     """The exception of a status of the C interface; called by the extension module."""
     kind: type[Error] = _BY_STATUS.get(status, Error)
+    where = where.removeprefix("settings, ")
+    for theirs, ours in _OURS.items():
+        remedy = remedy.replace(theirs, ours)
     if kind is BadFile and where and not os.path.exists(where):
         kind = MissingFile
     return kind(what, where, remedy)

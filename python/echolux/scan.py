@@ -2,41 +2,164 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .errors import BadArgument
+from .progress import Progress, watching
 from .settings import Section, assignments, sections
 from .volume import Volume
 
-Progress = Callable[[str, int, int], object]
+if TYPE_CHECKING:
+    import numpy as np
+
+    from . import _sections
+
+_ARRAYS = ("background", "dark", "k_positions", "wavelengths_nm", "k_polynomial", "dispersion_rad", "mask", "noise_floor",
+           "fast_axis", "k_jitter")
+
+
+class Calibration(Section, MutableMapping[str, Any]):
+    """Settings of the section [calibration] as attributes, which name files; and the arrays that are in effect, by name:
+
+    calibration["background"] = spectrum. background, dark, k_positions, wavelengths_nm, dispersion_rad and mask hold a
+    value for each sample, k_polynomial any number, noise_floor one for each depth bin, fast_axis one for each line of a
+    B-scan, k_jitter pairs [rows, 2].
+    """
+
+    _scan: _core.Scan
+
+    def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
+        import numpy as np
+
+        if name not in _ARRAYS:
+            raise KeyError(f"{name}: one of {', '.join(_ARRAYS)}")
+        values = np.array(self._scan.calibration(name))
+        if not values.size:
+            raise KeyError(f"{name} is not set")
+        return values.reshape(-1, 2) if name == "k_jitter" else values
+
+    def __setitem__(self, name: str, values: Any) -> None:
+        import numpy as np
+
+        if name not in _ARRAYS:
+            raise KeyError(f"{name}: one of {', '.join(_ARRAYS)}")
+        self._scan.set_calibration(name, np.asarray(values, np.float64).ravel())
+
+    def __delitem__(self, name: str) -> None:
+        self[name]
+        self._scan.set_calibration(name, [])
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in _ARRAYS if self._scan.calibration(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
 
 
 class Scan:
-    """A scan with its spectra's file, or one that is described by its settings alone. Sections of settings are attributes
-    (scan, calibration, recipe, flow, nufft, defr, compressive)."""
+    """How spectra were recorded, and how to process them: a scan's file, or settings alone.
+
+    The sections of its settings are attributes: scan.recipe.window = "hann". help(scan.recipe) tells what each means, its
+    unit and range. A value that cannot be is refused with BadSetting, and the old one stays.
+    """
+
+    if TYPE_CHECKING:
+        scan: _sections.Scan
+        calibration: _sections.Calibration
+        recipe: _sections.Recipe
+        flow: _sections.Flow
+        nufft: _sections.Nufft
+        defr: _sections.Defr
+        compressive: _sections.Compressive
 
     def __init__(self, core: _core.Scan) -> None:
         self._core = core
-        self._sections: dict[str, Section] = {}
+        settings = core.settings()
+        for name, kind in sections(settings, {"calibration": Calibration}).items():
+            section = kind(settings)
+            if isinstance(section, Calibration):
+                object.__setattr__(section, "_scan", core)
+            self.__dict__[name] = section
 
-    def __getattr__(self, name: str) -> Any:
-        settings = self._core.settings()
-        made = sections(settings).get(name)
-        if made is None:
-            raise AttributeError(f"a scan has no {name}")
-        return self._sections.setdefault(name, made(settings))
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+        else:
+            raise AttributeError(f"{name} cannot be set: settings are attributes of their section, as scan.recipe.window")
 
-    def reconstruct(self, volume: int = 0, *, device: str = "auto", progress: Progress | None = None) -> Volume:
-        """A volume of the scan's file, as `echolux reconstruct` makes it; its `flow` where flow.method asks for it."""
-        structure, flow = self._core.reconstruct(device, volume, 0, 0, progress)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the spectra of a volume, as read() gives them: (b, a, samples); b is followed by the repeats of a B-scan and
+        a by those of an A-scan where there is more than one. Packed samples count as bytes."""
+        shape, size = self._core.shape(), self._sample_type().itemsize
+        lines = (shape.b_scans, shape.b_repeats, shape.a_scans, shape.a_repeats)
+        return *(n for i, n in enumerate(lines) if i % 2 == 0 or n > 1), shape.line_bytes // size
+
+    @property
+    def volumes(self) -> int:
+        """Volumes in its file."""
+        return self._core.shape().volumes
+
+    def _sample_type(self) -> np.dtype[Any]:
+        import numpy as np
+
+        names = {"u16": "u2", "u32": "u4", "i16": "i2", "f32": "f4"}
+        order = ">" if self.scan.byte_order == "big" else "<"
+        return np.dtype(order + names.get(self.scan.sample_format, "u1"))
+
+    def read(self, volume: int = 0, first: int = 0, count: int | None = None) -> np.ndarray[Any, Any]:
+        """Raw spectra of the B-scan positions [first, first + count) of a volume, of the shape that `shape` says."""
+        import numpy as np
+
+        shape = self.shape
+        if count is None:
+            count = shape[0] - first
+        if not 0 <= first < first + count <= shape[0]:
+            raise BadArgument(f"B-scans {first} to {first + count} are not in the scan", "first, count",
+                              f"it has {shape[0]}")
+        spectra = np.empty((count, *shape[1:]), self._sample_type())
+        self._core.read(volume, first, count, spectra.reshape(-1).view(np.uint8))
+        return spectra
+
+    def reconstruct(self, volume: int = 0, *, b_scans: tuple[int, int] | None = None, device: str = "auto",
+                    progress: Progress = None) -> Volume:
+        """A volume of the scan's file, bit for bit what `echolux reconstruct` writes.
+
+        b_scans: only these positions [begin, end)
+        device: "auto" (the CPU where no GPU can be used), "cpu", "cuda", or one of several GPUs: "cuda:1"
+        progress: progress(task, done, total) is called some ten times a second; what it raises stops the work. None: a bar
+            where there is a terminal or notebook; False: nothing is shown
+
+        Its flow, where flow.method asks for it, is the attribute `flow` of the result. Ctrl-C stops at once.
+        Raises BadSetting, BadFile, OutOfMemory, DeviceFailed.
+        """
+        begin, end = (0, 0) if b_scans is None else b_scans
+        with watching(progress) as told:
+            structure, flow = self._core.reconstruct(device, volume, begin, end, told)
         made = Volume(structure)
         if flow is not None:
             made.flow = Volume(flow)
         return made
 
+    def toml(self, *, with_defaults: bool = False) -> str:
+        """Its settings as the text of a scan's file: those that differ from their defaults, or all."""
+        return self._core.settings().toml(with_defaults)
+
+    def __repr__(self) -> str:
+        return f"<Scan {'x'.join(map(str, self.shape))} {self.scan.sample_format}, {self.volumes} volume(s)>"
+
 
 def open(path: str | os.PathLike[str], **settings: Mapping[str, object]) -> Scan:
-    """Opens a scan's TOML file, a recording, or a raw file that describes itself. Sections of settings override the file:
-    ox.open("scan.toml", recipe={"window": "hann"})."""
+    """Opens a scan's TOML file, a recording, or a raw file that describes itself.
+
+    Settings override the file, a mapping for each section: ox.open("scan.toml", recipe={"window": "hann"}).
+    Raises MissingFile, BadFile, BadSetting.
+    """
     return Scan(_core.Scan.open(os.fspath(path), assignments(settings)))

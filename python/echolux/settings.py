@@ -3,7 +3,7 @@ library gives, so that help(scan.recipe) tells each setting's meaning, unit and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import BadSetting
@@ -42,7 +42,7 @@ def described(setting: _core.Setting) -> str:
     facts = []
     if setting.choices:
         facts.append("one of " + ", ".join(setting.choices))
-    elif setting.kind in (_INTEGER, _NUMBER) and setting.high < 1e12:
+    elif setting.kind in (_INTEGER, _NUMBER) and setting.high <= 1e5:
         facts.append(f"from {setting.low:g} to {setting.high:g}")
     if setting.unit:
         facts.append(f"in {setting.unit}")
@@ -83,13 +83,15 @@ class Section:
         return AttributeError(f"there is no setting {self._section}.{name}" +
                               (f"; did you mean {near[0]}?" if near else ""))
 
-    def __getattr__(self, name: str) -> Any:  # of what is no setting
-        raise self._unknown(name)
+    if not TYPE_CHECKING:  # type checkers know the names from _sections.pyi
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if name not in self._names:
+        def __getattr__(self, name: str) -> Any:  # of what is no setting
             raise self._unknown(name)
-        self._set(name, value)
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name not in self._names:
+                raise self._unknown(name)
+            self._set(name, value)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._names})

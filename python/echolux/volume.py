@@ -2,44 +2,237 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 
 if TYPE_CHECKING:
     import numpy as np
+    import xarray
+
+_SPACE = ("b", "a", "depth")
 
 
 class Volume(_core.Volume):
-    """Voxels [b, a, depth] in host memory, and what they mean. Never changes.
+    """Voxels [b, a, depth] in host memory, and what they mean. A volume never changes.
 
-    An array wherever one is expected: numpy.asarray(volume) and torch.from_dlpack(volume) see its codes without a copy;
-    value = code * scale + offset, in `unit`.
+    It is an array wherever one is expected: numpy.asarray(volume) and torch.from_dlpack(volume) see the codes that it
+    stores, without a copy; value = code * scale + offset, in `unit`. volume.values() are the values.
     """
 
     flow: Volume | None = None
+    """What moves: the flow that was reconstructed together with this structure; None where flow.method was none."""
+
+    @staticmethod
+    def from_array(codes: Any, *, spacing_um: Sequence[float] = (0, 0, 0), unit: str = "", quantity: str = "",
+                   scale: float = 1, offset: float = 0, first_depth_um: float = 0) -> Volume:
+        """A volume with a copy of an array [b, a, depth] of type uint8, uint16, int16, float16, float32 or complex64."""
+        import numpy as np
+
+        array = np.ascontiguousarray(codes)
+        voxel = {"uint8": "u8", "uint16": "u16", "int16": "i16", "float16": "f16", "float32": "f32",
+                 "complex64": "complex64"}.get(array.dtype.name)
+        if voxel is None or array.ndim != 3:
+            from .errors import BadArgument
+
+            raise BadArgument(f"is an array of {array.dtype} with {array.ndim} dimensions", "codes",
+                              "give [b, a, depth] of uint8, uint16, int16, float16, float32 or complex64")
+        grid = _core.Grid.of(*array.shape, voxel)
+        grid.spacing_um = tuple(float(one) for one in spacing_um)
+        grid.unit, grid.quantity = unit, quantity
+        grid.scale, grid.offset, grid.first_depth_um = scale, offset, first_depth_um
+        return Volume(_core.Volume.create(grid, array))
+
+    # ---- what it means
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """[b, a, depth]; [b, a, depth, 2] where voxels are pairs (phasors)."""
+        """(b, a, depth); (b, a, depth, 2) where a voxel is a pair, as in flow that is stored as phasors."""
         return self._grid.shape
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the codes."""
+        import numpy as np
+
+        return np.dtype(self._grid.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions of the codes."""
+        return len(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all codes."""
+        return self._grid.nbytes
+
+    @property
+    def spacing_um(self) -> tuple[float, float, float]:
+        """Distance of voxels in um along (b, a, depth), 0 where it is unknown."""
+        return self._grid.spacing_um
+
+    @property
+    def first_depth_um(self) -> float:
+        """Depth of the first row of voxels in um, from zero delay."""
+        return self._grid.first_depth_um
+
+    @property
+    def unit(self) -> str:
+        """Of the values; empty where it is unknown."""
+        return self._grid.unit
+
+    @property
+    def quantity(self) -> str:
+        """What the values are: "db", "intensity", "doppler" ...; empty where it is unknown."""
+        return self._grid.quantity
+
+    @property
+    def scale(self) -> float:
+        """value = code * scale + offset."""
+        return self._grid.scale
+
+    @property
+    def offset(self) -> float:
+        """value = code * scale + offset."""
+        return self._grid.offset
+
+    @property
+    def v_max_mm_s(self) -> float:
+        """Of phasors: the axial velocity in mm/s at a phase of pi, 0 where it is unknown."""
+        return self._grid.v_max_mm_s
+
+    @property
+    def time_s(self) -> float:
+        """Seconds since the start of the scan, the source or the series."""
+        return self._time_s
+
+    @property
+    def number(self) -> int:
+        """Which volume of its scan, source or series this is, from 0."""
+        return self._number
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """How it was made, by key: settings, version, device, hashes of calibration files."""
+        lines = (line.partition(" = ") for line in self._provenance().splitlines())
+        return {key: value for key, _, value in lines}
+
+    @property
+    def warnings(self) -> list[str]:
+        """What may be wrong with its quality, one line each."""
+        return self._warnings().splitlines()
+
+    # ---- as arrays
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """The codes; without a copy where dtype is theirs and copy is not True."""
+        """The codes, read-only; copied where dtype is another type or copy is True."""
         import numpy as np
 
         codes = self._numpy()
         if dtype is not None and np.dtype(dtype) != codes.dtype:
             if copy is False:
-                raise ValueError(f"a copy is needed for codes of type {codes.dtype} as {np.dtype(dtype)}")
+                raise ValueError(f"{codes.dtype} as {np.dtype(dtype)} needs a copy")
             return codes.astype(dtype)
         return codes.copy() if copy else codes
 
+    def __getitem__(self, key: Any) -> Any:
+        """volume[10:20, :, 100:200]: codes as a NumPy array, without a copy."""
+        return self._numpy()[key]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def values(self) -> np.ndarray[Any, Any]:
+        """The values in `unit` as float32 (complex64 where they are complex) [b, a, depth]; phasors are not scaled."""
+        import numpy as np
+
+        codes = self._numpy()
+        if codes.dtype == np.complex64 or codes.ndim == 4:
+            return codes
+        values = codes.astype(np.float32)
+        values *= np.float32(self.scale)
+        values += np.float32(self.offset)
+        return values
+
+    def to_xarray(self) -> xarray.DataArray:
+        """values() with coordinates in um and units as attributes. Needs xarray (pip install echolux[xarray])."""
+        import numpy as np
+        import xarray
+
+        values = self.values()
+        coordinates: dict[str, Any] = {}
+        for name, count, step, first in zip(_SPACE, self.shape, self.spacing_um, (0.0, 0.0, self.first_depth_um)):
+            if step > 0:
+                coordinates[name] = (name, first + step * np.arange(count), {"units": "um"})
+        coordinates["time"] = ((), self.time_s, {"units": "s"})
+        return xarray.DataArray(values, coordinates, [*_SPACE, "component"][:values.ndim], self.quantity or None,
+                                {"units": self.unit, "long_name": self.quantity, "provenance": str(self.provenance)})
+
+    # ---- other volumes
+
+    def converted(self, voxel: str, low: float | None = None, high: float | None = None) -> Volume:
+        """The same values in voxels of another type: "u8", "u16", "i16", "f16", "f32" or "complex64".
+
+        Integers span the values low to high; without them, those that there are.
+        """
+        if voxel in ("u8", "u16", "i16") and (low is None or high is None):
+            import numpy as np
+
+            values = self.values()
+            low = float(np.nanmin(values)) if low is None else low
+            high = float(np.nanmax(values)) if high is None else high
+        return Volume(self._converted(voxel, low or 0.0, high or 0.0))
+
+    def velocities(self) -> Volume:
+        """Of a flow volume: axial velocities in mm/s as float32; phases in rad where v_max_mm_s is unknown."""
+        return Volume(self._velocities())
+
+    # ---- out
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it; the ending decides the format (.nrrd, .nii.gz, .tiff, .h5, .ome.zarr ...)."""
+        """Writes it; the ending decides the format (.nrrd, .nii.gz, .tiff, .h5, .ome.zarr ...).
+
+        The file appears when it is complete. Raises OutputFailed where it cannot be written.
+        """
         self._write(os.fspath(path))
+
+    def render(self, **view: object) -> np.ndarray[Any, Any]:
+        """A picture, uint8 [height, width, 4]: red, green, blue, alpha; rows from the top.
+
+        volume.render(mode="mip", azimuth=30, width=800, height=600). Keys are the settings of the section [view], which
+        docs/settings.md lists; units may be left out of their names (azimuth for azimuth_deg). A volume's flow is
+        shown over it unless flow_shown="hidden". Needs a build with the renderer and a Vulkan device; software will do.
+        """
+        from .pictures import render
+
+        return render(self, view)
+
+    def __repr__(self) -> str:
+        about = [f"{'x'.join(map(str, self.shape))} {self._grid.voxel}"]
+        if any(self.spacing_um):
+            about.append("spacing " + " x ".join(f"{step:g}" for step in self.spacing_um) + " um")
+        about += [text for text in (self.quantity, f"in {self.unit}" if self.unit else "") if text]
+        if self.flow is not None:
+            about.append(f"with flow ({self.flow.quantity})")
+        return f"<Volume {', '.join(about)}>"
+
+    def __reduce__(self) -> Any:  # between processes
+        if self.ndim != 3:
+            raise TypeError("phasors cannot be pickled: pickle velocities()")
+        keywords = {"spacing_um": self.spacing_um, "unit": self.unit, "quantity": self.quantity, "scale": self.scale,
+                    "offset": self.offset, "first_depth_um": self.first_depth_um}
+        return _unpickled, (self[:], keywords)
+
+
+def _unpickled(codes: Any, keywords: dict[str, Any]) -> Volume:
+    return Volume.from_array(codes, **keywords)
 
 
 def load(path: str | os.PathLike[str]) -> Volume:
-    """The volume of a file or folder in any format that `echolux convert` reads."""
+    """The volume of a file or folder in any format that `echolux convert` reads; of several time points the first.
+
+    Raises MissingFile, or BadFile where it is malformed.
+    """
     return Volume(_core.Volume.open(os.fspath(path)))

@@ -76,4 +76,16 @@ void refuse(const std::string& what, const std::string& where, const std::string
     throw api::Error(error);
 }
 
+std::int32_t memory_of(int device_type) {
+    if (device_type == nb::device::cuda::value || device_type == nb::device::cuda_managed::value)
+        return ECHOLUX_ON_DEVICE;
+    return device_type == nb::device::cuda_host::value ? ECHOLUX_PINNED : ECHOLUX_HOST;
+}
+
+std::string listed(const std::vector<std::int64_t>& edges, const char* first) {
+    std::string text = first;
+    for (const std::int64_t edge : edges) text += (text.empty() ? "" : ", ") + std::to_string(edge);
+    return "[" + text + "]";
+}
+
 }  // namespace echolux::python

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "python/src/work.h"
@@ -13,7 +14,6 @@ namespace echolux::python {
 
 using AnyArray = nb::ndarray<>;       // of any library and type, writable
 using InArray = nb::ndarray<nb::ro>;  // only read
-using NumpyArray = nb::ndarray<nb::numpy>;
 
 // Components of a voxel (2 of phasors, else 1) and their type.
 struct VoxelLayout {
@@ -31,5 +31,48 @@ std::string spelled(nb::dlpack::dtype type);  // "uint16"
 std::vector<std::size_t> shape_of(const echolux_grid& grid);
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& remedy = {});
+
+std::int32_t memory_of(int device_type);  // ECHOLUX_HOST ...
+
+// "[b_scans, 512, 1024]"
+std::string listed(const std::vector<std::int64_t>& edges, const char* first = "");
+
+// ---- arrays of the caller; `name` is the argument's
+
+template <class Array>
+std::vector<std::int64_t> edges_of(const Array& array) {
+    std::vector<std::int64_t> edges;
+    for (std::size_t i = 0; i < array.ndim(); ++i) edges.push_back(static_cast<std::int64_t>(array.shape(i)));
+    return edges;
+}
+
+template <class Array>
+Array array_of(nb::handle given, const char* name) {
+    Array array;
+    if (!nb::try_cast<Array>(given, array, false)) {
+        refuse(std::string("is not an array that can be ") + (std::is_same_v<Array, InArray> ? "read" : "written to"),
+               name, "give a NumPy array, or one that speaks DLPack, in native byte order");
+    }
+    return array;
+}
+
+template <class Array>
+void require_type(const Array& array, nb::dlpack::dtype wanted, const char* name) {
+    const nb::dlpack::dtype type = array.dtype();
+    if (type == wanted) return;
+    refuse("holds " + spelled(type) + ", not " + spelled(wanted), name,
+           std::string("convert it: ") + name + ".astype(\"" + spelled(wanted) + "\")");
+}
+
+// Whether dimensions [from, n) lie without gaps.
+template <class Array>
+bool is_dense(const Array& array, std::size_t from) {
+    std::int64_t expected = 1;
+    for (std::size_t i = array.ndim(); i-- > from;) {
+        if (array.shape(i) > 1 && array.stride(i) != expected) return false;
+        expected *= static_cast<std::int64_t>(array.shape(i));
+    }
+    return true;
+}
 
 }  // namespace echolux::python

@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
     module.attr("version") = echolux_version();
     module.def(
         "has", [](const char* part) { return echolux_has(part) != 0; }, nanobind::arg("part"));
+    module.def("wait_for_workers", &Worker::wait_for_all);
     bind_errors(module);
     bind_settings(module);
     bind_volume(module);

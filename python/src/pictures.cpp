@@ -14,9 +14,12 @@ using Renderer = Shared<api::Renderer>;
 using Rgba = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<3>>;
 
 Rgba render(const Renderer& renderer, const Volume& volume, const Volume* flow, const View& view) {
-    auto picture = std::make_unique<api::Picture>(renderer.with([&](api::Renderer& one) {
-        return view.locked(
-            [&](api::View& seen) { return one.render(volume.get(), seen, flow == nullptr ? nullptr : &flow->get()); });
+    const auto seen = volume.share();
+    const auto flowing = flow == nullptr ? nullptr : flow->share();
+    auto picture = std::make_unique<api::Picture>(watched(nb::none(), [=](const api::Progress&) {
+        return renderer.locked([&](api::Renderer& one) {
+            return view.locked([&](api::View& from) { return one.render(*seen, from, flowing.get()); });
+        });
     }));
     api::Picture* const made = picture.release();
     const nb::capsule owner(made, [](void* one) noexcept { delete static_cast<api::Picture*>(one); });

@@ -46,8 +46,8 @@ nb::tuple reconstruct(const Scan& scan, const std::string& device, std::int64_t 
     part.volume = volume;
     part.b_scan_begin = begin;
     part.b_scan_end = end;
-    return pair_of(watched(progress, [&](Watch& watch) {
-        return scan.locked([&](api::Scan& one) { return api::reconstruct(one, on, part, watch.progress()); });
+    return pair_of(watched(progress, [scan, on, part](const api::Progress& watch) {
+        return scan.locked([&](api::Scan& one) { return api::reconstruct(one, on, part, watch); });
     }));
 }
 

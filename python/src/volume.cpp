@@ -86,10 +86,13 @@ nb::tuple pair_of(api::Volumes&& volumes) {
 
 void bind_volume(nb::module_& module) {
     bind_grid(module);
-    nb::class_<Volume>(module, "Volume", "Voxels in host memory, and what they mean; never changes.")
-        .def(nb::init<const Volume&>(), nb::arg("other"))
+    nb::class_<Volume> volume(module, "Volume", "Voxels in host memory, and what they mean; never changes.");
+    volume.def(nb::init<const Volume&>(), nb::arg("other"))
         .def_static(
-            "open", [](const std::string& path) { return released([&] { return Volume(api::Volume::open(path)); }); },
+            "open",
+            [](const std::string& path) {
+                return watched(nb::none(), [path](const api::Progress&) { return Volume(api::Volume::open(path)); });
+            },
             nb::arg("path"))
         .def_static("create", &made, nb::arg("grid"), nb::arg("voxels"))
         .def_prop_ro("_grid", [](const Volume& volume) { return volume.get().grid(); })
@@ -111,6 +114,7 @@ void bind_volume(nb::module_& module) {
             "_write",
             [](const Volume& volume, const std::string& path) { released([&] { volume.get().write(path); }); },
             nb::arg("path"));
+    bind_dlpack(volume);
 }
 
 }  // namespace echolux::python

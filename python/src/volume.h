@@ -19,6 +19,9 @@ class Volume {
     std::shared_ptr<const api::Volume> held_;
 };
 
+// The voxels through DLPack: __dlpack__ and __dlpack_device__.
+void bind_dlpack(nb::class_<Volume>& volume);
+
 // Of a reconstruction: the structure, and the flow or None.
 nb::tuple pair_of(api::Volumes&& volumes);
 

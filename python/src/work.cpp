@@ -1,10 +1,10 @@
 #include "python/src/work.h"
 
+#include <nanobind/stl/string.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <optional>
 #include <string>
 
 namespace echolux::python {
@@ -13,13 +13,6 @@ namespace {
 std::atomic<pid_t> owner{0};  // of the library's threads; 0: none were started yet
 
 constexpr std::chrono::milliseconds between_looks{50};
-
-[[noreturn]] void cancelled() {
-    auto error = api::make<echolux_error>();
-    error.code = ECHOLUX_CANCELLED;
-    std::string("was stopped").copy(error.what, sizeof error.what - 1);
-    throw api::Error(error);
-}
 
 }  // namespace
 
@@ -36,51 +29,83 @@ void require_own_threads() {
     throw api::Error(error);
 }
 
-struct Watch::State {
-    nb::object told;
-    std::chrono::steady_clock::time_point last{};
-    std::optional<nb::python_error> raised;
-    std::string task;
+void check_signals() {
+    const nb::gil_scoped_acquire ours;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
 
-    bool look(const std::string& now, std::int64_t done, std::int64_t total) {
-        const auto time = std::chrono::steady_clock::now();
-        const bool turns = task != now || (total > 0 && done >= total);
-        if (!turns && time - last < between_looks) return true;
-        last = time;
-        task = now;
+bool Watch::tell(const std::string& task, std::int64_t done, std::int64_t total) {
+    const std::lock_guard<std::mutex> mine(lock_);
+    task_ = task;
+    done_ = done;
+    total_ = total;
+    has_news_ = true;
+    return !is_stopped_;
+}
+
+void Watch::finish(std::exception_ptr problem) noexcept {
+    const std::lock_guard<std::mutex> mine(lock_);
+    problem_ = std::move(problem);
+    is_finished_ = true;
+    changed_.notify_all();
+}
+
+// Whether there was something to show.
+bool Watch::show(const nb::object& told, std::unique_lock<std::mutex>& mine) {
+    if (!std::exchange(has_news_, false) || told.is_none()) return false;
+    const std::string task = task_;
+    const std::int64_t done = done_, total = total_;
+    mine.unlock();
+    {
         const nb::gil_scoped_acquire ours;
-        try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            if (!told.is_none()) told(now, done, total);
-            return true;
-        } catch (nb::python_error& error) {
-            raised.emplace(std::move(error));
-            return false;
-        }
+        told(task, done, total);
     }
-};
-
-Watch::Watch(nb::object told) : state_(std::make_unique<State>()) {
-    state_->told = std::move(told);
+    mine.lock();
+    return true;
 }
 
-Watch::~Watch() = default;
-
-api::Progress Watch::progress() {
-    return [this](const std::string& task, std::int64_t done, std::int64_t total) {
-        return state_->look(task, done, total);
-    };
+void Watch::wait(const nb::object& told) {
+    const nb::gil_scoped_release others_may_run;
+    std::unique_lock<std::mutex> mine(lock_);
+    try {
+        while (!changed_.wait_for(mine, between_looks, [this] { return is_finished_; })) {
+            mine.unlock();
+            check_signals();
+            mine.lock();
+            show(told, mine);
+        }
+        if (problem_) std::rethrow_exception(problem_);
+        show(told, mine);
+    } catch (...) {
+        if (!mine.owns_lock()) mine.lock();
+        is_stopped_ = true;
+        throw;
+    }
 }
 
-void Watch::check() {
-    if (!state_->look({}, 0, 0)) cancelled();
+namespace {
+
+std::mutex working_lock;
+std::condition_variable one_ended;
+int working = 0;
+
+}  // namespace
+
+Worker::Worker() {
+    const std::lock_guard<std::mutex> mine(working_lock);
+    ++working;
 }
 
-void Watch::rethrow() {
-    if (!state_->raised) return;
-    nb::python_error error = std::move(*state_->raised);
-    state_->raised.reset();
-    throw error;
+Worker::~Worker() {
+    const std::lock_guard<std::mutex> mine(working_lock);
+    --working;
+    one_ended.notify_all();
+}
+
+void Worker::wait_for_all() {
+    const nb::gil_scoped_release others_may_run;
+    std::unique_lock<std::mutex> mine(working_lock);
+    one_ended.wait(mine, [] { return working == 0; });
 }
 
 }  // namespace echolux::python

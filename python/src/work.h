@@ -4,9 +4,15 @@
 
 #include <nanobind/nanobind.h>
 
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "echolux/echolux.hpp"
@@ -54,34 +60,68 @@ class Shared {
     std::shared_ptr<State> state_;
 };
 
-// Tells a Python callable (task, done, total) how far work is, ten times a second at most, and looks for signals. What
-// the callable raises, and KeyboardInterrupt, stop the work and are raised again by rethrow().
+// Raises what a signal's handler raises, KeyboardInterrupt mostly; without the interpreter's lock.
+void check_signals();
+
+// What passes between the thread that works and the one that waits and looks for signals.
 class Watch {
   public:
-    explicit Watch(nb::object told);  // None: only signals are looked for
-    ~Watch();
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
+    // Of the working thread: false stops it.
+    bool tell(const std::string& task, std::int64_t done, std::int64_t total);
+    void finish(std::exception_ptr problem) noexcept;
 
-    api::Progress progress();
-    void check();  // without the interpreter's lock; throws api::Error{ECHOLUX_CANCELLED}
-    void rethrow();
+    // Of the waiting thread, which has the interpreter's lock: calls told(task, done, total), or nobody where it is
+    // None, some ten times a second, and throws what it or a signal raises; the work is stopped then, but not waited
+    // for. Throws what the work threw.
+    void wait(const nb::object& told);
 
   private:
-    struct State;
-    std::unique_ptr<State> state_;
+    bool show(const nb::object& told, std::unique_lock<std::mutex>& mine);
+
+    std::mutex lock_;
+    std::condition_variable changed_;
+    std::string task_;
+    std::int64_t done_ = 0, total_ = 0;
+    bool has_news_ = false, is_stopped_ = false, is_finished_ = false;
+    std::exception_ptr problem_;
 };
 
-// work(watch) without the interpreter's lock.
+// Counts threads that work for a call; those that nobody waits for any more are waited for when the interpreter ends.
+class Worker {
+  public:
+    Worker();
+    ~Worker();
+    static void wait_for_all();
+};
+
+// work(progress) on a thread of its own, so that KeyboardInterrupt never waits for a long step of it. It owns whatever
+// it uses, because it may go on for a moment after the call has ended.
 template <class Work>
-auto watched(const nb::object& told, const Work& work) {
-    Watch watch(told);
-    try {
-        return released([&] { return work(watch); });
-    } catch (const api::Error& error) {
-        if (error.status() == ECHOLUX_CANCELLED) watch.rethrow();
-        throw;
-    }
+auto watched(const nb::object& told, Work work) {
+    require_own_threads();
+    using Result = decltype(work(std::declval<const api::Progress&>()));
+    struct Task {
+        explicit Task(Work&& given) : work(std::move(given)) {}
+        Work work;
+        std::optional<Result> result;
+        Watch watch;
+    };
+    auto task = std::make_shared<Task>(std::move(work));
+    std::thread([task, worker = std::make_unique<Worker>()]() mutable {
+        std::exception_ptr problem;
+        try {
+            task->result.emplace(
+                task->work([&watch = task->watch](const std::string& name, std::int64_t done, std::int64_t total) {
+                    return watch.tell(name, done, total);
+                }));
+        } catch (...) {
+            problem = std::current_exception();
+        }
+        task->watch.finish(problem);
+        task.reset();
+    }).detach();
+    task->watch.wait(told);
+    return std::move(*task->result);
 }
 
 }  // namespace echolux::python

@@ -1,4 +1,4 @@
-"""Scans: opened, changed, reconstructed."""
+"""Scans: opened, changed, read, reconstructed."""
 import os
 import subprocess
 
@@ -11,16 +11,117 @@ PROGRAM = os.environ.get("ECHOLUX_PROGRAM")
 
 
 class Reconstructing(FolderCase):
-    def test_gives_an_array(self):
-        volume = ox.open(write_scan(self.folder, spectra()), recipe={"window": "hann"}).reconstruct()
-        self.assertEqual(volume.shape[:2], (4, 16))
-        self.assertEqual(np.asarray(volume).shape, volume.shape)
-        self.assertGreater(np.asarray(volume).std(), 0)
-
     def test_gives_what_the_program_writes(self):
         if not PROGRAM:
             self.skipTest("this build has no program")
-        scan = write_scan(self.folder, spectra())
-        subprocess.run([PROGRAM, "reconstruct", scan, "-o", self.folder / "program.nrrd"], check=True, capture_output=True)
-        ox.open(scan).reconstruct().save(self.folder / "module.nrrd")
-        self.assertEqual((self.folder / "program.nrrd").read_bytes(), (self.folder / "module.nrrd").read_bytes())
+        for name, settings in (("plain", {}), ("u8", {"voxel": "u8", "window": "blackman", "a2_rad": 3.5}),
+                               ("running", {"background": "running", "voxel": "u16"})):
+            scan = write_scan(self.folder, spectra(), **settings)
+            program, module = self.folder / f"program_{name}.nrrd", self.folder / f"module_{name}.nrrd"
+            subprocess.run([PROGRAM, "reconstruct", scan, "-o", program], check=True, capture_output=True)
+            ox.open(scan).reconstruct().save(module)
+            self.assertEqual(program.read_bytes(), module.read_bytes(), name)
+
+    def test_gives_flow_beside_the_structure_where_it_is_asked_for(self):
+        path = write_scan(self.folder, spectra())
+        self.assertIsNone(ox.open(path).reconstruct().flow)
+        volume = ox.open(path, flow={"method": "doppler", "threshold_db": -100.0}).reconstruct()
+        self.assertEqual(volume.flow.quantity, "doppler")
+        self.assertEqual(volume.flow.shape, (*volume.shape, 2))
+        self.assertEqual(volume.flow.velocities().shape, volume.shape)
+
+    def test_gives_a_part(self):
+        scan = ox.open(write_scan(self.folder, spectra(b_scans=6)))
+        whole = scan.reconstruct()
+        np.testing.assert_array_equal(scan.reconstruct(b_scans=(2, 5)), whole[2:5])
+
+    def test_says_what_a_volume_is(self):
+        volume = ox.open(write_scan(self.folder, spectra()), recipe={"levels": "fixed"}).reconstruct()
+        self.assertEqual(volume.spacing_um[:2], (7.0, 5.0))
+        self.assertEqual((volume.unit, volume.quantity, volume.dtype), ("dB", "db", np.float32))
+        self.assertEqual(volume.provenance["recipe.levels"], '"fixed"')
+        self.assertEqual(volume.number, 0)
+
+
+class Reading(FolderCase):
+    def test_gives_the_spectra_of_the_file(self):
+        raw = spectra(b_scans=5)
+        scan = ox.open(write_scan(self.folder, raw))
+        self.assertEqual(scan.shape, raw.shape)
+        self.assertEqual(scan.volumes, 1)
+        np.testing.assert_array_equal(scan.read(), raw)
+        np.testing.assert_array_equal(scan.read(0, 2, 2), raw[2:4])
+        for first, count in ((0, 6), (-1, 1), (2, 0)):
+            with self.assertRaises(ox.BadArgument):
+                scan.read(0, first, count)
+
+    def test_gives_repeats_an_edge(self):
+        path = write_scan(self.folder, spectra(b_scans=6))
+        scan = ox.open(path, scan={"b_scans": 2, "b_repeats": 3, "a_scans": 8, "a_repeats": 2})
+        self.assertEqual(scan.shape, (2, 3, 8, 2, 256))
+        np.testing.assert_array_equal(scan.read().reshape(6, 16, 256), spectra(b_scans=6))
+
+    def test_knows_the_byte_order(self):
+        raw = spectra()
+        path = write_scan(self.folder, raw.astype(">u2"))
+        np.testing.assert_array_equal(ox.open(path, scan={"byte_order": "big"}).read(), raw)
+
+
+class Settings(FolderCase):
+    def setUp(self):
+        super().setUp()
+        self.scan = ox.open(write_scan(self.folder, spectra()))
+
+    def test_are_attributes_of_their_type(self):
+        recipe = self.scan.recipe
+        for name, value in (("window", "tukey"), ("zero_padding", 2), ("tukey_alpha", 0.25), ("dispersion", False)):
+            setattr(recipe, name, value)
+            self.assertEqual(getattr(recipe, name), value)
+            self.assertIs(type(getattr(recipe, name)), type(value))
+        self.scan.calibration.k_polynomial = [0, 255.0]
+        self.assertEqual(self.scan.calibration.k_polynomial, (0.0, 255.0))
+        self.assertIn('window = "tukey"', self.scan.toml())
+
+    def test_that_are_unknown_name_the_near_one(self):
+        with self.assertRaisesRegex(AttributeError, "recipe.windw; did you mean window"):
+            self.scan.recipe.windw
+        with self.assertRaisesRegex(AttributeError, "did you mean window"):
+            self.scan.recipe.windoww = "hann"
+        with self.assertRaisesRegex(AttributeError, "section"):
+            self.scan.window = "hann"
+        with self.assertRaises(AttributeError):
+            self.scan.recipes
+
+    def test_that_cannot_be_are_refused_and_the_old_ones_stay(self):
+        for name, value in (("window", "hamm"), ("tukey_alpha", 7), ("tukey_alpha", float("nan"))):
+            before = getattr(self.scan.recipe, name)
+            with self.assertRaises(ox.BadSetting) as refused:
+                setattr(self.scan.recipe, name, value)
+            self.assertEqual(refused.exception.where, f"recipe.{name}")
+            self.assertEqual(getattr(self.scan.recipe, name), before)
+        with self.assertRaisesRegex(ox.BadSetting, "echolux.open"):
+            self.scan.scan.a_scans = 3
+
+    def test_tell_what_they_mean(self):
+        self.assertIn("window on the uniform k grid", type(self.scan.recipe).window.__doc__.lower())
+        self.assertIn("one of rect, hann", type(self.scan.recipe).window.__doc__)
+        self.assertIn("in rad", type(self.scan.recipe).a2_rad.__doc__)
+        self.assertIn("window", dir(self.scan.recipe))
+        self.assertIn("window='hann'", repr(self.scan.recipe))
+
+
+class Arrays(FolderCase):
+    def test_of_the_calibration_are_a_mapping(self):
+        calibration = ox.open(write_scan(self.folder, spectra())).calibration
+        self.assertEqual(list(calibration), [])
+        calibration["k_positions"] = np.linspace(0, 255, 256)
+        calibration["background"] = list(range(256))
+        self.assertEqual(sorted(calibration), ["background", "k_positions"])
+        np.testing.assert_array_equal(calibration["background"], np.arange(256.0))
+        del calibration["background"]
+        self.assertNotIn("background", calibration)
+        for name in ("background", "k_map", ""):
+            with self.assertRaises(KeyError):
+                calibration[name]
+        with self.assertRaises(ox.BadSetting):
+            calibration["dark"] = [np.nan] * 256

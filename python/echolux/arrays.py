@@ -1,0 +1,163 @@
+"""Arrays of other libraries: where they lie, on which CUDA stream work on them is ordered, and new ones of the same kind.
+
+An array on a GPU is borrowed by its __dlpack__(stream=...), whose producer makes that stream wait for whatever still
+writes to it. The result is an array that the same library made, on that stream: so its memory comes from its own pool,
+and whatever it does next with the result comes after it.
+"""
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from .errors import BadArgument
+
+_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # of DLPack
+_LEGACY_DEFAULT = 1  # its number for CUDA's default stream, 0 being ambiguous
+_NO_SYNC, _ON_STREAM = 0, 1  # ECHOLUX_SYNC_...
+
+
+def is_numpy(array: Any) -> bool:
+    return type(array).__module__ == "numpy"
+
+
+def known_array(array: Any) -> Any:
+    """Whatever knows no DLPack (lists, h5py datasets, xarray) as a NumPy array."""
+    if is_numpy(array) or hasattr(array, "__dlpack__"):
+        return array
+    import numpy as np
+
+    made = np.asarray(array)
+    if made.dtype.kind not in "biufc":
+        raise BadArgument(f"is not an array of numbers: {type(array).__name__}", "spectra", "give [b, a, samples]")
+    return made
+
+
+def _library(array: Any) -> str:
+    return type(array).__module__.partition(".")[0]
+
+
+def _device(array: Any) -> tuple[int, int]:
+    kind, number = array.__dlpack_device__()
+    return int(kind), int(number)
+
+
+def _number_of(stream: Any) -> int:
+    """As DLPack counts streams."""
+    if hasattr(stream, "__cuda_stream__"):
+        handle = stream.__cuda_stream__()[1]
+    elif hasattr(stream, "cuda_stream"):  # PyTorch
+        handle = stream.cuda_stream
+    elif hasattr(stream, "ptr"):  # CuPy
+        handle = stream.ptr
+    else:
+        if isinstance(stream, bool) or not hasattr(stream, "__index__") or int(stream) < -1 or int(stream) == 0:
+            raise BadArgument(f"{stream!r} is not a CUDA stream", "stream",
+                              "a stream of PyTorch or CuPy, an object with __cuda_stream__, -1, 1, 2 or a handle; not 0")
+        return int(stream)
+    return int(handle) or _LEGACY_DEFAULT
+
+
+def _current_stream(array: Any) -> int | None:
+    """Of the library that the array is of; None: it does not tell."""
+    library = sys.modules.get(_library(array))
+    if _library(array) == "torch" and library is not None:
+        return _number_of(library.cuda.current_stream(array.device))
+    if _library(array) == "cupy" and library is not None:
+        return _number_of(library.cuda.get_current_stream())
+    return None
+
+
+def _ready(array: Any) -> Any:
+    """Waits until JAX has made it."""
+    return array.block_until_ready() if hasattr(array, "block_until_ready") else array
+
+
+class HostOrder:
+    """Of arrays in host memory: everything is done when the call returns."""
+
+    sync, stream, waits = _NO_SYNC, 0, False
+
+    def current(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def lent(self, array: Any, name: str) -> Any:
+        if is_numpy(array):
+            return array
+        if _device(array)[0] in (_CUDA, _CUDA_MANAGED):
+            raise BadArgument("lies on a GPU, the spectra in host memory", name, "give both on the same device")
+        return _ready(array)
+
+
+class StreamOrder:
+    """Of arrays on a GPU, ordered on a stream by its number in DLPack. waits: until the GPU is done."""
+
+    def __init__(self, spectra: Any, number: int, waits: bool) -> None:
+        self._spectra, self._number = spectra, number
+        self.waits = waits or number < 0
+        self.sync = _NO_SYNC if number < 0 else _ON_STREAM
+        self.stream = max(number, 0)  # 1 and 2 are handles of CUDA's runtime too
+
+    def current(self) -> AbstractContextManager[Any]:
+        """Where arrays that are made inside belong to the stream."""
+        library = sys.modules.get(_library(self._spectra))
+        if self._number > 0 and library is not None:
+            handle = 0 if self._number == _LEGACY_DEFAULT else self._number
+            if _library(self._spectra) == "torch":
+                stream: AbstractContextManager[Any] = library.cuda.stream(
+                    library.cuda.ExternalStream(handle, self._spectra.device))
+                return stream
+            if _library(self._spectra) == "cupy":
+                external: AbstractContextManager[Any] = library.cuda.ExternalStream(handle, self._spectra.device.id)
+                return external
+        return nullcontext()
+
+    def lent(self, array: Any, name: str) -> Any:
+        if is_numpy(array) or _device(array) != _device(self._spectra):
+            raise BadArgument("does not lie on the GPU that the spectra are on", name, "give both on the same device")
+        return _ready(array).__dlpack__(stream=self._number)
+
+
+def order_of(spectra: Any, stream: Any, device: str) -> HostOrder | StreamOrder:
+    """How work on these spectra is ordered with the caller's."""
+    kind = _CPU if is_numpy(spectra) else _device(spectra)[0]
+    if kind in (_CPU, _CUDA_HOST):
+        if stream is not None:
+            raise BadArgument("is for arrays on a GPU, these spectra lie in host memory", "stream", "leave it out")
+        return HostOrder()
+    if kind not in (_CUDA, _CUDA_MANAGED):
+        raise BadArgument(f"lies on a device of kind {kind} of DLPack, which is neither the CPU nor CUDA", "spectra",
+                          "copy it to host memory")
+    if not device.startswith("cuda"):
+        raise BadArgument(f"lies on a GPU, but this Reconstructor works on: {device}", "spectra",
+                          'copy it to host memory, or make the Reconstructor with device="cuda"')
+    if stream is not None:
+        return StreamOrder(spectra, _number_of(stream), waits=False)
+    current = _current_stream(spectra)
+    if current is None:
+        return StreamOrder(spectra, _LEGACY_DEFAULT, waits=True)
+    return StreamOrder(spectra, current, waits=False)
+
+
+def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """A new array of the library and on the device of another."""
+    if is_numpy(like):
+        import numpy as np
+
+        return np.empty(shape, dtype)
+    if _library(like) == "cupy":
+        return sys.modules["cupy"].empty(shape, dtype)
+    space = sys.modules["torch"] if _library(like) == "torch" else like.__array_namespace__()
+    return space.empty(shape, dtype=getattr(space, dtype), device=like.device)
+
+
+def host_copy(array: Any) -> Any:
+    """A NumPy array with the same elements, wherever they lie."""
+    if is_numpy(array):
+        return array
+    import numpy as np
+
+    for name in ("cpu", "get"):  # PyTorch, CuPy
+        if hasattr(array, name):
+            array = getattr(array, name)()
+    return np.asarray(array)

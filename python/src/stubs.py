@@ -1,0 +1,35 @@
+"""Writes _sections.pyi beside the module: the settings of a scan as typed attributes with their docs, made from what the
+library says about them.
+
+usage: stubs.py OUTPUT      with the package `echolux` on PYTHONPATH
+"""
+import sys
+
+from echolux import _core
+from echolux.settings import described
+
+TYPES = ("bool", "int", "float", "str", "Sequence[float]")
+
+
+def type_of(setting):
+    if setting.choices:
+        return f"Literal[{', '.join(repr(choice) for choice in setting.choices)}]"
+    return TYPES[setting.kind]
+
+
+def main():
+    scan = _core.Scan.create(16, 1, 1, "u16", [])
+    lines = ["from collections.abc import Sequence", "from typing import Literal", "",
+             "from .scan import Calibration as _Calibration", "from .settings import Section"]
+    section = ""
+    for setting in scan.settings().all():
+        now, _, name = setting.key.partition(".")
+        if now != section:
+            section = now
+            lines += ["", f"class {section.capitalize()}({'_Calibration' if section == 'calibration' else 'Section'}):"]
+        lines += [f"    {name}: {type_of(setting)}", f'    """{described(setting)}"""'.replace("\\", "\\\\")]
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+main()

@@ -1,0 +1,204 @@
+"""Interruptions, processes and memory: what a long day with the module depends on."""
+import gc
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from support import FolderCase, spectra, write_scan
+
+RAW = spectra(b_scans=2)
+
+
+def made(raw=RAW):
+    make = ox.Reconstructor(samples=256, a_scans=16, b_scans=2, recipe={"levels": "fixed"})
+    return make(raw)
+
+
+def in_child(queue):
+    try:
+        queue.put(("made", made()))
+    except ox.Error as error:
+        queue.put((error.code, error.remedy))
+
+
+class Processes(unittest.TestCase):
+    def answer(self, method):
+        context = multiprocessing.get_context(method)
+        queue = context.Queue()
+        child = context.Process(target=in_child, args=(queue,))
+        child.start()
+        answer = queue.get(timeout=60)
+        child.join(60)
+        self.assertEqual(child.exitcode, 0)
+        return answer
+
+    def test_that_are_spawned_work(self):
+        expected = made()
+        kind, voxels = self.answer("spawn")
+        self.assertEqual(kind, "made")
+        np.testing.assert_array_equal(voxels, expected)
+
+    def test_that_are_forked_later_say_why_they_cannot(self):
+        made()
+        kind, remedy = self.answer("fork")
+        self.assertEqual(kind, "unsupported")
+        self.assertIn("spawn", remedy)
+
+    def test_that_are_forked_before_work(self):
+        script = ("import os, sys, numpy as np, echolux as ox\n"
+                  "child = os.fork()\n"
+                  "make = ox.Reconstructor(samples=64, a_scans=4, recipe={'levels': 'fixed'})\n"
+                  "make(np.ones((1, 4, 64), np.uint16))\n"
+                  "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if child else 0)\n")
+        subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def interrupt_soon(after):
+    threading.Timer(after, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+
+class Interruptions(FolderCase):
+    MAX_S = 0.2
+
+    def stops(self, work, after=0.3):
+        """Raises KeyboardInterrupt in time; the slowest of a busy machine's three tries does not count."""
+        late = []
+        for _ in range(3):
+            interrupt_soon(after)
+            start = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt):
+                work()
+                while time.monotonic() - start < after + 1:  # it came too late for the work
+                    time.sleep(0.01)
+                self.fail("the work ended before")
+            late.append(time.monotonic() - start - after)
+        self.assertLess(min(late), self.MAX_S)
+
+    def slow_scan(self):
+        raw = np.tile(spectra(b_scans=1, a_scans=256, samples=1024), (40, 1, 1))
+        return ox.open(write_scan(self.folder, raw, method="defr", a2_rad=80.0), defr={"iterations": 30})
+
+    def test_stop_a_scan(self):
+        scan = self.slow_scan()
+        self.stops(lambda: scan.reconstruct(progress=False))
+        volume = scan.reconstruct(b_scans=(0, 1), progress=False)  # and it works on
+        self.assertEqual(volume.shape[0], 1)
+
+    def test_stop_the_reconstructor(self):
+        raw = np.tile(spectra(b_scans=4, a_scans=256, samples=1024), (60, 1, 1))
+        make = ox.Reconstructor(samples=1024, a_scans=256, b_scans=240, recipe={"levels": "fixed", "a2_rad": 5})
+        out = np.empty((240, 256, 512), np.float32)
+
+        def work():
+            for _ in range(100):
+                make(raw, out=out)
+
+        self.stops(work)
+        self.assertEqual(make(raw[:1]).shape, (1, 256, 512))
+
+    def test_come_from_progress(self):
+        scan = self.slow_scan()
+        seen = []
+
+        def progress(task, done, total):
+            seen.append((task, done, total))
+            raise LookupError("enough")
+
+        with self.assertRaisesRegex(LookupError, "enough"):
+            scan.reconstruct(progress=progress)
+        self.assertTrue(all(isinstance(task, str) and 0 <= done <= total for task, done, total in seen))
+
+
+class Progress(FolderCase):
+    def test_is_told_to_the_end_on_the_calling_thread(self):
+        scan = ox.open(write_scan(self.folder, np.tile(spectra(b_scans=8, a_scans=256, samples=1024), (8, 1, 1))))
+        seen = []
+        scan.reconstruct(progress=lambda *now: seen.append((*now, threading.get_ident())))
+        task, done, total, thread = seen[-1]
+        self.assertEqual((done, thread), (total, threading.get_ident()))
+
+    def test_shows_nothing_where_nobody_looks(self):
+        path = write_scan(self.folder, spectra())
+        run = subprocess.run([sys.executable, "-c", f"import echolux as ox; ox.open({str(path)!r}).reconstruct()"],
+                             capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+
+    def test_shows_a_line_on_a_terminal(self):
+        from echolux import progress
+
+        class Terminal(list):
+            write, flush = list.append, lambda self: None
+
+        line, real = Terminal(), sys.stderr
+        try:
+            sys.stderr = line
+            shown = progress._Line("reconstructing", 4)
+            shown.show("reconstructing", 1, 4)
+            shown.close()
+        finally:
+            sys.stderr = real
+        self.assertIn("reconstructing  25%", line[0])
+        self.assertEqual(line[-1].strip(), "")
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Memory(FolderCase):
+    def flat(self, work, calls, most):
+        for _ in range(calls // 10):
+            work()
+        gc.collect()
+        before = resident_bytes()
+        for _ in range(calls):
+            work()
+        gc.collect()
+        self.assertLess(resident_bytes() - before, most)
+
+    def test_is_flat_over_calls(self):
+        make = ox.Reconstructor(samples=64, a_scans=8, recipe={"levels": "fixed", "voxel": "u8"})
+        raw = np.ones((8, 64), np.uint16)
+        self.flat(lambda: make(raw), 20000, 1 << 20)
+
+    def test_is_flat_over_volumes(self):
+        scan = ox.open(write_scan(self.folder, spectra(b_scans=8, a_scans=64)))
+
+        def work():
+            volume = scan.reconstruct(progress=False)
+            np.from_dlpack(volume)
+            np.asarray(volume)
+            volume.__dlpack__()
+            volume.__dlpack__(max_version=(1, 0), copy=True)
+            volume.converted("u8", 0, 10)
+
+        self.flat(work, 200, 4 << 20)  # a leaked volume each would be 100 MB
+
+    def test_is_flat_over_errors(self):
+        make = ox.Reconstructor(samples=64, a_scans=8, recipe={"levels": "fixed"})
+
+        def work():
+            for wrong in (np.ones((8, 63), np.uint16), np.ones((8, 64))):
+                try:
+                    make(wrong)
+                except ox.BadArgument:
+                    pass
+
+        self.flat(work, 2000, 1 << 20)
+
+    def test_import_is_light(self):
+        script = ("import sys, time; start = time.perf_counter(); import echolux; end = time.perf_counter()\n"
+                  "heavy = [name for name in ('numpy', 'xarray', 'tqdm', 'asyncio', 'difflib') if name in sys.modules]\n"
+                  "print(f'{(end - start) * 1e3:.1f} ms', *heavy)")
+        shown = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+        print("import echolux:", *shown[:2])
+        self.assertEqual(shown[2:], [])

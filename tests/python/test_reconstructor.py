@@ -1,0 +1,243 @@
+"""The reconstructor on arrays: what it takes, what it gives, what it refuses."""
+import importlib.util
+import threading
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from support import FolderCase, spectra, write_scan
+
+RAW = spectra(b_scans=6)
+SHAPE = {"samples": 256, "a_scans": 16, "b_scans": 6}
+
+
+class Foreign:
+    """An array of a library that is not known, in host memory."""
+
+    def __init__(self, array):
+        self.array = array
+        self.shape = array.shape
+        self.device = "cpu"
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __array_namespace__(self):
+        return ForeignSpace
+
+
+class ForeignSpace:
+    float32, uint8 = "f4", "u1"
+
+    @staticmethod
+    def empty(shape, dtype, device):
+        return Foreign(np.empty(shape, dtype))
+
+
+class Elsewhere(Foreign):
+    """An array that says it lies on a GPU."""
+
+    def __init__(self, array, device=(2, 0)):
+        super().__init__(array)
+        self.place = device
+
+    def __dlpack_device__(self):
+        return self.place
+
+
+class Calling(FolderCase):
+    def test_gives_what_a_scan_gives(self):
+        scan = ox.open(write_scan(self.folder, RAW))
+        self.assertEqual(scan.reconstruct()[:].tobytes(), ox.Reconstructor(scan)(RAW).tobytes())
+
+    def test_gives_the_same_bits_in_any_pieces(self):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
+        whole = make(RAW)
+        self.assertEqual((whole.shape, whole.dtype), ((6, 16, 128), np.float32))
+        pieces = np.concatenate([make(RAW[b:b + 2], first_b_scan=b) for b in (0, 2, 4)])
+        np.testing.assert_array_equal(whole, pieces)
+        np.testing.assert_array_equal(whole[3], make(RAW[3]))
+        self.assertEqual(make(RAW[3]).shape, (16, 128))
+
+    def test_cuts_long_work_without_a_trace(self):  # above 16 MiB it looks for signals between the pieces
+        raw = np.tile(spectra(b_scans=6, a_scans=64), (90, 1, 5, 1))[0:90].reshape(-1, 320, 256)[:120]
+        make = ox.Reconstructor(samples=256, a_scans=320, b_scans=120, recipe={"background": "running", "levels": "fixed"})
+        self.assertGreater(raw.nbytes, 17 << 20)
+        small = ox.Reconstructor(samples=256, a_scans=320, b_scans=120, recipe={"background": "running", "levels": "fixed"})
+        pieces = [small(raw[b:b + 60], first_b_scan=b) for b in (0, 60)]
+        np.testing.assert_array_equal(make(raw), np.concatenate(pieces))
+
+    def test_measures_an_open_noise_floor_in_the_first_call(self):
+        make = ox.Reconstructor(**SHAPE)
+        self.assertEqual(make.noise_floor_db, 0)
+        first = make(RAW)
+        self.assertNotEqual(make.noise_floor_db, 0)
+        self.assertLess(abs(np.median(first)), 15)  # dB above the noise
+        np.testing.assert_array_equal(first, make(RAW))
+
+    def test_writes_where_it_is_told(self):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
+        expected, out = make(RAW), np.full((6, 16, 128), np.nan, np.float32)
+        self.assertIs(make(RAW, out=out), out)
+        np.testing.assert_array_equal(out, expected)
+        larger = np.full((7, 20, 128), np.nan, np.float32)
+        make(RAW, out=larger[1:, 2:18])
+        np.testing.assert_array_equal(larger[1:, 2:18], expected)
+        self.assertTrue(np.isnan(larger[0]).all() and np.isnan(larger[:, :2]).all() and np.isnan(larger[:, 18:]).all())
+
+    def test_takes_b_scans_that_lie_apart(self):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
+        apart = np.zeros((6, 20, 256), np.uint16)
+        apart[:, :16] = RAW
+        np.testing.assert_array_equal(make(apart[:, :16]), make(RAW))
+
+    def test_takes_every_sample_format(self):
+        expected = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})(RAW)
+        pairs = RAW.reshape(6, 16, 128, 2).astype(np.uint32)
+        together = pairs[..., 0] | pairs[..., 1] << 12
+        packed = np.stack([together & 255, together >> 8 & 255, together >> 16], -1).astype(np.uint8).reshape(6, 16, 384)
+        for name, array in (("u32", RAW.astype(np.uint32)), ("i16", RAW.astype(np.int16)), ("f32", RAW.astype(np.float32)),
+                            ("packed12", packed)):
+            made = ox.Reconstructor(**SHAPE, sample_format=name, recipe={"levels": "fixed"})(array)
+            np.testing.assert_array_equal(made, expected, name)
+        self.assertEqual(ox.Reconstructor(**SHAPE, sample_format="u8", recipe={"levels": "fixed"})(
+            (RAW // 16).astype(np.uint8)).shape, expected.shape)
+
+    def test_takes_big_endian_samples_where_the_scan_says_so(self):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, scan={"byte_order": "big"})
+        expected = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})(RAW)
+        np.testing.assert_array_equal(make(RAW.astype(">u2")), expected)
+        with self.assertRaisesRegex(ox.BadArgument, "byte order"):
+            make(RAW)
+
+    def test_gives_every_voxel_type(self):
+        for voxel, dtype in (("u8", np.uint8), ("u16", np.uint16), ("f32", np.float32)):
+            self.assertEqual(ox.Reconstructor(**SHAPE, recipe={"levels": "fixed", "voxel": voxel})(RAW).dtype, dtype)
+        self.assertEqual(ox.Reconstructor(**SHAPE, recipe={"quantity": "complex"})(RAW).dtype, np.complex64)
+
+    def test_gives_flow_too(self):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, flow={"method": "doppler", "threshold_db": -100})
+        structure, flow = make.with_flow(RAW)
+        self.assertEqual((flow.shape, flow.dtype), ((6, 16, 128, 2), np.int8))
+        np.testing.assert_array_equal(structure, make(RAW))
+        with self.assertRaises(ox.BadSetting):
+            ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}).with_flow(RAW)
+
+    def test_takes_calibration_as_arrays(self):
+        positions = np.linspace(0, 255, 256) ** 1.01 / 255 ** 0.01
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"}, calibration={"k_positions": positions})
+        self.assertFalse(np.array_equal(make(RAW), ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})(RAW)))
+
+    def test_takes_what_other_libraries_hold(self):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
+        made = make(Foreign(RAW))
+        self.assertIsInstance(made, Foreign)
+        np.testing.assert_array_equal(made.array, make(RAW))
+
+    def test_works_in_threads(self):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
+        expected, wrong = make(RAW), []
+
+        def work():
+            for _ in range(20):
+                if not np.array_equal(make(RAW), expected):
+                    wrong.append(True)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertFalse(wrong)
+
+
+class Libraries(unittest.TestCase):
+    """Arrays of others in host memory come back as theirs, each call's in memory of its own."""
+
+    def check(self, array_of, kind):
+        make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
+        other = RAW[::-1].copy()
+        expected, expected_other = make(RAW), make(other)
+        for _ in range(20):
+            made, made_other = make(array_of(RAW)), make(array_of(other))
+            self.assertIsInstance(made, kind)
+            np.testing.assert_array_equal(np.asarray(made), expected)
+            np.testing.assert_array_equal(np.asarray(made_other), expected_other)
+
+    def test_torch(self):
+        if importlib.util.find_spec("torch") is None:
+            self.skipTest("PyTorch is not installed")
+        import torch
+
+        self.check(torch.from_numpy, torch.Tensor)
+        volume = ox.Volume.from_array(RAW)
+        self.assertEqual(torch.from_dlpack(volume).data_ptr(), np.asarray(volume).ctypes.data)
+
+    def test_jax(self):
+        if importlib.util.find_spec("jax") is None:
+            self.skipTest("JAX is not installed")
+        import jax
+
+        self.check(jax.numpy.asarray, jax.Array)
+        np.testing.assert_array_equal(jax.numpy.from_dlpack(ox.Volume.from_array(RAW)), RAW)
+
+
+class Refusing(unittest.TestCase):
+    def setUp(self):
+        self.make = ox.Reconstructor(**SHAPE, recipe={"levels": "fixed"})
+
+    def refuse(self, what, *arguments, **how):
+        with self.assertRaisesRegex(ox.BadArgument, what) as refused:
+            self.make(*arguments, **how)
+        self.assertEqual(refused.exception.code, "bad_argument")
+
+    def test_says_what_is_wrong_with_the_spectra(self):
+        self.refuse(r"float64, not uint16.*astype", RAW.astype(float))
+        self.refuse(r"int64, not uint16", RAW.astype(int).tolist())
+        self.refuse(r"shape \[6, 16, 128\], expected is \[b_scans, 16, 256\]", RAW[:, :, :128])
+        self.refuse(r"shape \[96, 256\]", RAW.reshape(96, 256))
+        self.refuse(r"ascontiguousarray", np.repeat(RAW, 2, 2)[:, :, ::2])
+        self.refuse(r"ascontiguousarray", np.asfortranarray(RAW))
+        self.refuse(r"ascontiguousarray", RAW[::-1])
+        self.refuse("not an array", "spectra")
+        self.refuse("not an array", None)
+
+    def test_says_what_is_wrong_with_the_output(self):
+        self.refuse("out: holds float64, not float32", RAW, out=np.empty((6, 16, 128)))
+        self.refuse(r"out: has the shape \[6, 16, 127\], expected is \[6, 16, 128\]", RAW, out=np.empty((6, 16, 127), "f4"))
+        self.refuse("out: .*contiguous along depth", RAW, out=np.empty((6, 16, 256), "f4")[:, :, ::2])
+        fixed = np.empty((6, 16, 128), "f4")
+        fixed.flags.writeable = False
+        self.refuse("written to", RAW, out=fixed)
+        self.refuse("GPU", RAW, out=Elsewhere(fixed))
+
+    def test_says_what_is_wrong_with_the_place(self):
+        with self.assertRaises(ox.Error):
+            self.make(np.concatenate([RAW, RAW]))
+        with self.assertRaises(ox.Error):
+            self.make(RAW, first_b_scan=1)
+        with self.assertRaises(ox.Error):
+            self.make(RAW, volume=-1)
+
+    def test_says_what_is_wrong_with_the_device(self):
+        self.refuse("lies on a GPU, but this Reconstructor works on: cpu", Elsewhere(RAW))
+        self.refuse("neither the CPU nor CUDA", Elsewhere(RAW, (8, 0)))
+        self.refuse("stream: is for arrays on a GPU", RAW, stream=1)
+        with self.assertRaisesRegex(ox.BadArgument, 'no device "gpu"'):
+            ox.Reconstructor(**SHAPE, device="gpu")
+        with self.assertRaisesRegex(ox.BadArgument, "cuda:1"):
+            ox.Reconstructor(**SHAPE, device="cuda:x")
+
+    def test_says_what_is_wrong_with_the_settings(self):
+        with self.assertRaisesRegex(ox.BadSetting, "window"):
+            ox.Reconstructor(**SHAPE, recipe={"windw": "hann"})
+        with self.assertRaises(ox.BadSetting):
+            ox.Reconstructor(samples=0, a_scans=4)
+        with self.assertRaisesRegex(ox.BadSetting, "mapping"):
+            ox.Reconstructor(**SHAPE, recipe="hann")
+        with self.assertRaises(ox.BadSetting):
+            ox.Reconstructor(**SHAPE, calibration={"k_positions": np.arange(7.0)})

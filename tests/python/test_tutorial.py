@@ -1,0 +1,42 @@
+"""The code of docs/python.md runs as it stands there, block after block."""
+import contextlib
+import importlib.util
+import io
+import os
+import re
+from pathlib import Path
+
+import echolux as ox
+from support import FolderCase
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
+
+
+class Tutorial(FolderCase):
+    def test_runs(self):
+        blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+        self.assertGreater(len(blocks), 8)
+        before, shown, names, skipped = os.getcwd(), io.StringIO(), {}, []
+        os.chdir(self.folder)
+        try:
+            for number, block in enumerate(blocks):
+                if "matplotlib" in block and importlib.util.find_spec("matplotlib") is None:
+                    skipped.append("matplotlib is not installed")
+                    continue
+                try:
+                    with contextlib.redirect_stdout(shown):
+                        exec(compile(block, f"{PAGE.name}, block {number + 1}", "exec"), names)
+                except (ox.Unsupported, ox.DeviceFailed) as error:
+                    self.assertIn("render", block)
+                    skipped.append(str(error))
+        finally:
+            os.chdir(before)
+        text = shown.getvalue()
+        self.assertIn("(32, 128, 1024)", text)
+        self.assertIn("<Volume 32x128x512 f32, spacing 40 x 10 x 3.5 um, db, in dB above noise floor>", text)
+        depth = int(re.search(r"the surface is (\d+) um deep", text).group(1))
+        self.assertAlmostEqual(depth, 3.5 * 90, delta=5)
+        self.assertIn("True dB", text)  # one B-scan is what it is in the volume
+        if not skipped:
+            self.assertGreater((self.folder / "b-scan.png").stat().st_size, 5000)
+        print(*skipped)

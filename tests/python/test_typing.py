@@ -1,0 +1,63 @@
+"""mypy --strict accepts a user's script, and finds what is wrong in another."""
+import importlib.util
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support import FolderCase
+
+GOOD = """
+import numpy as np
+import numpy.typing as npt
+
+import echolux as ox
+
+
+def reconstructed(path: str) -> npt.NDArray[np.float32]:
+    scan = ox.open(path, recipe={"window": "hann"})
+    scan.recipe.window = "blackman"
+    scan.recipe.zero_padding = 2
+    alpha: float = scan.recipe.tukey_alpha
+    scan.calibration["background"] = np.zeros(scan.scan.samples) + alpha
+    volume: ox.Volume = scan.reconstruct(progress=lambda task, done, total: print(task, done / total))
+    if volume.flow is not None:
+        volume.flow.velocities().save("velocities.nrrd")
+    b, a, depth = volume.spacing_um
+    print(volume.shape[0] * b, a, depth, volume.provenance["recipe.window"])
+    picture = volume.render(mode="mip", azimuth=30)
+    print(picture.shape)
+    make = ox.Reconstructor(samples=1024, a_scans=512, b_scans=64, recipe={"window": "hann"})
+    try:
+        print(make(scan.read(), stream=None).shape)
+    except ox.Error as error:
+        print(error.code, error.what, error.where, error.remedy)
+    return volume.values()
+"""
+BAD = """
+import echolux as ox
+
+scan = ox.open("scan.toml")
+scan.recipe.window = "hamm"
+scan.recipe.windw = "hann"
+scan.recipe.zero_padding = "2"
+scan.reconstruct(volumes=1)
+"""
+
+
+@unittest.skipIf(importlib.util.find_spec("mypy") is None, "mypy is not installed")
+class Scripts(FolderCase):
+    def mypy(self, script):
+        (self.folder / "script.py").write_text(script)
+        package = Path(importlib.util.find_spec("echolux").origin).parent.parent
+        return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", self.folder / "cache", "script.py"],
+                              cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, "MYPYPATH": str(package)})
+
+    def test_are_checked(self):
+        good = self.mypy(GOOD)
+        self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
+        bad = self.mypy(BAD)
+        lines = {int(line.split(":")[1]) for line in bad.stdout.splitlines() if line.startswith("script.py:")}
+        self.assertEqual(lines, {5, 6, 7, 8}, bad.stdout)

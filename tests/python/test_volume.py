@@ -1,0 +1,146 @@
+"""Volumes: as arrays, converted, saved and loaded."""
+import pickle
+import unittest
+
+import numpy as np
+
+import echolux as ox
+from support import FolderCase, spectra, write_scan
+
+CODES = np.arange(2 * 3 * 4, dtype=np.uint16).reshape(2, 3, 4)
+
+
+def volume():
+    return ox.Volume.from_array(CODES, spacing_um=(7, 5, 3), unit="dB", quantity="db", scale=0.5, offset=-2,
+                                first_depth_um=10)
+
+
+class Arrays(unittest.TestCase):
+    def test_see_the_codes_without_a_copy(self):
+        one = volume()
+        codes = np.asarray(one)
+        np.testing.assert_array_equal(codes, CODES)
+        self.assertTrue(np.shares_memory(codes, np.asarray(one)))
+        self.assertTrue(np.shares_memory(codes, one[1:]))
+        self.assertFalse(codes.flags.writeable)
+        self.assertFalse(np.shares_memory(np.array(one, copy=True), codes))
+        self.assertEqual(np.asarray(one, np.float64).dtype, np.float64)
+        with self.assertRaises(ValueError):
+            one.__array__(np.float64, copy=False)
+
+    def test_outlive_the_volume(self):
+        codes = np.asarray(volume())
+        np.testing.assert_array_equal(codes, CODES)
+
+    def test_come_through_dlpack(self):
+        one = volume()
+        lent = np.from_dlpack(one)
+        np.testing.assert_array_equal(lent, CODES)
+        self.assertTrue(np.shares_memory(lent, np.asarray(one)))
+        self.assertEqual(one.__dlpack_device__(), (1, 0))
+        for how in ({"max_version": (1, 0)}, {"max_version": (0, 8)}, {"max_version": None}, {"dl_device": (1, 0)},
+                    {"copy": False}, {"copy": True}, {"stream": None}):
+            capsule = one.__dlpack__(**how)
+            is_new = (how.get("max_version") or (0,))[0] >= 1
+            self.assertIn('"dltensor_versioned"' if is_new else '"dltensor"', repr(capsule))
+        for how in ({"stream": 1}, {"stream": -1}, {"dl_device": (2, 0)}):
+            with self.assertRaises(BufferError):
+                one.__dlpack__(**how)
+        with self.assertRaises(TypeError):
+            one.__dlpack__(None)
+
+    def test_are_sliced(self):
+        np.testing.assert_array_equal(volume()[0:1, :, 1:3], CODES[0:1, :, 1:3])
+        self.assertEqual(volume()[1, 2, 3], 23)
+        self.assertEqual((len(volume()), volume().ndim, volume().nbytes), (2, 3, 48))
+
+    def test_hold_values(self):
+        np.testing.assert_array_equal(volume().values(), CODES * 0.5 - 2)
+        self.assertEqual(volume().values().dtype, np.float32)
+
+    def test_become_xarray(self):
+        try:
+            import xarray  # noqa: F401
+        except ImportError:
+            self.skipTest("xarray is not installed")
+        array = volume().to_xarray()
+        self.assertEqual(array.dims, ("b", "a", "depth"))
+        self.assertEqual((array.attrs["units"], array.name, array.depth.attrs["units"]), ("dB", "db", "um"))
+        np.testing.assert_array_equal(array.depth, [10, 13, 16, 19])
+        np.testing.assert_array_equal(array.sel(b=7, a=5), CODES[1, 1] * 0.5 - 2)
+
+    def test_pass_between_processes(self):
+        one = pickle.loads(pickle.dumps(volume()))
+        np.testing.assert_array_equal(one, CODES)
+        self.assertEqual((one.spacing_um, one.unit, one.scale), ((7.0, 5.0, 3.0), "dB", 0.5))
+
+
+class Meaning(FolderCase):
+    def test_survives_files(self):
+        for name in ("one.nrrd", "one.tiff", "one.h5", "one.ome.zarr", "one.nii.gz", "one.npy"):
+            path = self.folder / name
+            try:
+                volume().save(path)
+            except ox.Unsupported:
+                continue
+            loaded = ox.load(path)
+            np.testing.assert_array_equal(loaded, CODES, name)
+            if not name.endswith(".npy"):
+                np.testing.assert_allclose(loaded.spacing_um, (7, 5, 3), 1e-6, err_msg=name)
+
+    def test_shows_itself(self):
+        self.assertEqual(repr(volume()), "<Volume 2x3x4 u16, spacing 7 x 5 x 3 um, db, in dB>")
+        self.assertEqual(volume().dtype, np.uint16)
+
+    def test_is_converted(self):
+        converted = volume().converted("u8", -2, 49)
+        self.assertEqual(converted.dtype, np.uint8)
+        np.testing.assert_allclose(converted.values(), volume().values(), atol=0.11)
+        self.assertEqual(volume().converted("f32")[1, 2, 3], 23 * 0.5 - 2)
+        self.assertEqual(volume().converted("u8").values().max(), 9.5)
+        for wrong in ({"voxel": "u9"}, {"voxel": "u8", "low": float("nan"), "high": 1}):
+            with self.assertRaises(ox.BadArgument):
+                volume().converted(**wrong)
+
+    def test_is_refused_where_it_cannot_be(self):
+        for wrong in (CODES[0], CODES.astype(np.int64), [[1]]):
+            with self.assertRaises(ox.BadArgument):
+                ox.Volume.from_array(wrong)
+        with self.assertRaises(ox.BadArgument):
+            ox.Volume.from_array(CODES, spacing_um=(1, 2))
+        with self.assertRaises(ox.BadArgument):
+            ox.Volume.from_array(CODES, scale=float("inf"))
+        with self.assertRaises(ox.BadSetting):
+            volume().velocities()
+        with self.assertRaises(FileNotFoundError):
+            ox.load(self.folder / "missing.nrrd")
+        with self.assertRaises(ox.Error):
+            volume().save(self.folder / "one.unknown")
+        (self.folder / "file").write_text("")
+        with self.assertRaises(OSError):
+            volume().save(self.folder / "file" / "one.nrrd")
+
+
+class Pictures(FolderCase):
+    def test_are_rgba(self):
+        try:
+            picture = volume().render(mode="mip", azimuth=30, width=64, height=48, box=False)
+        except (ox.Unsupported, ox.DeviceFailed) as error:
+            self.skipTest(str(error))
+        self.assertEqual((picture.shape, picture.dtype), ((48, 64, 4), np.uint8))
+        self.assertGreater(picture[..., :3].std(), 1)
+        turned = volume().render(mode="mip", azimuth_deg=120, width=64, height=48, box=False)
+        self.assertFalse(np.array_equal(picture, turned))
+        with self.assertRaisesRegex(ox.BadArgument, "did you mean azimuth"):
+            volume().render(azimut=3)
+        with self.assertRaises(ox.BadSetting):
+            volume().render(mode="mips")
+
+    def test_show_flow(self):
+        scan = ox.open(write_scan(self.folder, spectra()), flow={"method": "doppler", "threshold_db": -100.0})
+        made = scan.reconstruct()
+        try:
+            with_flow = made.render(width=64, height=64)
+        except (ox.Unsupported, ox.DeviceFailed) as error:
+            self.skipTest(str(error))
+        self.assertFalse(np.array_equal(with_flow, made.render(width=64, height=64, flow_shown="hidden")))
