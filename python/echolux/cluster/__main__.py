@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import argparse
+import json
+import logging
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from ..errors import BadArgument, Error
+from ..errors import BadArgument, Error, Unsupported
 
 _EXAMPLES = """examples:
   all scans of an archive, on this machine:
@@ -36,7 +39,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--retries", type=int, default=2, metavar="N", help="of a part that failed [2]")
     made.add_argument("--overwrite", action="store_true", help="replace results of other settings")
     made.add_argument("--verify", action="store_true", help="compare the check sums of all that is there first")
-    made.add_argument("--quiet", action="store_true", help="show no progress")
+    made.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    made.add_argument("--json", action="store_true", help="one JSON object instead of words")
     where = made.add_mutually_exclusive_group()
     where.add_argument("--dask", metavar="ADDRESS", help="of a running scheduler: tcp://host:8786")
     where.add_argument("--slurm", type=int, metavar="TASKS", help="submit an array job of so many tasks")
@@ -71,6 +75,7 @@ def _client(address: str | None) -> Any:
         return None
     import distributed
 
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told by the job
     try:
         return distributed.Client(address, timeout=20)
     except OSError as error:
@@ -109,18 +114,31 @@ def main(arguments: Sequence[str]) -> int:
             given.scans, given.output, _client(given.dask), require=given.require, workers=given.workers,
             threads=given.threads, part_seconds=given.part_seconds, part_memory=given.part_memory << 20,
             part_b_scans=given.part_b_scans, retries=given.retries, overwrite=given.overwrite, verify=given.verify,
-            share=_share(given.share), progress=not given.quiet, **sections)
+            share=_share(given.share), progress=not (given.quiet or given.json), **sections)
     except KeyboardInterrupt:
-        print("stopped; what is done stays, and the same command goes on with the rest", file=sys.stderr)
+        _tell(Error("was interrupted", "", "what is done stays; the same command goes on with the rest"), given.json)
         return 130
     except ModuleNotFoundError as error:
-        print(f"echolux batch: {error.name} is missing (pip install 'echolux[cluster]')", file=sys.stderr)
+        _tell(Unsupported("is missing", f"the Python package {error.name}", "pip install 'echolux[cluster]'"), given.json)
         return 1
     except Error as error:
-        print(f"echolux batch: {error}", file=sys.stderr)
+        _tell(error, given.json)
         return 1
-    print(report)
+    if given.json:
+        print(json.dumps({**asdict(report), "warnings": []}))
+    elif not report.ok:
+        print(report, file=sys.stderr)
+    elif not given.quiet:
+        print(report)
     return 0 if report.ok else 1
+
+
+def _tell(error: Error, as_json: bool) -> None:
+    if as_json:
+        facts = {"code": error.code, "what": error.what, "where": error.where, "remedy": error.remedy}
+        print(json.dumps({"error": facts}), file=sys.stderr)
+    else:
+        print(f"echolux: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import os
 import queue
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from typing import Any, Optional
 
 from ..errors import Error
@@ -56,15 +57,29 @@ class OverDask:
 
     @property
     def workers(self) -> int:
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+        with self._connected():
+            return len(self._client.scheduler_info(n_workers=-1)["workers"])
 
     @property
     def capacity(self) -> int:
-        threads = sum(self._client.nthreads().values())
+        with self._connected():
+            threads = sum(self._client.nthreads().values())
         return max(2, self._ahead * int(threads))
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, TimeoutError, CancelledError) as error:  # those of Dask's connections are OSErrors
+            raise SchedulerLost("the connection to the scheduler broke", "",
+                                "start the job again: it goes on where it was") from error
 
     def submit(self, task: Task) -> None:
         self._number += 1
+        with self._connected():
+            self._submit(task)
+
+    def _submit(self, task: Task) -> None:
         future = self._client.submit(worker.run, task, key=f"{self._prefix}-{self._number}", pure=False,
                                      priority=task.get("priority", 0))
         self._tasks[future.key] = future, task
@@ -75,20 +90,17 @@ class OverDask:
             future = self._done.get(timeout=timeout_s)
         except queue.Empty:
             if self._client.status != "running":
-                raise SchedulerLost("the connection to the scheduler broke", "",
-                                    "start the job again: it goes on where it was") from None
+                with self._connected():
+                    raise OSError(self._client.status) from None
             return None
         _, task = self._tasks.pop(future.key)
-        try:
+        with self._connected():
             if future.status in ("cancelled", "lost"):
-                raise SchedulerLost("the connection to the scheduler broke", "",
-                                    "start the job again: it goes on where it was")
+                raise CancelledError(future.key)
             problem = future.exception()
-            if problem is None:
-                return task, future.result()
-            return task, _outcome_of(problem)
-        finally:
+            outcome = future.result() if problem is None else _outcome_of(problem)
             future.release()
+        return task, outcome
 
     def close(self) -> None:
         if self._tasks and self._client.status == "running":

@@ -77,7 +77,8 @@ class Job:
         elif task["do"] == "plan":
             self._planned(task, outcome)
         elif task["do"] == "finish":
-            self.report.finished += bool(outcome["is_finished"])
+            if outcome["is_finished"]:
+                self._finished(task["name"])
         else:
             self._made(task, outcome)
 
@@ -92,9 +93,13 @@ class Job:
             self._left[name] = len(missing)
             self._sources.append({**plan, "do": "part", "time": t, "begin": begin, "end": end} for t, begin, end in missing)
         elif outcome["is_finished"]:
-            self.report.finished += 1
+            self._finished(name)
         else:
             self._sources.append(iter([{**plan, "do": "finish"}]))
+
+    def _finished(self, name: str) -> None:
+        self.report.finished += 1
+        self.report.files.append(name)
 
     def _made(self, task: Task, outcome: Outcome) -> None:
         if outcome.get("was_there"):

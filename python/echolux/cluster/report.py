@@ -25,6 +25,7 @@ class Report:
     seconds: float = 0.0
     work_s: dict[str, float] = field(default_factory=dict)  # of all workers together: reconstruct, pack, write
     failures: list[Failure] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  # results that are finished, below the output
 
     @property
     def ok(self) -> bool:

@@ -20,9 +20,12 @@ def script(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str
     lines = ["#!/bin/bash", "#SBATCH --job-name=echolux", f"#SBATCH --array=0-{tasks - 1}", "#SBATCH --ntasks=1",
              "#SBATCH --requeue", "#SBATCH --open-mode=append", f"#SBATCH --output={log}"]
     lines += [f"#SBATCH {option}" for option in options]
-    command = shlex.join([python, "-m", "echolux.cluster", *arguments, "--workers", "0"])
+    start = shlex.join([python, "-m", "echolux.cluster", "--workers", "0"])
     lines += ["", "# Shares that end early leave nothing undone: any number of tasks, and starts, make the whole.",
-              f'exec {command} --share "$SLURM_ARRAY_TASK_ID/{tasks}"', ""]
+              f'{start} --share "$SLURM_ARRAY_TASK_ID/{tasks}" {shlex.join(arguments)}', "code=$?",
+             "# Slurm itself queues a task again whose node failed; one that was killed asks for it, five times at most.",
+             'if [ $code -gt 128 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 5 ]; then scontrol requeue "$SLURM_JOB_ID"; fi',
+             "exit $code", ""]
     return "\n".join(lines)
 
 
