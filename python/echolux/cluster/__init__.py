@@ -2,17 +2,20 @@
 killed meanwhile. Needs more packages: pip install 'echolux[cluster]'."""
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..errors import BadArgument
 from ..settings import assignments
+from ..volume import Volume
 from . import scans as _scans
+from .mapping import Incomplete
 from .report import Failure, Report
 from .scans import Scans
 
-__all__ = ["Failure", "Report", "reconstruct"]
+__all__ = ["Failure", "Incomplete", "Report", "map", "reconstruct"]
 
 _DEVICES = {None: "auto", "cpu": "cpu", "cuda": "cuda"}
 
@@ -42,7 +45,7 @@ def reconstruct(scans: Scans, out: str | os.PathLike[str], client: Any = None, *
     A job that is started again does only what is missing. What fails is in the result's `failures`, and stops nothing else.
     KeyboardInterrupt leaves what is done. Raises BadArgument, MissingFile, and Error where another job writes to `out`.
     """
-    from . import executors, job, lock, store
+    from . import job, lock, store
     from .progress import Progress
 
     if require not in _DEVICES:
@@ -57,11 +60,36 @@ def reconstruct(scans: Scans, out: str | os.PathLike[str], client: Any = None, *
     common = {"out": place.address, "device": _DEVICES[require], "threads": threads}
     planning = {"settings": tuple(given), "overwrite": overwrite, "verify": verify, "share": index, "of": of,
                 "wanted": {"seconds": part_seconds, "memory": part_memory, "part_b_scans": part_b_scans}}
-    with lock.Lock(place, "all" if share is None else f"{index}-of-{of}", told.tell):
-        if client is not None:
-            executor: Any = executors.OverDask(client)
-            return job.Job(executor, listed, common, planning, retries, told).run()
-        if workers == 0:
-            return job.Job(executors.Here(), listed, common, planning, retries, told).run()
+    with lock.Lock(place, "all" if share is None else f"{index}-of-{of}", told.tell), _executor(client, workers) as executor:
+        return job.Job(executor, listed, common, planning, retries, told).run()
+
+
+def map(function: Callable[[Volume], Any], volumes: Scans, client: Any = None, *, workers: int | None = None,
+        threads: int | None = None, progress: bool = True) -> list[Any]:
+    """[function(volume) for each volume], on workers. What it returns comes back to this process: numbers and small
+    arrays; what is large it had better write.
+
+    volumes: a path, a pattern, or several, of files and folders that echolux.load() reads
+    client, workers, threads: as of reconstruct()
+
+    Raises Incomplete after all others are done, where some failed: its `results` and `failures` tell.
+    """
+    from . import mapping
+    from .progress import Progress
+
+    paths = mapping.paths_of(volumes)
+    with _executor(client, workers) as executor:
+        return mapping.run(function, paths, executor, {"threads": threads}, Progress(len(paths), progress))
+
+
+@contextlib.contextmanager
+def _executor(client: Any, workers: int | None) -> Iterator[Any]:
+    from . import executors
+
+    if client is not None:
+        yield executors.OverDask(client)
+    elif workers == 0:
+        yield executors.Here()
+    else:
         with executors.local_client(workers) as mine:
-            return job.Job(executors.OverDask(mine), listed, common, planning, retries, told).run()
+            yield executors.OverDask(mine)

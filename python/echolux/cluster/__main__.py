@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import logging
 import sys
@@ -73,8 +74,7 @@ def _share(text: str | None) -> tuple[int, int] | None:
 def _client(address: str | None) -> Any:
     if address is None:
         return None
-    import distributed
-
+    distributed: Any = importlib.import_module("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told by the job
     try:
         return distributed.Client(address, timeout=20)

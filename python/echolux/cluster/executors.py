@@ -3,6 +3,7 @@ outcomes in the order in which they come."""
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import queue
 from collections import deque
@@ -122,9 +123,11 @@ def local_client(workers: int | None) -> Iterator[Any]:
     import logging
 
     import dask
-    import distributed
 
+    distributed: Any = importlib.import_module("distributed")
+    only_here = "127.0.0.1:0"  # nothing listens beyond this machine
     with dask.config.set({"distributed.scheduler.worker-ttl": "60s"}), distributed.LocalCluster(
             n_workers=workers or max(1, len(worker.gpus())), threads_per_worker=1, processes=True, host="127.0.0.1",
-            dashboard_address=None, silence_logs=logging.CRITICAL) as cluster, distributed.Client(cluster) as client:
+            dashboard_address=only_here, worker_dashboard_address=only_here,
+            silence_logs=logging.CRITICAL) as cluster, distributed.Client(cluster) as client:
         yield client

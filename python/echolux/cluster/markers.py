@@ -2,21 +2,31 @@
 which is put last. It names what made them (a hash of settings, input and program version) and their check sums."""
 from __future__ import annotations
 
+import functools
+import importlib.util
 import json
+from collections.abc import Callable
 from typing import Any
 
+from ..errors import Unsupported
 from .store import Store
 
 FOLDER = ".echolux"  # beside the results, so that they hold nothing that readers of Zarr do not know
 
 
+@functools.cache
+def _function() -> Callable[[bytes], int]:
+    """zarr-python brings one of the two."""
+    for module, name in ("google_crc32c", "value"), ("crc32c", "crc32c"):
+        if importlib.util.find_spec(module) is not None:
+            found: Callable[[bytes], int] = getattr(importlib.import_module(module), name)
+            return found
+    raise Unsupported("is missing", "the Python package google-crc32c", "pip install 'echolux[cluster]'")
+
+
 def crc32c(data: bytes) -> str:
     """CRC-32C (Castagnoli; RFC 3720) as eight hex digits."""
-    try:
-        from google_crc32c import value
-    except ImportError:
-        from crc32c import crc32c as value
-    return f"{value(data):08x}"
+    return f"{_function()(data):08x}"
 
 
 def _key(name: str, time: int, begin: int) -> str:

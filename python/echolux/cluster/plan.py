@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import _core
 from ..errors import BadArgument, BadFile, Error
 from ..scan import Scan
@@ -114,7 +112,7 @@ def opened(path: str, settings: tuple[str, ...]) -> Scan:
 
 
 def _hash(scan: Scan, files: tuple[tuple[str, int, int], ...]) -> str:
-    calibration = {name: hashlib.sha256(np.ascontiguousarray(scan.calibration[name])).hexdigest()
+    calibration = {name: hashlib.sha256(scan.calibration[name].tobytes()).hexdigest()
                    for name in scan.calibration}
     facts = [_FORMAT, _core.version, scan.toml(with_defaults=True), calibration,
              [(os.path.basename(name), size, changed) for name, size, changed in files]]

@@ -64,12 +64,13 @@ def unit(shape: tuple[int, int, int], slices_per_b_scan: int) -> int:
 
 def _array(layout: Layout, level: int) -> tuple[Any, Any]:
     import zarr
+    from zarr.codecs import ZstdCodec
 
     shape, chunk, shard = layout.edges(level)
     store = zarr.storage.MemoryStore()
     array = zarr.create_array(
         store=store, shape=shape, chunks=chunk, shards=shard, dtype=layout.dtype, fill_value=0,
-        compressors=zarr.codecs.ZstdCodec(level=3, checksum=True), dimension_names=list("tzyx")[-len(shape):],
+        compressors=ZstdCodec(level=3, checksum=True), dimension_names=list("tzyx")[-len(shape):],
         config={"write_empty_chunks": True})
     return store, array
 

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .. import _core
-from ..errors import BadArgument, BadFile, BadSetting, Unsupported
+from ..errors import BadArgument, BadFile, BadSetting, Error, Unsupported
 from ..scan import Scan
+from ..volume import load
 from . import ome, part, plan
 from .scans import ScanFile
 from .store import Store, opened
@@ -140,8 +141,10 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     with _lock:
         settle_down(task["threads"])
         _tell_dashboard()
-        store = opened(task["out"])
         try:
+            if task["do"] == "map":
+                return {"result": task["function"](load(task["path"]))}
+            store = opened(task["out"])
             if task["do"] == "plan":
                 return _planned(store, task)
             if task["do"] == "finish":
@@ -149,5 +152,5 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
             return _worked(store, task)
         except Exception as error:  # whatever it is, it stops nobody else
             _scans.clear()
-            text = str(error) or type(error).__name__
+            text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
             return {"error": text, "retry": not isinstance(error, _FINAL)}

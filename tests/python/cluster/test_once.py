@@ -116,6 +116,37 @@ class Once(ClusterCase):
         self.assertEqual(self.again(), (0, 2 * PARTS))
 
 
+class Mapped(ClusterCase):
+    def test_a_function_for_each_volume(self):
+        from echolux import cluster
+
+        reconstruct(write_archive(self.folder / "data", 3), self.out)
+        pattern = str(self.out / "*" / "*.ome.zarr")
+        wanted = [float(ox.load(path).values().mean()) for path in sorted(self.out.glob("*/*.ome.zarr"))]
+        self.assertEqual(cluster.map(lambda volume: float(volume.values().mean()), pattern, workers=0, progress=False), wanted)
+        self.assertEqual(cluster.map(lambda volume: float(volume.values().mean()), pattern, workers=1, progress=False), wanted)
+        (self.out / "eye1/scan.ome.zarr/zarr.json").unlink()
+        with self.assertRaisesRegex(cluster.Incomplete, "1 of 3 volumes failed") as caught:
+            cluster.map(lambda volume: volume.shape, pattern, workers=0, progress=False)
+        self.assertEqual([one is None for one in caught.exception.results], [False, True, False])
+
+    @property
+    def out(self):
+        return self.folder / "out"
+
+
+class Network(ClusterCase):
+    def test_workers_of_this_machine_listen_on_this_machine_alone(self):
+        import psutil
+        from echolux.cluster.executors import local_client
+
+        with local_client(2) as client:
+            family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+            listening = {one.laddr.ip for process in family for one in process.net_connections() if one.status == "LISTEN"}
+            self.assertEqual(client.submit(lambda: 7).result(), 7)
+        self.assertEqual(listening, {"127.0.0.1"})
+
+
 class Locks(ClusterCase):
     def lock(self, share="all"):
         from echolux.cluster import lock, store
